@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/broker.h"
+
+#include "core/broker_private.h"
+
+#include <stdlib.h>
+
+enum band band_of(uint32_t pri)
+{
+    return pri < 1024 ? BAND_HIGH : pri < UINT32_C(1) << 31 ? BAND_NORMAL : BAND_LOW;
+}
+
+static struct job *job_by_id(const struct hash_node *node)
+{
+    return container_of((struct hash_node *)(uintptr_t)node, struct job, by_id);
+}
+
+// Ids are given out one after the other. Runs of 64 stay together, for the cache; where a run goes
+// is mixed, so that no choice of the jobs that stay makes the chains long.
+static uint64_t id_hash(uint64_t id)
+{
+    return hash_mix(id >> 6) + (id & 63);
+}
+
+static uint64_t id_hash_of(const struct hash_node *node)
+{
+    return id_hash(job_by_id(node)->id);
+}
+
+struct broker *broker_new(const struct broker_options *options, struct instant now)
+{
+    struct broker *broker = calloc(1, sizeof *broker);
+
+    if (!broker) {
+        return NULL;
+    }
+    broker->now = now;
+    broker->recorder = options->recorder;
+    broker->store = options->store;
+    broker->secret = options->secret;
+    broker->wakeup = options->wakeup;
+    broker->next_id = options->first_id ? options->first_id : 1;
+    broker->next_seq = 1;
+    broker->next_session = 1;
+    hash_init(&broker->jobs_by_id, id_hash_of);
+    hash_init(&broker->jobs_by_key, key_hash_of);
+    hash_init(&broker->queues_by_name, queue_hash_of);
+    table_init(&broker->queues);
+    table_init(&broker->sessions);
+    list_init(&broker->work);
+    list_init(&broker->matching);
+    list_init(&broker->nudging);
+    list_init(&broker->notices);
+    list_init(&broker->news);
+    list_init(&broker->closing);
+    return broker;
+}
+
+// Every job is in one of these.
+static struct job *any_job(const struct queue *queue)
+{
+    struct tree_node *node = tree_first(&queue->ready);
+
+    for (unsigned clock = 0; clock < CLOCKS && !node; clock++) {
+        node = tree_first(&queue->delayed[clock]);
+    }
+    if (!node && !list_empty(&queue->buried)) {
+        return job_in_list(list_first(&queue->buried));
+    }
+    return job_in_tree(node);
+}
+
+static void free_queue_with_jobs(struct broker *broker, struct queue *queue)
+{
+    struct job *job;
+
+    queue->holders++;
+    while ((job = any_job(queue))) {
+        if (job_interest(job)) {
+            // No watch is left: all sessions are closed.
+            interest_free(job->extra->interest);
+            job->extra->interest = NULL;
+        }
+        job_end(broker, job);
+    }
+    queue_free(broker, queue);
+}
+
+void broker_free(struct broker *broker)
+{
+    uint32_t cursor = 0;
+    struct queue *queue;
+
+    if (!broker) {
+        return;
+    }
+    ENSURE(broker->session_count == 0);
+    while (!list_empty(&broker->closing)) {
+        unsigned budget = BROKER_SLICE;
+
+        session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
+    }
+    while (!list_empty(&broker->news)) {
+        struct interest *interest = list_item(list_first(&broker->news), struct interest, news);
+        unsigned budget = BROKER_SLICE;
+
+        interest_tell(interest, &budget);
+    }
+    while ((queue = table_next(&broker->queues, &cursor))) {
+        free_queue_with_jobs(broker, queue);
+    }
+    hash_clear(&broker->jobs_by_id);
+    hash_clear(&broker->jobs_by_key);
+    hash_clear(&broker->queues_by_name);
+    table_clear(&broker->queues);
+    table_clear(&broker->sessions);
+    free(broker);
+}
+
+void broker_drain(struct broker *broker)
+{
+    broker->draining = true;
+}
+
+struct instant broker_now(const struct broker *broker)
+{
+    return broker->now;
+}
+
+struct job *broker_job(const struct broker *broker, uint64_t id)
+{
+    struct hash_node *node = hash_first(&broker->jobs_by_id, id_hash(id));
+
+    while (node && job_by_id(node)->id != id) {
+        node = node->next;
+    }
+    return node ? job_by_id(node) : NULL;
+}
+
+struct job *broker_held(const struct session *session, uint64_t id)
+{
+    struct job *job = broker_job(session->broker, id);
+
+    return job && holder_of(session->broker, job) == session ? job : NULL;
+}
+
+const struct job *broker_find(const struct broker *broker, uint64_t id)
+{
+    return broker_job(broker, id);
+}
+
+void broker_info(const struct broker *broker, struct broker_info *info)
+{
+    *info = (struct broker_info){
+        .total_jobs = broker->total_jobs,
+        .timeouts = broker->timeouts,
+        .queues = broker->queue_count,
+        .sessions = broker->session_count,
+        .waiting = broker->waiting,
+        .draining = broker->draining,
+    };
+    memcpy(info->jobs, broker->jobs, sizeof info->jobs);
+    memcpy(info->ready, broker->ready_in, sizeof info->ready);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_BROKER_PRIVATE_H
+#define TANDEM_CORE_BROKER_PRIVATE_H
+
+// Private to the core: the broker's own state, and the steps that its verbs share.
+
+#include "core/broker.h"
+#include "core/hash.h"
+#include "core/job.h"
+#include "core/list.h"
+#include "core/queue.h"
+#include "core/session.h"
+#include "core/table.h"
+#include "core/tree.h"
+#include "core/watch.h"
+
+struct broker {
+    struct instant now;
+    const struct recorder *recorder;
+    void *store;
+    uint64_t secret;
+    uint64_t next_id;
+    uint64_t next_seq;
+    uint64_t next_session;
+    uint64_t next_turn;
+    uint64_t last_event;
+    uint32_t next_order; // of delays
+    uint32_t wakeup;
+    bool draining;
+    bool settling; // callbacks run: no verb may be called
+
+    struct hash jobs_by_id;
+    struct hash jobs_by_key;
+    struct hash queues_by_name;
+    struct table queues;
+    struct table sessions;
+    uint64_t queue_count;
+    uint64_t session_count; // open ones
+    uint64_t waiting;       // sessions that wait or nap
+
+    uint64_t jobs[JOB_STATES];
+    uint64_t ready_in[BAND_COUNT];
+    uint64_t total_jobs;
+    uint64_t timeouts;
+
+    struct list_node work; // open queues with ready jobs
+    uint64_t work_count;
+    struct list_node matching; // queues whose ready jobs and waits are still to meet
+    struct list_node nudging;  // queues that owe nudges
+    struct list_node notices;  // sessions that are to be told
+    struct list_node news;     // interests with events to be told
+    struct list_node closing;  // closed sessions that are not taken apart yet
+
+    struct tree due_queues[CLOCKS]; // by their first delay
+    struct tree pauses;             // paused queues
+    struct tree alarms;             // sessions with a lease or a wait that ends
+};
+
+// Puts the moment into the tree, moves it there, or (NSEC_NEVER) takes it out.
+void moment_set(struct tree *tree, struct moment *moment, nsec_t at);
+
+static inline struct moment *moment_first(const struct tree *tree)
+{
+    struct tree_node *node = tree_first(tree);
+
+    return node ? container_of(node, struct moment, node) : NULL;
+}
+
+static inline nsec_t broker_clock(const struct broker *broker, enum clock clock)
+{
+    return clock == CLOCK_WALL ? broker->now.wall : broker->now.mono;
+}
+
+static inline struct queue *queue_at(const struct broker *broker, const struct job *job)
+{
+    return table_get(&broker->queues, job->queue);
+}
+
+static inline struct session *holder_of(const struct broker *broker, const struct job *job)
+{
+    return job->state == JOB_RESERVED ? table_get(&broker->sessions, job->holder) : NULL;
+}
+
+// The job of that id, NULL for none.
+struct job *broker_job(const struct broker *broker, uint64_t id);
+
+// The job of that id while this session holds it, NULL otherwise.
+struct job *broker_held(const struct session *session, uint64_t id);
+
+//
+// Keys (key.c)
+//
+
+uint64_t key_hash_of(const struct hash_node *node);
+// The live job that the contract names by its key, and the hash of that key; NULL for none.
+struct job *key_find(const struct broker *broker, const struct queue *queue, enum key_kind kind,
+                     struct slice key, uint64_t *hash);
+void key_claim(struct broker *broker, struct job *job); // takes its key where it is free
+void key_yield(struct broker *broker, struct job *job);
+struct slice job_key(const struct job *job);
+
+//
+// Who gets a ready job (match.c)
+//
+
+// Puts the job into READY, or straight into the hands of who waits for it longest.
+void match_ready(struct broker *broker, struct job *job, const struct job_place *ready);
+// Gives the job to the session: RESERVED, with a lease. `by` is the subscription that it was taken
+// by, NULL for none; the room for its limit is there.
+void match_lease(struct session *session, struct job *job, const struct subscription *by);
+// The wait of that subscription's session is over: it will be told that it holds the job.
+void match_assign(struct subscription *by, struct job *job);
+// When a lease that begins or is renewed now ends, where it may not go beyond `limit_at` (0: may).
+nsec_t match_lease_end(const struct broker *broker, const struct job *job, nsec_t limit_at);
+// The best job that the session may take now, and by which subscription; NULL for none.
+struct job *match_best(const struct session *session, struct subscription **by);
+// Lets ready jobs and waits meet where a pause has ended, at most `*budget` of them.
+void match_backlog(struct broker *broker, unsigned *budget);
+// Ends naps that are owed a nudge.
+void match_nudge(struct broker *broker, unsigned *budget);
+
+//
+// How a job leaves its holder (outcome.c)
+//
+
+enum loss { LOSS_LEFT, LOSS_TTR, LOSS_LIMIT };
+
+// The holder has lost the job: an attempt is spent.
+void outcome_lost(struct broker *broker, struct job *job, enum loss loss);
+// The job cannot be done: buried or dropped, as its submitter said.
+void outcome_failed(struct broker *broker, struct job *job, struct blob *exception);
+// The job is gone for good.
+void outcome_ended(struct broker *broker, struct job *job, enum job_event_kind kind,
+                   struct blob *data);
+// Sets the job aside, or fails it where it is not durable.
+void outcome_buried(struct broker *broker, struct job *job, uint32_t pri);
+
+//
+// What a store is told (record.c)
+//
+
+bool record_room(struct broker *broker, enum record_kind kind, const struct job *job);
+void record_append(struct broker *broker, enum record_kind kind, const struct job *job);
+
+#endif

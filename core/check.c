@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/check.h"
+
+#include "core/broker_private.h"
+
+// What the walk has counted so far.
+struct tally {
+    const struct broker *broker;
+    uint64_t jobs[JOB_STATES];
+    uint64_t ready_in[BAND_COUNT];
+    uint64_t queues;
+    uint64_t keyed;
+    uint64_t working;
+    uint64_t open_sessions;
+    uint64_t lying; // sessions that wait or nap
+    uint64_t subscriptions;
+    uint64_t moments[CLOCKS];
+    uint64_t pauses;
+    uint64_t alarms;
+};
+
+typedef void (*visit)(struct tally *tally, const struct tree_node *node, void *context);
+
+// In order. Each node outranks those below it.
+static void walk(const struct tree_node *node, struct tally *tally, visit visit_node, void *context)
+{
+    if (!node) {
+        return;
+    }
+    ENSURE(!node->left || tree_rank(node->left) < tree_rank(node));
+    ENSURE(!node->right || tree_rank(node->right) < tree_rank(node));
+    walk(node->left, tally, visit_node, context);
+    visit_node(tally, node, context);
+    walk(node->right, tally, visit_node, context);
+}
+
+static void walk_tree(const struct tree *tree, struct tally *tally, visit visit_node, void *context)
+{
+    const struct tree_node *first = tree->root;
+
+    while (first && first->left) {
+        first = first->left;
+    }
+    ENSURE(tree->first == first);
+    walk(tree->root, tally, visit_node, context);
+}
+
+static size_t list_length(const struct list_node *list)
+{
+    size_t length = 0;
+
+    list_each (node, list) {
+        ENSURE(node->next->prev == node && node->prev->next == node);
+        length++;
+    }
+    return length;
+}
+
+static void check_interest(const struct broker *broker, const struct job *job)
+{
+    const struct interest *interest = job_interest(job);
+
+    if (!interest) {
+        return;
+    }
+    ENSURE(interest->job == job && interest->broker == broker);
+    ENSURE(interest->count == list_length(&interest->watches));
+    ENSURE(list_empty(&interest->events) != list_linked(&interest->news));
+    ENSURE(job->state != JOB_BURIED);
+    list_each (node, &interest->watches) {
+        ENSURE(list_item(node, struct watch, in_interest)->interest == interest);
+    }
+}
+
+static void check_job(struct tally *tally, const struct job *job, enum job_state state)
+{
+    const struct broker *broker = tally->broker;
+    const struct job_extra *extra = job->extra;
+
+    ENSURE(job->state == state);
+    ENSURE(broker_find(broker, job->id) == job);
+    ENSURE(job->id < broker->next_id && job->seq < broker->next_seq);
+    ENSURE(!job->abandoned || (!job->durable && state == JOB_RESERVED));
+    ENSURE(!(state == JOB_BURIED && (!job->durable || (extra && extra->keyed))));
+    ENSURE(!extra || extra->job == job);
+    ENSURE(state == JOB_RESERVED || !extra || extra->limit_at == 0);
+    tally->jobs[state]++;
+    if (extra && extra->keyed) {
+        uint64_t hash;
+
+        ENSURE(key_find(broker, queue_at(broker, job), (enum key_kind)extra->key_kind, job_key(job),
+                        &hash) == job);
+        ENSURE(hash == extra->key_hash);
+        tally->keyed++;
+    }
+    check_interest(broker, job);
+}
+
+static void visit_ready(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct job **before = context;
+    const struct job *job = job_in_tree(node);
+
+    check_job(tally, job, JOB_READY);
+    tally->ready_in[band_of(job->pri)]++;
+    ENSURE(!*before || (*before)->pri < job->pri ||
+           ((*before)->pri == job->pri && (*before)->seq < job->seq));
+    *before = job;
+}
+
+static void visit_delayed(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct job **before = context;
+    const struct job *job = job_in_tree(node);
+
+    check_job(tally, job, JOB_DELAYED);
+    ENSURE(!*before || (*before)->due_at <= job->due_at);
+    *before = job;
+}
+
+static void visit_lease(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct job **before = context;
+    const struct job *job = job_in_tree(node);
+
+    check_job(tally, job, JOB_RESERVED);
+    ENSURE(!*before || (*before)->due_at < job->due_at ||
+           ((*before)->due_at == job->due_at && (*before)->seq < job->seq));
+    *before = job;
+}
+
+static void check_delayed(struct tally *tally, const struct queue *queue)
+{
+    for (unsigned clock = 0; clock < CLOCKS; clock++) {
+        const struct job *first = job_in_tree(tree_first(&queue->delayed[clock]));
+        const struct job *before = NULL;
+
+        walk_tree(&queue->delayed[clock], tally, visit_delayed, &before);
+        ENSURE(queue->due[clock].at == (first ? first->due_at : NSEC_NEVER));
+        tally->moments[clock] += first != NULL;
+    }
+}
+
+static void check_queue_flags(struct tally *tally, const struct queue *queue)
+{
+    bool meets = queue_open(queue) && !list_empty(&queue->waits);
+
+    ENSURE(list_linked(&queue->work) == queue_open(queue));
+    ENSURE(!meets || list_linked(&queue->matching));
+    ENSURE(queue->waiting == list_length(&queue->waits) + list_length(&queue->naps));
+    ENSURE(queue->paused == (queue->resumes.at != NSEC_NEVER) || queue->pause_for > 0);
+    ENSURE(queue->kept || queue->holders || queue->subscriptions || queue_jobs(queue));
+    tally->working += queue_open(queue);
+    tally->pauses += queue->resumes.at != NSEC_NEVER;
+}
+
+static void check_queue(struct tally *tally, const struct queue *queue)
+{
+    struct tally own = {.broker = tally->broker};
+    const struct job *before = NULL;
+
+    walk_tree(&queue->ready, &own, visit_ready, &before);
+    check_delayed(&own, queue);
+    list_each (node, &queue->buried) {
+        check_job(&own, job_in_list(node), JOB_BURIED);
+    }
+    own.jobs[JOB_RESERVED] = queue->jobs[JOB_RESERVED]; // counted with their holders
+    for (unsigned state = 0; state < JOB_STATES; state++) {
+        ENSURE(queue->jobs[state] == own.jobs[state]);
+        tally->jobs[state] += state == JOB_RESERVED ? 0 : own.jobs[state];
+    }
+    for (unsigned band = 0; band < BAND_COUNT; band++) {
+        ENSURE(queue->ready_in[band] == own.ready_in[band]);
+        tally->ready_in[band] += own.ready_in[band];
+    }
+    for (unsigned clock = 0; clock < CLOCKS; clock++) {
+        tally->moments[clock] += own.moments[clock];
+    }
+    tally->keyed += own.keyed;
+    tally->queues++;
+    tally->subscriptions += queue->subscriptions;
+    check_queue_flags(tally, queue);
+}
+
+static void check_subscriptions(struct tally *tally, const struct session *session)
+{
+    size_t limited = 0;
+
+    ENSURE(list_length(&session->subscribed) == session->subscriptions);
+    list_each (node, &session->subscribed) {
+        const struct subscription *subscription = list_item(node, struct subscription, in_session);
+
+        ENSURE(subscription->session == session);
+        ENSURE(session_find(session, subscription->queue) == subscription);
+        ENSURE(list_linked(&subscription->waiting) == (session->pose != POSE_AWAKE));
+        limited += subscription->terms.limit_for > 0;
+    }
+    ENSURE(limited == session->limited);
+    tally->subscriptions -= session->subscriptions;
+}
+
+static void check_session(struct tally *tally, const struct session *session)
+{
+    const struct job *before = NULL;
+    uint64_t held = tally->jobs[JOB_RESERVED];
+    bool to_tell = session->assigned || session->nudged || session->waited_enough;
+
+    walk_tree(&session->leases, tally, visit_lease, &before);
+    ENSURE(tally->jobs[JOB_RESERVED] - held == session->lease_count);
+    ENSURE(!session->assigned || holder_of(tally->broker, session->assigned) == session);
+    ENSURE(!session->assigned || session->pose == POSE_AWAKE);
+    ENSURE(session->closed || list_linked(&session->notice) == to_tell);
+    ENSURE(!session->closed || session->pose == POSE_AWAKE);
+    check_subscriptions(tally, session);
+    tally->open_sessions += !session->closed;
+    tally->lying += session->pose != POSE_AWAKE;
+    tally->alarms += session->alarm.at != NSEC_NEVER;
+}
+
+static void visit_moment(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct moment *moment =
+        container_of((struct tree_node *)(uintptr_t)node, struct moment, node);
+    nsec_t *before = context;
+
+    (void)tally;
+    ENSURE(*before <= moment->at && moment->at != NSEC_NEVER);
+    *before = moment->at;
+}
+
+struct count_moments {
+    uint64_t count;
+    nsec_t before;
+};
+
+static void visit_and_count(struct tally *tally, const struct tree_node *node, void *context)
+{
+    struct count_moments *seen = context;
+
+    visit_moment(tally, node, &seen->before);
+    seen->count++;
+}
+
+static void check_moments(struct tally *tally, const struct tree *tree, uint64_t expected)
+{
+    struct count_moments seen = {0, INT64_MIN};
+
+    walk_tree(tree, tally, visit_and_count, &seen);
+    ENSURE(seen.count == expected);
+}
+
+static void check_totals(const struct tally *tally)
+{
+    const struct broker *broker = tally->broker;
+    uint64_t live = 0;
+
+    for (unsigned state = 0; state < JOB_STATES; state++) {
+        ENSURE(broker->jobs[state] == tally->jobs[state]);
+        live += tally->jobs[state];
+    }
+    for (unsigned band = 0; band < BAND_COUNT; band++) {
+        ENSURE(broker->ready_in[band] == tally->ready_in[band]);
+    }
+    ENSURE(hash_count(&broker->jobs_by_id) == live);
+    ENSURE(hash_count(&broker->jobs_by_key) == tally->keyed);
+    ENSURE(hash_count(&broker->queues_by_name) == tally->queues);
+    ENSURE(broker->queue_count == tally->queues);
+    ENSURE(broker->session_count == tally->open_sessions);
+    ENSURE(broker->waiting == tally->lying);
+    ENSURE(broker->work_count == tally->working);
+    ENSURE(list_length(&broker->work) == tally->working);
+    ENSURE(tally->subscriptions == 0); // those of queues less those of sessions
+}
+
+void broker_check(const struct broker *broker)
+{
+    struct tally tally = {.broker = broker};
+    const struct queue *queue;
+    const struct session *session;
+    uint32_t cursor = 0;
+
+    while ((queue = table_next(&broker->queues, &cursor))) {
+        check_queue(&tally, queue);
+    }
+    cursor = 0;
+    while ((session = table_next(&broker->sessions, &cursor))) {
+        check_session(&tally, session);
+    }
+    check_moments(&tally, &broker->due_queues[CLOCK_MONO], tally.moments[CLOCK_MONO]);
+    check_moments(&tally, &broker->due_queues[CLOCK_WALL], tally.moments[CLOCK_WALL]);
+    check_moments(&tally, &broker->pauses, tally.pauses);
+    check_moments(&tally, &broker->alarms, tally.alarms);
+    check_totals(&tally);
+}

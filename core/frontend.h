@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_FRONTEND_H
+#define TANDEM_CORE_FRONTEND_H
+
+// A front-end turns the bytes of one protocol into verbs of the broker and back. It is a table:
+// the host (the server, or a test in memory) calls it, and it never sees a socket.
+//
+// The host keeps a `struct wire` per connection. The front-end stages what it wants to send in
+// `wire->out`; the host sends it at the end of the turn. When something other than input moves the
+// connection on (a job arrives for a blocked reserve), the front-end stages its reply and calls
+// wire_wake(); the host then sends, and feeds the input that it has kept.
+//
+// A front-end may fail to stage for lack of memory; the output remembers and the host closes.
+
+#include "core/broker.h"
+#include "core/nsec.h"
+#include "core/option.h"
+#include "core/output.h"
+#include "core/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wire;
+
+struct wire_host {
+    // There is output to send, or kept input may be fed again. May be called at any time but not
+    // from within open or close; only sets a mark.
+    void (*wake)(struct wire *wire);
+};
+
+struct wire {
+    const struct wire_host *host;
+    struct output out;
+    nsec_t deadline_at; // when `expired` is wanted, monotonic; NSEC_NEVER for not at all
+    uint64_t number;    // of the connection, for log lines
+};
+
+static inline void wire_wake(struct wire *wire)
+{
+    wire->host->wake(wire);
+}
+
+enum feed_state {
+    FEED_MORE,     // all that can be parsed is parsed: wants more input
+    FEED_AGAIN,    // the budget is spent, or a long answer has made a step: feed again next turn
+    FEED_BLOCKED,  // parses nothing until it calls wire_wake(); `used` may be less than the input
+    FEED_FINISHED, // nothing more is read; close when the output has left
+};
+
+// What a call of `feed` answers.
+struct feed {
+    enum feed_state state;
+    size_t used; // bytes of the input that are done with; the host keeps the others and passes them
+                 // again, in front of what arrives later
+    // With FEED_MORE and all input used: where the next bytes of the peer may be put directly, so
+    // that a large body is received in its place; the host then calls `filled`. NULL: nowhere.
+    char *into;
+    size_t into_len;
+};
+
+// What a front-end may say about the process to its clients.
+struct process_facts {
+    int64_t pid;
+    nsec_t started_at;    // monotonic
+    const char *version;  // of Tandem
+    const char *hostname; // these stay valid as long as the front-end runs
+    const char *os;       // uname's version
+    const char *platform; // uname's machine
+    uint64_t instance;    // random, per process
+    // The processor time that the process has used so far.
+    void (*cpu_time)(nsec_t *user_for, nsec_t *system_for);
+};
+
+struct frontend {
+    const char *name;   // of the protocol: the section of the configuration, and in log lines
+    const char *listen; // default of the section's `listen` key
+    const struct option *options; // the section's other keys; ends with a NULL name
+    size_t options_size;          // of the struct that `options` describes
+    size_t shared_size;           // of the state that all its connections share
+    size_t conn_size;             // of the state of one connection; both are handed in zeroed
+
+    // Once, before the first connection. The pointers stay valid until `stop`; the host may change
+    // the fields behind `options` that are marked live, between turns.
+    enum status (*start)(void *shared, struct broker *broker, const void *options,
+                         const struct process_facts *facts);
+    // Once, after the last connection is closed.
+    void (*stop)(void *shared);
+
+    // A connection begins. Without STATUS_OK the host closes it, without calling `close`.
+    enum status (*open)(void *conn, void *shared, struct wire *wire);
+    // Input, kept and new. Called with none after FEED_AGAIN and after wire_wake(). Parses at most
+    // `budget` commands (at least one).
+    struct feed (*feed)(void *conn, struct slice input, unsigned budget);
+    // `len` bytes were put where the last feed wanted them; otherwise as `feed` without input.
+    struct feed (*filled)(void *conn, size_t len, unsigned budget);
+    // The peer sends nothing more; input that the host has kept is still fed afterwards. True: go
+    // on until it is used up and answered; false: to this protocol that means the peer has gone.
+    bool (*eof)(void *conn);
+    // wire->deadline_at has come. May be NULL where it is never set.
+    void (*expired)(void *conn);
+    // The connection is gone. Nothing staged here is sent.
+    void (*close)(void *conn);
+};
+
+#endif

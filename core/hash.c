@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST = 1 << HASH_FIRST_BITS };
+
+// The largest power of two that is at most `n`, which is not 0.
+static size_t floor_power(size_t n)
+{
+    return (size_t)1 << (63 - __builtin_clzll((unsigned long long)n));
+}
+
+// Segment 0 holds the first FIRST buckets; segment k as many as all before it.
+static unsigned segment_of(size_t bucket)
+{
+    return bucket < FIRST
+               ? 0
+               : (unsigned)(64 - HASH_FIRST_BITS - __builtin_clzll((unsigned long long)bucket));
+}
+
+static struct hash_node **bucket_at(const struct hash *hash, size_t bucket)
+{
+    unsigned segment = segment_of(bucket);
+
+    return &hash->segments[segment][segment == 0 ? bucket : bucket - floor_power(bucket)];
+}
+
+static size_t bucket_of(const struct hash *hash, uint64_t value)
+{
+    size_t round = floor_power(hash->buckets);
+    size_t bucket = (size_t)value & (2 * round - 1);
+
+    return bucket < hash->buckets ? bucket : bucket & (round - 1);
+}
+
+void hash_init(struct hash *hash, uint64_t (*hash_of)(const struct hash_node *node))
+{
+    *hash = (struct hash){.hash_of = hash_of};
+}
+
+void hash_clear(struct hash *hash)
+{
+    for (size_t i = 0; i < HASH_SEGMENTS; i++) {
+        free(hash->segments[i]);
+        hash->segments[i] = NULL;
+    }
+    hash->count = 0;
+    hash->buckets = 0;
+}
+
+bool hash_make_room(struct hash *hash)
+{
+    size_t bucket = hash->buckets;
+    unsigned segment = segment_of(bucket);
+
+    if (hash->count < bucket || segment >= HASH_SEGMENTS || hash->segments[segment]) {
+        return true;
+    }
+    hash->segments[segment] = calloc(bucket ? bucket : FIRST, sizeof(struct hash_node *));
+    if (bucket == 0 && hash->segments[0]) {
+        hash->buckets = FIRST;
+    }
+    return hash->buckets > 0;
+}
+
+struct hash_node *hash_first(const struct hash *hash, uint64_t value)
+{
+    return hash->buckets ? *bucket_at(hash, bucket_of(hash, value)) : NULL;
+}
+
+// Adds the next bucket, where its segment is there, and gives it its share of the chain that held
+// the nodes of both.
+static void grow(struct hash *hash)
+{
+    size_t added = hash->buckets;
+    struct hash_node **from;
+    struct hash_node **into;
+    uint64_t bit;
+
+    if (segment_of(added) >= HASH_SEGMENTS || !hash->segments[segment_of(added)]) {
+        return;
+    }
+    bit = floor_power(added);
+    from = bucket_at(hash, added - bit);
+    into = bucket_at(hash, added);
+    hash->buckets++;
+    while (*from) {
+        struct hash_node *node = *from;
+
+        if (hash->hash_of(node) & bit) {
+            *from = node->next;
+            *into = node;
+            into = &node->next;
+        } else {
+            from = &node->next;
+        }
+    }
+    *into = NULL;
+}
+
+// Takes the last bucket away and gives its nodes back to the chain that they were divided from. A
+// segment is freed only when half of the one before it is unused, too: no flapping at a border.
+static void shrink(struct hash *hash)
+{
+    size_t last = hash->buckets - 1;
+    struct hash_node **from = bucket_at(hash, last);
+    struct hash_node **into = bucket_at(hash, last - floor_power(last));
+    unsigned unused;
+
+    while (*into) {
+        into = &(*into)->next;
+    }
+    *into = *from;
+    *from = NULL;
+    hash->buckets = last;
+    unused = segment_of(last + last / 2) + 1;
+    if (unused < HASH_SEGMENTS && hash->segments[unused]) {
+        free(hash->segments[unused]);
+        hash->segments[unused] = NULL;
+    }
+}
+
+void hash_insert(struct hash *hash, struct hash_node *node)
+{
+    struct hash_node **bucket;
+
+    if (hash->count >= hash->buckets) {
+        grow(hash);
+    }
+    bucket = bucket_at(hash, bucket_of(hash, hash->hash_of(node)));
+    node->next = *bucket;
+    *bucket = node;
+    hash->count++;
+}
+
+void hash_remove(struct hash *hash, struct hash_node *node)
+{
+    struct hash_node **link = bucket_at(hash, bucket_of(hash, hash->hash_of(node)));
+
+    while (*link != node) {
+        ENSURE(*link);
+        link = &(*link)->next;
+    }
+    *link = node->next;
+    node->next = NULL;
+    hash->count--;
+    if (hash->buckets > FIRST && hash->count < hash->buckets / 2) {
+        shrink(hash);
+    }
+}
+
+uint64_t hash_bytes(const char *ptr, size_t len, uint64_t secret)
+{
+    uint64_t state = hash_mix(secret ^ len);
+    uint64_t word;
+
+    for (; len >= sizeof word; ptr += sizeof word, len -= sizeof word) {
+        memcpy(&word, ptr, sizeof word);
+        state = hash_mix(state ^ word) + secret;
+    }
+    word = 0;
+    memcpy(&word, ptr, len);
+    return hash_mix(state ^ word);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/job.h"
+
+#include "core/broker_private.h"
+#include "core/output.h"
+
+#include <stdlib.h>
+
+// Behind the header of a job with a large body stands a pointer to it.
+static struct blob *large_body(const struct job *job)
+{
+    struct blob *blob;
+
+    memcpy(&blob, job->body, sizeof blob);
+    return blob;
+}
+
+static uint32_t whole_seconds(nsec_t duration)
+{
+    nsec_t seconds = duration / NSEC_PER_SEC + (duration % NSEC_PER_SEC > 0);
+
+    return seconds > (nsec_t)UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
+}
+
+// The block for rare things, with room for `names` bytes of key and reducer.
+static struct job_extra *extra_new(struct job *job, size_t names)
+{
+    struct job_extra *extra = calloc(1, sizeof *extra + names);
+
+    if (extra) {
+        extra->job = job;
+        job->extra = extra;
+    }
+    return extra;
+}
+
+struct job_extra *job_extra(struct job *job)
+{
+    return job->extra ? job->extra : extra_new(job, 0);
+}
+
+static bool set_body(struct job *job, const struct job_spec *spec, struct slice body)
+{
+    struct blob *blob = spec->body_blob;
+
+    if (!job->large) {
+        job->body_len = body.len & 0xfff;
+        if (body.len) {
+            memcpy(job->body, body.ptr, body.len);
+        }
+        return true;
+    }
+    blob = blob ? blob_ref(blob) : blob_copy(body);
+    memcpy(job->body, &blob, sizeof blob);
+    return blob != NULL;
+}
+
+// What the contract says beyond the header.
+static bool set_extra(struct job *job, const struct job_spec *spec)
+{
+    struct slice key = spec->key_kind == KEY_NAME ? spec->key : slice_of(NULL, 0);
+    struct job_extra *extra;
+
+    if (spec->key_kind == KEY_NONE && spec->reducer.len == 0 && spec->max_attempts == 0) {
+        return true;
+    }
+    extra = extra_new(job, key.len + spec->reducer.len);
+    if (!extra) {
+        return false;
+    }
+    extra->key_kind = (uint8_t)spec->key_kind;
+    extra->key_len = (uint16_t)key.len;
+    extra->reducer_len = (uint16_t)spec->reducer.len;
+    extra->max_attempts =
+        (uint16_t)(spec->max_attempts < JOB_ATTEMPTS_MAX ? spec->max_attempts : JOB_ATTEMPTS_MAX);
+    if (key.len) {
+        memcpy(extra->names, key.ptr, key.len);
+    }
+    if (spec->reducer.len) {
+        memcpy(extra->names + key.len, spec->reducer.ptr, spec->reducer.len);
+    }
+    return true;
+}
+
+struct job *job_new(struct broker *broker, const struct job_spec *spec)
+{
+    struct slice body = spec->body_blob ? blob_slice(spec->body_blob) : spec->body;
+    bool large = body.len > JOB_INLINE_MAX;
+    struct job *job = malloc(sizeof *job + (large ? sizeof(struct blob *) : body.len));
+
+    if (!job) {
+        return NULL;
+    }
+    *job = (struct job){
+        .queue = spec->queue->place,
+        .pri = spec->pri,
+        .ttr = whole_seconds(spec->ttr_for),
+        .created_ms = (uint64_t)(broker->now.wall / NSEC_PER_MSEC) & ((UINT64_C(1) << 42) - 1),
+        .state = JOB_GONE,
+        .on_fail = spec->on_fail,
+        .on_loss = spec->on_loss,
+        .durable = spec->durable,
+        .large = large,
+    };
+    if (!set_body(job, spec, body) || !set_extra(job, spec)) {
+        job_free(job);
+        return NULL;
+    }
+    if (spec->start_kind == START_AFTER) {
+        job_set_delay(job, spec->start);
+    }
+    return job;
+}
+
+void job_free(struct job *job)
+{
+    if (job->large) {
+        blob_unref(large_body(job));
+    }
+    if (job_interest(job)) {
+        interest_free(job_interest(job));
+    }
+    free(job->extra);
+    free(job);
+}
+
+void job_set_delay(struct job *job, nsec_t delay_for)
+{
+    uint32_t seconds = whole_seconds(delay_for);
+
+    if (job->extra || seconds > 0) {
+        struct job_extra *extra = job_extra(job);
+
+        if (extra) {
+            extra->delay = seconds;
+        }
+    }
+}
+
+// The first 15 are counted in the header; then they move on together.
+void job_count_reserve(struct job *job)
+{
+    if (job->reserves < 15) {
+        job->reserves = (job->reserves + 1u) & 15u;
+        return;
+    }
+    if (job_extra(job)) {
+        job->extra->reserves += 16;
+        job->reserves = 0;
+    }
+}
+
+uint64_t job_id(const struct job *job)
+{
+    return job->id;
+}
+
+struct slice job_body(const struct job *job)
+{
+    return job->large ? blob_slice(large_body(job)) : slice_of(job->body, job->body_len);
+}
+
+void job_body_send(const struct job *job, struct output *out)
+{
+    if (job->large) {
+        output_blob(out, large_body(job));
+    } else {
+        output_write(out, slice_of(job->body, job->body_len));
+    }
+}
+
+const struct queue *job_queue(const struct broker *broker, const struct job *job)
+{
+    return queue_at(broker, job);
+}
+
+bool job_held_by(const struct broker *broker, const struct job *job, const struct session *session)
+{
+    return holder_of(broker, job) == session;
+}
+
+void broker_job_info(const struct broker *broker, const struct job *job, struct job_info *info)
+{
+    const struct job_extra *extra = job->extra;
+    const struct interest *interest = job_interest(job);
+    nsec_t created_at = (nsec_t)job->created_ms * NSEC_PER_MSEC;
+
+    *info = (struct job_info){
+        .id = job->id,
+        .state = (enum job_state)job->state,
+        .queue = queue_at(broker, job),
+        .pri = job->pri,
+        .created_at = created_at,
+        .age_for = broker->now.wall > created_at ? broker->now.wall - created_at : 0,
+        .ttr_for = nsec_from_seconds(job->ttr),
+        .reserves = job->reserves,
+        .attempts = job->attempts,
+        .on_fail = (enum on_fail)job->on_fail,
+        .on_loss = (enum on_loss)job->on_loss,
+        .durable = job->durable,
+    };
+    if ((job->state == JOB_DELAYED || job->state == JOB_RESERVED) && job->due_at != NSEC_NEVER) {
+        nsec_t now =
+            job->state == JOB_DELAYED && job->on_wall ? broker->now.wall : broker->now.mono;
+
+        info->left_for = job->due_at > now ? job->due_at - now : 0;
+    }
+    if (extra) {
+        info->delay_for = nsec_from_seconds(extra->delay);
+        info->reserves += extra->reserves;
+        info->timeouts = extra->timeouts;
+        info->releases = extra->releases;
+        info->buries = extra->buries;
+        info->kicks = extra->kicks;
+        info->max_attempts = extra->max_attempts;
+        info->key_kind = (enum key_kind)extra->key_kind;
+        info->key = slice_of(extra->names, extra->key_len);
+        info->reducer = slice_of(extra->names + extra->key_len, extra->reducer_len);
+    }
+    if (interest) {
+        info->watches = interest->count;
+        info->numerator = interest->numerator;
+        info->denominator = interest->denominator;
+    }
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_JOB_H
+#define TANDEM_CORE_JOB_H
+
+// Private to the core: a job in memory.
+//
+// A job is one allocation: a header of 80 bytes, for there may be very many, and the body behind
+// it, or a pointer to it where it is large. What few jobs have (a key, a reducer, watchers,
+// progress, counters above zero) is in blocks of its own.
+//
+// A job is in exactly one scheduling container, the one of its state:
+//   READY     its queue's tree `ready`, by (pri, seq)
+//   DELAYED   its queue's tree `delayed` of the clock that its moment is on, by (due, order)
+//   RESERVED  its holder's tree `leases`, by (due, seq)
+//   BURIED    its queue's list `buried`, longest buried first
+// and in the index by id; with a key, also in the index by key, unless it is buried. Only
+// job_move() and job_end() touch the containers, so that the counts beside them stay true.
+
+#include "core/broker.h"
+#include "core/hash.h"
+#include "core/list.h"
+#include "core/tree.h"
+
+#include <stdint.h>
+
+// Bodies up to this long stand behind the header.
+#define JOB_INLINE_MAX 2048
+#define JOB_SEQ_MAX ((UINT64_C(1) << 48) - 1)
+
+struct interest;
+
+// The rare part of a job.
+struct job_extra {
+    struct hash_node by_key;
+    struct job *job;
+    uint64_t key_hash;
+    struct interest *interest; // watches and progress; NULL for none
+    nsec_t limit_at;           // where a subscription limits the lease: its end; 0 for none
+    uint32_t reserves;         // those that the header has no room for
+    uint32_t timeouts;
+    uint32_t releases;
+    uint32_t buries;
+    uint32_t kicks;
+    uint32_t delay; // as last given, seconds
+    uint16_t max_attempts;
+    uint16_t key_len; // KEY_NAME
+    uint16_t reducer_len;
+    uint8_t key_kind; // enum key_kind
+    bool keyed;       // in the index by key
+    bool fail_on_limit;
+    char names[]; // the key, then the reducer
+};
+
+struct job {
+    union {
+        struct tree_node tree;
+        struct list_node list;
+    } place;
+    struct hash_node by_id;
+    uint64_t id;
+    struct job_extra *extra;
+    union {
+        nsec_t due_at;        // DELAYED: of its clock; RESERVED: end of the lease, monotonic
+        uint64_t last_holder; // READY: who may still complete it after its time ran out; 0 nobody
+    };
+    uint64_t seq : 48;      // its place among equals
+    uint64_t body_len : 12; // of a body behind the header
+    uint64_t reserves : 4;  // the lowest part of the count
+    uint32_t queue;         // place in the broker's table of queues
+    union {
+        uint32_t holder; // RESERVED: place in the broker's table of sessions
+        uint32_t order;  // DELAYED: among delays that end at the same moment, the first set first
+    };
+    uint32_t pri;
+    uint32_t ttr;             // seconds; 0: none
+    uint64_t created_ms : 42; // wall clock; enough until 2109
+    uint64_t attempts : 10;
+    uint64_t state : 3; // enum job_state
+    uint64_t on_fail : 1;
+    uint64_t on_loss : 1;
+    uint64_t durable : 1;
+    uint64_t large : 1;       // the body is a blob
+    uint64_t on_wall : 1;     // DELAYED: due_at is a moment of the wall clock
+    uint64_t by_id_taken : 1; // RESERVED: taken by id, not by a subscription
+    uint64_t abandoned : 1;   // not durable, and its last watcher has left
+    char body[];
+};
+
+_Static_assert(sizeof(struct job) == 80, "the header of a job has outgrown its 80 bytes");
+_Static_assert(JOB_INLINE_MAX < 1 << 12, "body_len must be able to say it");
+_Static_assert(JOB_ATTEMPTS_MAX < 1 << 10, "attempts must be able to say it");
+
+// Where a job goes, and what it has there.
+struct job_place {
+    enum job_state state; // not JOB_GONE
+    uint32_t pri;
+    bool to_back;           // draws a new place among equals
+    nsec_t due_at;          // DELAYED, RESERVED
+    bool on_wall;           // DELAYED
+    struct session *holder; // RESERVED
+    uint64_t last_holder;   // READY
+};
+
+// A job as the contract says, in no container and no index yet; NULL without memory.
+struct job *job_new(struct broker *broker, const struct job_spec *spec) MUST_USE;
+
+// Frees a job that is in no container and no index.
+void job_free(struct job *job);
+
+// The block for rare things, made where there is none yet; NULL without memory.
+struct job_extra *job_extra(struct job *job);
+
+// Puts a new job into the index by id and into the counts.
+void job_begin(struct broker *broker, struct job *job, const struct job_place *to);
+
+// Moves a job from one state to another, or to another place of the same state.
+void job_move(struct broker *broker, struct job *job, const struct job_place *to);
+
+// Takes a job out of everything and frees it. Its queue may vanish with it.
+void job_end(struct broker *broker, struct job *job);
+
+// One more of a counter that only statistics need: not counted where there is no memory.
+void job_count_reserve(struct job *job);
+#define JOB_COUNT(job, counter)                                                                    \
+    do {                                                                                           \
+        struct job_extra *counted = job_extra(job);                                                \
+        if (counted) {                                                                             \
+            counted->counter++;                                                                    \
+        }                                                                                          \
+    } while (0)
+
+// Notes the delay as last given, for statistics.
+void job_set_delay(struct job *job, nsec_t delay_for);
+
+static inline struct job *job_in_tree(const struct tree_node *node)
+{
+    return node ? container_of((struct tree_node *)(uintptr_t)node, struct job, place.tree) : NULL;
+}
+
+static inline struct job *job_in_list(const struct list_node *node)
+{
+    return container_of((struct list_node *)(uintptr_t)node, struct job, place.list);
+}
+
+static inline struct interest *job_interest(const struct job *job)
+{
+    return job->extra ? job->extra->interest : NULL;
+}
+
+// The place in the state that it is in, for a move that changes only some of it.
+struct job_place job_ready_place(const struct job *job);
+
+#endif

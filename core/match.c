@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+
+// Who gets a ready job: a session that takes one, or the one that has waited for it longest; and
+// who is nudged because nobody waited.
+
+#include "core/broker_private.h"
+
+// The room was made by whoever asked for the job: in the job, or in the session.
+static struct job_extra *room_for_limit(struct session *session, struct job *job)
+{
+    if (!job->extra) {
+        ENSURE(session->spare);
+        job->extra = session->spare;
+        job->extra->job = job;
+        session->spare = NULL;
+    }
+    return job->extra;
+}
+
+nsec_t match_lease_end(const struct broker *broker, const struct job *job, nsec_t limit_at)
+{
+    nsec_t end = job->ttr ? nsec_add(broker->now.mono, nsec_from_seconds(job->ttr)) : NSEC_NEVER;
+
+    return limit_at && limit_at < end ? limit_at : end;
+}
+
+void match_lease(struct session *session, struct job *job, const struct subscription *by)
+{
+    struct broker *broker = session->broker;
+    bool limited = by && by->terms.limit_for > 0;
+    nsec_t limit_at = limited ? nsec_add(broker->now.mono, by->terms.limit_for) : 0;
+    const struct job_place held = {
+        .state = JOB_RESERVED,
+        .pri = job->pri,
+        .holder = session,
+        .due_at = match_lease_end(broker, job, limit_at),
+    };
+
+    job_count_reserve(job);
+    job->by_id_taken = !by;
+    job_move(broker, job, &held);
+    if (limited) {
+        struct job_extra *extra = room_for_limit(session, job);
+
+        extra->limit_at = limit_at;
+        extra->fail_on_limit = by->terms.on_limit == ON_LIMIT_FAIL;
+    }
+}
+
+static void serve(struct subscription *by, struct job *job)
+{
+    by->turn = by->session->broker->next_turn++;
+    match_lease(by->session, job, by);
+}
+
+void match_assign(struct subscription *by, struct job *job)
+{
+    struct session *session = by->session;
+
+    session_wake(session);
+    session->assigned = job;
+    session_notify(session);
+    serve(by, job);
+}
+
+static void owe_nudges(struct broker *broker, struct queue *queue)
+{
+    if (list_empty(&queue->naps)) {
+        return;
+    }
+    queue->nudges = broker->wakeup == 0 || queue->nudges > UINT32_MAX - broker->wakeup
+                        ? UINT32_MAX
+                        : queue->nudges + broker->wakeup;
+    if (!list_linked(&queue->nudging)) {
+        list_append(&broker->nudging, &queue->nudging);
+    }
+}
+
+static struct subscription *longest_waiting(const struct queue *queue)
+{
+    struct list_node *node = list_first(&queue->waits);
+
+    return node ? list_item(node, struct subscription, waiting) : NULL;
+}
+
+void match_ready(struct broker *broker, struct job *job, const struct job_place *ready)
+{
+    struct queue *queue = queue_at(broker, job);
+    struct subscription *by = longest_waiting(queue);
+    bool others = !tree_empty(&queue->ready);
+
+    if (job->state == JOB_GONE) {
+        job_begin(broker, job, ready);
+    } else {
+        job_move(broker, job, ready);
+    }
+    if (queue->paused || job->state != JOB_READY) {
+        // Nobody may have it, or it went back to one who had not been told that it was lost.
+        return;
+    }
+    if (by && !others) {
+        match_assign(by, job);
+    } else if (!by) {
+        owe_nudges(broker, queue);
+    }
+}
+
+static bool better(enum choice choice, const struct job *job, const struct subscription *by,
+                   const struct job *best, const struct subscription *best_by)
+{
+    if (!best || job->pri != best->pri) {
+        return !best || job->pri < best->pri;
+    }
+    return choice == CHOICE_IN_TURN ? by->turn < best_by->turn : job->seq < best->seq;
+}
+
+struct job *match_best(const struct session *session, struct subscription **by)
+{
+    const struct broker *broker = session->broker;
+    bool by_work = broker->work_count < session->subscriptions;
+    const struct list_node *list = by_work ? &broker->work : &session->subscribed;
+    struct job *best = NULL;
+
+    // Whichever list is shorter leads to every open queue of the session.
+    list_each (node, list) {
+        struct subscription *candidate;
+        struct queue *queue;
+        struct job *job;
+
+        if (by_work) {
+            queue = list_item(node, struct queue, work);
+            candidate = session_find(session, queue);
+        } else {
+            candidate = list_item(node, struct subscription, in_session);
+            queue = candidate->queue;
+        }
+        if (!candidate || !queue_open(queue)) {
+            continue;
+        }
+        job = job_in_tree(tree_first(&queue->ready));
+        if (better((enum choice)session->choice, job, candidate, best, *by)) {
+            best = job;
+            *by = candidate;
+        }
+    }
+    return best;
+}
+
+enum status broker_take(struct session *session, const struct job **job)
+{
+    struct subscription *by = NULL;
+    struct job *best = match_best(session, &by);
+
+    if (!best) {
+        return STATUS_EMPTY;
+    }
+    if (by->terms.limit_for > 0 && !job_extra(best)) {
+        return STATUS_NO_MEMORY;
+    }
+    serve(by, best);
+    *job = best;
+    return STATUS_OK;
+}
+
+enum status broker_take_id(struct session *session, uint64_t id, const struct job **job)
+{
+    struct broker *broker = session->broker;
+    struct job *found = broker_job(broker, id);
+    bool buried = found && found->state == JOB_BURIED;
+
+    if (!found || found->state == JOB_RESERVED) {
+        return STATUS_NOT_FOUND;
+    }
+    if (buried) {
+        if (!record_room(broker, RECORD_TAKE, found)) {
+            return STATUS_NO_ROOM;
+        }
+        key_claim(broker, found);
+    }
+    match_lease(session, found, NULL);
+    if (buried) {
+        record_append(broker, RECORD_TAKE, found);
+    }
+    *job = found;
+    return STATUS_OK;
+}
+
+void match_backlog(struct broker *broker, unsigned *budget)
+{
+    while (*budget > 0 && !list_empty(&broker->matching)) {
+        struct queue *queue = list_item(list_first(&broker->matching), struct queue, matching);
+        struct subscription *by = longest_waiting(queue);
+
+        if (queue_open(queue) && by) {
+            match_assign(by, job_in_tree(tree_first(&queue->ready)));
+            --*budget;
+            continue;
+        }
+        list_remove(&queue->matching);
+        if (queue_open(queue)) {
+            owe_nudges(broker, queue);
+        }
+    }
+}
+
+void match_nudge(struct broker *broker, unsigned *budget)
+{
+    while (*budget > 0 && !list_empty(&broker->nudging)) {
+        struct queue *queue = list_item(list_first(&broker->nudging), struct queue, nudging);
+        struct list_node *node = list_first(&queue->naps);
+
+        if (!node || !queue_open(queue) || queue->nudges == 0) {
+            queue->nudges = 0;
+            list_remove(&queue->nudging);
+            continue;
+        }
+        struct session *session = list_item(node, struct subscription, waiting)->session;
+
+        if (queue->nudges != UINT32_MAX) {
+            queue->nudges--;
+        }
+        session_wake(session);
+        session->nudged = true;
+        session_notify(session);
+        --*budget;
+    }
+}

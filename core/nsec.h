@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_NSEC_H
+#define TANDEM_CORE_NSEC_H
+
+// Time, as the core knows it: numbers handed in by whoever owns a clock. A moment or a duration
+// is a count of nanoseconds. Moments of the monotonic clock and of the wall clock are never mixed;
+// names end in `_at` for a moment and in `_for` for a duration.
+
+#include <stdint.h>
+
+typedef int64_t nsec_t;
+
+#define NSEC_NEVER INT64_MAX
+#define NSEC_PER_SEC ((nsec_t)1000000000)
+#define NSEC_PER_MSEC ((nsec_t)1000000)
+
+// The present, on both clocks at once. Leases, delays, pauses and waits count on `mono`; what a
+// client named as a calendar moment counts on `wall` (nanoseconds since 1970).
+struct instant {
+    nsec_t mono;
+    nsec_t wall;
+};
+
+// A number of seconds below 2^33 always fits.
+static inline nsec_t nsec_from_seconds(uint64_t seconds)
+{
+    return (nsec_t)seconds * NSEC_PER_SEC;
+}
+
+// `moment + duration`, NSEC_NEVER where that lies beyond what can be counted. Both >= 0.
+static inline nsec_t nsec_add(nsec_t moment, nsec_t duration)
+{
+    return moment > NSEC_NEVER - duration ? NSEC_NEVER : moment + duration;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+
+// How a job leaves its holder: done, failed, lost, set aside. Nothing here can fail.
+
+#include "core/broker_private.h"
+
+void outcome_ended(struct broker *broker, struct job *job, enum job_event_kind kind,
+                   struct blob *data)
+{
+    record_append(broker, RECORD_END, job);
+    interest_end(job_interest(job), kind, data);
+    job_end(broker, job);
+}
+
+// A buried job gives up its key and its watchers, who are told that it failed.
+static void bury(struct broker *broker, struct job *job, uint32_t pri, enum job_event_kind kind,
+                 struct blob *data)
+{
+    const struct job_place buried = {.state = JOB_BURIED, .pri = pri};
+
+    JOB_COUNT(job, buries);
+    key_yield(broker, job);
+    interest_end(job_interest(job), kind, data);
+    job_move(broker, job, &buried);
+    record_append(broker, RECORD_BURY, job);
+}
+
+void outcome_buried(struct broker *broker, struct job *job, uint32_t pri)
+{
+    if (job->durable) {
+        bury(broker, job, pri, JOB_EVENT_FAILED, NULL);
+    } else {
+        outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
+    }
+}
+
+void outcome_failed(struct broker *broker, struct job *job, struct blob *exception)
+{
+    enum job_event_kind kind = exception ? JOB_EVENT_EXCEPTION : JOB_EVENT_FAILED;
+
+    if (job->on_fail == ON_FAIL_BURY && job->durable) {
+        bury(broker, job, job->pri, kind, exception);
+    } else {
+        outcome_ended(broker, job, kind, exception);
+    }
+}
+
+static bool attempts_spent(const struct job *job)
+{
+    return job->extra && job->extra->max_attempts > 0 && job->attempts >= job->extra->max_attempts;
+}
+
+void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
+{
+    const struct session *holder = holder_of(broker, job);
+    bool fails = loss == LOSS_LIMIT && job->extra && job->extra->fail_on_limit;
+    struct job_place ready = job_ready_place(job);
+
+    if (job->attempts < JOB_ATTEMPTS_MAX) {
+        job->attempts = (job->attempts + 1u) & 0x3ffu;
+    }
+    if (loss != LOSS_LEFT) {
+        JOB_COUNT(job, timeouts);
+        broker->timeouts++;
+    }
+    if (job->abandoned) {
+        outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
+    } else if (fails || attempts_spent(job)) {
+        outcome_failed(broker, job, NULL);
+    } else {
+        ready.to_back = job->on_loss == ON_LOSS_BACK;
+        ready.last_holder = loss == LOSS_TTR ? holder->number : 0;
+        if (job_interest(job)) {
+            interest_retried(job_interest(job));
+        }
+        match_ready(broker, job, &ready);
+    }
+}

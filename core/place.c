@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+
+// Where a job stands: the one place that puts jobs into containers and takes them out, and keeps
+// the counts beside the containers.
+
+#include "core/broker_private.h"
+
+static bool ready_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
+}
+
+// What is set in one turn is due in one moment: the order of setting decides. (The number wraps
+// after 2^32 delays; two jobs of one moment and one number go by their place among equals.)
+static bool delay_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    if (x->due_at != y->due_at || x->order == y->order) {
+        return x->due_at != y->due_at ? x->due_at < y->due_at : x->seq < y->seq;
+    }
+    return x->order < y->order;
+}
+
+static bool due_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    return x->due_at != y->due_at ? x->due_at < y->due_at : x->seq < y->seq;
+}
+
+struct job *session_lease_after(const struct session *session, nsec_t due_at, uint64_t seq)
+{
+    struct job probe = {.due_at = due_at, .seq = seq & JOB_SEQ_MAX};
+
+    return job_in_tree(tree_after(&session->leases, &probe.place.tree, due_before));
+}
+
+static void leave_reserved(struct broker *broker, struct job *job)
+{
+    struct session *session = holder_of(broker, job);
+
+    tree_remove(&session->leases, &job->place.tree, due_before);
+    session->lease_count--;
+    if (!session->closed) {
+        session_rearm(session);
+    }
+}
+
+static void leave(struct broker *broker, struct job *job)
+{
+    struct queue *queue = queue_at(broker, job);
+    enum clock clock = job->on_wall ? CLOCK_WALL : CLOCK_MONO;
+
+    switch ((enum job_state)job->state) {
+    case JOB_READY:
+        tree_remove(&queue->ready, &job->place.tree, ready_before);
+        queue->ready_in[band_of(job->pri)]--;
+        broker->ready_in[band_of(job->pri)]--;
+        queue_review_work(broker, queue);
+        break;
+    case JOB_DELAYED:
+        tree_remove(&queue->delayed[clock], &job->place.tree, delay_before);
+        queue_rearm(broker, queue, clock);
+        break;
+    case JOB_RESERVED:
+        leave_reserved(broker, job);
+        break;
+    case JOB_BURIED:
+        list_remove(&job->place.list);
+        break;
+    case JOB_GONE:
+        return;
+    }
+    queue->jobs[job->state]--;
+    broker->jobs[job->state]--;
+}
+
+static void enter(struct broker *broker, struct job *job, const struct job_place *to)
+{
+    struct queue *queue = queue_at(broker, job);
+    enum clock clock = to->on_wall ? CLOCK_WALL : CLOCK_MONO;
+
+    job->state = to->state & 7;
+    job->pri = to->pri;
+    job->on_wall = to->on_wall;
+    if (to->to_back) {
+        job->seq = broker->next_seq++ & JOB_SEQ_MAX;
+    }
+    switch (to->state) {
+    case JOB_READY:
+        job->last_holder = to->last_holder;
+        tree_insert(&queue->ready, &job->place.tree, ready_before);
+        queue->ready_in[band_of(job->pri)]++;
+        broker->ready_in[band_of(job->pri)]++;
+        queue_review_work(broker, queue);
+        break;
+    case JOB_DELAYED:
+        job->due_at = to->due_at;
+        job->order = broker->next_order++;
+        tree_insert(&queue->delayed[clock], &job->place.tree, delay_before);
+        queue_rearm(broker, queue, clock);
+        break;
+    case JOB_RESERVED:
+        ENSURE(to->holder);
+        job->due_at = to->due_at;
+        job->holder = to->holder->place;
+        tree_insert(&to->holder->leases, &job->place.tree, due_before);
+        to->holder->lease_count++;
+        session_rearm(to->holder);
+        break;
+    case JOB_BURIED:
+        list_append(&queue->buried, &job->place.list);
+        break;
+    case JOB_GONE:
+        UNREACHABLE();
+    }
+    queue->jobs[to->state]++;
+    broker->jobs[to->state]++;
+}
+
+void job_begin(struct broker *broker, struct job *job, const struct job_place *to)
+{
+    struct queue *queue = queue_at(broker, job);
+
+    hash_insert(&broker->jobs_by_id, &job->by_id);
+    queue->total_jobs++;
+    broker->total_jobs++;
+    enter(broker, job, to);
+}
+
+// A session that was given the job, but not told of it yet, must learn of something else.
+static struct session *untold_holder(struct broker *broker, struct job *job)
+{
+    struct session *session = holder_of(broker, job);
+
+    if (!session || session->assigned != job) {
+        return NULL;
+    }
+    session->assigned = NULL;
+    return session->closed ? NULL : session;
+}
+
+void job_move(struct broker *broker, struct job *job, const struct job_place *to)
+{
+    bool renewed = to->state == JOB_RESERVED && to->holder == holder_of(broker, job);
+    struct session *untold = renewed ? NULL : untold_holder(broker, job);
+
+    if (!renewed && job->extra) {
+        job->extra->limit_at = 0;
+    }
+    leave(broker, job);
+    enter(broker, job, to);
+    if (untold) {
+        session_wait_on(untold);
+    }
+}
+
+void job_end(struct broker *broker, struct job *job)
+{
+    struct queue *queue = queue_at(broker, job);
+    struct session *untold = untold_holder(broker, job);
+
+    leave(broker, job);
+    hash_remove(&broker->jobs_by_id, &job->by_id);
+    key_yield(broker, job);
+    job_free(job);
+    if (untold) {
+        session_wait_on(untold);
+    }
+    queue_vanish_if_idle(broker, queue);
+}
+
+struct job_place job_ready_place(const struct job *job)
+{
+    return (struct job_place){.state = JOB_READY, .pri = job->pri};
+}

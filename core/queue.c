@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/queue.h"
+
+#include "core/broker_private.h"
+
+#include <stdlib.h>
+
+uint64_t queue_hash_of(const struct hash_node *node)
+{
+    return container_of((struct hash_node *)(uintptr_t)node, struct queue, by_name)->name_hash;
+}
+
+uint64_t queue_jobs(const struct queue *queue)
+{
+    uint64_t jobs = 0;
+
+    for (unsigned state = 0; state < JOB_STATES; state++) {
+        jobs += queue->jobs[state];
+    }
+    return jobs;
+}
+
+void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock)
+{
+    struct job *first = job_in_tree(tree_first(&queue->delayed[clock]));
+
+    moment_set(&broker->due_queues[clock], &queue->due[clock], first ? first->due_at : NSEC_NEVER);
+}
+
+void queue_review_work(struct broker *broker, struct queue *queue)
+{
+    bool open = queue_open(queue);
+
+    if (open == list_linked(&queue->work)) {
+        return;
+    }
+    if (open) {
+        list_append(&broker->work, &queue->work);
+        broker->work_count++;
+    } else {
+        list_remove(&queue->work);
+        broker->work_count--;
+    }
+}
+
+static struct queue *find_by_hash(const struct broker *broker, struct slice name, uint64_t hash)
+{
+    struct hash_node *node = hash_first(&broker->queues_by_name, hash);
+
+    for (; node; node = node->next) {
+        struct queue *queue = container_of(node, struct queue, by_name);
+
+        if (queue->name_hash == hash && slice_equal(queue_name(queue), name)) {
+            return queue;
+        }
+    }
+    return NULL;
+}
+
+static struct queue *queue_new(struct broker *broker, struct slice name, uint64_t hash)
+{
+    struct queue *queue;
+
+    if (!hash_make_room(&broker->queues_by_name) || !table_make_room(&broker->queues)) {
+        return NULL;
+    }
+    queue = calloc(1, sizeof *queue + name.len);
+    if (!queue) {
+        return NULL;
+    }
+    queue->name_hash = hash;
+    queue->name_len = (uint16_t)name.len;
+    memcpy(queue->name, name.ptr, name.len);
+    list_init(&queue->buried);
+    list_init(&queue->waits);
+    list_init(&queue->naps);
+    list_init(&queue->work);
+    list_init(&queue->matching);
+    list_init(&queue->nudging);
+    for (unsigned clock = 0; clock < CLOCKS; clock++) {
+        queue->due[clock].at = NSEC_NEVER;
+    }
+    queue->resumes.at = NSEC_NEVER;
+    hash_insert(&broker->queues_by_name, &queue->by_name);
+    queue->place = table_put(&broker->queues, queue);
+    broker->queue_count++;
+    return queue;
+}
+
+void queue_free(struct broker *broker, struct queue *queue)
+{
+    moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER);
+    list_remove(&queue->matching);
+    list_remove(&queue->nudging);
+    hash_remove(&broker->queues_by_name, &queue->by_name);
+    table_remove(&broker->queues, queue->place);
+    broker->queue_count--;
+    free(queue);
+}
+
+void queue_vanish_if_idle(struct broker *broker, struct queue *queue)
+{
+    if (!queue->kept && queue->holders == 0 && queue->subscriptions == 0 &&
+        queue_jobs(queue) == 0) {
+        queue_free(broker, queue);
+    }
+}
+
+enum status broker_queue_hold(struct broker *broker, struct slice name, struct queue **queue)
+{
+    uint64_t hash;
+
+    if (name.len == 0 || memchr(name.ptr, '\0', name.len)) {
+        return STATUS_BAD_NAME;
+    }
+    if (name.len > QUEUE_NAME_MAX) {
+        return STATUS_TOO_LARGE;
+    }
+    hash = hash_bytes(name.ptr, name.len, broker->secret);
+    *queue = find_by_hash(broker, name, hash);
+    if (!*queue) {
+        *queue = queue_new(broker, name, hash);
+    }
+    if (!*queue) {
+        return STATUS_NO_MEMORY;
+    }
+    (*queue)->holders++;
+    return STATUS_OK;
+}
+
+void broker_queue_drop(struct broker *broker, struct queue *queue)
+{
+    ENSURE(queue->holders > 0);
+    queue->holders--;
+    queue_vanish_if_idle(broker, queue);
+}
+
+struct queue *broker_queue_find(struct broker *broker, struct slice name)
+{
+    return find_by_hash(broker, name, hash_bytes(name.ptr, name.len, broker->secret));
+}
+
+void broker_queue_keep(struct broker *broker, struct queue *queue, bool keep)
+{
+    queue->kept = keep;
+    queue_vanish_if_idle(broker, queue);
+}
+
+struct queue *broker_queue_next(struct broker *broker, uint32_t *cursor)
+{
+    return table_next(&broker->queues, cursor);
+}
+
+void broker_queue_limit(struct queue *queue, const uint32_t limits[BAND_COUNT])
+{
+    memcpy(queue->limits, limits, sizeof queue->limits);
+}
+
+enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t pause_for)
+{
+    const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
+
+    if (broker->recorder && !broker->recorder->room(broker->store, &record)) {
+        return STATUS_NO_ROOM;
+    }
+    queue->pauses++;
+    if (pause_for > 0) {
+        queue->paused = true;
+        queue->pause_for = pause_for;
+        moment_set(&broker->pauses, &queue->resumes, nsec_add(broker->now.mono, pause_for));
+        queue_review_work(broker, queue);
+        list_remove(&queue->matching);
+    } else if (queue->paused) {
+        queue_resume(broker, queue);
+    }
+    if (broker->recorder) {
+        broker->recorder->append(broker->store, &record);
+    }
+    return STATUS_OK;
+}
+
+void queue_resume(struct broker *broker, struct queue *queue)
+{
+    queue->paused = false;
+    queue->pause_for = 0;
+    moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER);
+    queue_review_work(broker, queue);
+    if (queue_open(queue)) {
+        // Naps are nudged for what the waits leave over.
+        list_append(&broker->matching, &queue->matching);
+    }
+}
+
+struct slice queue_name(const struct queue *queue)
+{
+    return slice_of(queue->name, queue->name_len);
+}
+
+const struct job *queue_peek_ready(const struct queue *queue)
+{
+    return job_in_tree(tree_first(&queue->ready));
+}
+
+const struct job *queue_peek_delayed(const struct broker *broker, const struct queue *queue)
+{
+    const struct job *mono = job_in_tree(tree_first(&queue->delayed[CLOCK_MONO]));
+    const struct job *wall = job_in_tree(tree_first(&queue->delayed[CLOCK_WALL]));
+
+    if (!mono || !wall) {
+        return mono ? mono : wall;
+    }
+    return wall->due_at - broker->now.wall < mono->due_at - broker->now.mono ? wall : mono;
+}
+
+const struct job *queue_peek_buried(const struct queue *queue)
+{
+    const struct list_node *node = list_first(&queue->buried);
+
+    return node ? job_in_list(node) : NULL;
+}
+
+void broker_queue_info(const struct broker *broker, const struct queue *queue,
+                       struct queue_info *info)
+{
+    *info = (struct queue_info){
+        .total_jobs = queue->total_jobs,
+        .ended = queue->ended,
+        .pauses = queue->pauses,
+        .holders = queue->holders,
+        .subscriptions = queue->subscriptions,
+        .waiting = queue->waiting,
+        .pause_for = queue->pause_for,
+        .kept = queue->kept,
+    };
+    if (queue->paused && queue->resumes.at > broker->now.mono) {
+        info->pause_left_for = queue->resumes.at - broker->now.mono;
+    }
+    memcpy(info->jobs, queue->jobs, sizeof info->jobs);
+    memcpy(info->ready, queue->ready_in, sizeof info->ready);
+    memcpy(info->limits, queue->limits, sizeof info->limits);
+}

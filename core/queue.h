@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_QUEUE_H
+#define TANDEM_CORE_QUEUE_H
+
+// Private to the core: a queue (beanstalk's tube, Gearman's function) and its containers.
+//
+// Invariants. A queue that is open (not paused) and has a ready job is in the broker's list `work`.
+// It has both ready jobs and waits only while it is paused or in the broker's list `matching`. It
+// is in the broker's trees of due queues while a delay runs in it, at the moment of the first.
+// It exists as long as it is kept, held, subscribed to, or has a job.
+
+#include "core/broker.h"
+#include "core/hash.h"
+#include "core/list.h"
+#include "core/tree.h"
+
+#include <stdint.h>
+
+enum clock { CLOCK_MONO, CLOCK_WALL };
+#define CLOCKS 2
+
+// An entry in one of the broker's trees of moments. `at` is NSEC_NEVER while it is in none.
+struct moment {
+    struct tree_node node;
+    nsec_t at;
+};
+
+struct queue {
+    struct hash_node by_name;
+    uint64_t name_hash;
+    uint32_t place; // in the broker's table
+    uint32_t holders;
+    uint32_t subscriptions;
+    uint32_t waiting;
+    bool kept;
+    bool paused;
+
+    struct tree ready;
+    struct tree delayed[CLOCKS];
+    struct list_node buried;
+    uint64_t jobs[JOB_STATES];
+    uint64_t ready_in[BAND_COUNT];
+    uint64_t total_jobs;
+    uint64_t ended;
+    uint64_t pauses;
+    uint32_t limits[BAND_COUNT];
+    uint32_t nudges; // naps that are still to be ended
+
+    struct moment due[CLOCKS]; // in broker->due_queues
+    struct moment resumes;     // in broker->pauses, while paused
+    nsec_t pause_for;
+
+    struct list_node waits;    // subscriptions of waiting sessions, longest waiting first
+    struct list_node naps;     // subscriptions of napping sessions
+    struct list_node work;     // in broker->work
+    struct list_node matching; // in broker->matching
+    struct list_node nudging;  // in broker->nudging
+
+    uint16_t name_len;
+    char name[];
+};
+
+static inline bool queue_open(const struct queue *queue)
+{
+    return !queue->paused && !tree_empty(&queue->ready);
+}
+
+// All jobs of the queue, whatever their state.
+uint64_t queue_jobs(const struct queue *queue);
+
+// Where its first delay on that clock ends has perhaps changed.
+void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock);
+
+// Whether it has work has perhaps changed: puts it into broker->work or takes it out.
+void queue_review_work(struct broker *broker, struct queue *queue);
+
+// Frees the queue where nothing refers to it any more.
+void queue_vanish_if_idle(struct broker *broker, struct queue *queue);
+
+// Ends its pause: jobs and waiters meet.
+void queue_resume(struct broker *broker, struct queue *queue);
+
+// Frees it, whatever it has.
+void queue_free(struct broker *broker, struct queue *queue);
+
+uint64_t queue_hash_of(const struct hash_node *node);
+
+#endif

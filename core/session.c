@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/session.h"
+
+#include "core/broker_private.h"
+
+#include <stdlib.h>
+
+enum status broker_session_open(struct broker *broker, const struct session_ops *ops, void *owner,
+                                enum choice choice, struct session **session)
+{
+    struct session *opened;
+
+    if (!table_make_room(&broker->sessions)) {
+        return STATUS_NO_MEMORY;
+    }
+    opened = calloc(1, sizeof *opened);
+    if (!opened) {
+        return STATUS_NO_MEMORY;
+    }
+    opened->broker = broker;
+    opened->ops = ops;
+    opened->owner = owner;
+    opened->choice = (uint8_t)choice;
+    opened->number = broker->next_session++;
+    opened->place = table_put(&broker->sessions, opened);
+    opened->alarm.at = NSEC_NEVER;
+    list_init(&opened->subscribed);
+    list_init(&opened->watches);
+    list_init(&opened->notice);
+    broker->session_count++;
+    *session = opened;
+    return STATUS_OK;
+}
+
+size_t session_leases(const struct session *session)
+{
+    return session->lease_count;
+}
+
+// The moment at which its first lease ends, NSEC_NEVER for none.
+static nsec_t first_lease_end(const struct session *session)
+{
+    const struct job *first = job_in_tree(tree_first(&session->leases));
+
+    return first ? first->due_at : NSEC_NEVER;
+}
+
+bool session_lease_ends_soon(const struct session *session, nsec_t margin_for)
+{
+    nsec_t end = first_lease_end(session);
+
+    return margin_for >= 0 && end != NSEC_NEVER && end - margin_for <= session->broker->now.mono;
+}
+
+void session_notify(struct session *session)
+{
+    if (!list_linked(&session->notice)) {
+        list_append(&session->broker->notices, &session->notice);
+    }
+}
+
+void session_rearm(struct session *session)
+{
+    nsec_t lease_end = first_lease_end(session);
+    nsec_t at = lease_end;
+
+    if (session->pose == POSE_WAITING) {
+        if (session->margin_for >= 0 && lease_end != NSEC_NEVER) {
+            at = lease_end - session->margin_for;
+        }
+        if (session->until < at) {
+            at = session->until;
+        }
+    }
+    moment_set(&session->broker->alarms, &session->alarm, at);
+}
+
+static void free_session(struct session *session)
+{
+    struct broker *broker = session->broker;
+
+    moment_set(&broker->alarms, &session->alarm, NSEC_NEVER);
+    list_remove(&session->notice);
+    table_remove(&broker->sessions, session->place);
+    free(session->spare);
+    free(session);
+}
+
+void session_dismantle(struct session *session, unsigned *budget)
+{
+    struct broker *broker = session->broker;
+
+    for (; *budget > 0; --*budget) {
+        struct list_node *watch = list_first(&session->watches);
+        struct tree_node *lease = tree_first(&session->leases);
+        struct list_node *subscription = list_first(&session->subscribed);
+
+        // Watches first: what only this session wanted is not handed on to others.
+        if (watch) {
+            watch_drop(list_item(watch, struct watch, in_session));
+        } else if (lease) {
+            outcome_lost(broker, job_in_tree(lease), LOSS_LEFT);
+        } else if (subscription) {
+            subscription_end(list_item(subscription, struct subscription, in_session));
+        } else {
+            free_session(session);
+            return;
+        }
+    }
+}
+
+void broker_session_close(struct session *session)
+{
+    unsigned budget = BROKER_SLICE;
+
+    if (!session) {
+        return;
+    }
+    ENSURE(!session->broker->settling);
+    session_wake(session);
+    session->closed = true;
+    session->broker->session_count--;
+    moment_set(&session->broker->alarms, &session->alarm, NSEC_NEVER);
+    list_remove(&session->notice);
+    list_append(&session->broker->closing, &session->notice);
+    session_dismantle(session, &budget);
+}

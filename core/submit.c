@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+
+// The door: where a job comes in, and where it can be turned away.
+
+#include "core/broker_private.h"
+
+// Where the contract wants the job to begin.
+static struct job_place first_place(const struct broker *broker, const struct job_spec *spec)
+{
+    struct job_place place = {.state = JOB_READY, .pri = spec->pri, .to_back = true};
+
+    if (spec->start_kind == START_AFTER && spec->start > 0) {
+        place.state = JOB_DELAYED;
+        place.due_at = nsec_add(broker->now.mono, spec->start);
+    } else if (spec->start_kind == START_AT && spec->start > broker->now.wall) {
+        place.state = JOB_DELAYED;
+        place.due_at = spec->start;
+        place.on_wall = true;
+    }
+    return place;
+}
+
+static struct slice key_of(const struct job_spec *spec)
+{
+    switch (spec->key_kind) {
+    case KEY_NONE:
+        return slice_of(NULL, 0);
+    case KEY_NAME:
+        return spec->key;
+    case KEY_CONTENT:
+        return spec->body_blob ? blob_slice(spec->body_blob) : spec->body;
+    }
+    UNREACHABLE();
+}
+
+static bool queue_full(const struct queue *queue, uint32_t pri)
+{
+    uint32_t limit = queue->limits[band_of(pri)];
+
+    return limit > 0 && queue_jobs(queue) - queue->jobs[JOB_BURIED] >= limit;
+}
+
+static void begin(struct broker *broker, struct job *job, const struct job_place *place)
+{
+    job->id = broker->next_id++;
+    if (place->state == JOB_READY) {
+        match_ready(broker, job, place);
+    } else {
+        job_begin(broker, job, place);
+    }
+}
+
+static enum status accept(struct broker *broker, const struct job_spec *spec,
+                          struct session *watcher, uint64_t key_hash, struct submission *submission)
+{
+    const struct job_place place = first_place(broker, spec);
+    struct job *job = job_new(broker, spec);
+    enum status status = STATUS_NO_MEMORY;
+
+    if (!job || !hash_make_room(&broker->jobs_by_id) || !hash_make_room(&broker->jobs_by_key)) {
+        goto out;
+    }
+    if (watcher) {
+        submission->watch = watch_add(watcher, job);
+        if (!submission->watch) {
+            goto out;
+        }
+    }
+    if (!record_room(broker, RECORD_SUBMIT, job)) {
+        status = STATUS_NO_ROOM;
+        goto out;
+    }
+    if (key_of(spec).len > 0) {
+        job->extra->key_hash = key_hash;
+        hash_insert(&broker->jobs_by_key, &job->extra->by_key);
+        job->extra->keyed = true;
+    }
+    begin(broker, job, &place);
+    submission->id = job->id;
+    record_append(broker, RECORD_SUBMIT, job);
+    return STATUS_OK;
+out:
+    if (job) {
+        if (submission->watch) {
+            watch_forget(submission->watch);
+            submission->watch = NULL;
+        }
+        job_free(job);
+    }
+    return status;
+}
+
+// Does the duplicate want the delayed job to begin earlier than it would?
+static bool starts_earlier(const struct broker *broker, const struct job *job,
+                           const struct job_place *place)
+{
+    nsec_t left, wanted;
+
+    if (job->state != JOB_DELAYED || place->state == JOB_READY) {
+        return job->state == JOB_DELAYED;
+    }
+    left = job->due_at - (job->on_wall ? broker->now.wall : broker->now.mono);
+    wanted = place->due_at - (place->on_wall ? broker->now.wall : broker->now.mono);
+    return wanted < left;
+}
+
+static void start_earlier(struct broker *broker, struct job *job, const struct job_place *wanted)
+{
+    struct job_place place = *wanted;
+
+    place.pri = job->pri;
+    place.to_back = false;
+    if (place.state == JOB_READY) {
+        match_ready(broker, job, &place);
+    } else {
+        job_move(broker, job, &place);
+    }
+}
+
+static enum status join(struct broker *broker, struct job *job, const struct job_spec *spec,
+                        struct session *watcher, struct submission *submission)
+{
+    const struct job_place place = first_place(broker, spec);
+    bool earlier = starts_earlier(broker, job, &place);
+    bool hardens = spec->durable && !job->durable;
+    enum record_kind kind = hardens ? RECORD_SUBMIT : RECORD_RELEASE;
+
+    if (watcher) {
+        submission->watch = watch_add(watcher, job);
+        if (!submission->watch) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    job->durable = job->durable || hardens;
+    if ((hardens || earlier) && !record_room(broker, kind, job)) {
+        job->durable = job->durable && !hardens;
+        if (submission->watch) {
+            watch_forget(submission->watch);
+            submission->watch = NULL;
+        }
+        return STATUS_NO_ROOM;
+    }
+    if (watcher || hardens) {
+        job->abandoned = false;
+    }
+    submission->id = job->id;
+    submission->joined = true;
+    if (earlier) {
+        start_earlier(broker, job, &place);
+    }
+    if (hardens || earlier) {
+        record_append(broker, kind, job);
+    }
+    return STATUS_OK;
+}
+
+enum status broker_submit(struct broker *broker, const struct job_spec *spec,
+                          struct session *watcher, struct submission *submission)
+{
+    struct slice key = key_of(spec);
+    uint64_t key_hash = 0;
+    struct job *job;
+
+    ENSURE(!broker->settling);
+    *submission = (struct submission){0};
+    if (broker->draining) {
+        return STATUS_DRAINING;
+    }
+    if (spec->reducer.len > JOB_KEY_MAX || (spec->key_kind == KEY_NAME && key.len > JOB_KEY_MAX)) {
+        return STATUS_TOO_LARGE;
+    }
+    if (key.len > 0) {
+        job = key_find(broker, spec->queue, spec->key_kind, key, &key_hash);
+        if (job) {
+            return join(broker, job, spec, watcher, submission);
+        }
+    }
+    if (queue_full(spec->queue, spec->pri)) {
+        return STATUS_QUEUE_FULL;
+    }
+    return accept(broker, spec, watcher, key_hash, submission);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+
+// What a session takes jobs from.
+
+#include "core/broker_private.h"
+
+#include <stdlib.h>
+
+static struct subscription *in_tree(const struct tree_node *node)
+{
+    return container_of((struct tree_node *)(uintptr_t)node, struct subscription, by_queue);
+}
+
+static bool queue_before(const struct tree_node *a, const struct tree_node *b)
+{
+    return in_tree(a)->queue->place < in_tree(b)->queue->place;
+}
+
+struct subscription *session_find(const struct session *session, const struct queue *queue)
+{
+    const struct tree_node *node = session->by_queue.root;
+
+    while (node) {
+        struct subscription *found = in_tree(node);
+
+        if (found->queue == queue) {
+            return found;
+        }
+        node = queue->place < found->queue->place ? node->left : node->right;
+    }
+    return NULL;
+}
+
+static struct subscription *find_by_name(const struct session *session, struct slice name)
+{
+    const struct queue *queue = broker_queue_find(session->broker, name);
+
+    return queue ? session_find(session, queue) : NULL;
+}
+
+static void set_terms(struct subscription *subscription, const struct terms *terms)
+{
+    struct session *session = subscription->session;
+
+    session->limited -= subscription->terms.limit_for > 0;
+    subscription->terms = terms ? *terms : (struct terms){0};
+    session->limited += subscription->terms.limit_for > 0;
+}
+
+// A session that naps already hears of this queue, too.
+static void join_nap(struct subscription *subscription)
+{
+    struct session *session = subscription->session;
+
+    if (queue_open(subscription->queue)) {
+        session_wake(session);
+        session->nudged = true;
+        session_notify(session);
+    } else {
+        list_append(&subscription->queue->naps, &subscription->waiting);
+        subscription->queue->waiting++;
+    }
+}
+
+static struct subscription *subscription_new(struct session *session, struct queue *queue)
+{
+    struct subscription *subscription = calloc(1, sizeof *subscription);
+
+    if (subscription) {
+        subscription->session = session;
+        subscription->queue = queue;
+        subscription->turn = session->broker->next_turn++;
+        list_init(&subscription->in_session);
+        list_init(&subscription->waiting);
+        list_append(&session->subscribed, &subscription->in_session);
+        tree_insert(&session->by_queue, &subscription->by_queue, queue_before);
+        session->subscriptions++;
+        queue->subscriptions++;
+    }
+    return subscription;
+}
+
+enum status broker_subscribe(struct session *session, struct slice name, const struct terms *terms)
+{
+    struct broker *broker = session->broker;
+    struct subscription *subscription;
+    struct queue *queue;
+    enum status status;
+
+    ENSURE(session->pose != POSE_WAITING && !broker->settling);
+    status = broker_queue_hold(broker, name, &queue);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    subscription = session_find(session, queue);
+    if (!subscription) {
+        subscription = subscription_new(session, queue);
+        if (subscription && session->pose == POSE_NAPPING) {
+            join_nap(subscription);
+        }
+    }
+    if (subscription) {
+        set_terms(subscription, terms);
+    }
+    broker_queue_drop(broker, queue);
+    return subscription ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+void subscription_end(struct subscription *subscription)
+{
+    struct session *session = subscription->session;
+    struct queue *queue = subscription->queue;
+
+    if (list_linked(&subscription->waiting)) {
+        list_remove(&subscription->waiting);
+        queue->waiting--;
+    }
+    set_terms(subscription, NULL);
+    list_remove(&subscription->in_session);
+    tree_remove(&session->by_queue, &subscription->by_queue, queue_before);
+    session->subscriptions--;
+    queue->subscriptions--;
+    free(subscription);
+    queue_vanish_if_idle(session->broker, queue);
+}
+
+// The jobs that the session holds by its subscription are lost to it, one slice of its leases at a
+// time. True: all have been looked at.
+static bool give_leases_back(struct subscription *subscription)
+{
+    struct session *session = subscription->session;
+
+    for (unsigned budget = BROKER_SLICE; budget > 0; budget--) {
+        struct job *job =
+            session_lease_after(session, subscription->given_due_at, subscription->given_seq);
+
+        if (!job) {
+            return true;
+        }
+        subscription->given_due_at = job->due_at;
+        subscription->given_seq = job->seq;
+        if (queue_at(session->broker, job) == subscription->queue && !job->by_id_taken) {
+            outcome_lost(session->broker, job, LOSS_LEFT);
+        }
+    }
+    return false;
+}
+
+enum status broker_unsubscribe(struct session *session, struct slice name, bool give_back)
+{
+    struct subscription *subscription = find_by_name(session, name);
+
+    ENSURE(!session->broker->settling);
+    if (!subscription) {
+        return STATUS_OK;
+    }
+    if (give_back && !give_leases_back(subscription)) {
+        return STATUS_MORE;
+    }
+    subscription_end(subscription);
+    return STATUS_OK;
+}
+
+bool session_subscribed(const struct session *session, struct slice name)
+{
+    return find_by_name(session, name) != NULL;
+}
+
+size_t session_subscriptions(const struct session *session)
+{
+    return session->subscriptions;
+}
+
+struct queue *session_queue_next(const struct session *session, const struct subscription **cursor)
+{
+    const struct list_node *node = *cursor ? (*cursor)->in_session.next : session->subscribed.next;
+
+    if (node == &session->subscribed) {
+        return NULL;
+    }
+    *cursor = list_item((struct list_node *)(uintptr_t)node, struct subscription, in_session);
+    return (*cursor)->queue;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_TREE_H
+#define TANDEM_CORE_TREE_H
+
+// An intrusive ordered tree: what is due by its moment, what is ready by its priority. It is a
+// treap: a search tree by the caller's order that is at the same time a heap by a rank which is
+// mixed from the node's address. Nobody outside can choose addresses, so the depth stays a small
+// multiple of log2(n) whatever comes in whatever order, and each single operation is bounded by
+// it; none pays for an earlier one. A node is two pointers, nothing is allocated, nothing fails.
+// The first node is kept at hand; taking it off, and adding at the end, touch only nodes along one
+// edge, which are the ones in the cache.
+//
+// `before(a, b)` must be a strict total order on the nodes in the tree, and must not change for a
+// node while it is in. The functions are inline so that the compiler sees through `before`.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tree_node {
+    struct tree_node *left;
+    struct tree_node *right;
+};
+
+struct tree {
+    struct tree_node *root;
+    struct tree_node *first;
+};
+
+typedef bool (*tree_before)(const struct tree_node *a, const struct tree_node *b);
+
+static inline uint64_t tree_rank(const struct tree_node *node)
+{
+    uint64_t x = (uint64_t)(uintptr_t)node;
+
+    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    return x;
+}
+
+static inline bool tree_empty(const struct tree *tree)
+{
+    return !tree->root;
+}
+
+// The node that comes before all others, NULL in an empty tree.
+static inline struct tree_node *tree_first(const struct tree *tree)
+{
+    return tree->first;
+}
+
+static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_before before)
+{
+    uint64_t rank = tree_rank(node);
+    struct tree_node **link = &tree->root;
+    struct tree_node **left = &node->left;
+    struct tree_node **right = &node->right;
+    struct tree_node *below;
+
+    if (!tree->first || before(node, tree->first)) {
+        tree->first = node;
+    }
+    while (*link && tree_rank(*link) > rank) {
+        link = before(node, *link) ? &(*link)->left : &(*link)->right;
+    }
+    below = *link;
+    *link = node;
+    // What stood here is split into what comes before the node and what comes after it.
+    while (below) {
+        if (before(node, below)) {
+            *right = below;
+            right = &below->left;
+            below = below->left;
+        } else {
+            *left = below;
+            left = &below->right;
+            below = below->right;
+        }
+    }
+    *left = NULL;
+    *right = NULL;
+}
+
+static inline void tree_remove(struct tree *tree, struct tree_node *node, tree_before before)
+{
+    struct tree_node **link = &tree->root;
+    struct tree_node *left = node->left;
+    struct tree_node *right = node->right;
+
+    while (*link != node) {
+        link = before(node, *link) ? &(*link)->left : &(*link)->right;
+    }
+    if (tree->first == node) {
+        // It has nothing to its left: its successor is leftmost on its right, or its parent.
+        struct tree_node *next = right;
+
+        while (next && next->left) {
+            next = next->left;
+        }
+        if (!next && link != &tree->root) {
+            next = (struct tree_node *)(void *)((char *)link - offsetof(struct tree_node, left));
+        }
+        tree->first = next;
+    }
+    while (left && right) {
+        if (tree_rank(left) > tree_rank(right)) {
+            *link = left;
+            link = &left->right;
+            left = left->right;
+        } else {
+            *link = right;
+            link = &right->left;
+            right = right->left;
+        }
+    }
+    *link = left ? left : right;
+    node->left = NULL;
+    node->right = NULL;
+}
+
+// The first node that comes after `probe`, which need not be in the tree itself; NULL for none.
+static inline struct tree_node *tree_after(const struct tree *tree, const struct tree_node *probe,
+                                           tree_before before)
+{
+    struct tree_node *found = NULL;
+
+    for (struct tree_node *node = tree->root; node;) {
+        if (before(probe, node)) {
+            found = node;
+            node = node->left;
+        } else {
+            node = node->right;
+        }
+    }
+    return found;
+}
+
+#endif

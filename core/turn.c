@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+
+// The turn: what falls due, and who is told. Each kind of work has a slice of its own, so that a
+// flood of one does not hold up the others.
+
+#include "core/broker_private.h"
+
+static bool moment_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct moment *x = container_of((struct tree_node *)(uintptr_t)a, struct moment, node);
+    const struct moment *y = container_of((struct tree_node *)(uintptr_t)b, struct moment, node);
+
+    return x->at != y->at ? x->at < y->at : (uintptr_t)x < (uintptr_t)y;
+}
+
+void moment_set(struct tree *tree, struct moment *moment, nsec_t at)
+{
+    if (at == moment->at) {
+        return;
+    }
+    if (moment->at != NSEC_NEVER) {
+        tree_remove(tree, &moment->node, moment_before);
+    }
+    moment->at = at;
+    if (at != NSEC_NEVER) {
+        tree_insert(tree, &moment->node, moment_before);
+    }
+}
+
+// The first moment of the tree, where it has come.
+static struct moment *due(const struct tree *tree, nsec_t now)
+{
+    struct moment *first = moment_first(tree);
+
+    return first && first->at <= now ? first : NULL;
+}
+
+static void end_delays(struct broker *broker, enum clock clock)
+{
+    nsec_t now = broker_clock(broker, clock);
+    struct moment *moment;
+
+    for (unsigned budget = BROKER_SLICE;
+         budget > 0 && (moment = due(&broker->due_queues[clock], now)); budget--) {
+        struct queue *queue = container_of(moment, struct queue, due[clock]);
+        struct job *job = job_in_tree(tree_first(&queue->delayed[clock]));
+        const struct job_place ready = job_ready_place(job);
+
+        match_ready(broker, job, &ready);
+    }
+}
+
+static void end_pauses(struct broker *broker)
+{
+    struct moment *moment;
+
+    for (unsigned budget = BROKER_SLICE;
+         budget > 0 && (moment = due(&broker->pauses, broker->now.mono)); budget--) {
+        queue_resume(broker, container_of(moment, struct queue, resumes));
+    }
+}
+
+static void end_wait(struct session *session, enum wait_end why)
+{
+    session_wake(session);
+    session->waited_enough = true;
+    session->why = (uint8_t)why;
+    session_notify(session);
+}
+
+static void end_lease(struct broker *broker, struct job *job)
+{
+    bool limited = job->extra && job->extra->limit_at && job->extra->limit_at <= broker->now.mono;
+
+    outcome_lost(broker, job, limited ? LOSS_LIMIT : LOSS_TTR);
+}
+
+static void ring_alarms(struct broker *broker)
+{
+    nsec_t now = broker->now.mono;
+    struct moment *moment;
+
+    for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = due(&broker->alarms, now));
+         budget--) {
+        struct session *session = container_of(moment, struct session, alarm);
+        struct job *lease = job_in_tree(tree_first(&session->leases));
+
+        if (lease && lease->due_at <= now) {
+            end_lease(broker, lease);
+        } else if (session_lease_ends_soon(session, session->margin_for)) {
+            end_wait(session, WAIT_LEASE_SOON);
+        } else {
+            end_wait(session, WAIT_TIMED_OUT);
+        }
+    }
+}
+
+static void take_apart(struct broker *broker)
+{
+    unsigned budget = BROKER_SLICE;
+
+    while (budget > 0 && !list_empty(&broker->closing)) {
+        session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
+    }
+}
+
+void broker_tick(struct broker *broker, struct instant now)
+{
+    unsigned budget = BROKER_SLICE;
+
+    ENSURE(now.mono >= broker->now.mono && !broker->settling);
+    broker->now = now;
+    take_apart(broker);
+    end_delays(broker, CLOCK_MONO);
+    end_delays(broker, CLOCK_WALL);
+    end_pauses(broker);
+    match_backlog(broker, &budget);
+    ring_alarms(broker);
+}
+
+static void tell_session(struct session *session)
+{
+    struct job *assigned = session->assigned;
+
+    list_remove(&session->notice);
+    session->assigned = NULL;
+    if (assigned) {
+        session->ops->leased(session->owner, assigned);
+    }
+    if (session->waited_enough) {
+        session->waited_enough = false;
+        session->ops->wait_over(session->owner, (enum wait_end)session->why);
+    }
+    if (session->nudged) {
+        session->nudged = false;
+        session->ops->nudged(session->owner);
+    }
+}
+
+// Is anything left for broker_settle()?
+static bool untold(const struct broker *broker)
+{
+    return !list_empty(&broker->matching) || !list_empty(&broker->nudging) ||
+           !list_empty(&broker->notices) || !list_empty(&broker->news);
+}
+
+bool broker_settle(struct broker *broker)
+{
+    unsigned sessions = BROKER_SLICE;
+    unsigned backlog = BROKER_SLICE;
+    unsigned nudges = BROKER_SLICE;
+    unsigned events = BROKER_SLICE;
+
+    match_backlog(broker, &backlog);
+    match_nudge(broker, &nudges);
+    broker->settling = true;
+    for (; sessions > 0 && !list_empty(&broker->notices); sessions--) {
+        tell_session(list_item(list_first(&broker->notices), struct session, notice));
+    }
+    while (events > 0 && !list_empty(&broker->news)) {
+        interest_tell(list_item(list_first(&broker->news), struct interest, news), &events);
+    }
+    broker->settling = false;
+    return untold(broker);
+}
+
+static nsec_t first_at(const struct tree *tree)
+{
+    const struct moment *first = moment_first(tree);
+
+    return first ? first->at : NSEC_NEVER;
+}
+
+static nsec_t sooner(nsec_t a, nsec_t b)
+{
+    return a < b ? a : b;
+}
+
+// When to look at the wall clock again: it may be set at any time.
+static nsec_t wall_look(const struct broker *broker)
+{
+    const struct moment *first = moment_first(&broker->due_queues[CLOCK_WALL]);
+    nsec_t left;
+
+    if (!first) {
+        return NSEC_NEVER;
+    }
+    left = first->at > broker->now.wall ? first->at - broker->now.wall : 0;
+    return broker->now.mono + sooner(left, NSEC_PER_SEC);
+}
+
+nsec_t broker_next_due(const struct broker *broker)
+{
+    nsec_t at;
+
+    if (!list_empty(&broker->closing) || untold(broker)) {
+        return broker->now.mono;
+    }
+    at = sooner(first_at(&broker->due_queues[CLOCK_MONO]), first_at(&broker->pauses));
+    at = sooner(at, first_at(&broker->alarms));
+    at = sooner(at, wall_look(broker));
+    return at > broker->now.mono ? at : broker->now.mono;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+
+// Waiting for a job, and napping until there may be one.
+
+#include "core/broker_private.h"
+
+#include <stdlib.h>
+
+static void link_subscriptions(struct session *session)
+{
+    bool waits = session->pose == POSE_WAITING;
+
+    list_each (node, &session->subscribed) {
+        struct subscription *subscription = list_item(node, struct subscription, in_session);
+        struct queue *queue = subscription->queue;
+
+        list_append(waits ? &queue->waits : &queue->naps, &subscription->waiting);
+        queue->waiting++;
+    }
+    session->broker->waiting++;
+}
+
+static void lie_down(struct session *session, enum pose pose)
+{
+    session->pose = (uint8_t)pose;
+    link_subscriptions(session);
+    session_rearm(session);
+}
+
+void session_wake(struct session *session)
+{
+    if (session->pose == POSE_AWAKE) {
+        return;
+    }
+    list_each (node, &session->subscribed) {
+        struct subscription *subscription = list_item(node, struct subscription, in_session);
+
+        if (list_linked(&subscription->waiting)) {
+            list_remove(&subscription->waiting);
+            subscription->queue->waiting--;
+        }
+    }
+    session->pose = POSE_AWAKE;
+    session->broker->waiting--;
+    session_rearm(session);
+}
+
+// A lease may get a limit when it is assigned, which is no moment to ask for memory.
+static bool make_spare(struct session *session)
+{
+    if (session->limited > 0 && !session->spare) {
+        session->spare = calloc(1, sizeof *session->spare);
+        return session->spare != NULL;
+    }
+    return true;
+}
+
+enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for)
+{
+    nsec_t now = session->broker->now.mono;
+
+    ENSURE(session->pose != POSE_WAITING && !session->assigned && !session->broker->settling);
+    if (session_lease_ends_soon(session, margin_for)) {
+        return STATUS_LEASE_SOON;
+    }
+    if (until <= now) {
+        return STATUS_TIMED_OUT;
+    }
+    if (!make_spare(session)) {
+        return STATUS_NO_MEMORY;
+    }
+    session_wake(session);
+    session->until = until;
+    session->margin_for = margin_for;
+    lie_down(session, POSE_WAITING);
+    return STATUS_OK;
+}
+
+void broker_nap(struct session *session)
+{
+    struct subscription *by;
+
+    ENSURE(session->pose != POSE_WAITING && !session->assigned && !session->broker->settling);
+    session_wake(session);
+    if (match_best(session, &by)) {
+        session->nudged = true;
+        session_notify(session);
+    } else {
+        lie_down(session, POSE_NAPPING);
+    }
+}
+
+bool broker_unwait(struct session *session)
+{
+    ENSURE(!session->broker->settling);
+    session_wake(session);
+    session->nudged = false;
+    session->waited_enough = false;
+    if (session->assigned) {
+        return false;
+    }
+    list_remove(&session->notice);
+    return true;
+}
+
+void session_wait_on(struct session *session)
+{
+    struct subscription *by = NULL;
+    struct job *best;
+
+    list_remove(&session->notice);
+    if (!make_spare(session)) {
+        session->waited_enough = true;
+        session->why = WAIT_TIMED_OUT;
+        session_notify(session);
+        return;
+    }
+    best = match_best(session, &by);
+    if (best) {
+        match_assign(by, best);
+    } else {
+        lie_down(session, POSE_WAITING);
+    }
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/watch.h"
+
+#include "core/broker_private.h"
+
+#include <stdlib.h>
+
+struct interest *interest_of(struct broker *broker, struct job *job)
+{
+    struct job_extra *extra = job_extra(job);
+    struct interest *interest;
+
+    if (!extra || extra->interest) {
+        return extra ? extra->interest : NULL;
+    }
+    interest = calloc(1, sizeof *interest);
+    if (!interest) {
+        return NULL;
+    }
+    interest->broker = broker;
+    interest->job = job;
+    list_init(&interest->watches);
+    list_init(&interest->events);
+    list_init(&interest->news);
+    list_init(&interest->greeting.link);
+    list_init(&interest->retried.link);
+    list_init(&interest->final.link);
+    extra->interest = interest;
+    return interest;
+}
+
+static void add_event(struct interest *interest, struct news *event)
+{
+    struct broker *broker = interest->broker;
+
+    event->number = ++broker->last_event;
+    event->what.job_id = interest->job->id;
+    if (list_first(&interest->events) == &event->link) {
+        // It was being told: what is told next starts with the first watch again.
+        interest->next = NULL;
+    }
+    list_remove(&event->link);
+    list_append(&interest->events, &event->link);
+    if (!list_linked(&interest->news)) {
+        list_append(&broker->news, &interest->news);
+    }
+}
+
+struct watch *watch_add(struct session *session, struct job *job)
+{
+    struct interest *interest = interest_of(session->broker, job);
+    struct watch *watch = interest ? calloc(1, sizeof *watch) : NULL;
+
+    if (!watch) {
+        return NULL;
+    }
+    watch->interest = interest;
+    watch->session = session;
+    watch->since = session->broker->last_event;
+    list_init(&watch->in_interest);
+    list_init(&watch->in_session);
+    list_append(&interest->watches, &watch->in_interest);
+    list_append(&session->watches, &watch->in_session);
+    interest->count++;
+    if (interest->has_progress) {
+        watch->greet = true;
+        add_event(interest, &interest->greeting);
+    }
+    return watch;
+}
+
+void watch_forget(struct watch *watch)
+{
+    struct interest *interest = watch->interest;
+
+    if (interest->next == &watch->in_interest) {
+        interest->next = watch->in_interest.next;
+    }
+    list_remove(&watch->in_interest);
+    list_remove(&watch->in_session);
+    interest->count--;
+    free(watch);
+}
+
+void watch_drop(struct watch *watch)
+{
+    struct interest *interest = watch->interest;
+    struct job *job = interest->job;
+
+    watch_forget(watch);
+    if (interest->count > 0 || !job || job->durable) {
+        return;
+    }
+    if (job->state == JOB_RESERVED) {
+        job->abandoned = true;
+    } else {
+        outcome_ended(interest->broker, job, JOB_EVENT_CANCELLED, NULL);
+    }
+}
+
+void broker_unwatch(struct watch *watch)
+{
+    ENSURE(!watch->interest->broker->settling);
+    watch_drop(watch);
+}
+
+void watch_set_owner(struct watch *watch, void *owner)
+{
+    watch->owner = owner;
+}
+
+void *watch_owner(const struct watch *watch)
+{
+    return watch->owner;
+}
+
+static bool is_embedded(const struct interest *interest, const struct news *event)
+{
+    return event == &interest->greeting || event == &interest->retried || event == &interest->final;
+}
+
+// The first event has been told to all.
+static void event_done(struct interest *interest, struct news *event)
+{
+    list_remove(&event->link);
+    blob_unref(event->what.data);
+    event->what.data = NULL;
+    if (!is_embedded(interest, event)) {
+        free(event);
+    }
+}
+
+void interest_free(struct interest *interest)
+{
+    while (!list_empty(&interest->watches)) {
+        watch_forget(list_item(list_first(&interest->watches), struct watch, in_interest));
+    }
+    while (!list_empty(&interest->events)) {
+        event_done(interest, list_item(list_first(&interest->events), struct news, link));
+    }
+    list_remove(&interest->news);
+    blob_unref(interest->spelling);
+    free(interest);
+}
+
+void interest_retried(struct interest *interest)
+{
+    interest->has_progress = false;
+    interest->numerator = 0;
+    interest->denominator = 0;
+    if (interest->count > 0) {
+        interest->retried.what.kind = JOB_EVENT_RETRIED;
+        add_event(interest, &interest->retried);
+    }
+}
+
+void interest_end(struct interest *interest, enum job_event_kind kind, struct blob *data)
+{
+    if (!interest) {
+        return;
+    }
+    if (interest->count > 0) {
+        interest->final.what = (struct job_event){.kind = kind, .data = data};
+        if (data) {
+            blob_ref(data);
+        }
+        add_event(interest, &interest->final);
+    }
+    interest->job->extra->interest = NULL;
+    interest->job = NULL;
+    if (interest->count == 0) {
+        interest_free(interest);
+    }
+}
+
+static struct news *event_new(const struct job_event *what)
+{
+    struct news *event = calloc(1, sizeof *event);
+
+    if (event) {
+        list_init(&event->link);
+        event->what = *what;
+        if (what->data) {
+            blob_ref(what->data);
+        }
+    }
+    return event;
+}
+
+static void set_progress(struct interest *interest, const struct job_event *event)
+{
+    interest->has_progress = true;
+    interest->numerator = event->numerator;
+    interest->denominator = event->denominator;
+    blob_unref(interest->spelling);
+    interest->spelling = event->data ? blob_ref(event->data) : NULL;
+}
+
+enum status interest_report(struct broker *broker, struct job *job, const struct job_event *event)
+{
+    bool progress = event->kind == JOB_EVENT_PROGRESS;
+    struct interest *interest = progress ? interest_of(broker, job) : job_interest(job);
+    struct news *news;
+
+    if (!interest) {
+        return progress ? STATUS_NO_MEMORY : STATUS_OK;
+    }
+    if (interest->count > 0) {
+        news = event_new(event);
+        if (!news) {
+            return STATUS_NO_MEMORY;
+        }
+        add_event(interest, news);
+    }
+    if (progress) {
+        set_progress(interest, event);
+    }
+    return STATUS_OK;
+}
+
+// Does this event concern that watch? A greeting is for those who joined after progress was made;
+// it tells what is known now.
+static bool concerns(struct interest *interest, struct news *event, struct watch *watch)
+{
+    bool greeting = event == &interest->greeting;
+
+    if (greeting ? !watch->greet || !interest->has_progress : watch->since >= event->number) {
+        return false;
+    }
+    if (greeting) {
+        watch->greet = false;
+        event->what.kind = JOB_EVENT_PROGRESS;
+        event->what.numerator = interest->numerator;
+        event->what.denominator = interest->denominator;
+    }
+    return true;
+}
+
+static void tell(struct interest *interest, struct news *event, struct watch *watch)
+{
+    struct session *session = watch->session;
+    struct job_event what = event->what;
+
+    if (event == &interest->greeting) {
+        what.data = interest->spelling;
+    }
+    if (!session->closed) {
+        session->ops->job_event(session->owner, watch, &what);
+    }
+    if (event == &interest->final) {
+        watch_forget(watch);
+    }
+}
+
+void interest_tell(struct interest *interest, unsigned *budget)
+{
+    while (!list_empty(&interest->events)) {
+        struct news *event = list_item(list_first(&interest->events), struct news, link);
+
+        if (!interest->next) {
+            interest->next = interest->watches.next;
+        }
+        while (interest->next != &interest->watches) {
+            struct watch *watch = list_item(interest->next, struct watch, in_interest);
+
+            if (*budget == 0) {
+                return;
+            }
+            --*budget;
+            interest->next = interest->next->next;
+            if (concerns(interest, event, watch)) {
+                tell(interest, event, watch);
+            }
+        }
+        interest->next = NULL;
+        if (event == &interest->final) {
+            interest_free(interest);
+            return;
+        }
+        event_done(interest, event);
+    }
+    list_remove(&interest->news);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_WATCH_H
+#define TANDEM_CORE_WATCH_H
+
+// Private to the core: who is told about a job, and what.
+//
+// The watches of a job, its last progress and the events that are still to be told form its
+// interest. Events are told in order to every watch that was there when they happened. The final
+// event is embedded, so that the end of a job needs no memory; when the job goes, its interest
+// lives on by itself until everybody has been told.
+
+#include "core/broker.h"
+#include "core/list.h"
+
+#include <stdint.h>
+
+struct news {
+    struct list_node link; // in interest->events
+    uint64_t number;       // rising, over all events of the broker
+    struct job_event what; // owns a reference to its data
+};
+
+struct interest {
+    struct broker *broker;
+    struct job *job; // NULL once it is gone
+    struct list_node watches;
+    struct list_node events;
+    struct list_node news;  // in broker->news, while there are events
+    struct list_node *next; // the watch to be told next of the first event; NULL: start anew
+    uint32_t count;         // of watches
+    bool has_progress;
+    uint64_t numerator, denominator;
+    struct blob *spelling; // of the last progress, as the worker wrote it; may be NULL
+    struct news greeting;  // tells the last progress to those who joined since
+    struct news retried;
+    struct news final;
+};
+
+struct watch {
+    struct interest *interest;
+    struct session *session;
+    struct list_node in_interest;
+    struct list_node in_session;
+    uint64_t since; // the number of the last event before it joined
+    bool greet;     // joined after progress had been reported
+    void *owner;
+};
+
+// The job's interest, made where there is none yet; NULL without memory.
+struct interest *interest_of(struct broker *broker, struct job *job);
+
+// Adds a watch of that session to the job; NULL without memory.
+struct watch *watch_add(struct session *session, struct job *job) MUST_USE;
+
+// Takes a watch out and frees it, whatever that means for the job.
+void watch_forget(struct watch *watch);
+
+// The same; a job that nobody wants any more goes with its last watch, or once it is not held.
+void watch_drop(struct watch *watch);
+
+// A report of the job's holder: kept as its progress, and told to the watches. STATUS_NO_MEMORY.
+enum status interest_report(struct broker *broker, struct job *job, const struct job_event *event);
+
+// The attempt that the job was in is lost.
+void interest_retried(struct interest *interest);
+
+// The job is over, or buried: tells all watches so; the job gives its interest up. NULL is allowed.
+void interest_end(struct interest *interest, enum job_event_kind kind, struct blob *data);
+
+// Frees the interest of a job that has no watch left, or of a broker that is freed.
+void interest_free(struct interest *interest);
+
+// Tells of events, at most `*budget` times.
+void interest_tell(struct interest *interest, unsigned *budget);
+
+#endif

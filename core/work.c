@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+
+// What the holder of a job says about it.
+
+#include "core/broker_private.h"
+
+// The job that the session may still finish: the one it holds, or one that it held when the time
+// to run was over and that nobody has taken since.
+static struct job *finishable(const struct session *session, uint64_t id)
+{
+    struct job *job = broker_job(session->broker, id);
+
+    if (job && (holder_of(session->broker, job) == session ||
+                (job->state == JOB_READY && job->last_holder == session->number))) {
+        return job;
+    }
+    return NULL;
+}
+
+enum status broker_complete(struct session *session, uint64_t id, struct blob *result)
+{
+    struct job *job = finishable(session, id);
+
+    ENSURE(!session->broker->settling);
+    if (!job) {
+        return STATUS_NOT_FOUND;
+    }
+    queue_at(session->broker, job)->ended++;
+    outcome_ended(session->broker, job, JOB_EVENT_COMPLETE, result);
+    return STATUS_OK;
+}
+
+enum status broker_fail(struct session *session, uint64_t id, struct blob *exception)
+{
+    struct job *job = broker_held(session, id);
+
+    ENSURE(!session->broker->settling);
+    if (!job) {
+        return STATUS_NOT_FOUND;
+    }
+    outcome_failed(session->broker, job, exception);
+    return STATUS_OK;
+}
+
+enum status broker_release(struct session *session, uint64_t id, uint32_t pri, nsec_t delay_for)
+{
+    struct broker *broker = session->broker;
+    struct job *job = broker_held(session, id);
+    struct job_place place = {.state = JOB_READY, .pri = pri};
+
+    ENSURE(!broker->settling);
+    if (!job) {
+        return STATUS_NOT_FOUND;
+    }
+    if (job->abandoned) {
+        outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
+        return STATUS_OK;
+    }
+    if (!record_room(broker, RECORD_RELEASE, job)) {
+        return STATUS_NO_ROOM;
+    }
+    JOB_COUNT(job, releases);
+    job_set_delay(job, delay_for);
+    if (delay_for > 0) {
+        place.state = JOB_DELAYED;
+        place.due_at = nsec_add(broker->now.mono, delay_for);
+        job_move(broker, job, &place);
+    } else {
+        match_ready(broker, job, &place);
+    }
+    record_append(broker, RECORD_RELEASE, job);
+    return STATUS_OK;
+}
+
+enum status broker_bury(struct session *session, uint64_t id, uint32_t pri)
+{
+    struct job *job = broker_held(session, id);
+
+    ENSURE(!session->broker->settling);
+    if (!job) {
+        return STATUS_NOT_FOUND;
+    }
+    outcome_buried(session->broker, job, pri);
+    return STATUS_OK;
+}
+
+// The time to run starts anew; a limit that its subscription set does not.
+static void renew(struct session *session, struct job *job)
+{
+    const struct job_place place = {
+        .state = JOB_RESERVED,
+        .pri = job->pri,
+        .holder = session,
+        .due_at = match_lease_end(session->broker, job, job->extra ? job->extra->limit_at : 0),
+    };
+
+    if (place.due_at != job->due_at) {
+        job_move(session->broker, job, &place);
+    }
+}
+
+enum status broker_touch(struct session *session, uint64_t id)
+{
+    struct job *job = broker_held(session, id);
+
+    ENSURE(!session->broker->settling);
+    if (!job) {
+        return STATUS_NOT_FOUND;
+    }
+    renew(session, job);
+    return STATUS_OK;
+}
+
+enum status broker_report(struct session *session, uint64_t id, const struct job_event *event)
+{
+    struct job *job = broker_held(session, id);
+    enum status status;
+
+    ENSURE(!session->broker->settling);
+    if (!job) {
+        return STATUS_NOT_FOUND;
+    }
+    status = interest_report(session->broker, job, event);
+    if (status == STATUS_OK) {
+        renew(session, job);
+    }
+    return status;
+}
