@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_BEANSTALK_BEANSTALK_H
+#define TANDEM_PROTO_BEANSTALK_BEANSTALK_H
+
+// The beanstalk front-end, as the host sees it. PROTOCOL.md beside this file says what is spoken.
+
+#include "core/frontend.h"
+
+#include <stdint.h>
+
+// What `options` of the front-end describes: the section [beanstalk].
+struct bean_options {
+    uint64_t max_job_size; // bytes of the largest body that `put` accepts
+};
+
+extern const struct frontend beanstalk_frontend;
+
+#endif

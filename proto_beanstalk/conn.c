@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_beanstalk/conn.h"
+
+#include "core/macros.h"
+
+#include "proto_beanstalk/exec.h"
+#include "proto_beanstalk/listing.h"
+#include "proto_beanstalk/put.h"
+
+#include <string.h>
+
+// The first byte of a TLS hello.
+#define TLS_HANDSHAKE 0x16
+// What the request line of a browser ends with, and one digit.
+#define HTTP_VERSION " HTTP/1."
+// How much of an over-long line is kept back, so that its end can be looked at: the version, its
+// digit and a CR.
+#define TAIL_KEPT (sizeof HTTP_VERSION + 1)
+
+// Finds the first CRLF; a lone CR or LF is a byte like any other.
+static bool find_line(struct slice input, struct slice *line)
+{
+    const char *at = input.ptr;
+    const char *end = at + input.len;
+
+    while (at < end) {
+        const char *cr = memchr(at, '\r', (size_t)(end - at));
+
+        if (!cr || cr + 1 == end) {
+            return false;
+        }
+        if (cr[1] == '\n') {
+            *line = slice_of(input.ptr, (size_t)(cr - input.ptr));
+            return true;
+        }
+        at = cr + 1;
+    }
+    return false;
+}
+
+static bool is_request_line(struct slice line)
+{
+    struct slice version = SLICE(HTTP_VERSION);
+    const char *tail;
+
+    if (line.len < version.len + 1) {
+        return false;
+    }
+    tail = line.ptr + line.len - version.len - 1;
+    return memcmp(tail, version.ptr, version.len) == 0 && tail[version.len] >= '0' &&
+           tail[version.len] <= '9';
+}
+
+// Takes the line and its CRLF off the input. False where it is the first and comes from a browser
+// that was tricked into speaking to this port: nothing of what follows may be obeyed.
+static bool take_line(struct bean_conn *conn, struct bean_turn *turn, struct slice line)
+{
+    bool first = !conn->past_first;
+
+    turn->input = slice_from(turn->input, line.len + 2);
+    conn->past_first = true;
+    if (first && is_request_line(line)) {
+        conn->state = BEAN_FINISHED;
+        return false;
+    }
+    return true;
+}
+
+static enum bean_step step_line(struct bean_conn *conn, struct bean_turn *turn)
+{
+    struct slice window = turn->input;
+    struct slice line;
+
+    if (window.len == 0) {
+        return BEAN_STEP_MORE;
+    }
+    if (!conn->past_first && *window.ptr == TLS_HANDSHAKE) {
+        conn->state = BEAN_FINISHED;
+        return BEAN_STEP_ON;
+    }
+    if (turn->budget == 0) {
+        return BEAN_STEP_AGAIN;
+    }
+    if (window.len > BEAN_LINE_MAX) {
+        window.len = BEAN_LINE_MAX;
+    }
+    if (find_line(window, &line)) {
+        turn->budget--;
+        if (take_line(conn, turn, line)) {
+            bean_exec(conn, line, turn);
+        }
+        return BEAN_STEP_ON;
+    }
+    if (window.len < BEAN_LINE_MAX) {
+        return BEAN_STEP_MORE;
+    }
+    conn->state = BEAN_DISCARD;
+    return BEAN_STEP_ON;
+}
+
+static enum bean_step step_discard(struct bean_conn *conn, struct bean_turn *turn)
+{
+    struct slice line;
+
+    if (find_line(turn->input, &line)) {
+        conn->state = BEAN_LINE;
+        if (take_line(conn, turn, line)) {
+            bean_reply(&conn->wire->out, BEAN_BAD_FORMAT);
+        }
+        return BEAN_STEP_ON;
+    }
+    if (turn->input.len > TAIL_KEPT) {
+        turn->input = slice_from(turn->input, turn->input.len - TAIL_KEPT);
+    }
+    return BEAN_STEP_MORE;
+}
+
+static enum bean_step step_kick(struct bean_conn *conn, struct bean_turn *turn)
+{
+    (void)turn;
+    return bean_kick_step(conn);
+}
+
+static enum bean_step step_listing(struct bean_conn *conn, struct bean_turn *turn)
+{
+    (void)turn;
+    return bean_listing_step(conn);
+}
+
+static enum bean_step step_blocked(struct bean_conn *conn, struct bean_turn *turn)
+{
+    (void)conn;
+    (void)turn;
+    return BEAN_STEP_BLOCKED;
+}
+
+static enum bean_step step_finished(struct bean_conn *conn, struct bean_turn *turn)
+{
+    (void)conn;
+    (void)turn;
+    return BEAN_STEP_FINISHED;
+}
+
+typedef enum bean_step (*step_fn)(struct bean_conn *conn, struct bean_turn *turn);
+
+static const step_fn steps[BEAN_STATES] = {
+    [BEAN_LINE] = step_line,       [BEAN_DISCARD] = step_discard,   [BEAN_BODY] = bean_put_step,
+    [BEAN_SKIP] = bean_skip_step,  [BEAN_BLOCKED] = step_blocked,   [BEAN_KICKING] = step_kick,
+    [BEAN_LISTING] = step_listing, [BEAN_FINISHED] = step_finished,
+};
+
+static enum feed_state feed_state(enum bean_step step)
+{
+    switch (step) {
+    case BEAN_STEP_MORE:
+        return FEED_MORE;
+    case BEAN_STEP_AGAIN:
+        return FEED_AGAIN;
+    case BEAN_STEP_BLOCKED:
+        return FEED_BLOCKED;
+    case BEAN_STEP_FINISHED:
+        return FEED_FINISHED;
+    case BEAN_STEP_ON:
+        break;
+    }
+    UNREACHABLE();
+}
+
+struct feed bean_feed(void *state, struct slice input, unsigned budget)
+{
+    struct bean_conn *conn = state;
+    struct bean_turn turn = {.input = input.len ? input : SLICE(""), .budget = budget};
+    struct feed feed = {.state = FEED_MORE};
+    enum bean_step step;
+
+    do {
+        step = steps[conn->state](conn, &turn);
+    } while (step == BEAN_STEP_ON);
+    feed.state = feed_state(step);
+    feed.used = input.len - turn.input.len;
+    if (step == BEAN_STEP_MORE && turn.input.len == 0 && conn->state == BEAN_BODY) {
+        bean_put_into(conn, &feed);
+    }
+    return feed;
+}
+
+struct feed bean_filled(void *state, size_t len, unsigned budget)
+{
+    struct bean_conn *conn = state;
+
+    bean_put_filled(conn, len);
+    return bean_feed(conn, SLICE(""), budget);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_beanstalk/exec.h"
+
+#include "proto_beanstalk/listing.h"
+#include "proto_beanstalk/put.h"
+#include "proto_beanstalk/reserve.h"
+#include "proto_beanstalk/stats.h"
+
+//
+// The worker's commands
+//
+
+// Whoever holds the job, or held it until its time ran out, has done it; anyone else takes it back.
+static void exec_delete(struct bean_conn *conn, const struct bean_command *command)
+{
+    enum status status = broker_complete(conn->session, command->id, NULL);
+
+    if (status == STATUS_NOT_FOUND) {
+        status = broker_cancel(conn->shared->broker, command->id, false);
+    }
+    bean_reply_status(&conn->wire->out, status, BEAN_DELETED);
+}
+
+static void exec_release(struct bean_conn *conn, const struct bean_command *command)
+{
+    enum status status =
+        broker_release(conn->session, command->id, command->pri, nsec_from_seconds(command->delay));
+
+    bean_reply_status(&conn->wire->out, status, BEAN_RELEASED);
+}
+
+static void exec_bury(struct bean_conn *conn, const struct bean_command *command)
+{
+    enum status status = broker_bury(conn->session, command->id, command->pri);
+
+    bean_reply_status(&conn->wire->out, status, BEAN_BURIED);
+}
+
+static void exec_touch(struct bean_conn *conn, const struct bean_command *command)
+{
+    bean_reply_status(&conn->wire->out, broker_touch(conn->session, command->id), BEAN_TOUCHED);
+}
+
+//
+// Tubes used and watched
+//
+
+static void exec_use(struct bean_conn *conn, const struct bean_command *command)
+{
+    struct queue *queue;
+    enum status status = broker_queue_hold(conn->shared->broker, command->name, &queue);
+
+    if (status != STATUS_OK) {
+        bean_reply_status(&conn->wire->out, status, BEAN_INTERNAL_ERROR);
+        return;
+    }
+    broker_queue_drop(conn->shared->broker, conn->used);
+    conn->used = queue;
+    bean_reply_using(&conn->wire->out, command->name);
+}
+
+static void exec_list_tube_used(struct bean_conn *conn, const struct bean_command *command)
+{
+    (void)command;
+    bean_reply_using(&conn->wire->out, queue_name(conn->used));
+}
+
+static void reply_watching(struct bean_conn *conn)
+{
+    bean_reply_number(&conn->wire->out, SLICE("WATCHING "), session_subscriptions(conn->session));
+}
+
+static void exec_watch(struct bean_conn *conn, const struct bean_command *command)
+{
+    const struct terms terms = {.limit_for = 0, .on_limit = ON_LIMIT_RETRY};
+    enum status status = broker_subscribe(conn->session, command->name, &terms);
+
+    if (status == STATUS_OK) {
+        reply_watching(conn);
+    } else {
+        bean_reply_status(&conn->wire->out, status, BEAN_INTERNAL_ERROR);
+    }
+}
+
+static void exec_ignore(struct bean_conn *conn, const struct bean_command *command)
+{
+    if (session_subscriptions(conn->session) == 1 &&
+        session_subscribed(conn->session, command->name)) {
+        bean_reply(&conn->wire->out, BEAN_NOT_IGNORED);
+        return;
+    }
+    broker_unsubscribe(conn->session, command->name, false);
+    reply_watching(conn);
+}
+
+static void exec_pause_tube(struct bean_conn *conn, const struct bean_command *command)
+{
+    struct broker *broker = conn->shared->broker;
+    struct queue *queue;
+    enum status status = STATUS_NOT_FOUND;
+
+    if (command->verdict != BEAN_GOOD) {
+        bean_reply(&conn->wire->out, BEAN_BAD_FORMAT);
+        return;
+    }
+    queue = broker_queue_find(broker, command->name);
+    if (queue) {
+        status = broker_pause(broker, queue, nsec_from_seconds(command->delay));
+    }
+    bean_reply_status(&conn->wire->out, status, BEAN_PAUSED);
+}
+
+//
+// Looking at jobs, and moving them on
+//
+
+static void reply_found(struct bean_conn *conn, const struct job *job)
+{
+    if (job) {
+        bean_reply_job(&conn->wire->out, SLICE("FOUND "), job);
+    } else {
+        bean_reply(&conn->wire->out, BEAN_NOT_FOUND);
+    }
+}
+
+static void exec_peek(struct bean_conn *conn, const struct bean_command *command)
+{
+    reply_found(conn, broker_find(conn->shared->broker, command->id));
+}
+
+static void exec_peek_ready(struct bean_conn *conn, const struct bean_command *command)
+{
+    (void)command;
+    reply_found(conn, queue_peek_ready(conn->used));
+}
+
+static void exec_peek_delayed(struct bean_conn *conn, const struct bean_command *command)
+{
+    (void)command;
+    reply_found(conn, queue_peek_delayed(conn->shared->broker, conn->used));
+}
+
+static void exec_peek_buried(struct bean_conn *conn, const struct bean_command *command)
+{
+    (void)command;
+    reply_found(conn, queue_peek_buried(conn->used));
+}
+
+static void exec_kick(struct bean_conn *conn, const struct bean_command *command)
+{
+    conn->state = BEAN_KICKING;
+    broker_kick_begin(conn->used, command->bound, &conn->doing.kick);
+}
+
+enum bean_step bean_kick_step(struct bean_conn *conn)
+{
+    struct kick *kick = &conn->doing.kick;
+    enum status status = broker_kick(conn->shared->broker, kick);
+
+    if (status == STATUS_MORE) {
+        return BEAN_STEP_AGAIN;
+    }
+    // Where the store's room ran out on the way, what was kicked stays kicked, and is said.
+    if (status == STATUS_OK || kick->kicked > 0) {
+        bean_reply_number(&conn->wire->out, SLICE("KICKED "), kick->kicked);
+    } else {
+        bean_reply_status(&conn->wire->out, status, BEAN_INTERNAL_ERROR);
+    }
+    conn->state = BEAN_LINE;
+    return BEAN_STEP_ON;
+}
+
+static void exec_kick_job(struct bean_conn *conn, const struct bean_command *command)
+{
+    enum status status = broker_kick_id(conn->shared->broker, command->id);
+
+    bean_reply_status(&conn->wire->out, status, BEAN_KICKED);
+}
+
+//
+// The table
+//
+
+static void exec_quit(struct bean_conn *conn, const struct bean_command *command)
+{
+    (void)command;
+    conn->state = BEAN_FINISHED;
+}
+
+typedef void (*exec_fn)(struct bean_conn *conn, const struct bean_command *command);
+
+// `put` is not here: it alone takes input beyond its line.
+static const exec_fn execs[BEAN_VERBS] = {
+    [BEAN_BURY] = exec_bury,
+    [BEAN_DELETE] = exec_delete,
+    [BEAN_IGNORE] = exec_ignore,
+    [BEAN_KICK] = exec_kick,
+    [BEAN_KICK_JOB] = exec_kick_job,
+    [BEAN_LIST_TUBES_WATCHED] = bean_list_tubes_watched,
+    [BEAN_LIST_TUBES] = bean_list_tubes,
+    [BEAN_LIST_TUBE_USED] = exec_list_tube_used,
+    [BEAN_PEEK] = exec_peek,
+    [BEAN_PEEK_READY] = exec_peek_ready,
+    [BEAN_PEEK_DELAYED] = exec_peek_delayed,
+    [BEAN_PEEK_BURIED] = exec_peek_buried,
+    [BEAN_PAUSE_TUBE] = exec_pause_tube,
+    [BEAN_QUIT] = exec_quit,
+    [BEAN_RESERVE_WITH_TIMEOUT] = bean_reserve_with_timeout,
+    [BEAN_RESERVE_JOB] = bean_reserve_job,
+    [BEAN_RESERVE] = bean_reserve,
+    [BEAN_RELEASE] = exec_release,
+    [BEAN_STATS_JOB] = bean_stats_job,
+    [BEAN_STATS_TUBE] = bean_stats_tube,
+    [BEAN_STATS] = bean_stats,
+    [BEAN_TOUCH] = exec_touch,
+    [BEAN_USE] = exec_use,
+    [BEAN_WATCH] = exec_watch,
+};
+
+void bean_exec(struct bean_conn *conn, struct slice line, struct bean_turn *turn)
+{
+    struct bean_command command;
+
+    bean_parse(line, &command);
+    if (command.verdict == BEAN_BAD) {
+        bean_reply(&conn->wire->out, BEAN_BAD_FORMAT);
+        return;
+    }
+    if (command.verb == BEAN_UNKNOWN) {
+        bean_reply(&conn->wire->out, BEAN_UNKNOWN_COMMAND);
+        return;
+    }
+    conn->shared->commands[command.verb]++;
+    if (command.verb == BEAN_PUT) {
+        bean_put_begin(conn, &command, turn);
+    } else {
+        execs[command.verb](conn, &command);
+    }
+}

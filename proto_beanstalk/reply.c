@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_beanstalk/reply.h"
+
+#include "core/macros.h"
+
+#include <string.h>
+
+// Room for the word of any reply, two numbers and CRLF.
+#define HEAD_MAX 64
+// A body up to this size is copied behind its head; a longer one is sent in its place.
+#define COPIED_MAX OUTPUT_CHUNK
+
+static const struct slice answers[] = {
+#define X(word) [BEAN_##word] = {#word "\r\n", sizeof(#word "\r\n") - 1},
+    BEAN_ANSWERS(X)
+#undef X
+};
+
+static const struct slice crlf = {"\r\n", 2};
+
+static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
+                            "34353637383940414243444546474849505152535455565758596061626364656667"
+                            "6869707172737475767778798081828384858687888990919293949596979899";
+
+char *bean_digits(char *at, uint64_t number)
+{
+    char reversed[BEAN_DIGITS_MAX];
+    char *first = reversed + sizeof reversed;
+    size_t len;
+
+    while (number >= 100) {
+        first -= 2;
+        memcpy(first, pairs + number % 100 * 2, 2);
+        number /= 100;
+    }
+    if (number >= 10) {
+        first -= 2;
+        memcpy(first, pairs + number * 2, 2);
+    } else {
+        *--first = (char)('0' + number);
+    }
+    len = (size_t)(reversed + sizeof reversed - first);
+    memcpy(at, first, len);
+    return at + len;
+}
+
+static char *append(char *at, struct slice bytes)
+{
+    memcpy(at, bytes.ptr, bytes.len);
+    return at + bytes.len;
+}
+
+void bean_reply(struct output *out, enum bean_answer answer)
+{
+    output_write(out, answers[answer]);
+}
+
+static enum bean_answer refusal(enum status status)
+{
+    switch (status) {
+    case STATUS_NO_MEMORY:
+    case STATUS_NO_ROOM:
+    case STATUS_QUEUE_FULL:
+        return BEAN_OUT_OF_MEMORY;
+    case STATUS_NOT_FOUND:
+    case STATUS_HELD:
+        return BEAN_NOT_FOUND;
+    case STATUS_LEASE_SOON:
+        return BEAN_DEADLINE_SOON;
+    case STATUS_EMPTY:
+    case STATUS_TIMED_OUT:
+        return BEAN_TIMED_OUT;
+    case STATUS_DRAINING:
+        return BEAN_DRAINING;
+    case STATUS_LAST_ONE:
+        return BEAN_NOT_IGNORED;
+    case STATUS_TOO_LARGE:
+    case STATUS_BAD_NAME:
+    case STATUS_IN_USE:
+        return BEAN_INTERNAL_ERROR;
+    case STATUS_OK:
+    case STATUS_MORE:
+        break;
+    }
+    UNREACHABLE();
+}
+
+void bean_reply_status(struct output *out, enum status status, enum bean_answer done)
+{
+    bean_reply(out, status == STATUS_OK ? done : refusal(status));
+}
+
+void bean_reply_number(struct output *out, struct slice word, uint64_t number)
+{
+    char *start = output_reserve(out, HEAD_MAX);
+
+    if (start) {
+        char *at = append(start, word);
+
+        at = bean_digits(at, number);
+        at = append(at, crlf);
+        output_commit(out, (size_t)(at - start));
+    }
+}
+
+void bean_reply_using(struct output *out, struct slice name)
+{
+    output_write(out, SLICE("USING "));
+    output_write(out, name);
+    output_write(out, crlf);
+}
+
+void bean_reply_job(struct output *out, struct slice word, const struct job *job)
+{
+    char *start = output_reserve(out, HEAD_MAX);
+
+    if (start) {
+        char *at = append(start, word);
+
+        at = bean_digits(at, job_id(job));
+        *at++ = ' ';
+        at = bean_digits(at, job_body(job).len);
+        at = append(at, crlf);
+        output_commit(out, (size_t)(at - start));
+    }
+    job_body_send(job, out);
+    output_write(out, crlf);
+}
+
+void bean_reply_body(struct output *out, struct blob *body)
+{
+    bean_reply_number(out, SLICE("OK "), body->len);
+    if (body->len <= COPIED_MAX) {
+        output_write(out, blob_slice(body));
+    } else {
+        output_blob(out, body);
+    }
+    output_write(out, crlf);
+}

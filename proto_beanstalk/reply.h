@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_BEANSTALK_REPLY_H
+#define TANDEM_PROTO_BEANSTALK_REPLY_H
+
+// What is sent to a client. Replies are staged in the connection's output; where memory lacks, the
+// output remembers it and the host closes the connection.
+
+#include "core/blob.h"
+#include "core/broker.h"
+#include "core/output.h"
+#include "core/slice.h"
+#include "core/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Replies without a parameter.
+#define BEAN_ANSWERS(X)                                                                            \
+    X(BAD_FORMAT)                                                                                  \
+    X(BURIED)                                                                                      \
+    X(DEADLINE_SOON)                                                                               \
+    X(DELETED)                                                                                     \
+    X(DRAINING)                                                                                    \
+    X(EXPECTED_CRLF)                                                                               \
+    X(INTERNAL_ERROR)                                                                              \
+    X(JOB_TOO_BIG)                                                                                 \
+    X(KICKED)                                                                                      \
+    X(NOT_FOUND)                                                                                   \
+    X(NOT_IGNORED)                                                                                 \
+    X(OUT_OF_MEMORY)                                                                               \
+    X(PAUSED)                                                                                      \
+    X(RELEASED)                                                                                    \
+    X(TIMED_OUT)                                                                                   \
+    X(TOUCHED)                                                                                     \
+    X(UNKNOWN_COMMAND)
+
+enum bean_answer {
+#define X(word) BEAN_##word,
+    BEAN_ANSWERS(X)
+#undef X
+};
+
+// The most digits that a number has.
+#define BEAN_DIGITS_MAX 20
+
+// Writes `number` in decimal, at most BEAN_DIGITS_MAX bytes; returns where it ends.
+char *bean_digits(char *at, uint64_t number);
+
+// The word and CRLF.
+void bean_reply(struct output *out, enum bean_answer answer);
+
+// `done` for STATUS_OK, else what stands for the refusal.
+void bean_reply_status(struct output *out, enum status status, enum bean_answer done);
+
+// `word` with its closing space, the number, CRLF.
+void bean_reply_number(struct output *out, struct slice word, uint64_t number);
+
+// USING and the name.
+void bean_reply_using(struct output *out, struct slice name);
+
+// `word` (RESERVED or FOUND, with its closing space), id, size, CRLF, body, CRLF.
+void bean_reply_job(struct output *out, struct slice word, const struct job *job);
+
+// OK, size, CRLF, body, CRLF.
+void bean_reply_body(struct output *out, struct blob *body);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_beanstalk/stats.h"
+
+#include "proto_beanstalk/yaml.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+// The level of the protocol that we speak. Clients compare it, and some insist on two numbers.
+#define PROTOCOL_LEVEL "1.13"
+// What beanstalkd shows where it has no binlog.
+#define BINLOG_MAX_SIZE 10485760
+
+#define FIGURE(key, value)                                                                         \
+    {                                                                                              \
+        {(key), sizeof(key) - 1}, (value)                                                          \
+    }
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static void reply_yaml(struct bean_conn *conn, struct yaml *yaml)
+{
+    struct blob *body = yaml_finish(yaml);
+
+    if (body) {
+        bean_reply_body(&conn->wire->out, body);
+        blob_unref(body);
+    } else {
+        bean_reply(&conn->wire->out, BEAN_OUT_OF_MEMORY);
+    }
+}
+
+static uint64_t whole_seconds(nsec_t span)
+{
+    return (uint64_t)(span / NSEC_PER_SEC);
+}
+
+static struct slice text_slice(const char *text)
+{
+    return slice_of(text, strlen(text));
+}
+
+static void write_job_counts(struct yaml *yaml, uint64_t urgent, const uint64_t jobs[JOB_STATES])
+{
+    const struct yaml_figure figures[] = {
+        FIGURE("current-jobs-urgent", urgent),
+        FIGURE("current-jobs-ready", jobs[JOB_READY]),
+        FIGURE("current-jobs-reserved", jobs[JOB_RESERVED]),
+        FIGURE("current-jobs-delayed", jobs[JOB_DELAYED]),
+        FIGURE("current-jobs-buried", jobs[JOB_BURIED]),
+    };
+
+    yaml_figures(yaml, figures, COUNT_OF(figures));
+}
+
+//
+// stats
+//
+
+// reserve-job and kick-job are counted, but have no key.
+static const struct {
+    struct slice key;
+    enum bean_verb verb;
+} command_keys[] = {
+    FIGURE("cmd-put", BEAN_PUT),
+    FIGURE("cmd-peek", BEAN_PEEK),
+    FIGURE("cmd-peek-ready", BEAN_PEEK_READY),
+    FIGURE("cmd-peek-delayed", BEAN_PEEK_DELAYED),
+    FIGURE("cmd-peek-buried", BEAN_PEEK_BURIED),
+    FIGURE("cmd-reserve", BEAN_RESERVE),
+    FIGURE("cmd-reserve-with-timeout", BEAN_RESERVE_WITH_TIMEOUT),
+    FIGURE("cmd-delete", BEAN_DELETE),
+    FIGURE("cmd-release", BEAN_RELEASE),
+    FIGURE("cmd-use", BEAN_USE),
+    FIGURE("cmd-watch", BEAN_WATCH),
+    FIGURE("cmd-ignore", BEAN_IGNORE),
+    FIGURE("cmd-bury", BEAN_BURY),
+    FIGURE("cmd-kick", BEAN_KICK),
+    FIGURE("cmd-touch", BEAN_TOUCH),
+    FIGURE("cmd-stats", BEAN_STATS),
+    FIGURE("cmd-stats-job", BEAN_STATS_JOB),
+    FIGURE("cmd-stats-tube", BEAN_STATS_TUBE),
+    FIGURE("cmd-list-tubes", BEAN_LIST_TUBES),
+    FIGURE("cmd-list-tube-used", BEAN_LIST_TUBE_USED),
+    FIGURE("cmd-list-tubes-watched", BEAN_LIST_TUBES_WATCHED),
+    FIGURE("cmd-pause-tube", BEAN_PAUSE_TUBE),
+};
+
+static void write_commands(struct yaml *yaml, const struct bean_shared *shared)
+{
+    for (size_t i = 0; i < COUNT_OF(command_keys); i++) {
+        yaml_number(yaml, command_keys[i].key, shared->commands[command_keys[i].verb]);
+    }
+}
+
+static void write_totals(struct yaml *yaml, const struct bean_shared *shared,
+                         const struct broker_info *info)
+{
+    const struct yaml_figure figures[] = {
+        FIGURE("job-timeouts", info->timeouts),
+        FIGURE("total-jobs", info->total_jobs),
+        FIGURE("max-job-size", shared->options->max_job_size),
+        FIGURE("current-tubes", info->queues),
+        FIGURE("current-connections", shared->connections),
+        FIGURE("current-producers", shared->producers),
+        FIGURE("current-workers", shared->workers),
+        FIGURE("current-waiting", shared->waiting),
+        FIGURE("total-connections", shared->total_connections),
+        FIGURE("pid", (uint64_t)shared->facts->pid),
+    };
+
+    yaml_figures(yaml, figures, COUNT_OF(figures));
+}
+
+// Seconds with six places.
+static void write_cpu_time(struct yaml *yaml, struct slice key, nsec_t span)
+{
+    char text[40];
+    int len = snprintf(text, sizeof text, "%" PRIu64 ".%06" PRIu64, whole_seconds(span),
+                       (uint64_t)(span % NSEC_PER_SEC / 1000));
+
+    yaml_plain(yaml, key, slice_of(text, (size_t)len));
+}
+
+static void write_process(struct yaml *yaml, const struct bean_shared *shared)
+{
+    const struct process_facts *facts = shared->facts;
+    nsec_t up_for = broker_now(shared->broker).mono - facts->started_at;
+    nsec_t user_for;
+    nsec_t system_for;
+
+    facts->cpu_time(&user_for, &system_for);
+    yaml_quoted(yaml, SLICE("version"), SLICE(PROTOCOL_LEVEL));
+    write_cpu_time(yaml, SLICE("rusage-utime"), user_for);
+    write_cpu_time(yaml, SLICE("rusage-stime"), system_for);
+    yaml_number(yaml, SLICE("uptime"), whole_seconds(up_for));
+}
+
+// Clients expect the keys; what our journal does is told elsewhere.
+static void write_binlog(struct yaml *yaml)
+{
+    static const struct yaml_figure figures[] = {
+        FIGURE("binlog-oldest-index", 0),           FIGURE("binlog-current-index", 0),
+        FIGURE("binlog-records-migrated", 0),       FIGURE("binlog-records-written", 0),
+        FIGURE("binlog-max-size", BINLOG_MAX_SIZE),
+    };
+
+    yaml_figures(yaml, figures, COUNT_OF(figures));
+}
+
+// 16 hexadecimal digits, the first of them a letter: digits alone, or with one e among them, would
+// be read as a number where YAML is parsed.
+static void write_instance(struct yaml *yaml, uint64_t instance)
+{
+    char text[17];
+    unsigned first = 10 + (unsigned)(instance >> 60) % 6;
+
+    (void)snprintf(text, sizeof text, "%x%015" PRIx64, first, instance & (UINT64_MAX >> 4));
+    yaml_plain(yaml, SLICE("id"), slice_of(text, sizeof text - 1));
+}
+
+void bean_stats(struct bean_conn *conn, const struct bean_command *command)
+{
+    const struct bean_shared *shared = conn->shared;
+    const struct process_facts *facts = shared->facts;
+    struct broker_info info;
+    struct yaml yaml;
+
+    (void)command;
+    broker_info(shared->broker, &info);
+    yaml_begin(&yaml);
+    write_job_counts(&yaml, info.ready[BAND_HIGH], info.jobs);
+    write_commands(&yaml, shared);
+    write_totals(&yaml, shared, &info);
+    write_process(&yaml, shared);
+    write_binlog(&yaml);
+    yaml_plain(&yaml, SLICE("draining"), info.draining ? SLICE("true") : SLICE("false"));
+    write_instance(&yaml, facts->instance);
+    yaml_quoted(&yaml, SLICE("hostname"), text_slice(facts->hostname));
+    yaml_quoted(&yaml, SLICE("os"), text_slice(facts->os));
+    yaml_quoted(&yaml, SLICE("platform"), text_slice(facts->platform));
+    yaml_quoted(&yaml, SLICE("tandem-version"), text_slice(facts->version));
+    reply_yaml(conn, &yaml);
+}
+
+//
+// stats-job
+//
+
+static const struct slice state_names[JOB_STATES] = {
+    [JOB_DELAYED] = {"delayed", 7},
+    [JOB_READY] = {"ready", 5},
+    [JOB_RESERVED] = {"reserved", 8},
+    [JOB_BURIED] = {"buried", 6},
+};
+
+static void write_job(struct yaml *yaml, const struct job_info *info)
+{
+    const struct yaml_figure figures[] = {
+        FIGURE("pri", info->pri),
+        FIGURE("age", whole_seconds(info->age_for)),
+        FIGURE("delay", whole_seconds(info->delay_for)),
+        FIGURE("ttr", whole_seconds(info->ttr_for)),
+        FIGURE("time-left", whole_seconds(info->left_for)),
+        FIGURE("file", 0),
+        FIGURE("reserves", info->reserves),
+        FIGURE("timeouts", info->timeouts),
+        FIGURE("releases", info->releases),
+        FIGURE("buries", info->buries),
+        FIGURE("kicks", info->kicks),
+    };
+
+    yaml_number(yaml, SLICE("id"), info->id);
+    yaml_quoted(yaml, SLICE("tube"), queue_name(info->queue));
+    yaml_plain(yaml, SLICE("state"), state_names[info->state]);
+    yaml_figures(yaml, figures, COUNT_OF(figures));
+}
+
+void bean_stats_job(struct bean_conn *conn, const struct bean_command *command)
+{
+    const struct job *job = broker_find(conn->shared->broker, command->id);
+    struct job_info info;
+    struct yaml yaml;
+
+    if (!job) {
+        bean_reply(&conn->wire->out, BEAN_NOT_FOUND);
+        return;
+    }
+    broker_job_info(conn->shared->broker, job, &info);
+    yaml_begin(&yaml);
+    write_job(&yaml, &info);
+    reply_yaml(conn, &yaml);
+}
+
+//
+// stats-tube
+//
+
+static void write_tube(struct yaml *yaml, const struct queue_info *info)
+{
+    const struct yaml_figure figures[] = {
+        FIGURE("total-jobs", info->total_jobs),
+        FIGURE("current-using", info->holders),
+        FIGURE("current-watching", info->subscriptions),
+        FIGURE("current-waiting", info->waiting),
+        FIGURE("cmd-delete", info->ended),
+        FIGURE("cmd-pause-tube", info->pauses),
+        FIGURE("pause", whole_seconds(info->pause_for)),
+        FIGURE("pause-time-left", whole_seconds(info->pause_left_for)),
+    };
+
+    write_job_counts(yaml, info->ready[BAND_HIGH], info->jobs);
+    yaml_figures(yaml, figures, COUNT_OF(figures));
+}
+
+void bean_stats_tube(struct bean_conn *conn, const struct bean_command *command)
+{
+    struct broker *broker = conn->shared->broker;
+    const struct queue *queue = broker_queue_find(broker, command->name);
+    struct queue_info info;
+    struct yaml yaml;
+
+    if (!queue) {
+        bean_reply(&conn->wire->out, BEAN_NOT_FOUND);
+        return;
+    }
+    broker_queue_info(broker, queue, &info);
+    yaml_begin(&yaml);
+    yaml_quoted(&yaml, SLICE("name"), queue_name(queue));
+    write_tube(&yaml, &info);
+    reply_yaml(conn, &yaml);
+}

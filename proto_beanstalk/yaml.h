@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_BEANSTALK_YAML_H
+#define TANDEM_PROTO_BEANSTALK_YAML_H
+
+// A YAML document in the making: a mapping or a list, one level deep, as `stats` and the lists
+// answer it. It grows as it is written; where memory lacks it remembers that, ignores what follows
+// and yields nothing.
+
+#include "core/blob.h"
+#include "core/macros.h"
+#include "core/slice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yaml {
+    struct blob_builder text; /* private */
+    bool failed;              /* private */
+};
+
+// A key and a number, for tables of them.
+struct yaml_figure {
+    struct slice key;
+    uint64_t value;
+};
+
+// Starts with the line that begins a document.
+void yaml_begin(struct yaml *yaml);
+
+// key: number
+void yaml_number(struct yaml *yaml, struct slice key, uint64_t value);
+void yaml_figures(struct yaml *yaml, const struct yaml_figure *figures, size_t count);
+
+// key: text, as it is.
+void yaml_plain(struct yaml *yaml, struct slice key, struct slice text);
+
+// key: "text", with what could end or break the quotes, and every byte that is not printable
+// ASCII, escaped.
+void yaml_quoted(struct yaml *yaml, struct slice key, struct slice text);
+
+// - text
+void yaml_item(struct yaml *yaml, struct slice text);
+
+// The finished document, a reference for the caller; NULL where memory lacked at any point.
+struct blob *yaml_finish(struct yaml *yaml) MUST_USE;
+
+// Frees what was written. Not after yaml_finish().
+void yaml_discard(struct yaml *yaml);
+
+#endif
