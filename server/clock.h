@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_CLOCK_H
+#define TANDEM_SERVER_CLOCK_H
+
+// The only place that reads a clock for the broker.
+
+#include "core/nsec.h"
+
+// The present: CLOCK_MONOTONIC and CLOCK_REALTIME.
+struct instant clock_now(void);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/conn.h"
+
+#include "core/log.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+// Edge-triggered, because an error of the socket is reported whether it is asked for or not, and
+// would be reported again and again while nobody reads.
+#define WATCH_FOR_HANG_UP (EV_READ | EV_CLOSED | EV_ET)
+
+static bool before_deadline(const struct tree_node *a, const struct tree_node *b)
+{
+    nsec_t a_at = conn_of_deadline(a)->deadline_at;
+    nsec_t b_at = conn_of_deadline(b)->deadline_at;
+
+    return a_at != b_at ? a_at < b_at : (uintptr_t)a < (uintptr_t)b;
+}
+
+static void conn_set_deadline(struct conn *conn, nsec_t deadline_at)
+{
+    if (conn->deadline_at == deadline_at) {
+        return;
+    }
+    if (conn->deadline_at != NSEC_NEVER) {
+        tree_remove(&conn->loop->deadlines, &conn->deadline, before_deadline);
+    }
+    conn->deadline_at = deadline_at;
+    if (deadline_at != NSEC_NEVER) {
+        tree_insert(&conn->loop->deadlines, &conn->deadline, before_deadline);
+    }
+}
+
+void conn_touch(struct conn *conn)
+{
+    if (!list_linked(&conn->touched)) {
+        list_append(&conn->loop->touched, &conn->touched);
+    }
+}
+
+static void conn_wake(struct wire *wire)
+{
+    struct conn *conn = container_of(wire, struct conn, wire);
+
+    conn->woken = true;
+    conn_touch(conn);
+    conn_want_run(conn);
+}
+
+static const struct wire_host conn_host = {.wake = conn_wake};
+
+static struct conn *conn_new(const struct service *service, int fd)
+{
+    const struct frontend *frontend = service->frontend;
+    struct loop *loop = service->loop;
+    struct conn *conn = calloc(1, sizeof *conn + frontend->conn_size);
+
+    if (!conn) {
+        return NULL;
+    }
+    conn->wire.host = &conn_host;
+    conn->wire.deadline_at = NSEC_NEVER;
+    conn->wire.number = ++loop->connections;
+    output_init(&conn->wire.out, &loop->pool);
+    conn->loop = loop;
+    conn->frontend = frontend;
+    conn->fd = fd;
+    conn->deadline_at = NSEC_NEVER;
+    conn->state = FEED_MORE;
+    list_init(&conn->running);
+    list_init(&conn->touched);
+    return conn;
+}
+
+void conn_open(const struct service *service, int fd, const char *peer)
+{
+    struct conn *conn = conn_new(service, fd);
+    enum status status =
+        conn ? service->frontend->open(conn->frontend_state, service->shared, &conn->wire)
+             : STATUS_NO_MEMORY;
+
+    if (status != STATUS_OK) {
+        log_warn("connection_refused", log_string("protocol", service->frontend->name),
+                 log_string("peer", peer), log_string("why", status_text(status)));
+        if (conn) {
+            output_clear(&conn->wire.out);
+        }
+        free(conn);
+        (void)close(fd);
+        return;
+    }
+    list_append(&service->loop->all, &conn->all);
+    conn_touch(conn);
+    log_debug("connected", log_number("conn", (int64_t)conn->wire.number),
+              log_string("protocol", service->frontend->name), log_string("peer", peer));
+}
+
+void conn_break(struct conn *conn, const char *why)
+{
+    if (!conn->broken) {
+        log_debug("connection_broken", log_number("conn", (int64_t)conn->wire.number),
+                  log_string("why", why));
+    }
+    conn->broken = true;
+    conn_touch(conn);
+}
+
+void conn_finish(struct conn *conn)
+{
+    conn->state = FEED_FINISHED;
+    list_remove(&conn->running);
+    conn_touch(conn);
+}
+
+void conn_expire(struct conn *conn)
+{
+    conn->wire.deadline_at = NSEC_NEVER;
+    conn_set_deadline(conn, NSEC_NEVER);
+    conn->frontend->expired(conn->frontend_state);
+    conn_touch(conn);
+}
+
+static void conn_ready(evutil_socket_t fd, short what, void *context)
+{
+    struct conn *conn = context;
+
+    (void)fd;
+    loop_tick(conn->loop);
+    if (what & EV_WRITE) {
+        conn->stalled = false;
+        conn_touch(conn);
+    }
+    if (conn->watched & EV_ET) {
+        conn_hung_up(conn, what & EV_CLOSED);
+    } else if (what & EV_READ) {
+        conn_read(conn);
+    }
+}
+
+// The events that the connection's state calls for.
+static short conn_wants(const struct conn *conn)
+{
+    bool full = conn->state == FEED_BLOCKED && kept_len(&conn->kept) >= CONN_KEPT_MAX;
+    short wants = conn->stalled ? EV_WRITE : 0;
+
+    if (conn->ended || conn->state == FEED_FINISHED) {
+        return wants;
+    }
+    if (!conn->choked && !full) {
+        return (short)(wants | EV_READ);
+    }
+    if (wants) {
+        return wants;
+    }
+    return WATCH_FOR_HANG_UP;
+}
+
+static void conn_watch(struct conn *conn, short wants)
+{
+    if (conn->watched == wants) {
+        return;
+    }
+    if (conn->watched) {
+        (void)event_del(&conn->event);
+    }
+    conn->watched = wants;
+    if (wants && (event_assign(&conn->event, conn->loop->base, conn->fd,
+                               (short)(wants | EV_PERSIST), conn_ready, conn) != 0 ||
+                  event_add(&conn->event, NULL) != 0)) {
+        conn->watched = 0;
+        conn_break(conn, "cannot be watched");
+    }
+}
+
+// Whether nothing more can come of it but output that has already been staged.
+static bool conn_done(const struct conn *conn)
+{
+    return conn->state == FEED_FINISHED || (conn->ended && conn->state == FEED_MORE);
+}
+
+void conn_end_turn(struct conn *conn)
+{
+    size_t pending;
+
+    if (output_failed(&conn->wire.out)) {
+        log_warn("output_failed", log_number("conn", (int64_t)conn->wire.number),
+                 log_string("why", status_text(STATUS_NO_MEMORY)));
+        conn->broken = true;
+    }
+    if (!conn->broken) {
+        conn_flush(conn);
+    }
+    pending = output_pending(&conn->wire.out);
+    if (conn->broken || (pending == 0 && conn_done(conn))) {
+        conn_close(conn);
+        return;
+    }
+    conn_set_deadline(conn, conn->wire.deadline_at);
+    conn_watch(conn, conn_wants(conn));
+}
+
+void conn_close(struct conn *conn)
+{
+    log_debug("closed", log_number("conn", (int64_t)conn->wire.number));
+    conn->frontend->close(conn->frontend_state);
+    conn_watch(conn, 0);
+    (void)close(conn->fd);
+    conn_set_deadline(conn, NSEC_NEVER);
+    list_remove(&conn->all);
+    list_remove(&conn->running);
+    list_remove(&conn->touched);
+    kept_drop(&conn->kept, kept_len(&conn->kept));
+    output_clear(&conn->wire.out);
+    free(conn);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_CONN_H
+#define TANDEM_SERVER_CONN_H
+
+// A connection: a socket on one side, a front-end's state on the other. Its input is fed as it
+// comes, and what the front-end cannot use yet is kept; its output is sent once, when the turn
+// ends. Order within a connection is the order of its bytes.
+//
+// What a connection waits for follows from its state and is worked out in one place, at the end of
+// each turn that touched it (conn_end_turn). What bounds it:
+// - it parses CONN_BUDGET commands and reads once in a turn;
+// - while its front-end is blocked, input is kept up to CONN_KEPT_MAX, then the socket is not read
+//   (but watched for the peer's going);
+// - while more than CONN_OUTPUT_MAX of output waits for the peer, nothing is read or fed until half
+//   of that has left;
+// - what a front-end leaves unused while it says FEED_MORE is not bounded here: it must not leave
+//   more than one incomplete command.
+
+#include "core/frontend.h"
+#include "core/list.h"
+#include "core/tree.h"
+#include "server/kept.h"
+#include "server/loop.h"
+
+#include <stdalign.h>
+
+#define CONN_BUDGET 256
+#define CONN_KEPT_MAX ((size_t)64 * 1024)
+#define CONN_OUTPUT_MAX ((size_t)1024 * 1024)
+
+// A protocol at work in this process: who new connections belong to.
+struct service {
+    const struct frontend *frontend;
+    void *shared; // the state that its connections share
+    struct loop *loop;
+};
+
+struct conn {
+    struct wire wire;
+    struct loop *loop;
+    const struct frontend *frontend;
+    int fd;
+    short watched; // the events that `event` is added for, 0 for none
+    struct event event;
+    struct list_node all;      // in loop->all
+    struct list_node running;  // in loop->running, or in no list
+    struct list_node touched;  // in loop->touched, or in no list
+    struct tree_node deadline; // in loop->deadlines, unless deadline_at is NSEC_NEVER
+    nsec_t deadline_at;        // as it stands in the tree
+    struct kept kept;
+    char *into; // where the front-end wants the next bytes, or NULL
+    size_t into_len;
+    enum feed_state state; // as of the last feed
+    bool woken;            // since the last feed
+    bool told;             // the front-end knows that the peer's input ends
+    bool ended;            // and all of it has been read
+    bool choked;           // too much output waits
+    bool stalled;          // the last write would have blocked
+    bool broken;           // to be closed at once
+    alignas(max_align_t) char frontend_state[];
+};
+
+// Begins a connection on `fd`, which is not blocking and is owned from now on: where there is no
+// memory, or the front-end refuses, it is closed and the log says so. `peer` is for the log.
+void conn_open(const struct service *service, int fd, const char *peer);
+
+// Feeds input that is kept, or none, if the front-end can go on.
+void conn_run(struct conn *conn);
+
+// The moment that the front-end asked for has come.
+void conn_expire(struct conn *conn);
+
+// Reads and parses no more, and closes when the output has left.
+void conn_finish(struct conn *conn);
+
+// Sends what is staged, and closes the connection or sets what it waits for now.
+void conn_end_turn(struct conn *conn);
+
+// Closes at once. The connection is not valid afterwards.
+void conn_close(struct conn *conn);
+
+// The connection whose place among the deadlines this is.
+static inline const struct conn *conn_of_deadline(const struct tree_node *node)
+{
+    return (const void *)((const char *)node - offsetof(struct conn, deadline));
+}
+
+// The parts below are shared between the sources of the connection only.
+
+// Has the connection looked at when the turn ends.
+void conn_touch(struct conn *conn);
+
+// The socket is readable: one read, and what follows from it.
+void conn_read(struct conn *conn);
+
+// Something happened to the socket while it is not being read: more input, an error, or (`closed`)
+// the peer sends nothing more.
+void conn_hung_up(struct conn *conn, bool closed);
+
+// Puts it on the run list if its front-end can go on without new input.
+void conn_want_run(struct conn *conn);
+
+// Sends as much as the peer takes, and no more than CONN_OUTPUT_MAX in one turn.
+void conn_flush(struct conn *conn);
+
+// It failed: logs why, and has it closed when the turn ends.
+void conn_break(struct conn *conn, const char *why);
+
+#endif

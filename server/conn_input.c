@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/conn.h"
+
+#include "core/log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+// Whether feeding is called for without new input.
+static bool conn_can_run(const struct conn *conn)
+{
+    return !conn->choked && !conn->broken &&
+           (conn->state == FEED_AGAIN || (conn->state == FEED_BLOCKED && conn->woken));
+}
+
+void conn_want_run(struct conn *conn)
+{
+    if (conn_can_run(conn) && !list_linked(&conn->running)) {
+        list_append(&conn->loop->running, &conn->running);
+    }
+}
+
+// Keeps input for later.
+static void conn_keep(struct conn *conn, struct slice input)
+{
+    if (conn->state == FEED_FINISHED) {
+        return;
+    }
+    if (!kept_append(&conn->kept, input)) {
+        log_warn("input_dropped", log_number("conn", (int64_t)conn->wire.number),
+                 log_string("why", status_text(STATUS_NO_MEMORY)));
+        conn_break(conn, "out of memory");
+    }
+}
+
+// Takes note of what the front-end answered.
+static void conn_fed(struct conn *conn, struct feed fed)
+{
+    conn->state = fed.state;
+    conn->into = fed.state == FEED_MORE ? fed.into : NULL;
+    conn->into_len = fed.into_len;
+    conn_touch(conn);
+    conn_want_run(conn);
+}
+
+// Feeds bytes that are not in the kept buffer while that is empty, and keeps the rest.
+static void conn_feed(struct conn *conn, struct slice input)
+{
+    struct feed fed;
+
+    conn->woken = false;
+    fed = conn->frontend->feed(conn->frontend_state, input, CONN_BUDGET);
+    ENSURE(fed.used <= input.len && (!fed.into || fed.used == input.len));
+    conn_fed(conn, fed);
+    conn_keep(conn, slice_from(input, fed.used));
+}
+
+// Feeds the kept bytes, or none.
+static void conn_feed_kept(struct conn *conn)
+{
+    struct slice input = kept_slice(&conn->kept);
+    struct feed fed;
+
+    conn->woken = false;
+    fed = conn->frontend->feed(conn->frontend_state, input, CONN_BUDGET);
+    ENSURE(fed.used <= input.len && (!fed.into || fed.used == input.len));
+    kept_drop(&conn->kept, fed.used);
+    conn_fed(conn, fed);
+}
+
+void conn_run(struct conn *conn)
+{
+    if (conn_can_run(conn)) {
+        conn_feed_kept(conn);
+    }
+}
+
+// Tells the front-end, once, that the peer sends nothing more.
+static void conn_tell_end(struct conn *conn)
+{
+    if (!conn->told) {
+        conn->told = true;
+        conn_touch(conn);
+        if (!conn->frontend->eof(conn->frontend_state)) {
+            conn_break(conn, "closed by the peer");
+        }
+    }
+}
+
+static void conn_end_input(struct conn *conn)
+{
+    conn->ended = true;
+    conn_touch(conn);
+    conn_tell_end(conn);
+    if (!conn->broken && conn->state == FEED_MORE) {
+        conn_feed_kept(conn);
+    }
+}
+
+// `len` bytes were read: first where the front-end wanted them, the others to the shared buffer.
+static void conn_fill(struct conn *conn, size_t len)
+{
+    size_t filled = len < conn->into_len ? len : conn->into_len;
+    struct slice rest = slice_of(conn->loop->buffer + LOOP_KEPT_MAX, len - filled);
+
+    conn->woken = false;
+    conn_fed(conn, conn->frontend->filled(conn->frontend_state, filled, CONN_BUDGET));
+    if (rest.len == 0) {
+        return;
+    }
+    if (conn->state == FEED_MORE) {
+        conn_feed(conn, rest);
+    } else {
+        conn_keep(conn, rest);
+    }
+}
+
+// `len` bytes were read to the shared buffer.
+static void conn_take(struct conn *conn, size_t len)
+{
+    char *bytes = conn->loop->buffer + LOOP_KEPT_MAX;
+    struct slice kept = kept_slice(&conn->kept);
+
+    if (conn->state == FEED_BLOCKED) {
+        conn_keep(conn, slice_of(bytes, len));
+        conn_touch(conn);
+    } else if (kept.len <= LOOP_KEPT_MAX) {
+        bytes -= kept.len;
+        memcpy(bytes, kept.ptr, kept.len);
+        kept_drop(&conn->kept, kept.len);
+        conn_feed(conn, slice_of(bytes, kept.len + len));
+    } else {
+        conn_keep(conn, slice_of(bytes, len));
+        if (!conn->broken) {
+            conn_feed_kept(conn);
+        }
+    }
+}
+
+void conn_read(struct conn *conn)
+{
+    struct iovec parts[2] = {
+        {.iov_base = conn->into, .iov_len = conn->into ? conn->into_len : 0},
+        {.iov_base = conn->loop->buffer + LOOP_KEPT_MAX, .iov_len = LOOP_READ_MAX},
+    };
+    size_t kept = kept_len(&conn->kept);
+    ssize_t got;
+
+    // One on the run list is fed when the turn comes to it: reading on would only pile up what
+    // waits.
+    if (conn->ended || conn->broken || conn->state == FEED_FINISHED ||
+        list_linked(&conn->running)) {
+        return;
+    }
+    if (conn->state == FEED_BLOCKED) {
+        if (kept >= CONN_KEPT_MAX) {
+            return;
+        }
+        parts[1].iov_len = CONN_KEPT_MAX - kept;
+    }
+    got = conn->into ? readv(conn->fd, parts, 2)
+                     : read(conn->fd, parts[1].iov_base, parts[1].iov_len);
+    if (got > 0) {
+        if (conn->into) {
+            conn_fill(conn, (size_t)got);
+        } else {
+            conn_take(conn, (size_t)got);
+        }
+    } else if (got == 0) {
+        conn_end_input(conn);
+    } else if (errno != EAGAIN && errno != EINTR) {
+        conn_break(conn, strerror(errno));
+    }
+}
+
+void conn_hung_up(struct conn *conn, bool closed)
+{
+    int error = 0;
+    socklen_t len = sizeof error;
+
+    if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error) {
+        conn_break(conn, strerror(error));
+    } else if (closed) {
+        conn_tell_end(conn);
+    }
+}

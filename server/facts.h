@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_FACTS_H
+#define TANDEM_SERVER_FACTS_H
+
+// What the process knows about itself and its machine, gathered once at start for the front-ends.
+
+#include "core/frontend.h"
+
+#include <sys/utsname.h>
+
+struct facts {
+    struct process_facts process;
+    struct utsname machine; /* private: what `process` points into */
+};
+
+// Fills `facts`, which must not move afterwards. `now` is the start of the process.
+void facts_gather(struct facts *facts, struct instant now);
+
+#endif

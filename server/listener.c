@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+// accept4 is a GNU function.
+#define _GNU_SOURCE
+#include "server/listener.h"
+
+#include "core/log.h"
+#include "server/socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Connections accepted in one turn by one listener.
+enum { ACCEPT_BATCH = 64 };
+
+// How long the listeners rest when the process can hold no more connections.
+static const struct timeval REST = {.tv_usec = 200000};
+
+struct listener {
+    struct list_node node;
+    struct listeners *owner;
+    listener_accept accept;
+    void *context;
+    int fd;
+    struct event event;
+    char path[sizeof(((struct address *)0)->path)]; // of a unix socket, else empty
+    dev_t device;                                   // of the path, to know it again
+    ino_t inode;
+};
+
+static void rest_over(evutil_socket_t fd, short what, void *context)
+{
+    struct listeners *listeners = context;
+
+    (void)fd;
+    (void)what;
+    listeners->resting = false;
+    list_each (node, &listeners->all) {
+        (void)event_add(&list_item(node, struct listener, node)->event, NULL);
+    }
+}
+
+static void listeners_rest(struct listeners *listeners, int error)
+{
+    log_warn("accept_failed", log_string("why", strerror(error)));
+    if (event_add(&listeners->rest, &REST) != 0) {
+        return;
+    }
+    listeners->resting = true;
+    list_each (node, &listeners->all) {
+        (void)event_del(&list_item(node, struct listener, node)->event);
+    }
+}
+
+void listeners_init(struct listeners *listeners, struct event_base *base)
+{
+    *listeners = (struct listeners){.base = base};
+    list_init(&listeners->all);
+    (void)evtimer_assign(&listeners->rest, base, rest_over, listeners);
+}
+
+// What a connection that failed before it was accepted leaves behind, and what says nothing.
+static bool is_passing(int error)
+{
+    return error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM ||
+           error == ENETDOWN || error == ENETUNREACH || error == EHOSTDOWN ||
+           error == EHOSTUNREACH || error == ETIMEDOUT;
+}
+
+static void listener_ready(evutil_socket_t listening, short what, void *context)
+{
+    struct listener *listener = context;
+
+    (void)what;
+    for (int i = 0; i < ACCEPT_BATCH; i++) {
+        struct sockaddr_storage addr = {0};
+        socklen_t len = sizeof addr;
+        char peer[PEER_TEXT_MAX];
+        int fd = accept4(listening, (struct sockaddr *)&addr, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+        if (fd >= 0) {
+            if (addr.ss_family != AF_UNIX) {
+                socket_prepare(fd);
+            }
+            socket_text((const struct sockaddr *)&addr, len, peer, sizeof peer);
+            listener->accept(listener->context, fd, peer);
+        } else if (errno == EAGAIN) {
+            return;
+        } else if (!is_passing(errno)) {
+            listeners_rest(listener->owner, errno);
+            return;
+        }
+    }
+}
+
+// Frees a listener, which the caller takes off the list.
+static void listener_close(struct listener *listener)
+{
+    struct stat st;
+
+    (void)event_del(&listener->event);
+    (void)close(listener->fd);
+    // Somebody may have put a socket of his own there meanwhile.
+    if (listener->path[0] && lstat(listener->path, &st) == 0 && st.st_dev == listener->device &&
+        st.st_ino == listener->inode) {
+        (void)unlink(listener->path);
+    }
+    free(listener);
+}
+
+static void listener_note_path(struct listener *listener, const struct address *address)
+{
+    struct stat st;
+
+    if (address->path[0] && lstat(address->path, &st) == 0) {
+        memcpy(listener->path, address->path, sizeof listener->path);
+        listener->device = st.st_dev;
+        listener->inode = st.st_ino;
+    }
+}
+
+static void listener_announce(const struct listener *listener, const char *protocol)
+{
+    struct sockaddr_storage addr = {0};
+    socklen_t len = sizeof addr;
+    char text[PEER_TEXT_MAX];
+
+    (void)getsockname(listener->fd, (struct sockaddr *)&addr, &len);
+    socket_text((const struct sockaddr *)&addr, len, text, sizeof text);
+    log_info("listening", log_string("address", text), log_string("protocol", protocol));
+}
+
+// Takes the descriptor over in any case.
+static bool listener_add(struct listeners *listeners, int fd, const struct address *address,
+                         const struct listener *model)
+{
+    struct listener *listener = malloc(sizeof *listener);
+
+    if (!listener) {
+        (void)close(fd);
+        return false;
+    }
+    *listener = *model;
+    listener->fd = fd;
+    list_init(&listener->node);
+    list_append(&listeners->all, &listener->node);
+    listener_note_path(listener, address);
+    if (event_assign(&listener->event, listeners->base, fd, EV_READ | EV_PERSIST, listener_ready,
+                     listener) != 0 ||
+        event_add(&listener->event, NULL) != 0) {
+        list_remove(&listener->node);
+        listener_close(listener);
+        return false;
+    }
+    return true;
+}
+
+static bool listeners_add(struct listeners *listeners, const struct address *address,
+                          const struct listener *model, const char *protocol, struct complaint *why)
+{
+    int fds[SOCKETS_MAX];
+    size_t count = socket_listen(address, fds, why);
+    bool good = count > 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!listener_add(listeners, fds[i], address, model)) {
+            complaint_set(why, "out of memory");
+            good = false;
+            continue;
+        }
+        listener_announce(list_item(listeners->all.prev, struct listener, node), protocol);
+    }
+    return good;
+}
+
+bool listeners_open(struct listeners *listeners, const char *addresses, const char *protocol,
+                    listener_accept accept, void *context, struct complaint *why)
+{
+    const struct listener model = {.owner = listeners, .accept = accept, .context = context};
+    struct address address;
+    enum address_next next;
+
+    while ((next = address_next(&addresses, &address, why)) == ADDRESS_FOUND) {
+        if (!listeners_add(listeners, &address, &model, protocol, why)) {
+            return false;
+        }
+    }
+    return next == ADDRESS_END;
+}
+
+void listeners_close(struct listeners *listeners)
+{
+    struct list_node *next;
+
+    for (struct list_node *node = listeners->all.next; node != &listeners->all; node = next) {
+        next = node->next;
+        listener_close(list_item(node, struct listener, node));
+    }
+    list_init(&listeners->all);
+    if (listeners->resting) {
+        listeners->resting = false;
+        (void)event_del(&listeners->rest);
+    }
+}
+
+bool listeners_empty(const struct listeners *listeners)
+{
+    return list_empty(&listeners->all);
+}

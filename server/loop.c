@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/loop.h"
+
+#include "server/conn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void loop_timer_fired(evutil_socket_t fd, short what, void *context)
+{
+    struct loop *loop = context;
+
+    (void)fd;
+    (void)what;
+    loop->timer_at = NSEC_NEVER;
+}
+
+bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void))
+{
+    memset(loop, 0, sizeof *loop);
+    loop->broker = broker;
+    loop->now = now;
+    loop->timer_at = NSEC_NEVER;
+    list_init(&loop->all);
+    list_init(&loop->running);
+    list_init(&loop->touched);
+    loop->buffer = malloc(LOOP_KEPT_MAX + LOOP_READ_MAX);
+    loop->base = event_base_new();
+    if (!loop->buffer || !loop->base ||
+        evtimer_assign(&loop->timer, loop->base, loop_timer_fired, loop) != 0) {
+        loop_close(loop);
+        return false;
+    }
+    return true;
+}
+
+void loop_close(struct loop *loop)
+{
+    if (!loop->now) {
+        return;
+    }
+    while (!list_empty(&loop->all)) {
+        conn_close(list_item(list_first(&loop->all), struct conn, all));
+    }
+    output_pool_clear(&loop->pool);
+    if (loop->base) {
+        if (event_initialized(&loop->timer)) {
+            (void)event_del(&loop->timer);
+        }
+        event_base_free(loop->base);
+    }
+    free(loop->buffer);
+    memset(loop, 0, sizeof *loop);
+}
+
+void loop_finish_all(struct loop *loop)
+{
+    list_each (node, &loop->all) {
+        conn_finish(list_item(node, struct conn, all));
+    }
+}
+
+void loop_tick(struct loop *loop)
+{
+    if (!loop->ticked) {
+        loop->ticked = true;
+        broker_tick(loop->broker, loop->now());
+    }
+}
+
+static nsec_t loop_next_due(const struct loop *loop)
+{
+    const struct tree_node *first = tree_first(&loop->deadlines);
+    nsec_t due_at = broker_next_due(loop->broker);
+
+    if (first) {
+        nsec_t deadline_at = conn_of_deadline(first)->deadline_at;
+
+        due_at = deadline_at < due_at ? deadline_at : due_at;
+    }
+    return due_at;
+}
+
+// Sets the timer to `due_at`. It is rounded up, so that what is due is due when it fires. (Should
+// the library's coarser clock make it fire early, the next turn sets it again.)
+static void loop_set_timer(struct loop *loop, nsec_t due_at)
+{
+    nsec_t wait_for;
+    nsec_t micros;
+    struct timeval tv;
+
+    if (due_at == loop->timer_at) {
+        return;
+    }
+    loop->timer_at = due_at;
+    if (due_at == NSEC_NEVER) {
+        (void)event_del(&loop->timer);
+        return;
+    }
+    wait_for = due_at - loop->now().mono;
+    micros = wait_for > 0 ? (wait_for + 999) / 1000 : 0;
+    tv.tv_sec = (time_t)(micros / 1000000);
+    tv.tv_usec = (suseconds_t)(micros % 1000000);
+    if (event_add(&loop->timer, &tv) != 0) {
+        // Without memory for the timer the next turn tries again.
+        loop->timer_at = NSEC_NEVER;
+    }
+}
+
+// Whether something is left to do that no event will announce.
+static bool loop_has_work(const struct loop *loop, nsec_t due_at)
+{
+    return loop->unsettled || !list_empty(&loop->running) || !list_empty(&loop->touched) ||
+           due_at <= broker_now(loop->broker).mono;
+}
+
+static void loop_wait(struct loop *loop, bool wait)
+{
+    nsec_t due_at = loop_next_due(loop);
+    int flags = EVLOOP_ONCE;
+
+    if (!wait || loop_has_work(loop, due_at)) {
+        flags |= EVLOOP_NONBLOCK;
+    } else {
+        loop_set_timer(loop, due_at);
+    }
+    (void)event_base_loop(loop->base, flags);
+}
+
+static void loop_expire(struct loop *loop)
+{
+    nsec_t now_at = broker_now(loop->broker).mono;
+
+    for (unsigned i = 0; i < BROKER_SLICE; i++) {
+        struct tree_node *first = tree_first(&loop->deadlines);
+        struct conn *conn;
+
+        if (!first) {
+            return;
+        }
+        conn = container_of(first, struct conn, deadline);
+        if (conn->deadline_at > now_at) {
+            return;
+        }
+        conn_expire(conn);
+    }
+}
+
+// Moves what is in `list` to `batch`, so that what is added to the list meanwhile waits for the
+// next turn: nobody can keep a turn from ending.
+static void loop_take(struct list_node *list, struct list_node *batch)
+{
+    list_init(batch);
+    if (!list_empty(list)) {
+        *batch = *list;
+        batch->next->prev = batch;
+        batch->prev->next = batch;
+        list_init(list);
+    }
+}
+
+static void loop_run(struct loop *loop)
+{
+    struct list_node batch;
+
+    loop_take(&loop->running, &batch);
+    while (!list_empty(&batch)) {
+        struct conn *conn = list_item(list_first(&batch), struct conn, running);
+
+        list_remove(&conn->running);
+        conn_run(conn);
+    }
+}
+
+static void loop_finish(struct loop *loop)
+{
+    struct list_node batch;
+
+    loop_take(&loop->touched, &batch);
+    while (!list_empty(&batch)) {
+        struct conn *conn = list_item(list_first(&batch), struct conn, touched);
+
+        list_remove(&conn->touched);
+        conn_end_turn(conn);
+    }
+}
+
+void loop_turn(struct loop *loop, bool wait)
+{
+    loop->ticked = false;
+    loop_wait(loop, wait);
+    loop_tick(loop);
+    loop_expire(loop);
+    loop->unsettled = broker_settle(loop->broker);
+    loop_run(loop);
+    loop_finish(loop);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_LOOP_H
+#define TANDEM_SERVER_LOOP_H
+
+// The event loop, and the turn that everything happens in:
+//
+//   wait        until something is readable, writable or due; not at all while work is left over
+//   tick        the broker learns the present and does what is due
+//   read        one read for each readable connection, fed to its front-end at once
+//   settle      the broker tells sessions what concerns them; blocked connections wake
+//   run         connections that still have input which can be parsed are fed again
+//   finish      each connection that was touched: its output is sent, its events are set to what it
+//               now waits for, it is closed if it is done
+//
+// The tick comes before the reads, so that what a command starts (a lease, a delay) counts from
+// now and not from before the wait. Nothing is closed or freed before the turn's end, so no step
+// need fear that a connection vanishes under it.
+
+#include "core/broker.h"
+#include "core/list.h"
+#include "core/output.h"
+#include "core/tree.h"
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+
+// What one read takes at most.
+#define LOOP_READ_MAX 65536
+// Kept input up to this long is moved in front of what is read, so that the two are fed as one.
+#define LOOP_KEPT_MAX 4096
+
+struct loop {
+    struct event_base *base;
+    struct broker *broker;
+    struct output_pool pool;
+    char *buffer; // LOOP_KEPT_MAX + LOOP_READ_MAX bytes, shared: in use only within one read
+    uint64_t connections;     // that there were so far
+    struct list_node all;     // connections
+    struct list_node running; // those that have input to be fed
+    struct list_node touched; // those to be looked at when the turn ends
+    struct tree deadlines;    // those that want to be told of a moment
+    /* private */
+    struct instant (*now)(void);
+    struct event timer;
+    nsec_t timer_at; // what the timer is set to, NSEC_NEVER where it is not set
+    bool ticked;     // in this turn
+    bool unsettled;  // the broker has more to tell
+};
+
+// `now` reads the clock; the broker is borrowed. False without memory or descriptors; there is
+// nothing to close then.
+bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void)) MUST_USE;
+
+// Closes all connections and frees what the loop holds. A zeroed loop is allowed.
+void loop_close(struct loop *loop);
+
+// One turn. `wait`: whether it may sleep until there is something to do.
+void loop_turn(struct loop *loop, bool wait);
+
+// Reads no more from any connection and closes each when its output has left.
+void loop_finish_all(struct loop *loop);
+
+// Must be called by an event's callback before it calls a verb: sets the broker's present, once in
+// a turn.
+void loop_tick(struct loop *loop);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_SERVER_H
+#define TANDEM_SERVER_SERVER_H
+
+// The process at work: broker, front-ends, listeners and connections on one loop, steered by
+// signals. It starts with everything it needs or not at all, and stops when it is told to: no new
+// connections, replies that are staged leave within STOP_PATIENCE, the rest is closed.
+
+#include "core/broker.h"
+#include "server/conn.h"
+#include "server/facts.h"
+#include "server/listener.h"
+#include "server/log_output.h"
+#include "server/loop.h"
+#include "server/settings.h"
+#include "server/signals.h"
+
+struct server {
+    struct settings *settings;            /* private */
+    const struct settings_source *source; /* private */
+    struct log_output *log;               /* private */
+    struct facts facts;                   /* private */
+    struct broker *broker;                /* private */
+    struct loop loop;                     /* private */
+    struct listeners listeners;           /* private */
+    struct signals signals;               /* private */
+    struct service services[FRONTENDS];   /* private */
+    size_t started;                       /* private: front-ends that must be stopped */
+    struct event patience;                /* private */
+    enum { SERVER_RUNS, SERVER_STOPS, SERVER_GIVES_UP } stage; /* private */
+};
+
+// Makes everything ready and listens. `settings` and `source` (for a reload) and `log` are
+// borrowed. False with the reason in `why`; the server is to be closed in any case.
+bool server_open(struct server *server, struct settings *settings,
+                 const struct settings_source *source, struct log_output *log,
+                 struct complaint *why) MUST_USE;
+
+// Runs until a signal has stopped it.
+void server_run(struct server *server);
+
+// Frees everything. A zeroed server is allowed.
+void server_close(struct server *server);
+
+#endif

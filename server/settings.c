@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/settings.h"
+
+#include "server/address.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+
+static const struct option server_options[] = {
+    {.name = "log_level",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct server_settings, log_level),
+     .preset = "info",
+     .choices = "error|warn|info|debug",
+     .live = true,
+     .effect = "The most talkative kind of line that is logged."},
+    {.name = "log_format",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct server_settings, log_format),
+     .preset = "text",
+     .choices = "text|json",
+     .live = true,
+     .effect = "How a line of the log looks."},
+    {.name = "log_file",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, log_file),
+     .preset = "",
+     .live = true,
+     .effect = "Where the log goes; empty for standard error. Opened anew on SIGHUP."},
+    {.name = NULL},
+};
+
+static bool check_addresses(const struct option *option, const char *text, struct complaint *why)
+{
+    (void)option;
+    return address_list_check(text, why);
+}
+
+static void settings_add(struct settings *settings, const struct config_table *table)
+{
+    settings->tables[settings->config.count++] = *table;
+}
+
+// The tables of one front-end.
+static void settings_add_frontend(struct settings *settings, size_t index)
+{
+    const struct frontend *frontend = frontends[index];
+    struct protocol_settings *protocol = &settings->protocols[index];
+    struct option *listen = settings->listen_options[index];
+
+    listen[0] = (struct option){
+        .name = "listen",
+        .kind = OPTION_TEXT,
+        .offset = offsetof(struct protocol_settings, listen),
+        .preset = frontend->listen,
+        .effect = "Addresses to accept connections at; empty for none.",
+    };
+    settings_add(settings, &(struct config_table){.section = frontend->name,
+                                                  .options = listen,
+                                                  .values = protocol,
+                                                  .check = check_addresses});
+    if (frontend->options) {
+        settings_add(settings, &(struct config_table){.section = frontend->name,
+                                                      .options = frontend->options,
+                                                      .values = protocol->options});
+    }
+}
+
+// What the options of a front-end take, so that those of the next are aligned for anything.
+static size_t options_room(const struct frontend *frontend)
+{
+    size_t unit = alignof(max_align_t);
+
+    return (frontend->options_size + unit - 1) / unit * unit;
+}
+
+// Makes room for what the tables describe, and lists them; false without memory.
+static bool settings_describe(struct settings *settings)
+{
+    size_t room = 1;
+
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        room += options_room(frontends[i]);
+    }
+    settings->options = calloc(1, room);
+    if (!settings->options) {
+        return false;
+    }
+    settings->config.tables = settings->tables;
+    settings_add(settings, &(struct config_table){.section = "server",
+                                                  .options = server_options,
+                                                  .values = &settings->server});
+    room = 0;
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        settings->protocols[i].options = settings->options + room;
+        settings_add_frontend(settings, i);
+        room += options_room(frontends[i]);
+    }
+    return true;
+}
+
+struct settings *settings_load(const struct settings_source *source, struct complaint *why)
+{
+    struct settings *settings = calloc(1, sizeof *settings);
+
+    if (!settings || !settings_describe(settings)) {
+        complaint_set(why, "out of memory");
+        goto failed;
+    }
+    if (!config_preset(&settings->config, why) ||
+        (source->path && !config_load(&settings->config, source->path, why))) {
+        goto failed;
+    }
+    for (size_t i = 0; i < source->set_count; i++) {
+        if (!config_assign(&settings->config, source->sets[i], why)) {
+            goto failed;
+        }
+    }
+    return settings;
+
+failed:
+    settings_free(settings);
+    return NULL;
+}
+
+void settings_free(struct settings *settings)
+{
+    if (!settings) {
+        return;
+    }
+    config_clear(&settings->config);
+    free(settings->options);
+    free(settings);
+}

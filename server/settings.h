@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_SETTINGS_H
+#define TANDEM_SERVER_SETTINGS_H
+
+// All settings of the process: the [server] section, and for each front-end its `listen` key and
+// the options that it brought. Read once at start, and on each reload into a second set of which
+// the first takes over what is live.
+
+#include "server/config.h"
+#include "server/frontends.h"
+
+struct server_settings {
+    int log_level;  // enum log_level
+    int log_format; // enum log_format
+    char *log_file; // empty: stderr
+};
+
+struct protocol_settings {
+    char *listen;
+    void *options; // the front-end's own struct
+};
+
+struct settings {
+    struct server_settings server;
+    struct protocol_settings protocols[FRONTENDS]; // in the order of `frontends`
+    struct config config;                          // the tables that describe all of it
+    struct config_table tables[1 + 2 * FRONTENDS]; /* private */
+    char *options;                                 /* private: all front-ends' structs */
+    struct option listen_options[FRONTENDS][2];    /* private: a key and the end */
+};
+
+// Where settings come from.
+struct settings_source {
+    const char *path;        // of the file, NULL for none
+    const char *const *sets; // what --set said, in order
+    size_t set_count;
+};
+
+// Defaults, then the file, then --set. NULL with the reason in `why`.
+struct settings *settings_load(const struct settings_source *source,
+                               struct complaint *why) MUST_USE;
+
+// NULL is allowed.
+void settings_free(struct settings *settings);
+
+#endif

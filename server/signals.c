@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/signals.h"
+
+#include <signal.h>
+#include <string.h>
+
+static const struct {
+    int number;
+    enum signal_wish wish;
+} signal_table[SIGNALS] = {
+    {SIGTERM, SIGNAL_STOP},
+    {SIGINT, SIGNAL_STOP},
+    {SIGUSR1, SIGNAL_DRAIN},
+    {SIGHUP, SIGNAL_RELOAD},
+};
+
+static void signal_came(evutil_socket_t number, short what, void *context)
+{
+    struct signals *signals = context;
+
+    (void)what;
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (signal_table[i].number == number) {
+            signals->handler(signals->context, signal_table[i].wish);
+        }
+    }
+}
+
+bool signals_open(struct signals *signals, struct event_base *base, signal_handler handler,
+                  void *context)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+    memset(signals, 0, sizeof *signals);
+    signals->handler = handler;
+    signals->context = context;
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (evsignal_assign(&signals->events[i], base, signal_table[i].number, signal_came,
+                            signals) != 0 ||
+            event_add(&signals->events[i], NULL) != 0) {
+            signals_close(signals);
+            return false;
+        }
+    }
+    return true;
+}
+
+void signals_close(struct signals *signals)
+{
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (event_initialized(&signals->events[i])) {
+            (void)event_del(&signals->events[i]);
+        }
+    }
+    memset(signals, 0, sizeof *signals);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/socket.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BACKLOG = 1024 };
+
+static void set_flag(int fd, int level, int name)
+{
+    int on = 1;
+
+    (void)setsockopt(fd, level, name, &on, sizeof on);
+}
+
+void socket_prepare(int fd)
+{
+    set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
+    set_flag(fd, SOL_SOCKET, SO_KEEPALIVE);
+}
+
+static void text_of_inet(const struct sockaddr *addr, socklen_t len, char *text, size_t room)
+{
+    char host[64] = "?";
+    char port[8] = "?";
+
+    (void)getnameinfo(addr, len, host, sizeof host, port, sizeof port,
+                      NI_NUMERICHOST | NI_NUMERICSERV);
+    (void)snprintf(text, room, addr->sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t room)
+{
+    const struct sockaddr_un *un = (const void *)addr;
+
+    switch (addr->sa_family) {
+    case AF_INET:
+    case AF_INET6:
+        text_of_inet(addr, len, text, room);
+        return;
+    default:
+        // The other end of a unix socket has no name, and then nothing of the path is there.
+        (void)snprintf(text, room, "unix:%.*s",
+                       len > sizeof un->sun_family ? (int)sizeof un->sun_path : 0, un->sun_path);
+        return;
+    }
+}
+
+// -1 with errno.
+static int listen_at(int family, const struct sockaddr *addr, socklen_t len)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int saved;
+
+    if (fd < 0) {
+        return -1;
+    }
+    if (family != AF_UNIX) {
+        set_flag(fd, SOL_SOCKET, SO_REUSEADDR);
+    }
+    if (family == AF_INET6) {
+        // The IPv4 side of any address is a socket of its own, on every machine alike.
+        set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY);
+    }
+    if (bind(fd, addr, len) == 0 && listen(fd, BACKLOG) == 0) {
+        return fd;
+    }
+    saved = errno;
+    (void)close(fd);
+    errno = saved;
+    return -1;
+}
+
+static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX],
+                          struct complaint *why)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                                   .ai_socktype = SOCK_STREAM,
+                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    const char *host = address->host[0] ? address->host : NULL;
+    struct addrinfo *found = NULL;
+    int error = getaddrinfo(host, address->port, &hints, &found);
+    size_t count = 0;
+    int saved;
+
+    if (error) {
+        complaint_set(why, "%s:%s: %s", host ? host : "*", address->port, gai_strerror(error));
+        return 0;
+    }
+    for (const struct addrinfo *ai = found; ai && count < SOCKETS_MAX; ai = ai->ai_next) {
+        int fd = listen_at(ai->ai_family, ai->ai_addr, ai->ai_addrlen);
+
+        if (fd >= 0) {
+            fds[count++] = fd;
+            continue;
+        }
+        saved = errno;
+        complaint_set(why, "%s:%s: %s", host ? host : "*", address->port, strerror(saved));
+        if (saved != EAFNOSUPPORT && saved != EADDRNOTAVAIL) {
+            while (count > 0) {
+                (void)close(fds[--count]);
+            }
+            break;
+        }
+    }
+    freeaddrinfo(found);
+    return count;
+}
+
+// Whether somebody accepts connections at the socket.
+static bool unix_answers(const struct sockaddr_un *addr)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    bool answers = false;
+
+    if (fd >= 0) {
+        // A full backlog (EAGAIN) is an answer, too.
+        answers = connect(fd, (const void *)addr, sizeof *addr) == 0 || errno != ECONNREFUSED;
+        (void)close(fd);
+    }
+    return answers;
+}
+
+// Makes way for a socket at the path.
+static bool unix_clear(const struct sockaddr_un *addr, struct complaint *why)
+{
+    struct stat st;
+
+    if (lstat(addr->sun_path, &st) != 0) {
+        return true;
+    }
+    if (!S_ISSOCK(st.st_mode)) {
+        complaint_set(why, "unix:%s: there is something else than a socket", addr->sun_path);
+        return false;
+    }
+    if (unix_answers(addr)) {
+        complaint_set(why, "unix:%s: another process listens there", addr->sun_path);
+        return false;
+    }
+    (void)unlink(addr->sun_path);
+    return true;
+}
+
+static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX],
+                          struct complaint *why)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+
+    memcpy(addr.sun_path, address->path, sizeof addr.sun_path);
+    if (!unix_clear(&addr, why)) {
+        return 0;
+    }
+    fds[0] = listen_at(AF_UNIX, (const void *)&addr, sizeof addr);
+    if (fds[0] < 0) {
+        complaint_set(why, "unix:%s: %s", address->path, strerror(errno));
+        return 0;
+    }
+    return 1;
+}
+
+size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX], struct complaint *why)
+{
+    return address->path[0] ? listen_unix(address, fds, why) : listen_inet(address, fds, why);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_SOCKET_H
+#define TANDEM_SERVER_SOCKET_H
+
+// Making sockets that listen, and addresses as text.
+
+#include "core/macros.h"
+#include "server/address.h"
+#include "server/complaint.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+// A name can stand for several addresses, and any address for two.
+#define SOCKETS_MAX 16
+
+// Listens at the address; the descriptors, which do not block, in `fds`. Returns how many, 0 with
+// the reason in `why`. Of the several addresses of a name, those of a family that this machine
+// does not have are left out. A unix socket that nobody listens at any more is replaced; anything
+// else at its path is left alone, and a reason to fail.
+size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX],
+                     struct complaint *why) MUST_USE;
+
+// `host:port`, `[host]:port` or `unix:/path`.
+void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t room);
+
+// What a new TCP connection is given: no delay for small replies, and probes that find a peer
+// whose machine is gone.
+void socket_prepare(int fd);
+
+#endif
