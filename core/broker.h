@@ -42,7 +42,8 @@ struct subscription;
 #define QUEUE_NAME_MAX 512
 // The longest key and reducer.
 #define JOB_KEY_MAX 512
-// How many objects one verb, tick or settle handles before it lets others have a turn.
+// How many objects of one kind (sessions that left, delays, leases, notices, events ...) one verb,
+// tick or settle handles before it lets others have a turn.
 #define BROKER_SLICE 256
 
 // Priorities are numbers, 0 first. Where a protocol has three words, they stand for these, and a
@@ -110,7 +111,7 @@ enum job_event_kind {
     JOB_EVENT_PROGRESS,  // numerator of denominator; data: as the worker spelt it, may be NULL
     JOB_EVENT_DATA,      // a part of the result
     JOB_EVENT_WARNING,   // a remark of the worker
-    JOB_EVENT_RETRIED,   // the attempt is lost, parts sent so far count for nothing
+    JOB_EVENT_RETRIED,   // lost or released, to be begun anew: parts sent so far count for nothing
     JOB_EVENT_COMPLETE,  // the result. This and the following are final: the watch is gone when
     JOB_EVENT_FAILED,    // the call returns
     JOB_EVENT_EXCEPTION, // failed, with the worker's explanation
@@ -140,7 +141,8 @@ struct session_ops {
 // How a session chooses among its queues, where several have a ready job.
 enum choice {
     CHOICE_OLDEST, // the lowest priority number, then the job that came first
-    CHOICE_IN_TURN // the lowest priority number, then the queue it was served from least recently
+    CHOICE_IN_TURN // the lowest priority number, then the queue it was served from least recently;
+                   // a new subscription comes after all that are there
 };
 
 // STATUS_NO_MEMORY. `ops` must outlive the session.
@@ -194,7 +196,8 @@ void broker_queue_limit(struct queue *queue, const uint32_t limits[BAND_COUNT]);
 enum on_limit { ON_LIMIT_RETRY, ON_LIMIT_FAIL };
 
 struct terms {
-    nsec_t limit_for;       // a job taken by this subscription is held no longer; 0: no limit
+    nsec_t limit_for;       // a job taken by this subscription is held no longer; 0: no limit.
+                            // Kept in milliseconds, rounded up, at most 49 days
     enum on_limit on_limit; // what becomes of it then
 };
 
@@ -293,15 +296,20 @@ enum status broker_take_id(struct session *session, uint64_t id, const struct jo
 
 // Waits for a job, after broker_take() found none: exactly one of `leased` and `wait_over` follows
 // STATUS_OK. The wait ends at the moment `until` (monotonic, NSEC_NEVER for no end), and when a
-// lease of the session itself comes within `margin_for` of its end (negative: never for that).
-// Answers at once: STATUS_LEASE_SOON, STATUS_TIMED_OUT (`until` is not in the future).
+// lease of the session itself comes within `margin_for` of its end (negative: never for that; kept
+// in milliseconds).
+// Answers at once: STATUS_LEASE_SOON, STATUS_TIMED_OUT (`until` is not in the future),
+// STATUS_NO_MEMORY. An assigned job that is lost or taken back before the session is told leaves it
+// waiting, in the last place; where that would need memory (a limited subscription) and there is
+// none, the wait is over as if it had timed out.
 enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for) MUST_USE;
 
 // Asks for one `nudged` when a job may be taken; at once where one is ready. Withholds no job.
 void broker_nap(struct session *session);
 
 // Ends a wait or a nap without a word. A job that was assigned but not told of yet stays held: the
-// answer is then false, and `leased` still comes.
+// answer is then false, and `leased` still comes, or, where the job is lost or taken back before
+// that, another lease or `wait_over`.
 bool broker_unwait(struct session *session);
 
 // The job is done, and gone; its watchers get `result` (may be NULL). By its holder, or by its

@@ -27,7 +27,8 @@ struct broker {
     uint32_t next_order; // of delays
     uint32_t wakeup;
     bool draining;
-    bool settling; // callbacks run: no verb may be called
+    bool settling;  // callbacks run: no verb may be called
+    bool gathering; // jobs come back in numbers: they meet the waits when all are there
 
     struct hash jobs_by_id;
     struct hash jobs_by_key;
@@ -103,7 +104,8 @@ struct slice job_key(const struct job *job);
 // Who gets a ready job (match.c)
 //
 
-// Puts the job into READY, or straight into the hands of who waits for it longest.
+// Puts the job into READY, and (unless the broker is gathering) straight into the hands of who
+// waits for it longest.
 void match_ready(struct broker *broker, struct job *job, const struct job_place *ready);
 // Gives the job to the session: RESERVED, with a lease. `by` is the subscription that it was taken
 // by, NULL for none; the room for its limit is there.
@@ -114,7 +116,8 @@ void match_assign(struct subscription *by, struct job *job);
 nsec_t match_lease_end(const struct broker *broker, const struct job *job, nsec_t limit_at);
 // The best job that the session may take now, and by which subscription; NULL for none.
 struct job *match_best(const struct session *session, struct subscription **by);
-// Lets ready jobs and waits meet where a pause has ended, at most `*budget` of them.
+// Lets ready jobs and waits meet where a pause has ended or jobs were gathered, at most `*budget`
+// of them: the best job first, each to its longest waiter.
 void match_backlog(struct broker *broker, unsigned *budget);
 // Ends naps that are owed a nudge.
 void match_nudge(struct broker *broker, unsigned *budget);

@@ -191,9 +191,9 @@ static void check_subscriptions(struct tally *tally, const struct session *sessi
         const struct subscription *subscription = list_item(node, struct subscription, in_session);
 
         ENSURE(subscription->session == session);
-        ENSURE(session_find(session, subscription->queue) == subscription);
+        ENSURE(session_find(session, subscription_queue(subscription)) == subscription);
         ENSURE(list_linked(&subscription->waiting) == (session->pose != POSE_AWAKE));
-        limited += subscription->terms.limit_for > 0;
+        limited += subscription->limit_ms > 0;
     }
     ENSURE(limited == session->limited);
     tally->subscriptions -= session->subscriptions;

@@ -9,10 +9,10 @@
 static struct job_extra *room_for_limit(struct session *session, struct job *job)
 {
     if (!job->extra) {
-        ENSURE(session->spare);
-        job->extra = session->spare;
+        ENSURE(session->extra && session->extra->spare);
+        job->extra = session->extra->spare;
         job->extra->job = job;
-        session->spare = NULL;
+        session->extra->spare = NULL;
     }
     return job->extra;
 }
@@ -27,8 +27,9 @@ nsec_t match_lease_end(const struct broker *broker, const struct job *job, nsec_
 void match_lease(struct session *session, struct job *job, const struct subscription *by)
 {
     struct broker *broker = session->broker;
-    bool limited = by && by->terms.limit_for > 0;
-    nsec_t limit_at = limited ? nsec_add(broker->now.mono, by->terms.limit_for) : 0;
+    bool limited = by && by->limit_ms > 0;
+    nsec_t limit_at =
+        limited ? nsec_add(broker->now.mono, (nsec_t)by->limit_ms * NSEC_PER_MSEC) : 0;
     const struct job_place held = {
         .state = JOB_RESERVED,
         .pri = job->pri,
@@ -43,13 +44,13 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
         struct job_extra *extra = room_for_limit(session, job);
 
         extra->limit_at = limit_at;
-        extra->fail_on_limit = by->terms.on_limit == ON_LIMIT_FAIL;
+        extra->fail_on_limit = by->fail_on_limit;
     }
 }
 
 static void serve(struct subscription *by, struct job *job)
 {
-    by->turn = by->session->broker->next_turn++;
+    by->turn = by->session->broker->next_turn++ & SUBSCRIPTION_TURN_MAX;
     match_lease(by->session, job, by);
 }
 
@@ -98,7 +99,11 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
         // Nobody may have it, or it went back to one who had not been told that it was lost.
         return;
     }
-    if (by && !others) {
+    if (by && broker->gathering) {
+        if (!list_linked(&queue->matching)) {
+            list_append(&broker->matching, &queue->matching);
+        }
+    } else if (by && !others) {
         match_assign(by, job);
     } else if (!by) {
         owe_nudges(broker, queue);
@@ -132,7 +137,7 @@ struct job *match_best(const struct session *session, struct subscription **by)
             candidate = session_find(session, queue);
         } else {
             candidate = list_item(node, struct subscription, in_session);
-            queue = candidate->queue;
+            queue = subscription_queue(candidate);
         }
         if (!candidate || !queue_open(queue)) {
             continue;
@@ -154,7 +159,7 @@ enum status broker_take(struct session *session, const struct job **job)
     if (!best) {
         return STATUS_EMPTY;
     }
-    if (by->terms.limit_for > 0 && !job_extra(best)) {
+    if (by->limit_ms > 0 && !job_extra(best)) {
         return STATUS_NO_MEMORY;
     }
     serve(by, best);

@@ -27,6 +27,15 @@ static inline nsec_t nsec_from_seconds(uint64_t seconds)
     return (nsec_t)seconds * NSEC_PER_SEC;
 }
 
+// A duration in milliseconds, rounded up, and cut to what a compact field can hold: 49 days.
+#define NSEC_MSEC_MAX (UINT32_MAX - 1)
+static inline uint32_t nsec_to_msec(nsec_t duration)
+{
+    nsec_t msec = duration / NSEC_PER_MSEC + (duration % NSEC_PER_MSEC > 0);
+
+    return msec > (nsec_t)NSEC_MSEC_MAX ? NSEC_MSEC_MAX : (uint32_t)msec;
+}
+
 // `moment + duration`, NSEC_NEVER where that lies beyond what can be counted. Both >= 0.
 static inline nsec_t nsec_add(nsec_t moment, nsec_t duration)
 {

@@ -171,7 +171,10 @@ enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t paus
         queue_review_work(broker, queue);
         list_remove(&queue->matching);
     } else if (queue->paused) {
+        unsigned budget = BROKER_SLICE;
+
         queue_resume(broker, queue);
+        match_backlog(broker, &budget);
     }
     if (broker->recorder) {
         broker->recorder->append(broker->store, &record);

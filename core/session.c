@@ -25,7 +25,6 @@ enum status broker_session_open(struct broker *broker, const struct session_ops 
     opened->place = table_put(&broker->sessions, opened);
     opened->alarm.at = NSEC_NEVER;
     list_init(&opened->subscribed);
-    list_init(&opened->watches);
     list_init(&opened->notice);
     broker->session_count++;
     *session = opened;
@@ -45,11 +44,30 @@ static nsec_t first_lease_end(const struct session *session)
     return first ? first->due_at : NSEC_NEVER;
 }
 
-bool session_lease_ends_soon(const struct session *session, nsec_t margin_for)
+// When the session is to be warned of that.
+static nsec_t warn_at(const struct session *session)
 {
     nsec_t end = first_lease_end(session);
 
-    return margin_for >= 0 && end != NSEC_NEVER && end - margin_for <= session->broker->now.mono;
+    return session->margin_ms == MARGIN_NONE || end == NSEC_NEVER
+               ? NSEC_NEVER
+               : end - (nsec_t)session->margin_ms * NSEC_PER_MSEC;
+}
+
+bool session_lease_ends_soon(const struct session *session)
+{
+    return warn_at(session) <= session->broker->now.mono;
+}
+
+struct session_extra *session_extra(struct session *session)
+{
+    if (!session->extra) {
+        session->extra = calloc(1, sizeof *session->extra);
+        if (session->extra) {
+            list_init(&session->extra->watches);
+        }
+    }
+    return session->extra;
 }
 
 void session_notify(struct session *session)
@@ -61,16 +79,13 @@ void session_notify(struct session *session)
 
 void session_rearm(struct session *session)
 {
-    nsec_t lease_end = first_lease_end(session);
-    nsec_t at = lease_end;
+    nsec_t at = first_lease_end(session);
 
     if (session->pose == POSE_WAITING) {
-        if (session->margin_for >= 0 && lease_end != NSEC_NEVER) {
-            at = lease_end - session->margin_for;
-        }
-        if (session->until < at) {
-            at = session->until;
-        }
+        nsec_t warn = warn_at(session);
+
+        at = warn < at ? warn : at;
+        at = session->until < at ? session->until : at;
     }
     moment_set(&session->broker->alarms, &session->alarm, at);
 }
@@ -82,16 +97,21 @@ static void free_session(struct session *session)
     moment_set(&broker->alarms, &session->alarm, NSEC_NEVER);
     list_remove(&session->notice);
     table_remove(&broker->sessions, session->place);
-    free(session->spare);
+    if (session->extra) {
+        free(session->extra->spare);
+        free(session->extra);
+    }
     free(session);
 }
 
-void session_dismantle(struct session *session, unsigned *budget)
+// Jobs that a session holds come back together. Their order in its leases means nothing to those
+// who wait for them: what is best goes first.
+static void dismantle(struct session *session, unsigned *budget)
 {
     struct broker *broker = session->broker;
 
     for (; *budget > 0; --*budget) {
-        struct list_node *watch = list_first(&session->watches);
+        struct list_node *watch = session->extra ? list_first(&session->extra->watches) : NULL;
         struct tree_node *lease = tree_first(&session->leases);
         struct list_node *subscription = list_first(&session->subscribed);
 
@@ -107,6 +127,17 @@ void session_dismantle(struct session *session, unsigned *budget)
             return;
         }
     }
+}
+
+void session_dismantle(struct session *session, unsigned *budget)
+{
+    struct broker *broker = session->broker;
+    unsigned matches = BROKER_SLICE;
+
+    broker->gathering = true;
+    dismantle(session, budget);
+    broker->gathering = false;
+    match_backlog(broker, &matches);
 }
 
 void broker_session_close(struct session *session)

@@ -17,18 +17,22 @@
 
 enum pose { POSE_AWAKE, POSE_WAITING, POSE_NAPPING };
 
+#define MARGIN_NONE UINT32_MAX
+
 struct subscription {
     struct session *session;
-    struct queue *queue;
     struct list_node in_session; // in order of subscription
     struct tree_node by_queue;
-    struct list_node waiting; // in queue->waits or queue->naps
-    uint64_t turn;            // when this session was last served from it, or subscribed
-    struct terms terms;
-    nsec_t given_due_at; // how far its leases have been given back
-    uint64_t given_seq;
+    struct list_node waiting;   // in queue->waits or queue->naps
+    uint64_t turn : 63;         // when this session was last served from it, or subscribed
+    uint64_t fail_on_limit : 1; // terms.on_limit
+    uint32_t queue;             // place in the broker's table
+    uint32_t limit_ms;          // terms.limit_for; 0: none
 };
 
+#define SUBSCRIPTION_TURN_MAX (UINT64_MAX >> 1)
+
+// There may be very many sessions that do nothing: what only some need is behind pointers.
 struct session {
     struct broker *broker;
     const struct session_ops *ops;
@@ -36,28 +40,36 @@ struct session {
     uint64_t number; // never used twice
     uint32_t place;  // in the broker's table
     uint32_t subscriptions;
-    uint32_t limited; // subscriptions with a limit
-    uint8_t choice;   // enum choice
-    uint8_t pose;     // enum pose
-    bool closed;
-    bool nudged;        // to be told
-    bool waited_enough; // to be told, with `why`
+    uint32_t lease_count;
+    uint32_t limited;   // subscriptions with a limit
+    uint32_t margin_ms; // POSE_WAITING; MARGIN_NONE: no warning
+    uint8_t choice;     // enum choice
+    uint8_t pose;       // enum pose
     uint8_t why;        // enum wait_end
+    bool closed : 1;
+    bool nudged : 1;        // to be told
+    bool waited_enough : 1; // to be told, with `why`
 
     struct list_node subscribed; // struct subscription
     struct tree by_queue;
     struct tree leases; // struct job
-    size_t lease_count;
-    struct list_node watches; // struct watch
-
-    nsec_t until;        // POSE_WAITING
-    nsec_t margin_for;   // POSE_WAITING; negative: none
-    struct moment alarm; // in broker->alarms: the first lease or the wait ends
-
+    struct session_extra *extra;
     struct job *assigned;    // held, but not told of yet
-    struct job_extra *spare; // so that a limit on a lease finds its room
     struct list_node notice; // in broker->notices, or in broker->closing once it is closed
+    struct moment alarm;     // in broker->alarms: the first lease or the wait ends
+    nsec_t until;            // POSE_WAITING
 };
+
+// What only some sessions have; made when it is first needed.
+struct session_extra {
+    struct list_node watches; // struct watch
+    struct job_extra *spare;  // so that a limit on a lease finds its room
+    nsec_t given_due_at;      // how far the leases of a subscription have been given back; 0: none
+    uint64_t given_seq;
+};
+
+// The session's extra part, made where there is none yet; NULL without memory.
+struct session_extra *session_extra(struct session *session);
 
 // The session is to be told something by broker_settle().
 void session_notify(struct session *session);
@@ -65,14 +77,17 @@ void session_notify(struct session *session);
 // A lease or the wait has changed: sets the alarm anew.
 void session_rearm(struct session *session);
 
-// Ends a wait or a nap, without a word. `until` and `margin_for` stay, for session_wait_on().
+// Ends a wait or a nap, without a word. `until` and `margin_ms` stay, for session_wait_on().
 void session_wake(struct session *session);
 
 // The job that was assigned, but not told of, is gone: the session waits on, or gets another.
 void session_wait_on(struct session *session);
 
-// Is the end of a lease of the session no further away than the margin (negative: never)?
-bool session_lease_ends_soon(const struct session *session, nsec_t margin_for);
+// Is the end of a lease of the session no further away than `margin_ms`?
+bool session_lease_ends_soon(const struct session *session);
+
+// The queue that a subscription is for.
+struct queue *subscription_queue(const struct subscription *subscription);
 
 struct subscription *session_find(const struct session *session, const struct queue *queue);
 

@@ -4,6 +4,7 @@
 
 #include "core/broker_private.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 static struct subscription *in_tree(const struct tree_node *node)
@@ -13,7 +14,12 @@ static struct subscription *in_tree(const struct tree_node *node)
 
 static bool queue_before(const struct tree_node *a, const struct tree_node *b)
 {
-    return in_tree(a)->queue->place < in_tree(b)->queue->place;
+    return in_tree(a)->queue < in_tree(b)->queue;
+}
+
+struct queue *subscription_queue(const struct subscription *subscription)
+{
+    return table_get(&subscription->session->broker->queues, subscription->queue);
 }
 
 struct subscription *session_find(const struct session *session, const struct queue *queue)
@@ -23,10 +29,10 @@ struct subscription *session_find(const struct session *session, const struct qu
     while (node) {
         struct subscription *found = in_tree(node);
 
-        if (found->queue == queue) {
+        if (found->queue == queue->place) {
             return found;
         }
-        node = queue->place < found->queue->place ? node->left : node->right;
+        node = queue->place < found->queue ? node->left : node->right;
     }
     return NULL;
 }
@@ -42,23 +48,24 @@ static void set_terms(struct subscription *subscription, const struct terms *ter
 {
     struct session *session = subscription->session;
 
-    session->limited -= subscription->terms.limit_for > 0;
-    subscription->terms = terms ? *terms : (struct terms){0};
-    session->limited += subscription->terms.limit_for > 0;
+    session->limited -= subscription->limit_ms > 0;
+    subscription->limit_ms = terms ? nsec_to_msec(terms->limit_for) : 0;
+    subscription->fail_on_limit = terms && terms->on_limit == ON_LIMIT_FAIL;
+    session->limited += subscription->limit_ms > 0;
 }
 
 // A session that naps already hears of this queue, too.
-static void join_nap(struct subscription *subscription)
+static void join_nap(struct subscription *subscription, struct queue *queue)
 {
     struct session *session = subscription->session;
 
-    if (queue_open(subscription->queue)) {
+    if (queue_open(queue)) {
         session_wake(session);
         session->nudged = true;
         session_notify(session);
     } else {
-        list_append(&subscription->queue->naps, &subscription->waiting);
-        subscription->queue->waiting++;
+        list_append(&queue->naps, &subscription->waiting);
+        queue->waiting++;
     }
 }
 
@@ -68,8 +75,8 @@ static struct subscription *subscription_new(struct session *session, struct que
 
     if (subscription) {
         subscription->session = session;
-        subscription->queue = queue;
-        subscription->turn = session->broker->next_turn++;
+        subscription->queue = queue->place;
+        subscription->turn = session->broker->next_turn++ & SUBSCRIPTION_TURN_MAX;
         list_init(&subscription->in_session);
         list_init(&subscription->waiting);
         list_append(&session->subscribed, &subscription->in_session);
@@ -96,7 +103,7 @@ enum status broker_subscribe(struct session *session, struct slice name, const s
     if (!subscription) {
         subscription = subscription_new(session, queue);
         if (subscription && session->pose == POSE_NAPPING) {
-            join_nap(subscription);
+            join_nap(subscription, queue);
         }
     }
     if (subscription) {
@@ -109,7 +116,7 @@ enum status broker_subscribe(struct session *session, struct slice name, const s
 void subscription_end(struct subscription *subscription)
 {
     struct session *session = subscription->session;
-    struct queue *queue = subscription->queue;
+    struct queue *queue = subscription_queue(subscription);
 
     if (list_linked(&subscription->waiting)) {
         list_remove(&subscription->waiting);
@@ -125,25 +132,35 @@ void subscription_end(struct subscription *subscription)
 }
 
 // The jobs that the session holds by its subscription are lost to it, one slice of its leases at a
-// time. True: all have been looked at.
-static bool give_leases_back(struct subscription *subscription)
+// time. True: all have been looked at. (Without memory to note how far it got, all at once.)
+static bool give_leases_back(const struct subscription *subscription)
 {
     struct session *session = subscription->session;
+    struct session_extra none = {.given_due_at = 0};
+    struct session_extra *given = NULL;
+    unsigned budget = BROKER_SLICE;
+    struct job *job;
 
-    for (unsigned budget = BROKER_SLICE; budget > 0; budget--) {
-        struct job *job =
-            session_lease_after(session, subscription->given_due_at, subscription->given_seq);
-
-        if (!job) {
-            return true;
+    if (session->lease_count > BROKER_SLICE) {
+        given = session_extra(session);
+    }
+    if (!given) {
+        given = &none;
+        budget = UINT_MAX;
+    }
+    while ((job = session_lease_after(session, given->given_due_at, given->given_seq))) {
+        if (budget-- == 0) {
+            return false;
         }
-        subscription->given_due_at = job->due_at;
-        subscription->given_seq = job->seq;
-        if (queue_at(session->broker, job) == subscription->queue && !job->by_id_taken) {
+        given->given_due_at = job->due_at;
+        given->given_seq = job->seq;
+        if (job->queue == subscription->queue && !job->by_id_taken) {
             outcome_lost(session->broker, job, LOSS_LEFT);
         }
     }
-    return false;
+    given->given_due_at = 0;
+    given->given_seq = 0;
+    return true;
 }
 
 enum status broker_unsubscribe(struct session *session, struct slice name, bool give_back)
@@ -179,5 +196,5 @@ struct queue *session_queue_next(const struct session *session, const struct sub
         return NULL;
     }
     *cursor = list_item((struct list_node *)(uintptr_t)node, struct subscription, in_session);
-    return (*cursor)->queue;
+    return subscription_queue(*cursor);
 }

@@ -87,7 +87,7 @@ static void ring_alarms(struct broker *broker)
 
         if (lease && lease->due_at <= now) {
             end_lease(broker, lease);
-        } else if (session_lease_ends_soon(session, session->margin_for)) {
+        } else if (session_lease_ends_soon(session)) {
             end_wait(session, WAIT_LEASE_SOON);
         } else {
             end_wait(session, WAIT_TIMED_OUT);

@@ -12,7 +12,7 @@ static void link_subscriptions(struct session *session)
 
     list_each (node, &session->subscribed) {
         struct subscription *subscription = list_item(node, struct subscription, in_session);
-        struct queue *queue = subscription->queue;
+        struct queue *queue = subscription_queue(subscription);
 
         list_append(waits ? &queue->waits : &queue->naps, &subscription->waiting);
         queue->waiting++;
@@ -37,7 +37,7 @@ void session_wake(struct session *session)
 
         if (list_linked(&subscription->waiting)) {
             list_remove(&subscription->waiting);
-            subscription->queue->waiting--;
+            subscription_queue(subscription)->waiting--;
         }
     }
     session->pose = POSE_AWAKE;
@@ -48,11 +48,16 @@ void session_wake(struct session *session)
 // A lease may get a limit when it is assigned, which is no moment to ask for memory.
 static bool make_spare(struct session *session)
 {
-    if (session->limited > 0 && !session->spare) {
-        session->spare = calloc(1, sizeof *session->spare);
-        return session->spare != NULL;
+    struct session_extra *extra;
+
+    if (session->limited == 0) {
+        return true;
     }
-    return true;
+    extra = session_extra(session);
+    if (extra && !extra->spare) {
+        extra->spare = calloc(1, sizeof *extra->spare);
+    }
+    return extra && extra->spare;
 }
 
 enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for)
@@ -60,7 +65,8 @@ enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for
     nsec_t now = session->broker->now.mono;
 
     ENSURE(session->pose != POSE_WAITING && !session->assigned && !session->broker->settling);
-    if (session_lease_ends_soon(session, margin_for)) {
+    session->margin_ms = margin_for < 0 ? MARGIN_NONE : nsec_to_msec(margin_for);
+    if (session_lease_ends_soon(session)) {
         return STATUS_LEASE_SOON;
     }
     if (until <= now) {
@@ -71,7 +77,6 @@ enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for
     }
     session_wake(session);
     session->until = until;
-    session->margin_for = margin_for;
     lie_down(session, POSE_WAITING);
     return STATUS_OK;
 }
@@ -97,6 +102,8 @@ bool broker_unwait(struct session *session)
     session->nudged = false;
     session->waited_enough = false;
     if (session->assigned) {
+        // Should the job be gone before it is told of, the session does not wait on for long.
+        session->until = session->broker->now.mono;
         return false;
     }
     list_remove(&session->notice);

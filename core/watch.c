@@ -48,7 +48,8 @@ static void add_event(struct interest *interest, struct news *event)
 
 struct watch *watch_add(struct session *session, struct job *job)
 {
-    struct interest *interest = interest_of(session->broker, job);
+    struct session_extra *extra = session_extra(session);
+    struct interest *interest = extra ? interest_of(session->broker, job) : NULL;
     struct watch *watch = interest ? calloc(1, sizeof *watch) : NULL;
 
     if (!watch) {
@@ -60,7 +61,7 @@ struct watch *watch_add(struct session *session, struct job *job)
     list_init(&watch->in_interest);
     list_init(&watch->in_session);
     list_append(&interest->watches, &watch->in_interest);
-    list_append(&session->watches, &watch->in_session);
+    list_append(&extra->watches, &watch->in_session);
     interest->count++;
     if (interest->has_progress) {
         watch->greet = true;

@@ -61,6 +61,10 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
     }
     JOB_COUNT(job, releases);
     job_set_delay(job, delay_for);
+    if (job_interest(job)) {
+        // Whoever takes it next starts anew.
+        interest_retried(job_interest(job));
+    }
     if (delay_for > 0) {
         place.state = JOB_DELAYED;
         place.due_at = nsec_add(broker->now.mono, delay_for);

@@ -103,7 +103,6 @@ static void conn_close(void *state)
     shared->connections--;
     shared->producers -= conn->producer;
     shared->workers -= conn->worker;
-    shared->waiting -= conn->state == BEAN_BLOCKED;
     discard_work(conn);
     broker_session_close(conn->session);
     broker_queue_drop(shared->broker, conn->used);

@@ -29,7 +29,6 @@ struct bean_shared {
     uint32_t connections;          // that are open
     uint32_t producers;            // of those, which have ever put a job
     uint32_t workers;              // of those, which have ever reserved one or tried
-    uint32_t waiting;              // of those, which are blocked in a reserve
 };
 
 enum bean_state {

@@ -147,23 +147,46 @@ static enum bean_verdict parse_kick(struct slice rest, struct bean_command *comm
     return BEAN_GOOD;
 }
 
+// Which bytes a name may contain.
+static const bool name_byte[256] = {
+    ['+'] = 1, ['-'] = 1, ['/'] = 1, [';'] = 1, ['.'] = 1, ['$'] = 1, ['_'] = 1, ['('] = 1,
+    [')'] = 1, ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1,
+    ['7'] = 1, ['8'] = 1, ['9'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1,
+    ['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1, ['K'] = 1, ['L'] = 1, ['M'] = 1,
+    ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1, ['S'] = 1, ['T'] = 1, ['U'] = 1,
+    ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1, ['Z'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1,
+    ['d'] = 1, ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1, ['k'] = 1,
+    ['l'] = 1, ['m'] = 1, ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1,
+    ['t'] = 1, ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1,
+};
+
+// How many bytes at the beginning may stand in a name.
+static size_t name_bytes(struct slice text)
+{
+    size_t len = 0;
+
+    while (len < text.len && name_byte[(unsigned char)text.ptr[len]]) {
+        len++;
+    }
+    return len;
+}
+
 static enum bean_verdict parse_name(struct slice rest, struct bean_command *command)
 {
     command->name = rest;
     return bean_name_valid(rest) ? BEAN_GOOD : BEAN_BAD;
 }
 
+// The name is as long as its bytes may stand in a name. Whether it is too long, or begins with a
+// `-`, is looked at late.
 static enum bean_verdict parse_pause(struct slice rest, struct bean_command *command)
 {
-    struct slice name = skip_spaces(rest);
-    const char *space = name.len ? memchr(name.ptr, ' ', name.len) : NULL;
+    struct slice name;
 
-    if (!space || space == name.ptr) {
-        return BEAN_BAD;
-    }
-    name.len = (size_t)(space - name.ptr);
-    rest = slice_of(space, rest.len - (size_t)(space - rest.ptr));
-    if (!take_u32(&rest, &command->delay) || rest.len) {
+    rest = skip_spaces(rest);
+    name = slice_of(rest.ptr, name_bytes(rest));
+    rest = slice_from(rest, name.len);
+    if (name.len == 0 || !take_u32(&rest, &command->delay) || rest.len) {
         return BEAN_BAD;
     }
     command->name = name;
@@ -266,28 +289,8 @@ void bean_parse(struct slice line, struct bean_command *command)
         forms[command->verb].parse(slice_from(line, forms[command->verb].token.len), command);
 }
 
-// Which bytes a name may contain.
-static const bool name_byte[256] = {
-    ['+'] = 1, ['-'] = 1, ['/'] = 1, [';'] = 1, ['.'] = 1, ['$'] = 1, ['_'] = 1, ['('] = 1,
-    [')'] = 1, ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1,
-    ['7'] = 1, ['8'] = 1, ['9'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1,
-    ['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1, ['K'] = 1, ['L'] = 1, ['M'] = 1,
-    ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1, ['S'] = 1, ['T'] = 1, ['U'] = 1,
-    ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1, ['Z'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1,
-    ['d'] = 1, ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1, ['k'] = 1,
-    ['l'] = 1, ['m'] = 1, ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1,
-    ['t'] = 1, ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1,
-};
-
 bool bean_name_valid(struct slice name)
 {
-    if (name.len == 0 || name.len > BEAN_NAME_MAX || *name.ptr == '-') {
-        return false;
-    }
-    for (size_t i = 0; i < name.len; i++) {
-        if (!name_byte[(unsigned char)name.ptr[i]]) {
-            return false;
-        }
-    }
-    return true;
+    return name.len > 0 && name.len <= BEAN_NAME_MAX && *name.ptr != '-' &&
+           name_bytes(name) == name.len;
 }

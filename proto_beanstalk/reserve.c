@@ -19,18 +19,6 @@ static void reply_reserved(struct bean_conn *conn, const struct job *job)
     bean_reply_job(&conn->wire->out, SLICE("RESERVED "), job);
 }
 
-static void block(struct bean_conn *conn)
-{
-    conn->state = BEAN_BLOCKED;
-    conn->shared->waiting++;
-}
-
-static void unblock(struct bean_conn *conn)
-{
-    conn->state = BEAN_LINE;
-    conn->shared->waiting--;
-}
-
 // Whoever sends nothing more is not waited with: nobody could tell whether it is still there.
 static void reserve_until(struct bean_conn *conn, nsec_t until)
 {
@@ -48,7 +36,7 @@ static void reserve_until(struct bean_conn *conn, nsec_t until)
         status = broker_wait(conn->session, conn->half_closed ? now : until, MARGIN);
     }
     if (status == STATUS_OK) {
-        block(conn);
+        conn->state = BEAN_BLOCKED;
     } else {
         bean_reply_status(&conn->wire->out, status, BEAN_INTERNAL_ERROR);
     }
@@ -84,7 +72,7 @@ void bean_reserve_half_closed(struct bean_conn *conn)
 {
     // A job that is already on its way is still answered.
     if (conn->state == BEAN_BLOCKED && broker_unwait(conn->session)) {
-        unblock(conn);
+        conn->state = BEAN_LINE;
         bean_reply(&conn->wire->out, BEAN_TIMED_OUT);
         wire_wake(conn->wire);
     }
@@ -94,7 +82,7 @@ static void on_leased(void *owner, const struct job *job)
 {
     struct bean_conn *conn = owner;
 
-    unblock(conn);
+    conn->state = BEAN_LINE;
     reply_reserved(conn, job);
     wire_wake(conn->wire);
 }
@@ -103,7 +91,7 @@ static void on_wait_over(void *owner, enum wait_end why)
 {
     struct bean_conn *conn = owner;
 
-    unblock(conn);
+    conn->state = BEAN_LINE;
     bean_reply(&conn->wire->out, why == WAIT_LEASE_SOON ? BEAN_DEADLINE_SOON : BEAN_TIMED_OUT);
     wire_wake(conn->wire);
 }

@@ -104,7 +104,7 @@ static void write_totals(struct yaml *yaml, const struct bean_shared *shared,
         FIGURE("current-connections", shared->connections),
         FIGURE("current-producers", shared->producers),
         FIGURE("current-workers", shared->workers),
-        FIGURE("current-waiting", shared->waiting),
+        FIGURE("current-waiting", info->waiting),
         FIGURE("total-connections", shared->total_connections),
         FIGURE("pid", (uint64_t)shared->facts->pid),
     };

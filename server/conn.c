@@ -12,30 +12,49 @@
 
 static bool before_deadline(const struct tree_node *a, const struct tree_node *b)
 {
-    nsec_t a_at = conn_of_deadline(a)->deadline_at;
-    nsec_t b_at = conn_of_deadline(b)->deadline_at;
+    nsec_t a_at = deadline_of(a)->at;
+    nsec_t b_at = deadline_of(b)->at;
 
     return a_at != b_at ? a_at < b_at : (uintptr_t)a < (uintptr_t)b;
 }
 
-static void conn_set_deadline(struct conn *conn, nsec_t deadline_at)
+static bool conn_make_deadline(struct conn *conn)
 {
-    if (conn->deadline_at == deadline_at) {
-        return;
+    struct deadline *deadline = calloc(1, sizeof *deadline);
+
+    if (deadline) {
+        deadline->at = NSEC_NEVER;
+        deadline->conn = conn;
+        conn->deadline = deadline;
     }
-    if (conn->deadline_at != NSEC_NEVER) {
-        tree_remove(&conn->loop->deadlines, &conn->deadline, before_deadline);
+    return deadline != NULL;
+}
+
+// False without memory.
+static bool conn_set_deadline(struct conn *conn, nsec_t at)
+{
+    struct tree *deadlines = &conn_loop(conn)->deadlines;
+
+    if ((conn->deadline ? conn->deadline->at : NSEC_NEVER) == at) {
+        return true;
     }
-    conn->deadline_at = deadline_at;
-    if (deadline_at != NSEC_NEVER) {
-        tree_insert(&conn->loop->deadlines, &conn->deadline, before_deadline);
+    if (!conn->deadline && !conn_make_deadline(conn)) {
+        return false;
     }
+    if (conn->deadline->at != NSEC_NEVER) {
+        tree_remove(deadlines, &conn->deadline->node, before_deadline);
+    }
+    conn->deadline->at = at;
+    if (at != NSEC_NEVER) {
+        tree_insert(deadlines, &conn->deadline->node, before_deadline);
+    }
+    return true;
 }
 
 void conn_touch(struct conn *conn)
 {
     if (!list_linked(&conn->touched)) {
-        list_append(&conn->loop->touched, &conn->touched);
+        list_append(&conn_loop(conn)->touched, &conn->touched);
     }
 }
 
@@ -53,7 +72,6 @@ static const struct wire_host conn_host = {.wake = conn_wake};
 static struct conn *conn_new(const struct service *service, int fd)
 {
     const struct frontend *frontend = service->frontend;
-    struct loop *loop = service->loop;
     struct conn *conn = calloc(1, sizeof *conn + frontend->conn_size);
 
     if (!conn) {
@@ -61,14 +79,11 @@ static struct conn *conn_new(const struct service *service, int fd)
     }
     conn->wire.host = &conn_host;
     conn->wire.deadline_at = NSEC_NEVER;
-    conn->wire.number = ++loop->connections;
-    output_init(&conn->wire.out, &loop->pool);
-    conn->loop = loop;
-    conn->frontend = frontend;
+    conn->wire.number = ++service->loop->connections;
+    output_init(&conn->wire.out, &service->loop->pool);
+    conn->service = service;
     conn->fd = fd;
-    conn->deadline_at = NSEC_NEVER;
     conn->state = FEED_MORE;
-    list_init(&conn->running);
     list_init(&conn->touched);
     return conn;
 }
@@ -109,15 +124,15 @@ void conn_break(struct conn *conn, const char *why)
 void conn_finish(struct conn *conn)
 {
     conn->state = FEED_FINISHED;
-    list_remove(&conn->running);
+    conn->runs = false;
     conn_touch(conn);
 }
 
 void conn_expire(struct conn *conn)
 {
     conn->wire.deadline_at = NSEC_NEVER;
-    conn_set_deadline(conn, NSEC_NEVER);
-    conn->frontend->expired(conn->frontend_state);
+    (void)conn_set_deadline(conn, NSEC_NEVER);
+    conn->service->frontend->expired(conn->frontend_state);
     conn_touch(conn);
 }
 
@@ -126,7 +141,7 @@ static void conn_ready(evutil_socket_t fd, short what, void *context)
     struct conn *conn = context;
 
     (void)fd;
-    loop_tick(conn->loop);
+    loop_tick(conn_loop(conn));
     if (what & EV_WRITE) {
         conn->stalled = false;
         conn_touch(conn);
@@ -165,7 +180,7 @@ static void conn_watch(struct conn *conn, short wants)
         (void)event_del(&conn->event);
     }
     conn->watched = wants;
-    if (wants && (event_assign(&conn->event, conn->loop->base, conn->fd,
+    if (wants && (event_assign(&conn->event, conn_loop(conn)->base, conn->fd,
                                (short)(wants | EV_PERSIST), conn_ready, conn) != 0 ||
                   event_add(&conn->event, NULL) != 0)) {
         conn->watched = 0;
@@ -196,19 +211,24 @@ void conn_end_turn(struct conn *conn)
         conn_close(conn);
         return;
     }
-    conn_set_deadline(conn, conn->wire.deadline_at);
+    if (!conn_set_deadline(conn, conn->wire.deadline_at)) {
+        conn_break(conn, status_text(STATUS_NO_MEMORY));
+    }
     conn_watch(conn, conn_wants(conn));
+    if (conn->runs) {
+        conn_touch(conn);
+    }
 }
 
 void conn_close(struct conn *conn)
 {
     log_debug("closed", log_number("conn", (int64_t)conn->wire.number));
-    conn->frontend->close(conn->frontend_state);
+    conn->service->frontend->close(conn->frontend_state);
     conn_watch(conn, 0);
     (void)close(conn->fd);
-    conn_set_deadline(conn, NSEC_NEVER);
+    (void)conn_set_deadline(conn, NSEC_NEVER);
+    free(conn->deadline);
     list_remove(&conn->all);
-    list_remove(&conn->running);
     list_remove(&conn->touched);
     kept_drop(&conn->kept, kept_len(&conn->kept));
     output_clear(&conn->wire.out);

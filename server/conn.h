@@ -35,28 +35,34 @@ struct service {
     struct loop *loop;
 };
 
+// A moment that a connection's front-end wants to be told of.
+struct deadline {
+    struct tree_node node; // in loop->deadlines, unless `at` is NSEC_NEVER
+    nsec_t at;
+    struct conn *conn;
+};
+
+// There may be very many that do nothing: what only some have is a pointer here.
 struct conn {
     struct wire wire;
-    struct loop *loop;
-    const struct frontend *frontend;
+    const struct service *service;
     int fd;
-    short watched; // the events that `event` is added for, 0 for none
+    short watched;    // the events that `event` is added for, 0 for none
+    uint8_t state;    // enum feed_state, as of the last feed
+    bool runs : 1;    // can be fed without new input: it is fed in the next turn
+    bool woken : 1;   // since the last feed
+    bool told : 1;    // the front-end knows that the peer's input ends
+    bool ended : 1;   // and all of it has been read
+    bool choked : 1;  // too much output waits
+    bool stalled : 1; // the last write would have blocked
+    bool broken : 1;  // to be closed at once
     struct event event;
     struct list_node all;      // in loop->all
-    struct list_node running;  // in loop->running, or in no list
     struct list_node touched;  // in loop->touched, or in no list
-    struct tree_node deadline; // in loop->deadlines, unless deadline_at is NSEC_NEVER
-    nsec_t deadline_at;        // as it stands in the tree
+    struct deadline *deadline; // made when the front-end first wants one
     struct kept kept;
     char *into; // where the front-end wants the next bytes, or NULL
     size_t into_len;
-    enum feed_state state; // as of the last feed
-    bool woken;            // since the last feed
-    bool told;             // the front-end knows that the peer's input ends
-    bool ended;            // and all of it has been read
-    bool choked;           // too much output waits
-    bool stalled;          // the last write would have blocked
-    bool broken;           // to be closed at once
     alignas(max_align_t) char frontend_state[];
 };
 
@@ -79,10 +85,14 @@ void conn_end_turn(struct conn *conn);
 // Closes at once. The connection is not valid afterwards.
 void conn_close(struct conn *conn);
 
-// The connection whose place among the deadlines this is.
-static inline const struct conn *conn_of_deadline(const struct tree_node *node)
+static inline struct deadline *deadline_of(const struct tree_node *node)
 {
-    return (const void *)((const char *)node - offsetof(struct conn, deadline));
+    return container_of((struct tree_node *)(uintptr_t)node, struct deadline, node);
+}
+
+static inline struct loop *conn_loop(const struct conn *conn)
+{
+    return conn->service->loop;
 }
 
 // The parts below are shared between the sources of the connection only.
@@ -97,7 +107,7 @@ void conn_read(struct conn *conn);
 // the peer sends nothing more.
 void conn_hung_up(struct conn *conn, bool closed);
 
-// Puts it on the run list if its front-end can go on without new input.
+// Has it fed in the next turn if its front-end can go on without new input.
 void conn_want_run(struct conn *conn);
 
 // Sends as much as the peer takes, and no more than CONN_OUTPUT_MAX in one turn.

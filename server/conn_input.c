@@ -18,8 +18,9 @@ static bool conn_can_run(const struct conn *conn)
 
 void conn_want_run(struct conn *conn)
 {
-    if (conn_can_run(conn) && !list_linked(&conn->running)) {
-        list_append(&conn->loop->running, &conn->running);
+    if (conn_can_run(conn)) {
+        conn->runs = true;
+        conn_touch(conn);
     }
 }
 
@@ -39,7 +40,7 @@ static void conn_keep(struct conn *conn, struct slice input)
 // Takes note of what the front-end answered.
 static void conn_fed(struct conn *conn, struct feed fed)
 {
-    conn->state = fed.state;
+    conn->state = (uint8_t)fed.state;
     conn->into = fed.state == FEED_MORE ? fed.into : NULL;
     conn->into_len = fed.into_len;
     conn_touch(conn);
@@ -52,7 +53,7 @@ static void conn_feed(struct conn *conn, struct slice input)
     struct feed fed;
 
     conn->woken = false;
-    fed = conn->frontend->feed(conn->frontend_state, input, CONN_BUDGET);
+    fed = conn->service->frontend->feed(conn->frontend_state, input, CONN_BUDGET);
     ENSURE(fed.used <= input.len && (!fed.into || fed.used == input.len));
     conn_fed(conn, fed);
     conn_keep(conn, slice_from(input, fed.used));
@@ -65,7 +66,7 @@ static void conn_feed_kept(struct conn *conn)
     struct feed fed;
 
     conn->woken = false;
-    fed = conn->frontend->feed(conn->frontend_state, input, CONN_BUDGET);
+    fed = conn->service->frontend->feed(conn->frontend_state, input, CONN_BUDGET);
     ENSURE(fed.used <= input.len && (!fed.into || fed.used == input.len));
     kept_drop(&conn->kept, fed.used);
     conn_fed(conn, fed);
@@ -73,7 +74,10 @@ static void conn_feed_kept(struct conn *conn)
 
 void conn_run(struct conn *conn)
 {
-    if (conn_can_run(conn)) {
+    bool runs = conn->runs && conn_can_run(conn);
+
+    conn->runs = false;
+    if (runs) {
         conn_feed_kept(conn);
     }
 }
@@ -84,7 +88,7 @@ static void conn_tell_end(struct conn *conn)
     if (!conn->told) {
         conn->told = true;
         conn_touch(conn);
-        if (!conn->frontend->eof(conn->frontend_state)) {
+        if (!conn->service->frontend->eof(conn->frontend_state)) {
             conn_break(conn, "closed by the peer");
         }
     }
@@ -104,10 +108,10 @@ static void conn_end_input(struct conn *conn)
 static void conn_fill(struct conn *conn, size_t len)
 {
     size_t filled = len < conn->into_len ? len : conn->into_len;
-    struct slice rest = slice_of(conn->loop->buffer + LOOP_KEPT_MAX, len - filled);
+    struct slice rest = slice_of(conn_loop(conn)->buffer + LOOP_KEPT_MAX, len - filled);
 
     conn->woken = false;
-    conn_fed(conn, conn->frontend->filled(conn->frontend_state, filled, CONN_BUDGET));
+    conn_fed(conn, conn->service->frontend->filled(conn->frontend_state, filled, CONN_BUDGET));
     if (rest.len == 0) {
         return;
     }
@@ -121,7 +125,7 @@ static void conn_fill(struct conn *conn, size_t len)
 // `len` bytes were read to the shared buffer.
 static void conn_take(struct conn *conn, size_t len)
 {
-    char *bytes = conn->loop->buffer + LOOP_KEPT_MAX;
+    char *bytes = conn_loop(conn)->buffer + LOOP_KEPT_MAX;
     struct slice kept = kept_slice(&conn->kept);
 
     if (conn->state == FEED_BLOCKED) {
@@ -144,15 +148,13 @@ void conn_read(struct conn *conn)
 {
     struct iovec parts[2] = {
         {.iov_base = conn->into, .iov_len = conn->into ? conn->into_len : 0},
-        {.iov_base = conn->loop->buffer + LOOP_KEPT_MAX, .iov_len = LOOP_READ_MAX},
+        {.iov_base = conn_loop(conn)->buffer + LOOP_KEPT_MAX, .iov_len = LOOP_READ_MAX},
     };
     size_t kept = kept_len(&conn->kept);
     ssize_t got;
 
-    // One on the run list is fed when the turn comes to it: reading on would only pile up what
-    // waits.
-    if (conn->ended || conn->broken || conn->state == FEED_FINISHED ||
-        list_linked(&conn->running)) {
+    // One that runs is fed when the turn comes to it: reading on would only pile up what waits.
+    if (conn->ended || conn->broken || conn->state == FEED_FINISHED || conn->runs) {
         return;
     }
     if (conn->state == FEED_BLOCKED) {

@@ -5,32 +5,43 @@
 
 enum { KEPT_FIRST = 256 };
 
+// What has been dropped in front is worth moving for only once it is the larger part.
+static bool kept_move_up(struct kept_bytes *kept, size_t len)
+{
+    size_t used = kept->end - kept->start;
+
+    if (kept->start <= used || len > kept->room - used) {
+        return false;
+    }
+    memmove(kept->bytes, kept->bytes + kept->start, used);
+    kept->start = 0;
+    kept->end = used;
+    return true;
+}
+
 // Sees to room for `len` bytes behind the end, doubling it so that appending stays cheap.
 static bool kept_make_room(struct kept *kept, size_t len)
 {
-    size_t used = kept_len(kept);
-    size_t room = kept->room ? kept->room : KEPT_FIRST;
-    char *bytes;
+    struct kept_bytes *bytes = kept->bytes;
+    size_t end = bytes ? bytes->end : 0;
+    size_t room = bytes ? bytes->room : KEPT_FIRST;
 
-    if (len <= kept->room - kept->end) {
+    if (bytes && (len <= room - end || kept_move_up(bytes, len))) {
         return true;
     }
-    // What has been dropped in front is worth moving for only once it is the larger part.
-    if (kept->start > used && len <= kept->room - used) {
-        memmove(kept->bytes, kept->bytes + kept->start, used);
-        kept->start = 0;
-        kept->end = used;
-        return true;
-    }
-    while (room - kept->end < len) {
+    while (room - end < len) {
         room *= 2;
     }
-    bytes = realloc(kept->bytes, room);
+    bytes = realloc(kept->bytes, sizeof *bytes + room);
     if (!bytes) {
         return false;
     }
+    if (!kept->bytes) {
+        bytes->start = 0;
+        bytes->end = 0;
+    }
+    bytes->room = room;
     kept->bytes = bytes;
-    kept->room = room;
     return true;
 }
 
@@ -42,17 +53,20 @@ bool kept_append(struct kept *kept, struct slice input)
     if (!kept_make_room(kept, input.len)) {
         return false;
     }
-    memcpy(kept->bytes + kept->end, input.ptr, input.len);
-    kept->end += input.len;
+    memcpy(kept->bytes->bytes + kept->bytes->end, input.ptr, input.len);
+    kept->bytes->end += input.len;
     return true;
 }
 
 void kept_drop(struct kept *kept, size_t len)
 {
     ENSURE(len <= kept_len(kept));
-    kept->start += len;
-    if (kept->start == kept->end) {
+    if (len == 0) {
+        return;
+    }
+    kept->bytes->start += len;
+    if (kept->bytes->start == kept->bytes->end) {
         free(kept->bytes);
-        *kept = (struct kept){0};
+        kept->bytes = NULL;
     }
 }

@@ -8,22 +8,26 @@
 #include "core/macros.h"
 #include "core/slice.h"
 
+struct kept_bytes {
+    size_t start; // of what is kept
+    size_t end;
+    size_t room;
+    char bytes[];
+};
+
 struct kept {
-    char *bytes;  /* private */
-    size_t start; /* private */
-    size_t end;   /* private */
-    size_t room;  /* private */
+    struct kept_bytes *bytes; /* private: NULL while nothing is kept */
 };
 
 static inline size_t kept_len(const struct kept *kept)
 {
-    return kept->end - kept->start;
+    return kept->bytes ? kept->bytes->end - kept->bytes->start : 0;
 }
 
 // What is kept; valid until the next call.
 static inline struct slice kept_slice(const struct kept *kept)
 {
-    return slice_of(kept->bytes ? kept->bytes + kept->start : "", kept_len(kept));
+    return slice_of(kept->bytes ? kept->bytes->bytes + kept->bytes->start : "", kept_len(kept));
 }
 
 // Adds a copy. False without memory: what was kept is kept.

@@ -22,7 +22,6 @@ bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(v
     loop->now = now;
     loop->timer_at = NSEC_NEVER;
     list_init(&loop->all);
-    list_init(&loop->running);
     list_init(&loop->touched);
     loop->buffer = malloc(LOOP_KEPT_MAX + LOOP_READ_MAX);
     loop->base = event_base_new();
@@ -74,7 +73,7 @@ static nsec_t loop_next_due(const struct loop *loop)
     nsec_t due_at = broker_next_due(loop->broker);
 
     if (first) {
-        nsec_t deadline_at = conn_of_deadline(first)->deadline_at;
+        nsec_t deadline_at = deadline_of(first)->at;
 
         due_at = deadline_at < due_at ? deadline_at : due_at;
     }
@@ -110,7 +109,7 @@ static void loop_set_timer(struct loop *loop, nsec_t due_at)
 // Whether something is left to do that no event will announce.
 static bool loop_has_work(const struct loop *loop, nsec_t due_at)
 {
-    return loop->unsettled || !list_empty(&loop->running) || !list_empty(&loop->touched) ||
+    return loop->unsettled || !list_empty(&loop->touched) ||
            due_at <= broker_now(loop->broker).mono;
 }
 
@@ -133,42 +132,23 @@ static void loop_expire(struct loop *loop)
 
     for (unsigned i = 0; i < BROKER_SLICE; i++) {
         struct tree_node *first = tree_first(&loop->deadlines);
-        struct conn *conn;
 
-        if (!first) {
+        if (!first || deadline_of(first)->at > now_at) {
             return;
         }
-        conn = container_of(first, struct conn, deadline);
-        if (conn->deadline_at > now_at) {
-            return;
-        }
-        conn_expire(conn);
+        conn_expire(deadline_of(first)->conn);
     }
 }
 
-// Moves what is in `list` to `batch`, so that what is added to the list meanwhile waits for the
-// next turn: nobody can keep a turn from ending.
-static void loop_take(struct list_node *list, struct list_node *batch)
-{
-    list_init(batch);
-    if (!list_empty(list)) {
-        *batch = *list;
-        batch->next->prev = batch;
-        batch->prev->next = batch;
-        list_init(list);
-    }
-}
-
+// Each connection once: what comes up meanwhile waits for the next turn.
 static void loop_run(struct loop *loop)
 {
-    struct list_node batch;
+    list_each (node, &loop->touched) {
+        struct conn *conn = list_item(node, struct conn, touched);
 
-    loop_take(&loop->running, &batch);
-    while (!list_empty(&batch)) {
-        struct conn *conn = list_item(list_first(&batch), struct conn, running);
-
-        list_remove(&conn->running);
-        conn_run(conn);
+        if (conn->runs) {
+            conn_run(conn);
+        }
     }
 }
 
@@ -176,7 +156,9 @@ static void loop_finish(struct loop *loop)
 {
     struct list_node batch;
 
-    loop_take(&loop->touched, &batch);
+    // What is touched from here on waits for the next turn, so that this one ends.
+    list_init(&batch);
+    list_splice(&loop->touched, &batch);
     while (!list_empty(&batch)) {
         struct conn *conn = list_item(list_first(&batch), struct conn, touched);
 

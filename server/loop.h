@@ -36,8 +36,7 @@ struct loop {
     char *buffer; // LOOP_KEPT_MAX + LOOP_READ_MAX bytes, shared: in use only within one read
     uint64_t connections;     // that there were so far
     struct list_node all;     // connections
-    struct list_node running; // those that have input to be fed
-    struct list_node touched; // those to be looked at when the turn ends
+    struct list_node touched; // those to be fed again, or to be looked at when the turn ends
     struct tree deadlines;    // those that want to be told of a moment
     /* private */
     struct instant (*now)(void);
