@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/bench/args.h"
+
+#include "tests/bench/protocol.h"
+#include "tests/bench/workload.h"
+
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_key {
+    KEY_HOST,
+    KEY_PORT,
+    KEY_PROTOCOL,
+    KEY_CONNS,
+    KEY_PRODUCERS,
+    KEY_WORKERS,
+    KEY_DEPTH,
+    KEY_BATCH,
+    KEY_SIZE,
+    KEY_PRIORITIES,
+    KEY_SECONDS,
+    KEY_WARMUP,
+    KEY_JOBS,
+    KEY_SERVER_PID,
+    KEY_HELP
+};
+
+static const struct option options[] = {
+    {"host", required_argument, NULL, KEY_HOST},
+    {"port", required_argument, NULL, KEY_PORT},
+    {"protocol", required_argument, NULL, KEY_PROTOCOL},
+    {"conns", required_argument, NULL, KEY_CONNS},
+    {"producers", required_argument, NULL, KEY_PRODUCERS},
+    {"workers", required_argument, NULL, KEY_WORKERS},
+    {"depth", required_argument, NULL, KEY_DEPTH},
+    {"batch", no_argument, NULL, KEY_BATCH},
+    {"size", required_argument, NULL, KEY_SIZE},
+    {"priorities", required_argument, NULL, KEY_PRIORITIES},
+    {"seconds", required_argument, NULL, KEY_SECONDS},
+    {"warmup", required_argument, NULL, KEY_WARMUP},
+    {"jobs", required_argument, NULL, KEY_JOBS},
+    {"server-pid", required_argument, NULL, KEY_SERVER_PID},
+    {"help", no_argument, NULL, KEY_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static const char usage[] =
+    "usage: tandem_bench CASE --port PORT [OPTIONS]\n"
+    "  --host ADDRESS         IPv4 address of the server (127.0.0.1)\n"
+    "  --protocol NAME        beanstalk\n"
+    "  --conns N              connections (1)\n"
+    "  --producers N, --workers N   connections of each kind, for pairs (1, 1)\n"
+    "  --depth N              requests in flight on each connection (1)\n"
+    "  --batch                send them together, when the last ones are all answered\n"
+    "  --size BYTES           of each body (100)\n"
+    "  --priorities equal|random    (equal)\n"
+    "  --seconds S            to measure (5)\n"
+    "  --warmup S             before that (1)\n"
+    "  --jobs N               end after so many jobs instead, without a warm-up\n"
+    "  --server-pid PID       read this process's CPU time at both ends of the measurement\n"
+    "cases:\n";
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "%s", usage);
+    for (const struct workload *workload = workloads; workload->name; workload++)
+        fprintf(to, "  %-8s %s\n", workload->name, workload->help);
+}
+
+static uint64_t parse_number(const char *text, uint64_t min, uint64_t max)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno || end == text || *end || strchr(text, '-') || value < min || value > max)
+        errx(2, "%s: not a number from %llu to %llu", text, (unsigned long long)min,
+             (unsigned long long)max);
+    return value;
+}
+
+static double parse_seconds(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0 && value <= 86400))
+        errx(2, "%s: not a number of seconds", text);
+    return value;
+}
+
+static bool parse_priorities(const char *text)
+{
+    if (strcmp(text, "random") != 0 && strcmp(text, "equal") != 0)
+        errx(2, "%s: priorities are equal or random", text);
+    return strcmp(text, "random") == 0;
+}
+
+static void set_option(struct args *args, enum option_key key, const char *text)
+{
+    switch (key) {
+    case KEY_HOST:
+        args->host = text;
+        break;
+    case KEY_PORT:
+        args->port = (uint16_t)parse_number(text, 1, UINT16_MAX);
+        break;
+    case KEY_PROTOCOL:
+        args->protocol = protocol_find(text);
+        if (!args->protocol)
+            errx(2, "%s: no such protocol", text);
+        break;
+    case KEY_CONNS:
+        args->conns = (uint32_t)parse_number(text, 1, 1000000);
+        break;
+    case KEY_PRODUCERS:
+        args->producers = (uint32_t)parse_number(text, 1, 100000);
+        break;
+    case KEY_WORKERS:
+        args->workers = (uint32_t)parse_number(text, 1, 100000);
+        break;
+    case KEY_DEPTH:
+        args->depth = (uint32_t)parse_number(text, 1, 65536);
+        break;
+    case KEY_BATCH:
+        args->batch = true;
+        break;
+    case KEY_SIZE:
+        args->size = (uint32_t)parse_number(text, 0, 1 << 30);
+        break;
+    case KEY_PRIORITIES:
+        args->random_pri = parse_priorities(text);
+        break;
+    case KEY_SECONDS:
+        args->seconds = parse_seconds(text);
+        break;
+    case KEY_WARMUP:
+        args->warmup = parse_seconds(text);
+        break;
+    case KEY_JOBS:
+        args->jobs = parse_number(text, 1, UINT32_MAX);
+        break;
+    case KEY_SERVER_PID:
+        args->server = (pid_t)parse_number(text, 1, INT_MAX);
+        break;
+    case KEY_HELP:
+        print_usage(stdout);
+        exit(0);
+    }
+}
+
+void args_parse(struct args *args, int argc, char **argv)
+{
+    *args = (struct args){
+        .protocol = protocol_find("beanstalk"),
+        .host = "127.0.0.1",
+        .conns = 1,
+        .producers = 1,
+        .workers = 1,
+        .depth = 1,
+        .size = 100,
+        .seconds = 5,
+        .warmup = 1,
+    };
+    for (int key = getopt_long(argc, argv, "", options, NULL); key != -1;
+         key = getopt_long(argc, argv, "", options, NULL)) {
+        if (key == '?')
+            exit(2);
+        set_option(args, (enum option_key)key, optarg);
+    }
+    if (optind != argc - 1 || !args->port) {
+        print_usage(stderr);
+        exit(2);
+    }
+    args->workload = workload_find(argv[optind]);
+    if (!args->workload)
+        errx(2, "%s: no such case", argv[optind]);
+    if (args->workload->prepare)
+        args->workload->prepare(args);
+    if (args->jobs)
+        args->warmup = 0;
+}

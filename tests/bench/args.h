@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_BENCH_ARGS_H
+#define TANDEM_BENCH_ARGS_H
+
+// The command line.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct workload;
+struct protocol;
+
+struct args {
+    const struct workload *workload;
+    const struct protocol *protocol;
+    const char *host; // an IPv4 address
+    uint16_t port;
+    uint32_t conns; // connections; for pairs, the sum of the next two
+    uint32_t producers;
+    uint32_t workers;
+    uint32_t depth; // requests in flight on each connection
+    bool batch;     // send `depth` requests together, when all of the last ones are answered
+    uint32_t size;  // bytes of each body
+    bool random_pri;
+    double seconds; // measured
+    double warmup;  // seconds before that
+    uint64_t jobs;  // end after so many jobs, without a warm-up; 0: by time
+    pid_t server;   // whose CPU time to read; 0: nobody's
+};
+
+// Reads the command line; says what is wrong with it and ends the process where it is wrong.
+void args_parse(struct args *args, int argc, char **argv);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/bench/run.h"
+
+#include "tests/bench/procfs.h"
+#include "tests/bench/workload.h"
+
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NSEC_PER_SEC UINT64_C(1000000000)
+#define EVENTS_PER_WAIT 256
+// What is in hand at the end may take this long to finish.
+#define STOP_FOR (30 * NSEC_PER_SEC)
+// A server that refuses so often is not measured at all.
+#define ERRORS_MAX 1000
+// A body of at least this size begins with the moment at which it was put, in hexadecimal digits.
+#define STAMP_LEN 16
+
+static uint64_t read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t server_cpu(const struct run *run)
+{
+    uint64_t nsec = 0;
+    if (run->args->server && !procfs_cpu_time(run->args->server, &nsec))
+        errx(1, "cannot read the CPU time of process %ld", (long)run->args->server);
+    return nsec;
+}
+
+void run_broken(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    verrx(1, format, args);
+    va_end(args);
+}
+
+//
+// Phases
+//
+
+void run_measure(struct run *run)
+{
+    run->phase = PHASE_MEASURE;
+    run->now = read_clock(CLOCK_MONOTONIC);
+    bool timed = !run->args->jobs && run->args->workload->timed;
+    run->phase_ends = timed ? run->now + (uint64_t)(run->args->seconds * 1e9) : 0;
+    run->measured.server_cpu = server_cpu(run);
+    run->measured.own_cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+    run->measured.nsec = run->now;
+}
+
+void run_stop(struct run *run)
+{
+    run->now = read_clock(CLOCK_MONOTONIC);
+    struct measured *measured = &run->measured;
+    measured->nsec = run->now - measured->nsec;
+    measured->server_cpu = server_cpu(run) - measured->server_cpu;
+    measured->own_cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID) - measured->own_cpu;
+    run->phase = PHASE_STOP;
+    run->phase_ends = run->now + STOP_FOR;
+}
+
+static void check_phase(struct run *run)
+{
+    run->now = read_clock(CLOCK_MONOTONIC);
+    bool by_count = run->args->jobs && run->args->workload->timed;
+    if (run->phase == PHASE_MEASURE && by_count &&
+        run->measured.jobs + run->errors >= run->args->jobs)
+        run_stop(run);
+    if (!run->phase_ends || run->now < run->phase_ends)
+        return;
+    if (run->phase == PHASE_WARMUP)
+        run_measure(run);
+    else if (run->phase == PHASE_MEASURE)
+        run_stop(run);
+    else
+        run_broken("%" PRIu64 " jobs issued, %" PRIu64 " accepted, %" PRIu64 " completed, and no "
+                   "more comes",
+                   run->issued, run->accepted, run->completed);
+}
+
+static bool is_finished(const struct run *run)
+{
+    if (run->phase != PHASE_STOP || run->issued > run->accepted + run->errors)
+        return false;
+    return !run->args->workload->finishes || run->completed >= run->accepted;
+}
+
+//
+// Requests
+//
+
+bool run_may_put(const struct run *run)
+{
+    return run->phase != PHASE_STOP && (!run->args->jobs || run->issued < run->args->jobs);
+}
+
+static void expect(struct run *run, struct conn *conn, enum op op, uint32_t pri)
+{
+    conn_expect(conn, &(struct request){.op = op, .pri = pri, .sent_at = run->now});
+}
+
+// A generator of Marsaglia's: every run has the same priorities.
+static uint32_t next_pri(struct run *run)
+{
+    if (!run->args->random_pri)
+        return 1024;
+    run->random ^= run->random << 13;
+    run->random ^= run->random >> 17;
+    run->random ^= run->random << 5;
+    return run->random;
+}
+
+void run_put(struct run *run, struct conn *conn)
+{
+    uint32_t size = run->args->size;
+    if (size >= STAMP_LEN) {
+        char stamp[STAMP_LEN + 1];
+        snprintf(stamp, sizeof stamp, "%016" PRIx64, run->now);
+        memcpy(run->body, stamp, STAMP_LEN);
+    }
+    uint32_t pri = next_pri(run);
+    run->args->protocol->put(&conn->out, pri, run->body, size);
+    expect(run, conn, OP_PUT, pri);
+    run->issued++;
+}
+
+void run_take(struct run *run, struct conn *conn)
+{
+    run->args->protocol->take(&conn->out);
+    expect(run, conn, OP_TAKE, 0);
+}
+
+void run_done(struct run *run, struct conn *conn, uint64_t id)
+{
+    run->args->protocol->done(&conn->out, id);
+    expect(run, conn, OP_DONE, 0);
+}
+
+void run_ping(struct run *run, struct conn *conn)
+{
+    run->args->protocol->ping(&conn->out);
+    expect(run, conn, OP_PING, 0);
+}
+
+void run_flush(struct run *run, struct conn *conn)
+{
+    conn_flush(conn, run->epoll);
+}
+
+//
+// Replies
+//
+
+uint64_t run_put_at(const struct run *run, const struct reply *reply)
+{
+    char stamp[STAMP_LEN + 1] = {0};
+    if (run->args->size < STAMP_LEN)
+        return 0;
+    memcpy(stamp, reply->body, STAMP_LEN);
+    return strtoull(stamp, NULL, 16);
+}
+
+void run_count_job(struct run *run)
+{
+    if (run->phase == PHASE_MEASURE)
+        run->measured.jobs++;
+}
+
+void run_count_latency(struct run *run, uint64_t since)
+{
+    if (run->phase == PHASE_MEASURE)
+        histogram_add(&run->measured.latencies, run->now - since);
+}
+
+static void check_body(const struct run *run, const struct reply *reply)
+{
+    uint32_t size = run->args->size;
+    uint32_t stamp = size >= STAMP_LEN ? STAMP_LEN : 0;
+    if (reply->body_len != size ||
+        memcmp(reply->body + stamp, run->body + stamp, size - stamp) != 0)
+        run_broken("job %" PRIu64 " came back with another body", reply->id);
+}
+
+static void note_reply(struct run *run, enum op op, const struct reply *reply, const char *line)
+{
+    if (reply->kind == REPLY_ERROR) {
+        if (run->errors++ == 0)
+            warnx("the server answered %.*s", (int)strcspn(line, "\r\n"), line);
+        if (run->errors > ERRORS_MAX)
+            run_broken("the server refused %u requests", ERRORS_MAX);
+        return;
+    }
+    run->accepted += op == OP_PUT;
+    run->completed += op == OP_DONE;
+    run->answers += op == OP_PING;
+    if (op == OP_TAKE)
+        check_body(run, reply);
+}
+
+static void parse_replies(struct run *run, struct conn *conn)
+{
+    while (buffer_len(&conn->in) > 0) {
+        const struct request *oldest = conn_oldest(conn);
+        if (!oldest)
+            run_broken("the server sent what nobody asked for");
+        struct request request = *oldest;
+        struct reply reply;
+        const char *bytes = buffer_bytes(&conn->in);
+        ssize_t used = run->args->protocol->parse(bytes, buffer_len(&conn->in), request.op, &reply);
+        if (used < 0)
+            run_broken("no reply to a request: %.40s", bytes);
+        if (used == 0)
+            return;
+        note_reply(run, request.op, &reply, bytes);
+        conn_answered(conn);
+        run->args->workload->answered(run, conn, &request, &reply);
+        buffer_used(&conn->in, (size_t)used);
+    }
+}
+
+//
+// The loop
+//
+
+static void serve(struct run *run, const struct epoll_event *event)
+{
+    struct conn *conn = &run->conns[event->data.u32];
+    if (event->events & ~(uint32_t)EPOLLOUT) {
+        conn_read(conn);
+        run->now = read_clock(CLOCK_MONOTONIC);
+        parse_replies(run, conn);
+    }
+    conn_flush(conn, run->epoll);
+}
+
+static int wait_for(const struct run *run)
+{
+    if (!run->phase_ends)
+        return -1;
+    uint64_t left = run->phase_ends > run->now ? run->phase_ends - run->now : 0;
+    return (int)(left / 1000000) + 1;
+}
+
+static void loop(struct run *run)
+{
+    struct epoll_event events[EVENTS_PER_WAIT];
+    while (!is_finished(run)) {
+        int count = epoll_wait(run->epoll, events, EVENTS_PER_WAIT, wait_for(run));
+        if (count < 0 && errno != EINTR)
+            err(1, "epoll_wait");
+        for (int i = 0; i < count; i++)
+            serve(run, &events[i]);
+        check_phase(run);
+    }
+}
+
+static void open_all(struct run *run)
+{
+    const struct args *args = run->args;
+    run->epoll = epoll_create1(EPOLL_CLOEXEC);
+    run->conns = calloc(args->conns, sizeof *run->conns);
+    run->body = malloc((size_t)args->size + 1);
+    if (run->epoll < 0 || !run->conns || !run->body)
+        err(1, "cannot set up %u connections", args->conns);
+    for (uint32_t i = 0; i < args->size; i++)
+        run->body[i] = (char)('a' + i % 26);
+    for (uint32_t i = 0; i < args->conns; i++) {
+        run->conns[i].index = i;
+        conn_open(&run->conns[i], args->host, args->port, run->epoll);
+    }
+}
+
+void run_all(struct run *run, const struct args *args)
+{
+    *run = (struct run){.args = args, .random = 2463534242U};
+    open_all(run);
+    run->now = read_clock(CLOCK_MONOTONIC);
+    if (args->workload->timed && args->warmup > 0)
+        run->phase_ends = run->now + (uint64_t)(args->warmup * 1e9);
+    else if (args->workload->timed)
+        run_measure(run);
+    for (uint32_t i = 0; i < args->conns; i++) {
+        args->workload->start(run, &run->conns[i]);
+        conn_flush(&run->conns[i], run->epoll);
+    }
+    loop(run);
+}
+
+void run_free(struct run *run)
+{
+    for (uint32_t i = 0; i < run->args->conns; i++)
+        conn_close(&run->conns[i]);
+    close(run->epoll);
+    free(run->conns);
+    free(run->body);
+    free(run->state);
+}

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""One client that speaks to both servers at once, and what a script says with it.
+
+In what is sent and in what is expected, a job is written #1, #2, ... in the order of the puts that
+succeeded. Text is latin-1, so that any byte can be written. Each script has servers of its own.
+"""
+
+import re
+import time
+
+import allowed
+from compare import difference, learn, readable
+from peers import ANSWER_SECONDS, Watcher
+
+JOB = re.compile(rb"#(\d+)")
+QUIET_SECONDS = 0.1
+LATE_SECONDS = 0.5  # no server is so late
+SHOWN_BYTES = 160
+
+
+class Mismatch(Exception):
+    """The servers differ in a way that is not allowed, or neither did what the script says."""
+
+
+class Stuck(Exception):
+    """The reference has forgotten to take back a job whose time ran out.
+
+    That happens now and then: where its clock shows the very microsecond of the deadline, it finds
+    that the job may stay, and does not look again. Nothing but another try helps.
+    """
+
+
+class Stage:
+    """A pair of servers with the clients of one script."""
+
+    def __init__(self, peers):
+        self.peers = peers
+        self.watcher = Watcher(peers)
+        self.clients = []
+        self.exchanges = 0
+        # The connection with which the start was seen must be gone before anybody counts.
+        self.watcher.until("current-connections", 1)
+
+    def client(self):
+        client = Client(self)
+        self.add(client)
+        return client
+
+    def add(self, client):
+        self.clients.append(client)
+        self.settle()
+
+    def open_clients(self, count):
+        return [self.client() for _ in range(count)]
+
+    def settle(self):
+        """Waits until both servers know which connections there are."""
+        self.watcher.until("current-connections", 1 + len(self.clients))
+
+    def wait_for_waiting(self, count):
+        self.watcher.until("current-waiting", count)
+
+    def wait_for_timeouts(self, count):
+        """Waits until the time of so many jobs has run out. Ours must not forget any."""
+        wanted = str(count)
+        give_up_at = time.monotonic() + ANSWER_SECONDS
+        while (values := self.watcher.values("job-timeouts"))[1] != wanted:
+            if time.monotonic() > give_up_at:
+                raise Mismatch(f"job-timeouts should be {count}, and tandemd says {values[1]}")
+            time.sleep(QUIET_SECONDS)
+        time.sleep(LATE_SECONDS)
+        if self.watcher.values("job-timeouts")[0] != wanted:
+            raise Stuck
+
+    def drain(self):
+        for server in self.peers.both():
+            server.drain()
+        self.watcher.until("draining", "true")
+
+    def finish(self):
+        """Ends all clients, none of which may have anything left to read but what is the same."""
+        for client in list(self.clients):
+            client.finish()
+
+
+class Client:
+    """A connection to each server; what is said goes to both."""
+
+    def __init__(self, stage):
+        self.stage = stage
+        self.theirs, self.ours = (server.connect() for server in stage.peers.both())
+
+    def send(self, text):
+        """Sends bytes as they are, but for the ids of jobs."""
+        for connection in (self.theirs, self.ours):
+            connection.send(with_ids(connection.server, text.encode("latin-1")))
+
+    def hear(self, *expected):
+        """Reads a reply for each that is expected, and compares them."""
+        for text in expected:
+            reply = self.hear_any()
+            if not is_as_expected(reply, text.encode("latin-1")):
+                raise Mismatch(f"both say {reply!r} instead of {text!r}")
+            self.stage.exchanges += 1
+
+    def hear_any(self):
+        """Reads a reply and compares; with the numbers of jobs, it is the same from both."""
+        their_reply, our_reply = self.replies()
+        problem = difference(self.theirs.server, self.ours.server, their_reply, our_reply)
+        their_text = readable(self.theirs.server, their_reply)
+        our_text = readable(self.ours.server, our_reply)
+        if problem:
+            raise Mismatch(f"{problem}\n  beanstalkd {shown(their_text)}\n"
+                           f"  tandemd    {shown(our_text)}")
+        return our_text
+
+    def replies(self):
+        replies = self.theirs.reply(), self.ours.reply()
+        learn(self.theirs.server, replies[0])
+        learn(self.ours.server, replies[1])
+        return replies
+
+    def ask(self, line, *expected):
+        """Sends a line, and lines before it, and reads the replies that are expected."""
+        self.send(line + "\r\n")
+        self.hear(*expected)
+
+    def ask_each(self, lines, expected):
+        for line in lines:
+            self.ask(line, expected)
+
+    def figures(self, line, **expected):
+        """Asks for statistics, which must be the same, and those expected as they are given."""
+        self.send(line + "\r\n")
+        text = self.hear_any().decode("latin-1")
+        for key, value in expected.items():
+            wanted = f"\n{key.replace('_', '-')}: {value}\n"
+            if wanted not in text:
+                raise Mismatch(f"both say {text!r} instead of {wanted.strip()}")
+        self.stage.exchanges += 1
+
+    def block(self, line="reserve"):
+        """Sends a reserve and waits until it waits."""
+        waiting = int(self.stage.watcher.values("current-waiting")[0])
+        self.send(line + "\r\n")
+        self.stage.wait_for_waiting(waiting + 1)
+
+    def hear_nothing(self):
+        time.sleep(QUIET_SECONDS)
+        for connection in (self.theirs, self.ours):
+            if connection.is_answered():
+                raise Mismatch(f"{connection.server.name} says {connection.reply()!r}, which is "
+                               "more than was expected")
+        self.stage.exchanges += 1
+
+    def differ(self, why, line, theirs, ours):
+        """Sends bytes that an allowed difference is about; the replies of each are spelled out.
+
+        None is an end without a word.
+        """
+        if why not in allowed.REPLIES:
+            raise Mismatch(f"{why} is not among the allowed differences")
+        allowed.used.add(why)
+        self.send(line)
+        for connection, expected in ((self.theirs, theirs), (self.ours, ours)):
+            hear_one_sided(connection, expected)
+        self.stage.exchanges += 1
+
+    def half_close(self):
+        for connection in (self.theirs, self.ours):
+            connection.half_close()
+
+    def ends(self):
+        """Both servers hang up and say nothing more."""
+        self.end()
+        self.stage.exchanges += 1
+
+    def finish(self):
+        self.half_close()
+        self.end()
+
+    def end(self):
+        rests = self.theirs.rest(), self.ours.rest()
+        self.gone()
+        if rests != (b"", b""):
+            raise Mismatch(f"more came than was expected\n  beanstalkd {rests[0]!r}\n"
+                           f"  tandemd    {rests[1]!r}")
+
+    def hang_up(self):
+        """Closes without a word, and waits until both servers know."""
+        self.gone()
+
+    def gone(self):
+        for connection in (self.theirs, self.ours):
+            connection.close()
+        self.stage.clients.remove(self)
+        self.stage.settle()
+
+
+def shown(data):
+    text = repr(data)
+    return text if len(text) <= SHOWN_BYTES else text[:SHOWN_BYTES] + "..."
+
+
+def with_ids(server, data):
+    return JOB.sub(lambda found: b"%d" % server.ids[int(found[1]) - 1], data)
+
+
+def is_as_expected(reply, wanted):
+    """Of a document only the first word is expected."""
+    return reply.startswith(b"OK ") if wanted == b"OK" else reply == wanted + b"\r\n"
+
+
+def hear_one_sided(connection, expected):
+    if expected is None:
+        rest = connection.rest()
+        if rest:
+            raise Mismatch(f"{connection.server.name} says {rest!r} and should hang up")
+        return
+    for text in expected:
+        reply = connection.reply()
+        learn(connection.server, reply)
+        if not is_as_expected(readable(connection.server, reply), text.encode("latin-1")):
+            raise Mismatch(f"{connection.server.name} says {reply!r} instead of {text!r}")
+    if not expected:
+        time.sleep(QUIET_SECONDS)
+        if connection.is_answered():
+            raise Mismatch(f"{connection.server.name} says {connection.reply()!r} unexpectedly")

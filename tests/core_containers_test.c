@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+// The containers of the core, each for itself and against an array that is searched end to end.
+#include "core/hash.h"
+#include "core/list.h"
+#include "core/table.h"
+#include "core/tree.h"
+
+#include "tests/support/nth_alloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { ITEMS = 600 };
+
+struct item {
+    struct list_node in_list;
+    struct tree_node in_tree;
+    struct hash_node in_hash;
+    uint64_t key;
+    uint32_t place;
+    bool in;
+};
+
+static struct item items[ITEMS];
+static uint64_t random_state = 88172645463325252u;
+
+static uint32_t below(uint32_t bound)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)(random_state >> 32) % bound;
+}
+
+static int clear_items(void **state)
+{
+    (void)state;
+    memset(items, 0, sizeof items);
+    return 0;
+}
+
+//
+// Lists
+//
+
+static void list_keeps_the_order_of_appending(void **state)
+{
+    struct list_node list;
+    size_t seen = 0;
+
+    (void)state;
+    list_init(&list);
+    assert_true(list_empty(&list));
+    assert_null(list_first(&list));
+    for (size_t i = 0; i < 5; i++) {
+        list_init(&items[i].in_list);
+        assert_false(list_linked(&items[i].in_list));
+        list_append(&list, &items[i].in_list);
+        assert_true(list_linked(&items[i].in_list));
+    }
+    list_each (node, &list) {
+        assert_ptr_equal(list_item(node, struct item, in_list), &items[seen++]);
+    }
+    assert_int_equal(seen, 5);
+    assert_ptr_equal(list_first(&list), &items[0].in_list);
+}
+
+static void node_may_be_removed_twice_and_inserted_before_another(void **state)
+{
+    struct list_node list;
+
+    (void)state;
+    list_init(&list);
+    for (size_t i = 0; i < 3; i++) {
+        list_append(&list, &items[i].in_list);
+    }
+    list_remove(&items[1].in_list);
+    list_remove(&items[1].in_list);
+    assert_false(list_linked(&items[1].in_list));
+    assert_ptr_equal(items[0].in_list.next, &items[2].in_list);
+    assert_ptr_equal(items[2].in_list.prev, &items[0].in_list);
+    list_insert_before(&items[0].in_list, &items[1].in_list);
+    assert_ptr_equal(list_first(&list), &items[1].in_list);
+    for (size_t i = 0; i < 3; i++) {
+        list_remove(&items[i].in_list);
+    }
+    assert_true(list_empty(&list));
+}
+
+//
+// Trees
+//
+
+static bool item_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct item *x = container_of((struct tree_node *)(uintptr_t)a, struct item, in_tree);
+    const struct item *y = container_of((struct tree_node *)(uintptr_t)b, struct item, in_tree);
+
+    return x->key != y->key ? x->key < y->key : x < y;
+}
+
+static size_t depth_of(const struct tree_node *node)
+{
+    size_t left = node ? depth_of(node->left) : 0;
+    size_t right = node ? depth_of(node->right) : 0;
+
+    return node ? 1 + (left > right ? left : right) : 0;
+}
+
+// Walks in order; returns how many nodes there are.
+static size_t expect_ordered(const struct tree_node *node, const struct tree_node **before)
+{
+    size_t count = 0;
+
+    if (node) {
+        count = expect_ordered(node->left, before);
+        assert_true(!*before || item_before(*before, node));
+        *before = node;
+        count += 1 + expect_ordered(node->right, before);
+    }
+    return count;
+}
+
+static void expect_tree(const struct tree *tree, size_t count)
+{
+    const struct tree_node *before = NULL;
+    const struct tree_node *first = tree->root;
+
+    while (first && first->left) {
+        first = first->left;
+    }
+    assert_ptr_equal(tree_first(tree), first);
+    assert_int_equal(tree_empty(tree), count == 0);
+    assert_int_equal(expect_ordered(tree->root, &before), count);
+}
+
+static void tree_gives_its_nodes_in_order(void **state)
+{
+    struct tree tree = {0};
+    uint64_t last = 0;
+
+    (void)state;
+    for (size_t i = 0; i < ITEMS; i++) {
+        items[i].key = below(50);
+        tree_insert(&tree, &items[i].in_tree, item_before);
+    }
+    expect_tree(&tree, ITEMS);
+    for (size_t i = ITEMS; i > 0; i--) {
+        struct item *item = container_of(tree_first(&tree), struct item, in_tree);
+
+        assert_true(item->key >= last);
+        last = item->key;
+        tree_remove(&tree, &item->in_tree, item_before);
+        assert_null(item->in_tree.left);
+        assert_null(item->in_tree.right);
+    }
+    expect_tree(&tree, 0);
+}
+
+static void tree_follows_random_changes(void **state)
+{
+    struct tree tree = {0};
+    size_t count = 0;
+
+    (void)state;
+    for (int step = 0; step < 20000; step++) {
+        struct item *item = &items[below(ITEMS)];
+
+        if (item->in) {
+            tree_remove(&tree, &item->in_tree, item_before);
+            count--;
+        } else {
+            item->key = below(200);
+            tree_insert(&tree, &item->in_tree, item_before);
+            count++;
+        }
+        item->in = !item->in;
+        if (step % 64 == 0) {
+            expect_tree(&tree, count);
+        }
+    }
+    expect_tree(&tree, count);
+}
+
+static void tree_stays_shallow_whatever_the_order(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 3; order++) {
+        struct tree tree = {0};
+
+        for (uint64_t i = 0; i < ITEMS; i++) {
+            items[i].key = order == 0 ? i : order == 1 ? ITEMS - i : i % 2 ? i : 2 * ITEMS - i;
+            tree_insert(&tree, &items[i].in_tree, item_before);
+        }
+        // 600 nodes: 10 levels at best; far more than 30 would mean that chance is not at work.
+        assert_true(depth_of(tree.root) <= 32);
+        expect_tree(&tree, ITEMS);
+    }
+}
+
+//
+// Hash tables
+//
+
+static uint64_t item_hash(const struct hash_node *node)
+{
+    const struct item *item =
+        container_of((struct hash_node *)(uintptr_t)node, struct item, in_hash);
+
+    return hash_mix(item->key);
+}
+
+static struct item *hash_find(const struct hash *hash, uint64_t key)
+{
+    for (struct hash_node *node = hash_first(hash, hash_mix(key)); node; node = node->next) {
+        struct item *item = container_of(node, struct item, in_hash);
+
+        if (item->key == key) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+static void hash_follows_random_changes(void **state)
+{
+    struct hash hash;
+    size_t count = 0;
+
+    (void)state;
+    hash_init(&hash, item_hash);
+    assert_null(hash_first(&hash, 1));
+    for (size_t i = 0; i < ITEMS; i++) {
+        items[i].key = i;
+    }
+    // It grows and shrinks several times over: each phase prefers one of the two.
+    for (int step = 0; step < 60000; step++) {
+        bool growing = step / 5000 % 2 == 0;
+        struct item *item = &items[below(ITEMS)];
+
+        if (item->in && (!growing || below(4) == 0)) {
+            hash_remove(&hash, &item->in_hash);
+            item->in = false;
+            count--;
+        } else if (!item->in && (growing || below(4) == 0)) {
+            assert_true(hash_make_room(&hash));
+            hash_insert(&hash, &item->in_hash);
+            item->in = true;
+            count++;
+        }
+        item = &items[below(ITEMS)];
+        assert_ptr_equal(hash_find(&hash, item->key), item->in ? item : NULL);
+        assert_int_equal(hash_count(&hash), count);
+    }
+    for (size_t i = 0; i < ITEMS; i++) {
+        assert_ptr_equal(hash_find(&hash, i), items[i].in ? &items[i] : NULL);
+    }
+    hash_clear(&hash);
+    assert_int_equal(hash_count(&hash), 0);
+}
+
+static void hash_chains_stay_short(void **state)
+{
+    struct hash hash;
+
+    (void)state;
+    hash_init(&hash, item_hash);
+    for (size_t i = 0; i < ITEMS; i++) {
+        items[i].key = i;
+        assert_true(hash_make_room(&hash));
+        hash_insert(&hash, &items[i].in_hash);
+    }
+    for (size_t i = 0; i < ITEMS; i++) {
+        size_t length = 0;
+
+        for (struct hash_node *node = hash_first(&hash, hash_mix(i)); node; node = node->next) {
+            length++;
+        }
+        assert_true(length <= 12);
+    }
+    hash_clear(&hash);
+}
+
+static void hash_keeps_nodes_of_equal_hash_apart(void **state)
+{
+    struct hash hash;
+    size_t seen = 0;
+
+    (void)state;
+    hash_init(&hash, item_hash);
+    for (size_t i = 0; i < 40; i++) {
+        items[i].key = 7;
+        assert_true(hash_make_room(&hash));
+        hash_insert(&hash, &items[i].in_hash);
+    }
+    hash_remove(&hash, &items[20].in_hash);
+    for (struct hash_node *node = hash_first(&hash, hash_mix(7)); node; node = node->next) {
+        assert_ptr_not_equal(node, &items[20].in_hash);
+        seen++;
+    }
+    assert_int_equal(seen, 39);
+    hash_clear(&hash);
+}
+
+static void hash_that_cannot_grow_still_takes_nodes(void **state)
+{
+    struct hash hash;
+
+    (void)state;
+    hash_init(&hash, item_hash);
+    nth_alloc_fail(1);
+    assert_false(hash_make_room(&hash));
+    for (size_t i = 0; i < ITEMS; i++) {
+        items[i].key = i;
+        // After the first segment, each is refused.
+        nth_alloc_fail(i == 0 ? 0 : 1);
+        assert_true(hash_make_room(&hash));
+        hash_insert(&hash, &items[i].in_hash);
+    }
+    nth_alloc_fail(0);
+    for (size_t i = 0; i < ITEMS; i++) {
+        assert_ptr_equal(hash_find(&hash, i), &items[i]);
+    }
+    // With memory again it catches up, one bucket at a time.
+    for (size_t i = 0; i < ITEMS; i++) {
+        hash_remove(&hash, &items[i].in_hash);
+        assert_true(hash_make_room(&hash));
+        hash_insert(&hash, &items[i].in_hash);
+    }
+    for (size_t i = 0; i < ITEMS; i++) {
+        assert_ptr_equal(hash_find(&hash, i), &items[i]);
+        hash_remove(&hash, &items[i].in_hash);
+    }
+    assert_int_equal(hash_count(&hash), 0);
+    hash_clear(&hash);
+}
+
+static void hash_of_bytes_depends_on_all_of_them(void **state)
+{
+    static const char text[] = "abcdefghijklmnopqrstuvwxyz";
+    char changed[sizeof text];
+
+    (void)state;
+    for (size_t len = 0; len < sizeof text; len++) {
+        uint64_t value = hash_bytes(text, len, 1);
+
+        assert_true(value == hash_bytes(text, len, 1));
+        assert_true(value != hash_bytes(text, len, 2));
+        assert_true(len == 0 || value != hash_bytes(text, len - 1, 1));
+        for (size_t i = 0; i < len; i++) {
+            memcpy(changed, text, sizeof text);
+            changed[i] ^= 1;
+            assert_true(value != hash_bytes(changed, len, 1));
+        }
+    }
+    // A closing NUL is a byte like any other.
+    assert_true(hash_bytes("a", 1, 1) != hash_bytes("a\0", 2, 1));
+}
+
+//
+// Tables
+//
+
+static void table_follows_random_changes(void **state)
+{
+    static struct item *by_place[ITEMS];
+    struct table table;
+    size_t count = 0;
+
+    (void)state;
+    memset(by_place, 0, sizeof by_place);
+    table_init(&table);
+    for (int step = 0; step < 20000; step++) {
+        struct item *item = &items[below(ITEMS)];
+        uint32_t cursor = 0;
+        size_t seen = 0;
+
+        if (item->in) {
+            assert_ptr_equal(table_get(&table, item->place), item);
+            table_remove(&table, item->place);
+            by_place[item->place] = NULL;
+            count--;
+        } else {
+            assert_true(table_make_room(&table));
+            item->place = table_put(&table, item);
+            // Places are given out again: there are never more than things at a time.
+            assert_true(item->place < (ITEMS / TABLE_PAGE + 1) * TABLE_PAGE);
+            assert_true(item->place >= ITEMS || !by_place[item->place]);
+            if (item->place < ITEMS) {
+                by_place[item->place] = item;
+            }
+            count++;
+        }
+        item->in = !item->in;
+        while (step % 64 == 0 && (item = table_next(&table, &cursor)) != NULL) {
+            assert_true(item->in);
+            seen++;
+        }
+        assert_true(step % 64 != 0 || seen == count);
+    }
+    table_clear(&table);
+}
+
+static void table_without_memory_says_so_and_can_go_on(void **state)
+{
+    struct table table;
+
+    (void)state;
+    table_init(&table);
+    for (size_t n = 1; n <= 2; n++) {
+        nth_alloc_fail(n);
+        assert_false(table_make_room(&table));
+    }
+    nth_alloc_fail(0);
+    for (size_t i = 0; i < ITEMS; i++) {
+        nth_alloc_fail(1);
+        if (!table_make_room(&table)) {
+            assert_true(table_make_room(&table));
+        }
+        items[i].place = table_put(&table, &items[i]);
+    }
+    nth_alloc_fail(0);
+    for (size_t i = 0; i < ITEMS; i++) {
+        assert_ptr_equal(table_get(&table, items[i].place), &items[i]);
+    }
+    table_clear(&table);
+}
+
+static void walk_of_a_table_survives_changes(void **state)
+{
+    struct table table;
+    uint32_t cursor = 0;
+    struct item *item;
+    size_t seen = 0;
+
+    (void)state;
+    table_init(&table);
+    for (size_t i = 0; i < ITEMS / 2; i++) {
+        assert_true(table_make_room(&table));
+        items[i].place = table_put(&table, &items[i]);
+    }
+    while ((item = table_next(&table, &cursor)) != NULL) {
+        assert_false(item->in);
+        item->in = true;
+        table_remove(&table, item->place);
+        seen++;
+    }
+    assert_int_equal(seen, ITEMS / 2);
+    table_clear(&table);
+}
+
+#define WITH_ITEMS(f) cmocka_unit_test_setup(f, clear_items)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_ITEMS(list_keeps_the_order_of_appending),
+        WITH_ITEMS(node_may_be_removed_twice_and_inserted_before_another),
+        WITH_ITEMS(tree_gives_its_nodes_in_order),
+        WITH_ITEMS(tree_follows_random_changes),
+        WITH_ITEMS(tree_stays_shallow_whatever_the_order),
+        WITH_ITEMS(hash_follows_random_changes),
+        WITH_ITEMS(hash_chains_stay_short),
+        WITH_ITEMS(hash_keeps_nodes_of_equal_hash_apart),
+        WITH_ITEMS(hash_that_cannot_grow_still_takes_nodes),
+        WITH_ITEMS(hash_of_bytes_depends_on_all_of_them),
+        WITH_ITEMS(table_follows_random_changes),
+        WITH_ITEMS(table_without_memory_says_so_and_can_go_on),
+        WITH_ITEMS(walk_of_a_table_survives_changes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

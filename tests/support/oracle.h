@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_ORACLE_H
+#define TANDEM_TESTS_ORACLE_H
+
+// The model of the broker, said once more in the plainest way: arrays that are searched from end to
+// end. It is slow and small, so that it can be compared with the rules by reading, and the broker
+// with it by chance (core_random_test.c). What sessions would be told is gathered as lines.
+
+#include "tests/support/stage.h"
+
+enum { ORACLE_SESSIONS = 5, ORACLE_QUEUES = 3, ORACLE_JOBS = 40, ORACLE_WATCHES = 6 };
+enum { ORACLE_LINES = 512, ORACLE_LINE = 64 };
+
+enum oracle_pose { ORACLE_AWAKE, ORACLE_WAITING, ORACLE_NAPPING };
+
+struct oracle_sub {
+    bool on;
+    nsec_t limit_for;
+    enum on_limit on_limit;
+    uint64_t served; // when a job was last taken from it, or the subscription was made
+};
+
+struct oracle_session {
+    uint64_t number;
+    bool in_turn;
+    struct oracle_sub subs[ORACLE_QUEUES];
+    enum oracle_pose pose;
+    uint64_t posed; // when it began to wait
+    nsec_t until, margin_for;
+};
+
+struct oracle_job {
+    uint64_t id; // 0: there is none here
+    struct plan plan;
+    int queue;
+    enum job_state state;
+    uint32_t pri, attempts;
+    uint32_t reserves, timeouts, releases, kicks;
+    uint64_t seq, buried; // its places among equals and among the buried
+    nsec_t due_at;        // DELAYED
+    bool on_wall;
+    nsec_t ttr_at, limit_at; // RESERVED: NSEC_NEVER for none
+    enum on_limit on_limit;
+    int holder;
+    bool by_id;
+    uint64_t last_holder;
+    bool keyed, durable;
+    int watches;
+    int watchers[ORACLE_WATCHES];
+    struct watch *handles[ORACLE_WATCHES];
+};
+
+struct oracle {
+    struct instant now;
+    uint64_t stamp;    // orders everything
+    uint64_t timeouts; // leases that ended by time
+    struct oracle_session sessions[ORACLE_SESSIONS];
+    struct oracle_job jobs[ORACLE_JOBS];
+    nsec_t paused_until[ORACLE_QUEUES]; // 0: not paused
+    size_t lines;
+    char told[ORACLE_LINES][ORACLE_LINE];
+};
+
+void oracle_open(struct oracle *o, int session, bool in_turn);
+void oracle_close(struct oracle *o, int session);
+void oracle_subscribe(struct oracle *o, int session, int queue, const struct terms *terms);
+void oracle_unsubscribe(struct oracle *o, int session, int queue, bool give_back);
+
+struct oracle_job *oracle_find(struct oracle *o, uint64_t id);
+
+// The live job that the plan joins; NULL where it would be a new one.
+struct oracle_job *oracle_namesake(struct oracle *o, int queue, const char *key);
+void oracle_put(struct oracle *o, int queue, const struct plan *plan, uint64_t id, int watcher,
+                struct watch *handle);
+void oracle_unwatch(struct oracle *o, struct oracle_job *job, int place);
+
+// The id, 0 for none.
+uint64_t oracle_take(struct oracle *o, int session);
+enum status oracle_take_id(struct oracle *o, int session, uint64_t id);
+enum status oracle_wait(struct oracle *o, int session, nsec_t until, nsec_t margin_for);
+void oracle_nap(struct oracle *o, int session);
+void oracle_unwait(struct oracle *o, int session);
+
+enum status oracle_complete(struct oracle *o, int session, uint64_t id);
+enum status oracle_fail(struct oracle *o, int session, uint64_t id);
+enum status oracle_release(struct oracle *o, int session, uint64_t id, uint32_t pri,
+                           nsec_t delay_for);
+enum status oracle_bury(struct oracle *o, int session, uint64_t id, uint32_t pri);
+enum status oracle_touch(struct oracle *o, int session, uint64_t id);
+enum status oracle_data(struct oracle *o, int session, uint64_t id);
+enum status oracle_cancel(struct oracle *o, uint64_t id, bool even_held);
+uint32_t oracle_kick(struct oracle *o, int queue, uint32_t bound);
+enum status oracle_kick_id(struct oracle *o, uint64_t id);
+void oracle_pause(struct oracle *o, int queue, nsec_t pause_for);
+
+// Sets the present and does what is due.
+void oracle_tick(struct oracle *o, struct instant now);
+
+// Nudges naps beside ready jobs, and forgets queues that nothing refers to.
+void oracle_settle(struct oracle *o);
+
+// The next monotonic moment at which something is due.
+nsec_t oracle_next_due(const struct oracle *o);
+
+// The end of the lease, NSEC_NEVER for none.
+nsec_t oracle_lease_end(const struct oracle_job *job);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_WIRE_HOST_H
+#define TANDEM_TESTS_WIRE_HOST_H
+
+// A host for front-ends, all in memory: a real broker in virtual time, and peers whose bytes go in
+// and whose replies come out. It keeps the contract of core/frontend.h as the server does, and is
+// strict about it: input lies right in front of an unmapped page, each turn ends with
+// broker_check(), and what a front-end may not do aborts.
+//
+// Nothing here uses the allocator, so that a test which fails the n-th allocation fails one of the
+// broker or of the front-end.
+
+#include "core/broker.h"
+#include "core/frontend.h"
+#include "core/nsec.h"
+#include "core/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SECONDS(n) ((nsec_t)(n)*NSEC_PER_SEC)
+
+struct rig;
+struct peer;
+
+struct rig_options {
+    const struct frontend *frontend;
+    const void *settings;         // of the front-end
+    struct broker_options broker; // may be all zero
+    unsigned budget;              // commands in one feed; 0 for plenty
+    bool unchecked;               // broker_check() costs too much here
+};
+
+// A broker and a front-end at the moment SECONDS(1000); NULL without memory.
+struct rig *rig_new(const struct rig_options *options);
+
+// Disconnects all peers and frees everything.
+void rig_free(struct rig *rig);
+
+struct broker *rig_broker(const struct rig *rig);
+
+// Lets turns pass until nothing happens any more.
+void rig_run(struct rig *rig);
+
+// Feeds what was sent, and stops there: nothing is settled yet.
+void rig_feed(struct rig *rig);
+
+// Lets time pass, stopping wherever something is due.
+void rig_advance(struct rig *rig, nsec_t span);
+
+// How often a front-end was fed so far.
+unsigned long rig_feeds(const struct rig *rig);
+
+// A client connects; NULL where the front-end refuses.
+struct peer *peer_new(struct rig *rig);
+
+// Hands bytes to the host; nothing happens before the next rig_run().
+void peer_send(struct peer *peer, struct slice bytes);
+
+// The peer says that it sends nothing more, and lets turns pass.
+void peer_half_close(struct peer *peer);
+
+// The connection breaks, and turns pass. The peer is not valid afterwards.
+void peer_free(struct peer *peer);
+
+struct rig *peer_rig(const struct peer *peer);
+
+// What the peer has received since the last call. Valid until the peer is freed; a NUL follows.
+struct slice peer_hear(struct peer *peer);
+
+// Sends, lets turns pass, and hears.
+struct slice peer_ask(struct peer *peer, struct slice bytes);
+
+// Whether the front-end or the host has closed the connection.
+bool peer_closed(const struct peer *peer);
+
+// Whether it was closed because a reply could not be staged.
+bool peer_failed(const struct peer *peer);
+
+// Whether the front-end parses nothing at present; how many bytes the host keeps for it.
+bool peer_blocked(const struct peer *peer);
+size_t peer_kept(const struct peer *peer);
+
+#endif
