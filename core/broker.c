@@ -42,6 +42,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     broker->next_id = options->first_id ? options->first_id : 1;
     broker->next_seq = 1;
     broker->next_session = 1;
+    slab_init(&broker->slab);
     hash_init(&broker->jobs_by_id, id_hash_of);
     hash_init(&broker->jobs_by_key, key_hash_of);
     hash_init(&broker->queues_by_name, queue_hash_of);
@@ -114,6 +115,7 @@ void broker_free(struct broker *broker)
     hash_clear(&broker->queues_by_name);
     table_clear(&broker->queues);
     table_clear(&broker->sessions);
+    slab_clear(&broker->slab);
     free(broker);
 }
 

@@ -10,6 +10,7 @@
 #include "core/list.h"
 #include "core/queue.h"
 #include "core/session.h"
+#include "core/slab.h"
 #include "core/table.h"
 #include "core/tree.h"
 #include "core/watch.h"
@@ -30,6 +31,7 @@ struct broker {
     bool settling;  // callbacks run: no verb may be called
     bool gathering; // jobs come back in numbers: they meet the waits when all are there
 
+    struct slab slab; // jobs, sessions and what belongs to them
     struct hash jobs_by_id;
     struct hash jobs_by_key;
     struct hash queues_by_name;

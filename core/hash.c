@@ -146,7 +146,8 @@ void hash_remove(struct hash *hash, struct hash_node *node)
     *link = node->next;
     node->next = NULL;
     hash->count--;
-    if (hash->buckets > FIRST && hash->count < hash->buckets / 2) {
+    // Two for one: when the last node goes, so has the last bucket that is not needed.
+    for (int i = 0; i < 2 && hash->buckets > FIRST && hash->count < hash->buckets / 2; i++) {
         shrink(hash);
     }
 }

@@ -3,7 +3,7 @@
 #define TANDEM_CORE_HASH_H
 
 // An intrusive hash table that never stops to grow: linear hashing. An insert adds at most one
-// bucket and divides one chain, a removal takes at most one bucket away. Buckets stand in segments,
+// bucket and divides one chain, a removal takes at most two away. Buckets stand in segments,
 // each as large as all before it together, so that nothing is ever copied. The only allocation is
 // a segment, which hash_make_room() makes beforehand; inserting and removing cannot fail.
 //

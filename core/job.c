@@ -4,8 +4,6 @@
 #include "core/broker_private.h"
 #include "core/output.h"
 
-#include <stdlib.h>
-
 // Behind the header of a job with a large body stands a pointer to it.
 static struct blob *large_body(const struct job *job)
 {
@@ -23,9 +21,9 @@ static uint32_t whole_seconds(nsec_t duration)
 }
 
 // The block for rare things, with room for `names` bytes of key and reducer.
-static struct job_extra *extra_new(struct job *job, size_t names)
+static struct job_extra *extra_new(struct broker *broker, struct job *job, size_t names)
 {
-    struct job_extra *extra = calloc(1, sizeof *extra + names);
+    struct job_extra *extra = slab_calloc(&broker->slab, sizeof *extra + names);
 
     if (extra) {
         extra->job = job;
@@ -34,9 +32,9 @@ static struct job_extra *extra_new(struct job *job, size_t names)
     return extra;
 }
 
-struct job_extra *job_extra(struct job *job)
+struct job_extra *job_extra(struct broker *broker, struct job *job)
 {
-    return job->extra ? job->extra : extra_new(job, 0);
+    return job->extra ? job->extra : extra_new(broker, job, 0);
 }
 
 static bool set_body(struct job *job, const struct job_spec *spec, struct slice body)
@@ -56,7 +54,7 @@ static bool set_body(struct job *job, const struct job_spec *spec, struct slice 
 }
 
 // What the contract says beyond the header.
-static bool set_extra(struct job *job, const struct job_spec *spec)
+static bool set_extra(struct broker *broker, struct job *job, const struct job_spec *spec)
 {
     struct slice key = spec->key_kind == KEY_NAME ? spec->key : slice_of(NULL, 0);
     struct job_extra *extra;
@@ -64,7 +62,7 @@ static bool set_extra(struct job *job, const struct job_spec *spec)
     if (spec->key_kind == KEY_NONE && spec->reducer.len == 0 && spec->max_attempts == 0) {
         return true;
     }
-    extra = extra_new(job, key.len + spec->reducer.len);
+    extra = extra_new(broker, job, key.len + spec->reducer.len);
     if (!extra) {
         return false;
     }
@@ -82,11 +80,17 @@ static bool set_extra(struct job *job, const struct job_spec *spec)
     return true;
 }
 
+// Of a job with a body of `len` bytes, or a large one.
+static size_t job_size(bool large, size_t len)
+{
+    return sizeof(struct job) + (large ? sizeof(struct blob *) : len);
+}
+
 struct job *job_new(struct broker *broker, const struct job_spec *spec)
 {
     struct slice body = spec->body_blob ? blob_slice(spec->body_blob) : spec->body;
     bool large = body.len > JOB_INLINE_MAX;
-    struct job *job = malloc(sizeof *job + (large ? sizeof(struct blob *) : body.len));
+    struct job *job = slab_alloc(&broker->slab, job_size(large, body.len));
 
     if (!job) {
         return NULL;
@@ -102,34 +106,38 @@ struct job *job_new(struct broker *broker, const struct job_spec *spec)
         .durable = spec->durable,
         .large = large,
     };
-    if (!set_body(job, spec, body) || !set_extra(job, spec)) {
-        job_free(job);
+    if (!set_body(job, spec, body) || !set_extra(broker, job, spec)) {
+        job_free(broker, job);
         return NULL;
     }
     if (spec->start_kind == START_AFTER) {
-        job_set_delay(job, spec->start);
+        job_set_delay(broker, job, spec->start);
     }
     return job;
 }
 
-void job_free(struct job *job)
+void job_free(struct broker *broker, struct job *job)
 {
+    struct job_extra *extra = job->extra;
+
     if (job->large) {
         blob_unref(large_body(job));
     }
     if (job_interest(job)) {
         interest_free(job_interest(job));
     }
-    free(job->extra);
-    free(job);
+    if (extra) {
+        slab_free(&broker->slab, extra, sizeof *extra + extra->key_len + extra->reducer_len);
+    }
+    slab_free(&broker->slab, job, job_size(job->large, job->body_len));
 }
 
-void job_set_delay(struct job *job, nsec_t delay_for)
+void job_set_delay(struct broker *broker, struct job *job, nsec_t delay_for)
 {
     uint32_t seconds = whole_seconds(delay_for);
 
     if (job->extra || seconds > 0) {
-        struct job_extra *extra = job_extra(job);
+        struct job_extra *extra = job_extra(broker, job);
 
         if (extra) {
             extra->delay = seconds;
@@ -138,13 +146,13 @@ void job_set_delay(struct job *job, nsec_t delay_for)
 }
 
 // The first 15 are counted in the header; then they move on together.
-void job_count_reserve(struct job *job)
+void job_count_reserve(struct broker *broker, struct job *job)
 {
     if (job->reserves < 15) {
         job->reserves = (job->reserves + 1u) & 15u;
         return;
     }
-    if (job_extra(job)) {
+    if (job_extra(broker, job)) {
         job->extra->reserves += 16;
         job->reserves = 0;
     }

@@ -105,10 +105,10 @@ struct job_place {
 struct job *job_new(struct broker *broker, const struct job_spec *spec) MUST_USE;
 
 // Frees a job that is in no container and no index.
-void job_free(struct job *job);
+void job_free(struct broker *broker, struct job *job);
 
 // The block for rare things, made where there is none yet; NULL without memory.
-struct job_extra *job_extra(struct job *job);
+struct job_extra *job_extra(struct broker *broker, struct job *job);
 
 // Puts a new job into the index by id and into the counts.
 void job_begin(struct broker *broker, struct job *job, const struct job_place *to);
@@ -120,17 +120,17 @@ void job_move(struct broker *broker, struct job *job, const struct job_place *to
 void job_end(struct broker *broker, struct job *job);
 
 // One more of a counter that only statistics need: not counted where there is no memory.
-void job_count_reserve(struct job *job);
-#define JOB_COUNT(job, counter)                                                                    \
+void job_count_reserve(struct broker *broker, struct job *job);
+#define JOB_COUNT(broker, job, counter)                                                            \
     do {                                                                                           \
-        struct job_extra *counted = job_extra(job);                                                \
+        struct job_extra *counted = job_extra(broker, job);                                        \
         if (counted) {                                                                             \
             counted->counter++;                                                                    \
         }                                                                                          \
     } while (0)
 
 // Notes the delay as last given, for statistics.
-void job_set_delay(struct job *job, nsec_t delay_for);
+void job_set_delay(struct broker *broker, struct job *job, nsec_t delay_for);
 
 static inline struct job *job_in_tree(const struct tree_node *node)
 {

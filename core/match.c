@@ -37,7 +37,7 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
         .due_at = match_lease_end(broker, job, limit_at),
     };
 
-    job_count_reserve(job);
+    job_count_reserve(broker, job);
     job->by_id_taken = !by;
     job_move(broker, job, &held);
     if (limited) {
@@ -159,7 +159,7 @@ enum status broker_take(struct session *session, const struct job **job)
     if (!best) {
         return STATUS_EMPTY;
     }
-    if (by->limit_ms > 0 && !job_extra(best)) {
+    if (by->limit_ms > 0 && !job_extra(session->broker, best)) {
         return STATUS_NO_MEMORY;
     }
     serve(by, best);

@@ -18,7 +18,7 @@ static void bury(struct broker *broker, struct job *job, uint32_t pri, enum job_
 {
     const struct job_place buried = {.state = JOB_BURIED, .pri = pri};
 
-    JOB_COUNT(job, buries);
+    JOB_COUNT(broker, job, buries);
     key_yield(broker, job);
     interest_end(job_interest(job), kind, data);
     job_move(broker, job, &buried);
@@ -60,7 +60,7 @@ void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
         job->attempts = (job->attempts + 1u) & 0x3ffu;
     }
     if (loss != LOSS_LEFT) {
-        JOB_COUNT(job, timeouts);
+        JOB_COUNT(broker, job, timeouts);
         broker->timeouts++;
     }
     if (job->abandoned) {

@@ -169,7 +169,7 @@ void job_end(struct broker *broker, struct job *job)
     leave(broker, job);
     hash_remove(&broker->jobs_by_id, &job->by_id);
     key_yield(broker, job);
-    job_free(job);
+    job_free(broker, job);
     if (untold) {
         session_wait_on(untold);
     }

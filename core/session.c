@@ -3,8 +3,6 @@
 
 #include "core/broker_private.h"
 
-#include <stdlib.h>
-
 enum status broker_session_open(struct broker *broker, const struct session_ops *ops, void *owner,
                                 enum choice choice, struct session **session)
 {
@@ -13,7 +11,7 @@ enum status broker_session_open(struct broker *broker, const struct session_ops 
     if (!table_make_room(&broker->sessions)) {
         return STATUS_NO_MEMORY;
     }
-    opened = calloc(1, sizeof *opened);
+    opened = slab_calloc(&broker->slab, sizeof *opened);
     if (!opened) {
         return STATUS_NO_MEMORY;
     }
@@ -62,7 +60,7 @@ bool session_lease_ends_soon(const struct session *session)
 struct session_extra *session_extra(struct session *session)
 {
     if (!session->extra) {
-        session->extra = calloc(1, sizeof *session->extra);
+        session->extra = slab_calloc(&session->broker->slab, sizeof *session->extra);
         if (session->extra) {
             list_init(&session->extra->watches);
         }
@@ -98,10 +96,10 @@ static void free_session(struct session *session)
     list_remove(&session->notice);
     table_remove(&broker->sessions, session->place);
     if (session->extra) {
-        free(session->extra->spare);
-        free(session->extra);
+        slab_free(&broker->slab, session->extra->spare, sizeof *session->extra->spare);
+        slab_free(&broker->slab, session->extra, sizeof *session->extra);
     }
-    free(session);
+    slab_free(&broker->slab, session, sizeof *session);
 }
 
 // Jobs that a session holds come back together. Their order in its leases means nothing to those

@@ -85,7 +85,7 @@ out:
             watch_forget(submission->watch);
             submission->watch = NULL;
         }
-        job_free(job);
+        job_free(broker, job);
     }
     return status;
 }

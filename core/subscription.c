@@ -5,7 +5,6 @@
 #include "core/broker_private.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 static struct subscription *in_tree(const struct tree_node *node)
 {
@@ -71,7 +70,7 @@ static void join_nap(struct subscription *subscription, struct queue *queue)
 
 static struct subscription *subscription_new(struct session *session, struct queue *queue)
 {
-    struct subscription *subscription = calloc(1, sizeof *subscription);
+    struct subscription *subscription = slab_calloc(&session->broker->slab, sizeof *subscription);
 
     if (subscription) {
         subscription->session = session;
@@ -127,7 +126,7 @@ void subscription_end(struct subscription *subscription)
     tree_remove(&session->by_queue, &subscription->by_queue, queue_before);
     session->subscriptions--;
     queue->subscriptions--;
-    free(subscription);
+    slab_free(&session->broker->slab, subscription, sizeof *subscription);
     queue_vanish_if_idle(session->broker, queue);
 }
 

@@ -28,7 +28,7 @@ static enum status kick(struct broker *broker, struct job *job)
     if (!record_room(broker, RECORD_KICK, job)) {
         return STATUS_NO_ROOM;
     }
-    JOB_COUNT(job, kicks);
+    JOB_COUNT(broker, job, kicks);
     job->attempts = 0;
     if (job->state == JOB_BURIED) {
         key_claim(broker, job);

@@ -4,8 +4,6 @@
 
 #include "core/broker_private.h"
 
-#include <stdlib.h>
-
 static void link_subscriptions(struct session *session)
 {
     bool waits = session->pose == POSE_WAITING;
@@ -55,7 +53,7 @@ static bool make_spare(struct session *session)
     }
     extra = session_extra(session);
     if (extra && !extra->spare) {
-        extra->spare = calloc(1, sizeof *extra->spare);
+        extra->spare = slab_calloc(&session->broker->slab, sizeof *extra->spare);
     }
     return extra && extra->spare;
 }

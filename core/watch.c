@@ -7,13 +7,13 @@
 
 struct interest *interest_of(struct broker *broker, struct job *job)
 {
-    struct job_extra *extra = job_extra(job);
+    struct job_extra *extra = job_extra(broker, job);
     struct interest *interest;
 
     if (!extra || extra->interest) {
         return extra ? extra->interest : NULL;
     }
-    interest = calloc(1, sizeof *interest);
+    interest = slab_calloc(&broker->slab, sizeof *interest);
     if (!interest) {
         return NULL;
     }
@@ -50,7 +50,7 @@ struct watch *watch_add(struct session *session, struct job *job)
 {
     struct session_extra *extra = session_extra(session);
     struct interest *interest = extra ? interest_of(session->broker, job) : NULL;
-    struct watch *watch = interest ? calloc(1, sizeof *watch) : NULL;
+    struct watch *watch = interest ? slab_calloc(&session->broker->slab, sizeof *watch) : NULL;
 
     if (!watch) {
         return NULL;
@@ -80,7 +80,7 @@ void watch_forget(struct watch *watch)
     list_remove(&watch->in_interest);
     list_remove(&watch->in_session);
     interest->count--;
-    free(watch);
+    slab_free(&interest->broker->slab, watch, sizeof *watch);
 }
 
 void watch_drop(struct watch *watch)
@@ -141,7 +141,7 @@ void interest_free(struct interest *interest)
     }
     list_remove(&interest->news);
     blob_unref(interest->spelling);
-    free(interest);
+    slab_free(&interest->broker->slab, interest, sizeof *interest);
 }
 
 void interest_retried(struct interest *interest)

@@ -59,8 +59,8 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
     if (!record_room(broker, RECORD_RELEASE, job)) {
         return STATUS_NO_ROOM;
     }
-    JOB_COUNT(job, releases);
-    job_set_delay(job, delay_for);
+    JOB_COUNT(broker, job, releases);
+    job_set_delay(broker, job, delay_for);
     if (job_interest(job)) {
         // Whoever takes it next starts anew.
         interest_retried(job_interest(job));

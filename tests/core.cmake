@@ -4,6 +4,10 @@ foreach(unit containers blob)
         SOURCES core_${unit}_test.c LINKS tandem_core NTH_ALLOC)
 endforeach()
 
+# Sanitizers replace what it is about: it runs against the release build, too.
+tandem_test(NAME core_slab_test LABEL unit SOURCES core_slab_test.c LINKS tandem_core)
+set_tests_properties(core_slab_test PROPERTIES LABELS "unit;release")
+
 # Stories about the broker are told on a stage: virtual time, actors and a store in memory.
 add_library(core_stage STATIC support/stage.c support/stage_acts.c)
 target_link_libraries(core_stage PUBLIC tandem_core PkgConfig::CMOCKA PRIVATE tandem_warnings)

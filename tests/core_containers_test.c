@@ -284,6 +284,24 @@ static void hash_chains_stay_short(void **state)
     hash_clear(&hash);
 }
 
+static void hash_without_nodes_has_given_its_buckets_back(void **state)
+{
+    struct hash hash;
+
+    (void)state;
+    hash_init(&hash, item_hash);
+    for (size_t i = 0; i < ITEMS; i++) {
+        items[i].key = i;
+        assert_true(hash_make_room(&hash));
+        hash_insert(&hash, &items[i].in_hash);
+    }
+    for (size_t i = 0; i < ITEMS; i++) {
+        hash_remove(&hash, &items[i].in_hash);
+    }
+    assert_int_equal(hash.buckets, (size_t)1 << HASH_FIRST_BITS);
+    hash_clear(&hash);
+}
+
 static void hash_keeps_nodes_of_equal_hash_apart(void **state)
 {
     struct hash hash;
@@ -464,6 +482,7 @@ int main(void)
         WITH_ITEMS(tree_stays_shallow_whatever_the_order),
         WITH_ITEMS(hash_follows_random_changes),
         WITH_ITEMS(hash_chains_stay_short),
+        WITH_ITEMS(hash_without_nodes_has_given_its_buckets_back),
         WITH_ITEMS(hash_keeps_nodes_of_equal_hash_apart),
         WITH_ITEMS(hash_that_cannot_grow_still_takes_nodes),
         WITH_ITEMS(hash_of_bytes_depends_on_all_of_them),

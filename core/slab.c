@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/slab.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifdef __SANITIZE_ADDRESS__
+enum { LARGEST = 0 };
+#else
+enum { LARGEST = SLAB_MAX };
+#endif
+
+#define BLOCK_SIZE ((size_t)256 * 1024)
+// So many empty blocks are kept, lest a load that rises and falls maps and unmaps all the time.
+enum { EMPTY_KEPT = 4 };
+
+struct thing {
+    struct thing *next;
+};
+
+// At the beginning of each block, whose address is a multiple of its size.
+struct block {
+    struct list_node link; // in slab->usable, slab->empty, or (a full one) in no list
+    struct thing *freed;   // things that were in use and are not
+    uint32_t used;         // things in use
+    uint32_t fresh;        // where the things begin that were never used, from the block's start
+    uint32_t size;         // of a thing
+};
+
+void slab_init(struct slab *slab)
+{
+    for (size_t i = 0; i < SLAB_CLASSES; i++) {
+        list_init(&slab->usable[i]);
+    }
+    list_init(&slab->empty);
+    slab->empty_count = 0;
+}
+
+static struct block *block_in(struct list_node *list)
+{
+    return list_empty(list) ? NULL : list_item(list_first(list), struct block, link);
+}
+
+void slab_clear(struct slab *slab)
+{
+    struct block *block;
+
+    while ((block = block_in(&slab->empty))) {
+        list_remove(&block->link);
+        (void)munmap(block, BLOCK_SIZE);
+    }
+    slab->empty_count = 0;
+}
+
+// The system aligns to pages only: maps twice as much and gives back what is not needed.
+static struct block *block_map(void)
+{
+    char *map =
+        mmap(NULL, 2 * BLOCK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t before;
+
+    if (map == MAP_FAILED) {
+        return NULL;
+    }
+    before = (BLOCK_SIZE - ((uintptr_t)map & (BLOCK_SIZE - 1))) & (BLOCK_SIZE - 1);
+    if (before > 0) {
+        (void)munmap(map, before);
+    }
+    (void)munmap(map + before + BLOCK_SIZE, BLOCK_SIZE - before);
+    return (struct block *)(void *)(map + before);
+}
+
+static struct block *block_new(struct slab *slab, size_t size)
+{
+    struct block *block = block_in(&slab->empty);
+
+    if (block) {
+        list_remove(&block->link);
+        slab->empty_count--;
+    } else {
+        block = block_map();
+    }
+    if (block) {
+        *block = (struct block){.fresh = sizeof *block, .size = (uint32_t)size};
+        list_init(&block->link);
+        list_append(&slab->usable[size / 8], &block->link);
+    }
+    return block;
+}
+
+static bool block_full(const struct block *block)
+{
+    return !block->freed && block->fresh + block->size > BLOCK_SIZE;
+}
+
+static void *block_take(struct block *block)
+{
+    struct thing *thing = block->freed;
+
+    if (thing) {
+        block->freed = thing->next;
+    } else {
+        thing = (struct thing *)(void *)((char *)block + block->fresh);
+        block->fresh += block->size;
+    }
+    block->used++;
+    if (block_full(block)) {
+        list_remove(&block->link);
+    }
+    return thing;
+}
+
+void *slab_alloc(struct slab *slab, size_t size)
+{
+    struct block *block;
+
+    if (size > LARGEST) {
+        return malloc(size);
+    }
+    size = size < sizeof(struct thing) ? sizeof(struct thing) : (size + 7) & ~(size_t)7;
+    block = block_in(&slab->usable[size / 8]);
+    if (!block) {
+        block = block_new(slab, size);
+    }
+    return block ? block_take(block) : NULL;
+}
+
+void *slab_calloc(struct slab *slab, size_t size)
+{
+    void *thing = slab_alloc(slab, size);
+
+    if (thing) {
+        memset(thing, 0, size);
+    }
+    return thing;
+}
+
+static void block_retire(struct slab *slab, struct block *block)
+{
+    list_remove(&block->link);
+    // Where the system cannot divide its map any further, the block is kept for the next need.
+    if (slab->empty_count < EMPTY_KEPT || munmap(block, BLOCK_SIZE) != 0) {
+        list_append(&slab->empty, &block->link);
+        slab->empty_count++;
+    }
+}
+
+void slab_free(struct slab *slab, void *freed, size_t size)
+{
+    struct thing *thing = freed;
+    struct block *block;
+
+    if (!thing || size > LARGEST) {
+        free(thing);
+        return;
+    }
+    block = (struct block *)((uintptr_t)thing & ~(BLOCK_SIZE - 1));
+    if (block_full(block)) {
+        list_append(&slab->usable[block->size / 8], &block->link);
+    }
+    thing->next = block->freed;
+    block->freed = thing;
+    if (--block->used == 0) {
+        block_retire(slab, block);
+    }
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+
+// Memory for things that there are millions of. With AddressSanitizer every thing comes from
+// malloc, so this test is worth most in a build without it.
+
+#include "core/slab.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { THINGS = 20000 };
+
+static size_t size_of(size_t i)
+{
+    return i * 37 % (SLAB_MAX + 200) + 1;
+}
+
+static void things_of_any_size_keep_their_bytes(void **state)
+{
+    static unsigned char *things[THINGS];
+    struct slab slab;
+
+    (void)state;
+    slab_init(&slab);
+    for (size_t i = 0; i < THINGS; i++) {
+        things[i] = slab_alloc(&slab, size_of(i));
+        assert_non_null(things[i]);
+        assert_int_equal((uintptr_t)things[i] % 8, 0);
+        memset(things[i], (int)(i % 251), size_of(i));
+    }
+    // Every other goes and comes again, in another order.
+    for (size_t i = 0; i < THINGS; i += 2) {
+        slab_free(&slab, things[i], size_of(i));
+    }
+    for (size_t i = THINGS; i > 0; i -= 2) {
+        things[i - 2] = slab_alloc(&slab, size_of(i - 2));
+        assert_non_null(things[i - 2]);
+        memset(things[i - 2], (int)((i - 2) % 251), size_of(i - 2));
+    }
+    for (size_t i = 0; i < THINGS; i++) {
+        for (size_t at = 0; at < size_of(i); at++) {
+            assert_int_equal(things[i][at], i % 251);
+        }
+        slab_free(&slab, things[i], size_of(i));
+    }
+    slab_clear(&slab);
+}
+
+static void thing_that_is_wanted_zero_is_zero(void **state)
+{
+    static const char zeros[100];
+    struct slab slab;
+    char *thing;
+
+    (void)state;
+    slab_init(&slab);
+    thing = slab_alloc(&slab, sizeof zeros);
+    assert_non_null(thing);
+    memset(thing, 'x', sizeof zeros);
+    slab_free(&slab, thing, sizeof zeros);
+    thing = slab_calloc(&slab, sizeof zeros);
+    assert_non_null(thing);
+    assert_memory_equal(thing, zeros, sizeof zeros);
+    slab_free(&slab, thing, sizeof zeros);
+    slab_free(&slab, NULL, sizeof zeros);
+    slab_clear(&slab);
+}
+
+static void blocks_go_back_when_their_last_thing_has_gone(void **state)
+{
+    static void *things[THINGS];
+    struct slab slab;
+
+    (void)state;
+    slab_init(&slab);
+    for (size_t i = 0; i < THINGS; i++) {
+        things[i] = slab_alloc(&slab, 1000);
+        assert_non_null(things[i]);
+    }
+    // In an order that empties no block before all are nearly empty.
+    for (size_t start = 0; start < 100; start++) {
+        for (size_t i = start; i < THINGS; i += 100) {
+            slab_free(&slab, things[i], 1000);
+        }
+    }
+    for (size_t i = 0; i < SLAB_CLASSES; i++) {
+        assert_true(list_empty(&slab.usable[i]));
+    }
+    assert_in_range(slab.empty_count, 0, 4);
+    slab_clear(&slab);
+    assert_true(list_empty(&slab.empty));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(things_of_any_size_keep_their_bytes),
+        cmocka_unit_test(thing_that_is_wanted_zero_is_zero),
+        cmocka_unit_test(blocks_go_back_when_their_last_thing_has_gone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
