@@ -110,9 +110,10 @@ size_t blob_builder_missing(const struct blob_builder *builder)
 
 struct blob *blob_builder_finish(struct blob_builder *builder)
 {
-    struct blob *blob = builder->blob ? builder->blob : blob_new(builder->total);
+    struct blob *blob;
 
     ENSURE(blob_builder_missing(builder) == 0);
+    blob = builder->blob ? builder->blob : blob_new(builder->total);
     *builder = (struct blob_builder){0};
     return blob;
 }

@@ -56,6 +56,7 @@ void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
     bool fails = loss == LOSS_LIMIT && job->extra && job->extra->fail_on_limit;
     struct job_place ready = job_ready_place(job);
 
+    ENSURE(holder);
     if (job->attempts < JOB_ATTEMPTS_MAX) {
         job->attempts = (job->attempts + 1u) & 0x3ffu;
     }

@@ -45,6 +45,7 @@ static void leave_reserved(struct broker *broker, struct job *job)
 {
     struct session *session = holder_of(broker, job);
 
+    ENSURE(session);
     tree_remove(&session->leases, &job->place.tree, due_before);
     session->lease_count--;
     if (!session->closed) {
