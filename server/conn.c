@@ -106,6 +106,7 @@ void conn_open(const struct service *service, int fd, const char *peer)
         return;
     }
     list_append(&service->loop->all, &conn->all);
+    service->loop->open++;
     conn_touch(conn);
     log_debug("connected", log_number("conn", (int64_t)conn->wire.number),
               log_string("protocol", service->frontend->name), log_string("peer", peer));
@@ -229,6 +230,7 @@ void conn_close(struct conn *conn)
     (void)conn_set_deadline(conn, NSEC_NEVER);
     free(conn->deadline);
     list_remove(&conn->all);
+    conn_loop(conn)->open--;
     list_remove(&conn->touched);
     kept_drop(&conn->kept, kept_len(&conn->kept));
     output_clear(&conn->wire.out);

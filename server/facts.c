@@ -33,6 +33,16 @@ static uint64_t facts_instance(struct instant now)
     return instance;
 }
 
+uint64_t facts_secret(void)
+{
+    uint64_t secret = 0;
+
+    while (getrandom(&secret, sizeof secret, 0) != (ssize_t)sizeof secret) {
+        // Only a signal interrupts so short a read.
+    }
+    return secret;
+}
+
 void facts_gather(struct facts *facts, struct instant now)
 {
     memset(&facts->machine, 0, sizeof facts->machine);

@@ -16,4 +16,8 @@ struct facts {
 // Fills `facts`, which must not move afterwards. `now` is the start of the process.
 void facts_gather(struct facts *facts, struct instant now);
 
+// A random number for hashes that nobody outside may foresee. Waits for the kernel where that has
+// just started.
+uint64_t facts_secret(void);
+
 #endif

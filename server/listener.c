@@ -30,6 +30,20 @@ struct listener {
     ino_t inode;
 };
 
+// Sets the events of all listeners to what their state asks for.
+static void listeners_watch(struct listeners *listeners)
+{
+    list_each (node, &listeners->all) {
+        struct event *event = &list_item(node, struct listener, node)->event;
+
+        if (listeners->held || listeners->resting) {
+            (void)event_del(event);
+        } else {
+            (void)event_add(event, NULL);
+        }
+    }
+}
+
 static void rest_over(evutil_socket_t fd, short what, void *context)
 {
     struct listeners *listeners = context;
@@ -37,21 +51,33 @@ static void rest_over(evutil_socket_t fd, short what, void *context)
     (void)fd;
     (void)what;
     listeners->resting = false;
-    list_each (node, &listeners->all) {
-        (void)event_add(&list_item(node, struct listener, node)->event, NULL);
+    listeners_watch(listeners);
+}
+
+// One line an episode: it tries again often.
+static void listeners_rest(struct listeners *listeners, int error)
+{
+    if (!listeners->complained) {
+        log_warn("accept_failed", log_string("why", strerror(error)));
+        listeners->complained = true;
+    }
+    if (event_add(&listeners->rest, &REST) == 0) {
+        listeners->resting = true;
+        listeners_watch(listeners);
     }
 }
 
-static void listeners_rest(struct listeners *listeners, int error)
+void listeners_hold(struct listeners *listeners, bool hold)
 {
-    log_warn("accept_failed", log_string("why", strerror(error)));
-    if (event_add(&listeners->rest, &REST) != 0) {
-        return;
+    if (listeners->held != hold) {
+        listeners->held = hold;
+        listeners_watch(listeners);
     }
-    listeners->resting = true;
-    list_each (node, &listeners->all) {
-        (void)event_del(&list_item(node, struct listener, node)->event);
-    }
+}
+
+bool listeners_held(const struct listeners *listeners)
+{
+    return listeners->held;
 }
 
 void listeners_init(struct listeners *listeners, struct event_base *base)
@@ -74,7 +100,7 @@ static void listener_ready(evutil_socket_t listening, short what, void *context)
     struct listener *listener = context;
 
     (void)what;
-    for (int i = 0; i < ACCEPT_BATCH; i++) {
+    for (int i = 0; i < ACCEPT_BATCH && !listener->owner->held; i++) {
         struct sockaddr_storage addr = {0};
         socklen_t len = sizeof addr;
         char peer[PEER_TEXT_MAX];
@@ -85,6 +111,7 @@ static void listener_ready(evutil_socket_t listening, short what, void *context)
                 socket_prepare(fd);
             }
             socket_text((const struct sockaddr *)&addr, len, peer, sizeof peer);
+            listener->owner->complained = false;
             listener->accept(listener->context, fd, peer);
         } else if (errno == EAGAIN) {
             return;
@@ -188,6 +215,20 @@ bool listeners_open(struct listeners *listeners, const char *addresses, const ch
         }
     }
     return next == ADDRESS_END;
+}
+
+bool listeners_adopt(struct listeners *listeners, int fd, const char *protocol,
+                     listener_accept accept, void *context, struct complaint *why)
+{
+    const struct listener model = {.owner = listeners, .accept = accept, .context = context};
+    const struct address nowhere = {.path = ""};
+
+    if (evutil_make_socket_nonblocking(fd) != 0 || !listener_add(listeners, fd, &nowhere, &model)) {
+        complaint_set(why, "out of memory");
+        return false;
+    }
+    listener_announce(list_item(listeners->all.prev, struct listener, node), protocol);
+    return true;
 }
 
 void listeners_close(struct listeners *listeners)

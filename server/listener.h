@@ -2,9 +2,10 @@
 #ifndef TANDEM_SERVER_LISTENER_H
 #define TANDEM_SERVER_LISTENER_H
 
-// The sockets that connections come in at. When the process has no descriptor or memory for one
-// more connection, all listeners rest for a moment instead of being told again and again of what
-// they cannot take.
+// The sockets that connections come in at. While there are as many connections as there may be,
+// accepting is held: new ones wait in the kernel's queue. Where the kernel has no descriptor or
+// memory for one more, all listeners rest for a moment instead of being told again and again of
+// what they cannot take.
 
 #include "core/list.h"
 #include "core/macros.h"
@@ -25,6 +26,8 @@ struct listeners {
     struct list_node all;    /* private */
     struct event rest;       /* private: ends the rest */
     bool resting;            /* private */
+    bool held;               /* private */
+    bool complained;         /* private: since the last connection that was accepted */
 };
 
 // Starts with none. `base` must outlive it.
@@ -35,6 +38,16 @@ void listeners_init(struct listeners *listeners, struct event_base *base);
 // listeners_close.
 bool listeners_open(struct listeners *listeners, const char *addresses, const char *protocol,
                     listener_accept accept, void *context, struct complaint *why) MUST_USE;
+
+// Takes over a stream socket that listens already, and says so in the log. Its file, if it has one,
+// stays when the listener is closed: it belongs to whoever made it. False with the reason in `why`.
+bool listeners_adopt(struct listeners *listeners, int fd, const char *protocol,
+                     listener_accept accept, void *context, struct complaint *why) MUST_USE;
+
+// Accepts nothing until it is called again with false.
+void listeners_hold(struct listeners *listeners, bool hold);
+
+bool listeners_held(const struct listeners *listeners);
 
 // Closes all and removes unix sockets from the file system.
 void listeners_close(struct listeners *listeners);

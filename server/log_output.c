@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void output_line(void *context, enum log_level level, const char *name,
@@ -57,6 +58,19 @@ bool log_output_open(struct log_output *output, const char *path, enum log_forma
     output->format = format;
     log_set_sink(output_line, output, level);
     return true;
+}
+
+void log_output_give(const struct log_output *output, uid_t uid, gid_t gid)
+{
+    struct stat st;
+
+    // A file with further names, or of somebody else, is not ours to give.
+    if (output->fd != STDERR_FILENO && fstat(output->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        st.st_nlink == 1 && st.st_uid == geteuid()) {
+        int ignored = fchown(output->fd, uid, gid);
+
+        (void)ignored;
+    }
 }
 
 void log_output_close(struct log_output *output)

@@ -10,6 +10,8 @@
 
 #include "core/log.h"
 
+#include <sys/types.h>
+
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
 struct log_output {
@@ -25,6 +27,9 @@ void log_output_init(struct log_output *output, enum log_level level);
 // where it cannot be opened: lines go on to where they went.
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
                      enum log_level level, struct complaint *why) MUST_USE;
+
+// Gives a log file that we own to that user, who is to open it anew later.
+void log_output_give(const struct log_output *output, uid_t uid, gid_t gid);
 
 // Takes the sink away and closes the file.
 void log_output_close(struct log_output *output);

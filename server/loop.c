@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/loop.h"
 
+#include "core/log.h"
 #include "server/conn.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void loop_timer_fired(evutil_socket_t fd, short what, void *context)
 {
@@ -167,7 +169,16 @@ static void loop_finish(struct loop *loop)
     }
 }
 
-void loop_turn(struct loop *loop, bool wait)
+// Not the time that passes: a busy machine makes no turn slow.
+static nsec_t loop_cpu_time(void)
+{
+    struct timespec used = {0};
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (nsec_t)used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
+}
+
+static void loop_steps(struct loop *loop, bool wait)
 {
     loop->ticked = false;
     loop_wait(loop, wait);
@@ -176,4 +187,21 @@ void loop_turn(struct loop *loop, bool wait)
     loop->unsettled = broker_settle(loop->broker);
     loop_run(loop);
     loop_finish(loop);
+}
+
+void loop_turn(struct loop *loop, bool wait)
+{
+    nsec_t began_at;
+    nsec_t used_for;
+
+    if (loop->slow_for == 0) {
+        loop_steps(loop, wait);
+        return;
+    }
+    began_at = loop_cpu_time();
+    loop_steps(loop, wait);
+    used_for = loop_cpu_time() - began_at;
+    if (used_for > loop->slow_for) {
+        log_warn("slow_turn", log_number("us", used_for / 1000));
+    }
 }

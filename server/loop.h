@@ -35,6 +35,8 @@ struct loop {
     struct output_pool pool;
     char *buffer; // LOOP_KEPT_MAX + LOOP_READ_MAX bytes, shared: in use only within one read
     uint64_t connections;     // that there were so far
+    uint64_t open;            // of these
+    nsec_t slow_for;          // a turn that uses more processor time is logged; 0: none is
     struct list_node all;     // connections
     struct list_node touched; // those to be fed again, or to be looked at when the turn ends
     struct tree deadlines;    // those that want to be told of a moment

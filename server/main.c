@@ -4,72 +4,93 @@
 #include "server/options.h"
 #include "server/server.h"
 
+#include <malloc.h>
 #include <stdio.h>
 
-static int fail(enum exit_code code, const struct complaint *why)
+static enum fault fail(enum fault fault, const struct complaint *why)
 {
     (void)fprintf(stderr, "tandemd: %s\n", why->text);
-    return (int)code;
+    return fault;
 }
 
-static int serve(struct settings *settings, const struct settings_source *source)
+static void log_notes(const struct flags *flags)
+{
+    for (size_t i = 0; i < flags->note_count; i++) {
+        log_warn("flag", log_string("note", flags->notes[i]));
+    }
+}
+
+// Large blocks come from the system and go back to it, as they do at first; left to itself the
+// allocator raises the bound, and then clears megabytes by hand where fresh pages are clear.
+static void keep_large_blocks_apart(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+}
+
+static enum fault serve(struct settings *settings, const struct settings_source *source,
+                        const struct flags *flags)
 {
     const struct server_settings *ours = &settings->server;
     struct log_output log;
     struct server server;
     struct complaint why;
-    bool good;
+    enum fault fault;
 
     log_output_init(&log, (enum log_level)ours->log_level);
     libevent_log_route();
     if (!log_output_open(&log, ours->log_file, (enum log_format)ours->log_format,
                          (enum log_level)ours->log_level, &why)) {
-        return fail(EXIT_CODE_FAILED, &why);
+        return fail(FAULT_OTHER, &why);
     }
-    good = server_open(&server, settings, source, &log, &why);
-    if (good) {
+    log_notes(flags);
+    keep_large_blocks_apart();
+    fault = server_open(&server, settings, source, &log, &why);
+    if (fault == FAULT_NONE) {
         log_info("started", log_string("version", TANDEM_VERSION),
                  log_number("pid", server.facts.process.pid));
         server_run(&server);
     }
     server_close(&server);
-    if (good) {
+    if (fault == FAULT_NONE) {
         log_info("stopped", log_string("version", TANDEM_VERSION));
     } else {
         log_error("not_started", log_string("why", why.text));
     }
     log_output_close(&log);
-    return good ? EXIT_CODE_GOOD : EXIT_CODE_FAILED;
+    return fault;
 }
 
-static int run(const struct options *options)
+static enum fault run(const struct options *options)
 {
-    const struct settings_source source = {
-        .path = options->config_path, .sets = options->sets, .set_count = options->set_count};
+    const struct settings_source source = {.path = options->config_path,
+                                           .sets = options->sets,
+                                           .set_count = options->set_count,
+                                           .as_beanstalkd = options->as_beanstalkd};
     struct complaint why;
     struct settings *settings = settings_load(&source, &why);
-    int code = EXIT_CODE_GOOD;
+    enum fault fault = FAULT_NONE;
 
     if (!settings) {
-        return fail(EXIT_CODE_USAGE, &why);
+        return fail(FAULT_USAGE, &why);
     }
     if (options->action == ACTION_CHECK) {
         config_print(&settings->config, stdout);
     } else {
-        code = serve(settings, &source);
+        fault = serve(settings, &source, &options->flags);
     }
     settings_free(settings);
-    return code;
+    return fault;
 }
 
 int main(int argc, char **argv)
 {
     struct options options;
     struct complaint why;
-    int code = EXIT_CODE_GOOD;
+    enum fault fault = options_parse(&options, argc, argv, &why);
+    int code;
 
-    if (!options_parse(&options, argc, argv, &why)) {
-        code = fail(EXIT_CODE_USAGE, &why);
+    if (fault != FAULT_NONE) {
+        (void)fail(fault, &why);
     } else {
         switch (options.action) {
         case ACTION_VERSION:
@@ -80,10 +101,11 @@ int main(int argc, char **argv)
             break;
         case ACTION_CHECK:
         case ACTION_RUN:
-            code = run(&options);
+            fault = run(&options);
             break;
         }
     }
+    code = fault_exit_code(fault, options.as_beanstalkd);
     options_clear(&options);
     return code;
 }

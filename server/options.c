@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 const char options_help[] =
@@ -14,53 +15,96 @@ const char options_help[] =
     "                               where it exists)\n"
     "      --set SECTION.KEY=VALUE  set one key, after the file; may be repeated\n"
     "      --check-config           print the settings that result, and exit\n"
-    "      --version                print the version, and exit\n"
-    "      --help                   print this, and exit\n"
+    "  -v, --version                print the version, and exit\n"
+    "  -h, --help                   print this, and exit\n"
+    "\n"
+    "Any of beanstalkd's own flags puts it in beanstalkd's place: nothing but beanstalk, at\n"
+    "0.0.0.0:11300, unless other things are set, and beanstalkd's exit codes.\n"
+    "\n"
+    "  -l ADDR   listen at ADDR, or at unix:PATH\n"
+    "  -p PORT   listen at PORT\n"
+    "  -u USER   become USER and its group\n"
+    "  -z BYTES  the largest job body (65535; at most 1073741824)\n"
+    "  -V        log each connection\n"
+    "  -b DIR    refused: there is no journal in this version\n"
+    "  -f MS, -F, -s BYTES  taken, and without effect where there is no journal\n"
+    "  -c, -n    ignored\n"
     "\n"
     "Signals: TERM and INT stop it, USR1 makes it refuse new jobs, HUP reads the settings\n"
     "again and opens the log file anew.\n"
     "\n"
     "Exit codes: 0 stopped as asked; 1 an address, a file or memory could not be had;\n"
-    "2 the command line or the configuration is wrong.\n";
+    "2 the command line or the configuration is wrong. In beanstalkd's place: 5 for a wrong\n"
+    "command line or configuration, 10 for -b, 32 to 34 for the user, 111 for an address.\n";
 
-// getopt_long answers with these where an option has no letter.
-enum { LONG_SET = 256, LONG_CHECK, LONG_VERSION, LONG_HELP };
+// getopt_long answers with these for options that are words.
+enum { LONG_CONFIG = 256, LONG_SET, LONG_CHECK, LONG_VERSION, LONG_HELP };
 
 static const struct option long_options[] = {
-    {"config", required_argument, NULL, 'C'},        {"set", required_argument, NULL, LONG_SET},
-    {"check-config", no_argument, NULL, LONG_CHECK}, {"version", no_argument, NULL, LONG_VERSION},
-    {"help", no_argument, NULL, LONG_HELP},          {NULL, 0, NULL, 0},
+    {"config", required_argument, NULL, LONG_CONFIG}, {"set", required_argument, NULL, LONG_SET},
+    {"check-config", no_argument, NULL, LONG_CHECK},  {"version", no_argument, NULL, LONG_VERSION},
+    {"help", no_argument, NULL, LONG_HELP},           {NULL, 0, NULL, 0},
 };
 
+// Names the option that getopt has just refused: a letter of a cluster, or a whole word.
+static void option_bad(struct options *options, char **argv, const char *what,
+                       struct complaint *why)
+{
+    if (optopt > 0 && optopt < LONG_CONFIG) {
+        options->as_beanstalkd = options->as_beanstalkd || flags_know(optopt);
+        complaint_set(why, "-%c: %s (see --help)", optopt, what);
+    } else {
+        complaint_set(why, "%s: %s (see --help)", argv[optind - 1], what);
+    }
+}
+
+// Takes one option that getopt has found.
+static bool option_take(struct options *options, int letter, char **argv, struct complaint *why)
+{
+    switch (letter) {
+    case 'C':
+    case LONG_CONFIG:
+        options->config_path = optarg;
+        return true;
+    case LONG_SET:
+        options->sets[options->set_count++] = optarg;
+        return true;
+    case LONG_CHECK:
+        options->action = ACTION_CHECK;
+        return true;
+    case 'v':
+    case LONG_VERSION:
+        options->action = ACTION_VERSION;
+        return true;
+    case 'h':
+    case LONG_HELP:
+        options->action = ACTION_HELP;
+        return true;
+    case ':':
+        option_bad(options, argv, "a value is missing", why);
+        return false;
+    case '?':
+        option_bad(options, argv, "no such option", why);
+        return false;
+    default:
+        options->as_beanstalkd = true;
+        return flags_take(&options->flags, letter, optarg, why);
+    }
+}
+
+// As in beanstalkd, what stands behind -v or -h is not looked at.
 static bool options_scan(struct options *options, int argc, char **argv, struct complaint *why)
 {
     int letter;
 
     opterr = 0;
-    optind = 1;
-    while ((letter = getopt_long(argc, argv, ":C:", long_options, NULL)) != -1) {
-        switch (letter) {
-        case 'C':
-            options->config_path = optarg;
-            break;
-        case LONG_SET:
-            options->sets[options->set_count++] = optarg;
-            break;
-        case LONG_CHECK:
-            options->action = ACTION_CHECK;
-            break;
-        case LONG_VERSION:
-            options->action = ACTION_VERSION;
-            break;
-        case LONG_HELP:
-            options->action = ACTION_HELP;
-            break;
-        case ':':
-            complaint_set(why, "%s: a value is missing (see --help)", argv[optind - 1]);
+    optind = 0; // so that GNU's getopt forgets a cluster that it was in the middle of
+    while ((letter = getopt_long(argc, argv, ":C:vh" FLAGS_LETTERS, long_options, NULL)) != -1) {
+        if (!option_take(options, letter, argv, why)) {
             return false;
-        default:
-            complaint_set(why, "%s: no such option (see --help)", argv[optind - 1]);
-            return false;
+        }
+        if (options->action == ACTION_VERSION || options->action == ACTION_HELP) {
+            return true;
         }
     }
     if (optind < argc) {
@@ -70,25 +114,48 @@ static bool options_scan(struct options *options, int argc, char **argv, struct 
     return true;
 }
 
-bool options_parse(struct options *options, int argc, char **argv, struct complaint *why)
+// Puts what the flags say in front of what --set says.
+static enum fault options_merge(struct options *options, struct complaint *why)
+{
+    enum fault fault = flags_settings(&options->flags, options->owned, &options->owned_count, why);
+
+    if (fault != FAULT_NONE) {
+        return fault;
+    }
+    memmove(options->sets + options->owned_count, options->sets,
+            options->set_count * sizeof *options->sets);
+    for (size_t i = 0; i < options->owned_count; i++) {
+        options->sets[i] = options->owned[i];
+    }
+    options->set_count += options->owned_count;
+    return FAULT_NONE;
+}
+
+enum fault options_parse(struct options *options, int argc, char **argv, struct complaint *why)
 {
     *options = (struct options){.action = ACTION_RUN};
-    options->sets = calloc((size_t)argc, sizeof *options->sets);
+    options->sets = calloc((size_t)argc + FLAGS_SETTINGS_MAX, sizeof *options->sets);
     if (!options->sets) {
         complaint_set(why, "out of memory");
-        return false;
+        return FAULT_OTHER;
     }
     if (!options_scan(options, argc, argv, why)) {
-        return false;
+        return FAULT_USAGE;
+    }
+    if (options->action == ACTION_VERSION || options->action == ACTION_HELP) {
+        return FAULT_NONE;
     }
     if (!options->config_path && access(OPTIONS_DEFAULT_CONFIG, F_OK) == 0) {
         options->config_path = OPTIONS_DEFAULT_CONFIG;
     }
-    return true;
+    return options_merge(options, why);
 }
 
 void options_clear(struct options *options)
 {
+    for (size_t i = 0; i < options->owned_count; i++) {
+        free(options->owned[i]);
+    }
     free(options->sets);
     *options = (struct options){.action = ACTION_RUN};
 }

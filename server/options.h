@@ -2,20 +2,16 @@
 #ifndef TANDEM_SERVER_OPTIONS_H
 #define TANDEM_SERVER_OPTIONS_H
 
-// The command line. This header and its source stay away from core/option.h: the C library's
-// getopt.h has a `struct option` of its own.
+// The command line: our own options and beanstalkd's flags, mixed as one likes. This header and
+// its source stay away from core/option.h: the C library's getopt.h has a `struct option` of its
+// own.
 
 #include "core/macros.h"
 #include "server/complaint.h"
+#include "server/fault.h"
+#include "server/flags.h"
 
 #include <stdbool.h>
-
-// What the exit code says.
-enum exit_code {
-    EXIT_CODE_GOOD = 0,
-    EXIT_CODE_FAILED = 1, // an address, a file or memory could not be had, at start or later
-    EXIT_CODE_USAGE = 2,  // the command line or the configuration is wrong
-};
 
 #define OPTIONS_DEFAULT_CONFIG "/etc/tandem/tandemd.conf"
 
@@ -23,18 +19,23 @@ enum action { ACTION_RUN, ACTION_CHECK, ACTION_VERSION, ACTION_HELP };
 
 struct options {
     enum action action;
+    bool as_beanstalkd;      // one of beanstalkd's flags was there: take its place
     const char *config_path; // NULL for none
-    const char **sets;       // what each --set said, in order
+    const char **sets;       // what the flags say, then what each --set said, in order
     size_t set_count;
+    struct flags flags;
+    char *owned[FLAGS_SETTINGS_MAX]; /* private: those of `sets` that are freed */
+    size_t owned_count;              /* private */
 };
 
 // What --help prints.
 extern const char options_help[];
 
 // Reads the arguments, which must outlive the options. Without --config, the default file is used
-// where it exists. False, with the reason in `why`; the options are then to be cleared all the
-// same.
-bool options_parse(struct options *options, int argc, char **argv, struct complaint *why) MUST_USE;
+// where it exists. FAULT_NONE, or the reason in `why`; the options are to be cleared in any case,
+// and `as_beanstalkd` is right in any case.
+enum fault options_parse(struct options *options, int argc, char **argv,
+                         struct complaint *why) MUST_USE;
 
 void options_clear(struct options *options);
 

@@ -2,13 +2,43 @@
 #include "server/server.h"
 
 #include "core/log.h"
+#include "server/capacity.h"
 #include "server/clock.h"
+#include "server/file_mode.h"
+#include "server/inherited.h"
+#include "server/notify.h"
+#include "server/privilege.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 // How long staged replies may take to leave when the server stops.
 static const struct timeval STOP_PATIENCE = {.tv_sec = 2};
+
+// Accepting goes on while there is room. The log is told once, until there is some ease again.
+static void server_review_room(struct server *server)
+{
+    uint64_t open = server->loop.open;
+    bool full = open >= server->most_connections;
+
+    if (full && !server->full_said) {
+        server->full_said = true;
+        log_warn("connections_limit", log_number("connections", (int64_t)open));
+    } else if (open < server->most_connections - server->most_connections / 8) {
+        server->full_said = false;
+    }
+    listeners_hold(&server->listeners, full);
+}
+
+// Takes over what may change while the server runs.
+static void server_apply(struct server *server)
+{
+    const struct server_settings *now = &server->settings->server;
+
+    server->most_connections = capacity_connections(now->max_connections);
+    server->loop.slow_for = now->slow_turn * NSEC_PER_MSEC;
+}
 
 static void server_accept(void *context, int fd, const char *peer)
 {
@@ -16,6 +46,7 @@ static void server_accept(void *context, int fd, const char *peer)
 
     loop_tick(service->loop);
     conn_open(service, fd, peer);
+    server_review_room(container_of(service->loop, struct server, loop));
 }
 
 static void patience_over(evutil_socket_t fd, short what, void *context)
@@ -34,6 +65,7 @@ static void server_stop(struct server *server)
         return;
     }
     log_info("stopping", log_number("pid", server->facts.process.pid));
+    notify_stopping();
     server->stage = SERVER_STOPS;
     listeners_close(&server->listeners);
     loop_finish_all(&server->loop);
@@ -42,21 +74,28 @@ static void server_stop(struct server *server)
     }
 }
 
+static bool server_open_log(const struct server *server, struct complaint *why)
+{
+    const struct server_settings *now = &server->settings->server;
+
+    return log_output_open(server->log, now->log_file, (enum log_format)now->log_format,
+                           (enum log_level)now->log_level, why);
+}
+
 // A file or a value that is wrong changes nothing.
 static void server_reload(struct server *server)
 {
     struct complaint why;
     struct settings *fresh = settings_load(server->source, &why);
-    const struct server_settings *now = &server->settings->server;
 
     if (!fresh) {
         log_error("reload_failed", log_string("why", why.text));
         return;
     }
     config_adopt(&server->settings->config, &fresh->config);
+    server_apply(server);
     settings_free(fresh);
-    if (!log_output_open(server->log, now->log_file, (enum log_format)now->log_format,
-                         (enum log_level)now->log_level, &why)) {
+    if (!server_open_log(server, &why)) {
         log_error("log_not_opened", log_string("why", why.text));
     }
     log_info("reloaded", log_string("file", server->source->path ? server->source->path : ""));
@@ -75,7 +114,9 @@ static void server_signal(void *context, enum signal_wish wish)
         broker_drain(server->broker);
         return;
     case SIGNAL_RELOAD:
+        notify_reloading();
         server_reload(server);
+        notify_ready();
         return;
     }
     UNREACHABLE();
@@ -106,11 +147,26 @@ static bool server_start_frontends(struct server *server, struct complaint *why)
     return true;
 }
 
-static bool server_listen(struct server *server, struct complaint *why)
+static bool server_adopt(void *context, int fd, size_t index, struct complaint *why)
+{
+    struct server *server = context;
+
+    server->inherited[index] = true;
+    return listeners_adopt(&server->listeners, fd, frontends[index]->name, server_accept,
+                           &server->services[index], why);
+}
+
+// Opens what the `listen` keys say, but for the protocols that were handed their sockets.
+static bool server_listen_at(struct server *server, struct complaint *why)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
-        if (!listeners_open(&server->listeners, server->settings->protocols[i].listen,
-                            frontends[i]->name, server_accept, &server->services[i], why)) {
+        const char *addresses = server->settings->protocols[i].listen;
+
+        if (server->inherited[i]) {
+            log_info("listen_replaced", log_string("protocol", frontends[i]->name),
+                     log_string("addresses", addresses), log_string("by", "inherited sockets"));
+        } else if (!listeners_open(&server->listeners, addresses, frontends[i]->name, server_accept,
+                                   &server->services[i], why)) {
             return false;
         }
     }
@@ -121,34 +177,108 @@ static bool server_listen(struct server *server, struct complaint *why)
     return true;
 }
 
-bool server_open(struct server *server, struct settings *settings,
-                 const struct settings_source *source, struct log_output *log,
-                 struct complaint *why)
+// The mode of unix sockets is set by the umask, so that no socket is there with another one.
+static bool server_listen(struct server *server, struct complaint *why)
 {
-    const struct broker_options broker_options = {0};
+    const char *text = server->settings->server.socket_mode;
+    mode_t mode = 0;
+    mode_t saved;
+    bool good;
+
+    if (*text == '\0') {
+        return server_listen_at(server, why);
+    }
+    if (!file_mode_parse(text, &mode, why)) {
+        return false;
+    }
+    saved = umask(0777 & ~mode);
+    good = server_listen_at(server, why);
+    (void)umask(saved);
+    return good;
+}
+
+// The log is opened anew right away: better that it fails now than at the first SIGHUP.
+static enum fault server_drop_privilege(struct server *server, struct complaint *why)
+{
+    const char *user = server->settings->server.user;
+    struct identity identity;
+    enum fault fault;
+
+    if (*user == '\0') {
+        return FAULT_NONE;
+    }
+    fault = privilege_find(user, &identity, why);
+    if (fault != FAULT_NONE) {
+        return fault;
+    }
+    log_output_give(server->log, identity.uid, identity.gid);
+    fault = privilege_become(&identity, why);
+    if (fault != FAULT_NONE) {
+        return fault;
+    }
+    log_info("user_changed", log_string("user", user), log_number("uid", identity.uid),
+             log_number("gid", identity.gid));
+    if (!server_open_log(server, why)) {
+        complaint_wrap(why, "as user %s: ", user);
+        return FAULT_OTHER;
+    }
+    return FAULT_NONE;
+}
+
+// What is there before the first address is listened at.
+static bool server_prepare(struct server *server, struct complaint *why)
+{
+    const struct broker_options broker_options = {.secret = facts_secret()};
+    const char *pid_file = server->settings->server.pid_file;
     struct instant now = clock_now();
 
-    memset(server, 0, sizeof *server);
-    server->settings = settings;
-    server->source = source;
-    server->log = log;
+    if (*pid_file && !pid_file_claim(&server->pid_file, pid_file, why)) {
+        return false;
+    }
     facts_gather(&server->facts, now);
     complaint_set(why, "out of memory or descriptors");
     server->broker = broker_new(&broker_options, now);
     if (!server->broker || !loop_init(&server->loop, server->broker, clock_now)) {
         return false;
     }
+    capacity_raise();
+    server_apply(server);
     listeners_init(&server->listeners, server->loop.base);
     (void)evtimer_assign(&server->patience, server->loop.base, patience_over, server);
     return signals_open(&server->signals, server->loop.base, server_signal, server) &&
-           server_start_frontends(server, why) && server_listen(server, why);
+           server_start_frontends(server, why);
+}
+
+enum fault server_open(struct server *server, struct settings *settings,
+                       const struct settings_source *source, struct log_output *log,
+                       struct complaint *why)
+{
+    enum fault fault;
+
+    memset(server, 0, sizeof *server);
+    server->settings = settings;
+    server->source = source;
+    server->log = log;
+    if (!server_prepare(server, why)) {
+        return FAULT_OTHER;
+    }
+    if (!inherited_each(server_adopt, server, why) || !server_listen(server, why)) {
+        return FAULT_ADDRESS;
+    }
+    fault = server_drop_privilege(server, why);
+    if (fault == FAULT_NONE && !pid_file_write(&server->pid_file, why)) {
+        fault = FAULT_OTHER;
+    }
+    return fault;
 }
 
 void server_run(struct server *server)
 {
+    notify_ready();
     while (server->stage == SERVER_RUNS ||
            (server->stage == SERVER_STOPS && !list_empty(&server->loop.all))) {
         loop_turn(&server->loop, true);
+        server_review_room(server);
     }
 }
 
@@ -167,5 +297,6 @@ void server_close(struct server *server)
         free(service->shared);
     }
     broker_free(server->broker);
+    pid_file_release(&server->pid_file);
     memset(server, 0, sizeof *server);
 }

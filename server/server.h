@@ -9,9 +9,11 @@
 #include "core/broker.h"
 #include "server/conn.h"
 #include "server/facts.h"
+#include "server/fault.h"
 #include "server/listener.h"
 #include "server/log_output.h"
 #include "server/loop.h"
+#include "server/pid_file.h"
 #include "server/settings.h"
 #include "server/signals.h"
 
@@ -25,18 +27,23 @@ struct server {
     struct listeners listeners;           /* private */
     struct signals signals;               /* private */
     struct service services[FRONTENDS];   /* private */
+    uint64_t most_connections;            /* private */
+    bool full_said;                       /* private: in the log */
     size_t started;                       /* private: front-ends that must be stopped */
+    bool inherited[FRONTENDS];            /* private: those that were handed their sockets */
+    struct pid_file pid_file;             /* private */
     struct event patience;                /* private */
     enum { SERVER_RUNS, SERVER_STOPS, SERVER_GIVES_UP } stage; /* private */
 };
 
-// Makes everything ready and listens. `settings` and `source` (for a reload) and `log` are
-// borrowed. False with the reason in `why`; the server is to be closed in any case.
-bool server_open(struct server *server, struct settings *settings,
-                 const struct settings_source *source, struct log_output *log,
-                 struct complaint *why) MUST_USE;
+// Makes everything ready, listens and, last, becomes the user that the settings name. `settings`
+// and `source` (for a reload) and `log` are borrowed. FAULT_NONE, or the reason in `why`; the
+// server is to be closed in any case.
+enum fault server_open(struct server *server, struct settings *settings,
+                       const struct settings_source *source, struct log_output *log,
+                       struct complaint *why) MUST_USE;
 
-// Runs until a signal has stopped it.
+// Tells the service manager that it is ready, and runs until a signal has stopped it.
 void server_run(struct server *server);
 
 // Frees everything. A zeroed server is allowed.

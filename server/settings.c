@@ -2,11 +2,46 @@
 #include "server/settings.h"
 
 #include "server/address.h"
+#include "server/file_mode.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
+#include <string.h>
+
+// More than any machine has.
+#define CONNECTIONS_MAX 1000000000
+#define SLOW_TURN_MAX 3600000
 
 static const struct option server_options[] = {
+    {.name = "user",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, user),
+     .preset = "",
+     .effect = "The user to become once everything is open; empty for staying who started it."},
+    {.name = "pid_file",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, pid_file),
+     .preset = "",
+     .effect = "Where the number of the process is kept while it runs; empty for nowhere."},
+    {.name = "socket_mode",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, socket_mode),
+     .preset = "",
+     .effect = "The mode of unix sockets, in octal digits; empty for what the umask leaves."},
+    {.name = "max_connections",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct server_settings, max_connections),
+     .preset = "0",
+     .max = CONNECTIONS_MAX,
+     .live = true,
+     .effect = "Connections at a time; 0 for as many as there are descriptors."},
+    {.name = "slow_turn",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct server_settings, slow_turn),
+     .preset = "0",
+     .max = SLOW_TURN_MAX,
+     .live = true,
+     .effect = "Milliseconds of processor time above which a turn of the loop is logged; 0: none."},
     {.name = "log_level",
      .kind = OPTION_CHOICE,
      .offset = offsetof(struct server_settings, log_level),
@@ -30,6 +65,14 @@ static const struct option server_options[] = {
     {.name = NULL},
 };
 
+static bool check_server(const struct option *option, const char *text, struct complaint *why)
+{
+    mode_t unused;
+
+    return strcmp(option->name, "socket_mode") != 0 || *text == '\0' ||
+           file_mode_parse(text, &unused, why);
+}
+
 static bool check_addresses(const struct option *option, const char *text, struct complaint *why)
 {
     (void)option;
@@ -41,8 +84,17 @@ static void settings_add(struct settings *settings, const struct config_table *t
     settings->tables[settings->config.count++] = *table;
 }
 
+// Where a front-end listens unless it is told.
+static const char *default_listen(const struct frontend *frontend, bool as_beanstalkd)
+{
+    if (!as_beanstalkd) {
+        return frontend->listen;
+    }
+    return strcmp(frontend->name, "beanstalk") == 0 ? "0.0.0.0:11300" : "";
+}
+
 // The tables of one front-end.
-static void settings_add_frontend(struct settings *settings, size_t index)
+static void settings_add_frontend(struct settings *settings, size_t index, bool as_beanstalkd)
 {
     const struct frontend *frontend = frontends[index];
     struct protocol_settings *protocol = &settings->protocols[index];
@@ -52,7 +104,7 @@ static void settings_add_frontend(struct settings *settings, size_t index)
         .name = "listen",
         .kind = OPTION_TEXT,
         .offset = offsetof(struct protocol_settings, listen),
-        .preset = frontend->listen,
+        .preset = default_listen(frontend, as_beanstalkd),
         .effect = "Addresses to accept connections at; empty for none.",
     };
     settings_add(settings, &(struct config_table){.section = frontend->name,
@@ -75,7 +127,7 @@ static size_t options_room(const struct frontend *frontend)
 }
 
 // Makes room for what the tables describe, and lists them; false without memory.
-static bool settings_describe(struct settings *settings)
+static bool settings_describe(struct settings *settings, bool as_beanstalkd)
 {
     size_t room = 1;
 
@@ -89,11 +141,12 @@ static bool settings_describe(struct settings *settings)
     settings->config.tables = settings->tables;
     settings_add(settings, &(struct config_table){.section = "server",
                                                   .options = server_options,
-                                                  .values = &settings->server});
+                                                  .values = &settings->server,
+                                                  .check = check_server});
     room = 0;
     for (size_t i = 0; i < FRONTENDS; i++) {
         settings->protocols[i].options = settings->options + room;
-        settings_add_frontend(settings, i);
+        settings_add_frontend(settings, i, as_beanstalkd);
         room += options_room(frontends[i]);
     }
     return true;
@@ -103,7 +156,7 @@ struct settings *settings_load(const struct settings_source *source, struct comp
 {
     struct settings *settings = calloc(1, sizeof *settings);
 
-    if (!settings || !settings_describe(settings)) {
+    if (!settings || !settings_describe(settings, source->as_beanstalkd)) {
         complaint_set(why, "out of memory");
         goto failed;
     }

@@ -10,9 +10,14 @@
 #include "server/frontends.h"
 
 struct server_settings {
-    int log_level;  // enum log_level
-    int log_format; // enum log_format
-    char *log_file; // empty: stderr
+    char *user;              // to become; empty: nobody else
+    char *pid_file;          // empty: none
+    char *socket_mode;       // of unix sockets, for file_mode_parse; empty: as the umask says
+    int64_t max_connections; // 0: as many as there are descriptors
+    int64_t slow_turn;       // milliseconds of processor time; 0: no turn is slow
+    int log_level;           // enum log_level
+    int log_format;          // enum log_format
+    char *log_file;          // empty: stderr
 };
 
 struct protocol_settings {
@@ -34,6 +39,7 @@ struct settings_source {
     const char *path;        // of the file, NULL for none
     const char *const *sets; // what --set said, in order
     size_t set_count;
+    bool as_beanstalkd; // its defaults: beanstalk at every IPv4 address, and nothing else
 };
 
 // Defaults, then the file, then --set. NULL with the reason in `why`.

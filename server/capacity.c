@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/capacity.h"
+
+#include <sys/resource.h>
+
+// Descriptors that are not for connections: the standard three, listeners, the loop, signals, the
+// log, and room for files that are opened for a moment.
+enum { SET_ASIDE = 32 };
+
+void capacity_raise(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+static uint64_t descriptors_for_connections(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) {
+        return UINT64_MAX;
+    }
+    return files.rlim_cur >= 2 * SET_ASIDE ? files.rlim_cur - SET_ASIDE : files.rlim_cur / 2;
+}
+
+uint64_t capacity_connections(int64_t max_connections)
+{
+    uint64_t most = descriptors_for_connections();
+
+    return max_connections > 0 && (uint64_t)max_connections < most ? (uint64_t)max_connections
+                                                                   : most;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_CAPACITY_H
+#define TANDEM_SERVER_CAPACITY_H
+
+// How many connections the process can hold. Accepting stops before descriptors run out, so that
+// some are left for everything else: a log that is opened anew, a configuration that is read again.
+
+#include <stdint.h>
+
+// Raises the process's limit of descriptors as far as it may itself. Once, at the start.
+void capacity_raise(void);
+
+// The most connections there may be: what the setting says (0: no limit), and what the limit of
+// descriptors leaves.
+uint64_t capacity_connections(int64_t max_connections);
+
+#endif

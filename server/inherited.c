@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/inherited.h"
+
+#include "core/log.h"
+#include "server/frontends.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+
+static bool is_usable(int fd)
+{
+    static const int families[] = {AF_INET, AF_INET6, AF_UNIX};
+
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (sd_is_socket(fd, families[i], SOCK_STREAM, 1) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The place of the front-end that the socket is for.
+static size_t frontend_for(int fd, const char *name)
+{
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        if (strcmp(frontends[i]->name, name) == 0) {
+            return i;
+        }
+    }
+    log_info("inherited_by_default", log_number("fd", fd), log_string("name", name),
+             log_string("protocol", frontends[0]->name));
+    return 0;
+}
+
+static bool inherited_hand(int fd, const char *name, inherited_taker take, void *context,
+                           struct complaint *why)
+{
+    if (!is_usable(fd)) {
+        complaint_set(why,
+                      "descriptor %d (%s), handed over in LISTEN_FDS, is not a listening "
+                      "stream socket of TCP or Unix",
+                      fd, name);
+        return false;
+    }
+    return take(context, fd, frontend_for(fd, name), why);
+}
+
+bool inherited_each(inherited_taker take, void *context, struct complaint *why)
+{
+    char **names = NULL;
+    int count = sd_listen_fds_with_names(1, &names);
+    bool good = count >= 0;
+
+    if (!good) {
+        complaint_set(why, "the sockets handed over in LISTEN_FDS: %s", strerror(-count));
+    }
+    for (int i = 0; i < count && good; i++) {
+        good = inherited_hand(SD_LISTEN_FDS_START + i, names[i], take, context, why);
+    }
+    for (int i = 0; i < count; i++) {
+        free(names[i]);
+    }
+    free(names);
+    return good;
+}

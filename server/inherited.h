@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_INHERITED_H
+#define TANDEM_SERVER_INHERITED_H
+
+// Sockets that listen already and were handed to us by systemd (LISTEN_FDS and what belongs to
+// it). A socket whose name (FileDescriptorName=) is a front-end's goes to that front-end, any other
+// to the first one.
+
+#include "core/macros.h"
+#include "server/complaint.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Takes the descriptor over in any case; `index` is a place in `frontends`. False, with the reason
+// in `why`, stops the walk.
+typedef bool (*inherited_taker)(void *context, int fd, size_t index, struct complaint *why);
+
+// Hands over each inherited socket; the environment says nothing of them afterwards. True where
+// there are none. False with the reason in `why`: one is no stream socket of TCP or Unix that
+// listens, or was not taken; the process is not to go on then.
+bool inherited_each(inherited_taker take, void *context, struct complaint *why) MUST_USE;
+
+#endif

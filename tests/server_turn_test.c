@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+// The turn: whose turn it is, what time it is, and when there is something to do.
+#include "server/clock.h"
+#include "tests/support/server_bed.h"
+#include "tests/support/server_cmocka.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int turn_setup(void **state)
+{
+    struct bed *bed = malloc(sizeof *bed);
+
+    bed_init(bed, bed_now);
+    *state = bed;
+    return 0;
+}
+
+static int turn_teardown(void **state)
+{
+    struct bed *bed = *state;
+
+    bed_close(bed);
+    free(bed);
+    return 0;
+}
+
+static void send_raw(int client, const char *text)
+{
+    assert_int_equal(send(client, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+static void command_counts_from_the_moment_of_its_turn(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+
+    bed_clock.mono += 500 * NSEC_PER_SEC;
+    bed_send(bed, client, "now\n");
+    bed_expect(bed, client, "1500\n");
+    (void)close(client);
+}
+
+static void long_pipeline_does_not_hold_up_others(void **state)
+{
+    struct bed *bed = *state;
+    int busy = bed_connect(bed);
+    int other = bed_connect(bed);
+    char text[10001];
+    char reply[16];
+
+    for (size_t i = 0; i < 5000; i++) {
+        memcpy(text + 2 * i, "x\n", 3);
+    }
+    send_raw(busy, text);
+    send_raw(other, "quick\n");
+    bed_turns(bed, 1);
+    assert_int_equal(recv(other, reply, sizeof reply, 0), 6);
+    assert_in_range(kept_len(&list_item(bed->loop.all.next, struct conn, all)->kept), 5000, 9999);
+    bed_expect(bed, busy, text);
+    (void)close(busy);
+    (void)close(other);
+}
+
+static void loop_with_work_left_does_not_sleep(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+    char reply[16];
+
+    // Nothing would ever end the sleep of a loop that waits here.
+    send_raw(client, "again\nagain\n");
+    loop_turn(&bed->loop, true);
+    assert_true(bed_latest(bed)->runs);
+    loop_turn(&bed->loop, true);
+    assert_int_equal(recv(client, reply, sizeof reply, 0), 12);
+    (void)close(client);
+}
+
+static void deadline_is_told_once_when_it_has_come(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+
+    bed_send(bed, client, "late 10\n");
+    bed_expect_silence(bed, client);
+    bed_clock.mono += 10 * NSEC_PER_SEC - 1;
+    bed_expect_silence(bed, client);
+    bed_clock.mono += 1;
+    bed_expect(bed, client, "late\n");
+    bed_clock.mono += 100 * NSEC_PER_SEC;
+    bed_expect_silence(bed, client);
+    (void)close(client);
+}
+
+static void deadline_can_be_moved_either_way(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+
+    bed_send(bed, client, "late 10\nlate 20\n");
+    bed_clock.mono += 15 * NSEC_PER_SEC;
+    bed_expect_silence(bed, client);
+    bed_send(bed, client, "late 1\n");
+    bed_clock.mono += NSEC_PER_SEC;
+    bed_expect(bed, client, "late\n");
+    (void)close(client);
+}
+
+static void many_deadlines_are_all_told(void **state)
+{
+    enum { MANY = 300 };
+    struct bed *bed = *state;
+    int clients[MANY];
+
+    for (int i = 0; i < MANY; i++) {
+        clients[i] = bed_connect(bed);
+        bed_send(bed, clients[i], i % 3 ? "late 7\n" : "late 5\n");
+    }
+    bed_clock.mono += 5 * NSEC_PER_SEC;
+    for (int i = 0; i < MANY; i += 3) {
+        bed_expect(bed, clients[i], "late\n");
+    }
+    bed_expect_silence(bed, clients[1]);
+    bed_clock.mono += 2 * NSEC_PER_SEC;
+    for (int i = 0; i < MANY; i++) {
+        if (i % 3) {
+            bed_expect(bed, clients[i], "late\n");
+        }
+        (void)close(clients[i]);
+    }
+}
+
+static void deadline_of_a_connection_that_has_gone_is_forgotten(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+
+    bed_send(bed, client, "late 1\n");
+    (void)close(client);
+    bed_turns(bed, 2);
+    assert_int_equal(bed->front.open, 0);
+    bed_clock.mono += 10 * NSEC_PER_SEC;
+    bed_turns(bed, 2);
+}
+
+static void deadline_ends_the_sleep_of_an_idle_loop(void **state)
+{
+    struct bed bed;
+    char reply[16];
+    int client;
+
+    (void)state;
+    bed_init(&bed, clock_now);
+    client = bed_connect(&bed);
+    bed_send(&bed, client, "late 0\n");
+    bed_expect(&bed, client, "late\n");
+    bed_latest(&bed)->wire.deadline_at = clock_now().mono + 20 * NSEC_PER_MSEC;
+    conn_touch(bed_latest(&bed));
+    bed_turns(&bed, 1);
+    while (recv(client, reply, sizeof reply, 0) < 0) {
+        loop_turn(&bed.loop, true);
+    }
+    assert_memory_equal(reply, "late\n", 5);
+    (void)close(client);
+    bed_close(&bed);
+}
+
+static void due_work_of_the_broker_ends_the_sleep(void **state)
+{
+    struct bed bed;
+    struct submission submission;
+    struct job_spec spec = {
+        .start_kind = START_AFTER, .start = 20 * NSEC_PER_MSEC, .durable = true};
+
+    (void)state;
+    bed_init(&bed, clock_now);
+    assert_int_equal(broker_queue_hold(bed.broker, SLICE("q"), &spec.queue), STATUS_OK);
+    assert_int_equal(broker_submit(bed.broker, &spec, NULL, &submission), STATUS_OK);
+    assert_null(queue_peek_ready(spec.queue));
+    while (!queue_peek_ready(spec.queue)) {
+        loop_turn(&bed.loop, true);
+    }
+    broker_queue_drop(bed.broker, spec.queue);
+    bed_close(&bed);
+}
+
+static void finishing_sends_what_is_staged_and_closes(void **state)
+{
+    struct bed *bed = *state;
+    int idle = bed_connect(bed);
+    int busy = bed_connect(bed);
+    char *big = malloc(900002);
+
+    memset(big, 'B', 900000);
+    memcpy(big + 900000, "\n", 2);
+    bed_send(bed, busy, "big 900000\nblock\nafter\n");
+    loop_finish_all(&bed->loop);
+    bed_expect_end(bed, idle);
+    assert_int_equal(bed->front.open, 1);
+    bed_expect(bed, busy, big);
+    bed_expect_end(bed, busy);
+    assert_int_equal(bed->front.open, 0);
+    free(big);
+}
+
+static void input_that_comes_after_finishing_is_not_parsed(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+
+    send_raw(client, "late\n");
+    loop_finish_all(&bed->loop);
+    bed_expect_end(bed, client);
+    assert_int_equal(bed->front.feeds, 0);
+}
+
+#define TURN_TEST(name) cmocka_unit_test_setup_teardown(name, turn_setup, turn_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TURN_TEST(command_counts_from_the_moment_of_its_turn),
+        TURN_TEST(long_pipeline_does_not_hold_up_others),
+        TURN_TEST(loop_with_work_left_does_not_sleep),
+        TURN_TEST(deadline_is_told_once_when_it_has_come),
+        TURN_TEST(deadline_can_be_moved_either_way),
+        TURN_TEST(many_deadlines_are_all_told),
+        TURN_TEST(deadline_of_a_connection_that_has_gone_is_forgotten),
+        cmocka_unit_test(deadline_ends_the_sleep_of_an_idle_loop),
+        cmocka_unit_test(due_work_of_the_broker_ends_the_sleep),
+        TURN_TEST(finishing_sends_what_is_staged_and_closes),
+        TURN_TEST(input_that_comes_after_finishing_is_not_parsed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
