@@ -9,7 +9,7 @@
 const char options_help[] =
     "Usage: tandemd [options]\n"
     "\n"
-    "A job broker that speaks beanstalk, Gearman and HTTP over one set of queues.\n"
+    "A job broker that speaks the beanstalk protocol. Its jobs are in memory only.\n"
     "\n"
     "  -C, --config FILE            read settings from FILE (default: " OPTIONS_DEFAULT_CONFIG "\n"
     "                               where it exists)\n"
