@@ -28,6 +28,8 @@
 #define CONN_KEPT_MAX ((size_t)64 * 1024)
 #define CONN_OUTPUT_MAX ((size_t)1024 * 1024)
 
+_Static_assert(CONN_KEPT_MAX <= LOOP_READ_MAX, "what may be kept is read at once");
+
 // A protocol at work in this process: who new connections belong to.
 struct service {
     const struct frontend *frontend;

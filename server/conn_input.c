@@ -9,10 +9,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+// Whether too much output waits. It may have grown so since the connection was last looked at.
+static bool conn_is_choked(const struct conn *conn)
+{
+    return conn->choked || output_pending(&conn->wire.out) > CONN_OUTPUT_MAX;
+}
+
 // Whether feeding is called for without new input.
 static bool conn_can_run(const struct conn *conn)
 {
-    return !conn->choked && !conn->broken &&
+    return !conn_is_choked(conn) && !conn->broken &&
            (conn->state == FEED_AGAIN || (conn->state == FEED_BLOCKED && conn->woken));
 }
 
@@ -154,7 +160,8 @@ void conn_read(struct conn *conn)
     ssize_t got;
 
     // One that runs is fed when the turn comes to it: reading on would only pile up what waits.
-    if (conn->ended || conn->broken || conn->state == FEED_FINISHED || conn->runs) {
+    if (conn->ended || conn->broken || conn->state == FEED_FINISHED || conn->runs ||
+        conn_is_choked(conn)) {
         return;
     }
     if (conn->state == FEED_BLOCKED) {

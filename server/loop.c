@@ -69,6 +69,13 @@ void loop_tick(struct loop *loop)
     }
 }
 
+void loop_count_event(struct loop *loop)
+{
+    if (++loop->events >= LOOP_BATCH) {
+        (void)event_base_loopbreak(loop->base);
+    }
+}
+
 static nsec_t loop_next_due(const struct loop *loop)
 {
     const struct tree_node *first = tree_first(&loop->deadlines);
@@ -142,10 +149,22 @@ static void loop_expire(struct loop *loop)
     }
 }
 
-// Each connection once: what comes up meanwhile waits for the next turn.
-static void loop_run(struct loop *loop)
+// Moves the connections that have been touched for the longest to `batch`.
+static void loop_take(struct loop *loop, struct list_node *batch)
 {
-    list_each (node, &loop->touched) {
+    list_init(batch);
+    for (unsigned i = 0; i < LOOP_BATCH && !list_empty(&loop->touched); i++) {
+        struct list_node *node = list_first(&loop->touched);
+
+        list_remove(node);
+        list_append(batch, node);
+    }
+}
+
+// Each connection once: what comes up meanwhile waits for the next turn.
+static void loop_run(const struct list_node *batch)
+{
+    list_each (node, batch) {
         struct conn *conn = list_item(node, struct conn, touched);
 
         if (conn->runs) {
@@ -154,15 +173,10 @@ static void loop_run(struct loop *loop)
     }
 }
 
-static void loop_finish(struct loop *loop)
+static void loop_finish(struct list_node *batch)
 {
-    struct list_node batch;
-
-    // What is touched from here on waits for the next turn, so that this one ends.
-    list_init(&batch);
-    list_splice(&loop->touched, &batch);
-    while (!list_empty(&batch)) {
-        struct conn *conn = list_item(list_first(&batch), struct conn, touched);
+    while (!list_empty(batch)) {
+        struct conn *conn = list_item(list_first(batch), struct conn, touched);
 
         list_remove(&conn->touched);
         conn_end_turn(conn);
@@ -180,13 +194,17 @@ static nsec_t loop_cpu_time(void)
 
 static void loop_steps(struct loop *loop, bool wait)
 {
+    struct list_node batch;
+
     loop->ticked = false;
+    loop->events = 0;
     loop_wait(loop, wait);
     loop_tick(loop);
     loop_expire(loop);
     loop->unsettled = broker_settle(loop->broker);
-    loop_run(loop);
-    loop_finish(loop);
+    loop_take(loop, &batch);
+    loop_run(&batch);
+    loop_finish(&batch);
 }
 
 void loop_turn(struct loop *loop, bool wait)

@@ -29,6 +29,10 @@
 // Kept input up to this long is moved in front of what is read, so that the two are fed as one.
 #define LOOP_KEPT_MAX 4096
 
+// A turn takes input from so many connections, and finishes so many; what is more waits for the
+// next one, whose ticks and notices come in between.
+#define LOOP_BATCH 128
+
 struct loop {
     struct event_base *base;
     struct broker *broker;
@@ -36,6 +40,7 @@ struct loop {
     char *buffer; // LOOP_KEPT_MAX + LOOP_READ_MAX bytes, shared: in use only within one read
     uint64_t connections;     // that there were so far
     uint64_t open;            // of these
+    unsigned events;          // handled in this turn
     nsec_t slow_for;          // a turn that uses more processor time is logged; 0: none is
     struct list_node all;     // connections
     struct list_node touched; // those to be fed again, or to be looked at when the turn ends
@@ -64,5 +69,9 @@ void loop_finish_all(struct loop *loop);
 // Must be called by an event's callback before it calls a verb: sets the broker's present, once in
 // a turn.
 void loop_tick(struct loop *loop);
+
+// Must be called by the callback of a connection's event: ends the wait when there were LOOP_BATCH.
+// The others that are ready come first in the next turn.
+void loop_count_event(struct loop *loop);
 
 #endif

@@ -217,6 +217,35 @@ static void input_that_comes_after_finishing_is_not_parsed(void **state)
     assert_int_equal(bed->front.feeds, 0);
 }
 
+static void turn_takes_input_from_so_many_connections_and_no_more(void **state)
+{
+    enum { CLIENTS = 2 * LOOP_BATCH + 10 };
+    struct bed *bed = *state;
+    int clients[CLIENTS];
+
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = bed_connect(bed);
+    }
+    bed_turns(bed, 5);
+    for (int i = 0; i < CLIENTS; i++) {
+        send_raw(clients[i], "line\n");
+    }
+    bed->front.feeds = 0;
+    for (unsigned turns = 1; turns <= 3; turns++) {
+        loop_turn(&bed->loop, false);
+        assert_in_range(bed->front.feeds, 0, turns * LOOP_BATCH);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        bed_expect(bed, clients[i], "line\n");
+    }
+    assert_int_equal(bed->front.feeds, CLIENTS);
+    for (int i = 0; i < CLIENTS; i++) {
+        (void)close(clients[i]);
+    }
+    bed_turns(bed, 10);
+    assert_int_equal(bed->front.open, 0);
+}
+
 #define TURN_TEST(name) cmocka_unit_test_setup_teardown(name, turn_setup, turn_teardown)
 
 int main(void)
@@ -224,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TURN_TEST(command_counts_from_the_moment_of_its_turn),
         TURN_TEST(long_pipeline_does_not_hold_up_others),
+        TURN_TEST(turn_takes_input_from_so_many_connections_and_no_more),
         TURN_TEST(loop_with_work_left_does_not_sleep),
         TURN_TEST(deadline_is_told_once_when_it_has_come),
         TURN_TEST(deadline_can_be_moved_either_way),
