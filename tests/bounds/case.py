@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of bounds share. How they are run is in the environment, see run.py."""
+
+import itertools
+import os
+import time
+import unittest
+
+from broker import POLL_SECONDS, Broker
+from client import Client
+
+TANDEMD = os.environ["TANDEMD"]
+# How many jobs are a million.
+JOBS = int(os.environ["BOUNDS_JOBS"])
+# A sanitizer keeps what was freed and has memory of its own: then bytes are printed, not judged.
+SANITIZED = bool(os.environ["BOUNDS_SANITIZED"])
+
+KIB = 1 << 10
+MIB = 1 << 20
+CHUNK = 1000
+QUESTION = b"list-tube-used\r\n"
+ANSWER = b"USING default\r\n"
+# Of a second of one processor, in hundredths: what a broker with nothing to do stays below, and
+# one that spins does not.
+IDLE_TICKS = 20
+
+
+class BoundsCase(unittest.TestCase):
+    """A test with brokers and clients that are gone when it ends."""
+
+    def start(self, *settings, open_files=None):
+        broker = Broker(TANDEMD, settings, open_files)
+        self.addCleanup(broker.forget_log)
+        self.addCleanup(self.stop, broker)
+        return broker
+
+    def stop(self, broker):
+        self.assertEqual(broker.stop(), 0, broker.log()[-4000:])
+
+    def connect(self, broker, send_buffer=None):
+        client = Client(broker.port, send_buffer)
+        self.addCleanup(client.close)
+        return client
+
+    def connect_idler(self, broker):
+        """A client that can wait for a job that never comes."""
+        client = self.connect(broker)
+        client.ask("watch nothing-here")
+        client.ask("ignore default")
+        return client
+
+    def tell(self, text):
+        print(f"    {text}", flush=True)
+
+    def assert_idle(self, broker, idler):
+        """The broker uses no processor while a second passes in which one client waits."""
+        before = broker.ticks()
+        self.assertEqual(idler.ask("reserve-with-timeout 1"), b"TIMED_OUT\r\n")
+        ticks = broker.ticks() - before
+        self.tell(f"processor time in an idle second: {ticks * 10} ms")
+        self.assertLess(ticks, IDLE_TICKS)
+
+    def assert_served(self, client):
+        self.assertEqual(client.ask("list-tube-used"), ANSWER)
+
+    def assert_grown_less(self, what, grown, limit):
+        """Bytes, where they mean something."""
+        self.tell(f"{what}: {grown / KIB:.0f} KiB more, limit {limit / KIB:.0f} KiB")
+        if not SANITIZED:
+            self.assertLess(grown, limit)
+
+    def until(self, condition, seconds, what):
+        give_up_at = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > give_up_at:
+                self.fail(f"{what}: not within {seconds} s")
+            time.sleep(POLL_SECONDS)
+
+
+def chunks_of(command, count):
+    """The same command, many times: some to a chunk."""
+    whole, rest = divmod(count, CHUNK)
+    return itertools.chain(itertools.repeat(command * CHUNK, whole), [command * rest])
+
+
+def chunks_for(numbers, form):
+    """A command for each number: `form` has one %d."""
+    for first in range(numbers.start, numbers.stop, CHUNK):
+        part = range(first, min(first + CHUNK, numbers.stop))
+        yield form * len(part) % tuple(part)
+
+
+def put_jobs(client, count, delay=0):
+    """Small jobs; on a fresh broker their ids are 1 to `count`."""
+    client.pipeline(chunks_of(b"put 0 %d 600 10\r\n0123456789\r\n" % delay, count), count)

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What one client may cost the broker and the others: limits, by experiment.
+
+Without areas, all are run: an area is a file test_AREA.py beside this one.
+"""
+
+import argparse
+import os
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("areas", nargs="*", help="as descriptors, for test_descriptors.py")
+    parser.add_argument("--tandemd", default=str(ROOT / "build/release/server/tandemd"))
+    parser.add_argument("--jobs", type=int, default=1000000, help="how many stand for a million")
+    parser.add_argument("--sanitized", action="store_true", help="tandemd is slow, and its size "
+                        "says nothing")
+    return parser.parse_args()
+
+
+def load(areas):
+    loader = unittest.defaultTestLoader
+    patterns = [f"test_{area}.py" for area in areas] or ["test_*.py"]
+    return unittest.TestSuite(loader.discover(str(HERE), pattern) for pattern in patterns)
+
+
+def main():
+    options = parse_options()
+    os.environ.update(TANDEMD=options.tandemd, BOUNDS_JOBS=str(options.jobs),
+                      BOUNDS_SANITIZED="yes" if options.sanitized else "")
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(load(options.areas))
+    # One test can fail twice: by itself, and when what it started is stopped.
+    failed = len({test.id() for test, _ in result.failures + result.errors})
+    # Read by scripts/count-tests.awk.
+    print(f"# pass {result.testsRun - failed - len(result.skipped)}\n# fail {failed}")
+    return 0 if failed == 0 and result.testsRun > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

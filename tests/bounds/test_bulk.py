@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""What concerns a million jobs at once is done in turns so short that others do not notice."""
+
+import signal
+import time
+
+from case import JOBS, SANITIZED, BoundsCase, chunks_for, chunks_of, put_jobs
+
+SLOW_TURN_MS = 50 if SANITIZED else 5
+BULK_SECONDS = 60
+# The others' commands that are answered while it goes on, at least.
+ANSWERED_MIN = 10
+# Seconds; longer than putting that many takes.
+DELAY = 3 + JOBS // 200000
+
+
+class Bulk(BoundsCase):
+    def start_bulk(self):
+        broker = self.start(f"server.slow_turn={SLOW_TURN_MS}")
+        return broker, self.connect(broker), self.connect(broker)
+
+    def count_answers_until(self, other, done):
+        """How many of the other's commands were answered before it was done."""
+        answered = 0
+        give_up_at = time.monotonic() + BULK_SECONDS
+        while not done():
+            self.assertLess(time.monotonic(), give_up_at)
+            self.assert_served(other)
+            answered += 1
+        return answered
+
+    def check(self, broker, what, answered, loaded_lines):
+        slow = broker.complaints("slow_turn ")
+        self.tell(f"{what}: others' commands answered meanwhile: {answered}; turns over "
+                  f"{SLOW_TURN_MS} ms: {loaded_lines} before, {slow[loaded_lines:]}")
+        self.assertEqual(slow[loaded_lines:], [])
+        self.assertGreaterEqual(answered, ANSWERED_MIN)
+
+    def slow_lines(self, broker):
+        return len(broker.complaints("slow_turn "))
+
+    def test_putting_and_deleting_a_million_jobs_makes_no_slow_turn(self):
+        broker, client, _ = self.start_bulk()
+        put_jobs(client, JOBS)
+        put_lines = self.slow_lines(broker)
+        client.pipeline(chunks_for(range(1, JOBS + 1), b"delete %d\r\n"), JOBS)
+        self.tell(f"log: {broker.complaints('slow_turn ')}")
+        self.assertEqual((put_lines, self.slow_lines(broker) - put_lines), (0, 0))
+
+    def test_kick_of_a_million_buried_jobs_does_not_hold_up_others(self):
+        broker, client, other = self.start_bulk()
+        put_jobs(client, JOBS)
+        client.pipeline(chunks_for(range(1, JOBS + 1), b"reserve\r\nbury %d 0\r\n"), 3 * JOBS)
+        self.assertEqual(other.stats()["current-jobs-buried"], str(JOBS))
+        lines = self.slow_lines(broker)
+        client.send(b"kick 4294967295\r\n")
+        answered = self.count_answers_until(other, client.is_answered)
+        self.assertEqual(client.answer(), b"KICKED %d\r\n" % JOBS)
+        self.assertEqual(other.stats()["current-jobs-ready"], str(JOBS))
+        self.check(broker, "kick", answered, lines)
+
+    def test_worker_that_leaves_a_million_reserved_jobs_does_not_hold_up_others(self):
+        broker, client, other = self.start_bulk()
+        watcher = self.connect(broker)
+        put_jobs(client, JOBS)
+        client.pipeline(chunks_of(b"reserve\r\n", JOBS), 2 * JOBS)
+        self.assertEqual(watcher.stats()["current-jobs-reserved"], str(JOBS))
+        lines = self.slow_lines(broker)
+        client.close()
+        answered = self.count_answers_until(
+            other, lambda: watcher.stats()["current-jobs-ready"] == str(JOBS))
+        self.check(broker, "worker leaves", answered, lines)
+
+    def test_million_delays_that_have_ended_at_once_do_not_hold_up_others(self):
+        broker, client, other = self.start_bulk()
+        watcher = self.connect(broker)
+        put_jobs(client, JOBS, delay=DELAY)
+        due_at = time.monotonic() + DELAY
+        self.assertEqual(watcher.stats()["current-jobs-delayed"], str(JOBS), "too short a delay")
+        lines = self.slow_lines(broker)
+        # As on a machine that was suspended: else they would end as slowly as they were put.
+        broker.process.send_signal(signal.SIGSTOP)
+        self.until(lambda: time.monotonic() > due_at, BULK_SECONDS, "delays")
+        broker.process.send_signal(signal.SIGCONT)
+        answered = self.count_answers_until(
+            other, lambda: watcher.stats()["current-jobs-ready"] == str(JOBS))
+        self.check(broker, "delays end", answered, lines)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""More connections than there may be: the others wait, are served by themselves when there is room,
+and the log has one line for as long as it lasts."""
+
+import resource
+
+from case import ANSWER, QUESTION, BoundsCase
+
+OPEN_FILES = 64
+LIMIT = 10
+
+
+class Crowd(BoundsCase):
+    def join(self, broker, count):
+        """So many clients, each of which has asked something."""
+        clients = [self.connect(broker) for _ in range(count)]
+        for client in clients:
+            client.send(QUESTION)
+        return clients
+
+    def split(self, clients, count):
+        """The first `count` of them must be served, and the others not: they came in that order."""
+        inside, outside = clients[:count], clients[count:]
+        self.assert_answered(inside)
+        self.assertFalse(any(client.is_answered() for client in outside))
+        return inside, outside
+
+    def assert_answered(self, clients):
+        for client in clients:
+            self.assertEqual(client.answer(), ANSWER)
+
+    def leave(self, clients):
+        for client in clients:
+            client.close()
+
+
+class Descriptors(Crowd):
+    def start_short_of_descriptors(self):
+        """A broker that thought it had more: accepting fails before it expects that."""
+        broker = self.start()
+        idler = self.connect_idler(broker)
+        resource.prlimit(broker.process.pid, resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
+        return broker, idler
+
+    def open_too_many(self, broker, idler):
+        """The clients that are served and those that are not."""
+        clients = self.join(broker, 2 * OPEN_FILES)
+        self.assert_idle(broker, idler)
+        served = sum(client.is_answered() for client in clients)
+        self.assertGreater(served, OPEN_FILES // 4)
+        self.assertLess(served, OPEN_FILES)
+        return self.split(clients, served)
+
+    def let_all_in(self, inside, outside):
+        """Those who are served leave, again and again, and nothing else is done."""
+        while inside:
+            self.leave(inside)
+            inside, outside = outside[:len(inside)], outside[len(inside):]
+            self.assert_answered(inside)
+
+    def test_connections_beyond_the_descriptors_wait_and_are_served_when_others_leave(self):
+        broker = self.start(open_files=OPEN_FILES)
+        self.check_waiting(broker, self.connect_idler(broker))
+
+    def test_connections_wait_and_are_served_when_accepting_fails(self):
+        self.check_waiting(*self.start_short_of_descriptors())
+
+    def check_waiting(self, broker, idler):
+        inside, outside = self.open_too_many(broker, idler)
+        self.tell(f"{len(inside)} of {len(inside + outside)} connections are served with "
+                  f"{OPEN_FILES} descriptors; log: {broker.complaints()}")
+        self.assertEqual(len(broker.complaints()), 1)
+        for client in inside:
+            self.assert_served(client)
+        self.let_all_in(inside, outside)
+        self.assert_idle(broker, idler)
+
+    def test_each_episode_without_descriptors_is_one_line_of_the_log(self):
+        broker = self.start(open_files=OPEN_FILES)
+        self.check_episodes(broker, self.connect_idler(broker))
+
+    def test_each_episode_of_failing_accepts_is_one_line_of_the_log(self):
+        self.check_episodes(*self.start_short_of_descriptors())
+
+    def check_episodes(self, broker, idler):
+        for _ in range(2):
+            before = len(broker.complaints())
+            inside, outside = self.open_too_many(broker, idler)
+            self.assertEqual(len(broker.complaints()), before + 1)
+            self.let_all_in(inside, outside)
+            self.until(lambda: idler.stats()["current-connections"] == "1", 20, "all leave")
+
+
+class MaxConnections(Crowd):
+    def test_connections_beyond_the_limit_wait_until_one_leaves(self):
+        broker = self.start(f"server.max_connections={LIMIT}")
+        idler = self.connect_idler(broker)
+        clients = self.join(broker, 2 * LIMIT)
+        self.assert_idle(broker, idler)
+        inside, outside = self.split(clients, LIMIT - 1)
+        self.tell(f"log: {broker.complaints()}")
+        self.assertEqual(len(broker.complaints("connections_limit ")), 1)
+        for client in inside:
+            self.assert_served(client)
+        self.leave(inside[:1])
+        self.assert_answered(outside[:1])
+        self.assert_idle(broker, idler)
+        self.split(outside[1:], 0)
+        self.leave(inside[1:])
+        self.assert_answered(outside[1:LIMIT - 1])
+        self.assertEqual(len(broker.complaints()), len(broker.complaints("connections_limit ")))
