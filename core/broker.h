@@ -290,6 +290,9 @@ void *watch_owner(const struct watch *watch);
 // STATUS_EMPTY, STATUS_NO_MEMORY.
 enum status broker_take(struct session *session, const struct job **job) MUST_USE;
 
+// How many queues broker_take() looks at. For front-ends that share time out among connections.
+size_t session_take_cost(const struct session *session);
+
 // Takes the job of that id, ready, delayed or buried, whatever its queue. STATUS_NOT_FOUND (a job
 // that is held, too), STATUS_NO_ROOM.
 enum status broker_take_id(struct session *session, uint64_t id, const struct job **job) MUST_USE;

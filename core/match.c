@@ -152,6 +152,13 @@ struct job *match_best(const struct session *session, struct subscription **by)
     return best;
 }
 
+size_t session_take_cost(const struct session *session)
+{
+    uint64_t open = session->broker->work_count;
+
+    return open < session->subscriptions ? (size_t)open : session->subscriptions;
+}
+
 enum status broker_take(struct session *session, const struct job **job)
 {
     struct subscription *by = NULL;

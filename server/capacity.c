@@ -24,7 +24,7 @@ static uint64_t descriptors_for_connections(void)
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) {
         return UINT64_MAX;
     }
-    return files.rlim_cur >= 2 * SET_ASIDE ? files.rlim_cur - SET_ASIDE : files.rlim_cur / 2;
+    return files.rlim_cur > SET_ASIDE + 1 ? files.rlim_cur - SET_ASIDE : 1;
 }
 
 uint64_t capacity_connections(int64_t max_connections)

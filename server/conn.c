@@ -96,8 +96,10 @@ void conn_open(const struct service *service, int fd, const char *peer)
              : STATUS_NO_MEMORY;
 
     if (status != STATUS_OK) {
-        log_warn("connection_refused", log_string("protocol", service->frontend->name),
-                 log_string("peer", peer), log_string("why", status_text(status)));
+        if (loop_may_complain(service->loop)) {
+            log_warn("connection_refused", log_string("protocol", service->frontend->name),
+                     log_string("peer", peer), log_string("why", status_text(status)));
+        }
         if (conn) {
             output_clear(&conn->wire.out);
         }
@@ -201,8 +203,10 @@ void conn_end_turn(struct conn *conn)
     size_t pending;
 
     if (output_failed(&conn->wire.out)) {
-        log_warn("output_failed", log_number("conn", (int64_t)conn->wire.number),
-                 log_string("why", status_text(STATUS_NO_MEMORY)));
+        if (loop_may_complain(conn_loop(conn))) {
+            log_warn("output_failed", log_number("conn", (int64_t)conn->wire.number),
+                     log_string("why", status_text(STATUS_NO_MEMORY)));
+        }
         conn->broken = true;
     }
     if (!conn->broken) {

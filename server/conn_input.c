@@ -37,8 +37,10 @@ static void conn_keep(struct conn *conn, struct slice input)
         return;
     }
     if (!kept_append(&conn->kept, input)) {
-        log_warn("input_dropped", log_number("conn", (int64_t)conn->wire.number),
-                 log_string("why", status_text(STATUS_NO_MEMORY)));
+        if (loop_may_complain(conn_loop(conn))) {
+            log_warn("input_dropped", log_number("conn", (int64_t)conn->wire.number),
+                     log_string("why", status_text(STATUS_NO_MEMORY)));
+        }
         conn_break(conn, "out of memory");
     }
 }

@@ -2,9 +2,10 @@
 #include "server/libevent_log.h"
 
 #include "core/log.h"
+#include "server/fault.h"
 
 #include <event2/event.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 static enum log_level level_of(int severity)
 {
@@ -26,8 +27,9 @@ static void route_line(int severity, const char *text)
 
 static void route_fatal(int error)
 {
+    // It is memory or descriptors that could not be had, not a bug to keep a core file of.
     log_error("libevent_fatal", log_number("error", error));
-    abort();
+    _exit(fault_exit_code(FAULT_OTHER, false));
 }
 
 void libevent_log_route(void)

@@ -45,7 +45,8 @@ bool log_output_open(struct log_output *output, const char *path, enum log_forma
     int fd = STDERR_FILENO;
 
     if (*path) {
-        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+        // A pipe that nobody reads is an error, not something to wait for.
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640);
         if (fd < 0) {
             complaint_set(why, "log_file %s: %s", path, strerror(errno));
             return false;

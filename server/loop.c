@@ -69,6 +69,17 @@ void loop_tick(struct loop *loop)
     }
 }
 
+bool loop_may_complain(struct loop *loop)
+{
+    nsec_t now_at = broker_now(loop->broker).mono;
+
+    if (loop->complained_at != 0 && now_at - loop->complained_at < NSEC_PER_SEC) {
+        return false;
+    }
+    loop->complained_at = now_at;
+    return true;
+}
+
 void loop_count_event(struct loop *loop)
 {
     if (++loop->events >= LOOP_BATCH) {

@@ -41,6 +41,7 @@ struct loop {
     uint64_t connections;     // that there were so far
     uint64_t open;            // of these
     unsigned events;          // handled in this turn
+    nsec_t complained_at;     // when a want of memory was last logged; see loop_may_complain
     nsec_t slow_for;          // a turn that uses more processor time is logged; 0: none is
     struct list_node all;     // connections
     struct list_node touched; // those to be fed again, or to be looked at when the turn ends
@@ -69,6 +70,10 @@ void loop_finish_all(struct loop *loop);
 // Must be called by an event's callback before it calls a verb: sets the broker's present, once in
 // a turn.
 void loop_tick(struct loop *loop);
+
+// Whether a connection's trouble with memory may be logged: one line a second, for there may be as
+// many as there are clients that try again.
+bool loop_may_complain(struct loop *loop);
 
 // Must be called by the callback of a connection's event: ends the wait when there were LOOP_BATCH.
 // The others that are ready come first in the next turn.

@@ -4,8 +4,10 @@
 #include "server/options.h"
 #include "server/server.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static enum fault fail(enum fault fault, const struct complaint *why)
 {
@@ -60,6 +62,30 @@ static enum fault serve(struct settings *settings, const struct settings_source 
     return fault;
 }
 
+// Whoever starts us may have closed them. Then the next file or socket would get one of these
+// numbers, and log lines would land in it.
+static bool open_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// What was printed has arrived, as far as that can be known.
+static enum fault printed(void)
+{
+    struct complaint why;
+
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return FAULT_NONE;
+    }
+    complaint_set(&why, "standard output takes nothing more");
+    return fail(FAULT_OTHER, &why);
+}
+
 static enum fault run(const struct options *options)
 {
     const struct settings_source source = {.path = options->config_path,
@@ -75,6 +101,7 @@ static enum fault run(const struct options *options)
     }
     if (options->action == ACTION_CHECK) {
         config_print(&settings->config, stdout);
+        fault = printed();
     } else {
         fault = serve(settings, &source, &options->flags);
     }
@@ -86,8 +113,13 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct complaint why;
-    enum fault fault = options_parse(&options, argc, argv, &why);
+    enum fault fault;
     int code;
+
+    if (!open_standard_files()) {
+        return fault_exit_code(FAULT_OTHER, false);
+    }
+    fault = options_parse(&options, argc, argv, &why);
 
     if (fault != FAULT_NONE) {
         (void)fail(fault, &why);
@@ -95,9 +127,11 @@ int main(int argc, char **argv)
         switch (options.action) {
         case ACTION_VERSION:
             (void)printf("tandemd %s\n", TANDEM_VERSION);
+            fault = printed();
             break;
         case ACTION_HELP:
             (void)fputs(options_help, stdout);
+            fault = printed();
             break;
         case ACTION_CHECK:
         case ACTION_RUN:

@@ -330,6 +330,30 @@ static void reserve_job_gives_no_warning_of_a_lease(void **state)
          "INSERTED 1\r\nRESERVED 1 1\r\na\r\nNOT_FOUND\r\n");
 }
 
+static int setup_few_commands_a_turn(void **state)
+{
+    return bean_setup_with(state, (struct rig_options){.budget = 8, .unchecked = true});
+}
+
+// Eight commands fit into a feed, but not eight that look at a thousand tubes each.
+static void reserve_over_many_tubes_counts_for_several_commands(void **state)
+{
+    struct bean *t = *state;
+    unsigned long before;
+    char line[64];
+
+    for (int i = 0; i < 2 * BROKER_SLICE; i++) {
+        (void)snprintf(line, sizeof line, "use t%d\r\nput 0 0 9 0\r\n\r\nwatch t%d\r\n", i, i);
+        (void)peer_ask(t->a, slice_of(line, strlen(line)));
+    }
+    before = rig_feeds(t->rig);
+    for (int i = 0; i < 8; i++) {
+        peer_send(t->a, SLICE("reserve-with-timeout 0\r\n"));
+    }
+    rig_run(t->rig);
+    assert_true(rig_feeds(t->rig) - before >= 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +384,8 @@ int main(void)
         BEAN(half_closing_does_not_lose_a_job_on_its_way),
         BEAN(reserve_job_takes_a_job_in_any_state_from_any_tube),
         BEAN(reserve_job_gives_no_warning_of_a_lease),
+        cmocka_unit_test_setup_teardown(reserve_over_many_tubes_counts_for_several_commands,
+                                        setup_few_commands_a_turn, bean_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
