@@ -84,6 +84,7 @@ static struct conn *conn_new(const struct service *service, int fd)
     conn->service = service;
     conn->fd = fd;
     conn->state = FEED_MORE;
+    conn->stuck_at = NSEC_NEVER;
     list_init(&conn->touched);
     return conn;
 }
@@ -133,10 +134,29 @@ void conn_finish(struct conn *conn)
 
 void conn_expire(struct conn *conn)
 {
-    conn->wire.deadline_at = NSEC_NEVER;
     (void)conn_set_deadline(conn, NSEC_NEVER);
+    if (conn->stuck_at <= broker_now(conn_loop(conn)->broker).mono) {
+        log_warn("not_reading", log_number("conn", (int64_t)conn->wire.number),
+                 log_number("bytes", (int64_t)output_pending(&conn->wire.out)));
+        conn_break(conn, "does not read");
+        return;
+    }
+    conn->wire.deadline_at = NSEC_NEVER;
     conn->service->frontend->expired(conn->frontend_state);
     conn_touch(conn);
+}
+
+// The earlier of what the front-end and what the peer's reading ask for.
+static nsec_t conn_due_at(struct conn *conn)
+{
+    const struct loop *loop = conn_loop(conn);
+
+    if (output_pending(&conn->wire.out) == 0) {
+        conn->stuck_at = NSEC_NEVER;
+    } else if (conn->stuck_at == NSEC_NEVER && loop->unread_for > 0) {
+        conn->stuck_at = nsec_add(broker_now(loop->broker).mono, loop->unread_for);
+    }
+    return conn->wire.deadline_at < conn->stuck_at ? conn->wire.deadline_at : conn->stuck_at;
 }
 
 static void conn_ready(evutil_socket_t fd, short what, void *context)
@@ -217,7 +237,7 @@ void conn_end_turn(struct conn *conn)
         conn_close(conn);
         return;
     }
-    if (!conn_set_deadline(conn, conn->wire.deadline_at)) {
+    if (!conn_set_deadline(conn, conn_due_at(conn))) {
         conn_break(conn, status_text(STATUS_NO_MEMORY));
     }
     conn_watch(conn, conn_wants(conn));

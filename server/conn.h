@@ -13,6 +13,7 @@
 //   (but watched for the peer's going);
 // - while more than CONN_OUTPUT_MAX of output waits for the peer, nothing is read or fed until half
 //   of that has left;
+// - a peer that takes none of its output for loop->unread_for is dropped;
 // - what a front-end leaves unused while it says FEED_MORE is not bounded here: it must not leave
 //   more than one incomplete command.
 
@@ -62,6 +63,7 @@ struct conn {
     struct list_node all;      // in loop->all
     struct list_node touched;  // in loop->touched, or in no list
     struct deadline *deadline; // made when the front-end first wants one
+    nsec_t stuck_at;           // when it is dropped for not reading; NSEC_NEVER while it reads
     struct kept kept;
     char *into; // where the front-end wants the next bytes, or NULL
     size_t into_len;
@@ -75,7 +77,7 @@ void conn_open(const struct service *service, int fd, const char *peer);
 // Feeds input that is kept, or none, if the front-end can go on.
 void conn_run(struct conn *conn);
 
-// The moment that the front-end asked for has come.
+// The moment that the front-end asked for has come, or the peer has not read for too long.
 void conn_expire(struct conn *conn);
 
 // Reads and parses no more, and closes when the output has left.

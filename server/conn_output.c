@@ -36,6 +36,7 @@ static size_t conn_send(struct conn *conn)
     }
     conn->stalled = (size_t)sent < total;
     output_consume(&conn->wire.out, (size_t)sent);
+    conn->stuck_at = NSEC_NEVER;
     return (size_t)sent;
 }
 

@@ -38,12 +38,13 @@ struct loop {
     struct broker *broker;
     struct output_pool pool;
     char *buffer; // LOOP_KEPT_MAX + LOOP_READ_MAX bytes, shared: in use only within one read
-    uint64_t connections;     // that there were so far
-    uint64_t open;            // of these
-    unsigned events;          // handled in this turn
-    nsec_t complained_at;     // when a want of memory was last logged; see loop_may_complain
-    nsec_t slow_for;          // a turn that uses more processor time is logged; 0: none is
-    struct list_node all;     // connections
+    uint64_t connections; // that there were so far
+    uint64_t open;        // of these
+    unsigned events;      // handled in this turn
+    nsec_t complained_at; // when a want of memory was last logged; see loop_may_complain
+    nsec_t unread_for;    // a peer that takes none of its output for so long is dropped; 0: none is
+    nsec_t slow_for;      // a turn that uses more processor time is logged; 0: none is
+    struct list_node all; // connections
     struct list_node touched; // those to be fed again, or to be looked at when the turn ends
     struct tree deadlines;    // those that want to be told of a moment
     /* private */

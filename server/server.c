@@ -37,6 +37,7 @@ static void server_apply(struct server *server)
     const struct server_settings *now = &server->settings->server;
 
     server->most_connections = capacity_connections(now->max_connections);
+    server->loop.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);
     server->loop.slow_for = now->slow_turn * NSEC_PER_MSEC;
 }
 

@@ -10,6 +10,7 @@
 
 // More than any machine has.
 #define CONNECTIONS_MAX 1000000000
+#define WRITE_TIMEOUT_MAX 86400
 #define SLOW_TURN_MAX 3600000
 
 static const struct option server_options[] = {
@@ -35,6 +36,13 @@ static const struct option server_options[] = {
      .max = CONNECTIONS_MAX,
      .live = true,
      .effect = "Connections at a time; 0 for as many as there are descriptors."},
+    {.name = "write_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct server_settings, write_timeout),
+     .preset = "60",
+     .max = WRITE_TIMEOUT_MAX,
+     .live = true,
+     .effect = "Seconds after which a client that takes none of its output is dropped; 0: never."},
     {.name = "slow_turn",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct server_settings, slow_turn),

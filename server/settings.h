@@ -14,6 +14,7 @@ struct server_settings {
     char *pid_file;          // empty: none
     char *socket_mode;       // of unix sockets, for file_mode_parse; empty: as the umask says
     int64_t max_connections; // 0: as many as there are descriptors
+    int64_t write_timeout;   // seconds; 0: a client may leave its output unread for ever
     int64_t slow_turn;       // milliseconds of processor time; 0: no turn is slow
     int log_level;           // enum log_level
     int log_format;          // enum log_format

@@ -297,6 +297,7 @@ static void check_config_prints_the_settings_that_result(void **state)
                                        "pid_file = \n"
                                        "socket_mode = \n"
                                        "max_connections = 0\n"
+                                       "write_timeout = 60\n"
                                        "slow_turn = 0\n"
                                        "log_level = debug\n"
                                        "log_format = text\n"

@@ -246,6 +246,45 @@ static void turn_takes_input_from_so_many_connections_and_no_more(void **state)
     assert_int_equal(bed->front.open, 0);
 }
 
+static void client_that_takes_no_output_is_dropped_in_the_end(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+    char taken[4096];
+
+    bed->loop.unread_for = 60 * NSEC_PER_SEC;
+    bed_send(bed, client, "big 9000000\n");
+    bed_turns(bed, 5);
+    bed_clock.mono += 50 * NSEC_PER_SEC;
+    bed_turns(bed, 2);
+    // What it takes makes the time start anew, once there is room for more in the socket.
+    while (recv(client, taken, sizeof taken, 0) > 0) {
+        // All that the socket holds.
+    }
+    bed_turns(bed, 2);
+    bed_clock.mono += 60 * NSEC_PER_SEC - 1;
+    bed_turns(bed, 2);
+    assert_int_equal(bed->front.open, 1);
+    bed_clock.mono += 1;
+    bed_turns(bed, 2);
+    assert_int_equal(bed->front.open, 0);
+    (void)close(client);
+}
+
+static void client_that_is_owed_nothing_may_be_silent_for_ever(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+
+    bed->loop.unread_for = 60 * NSEC_PER_SEC;
+    bed_send(bed, client, "line\n");
+    bed_expect(bed, client, "line\n");
+    bed_clock.mono += 5000 * NSEC_PER_SEC;
+    bed_turns(bed, 2);
+    assert_int_equal(bed->front.open, 1);
+    (void)close(client);
+}
+
 #define TURN_TEST(name) cmocka_unit_test_setup_teardown(name, turn_setup, turn_teardown)
 
 int main(void)
@@ -255,6 +294,8 @@ int main(void)
         TURN_TEST(long_pipeline_does_not_hold_up_others),
         TURN_TEST(turn_takes_input_from_so_many_connections_and_no_more),
         TURN_TEST(loop_with_work_left_does_not_sleep),
+        TURN_TEST(client_that_takes_no_output_is_dropped_in_the_end),
+        TURN_TEST(client_that_is_owed_nothing_may_be_silent_for_ever),
         TURN_TEST(deadline_is_told_once_when_it_has_come),
         TURN_TEST(deadline_can_be_moved_either_way),
         TURN_TEST(many_deadlines_are_all_told),
