@@ -15,9 +15,7 @@ static struct blob *large_body(const struct job *job)
 
 static uint32_t whole_seconds(nsec_t duration)
 {
-    nsec_t seconds = duration / NSEC_PER_SEC + (duration % NSEC_PER_SEC > 0);
-
-    return seconds > (nsec_t)UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
+    return nsec_units(duration, NSEC_PER_SEC, UINT32_MAX);
 }
 
 // The block for rare things, with room for `names` bytes of key and reducer.

@@ -65,16 +65,4 @@ static inline void list_remove(struct list_node *node)
     list_init(node);
 }
 
-// Moves everything that is in `from` to the end of `into`.
-static inline void list_splice(struct list_node *from, struct list_node *into)
-{
-    if (!list_empty(from)) {
-        from->next->prev = into->prev;
-        from->prev->next = into;
-        into->prev->next = from->next;
-        into->prev = from->prev;
-        list_init(from);
-    }
-}
-
 #endif

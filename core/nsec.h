@@ -27,13 +27,18 @@ static inline nsec_t nsec_from_seconds(uint64_t seconds)
     return (nsec_t)seconds * NSEC_PER_SEC;
 }
 
-// A duration in milliseconds, rounded up, and cut to what a compact field can hold: 49 days.
-#define NSEC_MSEC_MAX (UINT32_MAX - 1)
+// How many units of time a duration takes, rounded up, and cut to what a compact field can hold.
+static inline uint32_t nsec_units(nsec_t duration, nsec_t unit, uint32_t most)
+{
+    nsec_t units = duration / unit + (duration % unit > 0);
+
+    return units > (nsec_t)most ? most : (uint32_t)units;
+}
+
+// In milliseconds, at most 49 days.
 static inline uint32_t nsec_to_msec(nsec_t duration)
 {
-    nsec_t msec = duration / NSEC_PER_MSEC + (duration % NSEC_PER_MSEC > 0);
-
-    return msec > (nsec_t)NSEC_MSEC_MAX ? NSEC_MSEC_MAX : (uint32_t)msec;
+    return nsec_units(duration, NSEC_PER_MSEC, UINT32_MAX - 1);
 }
 
 // `moment + duration`, NSEC_NEVER where that lies beyond what can be counted. Both >= 0.

@@ -125,6 +125,16 @@ void conn_break(struct conn *conn, const char *why)
     conn_touch(conn);
 }
 
+void conn_lacks_memory(struct conn *conn, const char *event)
+{
+    const char *why = status_text(STATUS_NO_MEMORY);
+
+    if (loop_may_complain(conn_loop(conn))) {
+        log_warn(event, log_number("conn", (int64_t)conn->wire.number), log_string("why", why));
+    }
+    conn_break(conn, why);
+}
+
 void conn_finish(struct conn *conn)
 {
     conn->state = FEED_FINISHED;
@@ -223,11 +233,7 @@ void conn_end_turn(struct conn *conn)
     size_t pending;
 
     if (output_failed(&conn->wire.out)) {
-        if (loop_may_complain(conn_loop(conn))) {
-            log_warn("output_failed", log_number("conn", (int64_t)conn->wire.number),
-                     log_string("why", status_text(STATUS_NO_MEMORY)));
-        }
-        conn->broken = true;
+        conn_lacks_memory(conn, "output_failed");
     }
     if (!conn->broken) {
         conn_flush(conn);

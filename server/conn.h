@@ -120,4 +120,7 @@ void conn_flush(struct conn *conn);
 // It failed: logs why, and has it closed when the turn ends.
 void conn_break(struct conn *conn, const char *why);
 
+// The same for want of memory, which the log is told of as this event, though not each time.
+void conn_lacks_memory(struct conn *conn, const char *event);
+
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/conn.h"
 
-#include "core/log.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -37,11 +35,7 @@ static void conn_keep(struct conn *conn, struct slice input)
         return;
     }
     if (!kept_append(&conn->kept, input)) {
-        if (loop_may_complain(conn_loop(conn))) {
-            log_warn("input_dropped", log_number("conn", (int64_t)conn->wire.number),
-                     log_string("why", status_text(STATUS_NO_MEMORY)));
-        }
-        conn_break(conn, "out of memory");
+        conn_lacks_memory(conn, "input_dropped");
     }
 }
 

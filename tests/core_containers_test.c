@@ -262,17 +262,23 @@ static void hash_follows_random_changes(void **state)
     assert_int_equal(hash_count(&hash), 0);
 }
 
+// With all items, each by a key of its own.
+static void fill(struct hash *hash)
+{
+    hash_init(hash, item_hash);
+    for (size_t i = 0; i < ITEMS; i++) {
+        items[i].key = i;
+        assert_true(hash_make_room(hash));
+        hash_insert(hash, &items[i].in_hash);
+    }
+}
+
 static void hash_chains_stay_short(void **state)
 {
     struct hash hash;
 
     (void)state;
-    hash_init(&hash, item_hash);
-    for (size_t i = 0; i < ITEMS; i++) {
-        items[i].key = i;
-        assert_true(hash_make_room(&hash));
-        hash_insert(&hash, &items[i].in_hash);
-    }
+    fill(&hash);
     for (size_t i = 0; i < ITEMS; i++) {
         size_t length = 0;
 
@@ -289,12 +295,7 @@ static void hash_without_nodes_has_given_its_buckets_back(void **state)
     struct hash hash;
 
     (void)state;
-    hash_init(&hash, item_hash);
-    for (size_t i = 0; i < ITEMS; i++) {
-        items[i].key = i;
-        assert_true(hash_make_room(&hash));
-        hash_insert(&hash, &items[i].in_hash);
-    }
+    fill(&hash);
     for (size_t i = 0; i < ITEMS; i++) {
         hash_remove(&hash, &items[i].in_hash);
     }
