@@ -8,7 +8,7 @@ in a table. Ids: a job is called #1, #2, ... in the order in which INSERTED told
 reference also uses up an id for a put that fails. Lists: their order means nothing, since the
 reference's own depends on what was ignored before; they are compared as sets.
 
-One more shows only now and then and cannot be named by a script: see Stuck in pair.py.
+One more shows only now and then and is kept from showing: see wait_for_timeouts in pair.py.
 """
 
 import re

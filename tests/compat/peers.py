@@ -4,6 +4,7 @@
 A connection knows of the protocol only how long a reply is; what is in it is judged elsewhere.
 """
 
+import contextlib
 import re
 import select
 import signal
@@ -41,6 +42,15 @@ class Server:
 
     def drain(self):
         self.process.send_signal(signal.SIGUSR1)
+
+    @contextlib.contextmanager
+    def asleep(self):
+        """For the time of the block the server does nothing, and what it is sent waits."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def stop(self):
         self.process.kill()

@@ -17,32 +17,26 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import allowed
-from pair import Mismatch, Stage, Stuck
+from pair import Mismatch, Stage
 from peers import Peers, Silence
 from random_sessions import run_random
 from scripts import all_scripts
 
 # Scripts mostly wait, so more of them run at once than there are processors.
 SCRIPTS_AT_ONCE = 6
-# Where the reference is stuck, which happens in one of a few tries.
-ATTEMPTS = 15
 
 
 def run_script(options, script):
     """None and the number of exchanges, or what went wrong."""
     name, function, server_options = script
-    for _ in range(ATTEMPTS):
-        try:
-            with Peers(options, **server_options) as peers:
-                stage = Stage(peers)
-                function(stage)
-                stage.finish()
-                return None, stage.exchanges
-        except Stuck:
-            continue
-        except (Mismatch, Silence) as problem:
-            return f"{name}: {problem}", 0
-    return f"{name}: beanstalkd was stuck {ATTEMPTS} times", 0
+    try:
+        with Peers(options, **server_options) as peers:
+            stage = Stage(peers)
+            function(stage)
+            stage.finish()
+            return None, stage.exchanges
+    except (Mismatch, Silence) as problem:
+        return f"{name}: {problem}", 0
 
 
 def run_scripts(options):
