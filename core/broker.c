@@ -38,17 +38,17 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     broker->recorder = options->recorder;
     broker->store = options->store;
     broker->secret = options->secret;
-    broker->wakeup = options->wakeup;
     broker->next_id = options->first_id ? options->first_id : 1;
     broker->next_seq = 1;
     broker->next_session = 1;
     slab_init(&broker->slab);
     hash_init(&broker->jobs_by_id, id_hash_of);
     hash_init(&broker->jobs_by_key, key_hash_of);
+    hash_init(&broker->jobs_by_name, name_hash_of);
     hash_init(&broker->queues_by_name, queue_hash_of);
     table_init(&broker->queues);
     table_init(&broker->sessions);
-    list_init(&broker->work);
+    list_init(&broker->openings);
     list_init(&broker->matching);
     list_init(&broker->nudging);
     list_init(&broker->notices);
@@ -102,21 +102,26 @@ void broker_free(struct broker *broker)
         session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
     }
     while (!list_empty(&broker->news)) {
-        struct interest *interest = list_item(list_first(&broker->news), struct interest, news);
         unsigned budget = BROKER_SLICE;
 
-        interest_tell(interest, &budget);
+        interest_tell_all(broker, &budget);
     }
     while ((queue = table_next(&broker->queues, &cursor))) {
         free_queue_with_jobs(broker, queue);
     }
     hash_clear(&broker->jobs_by_id);
     hash_clear(&broker->jobs_by_key);
+    hash_clear(&broker->jobs_by_name);
     hash_clear(&broker->queues_by_name);
     table_clear(&broker->queues);
     table_clear(&broker->sessions);
     slab_clear(&broker->slab);
     free(broker);
+}
+
+void broker_set_wakeup(struct broker *broker, uint32_t naps)
+{
+    broker->wakeup = naps;
 }
 
 void broker_drain(struct broker *broker)
@@ -149,6 +154,41 @@ struct job *broker_held(const struct session *session, uint64_t id)
 const struct job *broker_find(const struct broker *broker, uint64_t id)
 {
     return broker_job(broker, id);
+}
+
+// Does the job come after the place where the walk stands? Hashes of jobs may, rarely, be equal:
+// the id decides then.
+static bool walk_is_before(const struct job_walk *walk, const struct job *job)
+{
+    uint64_t position = hash_position(id_hash(job->id));
+
+    return position != walk->position ? position > walk->position : job->id > walk->id;
+}
+
+enum status broker_job_next(const struct broker *broker, struct job_walk *walk,
+                            const struct job **job)
+{
+    struct job_walk next = {.over = true};
+    struct hash_node *node;
+    uint64_t last;
+
+    if (walk->over) {
+        return STATUS_EMPTY;
+    }
+    for (node = hash_stretch(&broker->jobs_by_id, walk->position, &last); node; node = node->next) {
+        struct job *found = job_by_id(node);
+
+        if (walk_is_before(walk, found) && (next.over || !walk_is_before(&next, found))) {
+            next = (struct job_walk){hash_position(id_hash(found->id)), found->id, false};
+            *job = found;
+        }
+    }
+    if (next.over) {
+        *walk = (struct job_walk){.position = last + 1, .over = last == UINT64_MAX};
+        return walk->over ? STATUS_EMPTY : STATUS_MORE;
+    }
+    *walk = next;
+    return STATUS_OK;
 }
 
 void broker_info(const struct broker *broker, struct broker_info *info)

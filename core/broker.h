@@ -66,7 +66,6 @@ struct broker_options {
     const struct recorder *recorder; // NULL: nothing is durable, nothing is refused for the store
     void *store;                     // handed to the recorder
     uint64_t first_id;               // of the first job; 0 stands for 1
-    uint32_t wakeup;                 // naps that one ready job ends; 0: all of its queue
     uint64_t secret;                 // random: mixed into the hashes of names and keys
 };
 
@@ -75,6 +74,9 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
 
 // Frees everything. All sessions must be closed. NULL is allowed.
 void broker_free(struct broker *broker);
+
+// How many naps one ready job ends; 0, as at first: all naps of its queue.
+void broker_set_wakeup(struct broker *broker, uint32_t naps);
 
 // Refuses all further submissions (STATUS_DRAINING). There is no way back.
 void broker_drain(struct broker *broker);
@@ -220,6 +222,10 @@ size_t session_subscriptions(const struct session *session);
 // `*cursor`; NULL at the end. The session's subscriptions must not change in between.
 struct queue *session_queue_next(const struct session *session, const struct subscription **cursor);
 
+// The same, the one that was made last first.
+struct queue *session_queue_before(const struct session *session,
+                                   const struct subscription **cursor);
+
 //
 // Submitting
 //
@@ -290,7 +296,9 @@ void *watch_owner(const struct watch *watch);
 // STATUS_EMPTY, STATUS_NO_MEMORY.
 enum status broker_take(struct session *session, const struct job **job) MUST_USE;
 
-// How many queues broker_take() looks at. For front-ends that share time out among connections.
+// How many queues the session's broker_take() or broker_nap() that has just been made came by, or
+// its broker_take() and the broker_wait() that followed; any other verb may change the answer. For
+// front-ends that share time out among connections.
 size_t session_take_cost(const struct session *session);
 
 // Takes the job of that id, ready, delayed or buried, whatever its queue. STATUS_NOT_FOUND (a job
@@ -377,6 +385,25 @@ const struct job *broker_find(const struct broker *broker, uint64_t id);
 // The live job of that name in the queue, NULL where there is none.
 const struct job *broker_find_key(const struct broker *broker, const struct queue *queue,
                                   struct slice key);
+
+// The live job of that name in any queue; of several, the one that has held it longest. NULL where
+// there is none.
+const struct job *broker_find_name(const struct broker *broker, struct slice key);
+
+// Where a walk over all live jobs stands: all zero at first. It refers to no job, and may be kept
+// over any verb.
+struct job_walk {
+    uint64_t position; /* private */
+    uint64_t id;       /* private */
+    bool over;         /* private */
+};
+
+// Walks all live jobs, in no order that means anything. STATUS_OK: `*job` is the next one;
+// STATUS_MORE: this step found none, call again; STATUS_EMPTY: that was all. A step looks at a few
+// jobs, and a whole walk takes about as many steps as there are jobs. A job that lives all through
+// the walk is seen exactly once, one that comes or goes meanwhile perhaps; none is seen twice.
+enum status broker_job_next(const struct broker *broker, struct job_walk *walk,
+                            const struct job **job) MUST_USE;
 
 // The best ready job, the one whose delay ends first, the longest buried one; NULL for none. A
 // pause does not matter.

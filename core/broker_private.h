@@ -25,8 +25,10 @@ struct broker {
     uint64_t next_session;
     uint64_t next_turn;
     uint64_t last_event;
+    uint64_t last_opening;
+    size_t take_cost;    // of the last search for a job
     uint32_t next_order; // of delays
-    uint32_t wakeup;
+    uint32_t wakeup;     // naps that one ready job ends; 0: all
     bool draining;
     bool settling;  // callbacks run: no verb may be called
     bool gathering; // jobs come back in numbers: they meet the waits when all are there
@@ -34,6 +36,7 @@ struct broker {
     struct slab slab; // jobs, sessions and what belongs to them
     struct hash jobs_by_id;
     struct hash jobs_by_key;
+    struct hash jobs_by_name; // the first of each name
     struct hash queues_by_name;
     struct table queues;
     struct table sessions;
@@ -46,12 +49,12 @@ struct broker {
     uint64_t total_jobs;
     uint64_t timeouts;
 
-    struct list_node work; // open queues with ready jobs
-    uint64_t work_count;
+    struct tree work;          // open queues by the bounds of their best jobs
+    struct list_node openings; // open queues, in the order in which they became open
     struct list_node matching; // queues whose ready jobs and waits are still to meet
     struct list_node nudging;  // queues that owe nudges
     struct list_node notices;  // sessions that are to be told
-    struct list_node news;     // interests with events to be told
+    struct list_node news;     // events that are still to be told, in their order
     struct list_node closing;  // closed sessions that are not taken apart yet
 
     struct tree due_queues[CLOCKS]; // by their first delay
@@ -94,10 +97,20 @@ struct job *broker_held(const struct session *session, uint64_t id);
 // Keys (key.c)
 //
 
+struct key_hash {
+    uint64_t alone; // of the key's bytes
+    uint64_t whole; // of the queue and the kind, too
+};
+
 uint64_t key_hash_of(const struct hash_node *node);
-// The live job that the contract names by its key, and the hash of that key; NULL for none.
+uint64_t name_hash_of(const struct hash_node *node);
+// The live job that the contract names by its key, and the hashes of that key; NULL for none.
 struct job *key_find(const struct broker *broker, const struct queue *queue, enum key_kind kind,
-                     struct slice key, uint64_t *hash);
+                     struct slice key, struct key_hash *hash);
+// Sees to it that one more key can be held, from then on whenever its job wants it. False without
+// memory.
+bool key_make_room(struct broker *broker) MUST_USE;
+void key_take(struct broker *broker, struct job *job, const struct key_hash *hash); // a free one
 void key_claim(struct broker *broker, struct job *job); // takes its key where it is free
 void key_yield(struct broker *broker, struct job *job);
 struct slice job_key(const struct job *job);
@@ -116,13 +129,36 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
 void match_assign(struct subscription *by, struct job *job);
 // When a lease that begins or is renewed now ends, where it may not go beyond `limit_at` (0: may).
 nsec_t match_lease_end(const struct broker *broker, const struct job *job, nsec_t limit_at);
-// The best job that the session may take now, and by which subscription; NULL for none.
-struct job *match_best(const struct session *session, struct subscription **by);
 // Lets ready jobs and waits meet where a pause has ended or jobs were gathered, at most `*budget`
 // of them: the best job first, each to its longest waiter.
 void match_backlog(struct broker *broker, unsigned *budget);
 // Ends naps that are owed a nudge.
 void match_nudge(struct broker *broker, unsigned *budget);
+
+//
+// Which job a session takes (choice.c)
+//
+
+// A job of the queue has become ready or the last one has left, or a pause begins or ends: the
+// queue has perhaps to enter, change or leave its place among open queues.
+void choice_review(struct broker *broker, struct queue *queue);
+// The best job that the session may take now, and by which subscription; NULL for none.
+struct job *choice_best(struct session *session, struct subscription **by);
+
+//
+// Whose turn it is, for a session that chooses in turn; for others these do nothing (rota.c)
+//
+
+void rota_init(struct session *session);
+void rota_join(struct subscription *subscription); // its turn comes last
+void rota_leave(struct subscription *subscription);
+void rota_to_back(struct subscription *subscription); // it has just been served
+// The queue has nothing: the subscription is passed over until the queue opens again.
+void rota_set_aside(struct subscription *subscription);
+// Brings back those whose queues have opened; says how many queues it looked at.
+size_t rota_bring_back(struct session *session);
+// Whose turn comes after that one's, or first of all (NULL); NULL for none.
+struct subscription *rota_next(const struct session *session, const struct subscription *after);
 
 //
 // How a job leaves its holder (outcome.c)

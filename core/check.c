@@ -10,6 +10,9 @@ struct tally {
     uint64_t ready_in[BAND_COUNT];
     uint64_t queues;
     uint64_t keyed;
+    uint64_t named;  // jobs that hold a name
+    uint64_t firsts; // of a name
+    uint64_t ringed; // jobs in the rings of those
     uint64_t working;
     uint64_t open_sessions;
     uint64_t lying; // sessions that wait or nap
@@ -65,10 +68,49 @@ static void check_interest(const struct broker *broker, const struct job *job)
     }
     ENSURE(interest->job == job && interest->broker == broker);
     ENSURE(interest->count == list_length(&interest->watches));
-    ENSURE(list_empty(&interest->events) != list_linked(&interest->news));
+    list_each (node, &interest->events) {
+        const struct news *event = list_item(node, struct news, in_interest);
+
+        ENSURE(event->interest == interest && list_linked(&event->in_broker));
+    }
     ENSURE(job->state != JOB_BURIED);
     list_each (node, &interest->watches) {
         ENSURE(list_item(node, struct watch, in_interest)->interest == interest);
+    }
+}
+
+// From the first of each name, all who hold it are reached, and nobody else.
+static void check_namesakes(struct tally *tally, struct job_extra *extra)
+{
+    const struct list_node *ring = &job_namesake(extra)->ring;
+
+    tally->named++;
+    if (!extra->first) {
+        return;
+    }
+    tally->firsts++;
+    tally->ringed += 1 + list_length(ring);
+    ENSURE(broker_find_name(tally->broker, job_key(extra->job)) == extra->job);
+    list_each (node, ring) {
+        struct job_extra *other = job_of_namesake(list_item(node, struct namesake, ring));
+
+        ENSURE(!other->first && other->keyed && other->key_kind == KEY_NAME);
+        ENSURE(other->name_hash == extra->name_hash && other->job->queue != extra->job->queue);
+        ENSURE(slice_equal(job_key(other->job), job_key(extra->job)));
+    }
+}
+
+static void check_key(struct tally *tally, const struct job *job)
+{
+    struct job_extra *extra = job->extra;
+    struct key_hash hash;
+
+    ENSURE(key_find(tally->broker, queue_at(tally->broker, job), (enum key_kind)extra->key_kind,
+                    job_key(job), &hash) == job);
+    ENSURE(hash.whole == extra->key_hash);
+    tally->keyed++;
+    if (extra->key_kind == KEY_NAME) {
+        check_namesakes(tally, extra);
     }
 }
 
@@ -85,13 +127,9 @@ static void check_job(struct tally *tally, const struct job *job, enum job_state
     ENSURE(!extra || extra->job == job);
     ENSURE(state == JOB_RESERVED || !extra || extra->limit_at == 0);
     tally->jobs[state]++;
+    ENSURE(!extra || extra->keyed || !extra->first);
     if (extra && extra->keyed) {
-        uint64_t hash;
-
-        ENSURE(key_find(broker, queue_at(broker, job), (enum key_kind)extra->key_kind, job_key(job),
-                        &hash) == job);
-        ENSURE(hash == extra->key_hash);
-        tally->keyed++;
+        check_key(tally, job);
     }
     check_interest(broker, job);
 }
@@ -145,7 +183,8 @@ static void check_queue_flags(struct tally *tally, const struct queue *queue)
 {
     bool meets = queue_open(queue) && !list_empty(&queue->waits);
 
-    ENSURE(list_linked(&queue->work) == queue_open(queue));
+    ENSURE(queue->work.in == queue_open(queue));
+    ENSURE(list_linked(&queue->opening) == queue_open(queue));
     ENSURE(!meets || list_linked(&queue->matching));
     ENSURE(queue->waiting == list_length(&queue->waits) + list_length(&queue->naps));
     ENSURE(queue->paused == (queue->resumes.at != NSEC_NEVER) || queue->pause_for > 0);
@@ -177,9 +216,41 @@ static void check_queue(struct tally *tally, const struct queue *queue)
         tally->moments[clock] += own.moments[clock];
     }
     tally->keyed += own.keyed;
+    tally->named += own.named;
+    tally->firsts += own.firsts;
+    tally->ringed += own.ringed;
     tally->queues++;
     tally->subscriptions += queue->subscriptions;
     check_queue_flags(tally, queue);
+}
+
+// One that is set aside has no open queue, or is brought back before the session chooses.
+static void check_aside(const struct subscription *subscription)
+{
+    const struct queue *queue = subscription_queue(subscription);
+
+    ENSURE(subscription->aside);
+    ENSURE(!queue_open(queue) || queue->opened > subscription->session->rota->seen);
+}
+
+static void check_rota(const struct session *session)
+{
+    const struct subscription *before = NULL;
+    const struct subscription *next;
+    size_t count = 0;
+
+    if (session->choice != CHOICE_IN_TURN) {
+        return;
+    }
+    for (; (next = rota_next(session, before)); before = next) {
+        ENSURE(!next->aside && (!before || before->turn < next->turn));
+        count++;
+    }
+    list_each (node, &session->rota->aside) {
+        check_aside(list_item(node, struct subscription, in_rota));
+    }
+    ENSURE(list_length(&session->rota->aside) == session->rota->aside_count);
+    ENSURE(count + session->rota->aside_count == session->subscriptions);
 }
 
 static void check_subscriptions(struct tally *tally, const struct session *session)
@@ -196,6 +267,7 @@ static void check_subscriptions(struct tally *tally, const struct session *sessi
         limited += subscription->limit_ms > 0;
     }
     ENSURE(limited == session->limited);
+    check_rota(session);
     tally->subscriptions -= session->subscriptions;
 }
 
@@ -226,6 +298,39 @@ static void visit_moment(struct tally *tally, const struct tree_node *node, void
     (void)tally;
     ENSURE(*before <= moment->at && moment->at != NSEC_NEVER);
     *before = moment->at;
+}
+
+static void visit_open(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct bound *bound =
+        container_of((struct tree_node *)(uintptr_t)node, struct bound, node);
+    const struct queue *queue = container_of((struct bound *)(uintptr_t)bound, struct queue, work);
+    const struct job *best = job_in_tree(tree_first(&queue->ready));
+    const struct bound **before = context;
+
+    ENSURE(bound->in);
+    ENSURE(bound->pri < best->pri || (bound->pri == best->pri && bound->seq <= best->seq));
+    ENSURE(!*before || (*before)->pri < bound->pri ||
+           ((*before)->pri == bound->pri && (*before)->seq < bound->seq));
+    *before = bound;
+    tally->working--;
+}
+
+static void check_open_queues(struct tally *tally)
+{
+    const struct broker *broker = tally->broker;
+    const struct bound *before = NULL;
+    uint64_t opened = 0;
+
+    ENSURE(list_length(&broker->openings) == tally->working);
+    list_each (node, &broker->openings) {
+        const struct queue *queue = list_item(node, struct queue, opening);
+
+        ENSURE(opened < queue->opened && queue->opened <= broker->last_opening);
+        opened = queue->opened;
+    }
+    walk_tree(&broker->work, tally, visit_open, &before);
+    ENSURE(tally->working == 0); // those that say so less those that are there
 }
 
 struct count_moments {
@@ -263,12 +368,12 @@ static void check_totals(const struct tally *tally)
     }
     ENSURE(hash_count(&broker->jobs_by_id) == live);
     ENSURE(hash_count(&broker->jobs_by_key) == tally->keyed);
+    ENSURE(hash_count(&broker->jobs_by_name) == tally->firsts);
+    ENSURE(tally->ringed == tally->named);
     ENSURE(hash_count(&broker->queues_by_name) == tally->queues);
     ENSURE(broker->queue_count == tally->queues);
     ENSURE(broker->session_count == tally->open_sessions);
     ENSURE(broker->waiting == tally->lying);
-    ENSURE(broker->work_count == tally->working);
-    ENSURE(list_length(&broker->work) == tally->working);
     ENSURE(tally->subscriptions == 0); // those of queues less those of sessions
 }
 
@@ -290,5 +395,6 @@ void broker_check(const struct broker *broker)
     check_moments(&tally, &broker->due_queues[CLOCK_WALL], tally.moments[CLOCK_WALL]);
     check_moments(&tally, &broker->pauses, tally.pauses);
     check_moments(&tally, &broker->alarms, tally.alarms);
+    check_open_queues(&tally);
     check_totals(&tally);
 }

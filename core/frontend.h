@@ -28,7 +28,16 @@ struct wire_host {
     // There is output to send, or kept input may be fed again. May be called at any time but not
     // from within open or close; only sets a mark.
     void (*wake)(struct wire *wire);
+    // The connection is closed when the turn ends, whatever is still to be sent; `why` is static
+    // and stands in the log. May be called at any time but from within open or close.
+    void (*drop)(struct wire *wire, const char *why);
+    // Writes the peer's address, without a port, and a NUL to `text` of WIRE_PEER_MAX bytes; "-"
+    // where it has none.
+    void (*peer)(const struct wire *wire, char *text);
 };
+
+// Room for an IPv6 address with its scope, and NUL.
+#define WIRE_PEER_MAX 64
 
 struct wire {
     const struct wire_host *host;
@@ -40,6 +49,16 @@ struct wire {
 static inline void wire_wake(struct wire *wire)
 {
     wire->host->wake(wire);
+}
+
+static inline void wire_drop(struct wire *wire, const char *why)
+{
+    wire->host->drop(wire, why);
+}
+
+static inline void wire_peer(const struct wire *wire, char *text)
+{
+    wire->host->peer(wire, text);
 }
 
 enum feed_state {

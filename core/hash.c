@@ -70,6 +70,26 @@ struct hash_node *hash_first(const struct hash *hash, uint64_t value)
     return hash->buckets ? *bucket_at(hash, bucket_of(hash, value)) : NULL;
 }
 
+struct hash_node *hash_stretch(const struct hash *hash, uint64_t position, uint64_t *last)
+{
+    uint64_t value = hash_position(position);
+    size_t round, bucket;
+    unsigned bits;
+
+    if (hash->buckets == 0) {
+        *last = UINT64_MAX;
+        return NULL;
+    }
+    // A bucket holds the hashes that agree in their lowest bits, one more of them where it has
+    // been divided in this round. Read backwards, these are neighbours.
+    round = floor_power(hash->buckets);
+    bucket = bucket_of(hash, value);
+    bits = (unsigned)__builtin_ctzll(round);
+    bits += (bucket & (round - 1)) + round < hash->buckets;
+    *last = position | UINT64_MAX >> bits;
+    return *bucket_at(hash, bucket);
+}
+
 // Adds the next bucket, where its segment is there, and gives it its share of the chain that held
 // the nodes of both.
 static void grow(struct hash *hash)
@@ -135,7 +155,8 @@ void hash_insert(struct hash *hash, struct hash_node *node)
     hash->count++;
 }
 
-void hash_remove(struct hash *hash, struct hash_node *node)
+// What points at a node that is in the table.
+static struct hash_node **link_to(const struct hash *hash, const struct hash_node *node)
 {
     struct hash_node **link = bucket_at(hash, bucket_of(hash, hash->hash_of(node)));
 
@@ -143,7 +164,19 @@ void hash_remove(struct hash *hash, struct hash_node *node)
         ENSURE(*link);
         link = &(*link)->next;
     }
-    *link = node->next;
+    return link;
+}
+
+void hash_replace(struct hash *hash, struct hash_node *old, struct hash_node *node)
+{
+    *link_to(hash, old) = node;
+    node->next = old->next;
+    old->next = NULL;
+}
+
+void hash_remove(struct hash *hash, struct hash_node *node)
+{
+    *link_to(hash, node) = node->next;
     node->next = NULL;
     hash->count--;
     // Two for one: when the last node goes, so has the last bucket that is not needed.

@@ -44,7 +44,28 @@ bool hash_make_room(struct hash *hash) MUST_USE;
 // may stand in it, too.
 struct hash_node *hash_first(const struct hash *hash, uint64_t value);
 
+// Where nodes of that hash come in a walk over the whole table: the hash read backwards.
+static inline uint64_t hash_position(uint64_t value)
+{
+    value =
+        (value & UINT64_C(0x5555555555555555)) << 1 | (value >> 1 & UINT64_C(0x5555555555555555));
+    value =
+        (value & UINT64_C(0x3333333333333333)) << 2 | (value >> 2 & UINT64_C(0x3333333333333333));
+    value =
+        (value & UINT64_C(0x0f0f0f0f0f0f0f0f)) << 4 | (value >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
+    return __builtin_bswap64(value);
+}
+
+// One stretch of such a walk: the first node of the chain that has all nodes at the positions from
+// `position` to `*last` (and perhaps others, before these). Go on at the position after `*last`.
+// Dividing a chain divides its stretch and joining two joins theirs, so that a position behind
+// which everything has been seen stays one, whatever is inserted and removed meanwhile.
+struct hash_node *hash_stretch(const struct hash *hash, uint64_t position, uint64_t *last);
+
 void hash_insert(struct hash *hash, struct hash_node *node);
+
+// Puts `node` in the place of `old`, which is in the table; both have the same hash.
+void hash_replace(struct hash *hash, struct hash_node *old, struct hash_node *node);
 
 // Removes a node that is in the table.
 void hash_remove(struct hash *hash, struct hash_node *node);

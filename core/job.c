@@ -18,21 +18,44 @@ static uint32_t whole_seconds(nsec_t duration)
     return nsec_units(duration, NSEC_PER_SEC, UINT32_MAX);
 }
 
-// The block for rare things, with room for `names` bytes of key and reducer.
-static struct job_extra *extra_new(struct broker *broker, struct job *job, size_t names)
+// What stands before the block for rare things: the namesake of a job with a name.
+static size_t before_extra(size_t key_len)
 {
-    struct job_extra *extra = slab_calloc(&broker->slab, sizeof *extra + names);
+    return key_len > 0 ? sizeof(struct namesake) : 0;
+}
 
-    if (extra) {
-        extra->job = job;
-        job->extra = extra;
+// The block for rare things, with room for a name and a reducer of these lengths.
+static struct job_extra *extra_new(struct broker *broker, struct job *job, size_t key_len,
+                                   size_t reducer_len)
+{
+    size_t before = before_extra(key_len);
+    char *block =
+        slab_calloc(&broker->slab, before + sizeof(struct job_extra) + key_len + reducer_len);
+    struct job_extra *extra;
+
+    if (!block) {
+        return NULL;
+    }
+    extra = (struct job_extra *)(void *)(block + before);
+    extra->job = job;
+    job->extra = extra;
+    if (before) {
+        list_init(&job_namesake(extra)->ring);
     }
     return extra;
 }
 
+static void extra_free(struct broker *broker, struct job_extra *extra)
+{
+    size_t before = before_extra(extra->key_len);
+
+    slab_free(&broker->slab, (char *)extra - before,
+              before + sizeof *extra + extra->key_len + extra->reducer_len);
+}
+
 struct job_extra *job_extra(struct broker *broker, struct job *job)
 {
-    return job->extra ? job->extra : extra_new(broker, job, 0);
+    return job->extra ? job->extra : extra_new(broker, job, 0, 0);
 }
 
 static bool set_body(struct job *job, const struct job_spec *spec, struct slice body)
@@ -60,7 +83,7 @@ static bool set_extra(struct broker *broker, struct job *job, const struct job_s
     if (spec->key_kind == KEY_NONE && spec->reducer.len == 0 && spec->max_attempts == 0) {
         return true;
     }
-    extra = extra_new(broker, job, key.len + spec->reducer.len);
+    extra = extra_new(broker, job, key.len, spec->reducer.len);
     if (!extra) {
         return false;
     }
@@ -116,16 +139,14 @@ struct job *job_new(struct broker *broker, const struct job_spec *spec)
 
 void job_free(struct broker *broker, struct job *job)
 {
-    struct job_extra *extra = job->extra;
-
     if (job->large) {
         blob_unref(large_body(job));
     }
     if (job_interest(job)) {
         interest_free(job_interest(job));
     }
-    if (extra) {
-        slab_free(&broker->slab, extra, sizeof *extra + extra->key_len + extra->reducer_len);
+    if (job->extra) {
+        extra_free(broker, job->extra);
     }
     slab_free(&broker->slab, job, job_size(job->large, job->body_len));
 }

@@ -13,8 +13,9 @@
 //   DELAYED   its queue's tree `delayed` of the clock that its moment is on, by (due, order)
 //   RESERVED  its holder's tree `leases`, by (due, seq)
 //   BURIED    its queue's list `buried`, longest buried first
-// and in the index by id; with a key, also in the index by key, unless it is buried. Only
-// job_move() and job_end() touch the containers, so that the counts beside them stay true.
+// and in the index by id; with a key, also in the index by key, unless it is buried; where the key
+// is a name, also among its namesakes. Only job_move() and job_end() touch the containers, so that
+// the counts beside them stay true.
 
 #include "core/broker.h"
 #include "core/hash.h"
@@ -29,6 +30,14 @@
 
 struct interest;
 
+// One of the jobs that hold the same name, each in a queue of its own. They form a ring in the
+// order in which they claimed it; the first of them stands in the index by name for all. It is the
+// part of a job that only named ones have: it stands right before their struct job_extra.
+struct namesake {
+    struct hash_node by_name;
+    struct list_node ring;
+};
+
 // The rare part of a job.
 struct job_extra {
     struct hash_node by_key;
@@ -41,12 +50,14 @@ struct job_extra {
     uint32_t releases;
     uint32_t buries;
     uint32_t kicks;
-    uint32_t delay; // as last given, seconds
+    uint32_t delay;     // as last given, seconds
+    uint32_t name_hash; // KEY_NAME: of the name alone
     uint16_t max_attempts;
     uint16_t key_len; // KEY_NAME
     uint16_t reducer_len;
     uint8_t key_kind; // enum key_kind
     bool keyed;       // in the index by key
+    bool first;       // of its namesakes
     bool fail_on_limit;
     char names[]; // the key, then the reducer
 };
@@ -86,6 +97,7 @@ struct job {
     char body[];
 };
 
+_Static_assert(sizeof(struct job_extra) == 80, "the rare part of a job has outgrown its 80 bytes");
 _Static_assert(sizeof(struct job) == 80, "the header of a job has outgrown its 80 bytes");
 _Static_assert(JOB_INLINE_MAX < 1 << 12, "body_len must be able to say it");
 _Static_assert(JOB_ATTEMPTS_MAX < 1 << 10, "attempts must be able to say it");
@@ -140,6 +152,17 @@ static inline struct job *job_in_tree(const struct tree_node *node)
 static inline struct job *job_in_list(const struct list_node *node)
 {
     return container_of((struct list_node *)(uintptr_t)node, struct job, place.list);
+}
+
+// Of a job with a name.
+static inline struct namesake *job_namesake(struct job_extra *extra)
+{
+    return (struct namesake *)(void *)extra - 1;
+}
+
+static inline struct job_extra *job_of_namesake(struct namesake *namesake)
+{
+    return (struct job_extra *)(void *)(namesake + 1);
 }
 
 static inline struct interest *job_interest(const struct job *job)

@@ -15,6 +15,11 @@ void log_set_sink(log_sink sink, void *context, enum log_level most)
     log_target.most = most;
 }
 
+enum log_level log_most(void)
+{
+    return log_target.most;
+}
+
 void log_write(enum log_level level, const char *event, const struct log_field *fields,
                size_t count)
 {

@@ -26,6 +26,9 @@ typedef void (*log_sink)(void *context, enum log_level level, const char *event,
 // are dropped before they cost anything.
 void log_set_sink(log_sink sink, void *context, enum log_level most);
 
+// The most talkative level that is written.
+enum log_level log_most(void);
+
 void log_write(enum log_level level, const char *event, const struct log_field *fields,
                size_t count);
 

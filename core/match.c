@@ -50,7 +50,7 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
 
 static void serve(struct subscription *by, struct job *job)
 {
-    by->turn = by->session->broker->next_turn++ & SUBSCRIPTION_TURN_MAX;
+    rota_to_back(by);
     match_lease(by->session, job, by);
 }
 
@@ -110,59 +110,10 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
     }
 }
 
-static bool better(enum choice choice, const struct job *job, const struct subscription *by,
-                   const struct job *best, const struct subscription *best_by)
-{
-    if (!best || job->pri != best->pri) {
-        return !best || job->pri < best->pri;
-    }
-    return choice == CHOICE_IN_TURN ? by->turn < best_by->turn : job->seq < best->seq;
-}
-
-struct job *match_best(const struct session *session, struct subscription **by)
-{
-    const struct broker *broker = session->broker;
-    bool by_work = broker->work_count < session->subscriptions;
-    const struct list_node *list = by_work ? &broker->work : &session->subscribed;
-    struct job *best = NULL;
-
-    // Whichever list is shorter leads to every open queue of the session.
-    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a list is a ring.
-    list_each (node, list) {
-        struct subscription *candidate;
-        struct queue *queue;
-        struct job *job;
-
-        if (by_work) {
-            queue = list_item(node, struct queue, work);
-            candidate = session_find(session, queue);
-        } else {
-            candidate = list_item(node, struct subscription, in_session);
-            queue = subscription_queue(candidate);
-        }
-        if (!candidate || !queue_open(queue)) {
-            continue;
-        }
-        job = job_in_tree(tree_first(&queue->ready));
-        if (better((enum choice)session->choice, job, candidate, best, *by)) {
-            best = job;
-            *by = candidate;
-        }
-    }
-    return best;
-}
-
-size_t session_take_cost(const struct session *session)
-{
-    uint64_t open = session->broker->work_count;
-
-    return open < session->subscriptions ? (size_t)open : session->subscriptions;
-}
-
 enum status broker_take(struct session *session, const struct job **job)
 {
     struct subscription *by = NULL;
-    struct job *best = match_best(session, &by);
+    struct job *best = choice_best(session, &by);
 
     if (!best) {
         return STATUS_EMPTY;

@@ -180,6 +180,21 @@ void output_blob(struct output *out, struct blob *blob)
     out->pending += blob->len;
 }
 
+void output_append(struct output *out, struct output *more)
+{
+    out->failed = out->failed || more->failed;
+    if (more->head) {
+        if (out->tail) {
+            out->tail->next = more->head;
+        } else {
+            out->head = more->head;
+        }
+        out->tail = more->tail;
+        out->pending += more->pending;
+        output_init(more, more->pool);
+    }
+}
+
 size_t output_pending(const struct output *out)
 {
     return out->pending;

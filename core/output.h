@@ -28,7 +28,7 @@ struct output_pool {
 };
 
 struct output {
-    struct output_pool *pool; /* private */
+    struct output_pool *pool;
     struct output_span *head; /* private */
     struct output_span *tail; /* private */
     size_t pending;           /* private */
@@ -54,6 +54,9 @@ void output_commit(struct output *out, size_t len);
 
 // Appends the whole of `blob` and keeps a reference to it until it has left.
 void output_blob(struct output *out, struct blob *blob);
+
+// Moves all that is pending in `more`, which has the same pool, to the end of `out`.
+void output_append(struct output *out, struct output *more);
 
 // Bytes that have not left yet.
 size_t output_pending(const struct output *out);

@@ -63,7 +63,9 @@ static void leave(struct broker *broker, struct job *job)
         tree_remove(&queue->ready, &job->place.tree, ready_before);
         queue->ready_in[band_of(job->pri)]--;
         broker->ready_in[band_of(job->pri)]--;
-        queue_review_work(broker, queue);
+        if (tree_empty(&queue->ready)) {
+            choice_review(broker, queue);
+        }
         break;
     case JOB_DELAYED:
         tree_remove(&queue->delayed[clock], &job->place.tree, delay_before);
@@ -99,7 +101,7 @@ static void enter(struct broker *broker, struct job *job, const struct job_place
         tree_insert(&queue->ready, &job->place.tree, ready_before);
         queue->ready_in[band_of(job->pri)]++;
         broker->ready_in[band_of(job->pri)]++;
-        queue_review_work(broker, queue);
+        choice_review(broker, queue);
         break;
     case JOB_DELAYED:
         job->due_at = to->due_at;

@@ -27,22 +27,6 @@ void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock)
     moment_set(&broker->due_queues[clock], &queue->due[clock], first ? first->due_at : NSEC_NEVER);
 }
 
-void queue_review_work(struct broker *broker, struct queue *queue)
-{
-    bool open = queue_open(queue);
-
-    if (open == list_linked(&queue->work)) {
-        return;
-    }
-    if (open) {
-        list_append(&broker->work, &queue->work);
-        broker->work_count++;
-    } else {
-        list_remove(&queue->work);
-        broker->work_count--;
-    }
-}
-
 static struct queue *find_by_hash(const struct broker *broker, struct slice name, uint64_t hash)
 {
     struct hash_node *node = hash_first(&broker->queues_by_name, hash);
@@ -74,7 +58,7 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     list_init(&queue->buried);
     list_init(&queue->waits);
     list_init(&queue->naps);
-    list_init(&queue->work);
+    list_init(&queue->opening);
     list_init(&queue->matching);
     list_init(&queue->nudging);
     for (unsigned clock = 0; clock < CLOCKS; clock++) {
@@ -168,7 +152,7 @@ enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t paus
         queue->paused = true;
         queue->pause_for = pause_for;
         moment_set(&broker->pauses, &queue->resumes, nsec_add(broker->now.mono, pause_for));
-        queue_review_work(broker, queue);
+        choice_review(broker, queue);
         list_remove(&queue->matching);
     } else if (queue->paused) {
         unsigned budget = BROKER_SLICE;
@@ -187,7 +171,7 @@ void queue_resume(struct broker *broker, struct queue *queue)
     queue->paused = false;
     queue->pause_for = 0;
     moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER);
-    queue_review_work(broker, queue);
+    choice_review(broker, queue);
     if (queue_open(queue)) {
         // Naps are nudged for what the waits leave over.
         list_append(&broker->matching, &queue->matching);

@@ -4,7 +4,7 @@
 
 // Private to the core: a queue (beanstalk's tube, Gearman's function) and its containers.
 //
-// Invariants. A queue that is open (not paused) and has a ready job is in the broker's list `work`.
+// Invariants. A queue that is open (not paused) and has a ready job is in the broker's tree `work`.
 // It has both ready jobs and waits only while it is paused or in the broker's list `matching`. It
 // is in the broker's trees of due queues while a delay runs in it, at the moment of the first.
 // It exists as long as it is kept, held, subscribed to, or has a job.
@@ -23,6 +23,15 @@ enum clock { CLOCK_MONO, CLOCK_WALL };
 struct moment {
     struct tree_node node;
     nsec_t at;
+};
+
+// An entry in the broker's tree of open queues: a place among ready jobs that the queue's best job
+// stands at or after. No two queues have the same, for each was the place of a job of that queue.
+struct bound {
+    struct tree_node node;
+    uint64_t seq;
+    uint32_t pri;
+    bool in; // the tree
 };
 
 struct queue {
@@ -48,11 +57,13 @@ struct queue {
 
     struct moment due[CLOCKS]; // in broker->due_queues
     struct moment resumes;     // in broker->pauses, while paused
+    struct bound work;         // in broker->work
+    uint64_t opened;           // when it became open, counted in openings
     nsec_t pause_for;
 
     struct list_node waits;    // subscriptions of waiting sessions, longest waiting first
     struct list_node naps;     // subscriptions of napping sessions
-    struct list_node work;     // in broker->work
+    struct list_node opening;  // in broker->openings
     struct list_node matching; // in broker->matching
     struct list_node nudging;  // in broker->nudging
 
@@ -70,9 +81,6 @@ uint64_t queue_jobs(const struct queue *queue);
 
 // Where its first delay on that clock ends has perhaps changed.
 void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock);
-
-// Whether it has work has perhaps changed: puts it into broker->work or takes it out.
-void queue_review_work(struct broker *broker, struct queue *queue);
 
 // Frees the queue where nothing refers to it any more.
 void queue_vanish_if_idle(struct broker *broker, struct queue *queue);

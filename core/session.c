@@ -3,6 +3,11 @@
 
 #include "core/broker_private.h"
 
+static size_t session_size(enum choice choice)
+{
+    return sizeof(struct session) + (choice == CHOICE_IN_TURN ? sizeof(struct rota) : 0);
+}
+
 enum status broker_session_open(struct broker *broker, const struct session_ops *ops, void *owner,
                                 enum choice choice, struct session **session)
 {
@@ -11,7 +16,7 @@ enum status broker_session_open(struct broker *broker, const struct session_ops 
     if (!table_make_room(&broker->sessions)) {
         return STATUS_NO_MEMORY;
     }
-    opened = slab_calloc(&broker->slab, sizeof *opened);
+    opened = slab_calloc(&broker->slab, session_size(choice));
     if (!opened) {
         return STATUS_NO_MEMORY;
     }
@@ -23,6 +28,7 @@ enum status broker_session_open(struct broker *broker, const struct session_ops 
     opened->place = table_put(&broker->sessions, opened);
     opened->alarm.at = NSEC_NEVER;
     list_init(&opened->subscribed);
+    rota_init(opened);
     list_init(&opened->notice);
     broker->session_count++;
     *session = opened;
@@ -99,7 +105,7 @@ static void free_session(struct session *session)
         slab_free(&broker->slab, session->extra->spare, sizeof *session->extra->spare);
         slab_free(&broker->slab, session->extra, sizeof *session->extra);
     }
-    slab_free(&broker->slab, session, sizeof *session);
+    slab_free(&broker->slab, session, session_size((enum choice)session->choice));
 }
 
 // Jobs that a session holds come back together. Their order in its leases means nothing to those

@@ -19,18 +19,36 @@ enum pose { POSE_AWAKE, POSE_WAITING, POSE_NAPPING };
 
 #define MARGIN_NONE UINT32_MAX
 
+// Where a subscription stands in the rota.
+union rota_place {
+    struct tree_node tree;
+    struct list_node aside;
+};
+
 struct subscription {
     struct session *session;
     struct list_node in_session; // in order of subscription
     struct tree_node by_queue;
     struct list_node waiting;   // in queue->waits or queue->naps
-    uint64_t turn : 63;         // when this session was last served from it, or subscribed
+    uint64_t turn : 62;         // in turn: when it was last served from it, or subscribed
+    uint64_t aside : 1;         // in turn: its queue had nothing when it was looked at
     uint64_t fail_on_limit : 1; // terms.on_limit
     uint32_t queue;             // place in the broker's table
     uint32_t limit_ms;          // terms.limit_for; 0: none
+    union rota_place in_rota[]; // one, where the session chooses in turn
 };
 
-#define SUBSCRIPTION_TURN_MAX (UINT64_MAX >> 1)
+_Static_assert(sizeof(struct subscription) == 72, "an idle connection is kept small");
+
+#define SUBSCRIPTION_TURN_MAX (UINT64_MAX >> 2)
+
+// The subscriptions of a session that chooses in turn.
+struct rota {
+    struct tree tree; // by turn: served least recently first
+    struct list_node aside;
+    size_t aside_count;
+    uint64_t seen; // of the openings of queues: up to here, those set aside were brought back
+};
 
 // There may be very many sessions that do nothing: what only some need is behind pointers.
 struct session {
@@ -58,6 +76,7 @@ struct session {
     struct list_node notice; // in broker->notices, or in broker->closing once it is closed
     struct moment alarm;     // in broker->alarms: the first lease or the wait ends
     nsec_t until;            // POSE_WAITING
+    struct rota rota[];      // one, where it chooses in turn
 };
 
 // What only some sessions have; made when it is first needed.

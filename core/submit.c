@@ -51,13 +51,14 @@ static void begin(struct broker *broker, struct job *job, const struct job_place
 }
 
 static enum status accept(struct broker *broker, const struct job_spec *spec,
-                          struct session *watcher, uint64_t key_hash, struct submission *submission)
+                          struct session *watcher, const struct key_hash *key,
+                          struct submission *submission)
 {
     const struct job_place place = first_place(broker, spec);
     struct job *job = job_new(broker, spec);
     enum status status = STATUS_NO_MEMORY;
 
-    if (!job || !hash_make_room(&broker->jobs_by_id) || !hash_make_room(&broker->jobs_by_key)) {
+    if (!job || !hash_make_room(&broker->jobs_by_id) || (key && !key_make_room(broker))) {
         goto out;
     }
     if (watcher) {
@@ -70,10 +71,8 @@ static enum status accept(struct broker *broker, const struct job_spec *spec,
         status = STATUS_NO_ROOM;
         goto out;
     }
-    if (key_of(spec).len > 0) {
-        job->extra->key_hash = key_hash;
-        hash_insert(&broker->jobs_by_key, &job->extra->by_key);
-        job->extra->keyed = true;
+    if (key) {
+        key_take(broker, job, key);
     }
     begin(broker, job, &place);
     submission->id = job->id;
@@ -158,7 +157,7 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec,
                           struct session *watcher, struct submission *submission)
 {
     struct slice key = key_of(spec);
-    uint64_t key_hash = 0;
+    struct key_hash hash;
     struct job *job;
 
     ENSURE(!broker->settling);
@@ -170,7 +169,7 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec,
         return STATUS_TOO_LARGE;
     }
     if (key.len > 0) {
-        job = key_find(broker, spec->queue, spec->key_kind, key, &key_hash);
+        job = key_find(broker, spec->queue, spec->key_kind, key, &hash);
         if (job) {
             return join(broker, job, spec, watcher, submission);
         }
@@ -178,5 +177,5 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec,
     if (queue_full(spec->queue, spec->pri)) {
         return STATUS_QUEUE_FULL;
     }
-    return accept(broker, spec, watcher, key_hash, submission);
+    return accept(broker, spec, watcher, key.len > 0 ? &hash : NULL, submission);
 }

@@ -68,18 +68,25 @@ static void join_nap(struct subscription *subscription, struct queue *queue)
     }
 }
 
+static size_t subscription_size(const struct session *session)
+{
+    return sizeof(struct subscription) +
+           (session->choice == CHOICE_IN_TURN ? sizeof(union rota_place) : 0);
+}
+
 static struct subscription *subscription_new(struct session *session, struct queue *queue)
 {
-    struct subscription *subscription = slab_calloc(&session->broker->slab, sizeof *subscription);
+    struct subscription *subscription =
+        slab_calloc(&session->broker->slab, subscription_size(session));
 
     if (subscription) {
         subscription->session = session;
         subscription->queue = queue->place;
-        subscription->turn = session->broker->next_turn++ & SUBSCRIPTION_TURN_MAX;
         list_init(&subscription->in_session);
         list_init(&subscription->waiting);
         list_append(&session->subscribed, &subscription->in_session);
         tree_insert(&session->by_queue, &subscription->by_queue, queue_before);
+        rota_join(subscription);
         session->subscriptions++;
         queue->subscriptions++;
     }
@@ -123,10 +130,11 @@ void subscription_end(struct subscription *subscription)
     }
     set_terms(subscription, NULL);
     list_remove(&subscription->in_session);
+    rota_leave(subscription);
     tree_remove(&session->by_queue, &subscription->by_queue, queue_before);
     session->subscriptions--;
     queue->subscriptions--;
-    slab_free(&session->broker->slab, subscription, sizeof *subscription);
+    slab_free(&session->broker->slab, subscription, subscription_size(session));
     queue_vanish_if_idle(session->broker, queue);
 }
 
@@ -187,13 +195,27 @@ size_t session_subscriptions(const struct session *session)
     return session->subscriptions;
 }
 
-struct queue *session_queue_next(const struct session *session, const struct subscription **cursor)
+static struct queue *queue_at_cursor(const struct session *session, const struct list_node *node,
+                                     const struct subscription **cursor)
 {
-    const struct list_node *node = *cursor ? (*cursor)->in_session.next : session->subscribed.next;
-
     if (node == &session->subscribed) {
         return NULL;
     }
     *cursor = list_item((struct list_node *)(uintptr_t)node, struct subscription, in_session);
     return subscription_queue(*cursor);
+}
+
+struct queue *session_queue_next(const struct session *session, const struct subscription **cursor)
+{
+    const struct list_node *at = *cursor ? &(*cursor)->in_session : &session->subscribed;
+
+    return queue_at_cursor(session, at->next, cursor);
+}
+
+struct queue *session_queue_before(const struct session *session,
+                                   const struct subscription **cursor)
+{
+    const struct list_node *at = *cursor ? &(*cursor)->in_session : &session->subscribed;
+
+    return queue_at_cursor(session, at->prev, cursor);
 }

@@ -51,13 +51,21 @@ static inline struct tree_node *tree_first(const struct tree *tree)
 
 static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_before before)
 {
-    uint64_t rank = tree_rank(node);
+    uint64_t rank;
     struct tree_node **link = &tree->root;
     struct tree_node **left = &node->left;
     struct tree_node **right = &node->right;
     struct tree_node *below;
 
-    if (!tree->first || before(node, tree->first)) {
+    if (!tree->root) {
+        // So often the case that it need not know its rank.
+        *tree = (struct tree){.root = node, .first = node};
+        node->left = NULL;
+        node->right = NULL;
+        return;
+    }
+    rank = tree_rank(node);
+    if (before(node, tree->first)) {
         tree->first = node;
     }
     while (*link && tree_rank(*link) > rank) {

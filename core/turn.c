@@ -157,9 +157,7 @@ bool broker_settle(struct broker *broker)
     for (; sessions > 0 && !list_empty(&broker->notices); sessions--) {
         tell_session(list_item(list_first(&broker->notices), struct session, notice));
     }
-    while (events > 0 && !list_empty(&broker->news)) {
-        interest_tell(list_item(list_first(&broker->news), struct interest, news), &events);
-    }
+    interest_tell_all(broker, &events);
     broker->settling = false;
     return untold(broker);
 }

@@ -22,6 +22,7 @@ static void lie_down(struct session *session, enum pose pose)
 {
     session->pose = (uint8_t)pose;
     link_subscriptions(session);
+    session->broker->take_cost += session->subscriptions;
     session_rearm(session);
 }
 
@@ -85,7 +86,7 @@ void broker_nap(struct session *session)
 
     ENSURE(session->pose != POSE_WAITING && !session->assigned && !session->broker->settling);
     session_wake(session);
-    if (match_best(session, &by)) {
+    if (choice_best(session, &by)) {
         session->nudged = true;
         session_notify(session);
     } else {
@@ -120,7 +121,7 @@ void session_wait_on(struct session *session)
         session_notify(session);
         return;
     }
-    best = match_best(session, &by);
+    best = choice_best(session, &by);
     if (best) {
         match_assign(by, best);
     } else {

@@ -5,6 +5,13 @@
 
 #include <stdlib.h>
 
+static void news_init(struct interest *interest, struct news *event)
+{
+    event->interest = interest;
+    list_init(&event->in_interest);
+    list_init(&event->in_broker);
+}
+
 struct interest *interest_of(struct broker *broker, struct job *job)
 {
     struct job_extra *extra = job_extra(broker, job);
@@ -21,29 +28,28 @@ struct interest *interest_of(struct broker *broker, struct job *job)
     interest->job = job;
     list_init(&interest->watches);
     list_init(&interest->events);
-    list_init(&interest->news);
-    list_init(&interest->greeting.link);
-    list_init(&interest->retried.link);
-    list_init(&interest->final.link);
+    news_init(interest, &interest->greeting);
+    news_init(interest, &interest->retried);
+    news_init(interest, &interest->final);
     extra->interest = interest;
     return interest;
 }
 
-static void add_event(struct interest *interest, struct news *event)
+static void add_event(struct news *event)
 {
+    struct interest *interest = event->interest;
     struct broker *broker = interest->broker;
 
     event->number = ++broker->last_event;
     event->what.job_id = interest->job->id;
-    if (list_first(&interest->events) == &event->link) {
-        // It was being told: what is told next starts with the first watch again.
+    if (list_first(&broker->news) == &event->in_broker) {
+        // It was being told: it will be told anew from the first watch on.
         interest->next = NULL;
     }
-    list_remove(&event->link);
-    list_append(&interest->events, &event->link);
-    if (!list_linked(&interest->news)) {
-        list_append(&broker->news, &interest->news);
-    }
+    list_remove(&event->in_interest);
+    list_append(&interest->events, &event->in_interest);
+    list_remove(&event->in_broker);
+    list_append(&broker->news, &event->in_broker);
 }
 
 struct watch *watch_add(struct session *session, struct job *job)
@@ -65,7 +71,7 @@ struct watch *watch_add(struct session *session, struct job *job)
     interest->count++;
     if (interest->has_progress) {
         watch->greet = true;
-        add_event(interest, &interest->greeting);
+        add_event(&interest->greeting);
     }
     return watch;
 }
@@ -115,18 +121,21 @@ void *watch_owner(const struct watch *watch)
     return watch->owner;
 }
 
-static bool is_embedded(const struct interest *interest, const struct news *event)
+static bool is_embedded(const struct news *event)
 {
+    const struct interest *interest = event->interest;
+
     return event == &interest->greeting || event == &interest->retried || event == &interest->final;
 }
 
-// The first event has been told to all.
-static void event_done(struct interest *interest, struct news *event)
+// The event has been told to all.
+static void event_done(struct news *event)
 {
-    list_remove(&event->link);
+    list_remove(&event->in_interest);
+    list_remove(&event->in_broker);
     blob_unref(event->what.data);
     event->what.data = NULL;
-    if (!is_embedded(interest, event)) {
+    if (!is_embedded(event)) {
         free(event);
     }
 }
@@ -137,9 +146,8 @@ void interest_free(struct interest *interest)
         watch_forget(list_item(list_first(&interest->watches), struct watch, in_interest));
     }
     while (!list_empty(&interest->events)) {
-        event_done(interest, list_item(list_first(&interest->events), struct news, link));
+        event_done(list_item(list_first(&interest->events), struct news, in_interest));
     }
-    list_remove(&interest->news);
     blob_unref(interest->spelling);
     slab_free(&interest->broker->slab, interest, sizeof *interest);
 }
@@ -151,7 +159,7 @@ void interest_retried(struct interest *interest)
     interest->denominator = 0;
     if (interest->count > 0) {
         interest->retried.what.kind = JOB_EVENT_RETRIED;
-        add_event(interest, &interest->retried);
+        add_event(&interest->retried);
     }
 }
 
@@ -165,7 +173,7 @@ void interest_end(struct interest *interest, enum job_event_kind kind, struct bl
         if (data) {
             blob_ref(data);
         }
-        add_event(interest, &interest->final);
+        add_event(&interest->final);
     }
     interest->job->extra->interest = NULL;
     interest->job = NULL;
@@ -174,12 +182,12 @@ void interest_end(struct interest *interest, enum job_event_kind kind, struct bl
     }
 }
 
-static struct news *event_new(const struct job_event *what)
+static struct news *event_new(struct interest *interest, const struct job_event *what)
 {
     struct news *event = calloc(1, sizeof *event);
 
     if (event) {
-        list_init(&event->link);
+        news_init(interest, event);
         event->what = *what;
         if (what->data) {
             blob_ref(what->data);
@@ -207,11 +215,11 @@ enum status interest_report(struct broker *broker, struct job *job, const struct
         return progress ? STATUS_NO_MEMORY : STATUS_OK;
     }
     if (interest->count > 0) {
-        news = event_new(event);
+        news = event_new(interest, event);
         if (!news) {
             return STATUS_NO_MEMORY;
         }
-        add_event(interest, news);
+        add_event(news);
     }
     if (progress) {
         set_progress(interest, event);
@@ -221,8 +229,9 @@ enum status interest_report(struct broker *broker, struct job *job, const struct
 
 // Does this event concern that watch? A greeting is for those who joined after progress was made;
 // it tells what is known now.
-static bool concerns(struct interest *interest, struct news *event, struct watch *watch)
+static bool concerns(struct news *event, struct watch *watch)
 {
+    struct interest *interest = event->interest;
     bool greeting = event == &interest->greeting;
 
     if (greeting ? !watch->greet || !interest->has_progress : watch->since >= event->number) {
@@ -237,8 +246,9 @@ static bool concerns(struct interest *interest, struct news *event, struct watch
     return true;
 }
 
-static void tell(struct interest *interest, struct news *event, struct watch *watch)
+static void tell(struct news *event, struct watch *watch)
 {
+    struct interest *interest = event->interest;
     struct session *session = watch->session;
     struct job_event what = event->what;
 
@@ -253,32 +263,44 @@ static void tell(struct interest *interest, struct news *event, struct watch *wa
     }
 }
 
-void interest_tell(struct interest *interest, unsigned *budget)
+// False where the budget ran out before everybody knew.
+static bool tell_watches(struct news *event, unsigned *budget)
 {
-    while (!list_empty(&interest->events)) {
-        struct news *event = list_item(list_first(&interest->events), struct news, link);
+    struct interest *interest = event->interest;
 
-        if (!interest->next) {
-            interest->next = interest->watches.next;
-        }
-        while (interest->next != &interest->watches) {
-            struct watch *watch = list_item(interest->next, struct watch, in_interest);
+    if (!interest->next) {
+        interest->next = interest->watches.next;
+    }
+    while (interest->next != &interest->watches) {
+        struct watch *watch = list_item(interest->next, struct watch, in_interest);
 
-            if (*budget == 0) {
-                return;
-            }
-            --*budget;
-            interest->next = interest->next->next;
-            if (concerns(interest, event, watch)) {
-                tell(interest, event, watch);
-            }
+        if (*budget == 0) {
+            return false;
         }
-        interest->next = NULL;
-        if (event == &interest->final) {
-            interest_free(interest);
+        --*budget;
+        interest->next = interest->next->next;
+        if (concerns(event, watch)) {
+            tell(event, watch);
+        }
+    }
+    interest->next = NULL;
+    return true;
+}
+
+void interest_tell_all(struct broker *broker, unsigned *budget)
+{
+    while (*budget > 0 && !list_empty(&broker->news)) {
+        struct news *event = list_item(list_first(&broker->news), struct news, in_broker);
+
+        // The event itself counts, too: everybody may have left who was there when it happened.
+        --*budget;
+        if (!tell_watches(event, budget)) {
             return;
         }
-        event_done(interest, event);
+        if (event == &event->interest->final) {
+            interest_free(event->interest);
+        } else {
+            event_done(event);
+        }
     }
-    list_remove(&interest->news);
 }

@@ -5,9 +5,9 @@
 // Private to the core: who is told about a job, and what.
 //
 // The watches of a job, its last progress and the events that are still to be told form its
-// interest. Events are told in order to every watch that was there when they happened. The final
-// event is embedded, so that the end of a job needs no memory; when the job goes, its interest
-// lives on by itself until everybody has been told.
+// interest. Events of all jobs are told in the order in which they happened, each to every watch of
+// its job that was there then. The final event is embedded, so that the end of a job needs no
+// memory; when the job goes, its interest lives on by itself until everybody has been told.
 
 #include "core/broker.h"
 #include "core/list.h"
@@ -15,19 +15,20 @@
 #include <stdint.h>
 
 struct news {
-    struct list_node link; // in interest->events
-    uint64_t number;       // rising, over all events of the broker
-    struct job_event what; // owns a reference to its data
+    struct interest *interest;
+    struct list_node in_interest;
+    struct list_node in_broker; // in broker->news
+    uint64_t number;            // rising, over all events of the broker
+    struct job_event what;      // owns a reference to its data
 };
 
 struct interest {
     struct broker *broker;
     struct job *job; // NULL once it is gone
     struct list_node watches;
-    struct list_node events;
-    struct list_node news;  // in broker->news, while there are events
-    struct list_node *next; // the watch to be told next of the first event; NULL: start anew
-    uint32_t count;         // of watches
+    struct list_node events; // struct news
+    struct list_node *next;  // while an event is being told: the watch to be told next; else NULL
+    uint32_t count;          // of watches
     bool has_progress;
     uint64_t numerator, denominator;
     struct blob *spelling; // of the last progress, as the worker wrote it; may be NULL
@@ -70,7 +71,7 @@ void interest_end(struct interest *interest, enum job_event_kind kind, struct bl
 // Frees the interest of a job that has no watch left, or of a broker that is freed.
 void interest_free(struct interest *interest);
 
-// Tells of events, at most `*budget` times.
-void interest_tell(struct interest *interest, unsigned *budget);
+// Tells of the events of all jobs, at most `*budget` times.
+void interest_tell_all(struct broker *broker, unsigned *budget);
 
 #endif

@@ -2,20 +2,13 @@
 #include "proto_beanstalk/conn.h"
 
 #include "core/macros.h"
+#include "core/stray.h"
 
 #include "proto_beanstalk/exec.h"
 #include "proto_beanstalk/listing.h"
 #include "proto_beanstalk/put.h"
 
 #include <string.h>
-
-// The first byte of a TLS hello.
-#define TLS_HANDSHAKE 0x16
-// What the request line of a browser ends with, and one digit.
-#define HTTP_VERSION " HTTP/1."
-// How much of an over-long line is kept back, so that its end can be looked at: the version, its
-// digit and a CR.
-#define TAIL_KEPT (sizeof HTTP_VERSION + 1)
 
 // Finds the first CRLF; a lone CR or LF is a byte like any other.
 static bool find_line(struct slice input, struct slice *line)
@@ -38,19 +31,6 @@ static bool find_line(struct slice input, struct slice *line)
     return false;
 }
 
-static bool is_request_line(struct slice line)
-{
-    struct slice version = SLICE(HTTP_VERSION);
-    const char *tail;
-
-    if (line.len < version.len + 1) {
-        return false;
-    }
-    tail = line.ptr + line.len - version.len - 1;
-    return memcmp(tail, version.ptr, version.len) == 0 && tail[version.len] >= '0' &&
-           tail[version.len] <= '9';
-}
-
 // Takes the line and its CRLF off the input. False where it is the first and comes from a browser
 // that was tricked into speaking to this port: nothing of what follows may be obeyed.
 static bool take_line(struct bean_conn *conn, struct bean_turn *turn, struct slice line)
@@ -59,7 +39,7 @@ static bool take_line(struct bean_conn *conn, struct bean_turn *turn, struct sli
 
     turn->input = slice_from(turn->input, line.len + 2);
     conn->past_first = true;
-    if (first && is_request_line(line)) {
+    if (first && stray_is_http(line)) {
         conn->state = BEAN_FINISHED;
         return false;
     }
@@ -74,7 +54,7 @@ static enum bean_step step_line(struct bean_conn *conn, struct bean_turn *turn)
     if (window.len == 0) {
         return BEAN_STEP_MORE;
     }
-    if (!conn->past_first && *window.ptr == TLS_HANDSHAKE) {
+    if (!conn->past_first && stray_is_tls(*window.ptr)) {
         conn->state = BEAN_FINISHED;
         return BEAN_STEP_ON;
     }
@@ -109,8 +89,8 @@ static enum bean_step step_discard(struct bean_conn *conn, struct bean_turn *tur
         }
         return BEAN_STEP_ON;
     }
-    if (turn->input.len > TAIL_KEPT) {
-        turn->input = slice_from(turn->input, turn->input.len - TAIL_KEPT);
+    if (turn->input.len > STRAY_TAIL) {
+        turn->input = slice_from(turn->input, turn->input.len - STRAY_TAIL);
     }
     return BEAN_STEP_MORE;
 }

@@ -217,8 +217,8 @@ static const exec_fn execs[BEAN_VERBS] = {
     [BEAN_WATCH] = exec_watch,
 };
 
-// A reserve over very many tubes counts for several commands, so that a pipeline of them leaves the
-// others their turn.
+// A reserve that had to look at very many tubes counts for several commands, so that a pipeline of
+// them leaves the others their turn.
 static void charge(const struct bean_conn *conn, enum bean_verb verb, struct bean_turn *turn)
 {
     size_t cost;
@@ -243,10 +243,10 @@ void bean_exec(struct bean_conn *conn, struct slice line, struct bean_turn *turn
         return;
     }
     conn->shared->commands[command.verb]++;
-    charge(conn, command.verb, turn);
     if (command.verb == BEAN_PUT) {
         bean_put_begin(conn, &command, turn);
     } else {
         execs[command.verb](conn, &command);
     }
+    charge(conn, command.verb, turn);
 }

@@ -2,6 +2,7 @@
 #include "server/conn.h"
 
 #include "core/log.h"
+#include "server/socket.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -67,7 +68,29 @@ static void conn_wake(struct wire *wire)
     conn_want_run(conn);
 }
 
-static const struct wire_host conn_host = {.wake = conn_wake};
+static void conn_drop(struct wire *wire, const char *why)
+{
+    struct conn *conn = container_of(wire, struct conn, wire);
+
+    if (!conn->broken) {
+        log_warn("dropped", log_number("conn", (int64_t)wire->number),
+                 log_number("unread", (int64_t)output_pending(&wire->out)), log_string("why", why));
+    }
+    conn_break(conn, why);
+}
+
+static void conn_peer(const struct wire *wire, char *text)
+{
+    const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
+
+    socket_peer(conn->fd, text, WIRE_PEER_MAX);
+}
+
+static const struct wire_host conn_host = {
+    .wake = conn_wake,
+    .drop = conn_drop,
+    .peer = conn_peer,
+};
 
 static struct conn *conn_new(const struct service *service, int fd)
 {

@@ -52,6 +52,17 @@ void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t 
     }
 }
 
+void socket_peer(int fd, char *text, size_t room)
+{
+    struct sockaddr_storage addr;
+    socklen_t len = sizeof addr;
+
+    if (getpeername(fd, (void *)&addr, &len) != 0 || addr.ss_family == AF_UNIX ||
+        getnameinfo((void *)&addr, len, text, (socklen_t)room, NULL, 0, NI_NUMERICHOST) != 0) {
+        (void)snprintf(text, room, "-");
+    }
+}
+
 // -1 with errno.
 static int listen_at(int family, const struct sockaddr *addr, socklen_t len)
 {

@@ -335,7 +335,7 @@ static int setup_few_commands_a_turn(void **state)
     return bean_setup_with(state, (struct rig_options){.budget = 8, .unchecked = true});
 }
 
-// Eight commands fit into a feed, but not eight that look at a thousand tubes each.
+// Eight commands fit into a feed, but not eight that look in vain at hundreds of tubes each.
 static void reserve_over_many_tubes_counts_for_several_commands(void **state)
 {
     struct bean *t = *state;
@@ -343,7 +343,7 @@ static void reserve_over_many_tubes_counts_for_several_commands(void **state)
     char line[64];
 
     for (int i = 0; i < 2 * BROKER_SLICE; i++) {
-        (void)snprintf(line, sizeof line, "use t%d\r\nput 0 0 9 0\r\n\r\nwatch t%d\r\n", i, i);
+        (void)snprintf(line, sizeof line, "use t%d\r\nput 0 0 9 0\r\n\r\nwatch u%d\r\n", i, i);
         (void)peer_ask(t->a, slice_of(line, strlen(line)));
     }
     before = rig_feeds(t->rig);

@@ -26,7 +26,7 @@ static void stats_has_all_keys_in_order_and_ours_last(void **state)
               "rusage-utime: 3.000002\nrusage-stime: 1.500000\nuptime: 77\n"
               "binlog-oldest-index: 0\nbinlog-current-index: 0\nbinlog-records-migrated: 0\n"
               "binlog-records-written: 0\nbinlog-max-size: 10485760\n"
-              "draining: false\nid: a123456789abcdef\nhostname: \"test host\"\nos: \"#1 SMP\"\n"
+              "draining: false\nid: a123456789abcdef\nhostname: \"test.host\"\nos: \"#1 SMP\"\n"
               "platform: \"x86_64\"\n"
               "tandem-version: \"0.1.0\"\n");
 }

@@ -1,5 +1,5 @@
 # Containers and blobs, each for itself.
-foreach(unit containers blob)
+foreach(unit containers hash blob)
     tandem_test(NAME core_${unit}_test LABEL unit
         SOURCES core_${unit}_test.c LINKS tandem_core NTH_ALLOC)
 endforeach()
@@ -12,7 +12,8 @@ set_tests_properties(core_slab_test PROPERTIES LABELS "unit;release")
 add_library(core_stage STATIC support/stage.c support/stage_acts.c)
 target_link_libraries(core_stage PUBLIC tandem_core PkgConfig::CMOCKA PRIVATE tandem_warnings)
 
-foreach(area order time wait nap pause work key watch kick queue slice body record)
+foreach(area
+        order choice time wait nap pause work key name watch kick queue slice body record walk)
     tandem_test(NAME core_${area}_test LABEL scenario
         SOURCES core_${area}_test.c LINKS core_stage tandem_core)
 endforeach()

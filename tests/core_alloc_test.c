@@ -341,6 +341,51 @@ static void ends_and_losses_need_no_memory(void **state)
     }
 }
 
+static void buried_job_whose_name_others_hold(struct stage *s)
+{
+    stage_open(s, "a");
+    PUT_BURIED(s, .key = "k");
+    PUT(s, .queue = "r", .key = "k");
+}
+
+static enum status kick_and_find(struct stage *s)
+{
+    assert_status(STATUS_OK, stage_kick_id(s, 1));
+    assert_status(STATUS_OK, stage_cancel(s, 2));
+    assert_int_equal(job_id(broker_find_name(s->broker, SLICE("k"))), 1);
+    return STATUS_OK;
+}
+
+static void two_queues_with_work(struct stage *s)
+{
+    struct actor *a = stage_open_in_turn(s, "a");
+
+    act_subscribe(a, "q");
+    act_subscribe(a, "r");
+    act_subscribe(a, "idle");
+    PUT(s, .queue = "q");
+    PUT(s, .queue = "q", .pri = 1);
+    PUT(s, .queue = "r", .pri = 1);
+}
+
+static enum status take_all(struct stage *s)
+{
+    static const uint64_t order[] = {1, 3, 2};
+
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(act_take(actor(s)), order[i]);
+        assert_status(STATUS_OK, act_complete(actor(s), order[i], NULL));
+    }
+    return STATUS_OK;
+}
+
+static void names_and_turns_need_no_memory(void **state)
+{
+    (void)state;
+    fail_each_allocation(buried_job_whose_name_others_hold, kick_and_find, NEVER_FAILS, "");
+    fail_each_allocation(two_queues_with_work, take_all, NEVER_FAILS, "");
+}
+
 static void release_needs_no_memory(void **state)
 {
     (void)state;
@@ -439,6 +484,7 @@ int main(void)
         cmocka_unit_test(reporting_may_fail),
         cmocka_unit_test(waiting_may_fail),
         cmocka_unit_test(ends_and_losses_need_no_memory),
+        cmocka_unit_test(names_and_turns_need_no_memory),
         cmocka_unit_test(release_needs_no_memory),
         cmocka_unit_test(leaving_needs_no_memory),
         cmocka_unit_test(assignment_needs_no_memory),

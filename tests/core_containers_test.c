@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 // The containers of the core, each for itself and against an array that is searched end to end.
-#include "core/hash.h"
 #include "core/list.h"
 #include "core/table.h"
 #include "core/tree.h"
@@ -18,7 +17,6 @@ enum { ITEMS = 600 };
 struct item {
     struct list_node in_list;
     struct tree_node in_tree;
-    struct hash_node in_hash;
     uint64_t key;
     uint32_t place;
     bool in;
@@ -202,184 +200,6 @@ static void tree_stays_shallow_whatever_the_order(void **state)
 }
 
 //
-// Hash tables
-//
-
-static uint64_t item_hash(const struct hash_node *node)
-{
-    const struct item *item =
-        container_of((struct hash_node *)(uintptr_t)node, struct item, in_hash);
-
-    return hash_mix(item->key);
-}
-
-static struct item *hash_find(const struct hash *hash, uint64_t key)
-{
-    for (struct hash_node *node = hash_first(hash, hash_mix(key)); node; node = node->next) {
-        struct item *item = container_of(node, struct item, in_hash);
-
-        if (item->key == key) {
-            return item;
-        }
-    }
-    return NULL;
-}
-
-static void hash_follows_random_changes(void **state)
-{
-    struct hash hash;
-    size_t count = 0;
-
-    (void)state;
-    hash_init(&hash, item_hash);
-    assert_null(hash_first(&hash, 1));
-    for (size_t i = 0; i < ITEMS; i++) {
-        items[i].key = i;
-    }
-    // It grows and shrinks several times over: each phase prefers one of the two.
-    for (int step = 0; step < 60000; step++) {
-        bool growing = step / 5000 % 2 == 0;
-        struct item *item = &items[below(ITEMS)];
-
-        if (item->in && (!growing || below(4) == 0)) {
-            hash_remove(&hash, &item->in_hash);
-            item->in = false;
-            count--;
-        } else if (!item->in && (growing || below(4) == 0)) {
-            assert_true(hash_make_room(&hash));
-            hash_insert(&hash, &item->in_hash);
-            item->in = true;
-            count++;
-        }
-        item = &items[below(ITEMS)];
-        assert_ptr_equal(hash_find(&hash, item->key), item->in ? item : NULL);
-        assert_int_equal(hash_count(&hash), count);
-    }
-    for (size_t i = 0; i < ITEMS; i++) {
-        assert_ptr_equal(hash_find(&hash, i), items[i].in ? &items[i] : NULL);
-    }
-    hash_clear(&hash);
-    assert_int_equal(hash_count(&hash), 0);
-}
-
-// With all items, each by a key of its own.
-static void fill(struct hash *hash)
-{
-    hash_init(hash, item_hash);
-    for (size_t i = 0; i < ITEMS; i++) {
-        items[i].key = i;
-        assert_true(hash_make_room(hash));
-        hash_insert(hash, &items[i].in_hash);
-    }
-}
-
-static void hash_chains_stay_short(void **state)
-{
-    struct hash hash;
-
-    (void)state;
-    fill(&hash);
-    for (size_t i = 0; i < ITEMS; i++) {
-        size_t length = 0;
-
-        for (struct hash_node *node = hash_first(&hash, hash_mix(i)); node; node = node->next) {
-            length++;
-        }
-        assert_true(length <= 12);
-    }
-    hash_clear(&hash);
-}
-
-static void hash_without_nodes_has_given_its_buckets_back(void **state)
-{
-    struct hash hash;
-
-    (void)state;
-    fill(&hash);
-    for (size_t i = 0; i < ITEMS; i++) {
-        hash_remove(&hash, &items[i].in_hash);
-    }
-    assert_int_equal(hash.buckets, (size_t)1 << HASH_FIRST_BITS);
-    hash_clear(&hash);
-}
-
-static void hash_keeps_nodes_of_equal_hash_apart(void **state)
-{
-    struct hash hash;
-    size_t seen = 0;
-
-    (void)state;
-    hash_init(&hash, item_hash);
-    for (size_t i = 0; i < 40; i++) {
-        items[i].key = 7;
-        assert_true(hash_make_room(&hash));
-        hash_insert(&hash, &items[i].in_hash);
-    }
-    hash_remove(&hash, &items[20].in_hash);
-    for (struct hash_node *node = hash_first(&hash, hash_mix(7)); node; node = node->next) {
-        assert_ptr_not_equal(node, &items[20].in_hash);
-        seen++;
-    }
-    assert_int_equal(seen, 39);
-    hash_clear(&hash);
-}
-
-static void hash_that_cannot_grow_still_takes_nodes(void **state)
-{
-    struct hash hash;
-
-    (void)state;
-    hash_init(&hash, item_hash);
-    nth_alloc_fail(1);
-    assert_false(hash_make_room(&hash));
-    for (size_t i = 0; i < ITEMS; i++) {
-        items[i].key = i;
-        // After the first segment, each is refused.
-        nth_alloc_fail(i == 0 ? 0 : 1);
-        assert_true(hash_make_room(&hash));
-        hash_insert(&hash, &items[i].in_hash);
-    }
-    nth_alloc_fail(0);
-    for (size_t i = 0; i < ITEMS; i++) {
-        assert_ptr_equal(hash_find(&hash, i), &items[i]);
-    }
-    // With memory again it catches up, one bucket at a time.
-    for (size_t i = 0; i < ITEMS; i++) {
-        hash_remove(&hash, &items[i].in_hash);
-        assert_true(hash_make_room(&hash));
-        hash_insert(&hash, &items[i].in_hash);
-    }
-    for (size_t i = 0; i < ITEMS; i++) {
-        assert_ptr_equal(hash_find(&hash, i), &items[i]);
-        hash_remove(&hash, &items[i].in_hash);
-    }
-    assert_int_equal(hash_count(&hash), 0);
-    hash_clear(&hash);
-}
-
-static void hash_of_bytes_depends_on_all_of_them(void **state)
-{
-    static const char text[] = "abcdefghijklmnopqrstuvwxyz";
-    char changed[sizeof text];
-
-    (void)state;
-    for (size_t len = 0; len < sizeof text; len++) {
-        uint64_t value = hash_bytes(text, len, 1);
-
-        assert_true(value == hash_bytes(text, len, 1));
-        assert_true(value != hash_bytes(text, len, 2));
-        assert_true(len == 0 || value != hash_bytes(text, len - 1, 1));
-        for (size_t i = 0; i < len; i++) {
-            memcpy(changed, text, sizeof text);
-            changed[i] ^= 1;
-            assert_true(value != hash_bytes(changed, len, 1));
-        }
-    }
-    // A closing NUL is a byte like any other.
-    assert_true(hash_bytes("a", 1, 1) != hash_bytes("a\0", 2, 1));
-}
-
-//
 // Tables
 //
 
@@ -481,12 +301,6 @@ int main(void)
         WITH_ITEMS(tree_gives_its_nodes_in_order),
         WITH_ITEMS(tree_follows_random_changes),
         WITH_ITEMS(tree_stays_shallow_whatever_the_order),
-        WITH_ITEMS(hash_follows_random_changes),
-        WITH_ITEMS(hash_chains_stay_short),
-        WITH_ITEMS(hash_without_nodes_has_given_its_buckets_back),
-        WITH_ITEMS(hash_keeps_nodes_of_equal_hash_apart),
-        WITH_ITEMS(hash_that_cannot_grow_still_takes_nodes),
-        WITH_ITEMS(hash_of_bytes_depends_on_all_of_them),
         WITH_ITEMS(table_follows_random_changes),
         WITH_ITEMS(table_without_memory_says_so_and_can_go_on),
         WITH_ITEMS(walk_of_a_table_survives_changes),

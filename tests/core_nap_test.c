@@ -89,12 +89,12 @@ static void all_naps_of_the_queue_are_nudged(void **state)
 
 static void wakeup_bounds_how_many_naps_one_job_ends(void **state)
 {
-    struct stage *s = stage_new((struct broker_options){.wakeup = 2}, false);
+    struct stage *s = *state;
     struct actor *u = stage_worker(s, "u", "q");
     struct actor *v = stage_worker(s, "v", "q");
     struct actor *w = stage_worker(s, "w", "q");
 
-    (void)state;
+    broker_set_wakeup(s->broker, 2);
     act_nap(w);
     act_nap(u);
     act_nap(v);
@@ -102,7 +102,20 @@ static void wakeup_bounds_how_many_naps_one_job_ends(void **state)
     stage_expect(s, "w nudged; u nudged");
     PUT(s, .queue = "q");
     stage_expect(s, "v nudged");
-    stage_free(s);
+}
+
+static void wakeup_of_zero_bounds_nothing_again(void **state)
+{
+    struct stage *s = *state;
+    struct actor *v = stage_worker(s, "v", "q");
+    struct actor *w = stage_worker(s, "w", "q");
+
+    broker_set_wakeup(s->broker, 1);
+    broker_set_wakeup(s->broker, 0);
+    act_nap(w);
+    act_nap(v);
+    PUT(s, .queue = "q");
+    stage_expect(s, "w nudged; v nudged");
 }
 
 static void wait_goes_before_nap(void **state)
@@ -266,7 +279,8 @@ int main(void)
         STORY(jobs_of_two_queues_nudge_once),
         STORY(nudged_worker_that_never_grabs_withholds_nothing),
         STORY(all_naps_of_the_queue_are_nudged),
-        cmocka_unit_test(wakeup_bounds_how_many_naps_one_job_ends),
+        STORY(wakeup_bounds_how_many_naps_one_job_ends),
+        STORY(wakeup_of_zero_bounds_nothing_again),
         STORY(wait_goes_before_nap),
         STORY(every_way_to_become_ready_nudges),
         STORY(subscription_wakes_a_nap_where_a_job_is_ready),

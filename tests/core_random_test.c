@@ -9,9 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 8, STEPS = 25000 };
+enum { RUNS = 8, STEPS = 25000, SEEN = 4096 };
 
-static const char *const queue_names[ORACLE_QUEUES] = {"q", "r", "s"};
+// A run has few queues, where many things meet in each, or many, to be chosen among.
+enum { FEW_QUEUES = 3 };
+
+static const char *const queue_names[ORACLE_QUEUES] = {
+    "q",  "r",  "s",  "a",  "b",  "c",  "d",  "e",  "f",  "g",
+    "q1", "r1", "s1", "a1", "b1", "c1", "d1", "e1", "f1", "g1",
+};
 static const char *const key_names[] = {"k", "l", NULL, NULL};
 
 struct game {
@@ -20,6 +26,11 @@ struct game {
     struct actor *actors[ORACLE_SESSIONS];
     uint64_t random;
     uint64_t last_id;
+    uint32_t queues;
+    struct job_walk walk;
+    uint64_t walk_began; // the last id when it did
+    size_t seen_count;
+    uint64_t seen[SEEN]; // ids, by the walk
 };
 
 static uint32_t below(struct game *g, uint32_t bound)
@@ -57,6 +68,8 @@ static uint64_t some_id_of(struct game *g, int session)
 
 typedef void (*move_fn)(struct game *g, int session);
 
+static void settle(struct game *g);
+
 static void move_put(struct game *g, int session)
 {
     struct plan plan = {
@@ -68,7 +81,7 @@ static void move_put(struct game *g, int session)
         .key = key_names[below(g, 4)],
         .fleeting = below(g, 3) == 0,
     };
-    int queue = (int)below(g, ORACLE_QUEUES);
+    int queue = (int)below(g, g->queues);
     int watcher = plan.fleeting || below(g, 2) ? session : -1;
     struct oracle_job *namesake = oracle_namesake(&g->o, queue, plan.key);
     struct submission submission;
@@ -191,7 +204,7 @@ static void move_cancel(struct game *g, int session)
 
 static void move_kick(struct game *g, int session)
 {
-    int queue = (int)below(g, ORACLE_QUEUES);
+    int queue = (int)below(g, g->queues);
     uint32_t bound = below(g, 4);
 
     (void)session;
@@ -208,7 +221,7 @@ static void move_kick_id(struct game *g, int session)
 
 static void move_pause(struct game *g, int session)
 {
-    int queue = (int)below(g, ORACLE_QUEUES);
+    int queue = (int)below(g, g->queues);
     nsec_t pause_for = SEC(below(g, 3));
 
     (void)session;
@@ -220,7 +233,7 @@ static void move_pause(struct game *g, int session)
 
 static void move_subscribe(struct game *g, int session)
 {
-    int queue = (int)below(g, ORACLE_QUEUES);
+    int queue = (int)below(g, g->queues);
     // No whole seconds, so that a limit and a time to run do not end at the same moment.
     struct terms terms = {.limit_for = below(g, 3) ? 0 : MSEC(700 + 1000 * below(g, 2)),
                           .on_limit = below(g, 2) ? ON_LIMIT_RETRY : ON_LIMIT_FAIL};
@@ -231,7 +244,7 @@ static void move_subscribe(struct game *g, int session)
 
 static void move_unsubscribe(struct game *g, int session)
 {
-    int queue = (int)below(g, ORACLE_QUEUES);
+    int queue = (int)below(g, g->queues);
     bool give_back = below(g, 2);
 
     if (give_back) {
@@ -264,7 +277,7 @@ static void open_session(struct game *g, int session)
     (void)snprintf(name, sizeof name, "s%d", session);
     g->actors[session] = in_turn ? stage_open_in_turn(g->s, name) : stage_open(g->s, name);
     oracle_open(&g->o, session, in_turn);
-    for (int i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < g->queues; i++) {
         move_subscribe(g, session);
     }
 }
@@ -273,7 +286,7 @@ static void move_reopen(struct game *g, int session)
 {
     act_close(g->actors[session]);
     oracle_close(&g->o, session);
-    stage_settle(g->s);
+    settle(g); // queues that nobody else refers to are gone before it comes again
     open_session(g, session);
 }
 
@@ -370,12 +383,63 @@ static void compare_job(struct game *g, const struct oracle_job *job)
     }
 }
 
+static void compare_names(struct game *g)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const struct job *found = broker_find_name(g->s->broker, stage_slice(key_names[i]));
+        const struct oracle_job *first = oracle_first_of_name(&g->o, key_names[i]);
+
+        assert_int_equal(found ? job_id(found) : 0, first ? first->id : 0);
+    }
+}
+
+// How often the walk has come by that job.
+static size_t times_seen(const struct game *g, uint64_t id)
+{
+    size_t times = 0;
+
+    for (size_t i = 0; i < g->seen_count; i++) {
+        times += g->seen[i] == id;
+    }
+    return times;
+}
+
+static void begin_walk(struct game *g)
+{
+    g->walk = (struct job_walk){0};
+    g->walk_began = g->last_id;
+    g->seen_count = 0;
+}
+
+// A walk over all jobs takes a few steps now and then: all that lived all the time are seen.
+static void walk_on(struct game *g)
+{
+    for (uint32_t steps = below(g, 3); steps > 0; steps--) {
+        const struct job *job = NULL;
+        enum status status = broker_job_next(g->s->broker, &g->walk, &job);
+
+        if (status == STATUS_OK) {
+            assert_ptr_equal(broker_find(g->s->broker, job_id(job)), job);
+            assert_int_equal(times_seen(g, job_id(job)), 0);
+            assert_true(g->seen_count < SEEN);
+            g->seen[g->seen_count++] = job_id(job);
+        } else if (status == STATUS_EMPTY) {
+            for (const struct oracle_job *all = g->o.jobs; all < g->o.jobs + ORACLE_JOBS; all++) {
+                assert_true(!all->id || all->id > g->walk_began || times_seen(g, all->id) == 1);
+            }
+            begin_walk(g);
+        }
+    }
+}
+
 static void compare(struct game *g)
 {
     struct broker_info info = stage_info(g->s);
     uint64_t jobs[JOB_STATES] = {0};
 
     compare_told(g);
+    compare_names(g);
+    walk_on(g);
     for (const struct oracle_job *job = g->o.jobs; job < g->o.jobs + ORACLE_JOBS; job++) {
         if (job->id) {
             compare_job(g, job);
@@ -438,6 +502,7 @@ static void play(uint64_t seed)
 
     assert_non_null(g);
     g->s = stage_new((struct broker_options){0}, false);
+    g->queues = seed % 2 ? FEW_QUEUES : ORACLE_QUEUES;
     g->random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     g->o.now = g->s->now;
     for (int i = 0; i < ORACLE_SESSIONS; i++) {

@@ -46,9 +46,15 @@ void oracle_close(struct oracle *o, int session)
             }
         }
     }
+    o->gathering = true;
     while ((job = first_lease(o, session, -1)) != NULL) {
         model_lost(o, job, LOST_LEFT);
     }
+    o->gathering = false;
+    for (int i = 0; i < o->gathered_count; i++) {
+        model_meet(o, o->gathered[i]);
+    }
+    o->gathered_count = 0;
 }
 
 void oracle_subscribe(struct oracle *o, int session, int queue, const struct terms *terms)
@@ -110,6 +116,7 @@ void oracle_put(struct oracle *o, int queue, const struct plan *plan, uint64_t i
     *job = (struct oracle_job){.id = id, .plan = *plan, .queue = queue, .pri = plan->pri};
     job->seq = ++o->stamp;
     job->keyed = plan->key != NULL;
+    job->claimed = job->seq;
     job->durable = !plan->fleeting;
     add_watch(job, watcher, handle);
     model_start(o, job, at, on_wall);
@@ -365,20 +372,8 @@ enum status oracle_kick_id(struct oracle *o, uint64_t id)
 
 static void resume(struct oracle *o, int queue)
 {
-    struct oracle_job *best;
-
     o->paused_until[queue] = 0;
-    do {
-        best = NULL;
-        EACH_JOB(o, job)
-        {
-            if (job->queue == queue && job->state == JOB_READY &&
-                (!best || job->pri < best->pri ||
-                 (job->pri == best->pri && job->seq < best->seq))) {
-                best = job;
-            }
-        }
-    } while (best && model_assign(o, best));
+    model_meet(o, queue);
 }
 
 void oracle_pause(struct oracle *o, int queue, nsec_t pause_for)

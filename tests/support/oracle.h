@@ -8,7 +8,7 @@
 
 #include "tests/support/stage.h"
 
-enum { ORACLE_SESSIONS = 5, ORACLE_QUEUES = 3, ORACLE_JOBS = 40, ORACLE_WATCHES = 6 };
+enum { ORACLE_SESSIONS = 5, ORACLE_QUEUES = 20, ORACLE_JOBS = 40, ORACLE_WATCHES = 6 };
 enum { ORACLE_LINES = 512, ORACLE_LINE = 64 };
 
 enum oracle_pose { ORACLE_AWAKE, ORACLE_WAITING, ORACLE_NAPPING };
@@ -45,6 +45,7 @@ struct oracle_job {
     bool by_id;
     uint64_t last_holder;
     bool keyed, durable;
+    uint64_t claimed; // when it got its key
     int watches;
     int watchers[ORACLE_WATCHES];
     struct watch *handles[ORACLE_WATCHES];
@@ -57,6 +58,9 @@ struct oracle {
     struct oracle_session sessions[ORACLE_SESSIONS];
     struct oracle_job jobs[ORACLE_JOBS];
     nsec_t paused_until[ORACLE_QUEUES]; // 0: not paused
+    bool gathering;                     // a session leaves: jobs and waiters meet when it has
+    int gathered[ORACLE_QUEUES];        // queues of its jobs, the first first
+    int gathered_count;
     size_t lines;
     char told[ORACLE_LINES][ORACLE_LINE];
 };
@@ -70,6 +74,8 @@ struct oracle_job *oracle_find(struct oracle *o, uint64_t id);
 
 // The live job that the plan joins; NULL where it would be a new one.
 struct oracle_job *oracle_namesake(struct oracle *o, int queue, const char *key);
+// The job that has held that key longest, in whatever queue; NULL for none.
+const struct oracle_job *oracle_first_of_name(const struct oracle *o, const char *key);
 void oracle_put(struct oracle *o, int queue, const struct plan *plan, uint64_t id, int watcher,
                 struct watch *handle);
 void oracle_unwatch(struct oracle *o, struct oracle_job *job, int place);

@@ -62,6 +62,19 @@ struct oracle_job *oracle_namesake(struct oracle *o, int queue, const char *key)
     return NULL;
 }
 
+const struct oracle_job *oracle_first_of_name(const struct oracle *o, const char *key)
+{
+    const struct oracle_job *first = NULL;
+
+    for (const struct oracle_job *job = o->jobs; job < o->jobs + ORACLE_JOBS; job++) {
+        if (job->id && job->keyed && strcmp(job->plan.key, key) == 0 &&
+            (!first || job->claimed < first->claimed)) {
+            first = job;
+        }
+    }
+    return first;
+}
+
 //
 // From state to state
 //
@@ -122,10 +135,43 @@ bool model_assign(struct oracle *o, struct oracle_job *job)
     return true;
 }
 
+static void gather(struct oracle *o, int queue)
+{
+    int i = 0;
+
+    while (i < o->gathered_count && o->gathered[i] != queue) {
+        i++;
+    }
+    o->gathered[i] = queue;
+    o->gathered_count += i == o->gathered_count;
+}
+
 void model_ready(struct oracle *o, struct oracle_job *job)
 {
     job->state = JOB_READY;
-    model_assign(o, job);
+    if (o->gathering) {
+        gather(o, job->queue);
+    } else {
+        model_assign(o, job);
+    }
+}
+
+// The best jobs of the queue go to its waiters, as long as there are any of both.
+void model_meet(struct oracle *o, int queue)
+{
+    struct oracle_job *best;
+
+    do {
+        best = NULL;
+        EACH_JOB(o, job)
+        {
+            if (job->queue == queue && job->state == JOB_READY &&
+                (!best || job->pri < best->pri ||
+                 (job->pri == best->pri && job->seq < best->seq))) {
+                best = job;
+            }
+        }
+    } while (best && model_assign(o, best));
 }
 
 // The same start as said by either clock, counted from now.
@@ -198,6 +244,7 @@ void model_reclaim_key(struct oracle *o, struct oracle_job *job)
     if (job->state == JOB_BURIED && job->plan.key &&
         !oracle_namesake(o, job->queue, job->plan.key)) {
         job->keyed = true;
+        job->claimed = ++o->stamp;
     }
 }
 

@@ -12,13 +12,23 @@
 #define KEPT_MAX ((size_t)16 << 20)
 #define HEARD_MAX ((size_t)256 << 20)
 #define STARTS_AT SECONDS(1000)
-#define WALL_AT SECONDS(1700000000)
 #define PLENTY 1000000
+// What may wait for a peer that does not read before it is not fed any more.
+#define UNREAD_MAX ((size_t)1 << 20)
+
+// A front-end at work.
+struct service {
+    const struct frontend *frontend; // NULL: none
+    const void *settings;
+    struct wire_pages shared;
+};
+
+enum { FIRST, OTHER, SERVICES };
 
 struct rig {
     struct rig_options options;
     struct broker *broker;
-    void *shared;
+    struct service services[SERVICES];
     struct process_facts facts;
     struct output_pool pool;
     struct instant now;
@@ -31,6 +41,7 @@ struct rig {
 struct peer {
     struct wire wire; // first, so that it leads back to the peer
     struct rig *rig;
+    const struct frontend *frontend;
     struct peer *next;
     void *conn;
     struct wire_pages pages; // of the peer itself
@@ -39,7 +50,7 @@ struct peer {
     size_t heard, told; // received; of that, handed out by peer_hear()
     char *into;
     size_t into_len;
-    bool runnable, blocked, half_closed, finished, closed, failed, quiet;
+    bool runnable, blocked, half_closed, finished, closed, failed, dropped, quiet, deaf;
 };
 
 //
@@ -56,46 +67,67 @@ static const struct process_facts facts = {
     .pid = 4242,
     .started_at = STARTS_AT - SECONDS(77),
     .version = "0.1.0",
-    .hostname = "test host",
+    .hostname = "test.host",
     .os = "#1 SMP",
     .platform = "x86_64",
     .instance = UINT64_C(0x0123456789abcdef),
     .cpu_time = cpu_time,
 };
 
-static struct rig *rig_start(struct rig *rig)
+static void service_stop(struct service *service)
 {
-    const struct frontend *frontend = rig->options.frontend;
+    if (service->frontend) {
+        service->frontend->stop((void *)service->shared.start);
+        wire_pages_unmap(service->shared);
+        service->frontend = NULL;
+    }
+}
 
-    rig->broker = broker_new(&rig->options.broker, rig->now);
-    if (!rig->broker) {
-        return NULL;
+// False without memory.
+static bool service_start(struct rig *rig, struct service *service, const struct frontend *frontend,
+                          const void *settings)
+{
+    if (!frontend) {
+        return true;
     }
-    if (frontend->start(rig->shared, rig->broker, rig->options.settings, &rig->facts) !=
+    service->shared = wire_pages_map(frontend->shared_size);
+    service->settings = settings;
+    if (frontend->start((void *)service->shared.start, rig->broker, settings, &rig->facts) !=
         STATUS_OK) {
-        broker_free(rig->broker);
-        return NULL;
+        wire_pages_unmap(service->shared);
+        return false;
     }
-    return rig;
+    service->frontend = frontend;
+    return true;
+}
+
+static void rig_unmap(struct rig *rig)
+{
+    for (size_t i = 0; i < SERVICES; i++) {
+        service_stop(&rig->services[i]);
+    }
+    broker_free(rig->broker);
+    output_pool_clear(&rig->pool);
+    wire_pages_unmap(rig->input);
+    wire_pages_unmap((struct wire_pages){(char *)rig, sizeof *rig});
 }
 
 struct rig *rig_new(const struct rig_options *options)
 {
-    const struct frontend *frontend = options->frontend;
-    struct wire_pages pages = wire_pages_map(sizeof(struct rig) + frontend->shared_size);
-    struct rig *rig = (void *)pages.start;
+    struct rig *rig = (void *)wire_pages_map(sizeof *rig).start;
 
     rig->options = *options;
-    rig->shared = rig + 1;
     rig->facts = facts;
-    rig->now = (struct instant){.mono = STARTS_AT, .wall = WALL_AT};
+    rig->now = (struct instant){.mono = STARTS_AT, .wall = RIG_WALL_AT};
     rig->input = wire_pages_map(KEPT_MAX);
     if (rig->options.budget == 0) {
         rig->options.budget = PLENTY;
     }
-    if (!rig_start(rig)) {
-        wire_pages_unmap(rig->input);
-        wire_pages_unmap(pages);
+    rig->broker = broker_new(&options->broker, rig->now);
+    if (!rig->broker ||
+        !service_start(rig, &rig->services[FIRST], options->frontend, options->settings) ||
+        !service_start(rig, &rig->services[OTHER], options->other, options->other_settings)) {
+        rig_unmap(rig);
         return NULL;
     }
     return rig;
@@ -103,17 +135,10 @@ struct rig *rig_new(const struct rig_options *options)
 
 void rig_free(struct rig *rig)
 {
-    struct wire_pages pages = {(char *)rig,
-                               sizeof(struct rig) + rig->options.frontend->shared_size};
-
     while (rig->peers) {
         peer_free(rig->peers);
     }
-    rig->options.frontend->stop(rig->shared);
-    broker_free(rig->broker);
-    output_pool_clear(&rig->pool);
-    wire_pages_unmap(rig->input);
-    wire_pages_unmap(pages);
+    rig_unmap(rig);
 }
 
 struct broker *rig_broker(const struct rig *rig)
@@ -139,13 +164,30 @@ static void on_wake(struct wire *wire)
     peer->blocked = false;
 }
 
-static const struct wire_host host = {.wake = on_wake};
+static void on_drop(struct wire *wire, const char *why)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet && *why);
+    peer->dropped = true;
+}
+
+static void on_peer(const struct wire *wire, char *text)
+{
+    (void)wire;
+    memcpy(text, "127.0.0.1", sizeof "127.0.0.1");
+}
+
+static const struct wire_host host = {.wake = on_wake, .drop = on_drop, .peer = on_peer};
 
 static void collect(struct peer *peer)
 {
     struct slice spans[4];
     size_t count;
 
+    if (peer->deaf || peer->dropped) {
+        return;
+    }
     while ((count = output_peek(&peer->wire.out, spans, 4)) > 0) {
         size_t len = 0;
 
@@ -164,7 +206,7 @@ static void close_peer(struct peer *peer)
     if (!peer->closed) {
         peer->closed = true;
         peer->quiet = true;
-        peer->rig->options.frontend->close(peer->conn);
+        peer->frontend->close(peer->conn);
         output_clear(&peer->wire.out);
     }
 }
@@ -197,16 +239,33 @@ static void apply(struct peer *peer, const struct feed *feed)
 static void feed_peer(struct peer *peer)
 {
     struct rig *rig = peer->rig;
-    struct feed feed =
-        rig->options.frontend->feed(peer->conn, guarded_input(peer), rig->options.budget);
+    struct feed feed = peer->frontend->feed(peer->conn, guarded_input(peer), rig->options.budget);
 
     rig->feeds++;
     apply(peer, &feed);
 }
 
+static bool may_run(const struct peer *peer)
+{
+    return peer->runnable && !peer->closed && output_pending(&peer->wire.out) <= UNREAD_MAX;
+}
+
+// The end of a turn: what was staged leaves, and the peer is closed where that is due.
+static void end_turn(struct peer *peer)
+{
+    collect(peer);
+    if (!peer->closed && output_failed(&peer->wire.out)) {
+        peer->failed = true;
+        close_peer(peer);
+    }
+    if (peer->dropped || (peer->finished && output_pending(&peer->wire.out) == 0)) {
+        close_peer(peer);
+    }
+}
+
 static bool turn_of_peer(struct peer *peer)
 {
-    bool ran = peer->runnable && !peer->closed;
+    bool ran = may_run(peer);
 
     if (ran) {
         feed_peer(peer);
@@ -214,16 +273,9 @@ static bool turn_of_peer(struct peer *peer)
     if (!peer->closed && peer->wire.deadline_at <= peer->rig->now.mono) {
         ran = true;
         peer->wire.deadline_at = NSEC_NEVER;
-        peer->rig->options.frontend->expired(peer->conn);
+        peer->frontend->expired(peer->conn);
     }
-    collect(peer);
-    if (!peer->closed && output_failed(&peer->wire.out)) {
-        peer->failed = true;
-        close_peer(peer);
-    }
-    if (peer->finished) {
-        close_peer(peer);
-    }
+    end_turn(peer);
     return ran;
 }
 
@@ -251,7 +303,7 @@ void rig_run(struct rig *rig)
         broker_tick(rig->broker, rig->now);
         ran |= broker_settle(rig->broker);
         for (struct peer *peer = rig->peers; peer; peer = peer->next) {
-            ran |= peer->runnable && !peer->closed;
+            ran |= may_run(peer) || (peer->dropped && !peer->closed);
         }
         ran |= broker_next_due(rig->broker) <= rig->now.mono;
     }
@@ -287,34 +339,40 @@ void rig_advance(struct rig *rig, nsec_t span)
     }
 }
 
+void rig_set_clock(struct rig *rig, nsec_t span)
+{
+    rig->now.wall += span;
+    rig_run(rig);
+}
+
 //
 // Peers
 //
 
-static bool open_peer(struct rig *rig, struct peer *peer)
+static bool open_peer(struct rig *rig, const struct service *service, struct peer *peer)
 {
     enum status status;
 
     peer->rig = rig;
+    peer->frontend = service->frontend;
     peer->conn = peer + 1;
     peer->wire.host = &host;
     peer->wire.deadline_at = NSEC_NEVER;
     peer->wire.number = ++rig->numbers;
     output_init(&peer->wire.out, &rig->pool);
     peer->quiet = true;
-    status = rig->options.frontend->open(peer->conn, rig->shared, &peer->wire);
+    status = peer->frontend->open(peer->conn, (void *)service->shared.start, &peer->wire);
     peer->quiet = false;
     return status == STATUS_OK;
 }
 
-struct peer *peer_new(struct rig *rig)
+static struct peer *connect_peer(struct rig *rig, const struct service *service)
 {
-    struct wire_pages pages =
-        wire_pages_map(sizeof(struct peer) + rig->options.frontend->conn_size);
+    struct wire_pages pages = wire_pages_map(sizeof(struct peer) + service->frontend->conn_size);
     struct peer *peer = (void *)pages.start;
     struct peer **end = &rig->peers;
 
-    if (!open_peer(rig, peer)) {
+    if (!open_peer(rig, service, peer)) {
         output_clear(&peer->wire.out);
         wire_pages_unmap(pages);
         return NULL;
@@ -329,6 +387,16 @@ struct peer *peer_new(struct rig *rig)
     return peer;
 }
 
+struct peer *peer_new(struct rig *rig)
+{
+    return connect_peer(rig, &rig->services[FIRST]);
+}
+
+struct peer *peer_new_other(struct rig *rig)
+{
+    return connect_peer(rig, &rig->services[OTHER]);
+}
+
 // Puts what it can where the front-end wants it.
 static struct slice send_into(struct peer *peer, struct slice bytes)
 {
@@ -338,7 +406,7 @@ static struct slice send_into(struct peer *peer, struct slice bytes)
 
         memcpy(peer->into, bytes.ptr, len);
         bytes = slice_from(bytes, len);
-        feed = peer->rig->options.frontend->filled(peer->conn, len, peer->rig->options.budget);
+        feed = peer->frontend->filled(peer->conn, len, peer->rig->options.budget);
         apply(peer, &feed);
     }
     return bytes;
@@ -362,13 +430,29 @@ void peer_half_close(struct peer *peer)
 {
     if (!peer->closed) {
         peer->half_closed = true;
-        if (peer->rig->options.frontend->eof(peer->conn)) {
+        if (peer->frontend->eof(peer->conn)) {
             peer->runnable = !peer->blocked;
         } else {
             close_peer(peer);
         }
     }
     rig_run(peer->rig);
+}
+
+void peer_stop_reading(struct peer *peer)
+{
+    peer->deaf = true;
+}
+
+void peer_read_again(struct peer *peer)
+{
+    peer->deaf = false;
+    rig_run(peer->rig);
+}
+
+size_t peer_unread(const struct peer *peer)
+{
+    return output_pending(&peer->wire.out);
 }
 
 void peer_free(struct peer *peer)
@@ -416,6 +500,11 @@ bool peer_closed(const struct peer *peer)
 bool peer_failed(const struct peer *peer)
 {
     return peer->failed;
+}
+
+bool peer_dropped(const struct peer *peer)
+{
+    return peer->dropped;
 }
 
 bool peer_blocked(const struct peer *peer)

@@ -5,7 +5,8 @@
 // A host for front-ends, all in memory: a real broker in virtual time, and peers whose bytes go in
 // and whose replies come out. It keeps the contract of core/frontend.h as the server does, and is
 // strict about it: input lies right in front of an unmapped page, each turn ends with
-// broker_check(), and what a front-end may not do aborts.
+// broker_check(), and what a front-end may not do aborts. Where it serves two front-ends, clients
+// of both meet over one broker.
 //
 // Nothing here uses the allocator, so that a test which fails the n-th allocation fails one of the
 // broker or of the front-end.
@@ -26,12 +27,16 @@ struct peer;
 struct rig_options {
     const struct frontend *frontend;
     const void *settings;         // of the front-end
+    const struct frontend *other; // a second one, or NULL
+    const void *other_settings;
     struct broker_options broker; // may be all zero
     unsigned budget;              // commands in one feed; 0 for plenty
     bool unchecked;               // broker_check() costs too much here
 };
 
-// A broker and a front-end at the moment SECONDS(1000); NULL without memory.
+// A broker and its front-ends at the moment SECONDS(1000), which the wall clock calls RIG_WALL_AT
+// (2023-11-14 22:13:20 UTC); NULL without memory.
+#define RIG_WALL_AT SECONDS(1700000000)
 struct rig *rig_new(const struct rig_options *options);
 
 // Disconnects all peers and frees everything.
@@ -48,17 +53,31 @@ void rig_feed(struct rig *rig);
 // Lets time pass, stopping wherever something is due.
 void rig_advance(struct rig *rig, nsec_t span);
 
+// Somebody sets the wall clock forward by `span`, or back where it is negative, and turns pass.
+void rig_set_clock(struct rig *rig, nsec_t span);
+
 // How often a front-end was fed so far.
 unsigned long rig_feeds(const struct rig *rig);
 
 // A client connects; NULL where the front-end refuses.
 struct peer *peer_new(struct rig *rig);
 
+// A client of the rig's other front-end connects.
+struct peer *peer_new_other(struct rig *rig);
+
 // Hands bytes to the host; nothing happens before the next rig_run().
 void peer_send(struct peer *peer, struct slice bytes);
 
 // The peer says that it sends nothing more, and lets turns pass.
 void peer_half_close(struct peer *peer);
+
+// From now on the peer takes nothing that is sent to it, or takes it again: then turns pass. While
+// more than a megabyte waits, the peer is not fed, as in the server.
+void peer_stop_reading(struct peer *peer);
+void peer_read_again(struct peer *peer);
+
+// How many bytes wait for the peer to read.
+size_t peer_unread(const struct peer *peer);
 
 // The connection breaks, and turns pass. The peer is not valid afterwards.
 void peer_free(struct peer *peer);
@@ -76,6 +95,9 @@ bool peer_closed(const struct peer *peer);
 
 // Whether it was closed because a reply could not be staged.
 bool peer_failed(const struct peer *peer);
+
+// Whether it was closed because the front-end dropped it.
+bool peer_dropped(const struct peer *peer);
 
 // Whether the front-end parses nothing at present; how many bytes the host keeps for it.
 bool peer_blocked(const struct peer *peer);

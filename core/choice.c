@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+
+// Which job a session takes, where it takes from several queues.
+//
+// Two ways lead to it, and a search goes both at once, a step of each in turn, until one of them
+// knows the answer: it costs twice what the shorter one would.
+//
+// The first way goes through all open queues, best first. They stand in a tree, each under a bound
+// that its best job does not go before. A job that leaves makes the bound only too low, so that
+// nothing is done for it; the search that comes across such a bound raises it, which at least one
+// job that was taken has paid for. Where the session takes the oldest job, this way ends at the
+// first of its queues that stands under a true bound.
+//
+// The second way goes through the session's subscriptions: where it chooses in turn, served least
+// recently first (rota.c). The other way shows how low a priority number can still be: the first
+// subscription that has it is the one.
+
+#include "core/broker_private.h"
+
+struct search {
+    const struct session *session;
+    struct subscription *next; // to be looked at, NULL after the last
+    struct bound *bound;       // of the open queue to be looked at next, NULL after the last
+    uint64_t turn;             // in turn: of the last subscription looked at
+    size_t cost;               // how many have been looked at
+    struct job *best;          // of those
+    struct subscription *by;
+};
+
+static struct bound *bound_in(const struct tree_node *node)
+{
+    return node ? container_of((struct tree_node *)(uintptr_t)node, struct bound, node) : NULL;
+}
+
+static struct queue *queue_of(struct bound *bound)
+{
+    return container_of(bound, struct queue, work);
+}
+
+static bool bound_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct bound *x = bound_in(a);
+    const struct bound *y = bound_in(b);
+
+    return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
+}
+
+static void set_bound(struct broker *broker, struct bound *bound, const struct job *best)
+{
+    if (bound->in) {
+        tree_remove(&broker->work, &bound->node, bound_before);
+    }
+    bound->in = best != NULL;
+    if (best) {
+        bound->pri = best->pri;
+        bound->seq = best->seq;
+        tree_insert(&broker->work, &bound->node, bound_before);
+    }
+}
+
+void choice_review(struct broker *broker, struct queue *queue)
+{
+    const struct job *best = queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
+    struct bound *bound = &queue->work;
+
+    if (bound->in != (best != NULL)) {
+        if (best) {
+            queue->opened = ++broker->last_opening;
+            list_append(&broker->openings, &queue->opening);
+        } else {
+            list_remove(&queue->opening);
+        }
+        set_bound(broker, bound, best);
+    } else if (best &&
+               (best->pri < bound->pri || (best->pri == bound->pri && best->seq < bound->seq))) {
+        set_bound(broker, bound, best);
+    }
+}
+
+static bool better(const struct search *search, const struct job *job,
+                   const struct subscription *by)
+{
+    if (!search->best || job->pri != search->best->pri) {
+        return !search->best || job->pri < search->best->pri;
+    }
+    return search->session->choice == CHOICE_IN_TURN ? by->turn < search->by->turn
+                                                     : job->seq < search->best->seq;
+}
+
+static void consider(struct search *search, struct job *job, struct subscription *by)
+{
+    if (better(search, job, by)) {
+        search->best = job;
+        search->by = by;
+    }
+}
+
+// Can nothing better come? What has not been looked at on the first way goes after `bound`.
+static bool settled(const struct search *search)
+{
+    const struct bound *bound = search->bound;
+    const struct job *best = search->best;
+
+    if (!bound || !search->next) {
+        return true;
+    }
+    if (!best || best->pri != bound->pri) {
+        return best && best->pri < bound->pri;
+    }
+    return search->session->choice == CHOICE_IN_TURN ? search->by->turn <= search->turn
+                                                     : best->seq <= bound->seq;
+}
+
+// In the order in which they were made, or whose turn it is; the first for NULL.
+static struct subscription *next_subscription(const struct session *session,
+                                              const struct subscription *after)
+{
+    const struct list_node *node;
+
+    if (session->choice == CHOICE_IN_TURN) {
+        return rota_next(session, after);
+    }
+    node = after ? after->in_session.next : session->subscribed.next;
+    return node == &session->subscribed
+               ? NULL
+               : list_item((struct list_node *)(uintptr_t)node, struct subscription, in_session);
+}
+
+static void look_at_subscription(struct search *search)
+{
+    struct subscription *by = search->next;
+    const struct queue *queue = subscription_queue(by);
+
+    search->next = next_subscription(search->session, by);
+    search->turn = by->turn;
+    search->cost++;
+    if (queue_open(queue)) {
+        consider(search, job_in_tree(tree_first(&queue->ready)), by);
+    } else {
+        rota_set_aside(by);
+    }
+}
+
+static void look_at_open_queue(struct search *search)
+{
+    struct broker *broker = search->session->broker;
+    struct queue *queue = queue_of(search->bound);
+    struct job *best = job_in_tree(tree_first(&queue->ready));
+    const struct bound here = {.pri = search->bound->pri, .seq = search->bound->seq};
+    struct subscription *by;
+
+    search->cost++;
+    if (best->pri != here.pri || best->seq != here.seq) {
+        // It stands too low, and is looked at again where it belongs.
+        set_bound(broker, search->bound, best);
+    } else {
+        by = session_find(search->session, queue);
+        if (by) {
+            consider(search, best, by);
+        }
+    }
+    search->bound = bound_in(tree_after(&broker->work, &here.node, bound_before));
+}
+
+// There is nothing to choose.
+static struct job *best_of_one(struct session *session, struct subscription **by)
+{
+    struct subscription *only =
+        list_item(list_first(&session->subscribed), struct subscription, in_session);
+    const struct queue *queue = subscription_queue(only);
+
+    session->broker->take_cost = 1;
+    *by = only;
+    return queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
+}
+
+struct job *choice_best(struct session *session, struct subscription **by)
+{
+    struct search search = {.session = session};
+
+    if (session->subscriptions == 1) {
+        return best_of_one(session, by);
+    }
+    search.cost = rota_bring_back(session);
+    search.bound = bound_in(tree_first(&session->broker->work));
+    search.next = next_subscription(session, NULL);
+    while (!settled(&search)) {
+        look_at_subscription(&search);
+        if (!settled(&search)) {
+            look_at_open_queue(&search);
+        }
+    }
+    session->broker->take_cost = search.cost;
+    *by = search.by;
+    return search.best;
+}
+
+size_t session_take_cost(const struct session *session)
+{
+    return session->broker->take_cost;
+}
