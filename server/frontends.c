@@ -2,7 +2,9 @@
 #include "server/frontends.h"
 
 #include "proto_beanstalk/beanstalk.h"
+#include "proto_gearman/gearman.h"
 
 const struct frontend *const frontends[FRONTENDS] = {
     &beanstalk_frontend,
+    &gearman_frontend,
 };

@@ -6,7 +6,7 @@
 
 #include "core/frontend.h"
 
-#define FRONTENDS 1
+#define FRONTENDS 2
 
 extern const struct frontend *const frontends[FRONTENDS];
 

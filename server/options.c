@@ -9,7 +9,8 @@
 const char options_help[] =
     "Usage: tandemd [options]\n"
     "\n"
-    "A job broker that speaks the beanstalk protocol. Its jobs are in memory only.\n"
+    "A job broker that speaks the beanstalk and the Gearman protocol. Its jobs are in memory\n"
+    "only.\n"
     "\n"
     "  -C, --config FILE            read settings from FILE (default: " OPTIONS_DEFAULT_CONFIG "\n"
     "                               where it exists)\n"

@@ -305,7 +305,18 @@ static void check_config_prints_the_settings_that_result(void **state)
                                        "\n"
                                        "[beanstalk]\n"
                                        "listen = :7\n"
-                                       "max_job_size = 128k\n");
+                                       "max_job_size = 128k\n"
+                                       "\n"
+                                       "[gearman]\n"
+                                       "listen = \n"
+                                       "max_job_size = 64M\n"
+                                       "max_unread = 64M\n"
+                                       "job_retries = -1\n"
+                                       "worker_wakeup = 0\n"
+                                       "exceptions = false\n"
+                                       "on_timeout = retry\n"
+                                       "on_fail = drop\n"
+                                       "handle_prefix = \n");
 }
 
 static void version_and_help_exit_with_zero(void **state)

@@ -20,7 +20,8 @@ class Broker:
     """A running broker. `settings` are as for --set; `open_files` is its limit of descriptors."""
 
     def __init__(self, path, settings, open_files):
-        command = [path, "--config", os.devnull, "--set", "beanstalk.listen=127.0.0.1:0"]
+        command = [path, "--config", os.devnull, "--set", "beanstalk.listen=127.0.0.1:0",
+                   "--set", "gearman.listen="]
         for setting in settings:
             command += ["--set", setting]
         # A file, not a pipe: nobody would read the rest of it.

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_gearman/admin.h"
+
+#include "core/log.h"
+
+#include "proto_gearman/handle.h"
+#include "proto_gearman/listing.h"
+#include "proto_gearman/text.h"
+
+#include <string.h>
+#include <strings.h>
+
+// The most words that a command has.
+#define WORDS_MAX 5
+// How much of a word that was typed is repeated in an answer.
+#define ECHO_MAX 512
+
+struct words {
+    struct slice at[WORDS_MAX];
+    size_t count; // at least 1: of an empty line it is an empty word
+};
+
+static void answer(struct gear_conn *conn, struct slice text)
+{
+    output_write(&conn->wire->out, text);
+}
+
+static void answer_ok(struct gear_conn *conn)
+{
+    answer(conn, SLICE("OK\r\n"));
+}
+
+// `error` with what was typed directly behind it.
+static void answer_echo(struct gear_conn *conn, struct slice error, struct slice word)
+{
+    answer(conn, error);
+    gear_text_write(&conn->wire->out, slice_of(word.ptr, word.len < ECHO_MAX ? word.len : ECHO_MAX),
+                    GEAR_TEXT_ECHO);
+    answer(conn, SLICE("\r\n"));
+}
+
+static void answer_unknown(struct gear_conn *conn, const struct words *words)
+{
+    answer_echo(conn, SLICE("ERR UNKNOWN_COMMAND Unknown+server+command"), words->at[0]);
+}
+
+static void answer_incomplete(struct gear_conn *conn, const struct words *words)
+{
+    answer_echo(conn,
+                SLICE("ERR INVALID_ARGUMENTS "
+                      "An+incomplete+set+of+arguments+was+sent+to+this+command+"),
+                words->at[0]);
+}
+
+// The value of a command that asks for one.
+static void answer_value(struct gear_conn *conn, struct slice value)
+{
+    answer(conn, SLICE("OK "));
+    answer(conn, value);
+    answer(conn, SLICE("\n"));
+}
+
+static bool is(struct slice word, const char *name)
+{
+    return word.len == strlen(name) && strncasecmp(word.ptr, name, word.len) == 0;
+}
+
+//
+// The process
+//
+
+static void admin_version(struct gear_conn *conn, const struct words *words)
+{
+    const char *version = conn->shared->facts->version;
+
+    (void)words;
+    answer_value(conn, slice_of(version, strlen(version)));
+}
+
+static void admin_getpid(struct gear_conn *conn, const struct words *words)
+{
+    char digits[GEAR_DIGITS_MAX];
+    const char *end = gear_digits(digits, (uint64_t)conn->shared->facts->pid);
+
+    (void)words;
+    answer_value(conn, slice_of(digits, (size_t)(end - digits)));
+}
+
+static void admin_verbose(struct gear_conn *conn, const struct words *words)
+{
+    static const char *const names[] = {
+        [LOG_LEVEL_ERROR] = "ERROR",
+        [LOG_LEVEL_WARN] = "WARNING",
+        [LOG_LEVEL_INFO] = "INFO",
+        [LOG_LEVEL_DEBUG] = "DEBUG",
+    };
+    const char *name = names[log_most()];
+
+    (void)words;
+    answer_value(conn, slice_of(name, strlen(name)));
+}
+
+//
+// Lists
+//
+
+static void admin_status(struct gear_conn *conn, const struct words *words)
+{
+    (void)words;
+    gear_listing_begin(conn, GEAR_LIST_STATUS);
+}
+
+static void admin_priority_status(struct gear_conn *conn, const struct words *words)
+{
+    (void)words;
+    gear_listing_begin(conn, GEAR_LIST_PRIORITY_STATUS);
+}
+
+static void admin_workers(struct gear_conn *conn, const struct words *words)
+{
+    (void)words;
+    gear_listing_begin(conn, GEAR_LIST_WORKERS);
+}
+
+static void admin_show(struct gear_conn *conn, const struct words *words)
+{
+    if (words->count < 2) {
+        answer_unknown(conn, words);
+    } else if (words->count == 2 && is(words->at[1], "jobs")) {
+        gear_listing_begin(conn, GEAR_LIST_JOBS);
+    } else if (words->count == 3 && is(words->at[1], "unique") && is(words->at[2], "jobs")) {
+        gear_listing_begin(conn, GEAR_LIST_UNIQUES);
+    } else {
+        answer(conn, SLICE("ERR UNKNOWN_SHOW_ARGUMENTS\r\n"));
+    }
+}
+
+//
+// Jobs and functions
+//
+
+static void admin_cancel(struct gear_conn *conn, const struct words *words)
+{
+    uint64_t id;
+
+    if (words->count < 3) {
+        answer_unknown(conn, words);
+    } else if (words->count > 3 || !is(words->at[1], "job")) {
+        answer(conn, SLICE("ERR UNKNOWN_ERROR\r\n"));
+    } else if (gear_handle_parse(conn->shared, words->at[2], &id) &&
+               broker_cancel(conn->shared->broker, id, true) == STATUS_OK) {
+        answer_ok(conn);
+    } else {
+        answer(conn, SLICE("ERR UNKNOWN_JOB\r\n"));
+    }
+}
+
+// `create function F` and `drop function F` are all there is to create and to drop.
+static bool names_function(const struct words *words)
+{
+    return words->count == 3 && is(words->at[1], "function");
+}
+
+static void admin_create(struct gear_conn *conn, const struct words *words)
+{
+    struct broker *broker = conn->shared->broker;
+    struct queue *queue;
+
+    if (!names_function(words)) {
+        answer_incomplete(conn, words);
+        return;
+    }
+    if (broker_queue_hold(broker, words->at[2], &queue) != STATUS_OK) {
+        answer_echo(conn, SLICE("ERR CREATE_FUNCTION "), words->at[2]);
+        return;
+    }
+    broker_queue_keep(broker, queue, true);
+    broker_queue_drop(broker, queue);
+    answer_ok(conn);
+}
+
+static bool is_in_use(const struct broker *broker, const struct queue *queue)
+{
+    struct queue_info info;
+    uint64_t jobs = 0;
+
+    broker_queue_info(broker, queue, &info);
+    for (int state = 0; state < JOB_STATES; state++) {
+        jobs += info.jobs[state];
+    }
+    return jobs > 0 || info.subscriptions > 0;
+}
+
+static void admin_drop(struct gear_conn *conn, const struct words *words)
+{
+    static const uint32_t none[BAND_COUNT];
+    struct broker *broker = conn->shared->broker;
+    struct queue *queue;
+
+    if (!names_function(words)) {
+        answer_incomplete(conn, words);
+        return;
+    }
+    queue = broker_queue_find(broker, words->at[2]);
+    if (!queue) {
+        answer(conn, SLICE("ERR function not found\r\n"));
+    } else if (is_in_use(broker, queue)) {
+        answer(conn, SLICE("ERR there are still connected workers or executing clients\r\n"));
+    } else {
+        // A producer of another protocol may still refer to it; then it goes when that one does.
+        broker_queue_limit(queue, none);
+        broker_queue_keep(broker, queue, false);
+        answer_ok(conn);
+    }
+}
+
+// The number that the word begins with: 0 where there is none or it is negative.
+static uint32_t parse_limit(struct slice word)
+{
+    uint64_t limit = 0;
+    size_t at = word.len > 0 && *word.ptr == '+' ? 1 : 0;
+
+    for (; at < word.len && word.ptr[at] >= '0' && word.ptr[at] <= '9' && limit < UINT32_MAX;
+         at++) {
+        limit = limit * 10 + (uint64_t)(word.ptr[at] - '0');
+    }
+    return limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX;
+}
+
+// maxqueue F [LIMIT | HIGH NORMAL LOW]: what is left out is no limit, but a single one is for all.
+static void admin_maxqueue(struct gear_conn *conn, const struct words *words)
+{
+    struct broker *broker = conn->shared->broker;
+    uint32_t limits[BAND_COUNT] = {0};
+    struct queue *queue;
+    bool limited = false;
+
+    if (words->count < 2) {
+        answer_incomplete(conn, words);
+        return;
+    }
+    for (size_t band = 0; band < BAND_COUNT; band++) {
+        size_t word = words->count == 3 ? 2 : 2 + band;
+
+        limits[band] = word < words->count ? parse_limit(words->at[word]) : 0;
+        limited = limited || limits[band] > 0;
+    }
+    queue = broker_queue_find(broker, words->at[1]);
+    if (queue) {
+        broker_queue_limit(queue, limits);
+        if (limited) {
+            // Otherwise the limit would be gone as soon as the queue is empty.
+            broker_queue_keep(broker, queue, true);
+        }
+    }
+    answer_ok(conn);
+}
+
+//
+// The line
+//
+
+// Runs of spaces divide. As in gearmand, one at the beginning or the end divides from an empty
+// word. False: there are more words than any command has.
+static bool split(struct slice line, struct words *words)
+{
+    words->count = 0;
+    while (words->count < WORDS_MAX) {
+        const char *space = line.len > 0 ? memchr(line.ptr, ' ', line.len) : NULL;
+
+        if (!space) {
+            words->at[words->count++] = line;
+            return true;
+        }
+        words->at[words->count++] = slice_of(line.ptr, (size_t)(space - line.ptr));
+        line = slice_from(line, (size_t)(space - line.ptr));
+        while (line.len > 0 && *line.ptr == ' ') {
+            line = slice_from(line, 1);
+        }
+    }
+    return false;
+}
+
+static const struct {
+    const char *name;
+    void (*carry_out)(struct gear_conn *conn, const struct words *words);
+} commands[] = {
+    {"cancel", admin_cancel},     {"create", admin_create},
+    {"drop", admin_drop},         {"getpid", admin_getpid},
+    {"maxqueue", admin_maxqueue}, {"prioritystatus", admin_priority_status},
+    {"show", admin_show},         {"status", admin_status},
+    {"verbose", admin_verbose},   {"version", admin_version},
+    {"workers", admin_workers},
+};
+
+void gear_admin(struct gear_conn *conn, struct slice line)
+{
+    struct words words;
+
+    if (split(line, &words)) {
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+            if (is(words.at[0], commands[i].name)) {
+                commands[i].carry_out(conn, &words);
+                return;
+            }
+        }
+    }
+    answer_unknown(conn, &words);
+}

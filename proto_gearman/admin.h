@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_GEARMAN_ADMIN_H
+#define TANDEM_PROTO_GEARMAN_ADMIN_H
+
+// Administration by text: one command a line, each with one answer, between packets or instead of
+// them. Long lists grow step by step, so that they do not hold up other connections.
+
+#include "proto_gearman/conn.h"
+
+// Carries out one line, given without its LF or CRLF, and answers; a list only begins, with the
+// state GEAR_LISTING.
+void gear_admin(struct gear_conn *conn, struct slice line);
+
+// The next step of a list; at its end the state is GEAR_MESSAGE again.
+enum gear_step gear_listing_step(struct gear_conn *conn);
+
+// Forgets the list that is being made, for a connection that closes.
+void gear_listing_discard(struct gear_conn *conn);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_gearman/client.h"
+
+#include "core/macros.h"
+
+#include "proto_gearman/handle.h"
+#include "proto_gearman/reply.h"
+#include "proto_gearman/schedule.h"
+
+// The arguments of submissions, by their place.
+enum { FUNCTION, UNIQUE, EPOCH, REDUCER = 2, SCHEDULE = 2 };
+
+// Data longer than this that was gathered becomes the job's body as it is; shorter data is copied,
+// so that the job is one piece of memory.
+#define COPIED_MAX ((size_t)4096)
+
+static bool is_background(enum gear_type type)
+{
+    return type == GEAR_SUBMIT_JOB_BG || type == GEAR_SUBMIT_JOB_HIGH_BG ||
+           type == GEAR_SUBMIT_JOB_LOW_BG || type == GEAR_SUBMIT_JOB_EPOCH ||
+           type == GEAR_SUBMIT_JOB_SCHED || type == GEAR_SUBMIT_REDUCE_JOB_BACKGROUND;
+}
+
+static uint32_t pri_of(enum gear_type type)
+{
+    if (type == GEAR_SUBMIT_JOB_HIGH || type == GEAR_SUBMIT_JOB_HIGH_BG) {
+        return PRI_HIGH;
+    }
+    return type == GEAR_SUBMIT_JOB_LOW || type == GEAR_SUBMIT_JOB_LOW_BG ? PRI_LOW : PRI_NORMAL;
+}
+
+static uint32_t attempts_of(int64_t retries)
+{
+    if (retries < 0) {
+        return 0;
+    }
+    return retries == 0 ? 1 : (uint32_t)retries;
+}
+
+static void set_key(struct job_spec *spec, struct slice unique)
+{
+    if (slice_equal(unique, SLICE("-"))) {
+        spec->key_kind = KEY_CONTENT;
+    } else if (unique.len > 0) {
+        spec->key_kind = KEY_NAME;
+        spec->key = unique;
+    }
+}
+
+static void set_body(struct job_spec *spec, const struct gear_packet *packet)
+{
+    if (packet->blob && packet->data.len > COPIED_MAX) {
+        spec->body_blob = packet->blob;
+    } else {
+        spec->body = packet->data;
+    }
+}
+
+// When it starts. False where the packet does not say it properly.
+static bool set_start(const struct gear_conn *conn, struct job_spec *spec,
+                      const struct gear_packet *packet)
+{
+    nsec_t now = broker_now(conn->shared->broker).wall;
+
+    if (packet->type == GEAR_SUBMIT_JOB_EPOCH) {
+        spec->start_kind = START_AT;
+        return gear_epoch_parse(packet->args[EPOCH], &spec->start);
+    }
+    if (packet->type == GEAR_SUBMIT_JOB_SCHED) {
+        spec->start_kind = START_AT;
+        return gear_schedule_next(&packet->args[SCHEDULE], now, &spec->start);
+    }
+    return true;
+}
+
+// The contract, but for its queue. False with the reason to refuse it.
+static bool spec_of(const struct gear_conn *conn, const struct gear_packet *packet,
+                    struct job_spec *spec, enum gear_refusal *why)
+{
+    const struct gear_options *options = conn->shared->options;
+    bool reduce =
+        packet->type == GEAR_SUBMIT_REDUCE_JOB || packet->type == GEAR_SUBMIT_REDUCE_JOB_BACKGROUND;
+
+    *spec = (struct job_spec){
+        .pri = pri_of(packet->type),
+        .max_attempts = attempts_of(options->job_retries),
+        .on_fail = options->on_fail == GEAR_FAIL_BURIES ? ON_FAIL_BURY : ON_FAIL_DROP,
+        .on_loss = ON_LOSS_BACK,
+        .durable = is_background(packet->type),
+    };
+    if (reduce) {
+        spec->reducer = packet->args[REDUCER];
+    }
+    set_key(spec, packet->args[UNIQUE]);
+    set_body(spec, packet);
+    if (packet->args[UNIQUE].len > GEAR_UNIQUE_MAX) {
+        *why = GEAR_REFUSE_LONG_UNIQUE;
+        return false;
+    }
+    *why = GEAR_REFUSE_MOMENT;
+    return set_start(conn, spec, packet);
+}
+
+// A function that a job was submitted for is there until it is dropped.
+static enum status submit(struct gear_conn *conn, struct slice function, struct job_spec *spec,
+                          uint64_t *id)
+{
+    struct broker *broker = conn->shared->broker;
+    struct submission submission;
+    enum status status = broker_queue_hold(broker, function, &spec->queue);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = broker_submit(broker, spec, spec->durable ? NULL : conn->session, &submission);
+    if (status == STATUS_OK) {
+        broker_queue_keep(broker, spec->queue, true);
+        *id = submission.id;
+    }
+    broker_queue_drop(broker, spec->queue);
+    return status;
+}
+
+void gear_submit(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    enum gear_refusal why;
+    struct job_spec spec;
+    enum status status;
+    uint64_t id;
+
+    if (!spec_of(conn, packet, &spec, &why)) {
+        gear_refuse(conn, why);
+        return;
+    }
+    status = submit(conn, packet->args[FUNCTION], &spec, &id);
+    if (status == STATUS_OK) {
+        gear_reply_handle(conn, GEAR_JOB_CREATED, id);
+    } else {
+        gear_refuse_status(conn, status, GEAR_REFUSE_RESULT);
+    }
+}
+
+void gear_get_status(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    struct slice handle = packet->args[0];
+    const struct job *job = NULL;
+    uint64_t id;
+
+    if (gear_handle_parse(conn->shared, handle, &id)) {
+        job = broker_find(conn->shared->broker, id);
+    }
+    gear_reply_status(conn, GEAR_STATUS_RES, handle, job);
+}
+
+void gear_get_status_unique(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    struct slice unique = packet->args[0];
+
+    gear_reply_status(conn, GEAR_STATUS_RES_UNIQUE, unique,
+                      broker_find_name(conn->shared->broker, unique));
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_gearman/conn.h"
+
+#include "core/macros.h"
+#include "core/stray.h"
+
+#include "proto_gearman/ability.h"
+#include "proto_gearman/admin.h"
+#include "proto_gearman/body.h"
+#include "proto_gearman/exec.h"
+#include "proto_gearman/packet.h"
+#include "proto_gearman/reply.h"
+
+#include <string.h>
+
+// The longest line of text, with its end.
+#define LINE_MAX ((size_t)8192)
+// A packet with data is left with the host until it is complete, if it is no longer than this.
+#define WHOLE_MAX ((size_t)16384)
+
+//
+// Lines
+//
+
+static enum gear_step step_line(struct gear_conn *conn, struct gear_turn *turn, bool first)
+{
+    struct slice window = turn->input;
+    const char *end;
+    struct slice line;
+
+    if (window.len > LINE_MAX) {
+        window.len = LINE_MAX;
+    }
+    end = memchr(window.ptr, '\n', window.len);
+    if (first && stray_is_tls(*window.ptr)) {
+        conn->state = GEAR_FINISHED;
+        return GEAR_STEP_ON;
+    }
+    if (!end && window.len < LINE_MAX) {
+        return GEAR_STEP_MORE;
+    }
+    line = slice_of(window.ptr, end ? (size_t)(end - window.ptr) : window.len);
+    turn->input = slice_from(turn->input, end ? line.len + 1 : line.len);
+    turn->budget--;
+    conn->past_first = true;
+    if (line.len > 0 && line.ptr[line.len - 1] == '\r') {
+        line.len--;
+    }
+    // Where such a line ends nobody knows, and a browser's is not obeyed.
+    if (!end || (first && stray_is_http(line))) {
+        conn->state = GEAR_FINISHED;
+    } else {
+        gear_admin(conn, line);
+    }
+    return GEAR_STEP_ON;
+}
+
+//
+// Packets
+//
+
+static enum gear_step skip(struct gear_conn *conn, size_t left)
+{
+    conn->doing.skip = left;
+    conn->state = left > 0 ? GEAR_SKIP : GEAR_MESSAGE;
+    return GEAR_STEP_ON;
+}
+
+// Answers, and passes over the whole packet: what follows it is the next message.
+static enum gear_step refuse(struct gear_conn *conn, struct gear_turn *turn,
+                             const struct gear_head *head, enum gear_refusal refusal)
+{
+    turn->input = slice_from(turn->input, GEAR_HEADER);
+    turn->budget--;
+    gear_refuse(conn, refusal);
+    return skip(conn, head->len);
+}
+
+// A worker with very many functions pays for several messages when it asks for a job or sleeps, so
+// that a pipeline of them leaves the others their turn.
+static void charge(const struct gear_conn *conn, enum gear_type type, struct gear_turn *turn)
+{
+    size_t cost = 0;
+
+    if (type == GEAR_PRE_SLEEP || type == GEAR_GRAB_JOB || type == GEAR_GRAB_JOB_UNIQ ||
+        type == GEAR_GRAB_JOB_ALL) {
+        cost = session_take_cost(conn->session) / BROKER_SLICE;
+    }
+    turn->budget -= cost < turn->budget ? (unsigned)cost : turn->budget;
+}
+
+// The arguments are known, and the data is, or will be, `len` bytes, which begin at `used`.
+static enum gear_step take_packet(struct gear_conn *conn, struct gear_turn *turn,
+                                  struct gear_packet *packet, size_t used, size_t len)
+{
+    turn->input = slice_from(turn->input, GEAR_HEADER + used);
+    turn->budget--;
+    if (turn->input.len < len) {
+        gear_body_begin(conn, packet, len);
+        return GEAR_STEP_ON;
+    }
+    packet->data = slice_of(turn->input.ptr, len);
+    turn->input = slice_from(turn->input, len);
+    gear_exec(conn, packet);
+    charge(conn, packet->type, turn);
+    return GEAR_STEP_ON;
+}
+
+static enum gear_step step_known(struct gear_conn *conn, struct gear_turn *turn,
+                                 const struct gear_head *head)
+{
+    struct slice body = slice_from(turn->input, GEAR_HEADER);
+    bool has_data = gear_type_has_data(head->type);
+    struct gear_packet packet;
+    size_t used;
+
+    if (!has_data && head->len > GEAR_FIXED_MAX) {
+        return refuse(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
+    }
+    if (body.len < head->len && head->len <= WHOLE_MAX) {
+        return GEAR_STEP_MORE;
+    }
+    if (body.len > head->len) {
+        body.len = head->len;
+    }
+    switch (gear_packet_split((enum gear_type)head->type, body, body.len == head->len, &packet,
+                              &used)) {
+    case GEAR_SPLIT_MORE:
+        return body.len < head->len ? GEAR_STEP_MORE
+                                    : refuse(conn, turn, head, GEAR_REFUSE_TOO_FEW_ARGUMENTS);
+    case GEAR_SPLIT_TOO_LONG:
+        return refuse(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
+    case GEAR_SPLIT_DONE:
+        break;
+    }
+    if (head->len - used > conn->shared->options->max_job_size) {
+        return refuse(conn, turn, head, GEAR_REFUSE_LARGE_WORKLOAD);
+    }
+    return take_packet(conn, turn, &packet, used, head->len - used);
+}
+
+// Nothing that such a peer goes on to send can be trusted, or waited for.
+static enum gear_step give_up(struct gear_conn *conn, enum gear_refusal refusal)
+{
+    gear_refuse(conn, refusal);
+    conn->state = GEAR_FINISHED;
+    return GEAR_STEP_ON;
+}
+
+static enum gear_step step_packet(struct gear_conn *conn, struct gear_turn *turn)
+{
+    struct gear_head head;
+
+    conn->past_first = true;
+    if (!gear_magic_good(turn->input)) {
+        return give_up(conn, GEAR_REFUSE_MAGIC);
+    }
+    if (turn->input.len < GEAR_HEADER) {
+        return GEAR_STEP_MORE;
+    }
+    head = gear_head_read(turn->input.ptr);
+    if (head.len > conn->shared->options->max_job_size + GEAR_FIXED_MAX) {
+        return give_up(conn, GEAR_REFUSE_LARGE_WORKLOAD);
+    }
+    if (head.magic == GEAR_MAGIC_RES) {
+        return refuse(conn, turn, &head, GEAR_REFUSE_MAGIC);
+    }
+    if (!gear_type_known(head.type)) {
+        return refuse(conn, turn, &head, GEAR_REFUSE_COMMAND);
+    }
+    return step_known(conn, turn, &head);
+}
+
+//
+// States
+//
+
+static enum gear_step step_message(struct gear_conn *conn, struct gear_turn *turn)
+{
+    if (turn->input.len == 0) {
+        return GEAR_STEP_MORE;
+    }
+    if (turn->budget == 0) {
+        return GEAR_STEP_AGAIN;
+    }
+    return *turn->input.ptr == 0 ? step_packet(conn, turn)
+                                 : step_line(conn, turn, !conn->past_first);
+}
+
+static enum gear_step step_skip(struct gear_conn *conn, struct gear_turn *turn)
+{
+    uint64_t left = conn->doing.skip;
+    size_t taken = turn->input.len < left ? turn->input.len : (size_t)left;
+
+    turn->input = slice_from(turn->input, taken);
+    conn->doing.skip -= taken;
+    if (conn->doing.skip > 0) {
+        return GEAR_STEP_MORE;
+    }
+    conn->state = GEAR_MESSAGE;
+    return GEAR_STEP_ON;
+}
+
+static enum gear_step step_giving(struct gear_conn *conn, struct gear_turn *turn)
+{
+    (void)turn;
+    return gear_giving_step(conn);
+}
+
+static enum gear_step step_listing(struct gear_conn *conn, struct gear_turn *turn)
+{
+    (void)turn;
+    return gear_listing_step(conn);
+}
+
+static enum gear_step step_finished(struct gear_conn *conn, struct gear_turn *turn)
+{
+    (void)conn;
+    (void)turn;
+    return GEAR_STEP_FINISHED;
+}
+
+typedef enum gear_step (*step_fn)(struct gear_conn *conn, struct gear_turn *turn);
+
+static const step_fn steps[GEAR_STATES] = {
+    [GEAR_MESSAGE] = step_message, [GEAR_BODY] = gear_body_step,  [GEAR_SKIP] = step_skip,
+    [GEAR_GIVING] = step_giving,   [GEAR_LISTING] = step_listing, [GEAR_FINISHED] = step_finished,
+};
+
+static enum feed_state feed_state(enum gear_step step)
+{
+    switch (step) {
+    case GEAR_STEP_MORE:
+        return FEED_MORE;
+    case GEAR_STEP_AGAIN:
+        return FEED_AGAIN;
+    case GEAR_STEP_FINISHED:
+        return FEED_FINISHED;
+    case GEAR_STEP_ON:
+        break;
+    }
+    UNREACHABLE();
+}
+
+struct feed gear_feed(void *state, struct slice input, unsigned budget)
+{
+    struct gear_conn *conn = state;
+    struct gear_turn turn = {.input = input.len ? input : SLICE(""), .budget = budget};
+    struct feed feed = {.state = FEED_MORE};
+    enum gear_step step;
+
+    do {
+        step = steps[conn->state](conn, &turn);
+    } while (step == GEAR_STEP_ON);
+    feed.state = feed_state(step);
+    feed.used = input.len - turn.input.len;
+    if (step == GEAR_STEP_MORE && turn.input.len == 0 && conn->state == GEAR_BODY) {
+        gear_body_into(conn, &feed);
+    }
+    return feed;
+}
+
+struct feed gear_filled(void *state, size_t len, unsigned budget)
+{
+    struct gear_conn *conn = state;
+
+    gear_body_filled(conn, len);
+    return gear_feed(conn, SLICE(""), budget);
+}

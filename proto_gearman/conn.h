@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_GEARMAN_CONN_H
+#define TANDEM_PROTO_GEARMAN_CONN_H
+
+// One Gearman connection (a client, a worker, an administrator, or all of them in one), and what
+// all of them share. A connection is always in exactly one state, which says what the next bytes
+// of input are, and what `doing` holds.
+//
+// An idle connection costs only this struct: input that is not used up stays with the host, and
+// whatever needs room (a workload on its way, a long list) allocates it for as long as it takes.
+
+#include "core/broker.h"
+#include "core/frontend.h"
+#include "core/list.h"
+#include "core/slice.h"
+
+#include "proto_gearman/gearman.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// The longest prefix of a handle: with a colon and any id, it fits the 63 bytes that clients keep.
+#define GEAR_PREFIX_MAX 42
+// The longest unique, and the longest name of a client; a longer name is cut.
+#define GEAR_UNIQUE_MAX 64
+#define GEAR_CLIENT_ID_MAX 127
+
+struct gear_shared {
+    struct broker *broker;
+    const struct gear_options *options;
+    const struct process_facts *facts;
+    struct list_node conns; // struct gear_conn and struct gear_place, newest first
+    struct slice prefix;    // of handles, with its colon; in prefix_text
+    char prefix_text[GEAR_PREFIX_MAX + 1];
+};
+
+enum gear_state {
+    GEAR_MESSAGE,  // a packet or a line
+    GEAR_BODY,     // the rest of a packet's last argument
+    GEAR_SKIP,     // the rest of a packet that was refused
+    GEAR_GIVING,   // nothing: functions are given up, with the jobs held under them
+    GEAR_LISTING,  // nothing: a list grows by its next step
+    GEAR_FINISHED, // nothing any more
+    GEAR_STATES
+};
+
+struct gear_body;
+struct gear_listing;
+
+// A place in the list of connections: a connection, or how far a list of them has come.
+struct gear_place {
+    struct list_node node;
+    bool is_conn;
+};
+
+struct gear_conn {
+    struct gear_place place; // in shared->conns
+    bool past_first : 1;     // the first message has begun
+    bool exceptions : 1;     // the client wants to be told of them
+    uint8_t state;           // enum gear_state
+    struct gear_shared *shared;
+    struct wire *wire;
+    struct session *session;
+    char *client_id; // owned, ends with NUL; NULL until the client names itself
+    union {
+        struct gear_body *body;       // GEAR_BODY: owned
+        uint64_t skip;                // GEAR_SKIP: bytes that are still to come
+        struct queue *giving;         // GEAR_GIVING: held; NULL: all functions
+        struct gear_listing *listing; // GEAR_LISTING: owned
+    } doing;
+};
+
+static_assert(sizeof(struct gear_conn) <= 72, "an idle connection is kept small");
+
+// Where a turn of feeding stands.
+struct gear_turn {
+    struct slice input; // not used yet
+    unsigned budget;    // messages that may still begin
+};
+
+// What a step of a state leaves behind.
+enum gear_step {
+    GEAR_STEP_ON,   // the state may have changed: make its step
+    GEAR_STEP_MORE, // more input is needed
+    GEAR_STEP_AGAIN,
+    GEAR_STEP_FINISHED
+};
+
+// The front-end's functions of the same names.
+struct feed gear_feed(void *conn, struct slice input, unsigned budget);
+struct feed gear_filled(void *conn, size_t len, unsigned budget);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_gearman/exec.h"
+
+#include "proto_gearman/ability.h"
+#include "proto_gearman/client.h"
+#include "proto_gearman/reply.h"
+#include "proto_gearman/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static void exec_echo(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    gear_reply_data(conn, GEAR_ECHO_RES, packet->data, packet->blob);
+}
+
+static void exec_option(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    const struct slice exceptions = SLICE("exceptions");
+    struct slice name = packet->args[0];
+
+    if (name.len == exceptions.len && strncasecmp(name.ptr, exceptions.ptr, name.len) == 0) {
+        conn->exceptions = true;
+        gear_reply_data(conn, GEAR_OPTION_RES, name, NULL);
+    } else {
+        gear_refuse(conn, GEAR_REFUSE_OPTION);
+    }
+}
+
+static void exec_set_client_id(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    struct slice name = packet->args[0];
+    char *client_id = strndup(name.len ? name.ptr : "",
+                              name.len < GEAR_CLIENT_ID_MAX ? name.len : GEAR_CLIENT_ID_MAX);
+
+    if (!client_id) {
+        gear_refuse(conn, GEAR_REFUSE_MEMORY);
+        return;
+    }
+    free(conn->client_id);
+    conn->client_id = client_id;
+}
+
+// What it would mean, that all functions are offered, no client or worker relies on.
+static void exec_all_yours(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    (void)conn;
+    (void)packet;
+}
+
+typedef void (*exec_fn)(struct gear_conn *conn, const struct gear_packet *packet);
+
+static const exec_fn execs[GEAR_TYPE_COUNT] = {
+    [GEAR_CAN_DO] = gear_can_do,
+    [GEAR_CANT_DO] = gear_cant_do,
+    [GEAR_RESET_ABILITIES] = gear_reset_abilities,
+    [GEAR_PRE_SLEEP] = gear_pre_sleep,
+    [GEAR_SUBMIT_JOB] = gear_submit,
+    [GEAR_GRAB_JOB] = gear_grab,
+    [GEAR_WORK_STATUS] = gear_work_status,
+    [GEAR_WORK_COMPLETE] = gear_work_complete,
+    [GEAR_WORK_FAIL] = gear_work_fail,
+    [GEAR_GET_STATUS] = gear_get_status,
+    [GEAR_ECHO_REQ] = exec_echo,
+    [GEAR_SUBMIT_JOB_BG] = gear_submit,
+    [GEAR_SUBMIT_JOB_HIGH] = gear_submit,
+    [GEAR_SET_CLIENT_ID] = exec_set_client_id,
+    [GEAR_CAN_DO_TIMEOUT] = gear_can_do,
+    [GEAR_ALL_YOURS] = exec_all_yours,
+    [GEAR_WORK_EXCEPTION] = gear_work_exception,
+    [GEAR_OPTION_REQ] = exec_option,
+    [GEAR_WORK_DATA] = gear_work_data,
+    [GEAR_WORK_WARNING] = gear_work_data,
+    [GEAR_GRAB_JOB_UNIQ] = gear_grab,
+    [GEAR_SUBMIT_JOB_HIGH_BG] = gear_submit,
+    [GEAR_SUBMIT_JOB_LOW] = gear_submit,
+    [GEAR_SUBMIT_JOB_LOW_BG] = gear_submit,
+    [GEAR_SUBMIT_JOB_SCHED] = gear_submit,
+    [GEAR_SUBMIT_JOB_EPOCH] = gear_submit,
+    [GEAR_SUBMIT_REDUCE_JOB] = gear_submit,
+    [GEAR_SUBMIT_REDUCE_JOB_BACKGROUND] = gear_submit,
+    [GEAR_GRAB_JOB_ALL] = gear_grab,
+    [GEAR_GET_STATUS_UNIQUE] = gear_get_status_unique,
+};
+
+void gear_exec(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    execs[packet->type](conn, packet);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_gearman/gearman.h"
+
+#include "proto_gearman/ability.h"
+#include "proto_gearman/admin.h"
+#include "proto_gearman/body.h"
+#include "proto_gearman/conn.h"
+#include "proto_gearman/events.h"
+#include "proto_gearman/handle.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+static const struct option options[] = {
+    {.name = "max_job_size",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct gear_options, max_job_size),
+     .preset = "64M",
+     .min = 0,
+     .max = INT64_C(1) << 30,
+     .live = true,
+     .effect = "A packet with a larger workload is answered ARGUMENT_TOO_LARGE."},
+    {.name = "max_unread",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct gear_options, max_unread),
+     .preset = "64M",
+     .min = 1 << 20,
+     .max = INT64_C(1) << 40,
+     .live = true,
+     .effect = "A client that leaves more than this of what its jobs send unread is dropped."},
+    {.name = "job_retries",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct gear_options, job_retries),
+     .preset = "-1",
+     .min = -1,
+     .max = JOB_ATTEMPTS_MAX,
+     .live = true,
+     .effect = "How often a job may be begun whose workers are lost; 0 counts as 1, -1: no limit."},
+    {.name = "worker_wakeup",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct gear_options, worker_wakeup),
+     .preset = "0",
+     .min = 0,
+     .max = UINT32_MAX,
+     .effect = "How many sleeping workers one job wakes; 0: all of its function."},
+    {.name = "exceptions",
+     .kind = OPTION_BOOL,
+     .offset = offsetof(struct gear_options, exceptions),
+     .preset = "false",
+     .live = true,
+     .effect = "Exceptions are told to all clients, not only to those that ask for them."},
+    {.name = "on_timeout",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct gear_options, on_timeout),
+     .preset = "retry",
+     .choices = "retry|fail",
+     .live = true,
+     .effect = "What becomes of a job when the time-out of CAN_DO_TIMEOUT is over."},
+    {.name = "on_fail",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct gear_options, on_fail),
+     .preset = "drop",
+     .choices = "drop|bury",
+     .live = true,
+     .effect = "What becomes of a background job that fails."},
+    {.name = "handle_prefix",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct gear_options, handle_prefix),
+     .preset = "",
+     .effect = "What handles begin with, before a colon; empty: H: and the name of the host."},
+    {.name = NULL},
+};
+
+static enum status start(void *state, struct broker *broker, const void *settings,
+                         const struct process_facts *facts)
+{
+    struct gear_shared *shared = state;
+
+    shared->broker = broker;
+    shared->options = settings;
+    shared->facts = facts;
+    list_init(&shared->conns);
+    if (!gear_handle_prefix(shared, shared->options->handle_prefix, facts->hostname)) {
+        return STATUS_BAD_NAME;
+    }
+    broker_set_wakeup(broker, (uint32_t)shared->options->worker_wakeup);
+    return STATUS_OK;
+}
+
+static void stop(void *state)
+{
+    (void)state;
+}
+
+static enum status conn_open(void *state, void *shared, struct wire *wire)
+{
+    struct gear_conn *conn = state;
+    enum status status;
+
+    conn->shared = shared;
+    conn->wire = wire;
+    status = broker_session_open(conn->shared->broker, &gear_session_ops, conn, CHOICE_IN_TURN,
+                                 &conn->session);
+    if (status == STATUS_OK) {
+        conn->place.is_conn = true;
+        list_insert_before(conn->shared->conns.next, &conn->place.node);
+    }
+    return status;
+}
+
+// Whoever sends nothing more has gone, to this protocol.
+static bool conn_eof(void *state)
+{
+    (void)state;
+    return false;
+}
+
+static void discard_work(struct gear_conn *conn)
+{
+    switch ((enum gear_state)conn->state) {
+    case GEAR_BODY:
+        gear_body_discard(conn);
+        break;
+    case GEAR_GIVING:
+        gear_giving_discard(conn);
+        break;
+    case GEAR_LISTING:
+        gear_listing_discard(conn);
+        break;
+    case GEAR_MESSAGE:
+    case GEAR_SKIP:
+    case GEAR_FINISHED:
+    case GEAR_STATES:
+        break;
+    }
+}
+
+static void conn_close(void *state)
+{
+    struct gear_conn *conn = state;
+
+    discard_work(conn);
+    list_remove(&conn->place.node);
+    broker_session_close(conn->session);
+    free(conn->client_id);
+}
+
+const struct frontend gearman_frontend = {
+    .name = "gearman",
+    .listen = "127.0.0.1:4730",
+    .options = options,
+    .options_size = sizeof(struct gear_options),
+    .shared_size = sizeof(struct gear_shared),
+    .conn_size = sizeof(struct gear_conn),
+    .start = start,
+    .stop = stop,
+    .open = conn_open,
+    .feed = gear_feed,
+    .filled = gear_filled,
+    .eof = conn_eof,
+    .close = conn_close,
+};

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_gearman/listing.h"
+
+#include "core/output.h"
+
+#include "proto_gearman/admin.h"
+#include "proto_gearman/handle.h"
+#include "proto_gearman/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A step writes no more than this, and a little for the line at which it notices.
+#define STEP_BYTES ((size_t)32 * 1024)
+// The most numbers in one line.
+#define NUMBERS_MAX 4
+
+enum progress {
+    LIST_GOES_ON,
+    LIST_ENDS // nothing was written: there is no more
+};
+
+// Writes the next line, or as much of it as a step may.
+typedef enum progress (*next_fn)(struct gear_conn *conn, struct gear_listing *listing);
+
+struct gear_listing {
+    struct gear_place place; // workers: in shared->conns, in front of the connection that is next
+    next_fn next;
+    size_t full_at;        // output at which the present step ends
+    uint32_t queues;       // how far it has come: in all queues
+    struct job_walk jobs;  // in all jobs
+    uint64_t number;       // of the connection whose line is not finished; 0: of none
+    size_t functions;      // that this line has already
+    size_t functions_then; // that there were when it began
+    struct output later;   // to be sent behind the list
+};
+
+//
+// Lines
+//
+
+static bool step_is_full(const struct gear_conn *conn, const struct gear_listing *listing)
+{
+    return output_pending(&conn->wire->out) >= listing->full_at || output_failed(&conn->wire->out);
+}
+
+// Each number behind a tab, and the end of the line.
+static void write_numbers(struct gear_conn *conn, const uint64_t *numbers, size_t count)
+{
+    char text[NUMBERS_MAX * (1 + GEAR_DIGITS_MAX) + 1];
+    char *at = text;
+
+    for (size_t i = 0; i < count; i++) {
+        *at++ = '\t';
+        at = gear_digits(at, numbers[i]);
+    }
+    *at++ = '\n';
+    output_write(&conn->wire->out, slice_of(text, (size_t)(at - text)));
+}
+
+//
+// Functions
+//
+
+// The next queue, its name written; NULL at the end.
+static const struct queue *next_queue(struct gear_conn *conn, struct gear_listing *listing,
+                                      struct queue_info *info)
+{
+    struct broker *broker = conn->shared->broker;
+    const struct queue *queue = broker_queue_next(broker, &listing->queues);
+
+    if (queue) {
+        broker_queue_info(broker, queue, info);
+        gear_text_write(&conn->wire->out, queue_name(queue), GEAR_TEXT_FIELD);
+    }
+    return queue;
+}
+
+static enum progress next_status(struct gear_conn *conn, struct gear_listing *listing)
+{
+    struct queue_info info;
+
+    if (!next_queue(conn, listing, &info)) {
+        return LIST_ENDS;
+    }
+    const uint64_t numbers[] = {
+        info.jobs[JOB_READY] + info.jobs[JOB_RESERVED] + info.jobs[JOB_DELAYED],
+        info.jobs[JOB_RESERVED],
+        info.subscriptions,
+    };
+
+    write_numbers(conn, numbers, sizeof numbers / sizeof *numbers);
+    return LIST_GOES_ON;
+}
+
+static enum progress next_priority_status(struct gear_conn *conn, struct gear_listing *listing)
+{
+    struct queue_info info;
+
+    if (!next_queue(conn, listing, &info)) {
+        return LIST_ENDS;
+    }
+    const uint64_t numbers[] = {
+        info.ready[BAND_HIGH],
+        info.ready[BAND_NORMAL],
+        info.ready[BAND_LOW],
+        info.subscriptions,
+    };
+
+    write_numbers(conn, numbers, sizeof numbers / sizeof *numbers);
+    return LIST_GOES_ON;
+}
+
+//
+// Connections
+//
+
+// The connection that is next; NULL at the end. Places of other lists are passed over.
+static struct gear_conn *conn_at_place(const struct gear_conn *conn,
+                                       const struct gear_listing *listing)
+{
+    const struct list_node *end = &conn->shared->conns;
+    struct list_node *node = listing->place.node.next;
+
+    while (node != end && !list_item(node, struct gear_place, node)->is_conn) {
+        node = node->next;
+    }
+    return node == end ? NULL : list_item(node, struct gear_conn, place.node);
+}
+
+static void begin_line(struct gear_conn *conn, struct gear_listing *listing,
+                       const struct gear_conn *subject)
+{
+    struct output *out = &conn->wire->out;
+    const char *id = subject->client_id && *subject->client_id ? subject->client_id : "-";
+    char text[GEAR_DIGITS_MAX + 1 + WIRE_PEER_MAX + 1];
+    char *at = gear_digits(text, subject->wire->number);
+
+    *at++ = ' ';
+    wire_peer(subject->wire, at);
+    at += strlen(at);
+    *at++ = ' ';
+    output_write(out, slice_of(text, (size_t)(at - text)));
+    gear_text_write(out, slice_of(id, strlen(id)), GEAR_TEXT_WORD);
+    output_write(out, SLICE(" :"));
+    listing->number = subject->wire->number;
+    listing->functions = 0;
+    listing->functions_then = session_subscriptions(subject->session);
+}
+
+static void end_line(struct gear_conn *conn, struct gear_listing *listing)
+{
+    output_write(&conn->wire->out, SLICE("\n"));
+    listing->number = 0;
+}
+
+// Goes on with the functions of a line, newest first. Those that it has already are counted, not
+// pointed at, because they may be given up between two steps; those that came since the line began
+// are left out. False: the step is full before the line is.
+static bool write_functions(struct gear_conn *conn, struct gear_listing *listing,
+                            const struct gear_conn *subject)
+{
+    const struct subscription *cursor = NULL;
+    const struct queue *queue;
+    size_t now = session_subscriptions(subject->session);
+    size_t passed = listing->functions;
+
+    if (now > listing->functions_then) {
+        passed += now - listing->functions_then;
+    }
+    while ((queue = session_queue_before(subject->session, &cursor)) != NULL) {
+        if (passed > 0) {
+            passed--;
+            continue;
+        }
+        if (step_is_full(conn, listing)) {
+            return false;
+        }
+        output_write(&conn->wire->out, SLICE(" "));
+        gear_text_write(&conn->wire->out, queue_name(queue), GEAR_TEXT_WORD);
+        listing->functions++;
+    }
+    return true;
+}
+
+static enum progress next_worker(struct gear_conn *conn, struct gear_listing *listing)
+{
+    struct gear_conn *subject = conn_at_place(conn, listing);
+
+    if (listing->number != 0 && (!subject || subject->wire->number != listing->number)) {
+        // It has gone in the middle of its line.
+        end_line(conn, listing);
+        return LIST_GOES_ON;
+    }
+    if (!subject) {
+        return LIST_ENDS;
+    }
+    if (listing->number == 0) {
+        begin_line(conn, listing, subject);
+    }
+    if (write_functions(conn, listing, subject)) {
+        end_line(conn, listing);
+        list_remove(&listing->place.node);
+        list_insert_before(subject->place.node.next, &listing->place.node);
+    }
+    return LIST_GOES_ON;
+}
+
+//
+// Jobs
+//
+
+static enum progress next_job(struct gear_conn *conn, struct gear_listing *listing)
+{
+    const struct job *job;
+    struct job_info info;
+    char handle[GEAR_HANDLE_MAX];
+    enum status status = broker_job_next(conn->shared->broker, &listing->jobs, &job);
+
+    if (status != STATUS_OK) {
+        return status == STATUS_MORE ? LIST_GOES_ON : LIST_ENDS;
+    }
+    broker_job_info(conn->shared->broker, job, &info);
+    const char *end = gear_handle_write(conn->shared, info.id, handle);
+    // In gearmand, the second number marks a job that will be dropped instead of done.
+    const uint64_t numbers[] = {info.attempts, 0, info.durable};
+
+    output_write(&conn->wire->out, slice_of(handle, (size_t)(end - handle)));
+    write_numbers(conn, numbers, sizeof numbers / sizeof *numbers);
+    return LIST_GOES_ON;
+}
+
+static enum progress next_unique(struct gear_conn *conn, struct gear_listing *listing)
+{
+    const struct job *job;
+    struct job_info info;
+    enum status status = broker_job_next(conn->shared->broker, &listing->jobs, &job);
+
+    if (status != STATUS_OK) {
+        return status == STATUS_MORE ? LIST_GOES_ON : LIST_ENDS;
+    }
+    broker_job_info(conn->shared->broker, job, &info);
+    if (info.key_kind == KEY_CONTENT) {
+        output_write(&conn->wire->out, SLICE("-")); // as its submitter said it
+    } else if (slice_equal(info.key, SLICE("."))) {
+        output_write(&conn->wire->out, SLICE("%2E")); // as it is, it would end the list
+    } else {
+        gear_text_write(&conn->wire->out, info.key, GEAR_TEXT_FIELD);
+    }
+    output_write(&conn->wire->out, SLICE("\n"));
+    return LIST_GOES_ON;
+}
+
+//
+// Steps
+//
+
+static const next_fn nexts[GEAR_LISTS] = {
+    [GEAR_LIST_STATUS] = next_status,  [GEAR_LIST_PRIORITY_STATUS] = next_priority_status,
+    [GEAR_LIST_WORKERS] = next_worker, [GEAR_LIST_JOBS] = next_job,
+    [GEAR_LIST_UNIQUES] = next_unique,
+};
+
+void gear_listing_begin(struct gear_conn *conn, enum gear_list list)
+{
+    struct gear_listing *listing = calloc(1, sizeof *listing);
+
+    if (!listing) {
+        output_write(&conn->wire->out, SLICE("ERR OUT_OF_MEMORY\r\n"));
+        return;
+    }
+    listing->next = nexts[list];
+    list_init(&listing->place.node);
+    output_init(&listing->later, conn->wire->out.pool);
+    if (list == GEAR_LIST_WORKERS) {
+        list_insert_before(conn->shared->conns.next, &listing->place.node);
+    }
+    conn->doing.listing = listing;
+    conn->state = GEAR_LISTING;
+}
+
+enum gear_step gear_listing_step(struct gear_conn *conn)
+{
+    struct gear_listing *listing = conn->doing.listing;
+
+    listing->full_at = output_pending(&conn->wire->out) + STEP_BYTES;
+    for (unsigned i = 0; i < BROKER_SLICE && !step_is_full(conn, listing); i++) {
+        if (listing->next(conn, listing) == LIST_ENDS) {
+            output_write(&conn->wire->out, SLICE(".\n"));
+            output_append(&conn->wire->out, &listing->later);
+            gear_listing_discard(conn);
+            conn->state = GEAR_MESSAGE;
+            break;
+        }
+    }
+    // After the last one, too: a pipeline of lists makes one step in a turn, as one list does.
+    return GEAR_STEP_AGAIN;
+}
+
+struct output *gear_listing_later(struct gear_conn *conn)
+{
+    return &conn->doing.listing->later;
+}
+
+void gear_listing_discard(struct gear_conn *conn)
+{
+    list_remove(&conn->doing.listing->place.node);
+    output_clear(&conn->doing.listing->later);
+    free(conn->doing.listing);
+    conn->doing.listing = NULL;
+}

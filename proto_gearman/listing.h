@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_GEARMAN_LISTING_H
+#define TANDEM_PROTO_GEARMAN_LISTING_H
+
+// The lists that an administrator may ask for: a line for each thing, and a last one with a point.
+// They show all there is, whatever protocol it came by. A list is written as it is made, a step at
+// a time, while everything that it tells of comes and goes: what is there all the time is shown
+// once, what is not may be shown or not. A step ends with a line, but for that of a worker with
+// very many functions; where it gives some up meanwhile, as many others may be missing.
+//
+// What the connection is to be told of jobs while a list is being made comes behind the list.
+
+#include "proto_gearman/conn.h"
+
+enum gear_list {
+    GEAR_LIST_STATUS,          // functions: jobs, running ones, workers
+    GEAR_LIST_PRIORITY_STATUS, // functions: ready jobs of each priority, workers
+    GEAR_LIST_WORKERS,         // connections: their functions
+    GEAR_LIST_JOBS,            // jobs: attempts, whether they are durable
+    GEAR_LIST_UNIQUES,         // jobs: what they are unique by
+    GEAR_LISTS
+};
+
+// Begins the list: the state is GEAR_LISTING, unless there is no memory, which is answered.
+// Steps, and discarding, see admin.h.
+void gear_listing_begin(struct gear_conn *conn, enum gear_list list);
+
+// Where what is not of the list goes while it is being made.
+struct output *gear_listing_later(struct gear_conn *conn);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_GEARMAN_PACKET_H
+#define TANDEM_PROTO_GEARMAN_PACKET_H
+
+// The shape of packets: a header of 12 bytes (magic, type and length of the body, big-endian), then
+// arguments divided by NUL. The last one ends where the body ends; where it may hold anything, NUL
+// too, it is called the data here. Where it may not, it also ends at a NUL, and what follows that
+// means nothing, since some write their last argument as C keeps its strings. A worker's report
+// without data may lack the NUL behind the handle, as Perl's workers send it. Nothing in this file
+// has side effects.
+
+#include "core/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GEAR_HEADER 12
+#define GEAR_ARGS_MAX 7
+// All arguments but the data may have so many bytes, with the NULs behind them.
+#define GEAR_FIXED_MAX ((size_t)8192)
+
+// Type, name, and for packets that a peer may send: the number of arguments before the data, and
+// whether there is data.
+#define GEAR_TYPES(X)                                                                              \
+    X(1, CAN_DO, 1, false)                                                                         \
+    X(2, CANT_DO, 1, false)                                                                        \
+    X(3, RESET_ABILITIES, 0, false)                                                                \
+    X(4, PRE_SLEEP, 0, false)                                                                      \
+    X(7, SUBMIT_JOB, 2, true)                                                                      \
+    X(9, GRAB_JOB, 0, false)                                                                       \
+    X(12, WORK_STATUS, 3, false)                                                                   \
+    X(13, WORK_COMPLETE, 1, true)                                                                  \
+    X(14, WORK_FAIL, 1, false)                                                                     \
+    X(15, GET_STATUS, 1, false)                                                                    \
+    X(16, ECHO_REQ, 0, true)                                                                       \
+    X(18, SUBMIT_JOB_BG, 2, true)                                                                  \
+    X(21, SUBMIT_JOB_HIGH, 2, true)                                                                \
+    X(22, SET_CLIENT_ID, 1, false)                                                                 \
+    X(23, CAN_DO_TIMEOUT, 2, false)                                                                \
+    X(24, ALL_YOURS, 0, false)                                                                     \
+    X(25, WORK_EXCEPTION, 1, true)                                                                 \
+    X(26, OPTION_REQ, 1, false)                                                                    \
+    X(28, WORK_DATA, 1, true)                                                                      \
+    X(29, WORK_WARNING, 1, true)                                                                   \
+    X(30, GRAB_JOB_UNIQ, 0, false)                                                                 \
+    X(32, SUBMIT_JOB_HIGH_BG, 2, true)                                                             \
+    X(33, SUBMIT_JOB_LOW, 2, true)                                                                 \
+    X(34, SUBMIT_JOB_LOW_BG, 2, true)                                                              \
+    X(35, SUBMIT_JOB_SCHED, 7, true)                                                               \
+    X(36, SUBMIT_JOB_EPOCH, 3, true)                                                               \
+    X(37, SUBMIT_REDUCE_JOB, 4, true)                                                              \
+    X(38, SUBMIT_REDUCE_JOB_BACKGROUND, 4, true)                                                   \
+    X(39, GRAB_JOB_ALL, 0, false)                                                                  \
+    X(41, GET_STATUS_UNIQUE, 1, false)
+
+enum gear_type {
+#define X(number, name, args, data) GEAR_##name = (number),
+    GEAR_TYPES(X)
+#undef X
+    // Those that only a server sends.
+    GEAR_NOOP = 6,
+    GEAR_JOB_CREATED = 8,
+    GEAR_NO_JOB = 10,
+    GEAR_JOB_ASSIGN = 11,
+    GEAR_ECHO_RES = 17,
+    GEAR_ERROR = 19,
+    GEAR_STATUS_RES = 20,
+    GEAR_OPTION_RES = 27,
+    GEAR_JOB_ASSIGN_UNIQ = 31,
+    GEAR_JOB_ASSIGN_ALL = 40,
+    GEAR_STATUS_RES_UNIQUE = 42
+};
+#define GEAR_TYPE_COUNT 43
+
+enum gear_magic { GEAR_MAGIC_REQ, GEAR_MAGIC_RES, GEAR_MAGIC_BAD };
+
+struct gear_head {
+    enum gear_magic magic;
+    uint32_t type; // any number
+    uint32_t len;  // of the body
+};
+
+// Whether the first four bytes, or as many of them as there are, may begin a packet.
+bool gear_magic_good(struct slice input);
+
+// Reads a header; `input` has at least GEAR_HEADER bytes.
+struct gear_head gear_head_read(const char *input);
+
+// Whether a peer may send packets of that type.
+bool gear_type_known(uint32_t type);
+
+// The number of arguments before the data, and whether there is data, of a type that is known.
+unsigned gear_type_args(uint32_t type);
+bool gear_type_has_data(uint32_t type);
+
+struct blob;
+
+struct gear_packet {
+    enum gear_type type;
+    struct slice args[GEAR_ARGS_MAX];
+    struct slice data;
+    struct blob *blob; // borrowed: holds the data, where that was gathered; else NULL
+};
+
+enum gear_split { GEAR_SPLIT_DONE, GEAR_SPLIT_MORE, GEAR_SPLIT_TOO_LONG };
+
+// Finds the arguments of a packet of that type in the part of its body that is there; `whole` says
+// that it is all of it, as it must be if the type has no data. They borrow from `body`; `*used` is
+// where the data begins. MORE: they are not all there. TOO_LONG: nor would they be within
+// GEAR_FIXED_MAX.
+enum gear_split gear_packet_split(enum gear_type type, struct slice body, bool whole,
+                                  struct gear_packet *packet, size_t *used);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_gearman/reply.h"
+
+#include "core/macros.h"
+
+#include "proto_gearman/handle.h"
+#include "proto_gearman/listing.h"
+
+#include <string.h>
+
+// Data up to this long is copied; a reference costs more than that.
+#define COPIED_MAX 2048
+// Numbers that follow the subject of a status, at most.
+#define STATUS_NUMBERS 5
+
+struct refusal {
+    const char *code, *text;
+};
+
+static const struct refusal refusals[] = {
+#define X(name, code, text) [GEAR_REFUSE_##name] = {code, text},
+    GEAR_REFUSALS(X)
+#undef X
+};
+
+static char *put_u32(char *at, uint32_t number)
+{
+    *at++ = (char)(number >> 24);
+    *at++ = (char)(number >> 16 & 0xff);
+    *at++ = (char)(number >> 8 & 0xff);
+    *at++ = (char)(number & 0xff);
+    return at;
+}
+
+static char *put_header(char *at, enum gear_type type, size_t len)
+{
+    static const char magic[4] = {0, 'R', 'E', 'S'};
+
+    memcpy(at, magic, sizeof magic);
+    at = put_u32(at + sizeof magic, (uint32_t)type);
+    return put_u32(at, (uint32_t)len);
+}
+
+static char *put_slice(char *at, struct slice bytes)
+{
+    if (bytes.len > 0) {
+        memcpy(at, bytes.ptr, bytes.len);
+    }
+    return at + bytes.len;
+}
+
+// A list that is being made is not interrupted.
+static struct output *out_of(struct gear_conn *conn)
+{
+    return conn->state == GEAR_LISTING ? gear_listing_later(conn) : &conn->wire->out;
+}
+
+// Room for a header and so many bytes; NULL where the output has failed.
+static char *reserve(struct gear_conn *conn, size_t len)
+{
+    return output_reserve(out_of(conn), GEAR_HEADER + len);
+}
+
+// Everything from `start`, where a header was left out, to `end` is a packet, `more` bytes of
+// which are still to come.
+static void commit(struct gear_conn *conn, enum gear_type type, char *start, const char *end,
+                   size_t more)
+{
+    size_t len = (size_t)(end - start);
+
+    put_header(start, type, len - GEAR_HEADER + more);
+    output_commit(out_of(conn), len);
+}
+
+size_t gear_unread(struct gear_conn *conn)
+{
+    struct output *out = out_of(conn);
+
+    return output_pending(&conn->wire->out) + (out == &conn->wire->out ? 0 : output_pending(out));
+}
+
+void gear_refuse(struct gear_conn *conn, enum gear_refusal refusal)
+{
+    struct slice code = slice_of(refusals[refusal].code, strlen(refusals[refusal].code));
+    struct slice text = slice_of(refusals[refusal].text, strlen(refusals[refusal].text));
+    char *start = reserve(conn, code.len + 1 + text.len);
+    char *at;
+
+    if (start) {
+        at = put_slice(start + GEAR_HEADER, code);
+        *at++ = 0;
+        commit(conn, GEAR_ERROR, start, put_slice(at, text), 0);
+    }
+}
+
+static enum gear_refusal refusal_of(enum status status, enum gear_refusal not_found)
+{
+    switch (status) {
+    case STATUS_NO_MEMORY:
+        return GEAR_REFUSE_MEMORY;
+    case STATUS_NO_ROOM:
+        return GEAR_REFUSE_ROOM;
+    case STATUS_NOT_FOUND:
+        return not_found;
+    case STATUS_DRAINING:
+        return GEAR_REFUSE_DRAINING;
+    case STATUS_QUEUE_FULL:
+        return GEAR_REFUSE_FULL;
+    case STATUS_TOO_LARGE:
+        return GEAR_REFUSE_LONG_ARGUMENT;
+    case STATUS_BAD_NAME:
+        return GEAR_REFUSE_FUNCTION_NAME;
+    case STATUS_OK:
+    case STATUS_HELD:
+    case STATUS_EMPTY:
+    case STATUS_LEASE_SOON:
+    case STATUS_TIMED_OUT:
+    case STATUS_LAST_ONE:
+    case STATUS_IN_USE:
+    case STATUS_MORE:
+        break;
+    }
+    UNREACHABLE();
+}
+
+void gear_refuse_status(struct gear_conn *conn, enum status status, enum gear_refusal not_found)
+{
+    gear_refuse(conn, refusal_of(status, not_found));
+}
+
+void gear_reply(struct gear_conn *conn, enum gear_type type)
+{
+    char *start = reserve(conn, 0);
+
+    if (start) {
+        commit(conn, type, start, start + GEAR_HEADER, 0);
+    }
+}
+
+void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice data,
+                     struct blob *blob)
+{
+    char *start = reserve(conn, 0);
+
+    if (!start) {
+        return;
+    }
+    commit(conn, type, start, start + GEAR_HEADER, data.len);
+    if (blob && data.len > COPIED_MAX) {
+        output_blob(out_of(conn), blob);
+    } else {
+        output_write(out_of(conn), data);
+    }
+}
+
+void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id)
+{
+    char *start = reserve(conn, GEAR_HANDLE_MAX);
+
+    if (start) {
+        commit(conn, type, start, gear_handle_write(conn->shared, id, start + GEAR_HEADER), 0);
+    }
+}
+
+void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data)
+{
+    size_t len = data ? data->len : 0;
+    size_t copied = len <= COPIED_MAX ? len : 0;
+    char *start = reserve(conn, GEAR_HANDLE_MAX + 1 + copied);
+    char *at;
+
+    if (!start) {
+        return;
+    }
+    at = gear_handle_write(conn->shared, id, start + GEAR_HEADER);
+    *at++ = 0;
+    if (copied > 0) {
+        at = put_slice(at, blob_slice(data));
+    }
+    commit(conn, type, start, at, len - copied);
+    if (copied < len) {
+        output_blob(out_of(conn), data);
+    }
+}
+
+// What a worker is shown of the key: the word for a content key is what the client sent.
+static struct slice shown_unique(const struct job_info *info)
+{
+    return info->key_kind == KEY_CONTENT ? SLICE("-") : info->key;
+}
+
+void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct job *job)
+{
+    struct slice function = queue_name(job_queue(conn->shared->broker, job));
+    struct slice unique = SLICE(""), reducer = SLICE("");
+    struct job_info info;
+    char *start, *at;
+
+    if (type != GEAR_JOB_ASSIGN) {
+        broker_job_info(conn->shared->broker, job, &info);
+        unique = shown_unique(&info);
+        reducer = info.reducer;
+        type = type == GEAR_JOB_ASSIGN_ALL && reducer.len > 0 ? type : GEAR_JOB_ASSIGN_UNIQ;
+    }
+    start = reserve(conn, GEAR_HANDLE_MAX + function.len + unique.len + reducer.len + 4);
+    if (!start) {
+        return;
+    }
+    at = gear_handle_write(conn->shared, job_id(job), start + GEAR_HEADER);
+    *at++ = 0;
+    at = put_slice(at, function);
+    *at++ = 0;
+    if (type != GEAR_JOB_ASSIGN) {
+        at = put_slice(at, unique);
+        *at++ = 0;
+    }
+    if (type == GEAR_JOB_ASSIGN_ALL) {
+        at = put_slice(at, reducer);
+        *at++ = 0;
+    }
+    commit(conn, type, start, at, job_body(job).len);
+    job_body_send(job, out_of(conn));
+}
+
+void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice subject,
+                       const struct job *job)
+{
+    struct job_info info = {.state = JOB_GONE};
+    char *start = reserve(conn, 0);
+    char tail[STATUS_NUMBERS * (1 + GEAR_DIGITS_MAX)];
+    char *at = tail;
+
+    if (job) {
+        broker_job_info(conn->shared->broker, job, &info);
+    }
+    const uint64_t numbers[STATUS_NUMBERS] = {
+        job != NULL, info.state == JOB_RESERVED, info.numerator, info.denominator, info.watches,
+    };
+
+    for (int i = 0; i < (type == GEAR_STATUS_RES_UNIQUE ? STATUS_NUMBERS : 4); i++) {
+        *at++ = 0;
+        at = gear_digits(at, numbers[i]);
+    }
+    if (start) {
+        commit(conn, type, start, start + GEAR_HEADER, subject.len + (size_t)(at - tail));
+        output_write(out_of(conn), subject);
+        output_write(out_of(conn), slice_of(tail, (size_t)(at - tail)));
+    }
+}

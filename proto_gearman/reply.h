@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_GEARMAN_REPLY_H
+#define TANDEM_PROTO_GEARMAN_REPLY_H
+
+// Packets that are sent. They are staged in the connection's output; where memory lacks, the output
+// remembers it and the host closes the connection.
+
+#include "core/blob.h"
+#include "core/broker.h"
+#include "core/output.h"
+#include "core/slice.h"
+#include "core/status.h"
+
+#include "proto_gearman/conn.h"
+#include "proto_gearman/packet.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+// What waits to be sent, bytes.
+size_t gear_unread(struct gear_conn *conn);
+
+// What is refused, and how: our name, the code and the text of the ERROR packet. Where gearmand
+// has a text, it is that.
+#define GEAR_REFUSALS(X)                                                                           \
+    X(MAGIC, "INVALID_MAGIC", "Request magic expected")                                            \
+    X(COMMAND, "INVALID_COMMAND", "Command not expected")                                          \
+    X(TOO_FEW_ARGUMENTS, "INVALID_ARGUMENT", "The packet has too few arguments")                   \
+    X(MOMENT, "INVALID_ARGUMENT", "Not a moment at which the job could start")                     \
+    X(FUNCTION_NAME, "INVALID_FUNCTION_NAME", "A function needs a name without NUL")               \
+    X(LONG_UNIQUE, "ARGUMENT_TOO_LARGE", "Unique value too large")                                 \
+    X(LONG_ARGUMENT, "ARGUMENT_TOO_LARGE", "An argument is too long")                              \
+    X(LARGE_WORKLOAD, "ARGUMENT_TOO_LARGE", "The workload is too large")                           \
+    X(OPTION, "UNKNOWN_OPTION", "Server does not recognize given option")                          \
+    X(DATA, "JOB_NOT_FOUND", "Job does not exist on server")                                       \
+    X(RESULT, "JOB_NOT_FOUND", "Job given in work result not found")                               \
+    X(EXCEPTION, "JOB_NOT_FOUND", "An exception was received for a job that does not exist")       \
+    X(FULL, "QUEUE_ERROR", "Job queue is full")                                                    \
+    X(DRAINING, "QUEUE_ERROR", "Server is draining")                                               \
+    X(ROOM, "QUEUE_ERROR", "The journal has no room")                                              \
+    X(MEMORY, "QUEUE_ERROR", "Out of memory")
+
+enum gear_refusal {
+#define X(name, code, text) GEAR_REFUSE_##name,
+    GEAR_REFUSALS(X)
+#undef X
+};
+
+// ERROR
+void gear_refuse(struct gear_conn *conn, enum gear_refusal refusal);
+
+// ERROR for a status of the broker that is not STATUS_OK; `not_found` stands for STATUS_NOT_FOUND.
+void gear_refuse_status(struct gear_conn *conn, enum status status, enum gear_refusal not_found);
+
+// A packet without arguments.
+void gear_reply(struct gear_conn *conn, enum gear_type type);
+
+// A packet of one argument, in one piece however long it is.
+void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice data,
+                     struct blob *blob);
+
+// A packet that begins with a job's handle: alone, or followed by data (may be NULL: none).
+void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id);
+void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data);
+
+// JOB_ASSIGN, JOB_ASSIGN_UNIQ or JOB_ASSIGN_ALL.
+void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct job *job);
+
+// STATUS_RES, or STATUS_RES_UNIQUE, which also tells how many clients wait: `subject` is what was
+// asked for; `job` NULL for an unknown one.
+void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice subject,
+                       const struct job *job);
+
+#endif

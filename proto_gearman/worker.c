@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_gearman/worker.h"
+
+#include "core/blob.h"
+
+#include "proto_gearman/handle.h"
+#include "proto_gearman/reply.h"
+
+#include <string.h>
+
+//
+// Waiting for jobs
+//
+
+void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    (void)packet;
+    broker_nap(conn->session);
+}
+
+void gear_grab(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    const struct job *job;
+    enum status status;
+
+    // Who asks is awake.
+    (void)broker_unwait(conn->session);
+    status = broker_take(conn->session, &job);
+    if (status == STATUS_EMPTY) {
+        gear_reply(conn, GEAR_NO_JOB);
+    } else if (status != STATUS_OK) {
+        gear_refuse_status(conn, status, GEAR_REFUSE_RESULT);
+    } else if (packet->type == GEAR_GRAB_JOB) {
+        gear_reply_assign(conn, GEAR_JOB_ASSIGN, job);
+    } else {
+        gear_reply_assign(
+            conn, packet->type == GEAR_GRAB_JOB_ALL ? GEAR_JOB_ASSIGN_ALL : GEAR_JOB_ASSIGN_UNIQ,
+            job);
+    }
+}
+
+//
+// What becomes of them
+//
+
+// The job that a packet is about. An unknown handle is an id that no job has.
+static uint64_t job_of(const struct gear_conn *conn, const struct gear_packet *packet)
+{
+    uint64_t id;
+
+    return gear_handle_parse(conn->shared, packet->args[0], &id) ? id : 0;
+}
+
+// What the worker says, as a blob of its own; false without memory.
+static bool data_of(const struct gear_packet *packet, struct blob **data)
+{
+    *data = packet->blob ? blob_ref(packet->blob) : blob_copy(packet->data);
+    return *data != NULL;
+}
+
+static void answer(struct gear_conn *conn, enum status status, enum gear_refusal not_found)
+{
+    if (status != STATUS_OK) {
+        gear_refuse_status(conn, status, not_found);
+    }
+}
+
+// Numbers have 32 bits here, whatever the worker writes.
+static uint32_t number_in(struct slice text)
+{
+    return (uint32_t)gear_number_read(text);
+}
+
+// The numbers are told on as the worker spelt them.
+void gear_work_status(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    struct slice numerator = packet->args[1], denominator = packet->args[2];
+    struct blob *spelling = blob_new(numerator.len + 1 + denominator.len);
+    struct job_event event = {
+        .kind = JOB_EVENT_PROGRESS,
+        .numerator = number_in(numerator),
+        .denominator = number_in(denominator),
+        .data = spelling,
+    };
+
+    if (!spelling) {
+        gear_refuse(conn, GEAR_REFUSE_MEMORY);
+        return;
+    }
+    memcpy(spelling->bytes, numerator.ptr, numerator.len);
+    spelling->bytes[numerator.len] = 0;
+    memcpy(spelling->bytes + numerator.len + 1, denominator.ptr, denominator.len);
+    answer(conn, broker_report(conn->session, job_of(conn, packet), &event), GEAR_REFUSE_RESULT);
+    blob_unref(spelling);
+}
+
+void gear_work_data(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    struct job_event event = {
+        .kind = packet->type == GEAR_WORK_DATA ? JOB_EVENT_DATA : JOB_EVENT_WARNING,
+    };
+
+    if (!data_of(packet, &event.data)) {
+        gear_refuse(conn, GEAR_REFUSE_MEMORY);
+        return;
+    }
+    answer(conn, broker_report(conn->session, job_of(conn, packet), &event), GEAR_REFUSE_DATA);
+    blob_unref(event.data);
+}
+
+void gear_work_complete(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    struct blob *result;
+
+    if (!data_of(packet, &result)) {
+        gear_refuse(conn, GEAR_REFUSE_MEMORY);
+        return;
+    }
+    answer(conn, broker_complete(conn->session, job_of(conn, packet), result), GEAR_REFUSE_RESULT);
+    blob_unref(result);
+}
+
+void gear_work_fail(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    answer(conn, broker_fail(conn->session, job_of(conn, packet), NULL), GEAR_REFUSE_RESULT);
+}
+
+void gear_work_exception(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    struct blob *exception;
+
+    if (!data_of(packet, &exception)) {
+        gear_refuse(conn, GEAR_REFUSE_MEMORY);
+        return;
+    }
+    answer(conn, broker_fail(conn->session, job_of(conn, packet), exception),
+           GEAR_REFUSE_EXCEPTION);
+    blob_unref(exception);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_GEARMAN_WORKER_H
+#define TANDEM_PROTO_GEARMAN_WORKER_H
+
+// What a worker says of jobs: that it wants one, and what has become of one.
+
+#include "proto_gearman/conn.h"
+#include "proto_gearman/packet.h"
+
+void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet);
+
+// GRAB_JOB, GRAB_JOB_UNIQ, GRAB_JOB_ALL.
+void gear_grab(struct gear_conn *conn, const struct gear_packet *packet);
+
+void gear_work_status(struct gear_conn *conn, const struct gear_packet *packet);
+// WORK_DATA and WORK_WARNING.
+void gear_work_data(struct gear_conn *conn, const struct gear_packet *packet);
+void gear_work_complete(struct gear_conn *conn, const struct gear_packet *packet);
+void gear_work_fail(struct gear_conn *conn, const struct gear_packet *packet);
+void gear_work_exception(struct gear_conn *conn, const struct gear_packet *packet);
+
+#endif
