@@ -18,32 +18,6 @@ static const struct slice answers[] = {
 
 static const struct slice crlf = {"\r\n", 2};
 
-static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
-                            "34353637383940414243444546474849505152535455565758596061626364656667"
-                            "6869707172737475767778798081828384858687888990919293949596979899";
-
-char *bean_digits(char *at, uint64_t number)
-{
-    char reversed[BEAN_DIGITS_MAX];
-    char *first = reversed + sizeof reversed;
-    size_t len;
-
-    while (number >= 100) {
-        first -= 2;
-        memcpy(first, pairs + number % 100 * 2, 2);
-        number /= 100;
-    }
-    if (number >= 10) {
-        first -= 2;
-        memcpy(first, pairs + number * 2, 2);
-    } else {
-        *--first = (char)('0' + number);
-    }
-    len = (size_t)(reversed + sizeof reversed - first);
-    memcpy(at, first, len);
-    return at + len;
-}
-
 static char *append(char *at, struct slice bytes)
 {
     memcpy(at, bytes.ptr, bytes.len);
@@ -97,7 +71,7 @@ void bean_reply_number(struct output *out, struct slice word, uint64_t number)
     if (start) {
         char *at = append(start, word);
 
-        at = bean_digits(at, number);
+        at = digits_write(at, number);
         at = append(at, crlf);
         output_commit(out, (size_t)(at - start));
     }
@@ -117,9 +91,9 @@ void bean_reply_job(struct output *out, struct slice word, const struct job *job
     if (start) {
         char *at = append(start, word);
 
-        at = bean_digits(at, job_id(job));
+        at = digits_write(at, job_id(job));
         *at++ = ' ';
-        at = bean_digits(at, job_body(job).len);
+        at = digits_write(at, job_body(job).len);
         at = append(at, crlf);
         output_commit(out, (size_t)(at - start));
     }

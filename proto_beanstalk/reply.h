@@ -7,6 +7,7 @@
 
 #include "core/blob.h"
 #include "core/broker.h"
+#include "core/digits.h"
 #include "core/output.h"
 #include "core/slice.h"
 #include "core/status.h"
@@ -39,12 +40,6 @@ enum bean_answer {
     BEAN_ANSWERS(X)
 #undef X
 };
-
-// The most digits that a number has.
-#define BEAN_DIGITS_MAX 20
-
-// Writes `number` in decimal, at most BEAN_DIGITS_MAX bytes; returns where it ends.
-char *bean_digits(char *at, uint64_t number);
 
 // The word and CRLF.
 void bean_reply(struct output *out, enum bean_answer answer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/yaml.h"
 
-#include "proto_beanstalk/reply.h"
+#include "core/digits.h"
 
 // More than any document has; the builder allocates what is written, not this.
 #define YAML_TOTAL_MAX ((size_t)1 << 40)
@@ -28,8 +28,8 @@ static void append_key(struct yaml *yaml, struct slice key)
 
 void yaml_number(struct yaml *yaml, struct slice key, uint64_t value)
 {
-    char digits[BEAN_DIGITS_MAX + 1];
-    char *end = bean_digits(digits, value);
+    char digits[DIGITS_MAX + 1];
+    char *end = digits_write(digits, value);
 
     *end++ = '\n';
     append_key(yaml, key);

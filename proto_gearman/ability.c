@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/ability.h"
 
-#include "proto_gearman/handle.h"
 #include "proto_gearman/reply.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include "core/log.h"
 
-#include "proto_gearman/handle.h"
 #include "proto_gearman/listing.h"
 #include "proto_gearman/text.h"
 
@@ -79,8 +78,8 @@ static void admin_version(struct gear_conn *conn, const struct words *words)
 
 static void admin_getpid(struct gear_conn *conn, const struct words *words)
 {
-    char digits[GEAR_DIGITS_MAX];
-    const char *end = gear_digits(digits, (uint64_t)conn->shared->facts->pid);
+    char digits[DIGITS_MAX];
+    const char *end = digits_write(digits, (uint64_t)conn->shared->facts->pid);
 
     (void)words;
     answer_value(conn, slice_of(digits, (size_t)(end - digits)));
@@ -147,7 +146,7 @@ static void admin_cancel(struct gear_conn *conn, const struct words *words)
         answer_unknown(conn, words);
     } else if (words->count > 3 || !is(words->at[1], "job")) {
         answer(conn, SLICE("ERR UNKNOWN_ERROR\r\n"));
-    } else if (gear_handle_parse(conn->shared, words->at[2], &id) &&
+    } else if (handle_read(&conn->shared->handles, words->at[2], &id) &&
                broker_cancel(conn->shared->broker, id, true) == STATUS_OK) {
         answer_ok(conn);
     } else {

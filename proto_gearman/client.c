@@ -3,7 +3,6 @@
 
 #include "core/macros.h"
 
-#include "proto_gearman/handle.h"
 #include "proto_gearman/reply.h"
 #include "proto_gearman/schedule.h"
 
@@ -146,7 +145,7 @@ void gear_get_status(struct gear_conn *conn, const struct gear_packet *packet)
     const struct job *job = NULL;
     uint64_t id;
 
-    if (gear_handle_parse(conn->shared, handle, &id)) {
+    if (handle_read(&conn->shared->handles, handle, &id)) {
         job = broker_find(conn->shared->broker, id);
     }
     gear_reply_status(conn, GEAR_STATUS_RES, handle, job);

@@ -11,6 +11,7 @@
 
 #include "core/broker.h"
 #include "core/frontend.h"
+#include "core/handle.h"
 #include "core/list.h"
 #include "core/slice.h"
 
@@ -20,8 +21,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The longest prefix of a handle: with a colon and any id, it fits the 63 bytes that clients keep.
-#define GEAR_PREFIX_MAX 42
 // The longest unique, and the longest name of a client; a longer name is cut.
 #define GEAR_UNIQUE_MAX 64
 #define GEAR_CLIENT_ID_MAX 127
@@ -31,8 +30,7 @@ struct gear_shared {
     const struct gear_options *options;
     const struct process_facts *facts;
     struct list_node conns; // struct gear_conn and struct gear_place, newest first
-    struct slice prefix;    // of handles, with its colon; in prefix_text
-    char prefix_text[GEAR_PREFIX_MAX + 1];
+    struct handles handles;
 };
 
 enum gear_state {

@@ -6,7 +6,6 @@
 #include "proto_gearman/body.h"
 #include "proto_gearman/conn.h"
 #include "proto_gearman/events.h"
-#include "proto_gearman/handle.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -80,7 +79,7 @@ static enum status start(void *state, struct broker *broker, const void *setting
     shared->options = settings;
     shared->facts = facts;
     list_init(&shared->conns);
-    if (!gear_handle_prefix(shared, shared->options->handle_prefix, facts->hostname)) {
+    if (!handles_begin(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
         return STATUS_BAD_NAME;
     }
     broker_set_wakeup(broker, (uint32_t)shared->options->worker_wakeup);

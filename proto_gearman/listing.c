@@ -4,7 +4,6 @@
 #include "core/output.h"
 
 #include "proto_gearman/admin.h"
-#include "proto_gearman/handle.h"
 #include "proto_gearman/text.h"
 
 #include <stdlib.h>
@@ -47,12 +46,12 @@ static bool step_is_full(const struct gear_conn *conn, const struct gear_listing
 // Each number behind a tab, and the end of the line.
 static void write_numbers(struct gear_conn *conn, const uint64_t *numbers, size_t count)
 {
-    char text[NUMBERS_MAX * (1 + GEAR_DIGITS_MAX) + 1];
+    char text[NUMBERS_MAX * (1 + DIGITS_MAX) + 1];
     char *at = text;
 
     for (size_t i = 0; i < count; i++) {
         *at++ = '\t';
-        at = gear_digits(at, numbers[i]);
+        at = digits_write(at, numbers[i]);
     }
     *at++ = '\n';
     output_write(&conn->wire->out, slice_of(text, (size_t)(at - text)));
@@ -133,8 +132,8 @@ static void begin_line(struct gear_conn *conn, struct gear_listing *listing,
 {
     struct output *out = &conn->wire->out;
     const char *id = subject->client_id && *subject->client_id ? subject->client_id : "-";
-    char text[GEAR_DIGITS_MAX + 1 + WIRE_PEER_MAX + 1];
-    char *at = gear_digits(text, subject->wire->number);
+    char text[DIGITS_MAX + 1 + WIRE_PEER_MAX + 1];
+    char *at = digits_write(text, subject->wire->number);
 
     *at++ = ' ';
     wire_peer(subject->wire, at);
@@ -214,14 +213,14 @@ static enum progress next_job(struct gear_conn *conn, struct gear_listing *listi
 {
     const struct job *job;
     struct job_info info;
-    char handle[GEAR_HANDLE_MAX];
+    char handle[HANDLE_MAX];
     enum status status = broker_job_next(conn->shared->broker, &listing->jobs, &job);
 
     if (status != STATUS_OK) {
         return status == STATUS_MORE ? LIST_GOES_ON : LIST_ENDS;
     }
     broker_job_info(conn->shared->broker, job, &info);
-    const char *end = gear_handle_write(conn->shared, info.id, handle);
+    const char *end = handle_write(&conn->shared->handles, info.id, handle);
     // In gearmand, the second number marks a job that will be dropped instead of done.
     const uint64_t numbers[] = {info.attempts, 0, info.durable};
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/packet.h"
 
+#include "core/digits.h"
+
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAGIC_LEN 4
@@ -91,4 +95,19 @@ enum gear_split gear_packet_split(enum gear_type type, struct slice body, bool w
     }
     *used = body.len - rest.len;
     return *used > GEAR_FIXED_MAX ? GEAR_SPLIT_TOO_LONG : GEAR_SPLIT_DONE;
+}
+
+int64_t gear_number_read(struct slice text)
+{
+    char copy[DIGITS_MAX + 2];
+    size_t spaces = 0;
+    size_t len;
+
+    while (spaces < text.len && isspace((unsigned char)text.ptr[spaces])) {
+        spaces++;
+    }
+    len = text.len - spaces < sizeof copy - 1 ? text.len - spaces : sizeof copy - 1;
+    memcpy(copy, text.ptr + spaces, len);
+    copy[len] = '\0';
+    return strtoll(copy, NULL, 10);
 }

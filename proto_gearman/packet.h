@@ -112,4 +112,8 @@ enum gear_split { GEAR_SPLIT_DONE, GEAR_SPLIT_MORE, GEAR_SPLIT_TOO_LONG };
 enum gear_split gear_packet_split(enum gear_type type, struct slice body, bool whole,
                                   struct gear_packet *packet, size_t *used);
 
+// The number that the text begins with, as C's strtol finds it, for workers are free in what they
+// write: spaces and a sign may come first, anything may follow, and nothing is 0.
+int64_t gear_number_read(struct slice text);
+
 #endif

@@ -3,7 +3,6 @@
 
 #include "core/macros.h"
 
-#include "proto_gearman/handle.h"
 #include "proto_gearman/listing.h"
 
 #include <string.h>
@@ -155,10 +154,10 @@ void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice d
 
 void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id)
 {
-    char *start = reserve(conn, GEAR_HANDLE_MAX);
+    char *start = reserve(conn, HANDLE_MAX);
 
     if (start) {
-        commit(conn, type, start, gear_handle_write(conn->shared, id, start + GEAR_HEADER), 0);
+        commit(conn, type, start, handle_write(&conn->shared->handles, id, start + GEAR_HEADER), 0);
     }
 }
 
@@ -166,13 +165,13 @@ void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, 
 {
     size_t len = data ? data->len : 0;
     size_t copied = len <= COPIED_MAX ? len : 0;
-    char *start = reserve(conn, GEAR_HANDLE_MAX + 1 + copied);
+    char *start = reserve(conn, HANDLE_MAX + 1 + copied);
     char *at;
 
     if (!start) {
         return;
     }
-    at = gear_handle_write(conn->shared, id, start + GEAR_HEADER);
+    at = handle_write(&conn->shared->handles, id, start + GEAR_HEADER);
     *at++ = 0;
     if (copied > 0) {
         at = put_slice(at, blob_slice(data));
@@ -202,11 +201,11 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
         reducer = info.reducer;
         type = type == GEAR_JOB_ASSIGN_ALL && reducer.len > 0 ? type : GEAR_JOB_ASSIGN_UNIQ;
     }
-    start = reserve(conn, GEAR_HANDLE_MAX + function.len + unique.len + reducer.len + 4);
+    start = reserve(conn, HANDLE_MAX + function.len + unique.len + reducer.len + 4);
     if (!start) {
         return;
     }
-    at = gear_handle_write(conn->shared, job_id(job), start + GEAR_HEADER);
+    at = handle_write(&conn->shared->handles, job_id(job), start + GEAR_HEADER);
     *at++ = 0;
     at = put_slice(at, function);
     *at++ = 0;
@@ -227,7 +226,7 @@ void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice
 {
     struct job_info info = {.state = JOB_GONE};
     char *start = reserve(conn, 0);
-    char tail[STATUS_NUMBERS * (1 + GEAR_DIGITS_MAX)];
+    char tail[STATUS_NUMBERS * (1 + DIGITS_MAX)];
     char *at = tail;
 
     if (job) {
@@ -239,7 +238,7 @@ void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice
 
     for (int i = 0; i < (type == GEAR_STATUS_RES_UNIQUE ? STATUS_NUMBERS : 4); i++) {
         *at++ = 0;
-        at = gear_digits(at, numbers[i]);
+        at = digits_write(at, numbers[i]);
     }
     if (start) {
         commit(conn, type, start, start + GEAR_HEADER, subject.len + (size_t)(at - tail));

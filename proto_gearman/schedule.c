@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/schedule.h"
 
-#include "proto_gearman/handle.h"
+#include "core/digits.h"
 
 #include <time.h>
 
@@ -25,7 +25,7 @@ bool gear_epoch_parse(struct slice text, nsec_t *at)
     const uint64_t most = (uint64_t)(NSEC_NEVER / NSEC_PER_SEC);
     uint64_t seconds;
 
-    if (!gear_number_parse(text, &seconds)) {
+    if (!digits_read(text, &seconds)) {
         return false;
     }
     *at = (nsec_t)(seconds < most ? seconds : most) * NSEC_PER_SEC;
@@ -40,7 +40,7 @@ static bool parse_field(struct slice text, struct range range, int *value)
         *value = ANY;
         return true;
     }
-    if (!gear_number_parse(text, &number) || number > (uint64_t)range.most ||
+    if (!digits_read(text, &number) || number > (uint64_t)range.most ||
         number < (uint64_t)range.least) {
         return false;
     }

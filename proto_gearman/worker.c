@@ -3,7 +3,6 @@
 
 #include "core/blob.h"
 
-#include "proto_gearman/handle.h"
 #include "proto_gearman/reply.h"
 
 #include <string.h>
@@ -48,7 +47,7 @@ static uint64_t job_of(const struct gear_conn *conn, const struct gear_packet *p
 {
     uint64_t id;
 
-    return gear_handle_parse(conn->shared, packet->args[0], &id) ? id : 0;
+    return handle_read(&conn->shared->handles, packet->args[0], &id) ? id : 0;
 }
 
 // What the worker says, as a blob of its own; false without memory.
