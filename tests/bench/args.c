@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,31 +17,52 @@ enum option_key {
     KEY_HOST,
     KEY_PORT,
     KEY_PROTOCOL,
-    KEY_CONNS,
-    KEY_PRODUCERS,
-    KEY_WORKERS,
-    KEY_DEPTH,
     KEY_BATCH,
-    KEY_SIZE,
     KEY_PRIORITIES,
+    KEY_KEYS_FROM,
     KEY_SECONDS,
     KEY_WARMUP,
     KEY_JOBS,
     KEY_SERVER_PID,
-    KEY_HELP
+    KEY_HELP,
+    KEY_AMOUNT // this and the next ones: of the amount of that place below
+};
+
+enum amount_name {
+    AMOUNT_CONNS,
+    AMOUNT_PRODUCERS,
+    AMOUNT_WORKERS,
+    AMOUNT_DEPTH,
+    AMOUNT_SIZE,
+    AMOUNT_QUEUES
+};
+
+static const struct amount {
+    size_t offset; // of a uint32_t in struct args
+    uint32_t min;
+    uint32_t max;
+} amounts[] = {
+    [AMOUNT_CONNS] = {offsetof(struct args, conns), 1, 1000000},
+    [AMOUNT_PRODUCERS] = {offsetof(struct args, producers), 1, 100000},
+    [AMOUNT_WORKERS] = {offsetof(struct args, workers), 1, 100000},
+    [AMOUNT_DEPTH] = {offsetof(struct args, depth), 1, 65536},
+    [AMOUNT_SIZE] = {offsetof(struct args, size), 0, 1 << 30},
+    [AMOUNT_QUEUES] = {offsetof(struct args, queues), 1, 1000000},
 };
 
 static const struct option options[] = {
     {"host", required_argument, NULL, KEY_HOST},
     {"port", required_argument, NULL, KEY_PORT},
     {"protocol", required_argument, NULL, KEY_PROTOCOL},
-    {"conns", required_argument, NULL, KEY_CONNS},
-    {"producers", required_argument, NULL, KEY_PRODUCERS},
-    {"workers", required_argument, NULL, KEY_WORKERS},
-    {"depth", required_argument, NULL, KEY_DEPTH},
+    {"conns", required_argument, NULL, KEY_AMOUNT + AMOUNT_CONNS},
+    {"producers", required_argument, NULL, KEY_AMOUNT + AMOUNT_PRODUCERS},
+    {"workers", required_argument, NULL, KEY_AMOUNT + AMOUNT_WORKERS},
+    {"depth", required_argument, NULL, KEY_AMOUNT + AMOUNT_DEPTH},
     {"batch", no_argument, NULL, KEY_BATCH},
-    {"size", required_argument, NULL, KEY_SIZE},
+    {"size", required_argument, NULL, KEY_AMOUNT + AMOUNT_SIZE},
     {"priorities", required_argument, NULL, KEY_PRIORITIES},
+    {"queues", required_argument, NULL, KEY_AMOUNT + AMOUNT_QUEUES},
+    {"keys-from", required_argument, NULL, KEY_KEYS_FROM},
     {"seconds", required_argument, NULL, KEY_SECONDS},
     {"warmup", required_argument, NULL, KEY_WARMUP},
     {"jobs", required_argument, NULL, KEY_JOBS},
@@ -52,13 +74,15 @@ static const struct option options[] = {
 static const char usage[] =
     "usage: tandem_bench CASE --port PORT [OPTIONS]\n"
     "  --host ADDRESS         IPv4 address of the server (127.0.0.1)\n"
-    "  --protocol NAME        beanstalk\n"
+    "  --protocol NAME        beanstalk or gearman (beanstalk)\n"
     "  --conns N              connections (1)\n"
-    "  --producers N, --workers N   connections of each kind, for pairs (1, 1)\n"
+    "  --producers N, --workers N   connections of each kind (1, 1)\n"
     "  --depth N              requests in flight on each connection (1)\n"
     "  --batch                send them together, when the last ones are all answered\n"
     "  --size BYTES           of each body (100)\n"
     "  --priorities equal|random    (equal)\n"
+    "  --queues N             deal jobs out to so many queues (1)\n"
+    "  --keys-from N          give each job a key of its own, numbered from N on\n"
     "  --seconds S            to measure (5)\n"
     "  --warmup S             before that (1)\n"
     "  --jobs N               end after so many jobs instead, without a warm-up\n"
@@ -68,8 +92,8 @@ static const char usage[] =
 static void print_usage(FILE *to)
 {
     fprintf(to, "%s", usage);
-    for (const struct workload *workload = workloads; workload->name; workload++)
-        fprintf(to, "  %-8s %s\n", workload->name, workload->help);
+    for (const struct workload *const *workload = workloads; *workload; workload++)
+        fprintf(to, "  %-8s %s\n", (*workload)->name, (*workload)->help);
 }
 
 static uint64_t parse_number(const char *text, uint64_t min, uint64_t max)
@@ -99,6 +123,13 @@ static bool parse_priorities(const char *text)
     return strcmp(text, "random") == 0;
 }
 
+static void set_amount(struct args *args, enum amount_name name, const char *text)
+{
+    const struct amount *amount = &amounts[name];
+    uint32_t *field = (void *)((char *)args + amount->offset);
+    *field = (uint32_t)parse_number(text, amount->min, amount->max);
+}
+
 static void set_option(struct args *args, enum option_key key, const char *text)
 {
     switch (key) {
@@ -113,26 +144,14 @@ static void set_option(struct args *args, enum option_key key, const char *text)
         if (!args->protocol)
             errx(2, "%s: no such protocol", text);
         break;
-    case KEY_CONNS:
-        args->conns = (uint32_t)parse_number(text, 1, 1000000);
-        break;
-    case KEY_PRODUCERS:
-        args->producers = (uint32_t)parse_number(text, 1, 100000);
-        break;
-    case KEY_WORKERS:
-        args->workers = (uint32_t)parse_number(text, 1, 100000);
-        break;
-    case KEY_DEPTH:
-        args->depth = (uint32_t)parse_number(text, 1, 65536);
-        break;
     case KEY_BATCH:
         args->batch = true;
         break;
-    case KEY_SIZE:
-        args->size = (uint32_t)parse_number(text, 0, 1 << 30);
-        break;
     case KEY_PRIORITIES:
         args->random_pri = parse_priorities(text);
+        break;
+    case KEY_KEYS_FROM:
+        args->first_key = parse_number(text, 1, UINT32_MAX);
         break;
     case KEY_SECONDS:
         args->seconds = parse_seconds(text);
@@ -149,6 +168,8 @@ static void set_option(struct args *args, enum option_key key, const char *text)
     case KEY_HELP:
         print_usage(stdout);
         exit(0);
+    case KEY_AMOUNT:
+        abort(); // set_amount() has it
     }
 }
 
@@ -162,6 +183,7 @@ void args_parse(struct args *args, int argc, char **argv)
         .workers = 1,
         .depth = 1,
         .size = 100,
+        .queues = 1,
         .seconds = 5,
         .warmup = 1,
     };
@@ -169,7 +191,10 @@ void args_parse(struct args *args, int argc, char **argv)
          key = getopt_long(argc, argv, "", options, NULL)) {
         if (key == '?')
             exit(2);
-        set_option(args, (enum option_key)key, optarg);
+        if (key >= KEY_AMOUNT)
+            set_amount(args, (enum amount_name)(key - KEY_AMOUNT), optarg);
+        else
+            set_option(args, (enum option_key)key, optarg);
     }
     if (optind != argc - 1 || !args->port) {
         print_usage(stderr);
@@ -178,6 +203,8 @@ void args_parse(struct args *args, int argc, char **argv)
     args->workload = workload_find(argv[optind]);
     if (!args->workload)
         errx(2, "%s: no such case", argv[optind]);
+    if (args->protocol->check)
+        args->protocol->check(args);
     if (args->workload->prepare)
         args->workload->prepare(args);
     if (args->jobs)

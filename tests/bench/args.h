@@ -17,17 +17,19 @@ struct args {
     const struct protocol *protocol;
     const char *host; // an IPv4 address
     uint16_t port;
-    uint32_t conns; // connections; for pairs, the sum of the next two
+    uint32_t conns; // connections; where there are two kinds, the sum of the next two
     uint32_t producers;
     uint32_t workers;
     uint32_t depth; // requests in flight on each connection
     bool batch;     // send `depth` requests together, when all of the last ones are answered
     uint32_t size;  // bytes of each body
     bool random_pri;
-    double seconds; // measured
-    double warmup;  // seconds before that
-    uint64_t jobs;  // end after so many jobs, without a warm-up; 0: by time
-    pid_t server;   // whose CPU time to read; 0: nobody's
+    uint32_t queues;    // jobs are dealt out to so many queues
+    uint64_t first_key; // each job has a key of its own, numbered from here on; 0: no keys
+    double seconds;     // measured
+    double warmup;      // seconds before that
+    uint64_t jobs;      // end after so many jobs, without a warm-up; 0: by time
+    pid_t server;       // whose CPU time to read; 0: nobody's
 };
 
 // Reads the command line; says what is wrong with it and ends the process where it is wrong.

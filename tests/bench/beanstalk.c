@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/bench/args.h"
 #include "tests/bench/buffer.h"
 #include "tests/bench/protocol.h"
 
+#include <assert.h>
+#include <err.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,10 +14,18 @@
 // Long enough that no lease ends during a run.
 #define TTR_SECONDS 3600
 
-static void beanstalk_put(struct buffer *out, uint32_t pri, const char *body, size_t len)
+static void beanstalk_check(const struct args *args)
 {
-    buffer_printf(out, "put %" PRIu32 " 0 %d %zu\r\n", pri, TTR_SECONDS, len);
-    buffer_add(out, body, len);
+    if (args->queues > 1 || args->first_key)
+        errx(2, "beanstalk is measured with one tube, and has no keys");
+}
+
+static void beanstalk_put(struct buffer *out, const struct submission *submission)
+{
+    assert(!submission->awaited);
+    buffer_printf(out, "put %" PRIu32 " 0 %d %zu\r\n", submission->pri, TTR_SECONDS,
+                  submission->len);
+    buffer_add(out, submission->body, submission->len);
     buffer_add(out, "\r\n", 2);
 }
 
@@ -23,9 +34,9 @@ static void beanstalk_take(struct buffer *out)
     buffer_printf(out, "reserve\r\n");
 }
 
-static void beanstalk_done(struct buffer *out, uint64_t id)
+static void beanstalk_done(struct buffer *out, const struct reply *job)
 {
-    buffer_printf(out, "delete %" PRIu64 "\r\n", id);
+    buffer_printf(out, "delete %" PRIu64 "\r\n", job->id);
 }
 
 static void beanstalk_ping(struct buffer *out)
@@ -76,8 +87,7 @@ static ssize_t parse_reserved(const char *line, size_t len, size_t all, struct r
     if (memcmp(line + whole - 2, "\r\n", 2) != 0)
         return -1;
     reply->kind = REPLY_OK;
-    reply->body = line + len + 2;
-    reply->body_len = (size_t)body_len;
+    reply->body = (struct span){line + len + 2, (size_t)body_len};
     return (ssize_t)whole;
 }
 
@@ -97,12 +107,13 @@ static bool is_error(const char *line, size_t len)
 
 static ssize_t beanstalk_parse(const char *bytes, size_t len, enum op asked, struct reply *reply)
 {
-    static const char *const expected[] = {
+    static const char *const expected[OP_COUNT] = {
         [OP_PUT] = "INSERTED ",
         [OP_TAKE] = "RESERVED ",
         [OP_DONE] = "DELETED",
         [OP_PING] = "USING ",
     };
+    assert(expected[asked]);
     const char *end = memchr(bytes, '\r', len < LINE_MAX_BYTES ? len : LINE_MAX_BYTES);
     if (!end)
         return len < LINE_MAX_BYTES ? 0 : -1;
@@ -114,6 +125,7 @@ static ssize_t beanstalk_parse(const char *bytes, size_t len, enum op asked, str
     *reply = (struct reply){.kind = REPLY_OK};
     if (!starts_with(bytes, line_len, expected[asked])) {
         reply->kind = REPLY_ERROR;
+        reply->text = (struct span){bytes, line_len};
         return is_error(bytes, line_len) ? (ssize_t)line_len + 2 : -1;
     }
     if (asked == OP_PUT)
@@ -125,9 +137,11 @@ static ssize_t beanstalk_parse(const char *bytes, size_t len, enum op asked, str
 
 const struct protocol protocol_beanstalk = {
     .name = "beanstalk",
+    .check = beanstalk_check,
     .put = beanstalk_put,
     .take = beanstalk_take,
     .done = beanstalk_done,
+    .done_answered = true,
     .ping = beanstalk_ping,
     .parse = beanstalk_parse,
 };

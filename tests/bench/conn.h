@@ -15,12 +15,14 @@
 struct request {
     enum op op;
     uint32_t pri;     // of a put
+    uint32_t queue;   // of a put
     uint64_t sent_at; // monotonic, nanoseconds
 };
 
 struct conn {
     uint32_t index;       // its place among the connections of the run
     uint64_t begun_at;    // for the workload: when what it measures began
+    uint64_t job_id;      // for the workload: what it awaits
     struct buffer in;     // arrived and not parsed
     struct buffer out;    // to be sent
     int fd;               /* private */

@@ -1,40 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""What else a server may hold while one tube is busy, and should not notice."""
+"""What else a server may hold while one tube or function is busy, and should not notice."""
 
 import contextlib
-import socket
+
+import beanstalk
+import gearman
 
 BATCH = 2000
 
 
-class Peer:
-    """One connection to a server, for as long as the neighbour is there."""
-
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port))
-        self.replies = self.socket.makefile("rb")
-
-    def ask(self, text, count):
-        """Sends commands that get `count` replies of one line."""
-        self.socket.sendall(text.encode())
-        for _ in range(count):
-            self.replies.readline()
-
-    def close(self):
-        self.replies.close()
-        self.socket.close()
+def batches(count):
+    for start in range(0, count, BATCH):
+        yield range(start, min(start + BATCH, count))
 
 
 def idle_tubes(port, count):
-    peer = Peer(port)
-    for start in range(0, count, BATCH):
-        names = range(start, min(start + BATCH, count))
+    peer = beanstalk.Peer(port)
+    for names in batches(count):
         peer.ask("".join(f"watch idle-{name}\r\n" for name in names), len(names))
     return [peer]
 
 
 def blocked_reserves(port, count):
-    peers = [Peer(port) for _ in range(count)]
+    peers = [beanstalk.Peer(port) for _ in range(count)]
     for peer in peers:
         peer.ask("watch elsewhere\r\nignore default\r\n", 2)
         peer.ask("reserve\r\n", 0)
@@ -42,21 +30,20 @@ def blocked_reserves(port, count):
 
 
 def delayed_jobs(port, count):
-    peer = Peer(port)
+    peer = beanstalk.Peer(port)
     peer.ask("use elsewhere\r\n", 1)
     put = "put 0 1000000 60 10\r\n0123456789\r\n"
-    for start in range(0, count, BATCH):
-        amount = min(BATCH, count - start)
-        peer.ask(put * amount, amount)
+    for jobs in batches(count):
+        peer.ask(put * len(jobs), len(jobs))
     return [peer]
 
 
-NEIGHBOURS = [
-    ("nothing else", None, 0),
-    ("10,000 idle tubes", idle_tubes, 10000),
-    ("5,000 blocked reserves elsewhere", blocked_reserves, 5000),
-    ("1,000,000 delayed jobs elsewhere", delayed_jobs, 1000000),
-]
+def waiting_functions(port, count):
+    """Functions with a job each and no worker."""
+    peer = gearman.Peer(port)
+    for names in batches(count):
+        peer.submit([f"waiting-{name}" for name in names], b"0123456789")
+    return [peer]
 
 
 @contextlib.contextmanager

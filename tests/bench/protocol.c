@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct protocol *const protocols[] = {&protocol_beanstalk};
+static const struct protocol *const protocols[] = {&protocol_beanstalk, &protocol_gearman};
 
 const struct protocol *protocol_find(const char *name)
 {

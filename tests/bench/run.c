@@ -23,6 +23,8 @@
 #define ERRORS_MAX 1000
 // A body of at least this size begins with the moment at which it was put, in hexadecimal digits.
 #define STAMP_LEN 16
+// How many bytes of what is not understood are shown.
+#define ESCAPED_MAX 80
 
 static uint64_t read_clock(clockid_t clock)
 {
@@ -96,7 +98,7 @@ static bool is_finished(const struct run *run)
 {
     if (run->phase != PHASE_STOP || run->issued > run->accepted + run->errors)
         return false;
-    return !run->args->workload->finishes || run->completed >= run->accepted;
+    return run->args->workload->finished_by == OP_NONE || run->completed >= run->accepted;
 }
 
 //
@@ -108,9 +110,9 @@ bool run_may_put(const struct run *run)
     return run->phase != PHASE_STOP && (!run->args->jobs || run->issued < run->args->jobs);
 }
 
-static void expect(struct run *run, struct conn *conn, enum op op, uint32_t pri)
+static void expect(struct run *run, struct conn *conn, enum op op)
 {
-    conn_expect(conn, &(struct request){.op = op, .pri = pri, .sent_at = run->now});
+    conn_expect(conn, &(struct request){.op = op, .sent_at = run->now});
 }
 
 // A generator of Marsaglia's: every run has the same priorities.
@@ -124,36 +126,54 @@ static uint32_t next_pri(struct run *run)
     return run->random;
 }
 
+static void stamp_body(struct run *run)
+{
+    char stamp[STAMP_LEN + 1];
+    if (run->args->size < STAMP_LEN)
+        return;
+    snprintf(stamp, sizeof stamp, "%016" PRIx64, run->now);
+    memcpy(run->body, stamp, STAMP_LEN);
+}
+
+void run_subscribe(struct run *run, struct conn *conn)
+{
+    const struct protocol *protocol = run->args->protocol;
+    for (uint32_t i = 0; protocol->subscribe && i < run->args->queues; i++)
+        protocol->subscribe(&conn->out, i);
+}
+
 void run_put(struct run *run, struct conn *conn)
 {
-    uint32_t size = run->args->size;
-    if (size >= STAMP_LEN) {
-        char stamp[STAMP_LEN + 1];
-        snprintf(stamp, sizeof stamp, "%016" PRIx64, run->now);
-        memcpy(run->body, stamp, STAMP_LEN);
-    }
-    uint32_t pri = next_pri(run);
-    run->args->protocol->put(&conn->out, pri, run->body, size);
-    expect(run, conn, OP_PUT, pri);
+    const struct args *args = run->args;
+    stamp_body(run);
+    const struct submission submission = {
+        .queue = (uint32_t)(run->issued % args->queues),
+        .pri = next_pri(run),
+        .key = args->first_key ? args->first_key + run->issued : 0,
+        .awaited = args->workload->finished_by == OP_RESULT,
+        .body = run->body,
+        .len = args->size,
+    };
+    args->protocol->put(&conn->out, &submission);
+    conn_expect(conn, &(struct request){.op = OP_PUT,
+                                        .pri = submission.pri,
+                                        .queue = submission.queue,
+                                        .sent_at = run->now});
+    if (submission.awaited)
+        expect(run, conn, OP_RESULT);
     run->issued++;
 }
 
 void run_take(struct run *run, struct conn *conn)
 {
     run->args->protocol->take(&conn->out);
-    expect(run, conn, OP_TAKE, 0);
-}
-
-void run_done(struct run *run, struct conn *conn, uint64_t id)
-{
-    run->args->protocol->done(&conn->out, id);
-    expect(run, conn, OP_DONE, 0);
+    expect(run, conn, OP_TAKE);
 }
 
 void run_ping(struct run *run, struct conn *conn)
 {
     run->args->protocol->ping(&conn->out);
-    expect(run, conn, OP_PING, 0);
+    expect(run, conn, OP_PING);
 }
 
 void run_flush(struct run *run, struct conn *conn)
@@ -170,7 +190,7 @@ uint64_t run_put_at(const struct run *run, const struct reply *reply)
     char stamp[STAMP_LEN + 1] = {0};
     if (run->args->size < STAMP_LEN)
         return 0;
-    memcpy(stamp, reply->body, STAMP_LEN);
+    memcpy(stamp, reply->body.ptr, STAMP_LEN);
     return strtoull(stamp, NULL, 16);
 }
 
@@ -190,44 +210,91 @@ static void check_body(const struct run *run, const struct reply *reply)
 {
     uint32_t size = run->args->size;
     uint32_t stamp = size >= STAMP_LEN ? STAMP_LEN : 0;
-    if (reply->body_len != size ||
-        memcmp(reply->body + stamp, run->body + stamp, size - stamp) != 0)
+    if (reply->body.len != size ||
+        memcmp(reply->body.ptr + stamp, run->body + stamp, size - stamp) != 0)
         run_broken("job %" PRIu64 " came back with another body", reply->id);
 }
 
-static void note_reply(struct run *run, enum op op, const struct reply *reply, const char *line)
+// What cannot be printed as it is shows as its number.
+static const char *escape(struct span bytes)
+{
+    static char text[4 * ESCAPED_MAX + 1];
+    size_t len = 0;
+    for (size_t i = 0; i < bytes.len && i < ESCAPED_MAX; i++) {
+        unsigned char byte = (unsigned char)bytes.ptr[i];
+        len += (size_t)snprintf(text + len, sizeof text - len,
+                                byte >= ' ' && byte <= '~' ? "%c" : "\\x%02x", byte);
+    }
+    text[len] = '\0';
+    return text;
+}
+
+static void note_reply(struct run *run, enum op op, const struct reply *reply)
 {
     if (reply->kind == REPLY_ERROR) {
         if (run->errors++ == 0)
-            warnx("the server answered %.*s", (int)strcspn(line, "\r\n"), line);
+            warnx("the server answered %s", escape(reply->text));
         if (run->errors > ERRORS_MAX)
             run_broken("the server refused %u requests", ERRORS_MAX);
         return;
     }
     run->accepted += op == OP_PUT;
-    run->completed += op == OP_DONE;
+    run->completed += op == run->args->workload->finished_by;
     run->answers += op == OP_PING;
-    if (op == OP_TAKE)
+    if ((op == OP_TAKE && reply->kind == REPLY_OK) || op == OP_RESULT)
         check_body(run, reply);
+}
+
+// The worker has waited since it asked first.
+static void ask_again(struct run *run, struct conn *conn, enum op op, uint64_t since)
+{
+    if (op == OP_SLEEP)
+        run->args->protocol->sleep(&conn->out);
+    else
+        run->args->protocol->take(&conn->out);
+    conn_expect(conn, &(struct request){.op = op, .sent_at = since});
+}
+
+static void handle_reply(struct run *run, struct conn *conn, const struct request *request,
+                         const struct reply *reply)
+{
+    note_reply(run, request->op, reply);
+    if (reply->kind == REPLY_EMPTY)
+        ask_again(run, conn, OP_SLEEP, request->sent_at);
+    else if (request->op == OP_SLEEP)
+        ask_again(run, conn, OP_TAKE, request->sent_at);
+    else
+        run->args->workload->answered(run, conn, request, reply);
+}
+
+void run_done(struct run *run, struct conn *conn, const struct reply *job)
+{
+    const struct protocol *protocol = run->args->protocol;
+    protocol->done(&conn->out, job);
+    if (protocol->done_answered) {
+        expect(run, conn, OP_DONE);
+        return;
+    }
+    const struct request request = {.op = OP_DONE, .sent_at = run->now};
+    handle_reply(run, conn, &request, &(struct reply){.kind = REPLY_OK});
 }
 
 static void parse_replies(struct run *run, struct conn *conn)
 {
     while (buffer_len(&conn->in) > 0) {
         const struct request *oldest = conn_oldest(conn);
+        struct span arrived = {buffer_bytes(&conn->in), buffer_len(&conn->in)};
         if (!oldest)
-            run_broken("the server sent what nobody asked for");
+            run_broken("the server sent what nobody asked for: %s", escape(arrived));
         struct request request = *oldest;
         struct reply reply;
-        const char *bytes = buffer_bytes(&conn->in);
-        ssize_t used = run->args->protocol->parse(bytes, buffer_len(&conn->in), request.op, &reply);
+        ssize_t used = run->args->protocol->parse(arrived.ptr, arrived.len, request.op, &reply);
         if (used < 0)
-            run_broken("no reply to a request: %.40s", bytes);
+            run_broken("no reply to a request: %s", escape(arrived));
         if (used == 0)
             return;
-        note_reply(run, request.op, &reply, bytes);
         conn_answered(conn);
-        run->args->workload->answered(run, conn, &request, &reply);
+        handle_reply(run, conn, &request, &reply);
         buffer_used(&conn->in, (size_t)used);
     }
 }

@@ -5,6 +5,9 @@
 // One run: the connections, the loop around them, and what is counted. The workload decides what
 // is asked when; the run sends it, reads the replies, and keeps time.
 //
+// A worker that finds no job where it asked for one sleeps as its protocol wants it and asks again
+// when it is woken; the workload sees only the take that brings a job.
+//
 // The phases: warming up (nothing is counted), measuring, and stopping, in which no new job is
 // begun and those in hand are finished, so that the server can be asked afterwards whether it
 // counted the same jobs.
@@ -52,10 +55,14 @@ void run_free(struct run *run);
 // Whether a new job may be begun now.
 bool run_may_put(const struct run *run);
 
-// Stage one request.
+// The connection becomes a worker's: stages that it wants the jobs of all queues.
+void run_subscribe(struct run *run, struct conn *conn);
+
+// Stage one request. `job` is the reply that brought the job. A protocol that does not answer to
+// what is done makes the workload see the answer before run_done() returns.
 void run_put(struct run *run, struct conn *conn);
 void run_take(struct run *run, struct conn *conn);
-void run_done(struct run *run, struct conn *conn, uint64_t id);
+void run_done(struct run *run, struct conn *conn, const struct reply *job);
 void run_ping(struct run *run, struct conn *conn);
 
 // Sends what is staged on another connection than the one that is being served.

@@ -6,12 +6,15 @@
 
 #include "tests/bench/run.h"
 
+#include <stdbool.h>
+
 struct workload {
     const char *name;
     const char *help;
-    bool timed;    // warmed up and measured by the clock or by --jobs; otherwise it calls
-                   // run_measure() and run_stop() itself
-    bool finishes; // it finishes the jobs that it puts, all of them by the end
+    bool timed;          // warmed up and measured by the clock or by --jobs; otherwise it calls
+                         // run_measure() and run_stop() itself
+    enum op finished_by; // whose answer finishes a job that was put; all are finished by the end.
+                         // OP_RESULT: jobs are put to have their result. OP_NONE: they stay
     // Adjusts the arguments, and ends the process where they make no sense. May be NULL.
     void (*prepare)(struct args *args);
     // A connection is up: stage what comes first.
@@ -21,8 +24,15 @@ struct workload {
                      const struct reply *reply);
 };
 
-// All of them; the last has no name.
-extern const struct workload workloads[];
+// Jobs that were put before are taken and finished.
+extern const struct workload workload_drain;
+// Some connections put, others wait for jobs and finish them: without a look at the result, and
+// with one.
+extern const struct workload workload_pairs;
+extern const struct workload workload_trips;
+
+// All of them; the last is NULL.
+extern const struct workload *const workloads[];
 
 // The workload of that name, NULL where there is none.
 const struct workload *workload_find(const char *name);

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""What was measured, as tables."""
+
+import statistics
+
+COLUMNS = ["rate", "server_cpu_us", "p50_us", "p99_us", "p999_us"]
+
+
+def median(rounds, key):
+    return statistics.median(one[key] for one in rounds)
+
+
+def spread(rounds, key):
+    """Half of the range, in percent of the median."""
+    values = [one[key] for one in rounds]
+    middle = statistics.median(values)
+    return 50 * (max(values) - min(values)) / middle if middle else 0
+
+
+def print_speed(results, servers):
+    print(f"{'':36}{'server':12}{'jobs/s':>9}{'+-':>5}{'cpu us/job':>12}{'+-':>5}"
+          f"{'p50 us':>9}{'p99 us':>9}{'p99.9 us':>10}{'busy':>6} {'load':>6}{'MiB':>8}")
+    for title, by_server in results.items():
+        for name in servers:
+            rounds = by_server[name]
+            rate, cpu, *latencies = [median(rounds, key) for key in COLUMNS]
+            busy = median(rounds, "server_busy")
+            print(f"{title if name == servers[0] else '':36}{name:12}{rate:9.0f}"
+                  f"{spread(rounds, 'rate'):4.0f}%{cpu:12.2f}"
+                  f"{spread(rounds, 'server_cpu_us'):4.0f}%"
+                  f"{latencies[0]:9.0f}{latencies[1]:9.0f}{latencies[2]:10.0f}"
+                  f"{100 * busy:5.0f}%{'*' if busy < 0.95 else ' '}"
+                  f"{100 * median(rounds, 'load_busy'):5.0f}%"
+                  f"{median(rounds, 'resident') / 2**20:8.1f}")
+        print_ratios(by_server, servers)
+    print("+-: half the range of the rounds. *: the server's core was less than 95 % busy, so the\n"
+          "rate is not the server's limit: compare the CPU time per job. load: how busy the core\n"
+          "of the load generator was. MiB: resident at the end, which after puts grows with the\n"
+          "number of jobs that were put. All threads of a server share its core.\n")
+
+
+def print_ratios(by_server, servers):
+    first = by_server[servers[0]]
+    for other in servers[1:]:
+        rate, cpu, *latencies = [median(first, key) / median(by_server[other], key)
+                                 for key in COLUMNS]
+        print(f"{'ratio to ':>36}{other:12}{rate:9.2f}{'':5}{cpu:12.2f}{'':5}"
+              f"{latencies[0]:9.2f}{latencies[1]:9.2f}{latencies[2]:10.2f}")
+    if len(servers) > 1:
+        print()
+
+
+def print_neighbours(results, servers):
+    print(f"{'put-reserve-delete cycles, 50 connections, beside':52}{'server':12}{'jobs/s':>9}"
+          f"{'share':>7}{'cpu us/job':>12}")
+    alone = next(iter(results.values()))
+    for title, by_server in results.items():
+        for name in servers:
+            rate = median(by_server[name], "rate")
+            print(f"{title if name == servers[0] else '':52}{name:12}{rate:9.0f}"
+                  f"{rate / median(alone[name], 'rate'):7.2f}"
+                  f"{median(by_server[name], 'server_cpu_us'):12.2f}")
+    print()
+
+
+def print_keys(results, servers):
+    """Where a server was not measured with so many jobs, there is no line of it."""
+    print("background with a unique each, 50 connections, 16 in flight\n"
+          f"{'jobs queued up to':36}{'server':12}{'jobs/s':>9}{'+-':>5}{'cpu us/job':>12}{'+-':>5}"
+          f"{'MiB':>8}")
+    for queued, by_server in results.items():
+        measured = [name for name in servers if name in by_server]
+        for name in measured:
+            rounds = by_server[name]
+            print(f"{format(queued, ',') if name == measured[0] else '':36}{name:12}"
+                  f"{median(rounds, 'rate'):9.0f}{spread(rounds, 'rate'):4.0f}%"
+                  f"{median(rounds, 'server_cpu_us'):12.2f}"
+                  f"{spread(rounds, 'server_cpu_us'):4.0f}%"
+                  f"{median(rounds, 'resident') / 2**20:8.1f}")
+    print()
+
+
+def print_sizes(title, by_server, servers, unit):
+    row = "".join(f"{name} {by_server[name]:.1f}   " for name in servers)
+    ratio = (f"ratio {by_server[servers[0]] / by_server[servers[1]]:.2f}"
+             if len(servers) == 2 and by_server[servers[1]] else "")
+    print(f"{title:36}{row}{ratio}   ({unit})")
