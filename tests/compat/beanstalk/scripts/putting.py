@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """put: its checks in their order, and what happens to a body that is not taken."""
 
-from scripts import servers
+from shared.scripts import servers
 
 BAD = "BAD_FORMAT"
 

@@ -19,9 +19,11 @@ import collections
 import random
 import time
 
-from pair import Client, Mismatch, Stage, shown, with_ids
-from peers import ANSWER_SECONDS, Peers, Silence
-from random_commands import Commands
+from beanstalk.pair import Client, Stage, with_ids
+from beanstalk.peers import Peers
+from beanstalk.random_commands import Commands
+from shared.actors import Mismatch, shown
+from shared.bytestream import ANSWER_SECONDS, Silence
 
 SESSIONS_MAX = 8
 PARTED = 0.1  # of what is said arrives in two parts

@@ -3,7 +3,7 @@
 
 import re
 
-from allowed import ADDED_KEY, ANYTHING, QUOTED, SECONDS, SECONDS_APART, VALUES
+from beanstalk.allowed import ADDED_KEY, ANYTHING, QUOTED, SECONDS, SECONDS_APART, VALUES
 
 WITH_ID = re.compile(rb"^(INSERTED|RESERVED|FOUND) (\d+)")
 DOCUMENT = re.compile(rb"^OK (\d+)\r\n---\n(.*)\r\n$", re.DOTALL)

@@ -8,82 +8,22 @@ succeeded. Text is latin-1, so that any byte can be written. Each script has ser
 import re
 import time
 
-import allowed
-from compare import difference, learn, readable
-from peers import ANSWER_SECONDS, Watcher
+from beanstalk import allowed
+from beanstalk.compare import difference, learn, readable
+from beanstalk.peers import Watcher
+from shared.actors import BareClient, BareStage, Mismatch, beside
 
 JOB = re.compile(rb"#(\d+)")
 QUIET_SECONDS = 0.1
 SHORTEST_TTR_SECONDS = 1
-SHOWN_BYTES = 160
 
 
-class Mismatch(Exception):
-    """The servers differ in a way that is not allowed, or neither did what the script says."""
-
-
-class Stage:
-    """A pair of servers with the clients of one script."""
-
-    def __init__(self, peers):
-        self.peers = peers
-        self.watcher = Watcher(peers)
-        self.clients = []
-        self.exchanges = 0
-        # The connection with which the start was seen must be gone before anybody counts.
-        self.watcher.until("current-connections", 1)
-
-    def client(self):
-        client = Client(self)
-        self.add(client)
-        return client
-
-    def add(self, client):
-        self.clients.append(client)
-        self.settle()
-
-    def open_clients(self, count):
-        return [self.client() for _ in range(count)]
-
-    def settle(self):
-        """Waits until both servers know which connections there are."""
-        self.watcher.until("current-connections", 1 + len(self.clients))
-
-    def wait_for_waiting(self, count):
-        self.watcher.until("current-waiting", count)
-
-    def wait_for_timeouts(self, count):
-        """Waits until the time of so many jobs, of a second each, has run out.
-
-        The reference sleeps through that moment: where its clock shows the very microsecond of a
-        deadline, it finds that the job may stay, and does not look again. On a fast machine, where
-        it spins through the last millisecond, it nearly always meets that microsecond.
-        """
-        with self.peers.theirs.asleep():
-            time.sleep(SHORTEST_TTR_SECONDS + QUIET_SECONDS)
-        self.watcher.until("job-timeouts", count)
-
-    def drain(self):
-        for server in self.peers.both():
-            server.drain()
-        self.watcher.until("draining", "true")
-
-    def finish(self):
-        """Ends all clients, none of which may have anything left to read but what is the same."""
-        for client in list(self.clients):
-            client.finish()
-
-
-class Client:
+class Client(BareClient):
     """A connection to each server; what is said goes to both."""
-
-    def __init__(self, stage):
-        self.stage = stage
-        self.theirs, self.ours = (server.connect() for server in stage.peers.both())
 
     def send(self, text):
         """Sends bytes as they are, but for the ids of jobs."""
-        for connection in (self.theirs, self.ours):
+        for connection in self.both():
             connection.send(with_ids(connection.server, text.encode("latin-1")))
 
     def hear(self, *expected):
@@ -101,8 +41,7 @@ class Client:
         their_text = readable(self.theirs.server, their_reply)
         our_text = readable(self.ours.server, our_reply)
         if problem:
-            raise Mismatch(f"{problem}\n  beanstalkd {shown(their_text)}\n"
-                           f"  tandemd    {shown(our_text)}")
+            raise Mismatch(f"{problem}\n{beside(self.stage.peers, their_text, our_text)}")
         return our_text
 
     def replies(self):
@@ -138,7 +77,7 @@ class Client:
 
     def hear_nothing(self):
         time.sleep(QUIET_SECONDS)
-        for connection in (self.theirs, self.ours):
+        for connection in self.both():
             if connection.is_answered():
                 raise Mismatch(f"{connection.server.name} says {connection.reply()!r}, which is "
                                "more than was expected")
@@ -157,40 +96,40 @@ class Client:
             hear_one_sided(connection, expected)
         self.stage.exchanges += 1
 
-    def half_close(self):
-        for connection in (self.theirs, self.ours):
-            connection.half_close()
 
-    def ends(self):
-        """Both servers hang up and say nothing more."""
-        self.end()
-        self.stage.exchanges += 1
+class Stage(BareStage):
+    """A pair of servers with the clients of one script."""
 
-    def finish(self):
-        self.half_close()
-        self.end()
+    client_type = Client
 
-    def end(self):
-        rests = self.theirs.rest(), self.ours.rest()
-        self.gone()
-        if rests != (b"", b""):
-            raise Mismatch(f"more came than was expected\n  beanstalkd {rests[0]!r}\n"
-                           f"  tandemd    {rests[1]!r}")
+    def __init__(self, peers):
+        super().__init__(peers)
+        self.watcher = Watcher(peers)
+        # The connection with which the start was seen must be gone before anybody counts.
+        self.watcher.until("current-connections", 1)
 
-    def hang_up(self):
-        """Closes without a word, and waits until both servers know."""
-        self.gone()
+    def settle(self):
+        """Waits until both servers know which connections there are."""
+        self.watcher.until("current-connections", 1 + len(self.clients))
 
-    def gone(self):
-        for connection in (self.theirs, self.ours):
-            connection.close()
-        self.stage.clients.remove(self)
-        self.stage.settle()
+    def wait_for_waiting(self, count):
+        self.watcher.until("current-waiting", count)
 
+    def wait_for_timeouts(self, count):
+        """Waits until the time of so many jobs, of a second each, has run out.
 
-def shown(data):
-    text = repr(data)
-    return text if len(text) <= SHOWN_BYTES else text[:SHOWN_BYTES] + "..."
+        The reference sleeps through that moment: where its clock shows the very microsecond of a
+        deadline, it finds that the job may stay, and does not look again. On a fast machine, where
+        it spins through the last millisecond, it nearly always meets that microsecond.
+        """
+        with self.peers.theirs.asleep():
+            time.sleep(SHORTEST_TTR_SECONDS + QUIET_SECONDS)
+        self.watcher.until("job-timeouts", count)
+
+    def drain(self):
+        for server in self.peers.both():
+            server.drain()
+        self.watcher.until("draining", "true")
 
 
 def with_ids(server, data):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The scripts: in each module, every public function is one, and its name says what it shows."""
+"""Finds scripts: in each module of a package, every public function is one."""
 
 import importlib
 import inspect
@@ -14,11 +14,11 @@ def servers(**options):
     return mark
 
 
-def all_scripts():
-    """Each script as (name, function, options of its servers)."""
+def scripts_in(package):
+    """Each script as (name, function, options of its servers); its name says what it shows."""
     found = []
-    for module_info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{module_info.name}")
+    for module_info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{module_info.name}")
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if function.__module__ == module.__name__ and not name.startswith("_"):
                 options = getattr(function, "server_options", {})
