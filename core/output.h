@@ -33,6 +33,7 @@ struct output {
     struct output_span *tail; /* private */
     size_t pending;           /* private */
     bool failed;              /* private */
+    bool stalled;             // the host's: the peer takes no more at present
 };
 
 // A zeroed pool is ready to use. This frees what it keeps.

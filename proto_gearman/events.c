@@ -65,13 +65,14 @@ static void tell(struct gear_conn *conn, const struct job_event *event)
 }
 
 // Nobody can be made to read. What a worker sends to a client that does not is kept for it up to
-// a limit, and then the client has to go; the job and the worker are not held up.
+// a limit, and then the client has to go; the job and the worker are not held up. Of a client that
+// takes all it is sent, more may be on its way.
 static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
 {
     struct gear_conn *conn = owner;
 
     (void)watch;
-    if (gear_unread(conn) > conn->shared->options->max_unread) {
+    if (conn->wire->out.stalled && gear_unread(conn) > conn->shared->options->max_unread) {
         wire_drop(conn->wire, "does not read what its jobs send");
         return;
     }

@@ -31,13 +31,15 @@ static void exec_option(struct gear_conn *conn, const struct gear_packet *packet
 static void exec_set_client_id(struct gear_conn *conn, const struct gear_packet *packet)
 {
     struct slice name = packet->args[0];
-    char *client_id = strndup(name.len ? name.ptr : "",
-                              name.len < GEAR_CLIENT_ID_MAX ? name.len : GEAR_CLIENT_ID_MAX);
+    size_t len = name.len < GEAR_CLIENT_ID_MAX ? name.len : GEAR_CLIENT_ID_MAX;
+    char *client_id = malloc(len + 1);
 
     if (!client_id) {
         gear_refuse(conn, GEAR_REFUSE_MEMORY);
         return;
     }
+    memcpy(client_id, name.ptr, len);
+    client_id[len] = '\0';
     free(conn->client_id);
     conn->client_id = client_id;
 }

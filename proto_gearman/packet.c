@@ -59,11 +59,6 @@ bool gear_type_known(uint32_t type)
     return type < GEAR_TYPE_COUNT && shapes[type].known;
 }
 
-unsigned gear_type_args(uint32_t type)
-{
-    return shapes[type].args;
-}
-
 bool gear_type_has_data(uint32_t type)
 {
     return shapes[type].data;

@@ -90,8 +90,7 @@ struct gear_head gear_head_read(const char *input);
 // Whether a peer may send packets of that type.
 bool gear_type_known(uint32_t type);
 
-// The number of arguments before the data, and whether there is data, of a type that is known.
-unsigned gear_type_args(uint32_t type);
+// Whether packets of a type that is known have data.
 bool gear_type_has_data(uint32_t type);
 
 struct blob;

@@ -27,7 +27,7 @@ size_t gear_unread(struct gear_conn *conn);
     X(COMMAND, "INVALID_COMMAND", "Command not expected")                                          \
     X(TOO_FEW_ARGUMENTS, "INVALID_ARGUMENT", "The packet has too few arguments")                   \
     X(MOMENT, "INVALID_ARGUMENT", "Not a moment at which the job could start")                     \
-    X(FUNCTION_NAME, "INVALID_FUNCTION_NAME", "A function needs a name without NUL")               \
+    X(FUNCTION_NAME, "INVALID_FUNCTION_NAME", "A function needs a name")                           \
     X(LONG_UNIQUE, "ARGUMENT_TOO_LARGE", "Unique value too large")                                 \
     X(LONG_ARGUMENT, "ARGUMENT_TOO_LARGE", "An argument is too long")                              \
     X(LARGE_WORKLOAD, "ARGUMENT_TOO_LARGE", "The workload is too large")                           \

@@ -200,7 +200,7 @@ static void conn_ready(evutil_socket_t fd, short what, void *context)
     loop_count_event(conn_loop(conn));
     loop_tick(conn_loop(conn));
     if (what & EV_WRITE) {
-        conn->stalled = false;
+        conn->wire.out.stalled = false;
         conn_touch(conn);
     }
     if (conn->watched & EV_ET) {
@@ -214,7 +214,7 @@ static void conn_ready(evutil_socket_t fd, short what, void *context)
 static short conn_wants(const struct conn *conn)
 {
     bool full = conn->state == FEED_BLOCKED && kept_len(&conn->kept) >= CONN_KEPT_MAX;
-    short wants = conn->stalled ? EV_WRITE : 0;
+    short wants = conn->wire.out.stalled ? EV_WRITE : 0;
 
     if (conn->ended || conn->state == FEED_FINISHED) {
         return wants;

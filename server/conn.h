@@ -57,7 +57,6 @@ struct conn {
     bool told : 1;    // the front-end knows that the peer's input ends
     bool ended : 1;   // and all of it has been read
     bool choked : 1;  // too much output waits
-    bool stalled : 1; // the last write would have blocked
     bool broken : 1;  // to be closed at once
     struct event event;
     struct list_node all;      // in loop->all

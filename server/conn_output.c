@@ -28,13 +28,13 @@ static size_t conn_send(struct conn *conn)
     sent = sendmsg(conn->fd, &message, MSG_NOSIGNAL);
     if (sent < 0) {
         if (errno == EAGAIN || errno == EINTR) {
-            conn->stalled = true;
+            conn->wire.out.stalled = true;
         } else {
             conn_break(conn, strerror(errno));
         }
         return 0;
     }
-    conn->stalled = (size_t)sent < total;
+    conn->wire.out.stalled = (size_t)sent < total;
     output_consume(&conn->wire.out, (size_t)sent);
     conn->stuck_at = NSEC_NEVER;
     return (size_t)sent;
@@ -57,7 +57,7 @@ void conn_flush(struct conn *conn)
 {
     size_t sent = 0;
 
-    while (!conn->stalled && !conn->broken && output_pending(&conn->wire.out) > 0) {
+    while (!conn->wire.out.stalled && !conn->broken && output_pending(&conn->wire.out) > 0) {
         if (sent >= CONN_OUTPUT_MAX) {
             conn_touch(conn);
             break;

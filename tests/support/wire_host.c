@@ -185,6 +185,7 @@ static void collect(struct peer *peer)
     struct slice spans[4];
     size_t count;
 
+    peer->wire.out.stalled = peer->deaf && output_pending(&peer->wire.out) > 0;
     if (peer->deaf || peer->dropped) {
         return;
     }
@@ -447,6 +448,7 @@ void peer_stop_reading(struct peer *peer)
 void peer_read_again(struct peer *peer)
 {
     peer->deaf = false;
+    peer->wire.out.stalled = false;
     rig_run(peer->rig);
 }
 
