@@ -215,6 +215,9 @@ enum status broker_subscribe(struct session *session, struct slice name,
 // else.
 enum status broker_unsubscribe(struct session *session, struct slice name, bool give_back);
 
+// Ends all subscriptions, and gives back all jobs that were taken by them. STATUS_MORE as above.
+enum status broker_unsubscribe_all(struct session *session);
+
 bool session_subscribed(const struct session *session, struct slice name);
 size_t session_subscriptions(const struct session *session);
 
@@ -347,6 +350,10 @@ enum status broker_touch(struct session *session, uint64_t id) MUST_USE;
 // _WARNING; `data` may be NULL. By its holder. STATUS_NOT_FOUND, STATUS_NO_MEMORY.
 enum status broker_report(struct session *session, uint64_t id,
                           const struct job_event *event) MUST_USE;
+
+// Whether so much is still to be told of the job, which the session holds, that it should report
+// no more before broker_settle() has caught up: its watches may be very many.
+bool broker_report_waits(const struct session *session, uint64_t id);
 
 //
 // Looking after jobs

@@ -68,6 +68,7 @@ static void check_interest(const struct broker *broker, const struct job *job)
     }
     ENSURE(interest->job == job && interest->broker == broker);
     ENSURE(interest->count == list_length(&interest->watches));
+    ENSURE(interest->untold == list_length(&interest->events));
     list_each (node, &interest->events) {
         const struct news *event = list_item(node, struct news, in_interest);
 

@@ -5,6 +5,9 @@
 
 #include "core/broker_private.h"
 
+// How many subscriptions of a sleeping session cost as much to leave as it costs to wake it.
+#define NAPS_AT_ONCE 16
+
 // The room was made by whoever asked for the job: in the job, or in the session.
 static struct job_extra *room_for_limit(struct session *session, struct job *job)
 {
@@ -183,9 +186,12 @@ void match_nudge(struct broker *broker, unsigned *budget)
         if (queue->nudges != UINT32_MAX) {
             queue->nudges--;
         }
+        // It gets up from all its queues, which may be very many.
+        unsigned cost = 1 + session->subscriptions / NAPS_AT_ONCE;
+
         session_wake(session);
         session->nudged = true;
         session_notify(session);
-        --*budget;
+        *budget -= cost < *budget ? cost : *budget;
     }
 }

@@ -138,11 +138,11 @@ void subscription_end(struct subscription *subscription)
     queue_vanish_if_idle(session->broker, queue);
 }
 
-// The jobs that the session holds by its subscription are lost to it, one slice of its leases at a
-// time. True: all have been looked at. (Without memory to note how far it got, all at once.)
-static bool give_leases_back(const struct subscription *subscription)
+// The jobs that the session holds by its subscription (by any, for NULL) are lost to it, one slice
+// of its leases at a time. True: all have been looked at. (Without memory to note how far it got,
+// all at once.)
+static bool give_leases_back(struct session *session, const struct subscription *subscription)
 {
-    struct session *session = subscription->session;
     struct session_extra none = {.given_due_at = 0};
     struct session_extra *given = NULL;
     unsigned budget = BROKER_SLICE;
@@ -161,7 +161,7 @@ static bool give_leases_back(const struct subscription *subscription)
         }
         given->given_due_at = job->due_at;
         given->given_seq = job->seq;
-        if (job->queue == subscription->queue && !job->by_id_taken) {
+        if ((!subscription || job->queue == subscription->queue) && !job->by_id_taken) {
             outcome_lost(session->broker, job, LOSS_LEFT);
         }
     }
@@ -178,11 +178,24 @@ enum status broker_unsubscribe(struct session *session, struct slice name, bool 
     if (!subscription) {
         return STATUS_OK;
     }
-    if (give_back && !give_leases_back(subscription)) {
+    if (give_back && !give_leases_back(session, subscription)) {
         return STATUS_MORE;
     }
     subscription_end(subscription);
     return STATUS_OK;
+}
+
+enum status broker_unsubscribe_all(struct session *session)
+{
+    ENSURE(!session->broker->settling);
+    if (session->subscriptions > 0 && !give_leases_back(session, NULL)) {
+        return STATUS_MORE;
+    }
+    for (int i = 0; i < BROKER_SLICE && session->subscriptions > 0; i++) {
+        subscription_end(
+            list_item(list_first(&session->subscribed), struct subscription, in_session));
+    }
+    return session->subscriptions > 0 ? STATUS_MORE : STATUS_OK;
 }
 
 bool session_subscribed(const struct session *session, struct slice name)

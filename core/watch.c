@@ -46,6 +46,7 @@ static void add_event(struct news *event)
         // It was being told: it will be told anew from the first watch on.
         interest->next = NULL;
     }
+    interest->untold += !list_linked(&event->in_interest);
     list_remove(&event->in_interest);
     list_append(&interest->events, &event->in_interest);
     list_remove(&event->in_broker);
@@ -131,6 +132,7 @@ static bool is_embedded(const struct news *event)
 // The event has been told to all.
 static void event_done(struct news *event)
 {
+    event->interest->untold--;
     list_remove(&event->in_interest);
     list_remove(&event->in_broker);
     blob_unref(event->what.data);

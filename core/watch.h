@@ -29,6 +29,7 @@ struct interest {
     struct list_node events; // struct news
     struct list_node *next;  // while an event is being told: the watch to be told next; else NULL
     uint32_t count;          // of watches
+    uint32_t untold;         // of events
     bool has_progress;
     uint64_t numerator, denominator;
     struct blob *spelling; // of the last progress, as the worker wrote it; may be NULL
@@ -70,6 +71,12 @@ void interest_end(struct interest *interest, enum job_event_kind kind, struct bl
 
 // Frees the interest of a job that has no watch left, or of a broker that is freed.
 void interest_free(struct interest *interest);
+
+// How many tellings are still to be made, about.
+static inline uint64_t interest_untold(const struct interest *interest)
+{
+    return (uint64_t)interest->untold * interest->count;
+}
 
 // Tells of the events of all jobs, at most `*budget` times.
 void interest_tell_all(struct broker *broker, unsigned *budget);

@@ -115,6 +115,14 @@ enum status broker_touch(struct session *session, uint64_t id)
     return STATUS_OK;
 }
 
+bool broker_report_waits(const struct session *session, uint64_t id)
+{
+    const struct job *job = broker_held(session, id);
+    const struct interest *interest = job ? job_interest(job) : NULL;
+
+    return interest && interest_untold(interest) >= BROKER_SLICE;
+}
+
 enum status broker_report(struct session *session, uint64_t id, const struct job_event *event)
 {
     struct job *job = broker_held(session, id);

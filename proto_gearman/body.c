@@ -5,6 +5,7 @@
 
 #include "proto_gearman/exec.h"
 #include "proto_gearman/reply.h"
+#include "proto_gearman/worker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,8 @@ enum gear_step gear_body_step(struct gear_conn *conn, struct gear_turn *turn)
         give_up(conn);
     } else if (blob_builder_missing(data) > 0) {
         return GEAR_STEP_MORE;
+    } else if (gear_report_waits(conn, &conn->doing.body->packet)) {
+        return GEAR_STEP_AGAIN;
     } else {
         finish(conn);
     }

@@ -10,6 +10,7 @@
 #include "proto_gearman/exec.h"
 #include "proto_gearman/packet.h"
 #include "proto_gearman/reply.h"
+#include "proto_gearman/worker.h"
 
 #include <string.h>
 
@@ -76,6 +77,9 @@ static enum gear_step refuse(struct gear_conn *conn, struct gear_turn *turn,
     return skip(conn, head->len);
 }
 
+// What a schedule that matches rarely costs to look up.
+#define SCHEDULE_COST 8
+
 // A worker with very many functions pays for several messages when it asks for a job or sleeps, so
 // that a pipeline of them leaves the others their turn.
 static void charge(const struct gear_conn *conn, enum gear_type type, struct gear_turn *turn)
@@ -85,6 +89,8 @@ static void charge(const struct gear_conn *conn, enum gear_type type, struct gea
     if (type == GEAR_PRE_SLEEP || type == GEAR_GRAB_JOB || type == GEAR_GRAB_JOB_UNIQ ||
         type == GEAR_GRAB_JOB_ALL) {
         cost = session_take_cost(conn->session) / BROKER_SLICE;
+    } else if (type == GEAR_SUBMIT_JOB_SCHED) {
+        cost = SCHEDULE_COST;
     }
     turn->budget -= cost < turn->budget ? (unsigned)cost : turn->budget;
 }
@@ -93,6 +99,9 @@ static void charge(const struct gear_conn *conn, enum gear_type type, struct gea
 static enum gear_step take_packet(struct gear_conn *conn, struct gear_turn *turn,
                                   struct gear_packet *packet, size_t used, size_t len)
 {
+    if (gear_report_waits(conn, packet)) {
+        return GEAR_STEP_AGAIN;
+    }
     turn->input = slice_from(turn->input, GEAR_HEADER + used);
     turn->budget--;
     if (turn->input.len < len) {

@@ -16,6 +16,7 @@ struct gear_options {
     uint64_t max_unread;   // bytes of output at which a client that does not read is dropped
     int64_t job_retries;   // -1: no limit
     int64_t worker_wakeup; // sleeping workers that one job wakes; 0: all of its function
+    int64_t min_timeout;   // milliseconds: the least that CAN_DO_TIMEOUT means
     bool exceptions;       // to every client, whether it asked for them or not
     int on_timeout;        // enum gear_on_timeout
     int on_fail;           // enum gear_on_fail

@@ -10,7 +10,7 @@ enum field { MINUTE, HOUR, DAY, MONTH, WEEKDAY };
 #define ANY (-1)
 // Days of the month and of the week meet again after 28 years, or, across a century without a leap
 // day, after 40.
-#define DAYS_MAX (41 * 366)
+#define YEARS_MAX 41
 
 struct range {
     int least, most;
@@ -61,11 +61,13 @@ static int days_in_month(int year, int month)
     return days[month] + (month == 1 && leap);
 }
 
-// The day after; only the date and the day of the week count.
-static void advance(struct tm *day)
+// Goes on by that many days, at most to the first of the next month; only the date and the day of
+// the week count.
+static void advance(struct tm *day, int days)
 {
-    day->tm_wday = (day->tm_wday + 1) % 7;
-    if (++day->tm_mday > days_in_month(day->tm_year + 1900, day->tm_mon)) {
+    day->tm_wday = (day->tm_wday + days) % 7;
+    day->tm_mday += days;
+    if (day->tm_mday > days_in_month(day->tm_year + 1900, day->tm_mon)) {
         day->tm_mday = 1;
         day->tm_mon++;
     }
@@ -73,6 +75,22 @@ static void advance(struct tm *day)
         day->tm_mon = 0;
         day->tm_year++;
     }
+}
+
+// How many days it is at least from one that does not match to one that does.
+static int days_to_go(const int wanted[GEAR_SCHEDULE_FIELDS], const struct tm *day)
+{
+    int rest_of_month = days_in_month(day->tm_year + 1900, day->tm_mon) - day->tm_mday + 1;
+
+    if (!matches(wanted[MONTH], day->tm_mon + 1)) {
+        return rest_of_month;
+    }
+    if (wanted[DAY] == ANY) {
+        return 1;
+    }
+    return wanted[DAY] > day->tm_mday && wanted[DAY] - day->tm_mday < rest_of_month
+               ? wanted[DAY] - day->tm_mday
+               : rest_of_month;
 }
 
 static bool day_matches(const int wanted[GEAR_SCHEDULE_FIELDS], const struct tm *day)
@@ -156,11 +174,13 @@ bool gear_schedule_next(const struct slice fields[GEAR_SCHEDULE_FIELDS], nsec_t 
     int wanted[GEAR_SCHEDULE_FIELDS];
     time_t found;
     struct tm day;
+    int last;
 
     if (!parse_fields(fields, wanted) || !localtime_r(&seconds, &day)) {
         return false;
     }
-    for (int i = 0; i < DAYS_MAX; i++, advance(&day)) {
+    last = day.tm_year + YEARS_MAX;
+    for (; day.tm_year <= last; advance(&day, days_to_go(wanted, &day))) {
         if (day_matches(wanted, &day) && next_on_day(wanted, &day, seconds, &found)) {
             *at = (nsec_t)found * NSEC_PER_SEC;
             return true;

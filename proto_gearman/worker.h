@@ -12,6 +12,9 @@ void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet);
 // GRAB_JOB, GRAB_JOB_UNIQ, GRAB_JOB_ALL.
 void gear_grab(struct gear_conn *conn, const struct gear_packet *packet);
 
+// Whether the packet is a report that must wait until clients have been told of those before it.
+bool gear_report_waits(const struct gear_conn *conn, const struct gear_packet *packet);
+
 void gear_work_status(struct gear_conn *conn, const struct gear_packet *packet);
 // WORK_DATA and WORK_WARNING.
 void gear_work_data(struct gear_conn *conn, const struct gear_packet *packet);

@@ -127,6 +127,24 @@ static void sleeping_does_not_stop_the_clock(void **state)
     gear_hears(t->b, RES(NOOP));
 }
 
+static void a_time_below_the_least_one_is_taken_for_that(void **state)
+{
+    struct gear *t = *state;
+
+    t->settings.min_timeout = 1000;
+    submit(t->a, "f");
+    can_do(t->b, "f", "5");
+    gear_grabs(t->b, "f", "x");
+    rig_advance(t->rig, MILLISECONDS(999));
+    jobs_are(t, "f", JOB_RESERVED, 1);
+    rig_advance(t->rig, MILLISECONDS(1));
+    jobs_are(t, "f", JOB_READY, 1);
+    can_do(t->b, "f", "0");
+    gear_grabs(t->b, "f", "x");
+    rig_advance(t->rig, SECONDS(100));
+    jobs_are(t, "f", JOB_RESERVED, 1);
+}
+
 static void a_time_of_nothing_is_no_limit(void **state)
 {
     static const char *const times[] = {"0", "", "soon", "-5", "-9999999999999999999999"};
@@ -278,6 +296,7 @@ int main(void)
         GEAR(the_time_is_not_renewed_by_reports),
         GEAR(each_job_has_its_own_time),
         GEAR(sleeping_does_not_stop_the_clock),
+        GEAR(a_time_below_the_least_one_is_taken_for_that),
         GEAR(a_time_of_nothing_is_no_limit),
         GEAR(a_time_is_the_number_that_the_argument_begins_with),
         GEAR(a_very_long_time_is_no_short_one),

@@ -140,6 +140,52 @@ static void one_large_result_is_no_reason_to_drop_a_client(void **state)
     assert_false(peer_dropped(t->a));
 }
 
+// Each report to so many is more than a turn can tell.
+#define WATCHES 300
+#define REPORTS 100
+
+static void a_worker_that_reports_faster_than_clients_are_told_is_held_back(void **state)
+{
+    struct gear *t = *state;
+    struct slice told = RES(WORK_STATUS, H(1), "1", "2");
+
+    for (int i = 0; i < WATCHES; i++) {
+        peer_send(t->a, REQ(SUBMIT_JOB, "f", "u", "x"));
+    }
+    assert_int_equal(peer_ask(t->a, NOTHING).len, WATCHES * RES(JOB_CREATED, H(1)).len);
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    gear_grabs(t->b, "f", "x");
+    for (int i = 0; i < REPORTS; i++) {
+        peer_send(t->b, REQ(WORK_STATUS, H(1), "1", "2"));
+    }
+    rig_feed(t->rig);
+    assert_int_equal(peer_kept(t->b), (REPORTS - 1) * REQ(WORK_STATUS, H(1), "1", "2").len);
+    rig_run(t->rig);
+    assert_int_equal(peer_hear(t->a).len, WATCHES * REPORTS * told.len);
+}
+
+static void long_data_waits_until_clients_have_been_told_of_what_came_before(void **state)
+{
+    struct gear *t = *state;
+    const char *data = gear_run('d', PART);
+
+    gear_submits(t->a, REQ(SUBMIT_JOB, "f", "u", "x"));
+    for (int i = 0; i < WATCHES; i++) {
+        peer_send(t->c, REQ(SUBMIT_JOB, "f", "u", "x"));
+    }
+    rig_run(t->rig);
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    gear_grabs(t->b, "f", "x");
+    peer_send(t->b, MANY(REQ(WORK_STATUS, H(1), "1", "2"), REQ(WORK_DATA, H(1), data),
+                         REQ(WORK_COMPLETE, H(1), "y")));
+    rig_feed(t->rig);
+    assert_true(peer_kept(t->b) > 0);
+    peer_free(t->c);
+    t->c = peer_new(t->rig);
+    gear_hears(t->a, MANY(RES(WORK_STATUS, H(1), "1", "2"), RES(WORK_DATA, H(1), data),
+                          RES(WORK_COMPLETE, H(1), "y")));
+}
+
 static void answers_wait_for_a_client_that_does_not_read(void **state)
 {
     struct gear *t = *state;
@@ -165,6 +211,8 @@ int main(void)
         GEAR(a_dropped_client_leaves_its_other_jobs),
         GEAR(a_client_that_reads_may_get_any_amount),
         GEAR(large_results_that_come_together_are_no_reason_to_drop_a_client),
+        GEAR(a_worker_that_reports_faster_than_clients_are_told_is_held_back),
+        GEAR(long_data_waits_until_clients_have_been_told_of_what_came_before),
         GEAR(one_large_result_is_no_reason_to_drop_a_client),
         GEAR(answers_wait_for_a_client_that_does_not_read),
     };

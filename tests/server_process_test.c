@@ -313,6 +313,7 @@ static void check_config_prints_the_settings_that_result(void **state)
                                        "max_unread = 64M\n"
                                        "job_retries = -1\n"
                                        "worker_wakeup = 0\n"
+                                       "min_timeout = 1000\n"
                                        "exceptions = false\n"
                                        "on_timeout = retry\n"
                                        "on_fail = drop\n"
