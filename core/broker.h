@@ -351,8 +351,8 @@ enum status broker_touch(struct session *session, uint64_t id) MUST_USE;
 enum status broker_report(struct session *session, uint64_t id,
                           const struct job_event *event) MUST_USE;
 
-// Whether so much is still to be told of the job, which the session holds, that it should report
-// no more before broker_settle() has caught up: its watches may be very many.
+// Whether so much is still to be told, of the job, which the session holds, or of all jobs, that it
+// should report no more before broker_settle() has caught up: watches may be very many.
 bool broker_report_waits(const struct session *session, uint64_t id);
 
 //

@@ -55,6 +55,7 @@ struct broker {
     struct list_node nudging;  // queues that owe nudges
     struct list_node notices;  // sessions that are to be told
     struct list_node news;     // events that are still to be told, in their order
+    uint64_t untold;           // how many
     struct list_node closing;  // closed sessions that are not taken apart yet
 
     struct tree due_queues[CLOCKS]; // by their first delay

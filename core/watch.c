@@ -46,7 +46,10 @@ static void add_event(struct news *event)
         // It was being told: it will be told anew from the first watch on.
         interest->next = NULL;
     }
-    interest->untold += !list_linked(&event->in_interest);
+    if (!list_linked(&event->in_interest)) {
+        interest->untold++;
+        broker->untold++;
+    }
     list_remove(&event->in_interest);
     list_append(&interest->events, &event->in_interest);
     list_remove(&event->in_broker);
@@ -133,6 +136,7 @@ static bool is_embedded(const struct news *event)
 static void event_done(struct news *event)
 {
     event->interest->untold--;
+    event->interest->broker->untold--;
     list_remove(&event->in_interest);
     list_remove(&event->in_broker);
     blob_unref(event->what.data);
@@ -294,8 +298,8 @@ void interest_tell_all(struct broker *broker, unsigned *budget)
     while (*budget > 0 && !list_empty(&broker->news)) {
         struct news *event = list_item(list_first(&broker->news), struct news, in_broker);
 
-        // The event itself counts, too: everybody may have left who was there when it happened.
-        --*budget;
+        // Everybody may have left who was there when it happened.
+        *budget -= event->interest->count == 0;
         if (!tell_watches(event, budget)) {
             return;
         }

@@ -120,7 +120,8 @@ bool broker_report_waits(const struct session *session, uint64_t id)
     const struct job *job = broker_held(session, id);
     const struct interest *interest = job ? job_interest(job) : NULL;
 
-    return interest && interest_untold(interest) >= BROKER_SLICE;
+    return interest && interest->count > 0 &&
+           (interest_untold(interest) >= BROKER_SLICE || session->broker->untold >= BROKER_SLICE);
 }
 
 enum status broker_report(struct session *session, uint64_t id, const struct job_event *event)
