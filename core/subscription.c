@@ -148,7 +148,8 @@ static bool give_leases_back(struct session *session, const struct subscription 
     unsigned budget = BROKER_SLICE;
     struct job *job;
 
-    if (session->lease_count > BROKER_SLICE) {
+    // What was begun in slices goes on from its place, however few are left.
+    if (session->lease_count > BROKER_SLICE || (session->extra && session->extra->given_due_at)) {
         given = session_extra(session);
     }
     if (!given) {

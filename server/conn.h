@@ -8,7 +8,7 @@
 //
 // What a connection waits for follows from its state and is worked out in one place, at the end of
 // each turn that touched it (conn_end_turn). What bounds it:
-// - it parses CONN_BUDGET commands and reads once in a turn;
+// - it parses CONN_BUDGET commands, reads once and sends CONN_FLUSH_MAX in a turn;
 // - while its front-end is blocked, input is kept up to CONN_KEPT_MAX, then the socket is not read
 //   (but watched for the peer's going);
 // - while more than CONN_OUTPUT_MAX of output waits for the peer, nothing is read or fed until half
@@ -28,6 +28,7 @@
 #define CONN_BUDGET 256
 #define CONN_KEPT_MAX ((size_t)64 * 1024)
 #define CONN_OUTPUT_MAX ((size_t)1024 * 1024)
+#define CONN_FLUSH_MAX ((size_t)256 * 1024)
 
 _Static_assert(CONN_KEPT_MAX <= LOOP_READ_MAX, "what may be kept is read at once");
 
@@ -50,14 +51,14 @@ struct conn {
     struct wire wire;
     const struct service *service;
     int fd;
-    short watched;    // the events that `event` is added for, 0 for none
-    uint8_t state;    // enum feed_state, as of the last feed
-    bool runs : 1;    // can be fed without new input: it is fed in the next turn
-    bool woken : 1;   // since the last feed
-    bool told : 1;    // the front-end knows that the peer's input ends
-    bool ended : 1;   // and all of it has been read
-    bool choked : 1;  // too much output waits
-    bool broken : 1;  // to be closed at once
+    short watched;   // the events that `event` is added for, 0 for none
+    uint8_t state;   // enum feed_state, as of the last feed
+    bool runs : 1;   // can be fed without new input: it is fed in the next turn
+    bool woken : 1;  // since the last feed
+    bool told : 1;   // the front-end knows that the peer's input ends
+    bool ended : 1;  // and all of it has been read
+    bool choked : 1; // too much output waits
+    bool broken : 1; // to be closed at once
     struct event event;
     struct list_node all;      // in loop->all
     struct list_node touched;  // in loop->touched, or in no list
@@ -113,7 +114,7 @@ void conn_hung_up(struct conn *conn, bool closed);
 // Has it fed in the next turn if its front-end can go on without new input.
 void conn_want_run(struct conn *conn);
 
-// Sends as much as the peer takes, and no more than CONN_OUTPUT_MAX in one turn.
+// Sends as much as the peer takes, and no more than CONN_FLUSH_MAX in one turn.
 void conn_flush(struct conn *conn);
 
 // It failed: logs why, and has it closed when the turn ends.

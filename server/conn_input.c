@@ -148,8 +148,9 @@ static void conn_take(struct conn *conn, size_t len)
 
 void conn_read(struct conn *conn)
 {
+    size_t direct = conn->into_len < LOOP_DIRECT_MAX ? conn->into_len : LOOP_DIRECT_MAX;
     struct iovec parts[2] = {
-        {.iov_base = conn->into, .iov_len = conn->into ? conn->into_len : 0},
+        {.iov_base = conn->into, .iov_len = direct},
         {.iov_base = conn_loop(conn)->buffer + LOOP_KEPT_MAX, .iov_len = LOOP_READ_MAX},
     };
     size_t kept = kept_len(&conn->kept);
@@ -166,9 +167,11 @@ void conn_read(struct conn *conn)
         }
         parts[1].iov_len = CONN_KEPT_MAX - kept;
     }
-    got = conn->into ? readv(conn->fd, parts, 2)
+    // What does not go to its place follows only what fills that.
+    got = conn->into ? readv(conn->fd, parts, direct < conn->into_len ? 1 : 2)
                      : read(conn->fd, parts[1].iov_base, parts[1].iov_len);
     if (got > 0) {
+        loop_count_bytes(conn_loop(conn), (size_t)got);
         if (conn->into) {
             conn_fill(conn, (size_t)got);
         } else {

@@ -15,14 +15,17 @@ static size_t conn_send(struct conn *conn)
     struct slice spans[FLUSH_SPANS];
     struct iovec parts[FLUSH_SPANS];
     size_t count = output_peek(&conn->wire.out, spans, FLUSH_SPANS);
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+    struct msghdr message = {.msg_iov = parts};
     size_t total = 0;
     ssize_t sent;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && total < CONN_FLUSH_MAX; i++) {
+        size_t most = CONN_FLUSH_MAX - total;
+
         parts[i].iov_base = (void *)(uintptr_t)spans[i].ptr;
-        parts[i].iov_len = spans[i].len;
-        total += spans[i].len;
+        parts[i].iov_len = spans[i].len < most ? spans[i].len : most;
+        total += parts[i].iov_len;
+        message.msg_iovlen++;
     }
     // Not writev, for the flag's sake: a peer that has gone is no signal.
     sent = sendmsg(conn->fd, &message, MSG_NOSIGNAL);
@@ -37,6 +40,7 @@ static size_t conn_send(struct conn *conn)
     conn->wire.out.stalled = (size_t)sent < total;
     output_consume(&conn->wire.out, (size_t)sent);
     conn->stuck_at = NSEC_NEVER;
+    loop_count_bytes(conn_loop(conn), (size_t)sent);
     return (size_t)sent;
 }
 
@@ -58,7 +62,7 @@ void conn_flush(struct conn *conn)
     size_t sent = 0;
 
     while (!conn->wire.out.stalled && !conn->broken && output_pending(&conn->wire.out) > 0) {
-        if (sent >= CONN_OUTPUT_MAX) {
+        if (sent >= CONN_FLUSH_MAX) {
             conn_touch(conn);
             break;
         }

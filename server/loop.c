@@ -87,6 +87,14 @@ void loop_count_event(struct loop *loop)
     }
 }
 
+void loop_count_bytes(struct loop *loop, size_t len)
+{
+    loop->bytes += len;
+    if (loop->bytes >= LOOP_BYTES_MAX) {
+        (void)event_base_loopbreak(loop->base);
+    }
+}
+
 static nsec_t loop_next_due(const struct loop *loop)
 {
     const struct tree_node *first = tree_first(&loop->deadlines);
@@ -184,13 +192,20 @@ static void loop_run(const struct list_node *batch)
     }
 }
 
-static void loop_finish(struct list_node *batch)
+// Those that the turn has no bytes left for come first in the next one.
+static void loop_finish(struct loop *loop, struct list_node *batch)
 {
-    while (!list_empty(batch)) {
+    while (!list_empty(batch) && loop->bytes < LOOP_BYTES_MAX) {
         struct conn *conn = list_item(list_first(batch), struct conn, touched);
 
         list_remove(&conn->touched);
         conn_end_turn(conn);
+    }
+    while (!list_empty(batch)) {
+        struct list_node *last = batch->prev;
+
+        list_remove(last);
+        list_insert_before(loop->touched.next, last);
     }
 }
 
@@ -209,13 +224,14 @@ static void loop_steps(struct loop *loop, bool wait)
 
     loop->ticked = false;
     loop->events = 0;
+    loop->bytes = 0;
     loop_wait(loop, wait);
     loop_tick(loop);
     loop_expire(loop);
     loop->unsettled = broker_settle(loop->broker);
     loop_take(loop, &batch);
     loop_run(&batch);
-    loop_finish(&batch);
+    loop_finish(loop, &batch);
 }
 
 void loop_turn(struct loop *loop, bool wait)

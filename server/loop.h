@@ -29,6 +29,12 @@
 // Kept input up to this long is moved in front of what is read, so that the two are fed as one.
 #define LOOP_KEPT_MAX 4096
 
+// What one read takes at most where it goes straight to its place.
+#define LOOP_DIRECT_MAX ((size_t)256 * 1024)
+
+// When a turn has received and sent so many bytes, what is more waits for the next one.
+#define LOOP_BYTES_MAX ((size_t)2 * 1024 * 1024)
+
 // A turn takes input from so many connections, and finishes so many; what is more waits for the
 // next one, whose ticks and notices come in between.
 #define LOOP_BATCH 128
@@ -41,6 +47,7 @@ struct loop {
     uint64_t connections; // that there were so far
     uint64_t open;        // of these
     unsigned events;      // handled in this turn
+    size_t bytes;         // received and sent in this turn
     nsec_t complained_at; // when a want of memory was last logged; see loop_may_complain
     nsec_t unread_for;    // a peer that takes none of its output for so long is dropped; 0: none is
     nsec_t slow_for;      // a turn that uses more processor time is logged; 0: none is
@@ -79,5 +86,8 @@ bool loop_may_complain(struct loop *loop);
 // Must be called by the callback of a connection's event: ends the wait when there were LOOP_BATCH.
 // The others that are ready come first in the next turn.
 void loop_count_event(struct loop *loop);
+
+// The same for bytes that were received or sent.
+void loop_count_bytes(struct loop *loop, size_t len);
 
 #endif

@@ -45,6 +45,30 @@ static void jobs_of_other_functions_stay(void **state)
     gear_hears(t->a, RES(WORK_COMPLETE, H(2), "done"));
 }
 
+static void take_jobs(struct gear *t, const char *function, int count)
+{
+    gear_says(t->b, REQ(CAN_DO, function), NOTHING);
+    for (int i = 0; i < count; i++) {
+        submit(t->a, function, "x");
+        gear_grabs(t->b, function, "x");
+    }
+}
+
+// The slices of the first must leave nothing behind that the next would begin at.
+static void a_second_function_given_up_gives_all_its_jobs_back_too(void **state)
+{
+    struct gear *t = *state;
+
+    take_jobs(t, "a", 200);
+    take_jobs(t, "b", 100);
+    gear_says(t->b, REQ(CANT_DO, "a"), NOTHING);
+    take_jobs(t, "c", 200);
+    gear_says(t->b, REQ(CANT_DO, "b"), NOTHING);
+    jobs_are(t, "a", JOB_READY, 200);
+    jobs_are(t, "b", JOB_READY, 100);
+    jobs_are(t, "c", JOB_RESERVED, 200);
+}
+
 static void a_reset_gives_everything_back(void **state)
 {
     struct gear *t = *state;
@@ -189,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         GEAR(a_job_held_under_a_function_given_up_goes_back),
         GEAR(jobs_of_other_functions_stay),
+        GEAR(a_second_function_given_up_gives_all_its_jobs_back_too),
         GEAR(a_reset_gives_everything_back),
         GEAR(giving_back_the_last_attempt_fails_the_job),
         GEAR(a_repeated_can_do_gives_nothing_back),
