@@ -78,7 +78,7 @@ static enum gear_step refuse(struct gear_conn *conn, struct gear_turn *turn,
 }
 
 // What a schedule that matches rarely costs to look up.
-#define SCHEDULE_COST 8
+#define SCHEDULE_COST 32
 
 // A worker with very many functions pays for several messages when it asks for a job or sleeps, so
 // that a pipeline of them leaves the others their turn.

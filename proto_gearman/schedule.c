@@ -61,6 +61,15 @@ static int days_in_month(int year, int month)
     return days[month] + (month == 1 && leap);
 }
 
+// Whether any year has the wanted day.
+static bool day_exists(const int wanted[GEAR_SCHEDULE_FIELDS])
+{
+    const int leap_year = 2000;
+
+    return wanted[DAY] == ANY || wanted[MONTH] == ANY ||
+           wanted[DAY] <= days_in_month(leap_year, wanted[MONTH] - 1);
+}
+
 // Goes on by that many days, at most to the first of the next month; only the date and the day of
 // the week count.
 static void advance(struct tm *day, int days)
@@ -176,7 +185,7 @@ bool gear_schedule_next(const struct slice fields[GEAR_SCHEDULE_FIELDS], nsec_t 
     struct tm day;
     int last;
 
-    if (!parse_fields(fields, wanted) || !localtime_r(&seconds, &day)) {
+    if (!parse_fields(fields, wanted) || !day_exists(wanted) || !localtime_r(&seconds, &day)) {
         return false;
     }
     last = day.tm_year + YEARS_MAX;
