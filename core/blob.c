@@ -114,6 +114,14 @@ struct blob *blob_builder_finish(struct blob_builder *builder)
 
     ENSURE(blob_builder_missing(builder) == 0);
     blob = builder->blob ? builder->blob : blob_new(builder->total);
+    if (blob && builder->room > blob->len) {
+        // The total was not known, and turned out to be less than there is room for.
+        struct blob *fitting = realloc(blob, sizeof *blob + blob->len);
+
+        if (fitting) {
+            blob = fitting;
+        }
+    }
     *builder = (struct blob_builder){0};
     return blob;
 }

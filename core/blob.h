@@ -34,7 +34,8 @@ static inline struct slice blob_slice(const struct blob *blob)
 }
 
 // A blob that grows with the bytes that really arrive, so that an announced size costs nothing.
-// The total is known from the start and is never exceeded.
+// The total is known from the start, or lowered to what is there when it is over, and is never
+// exceeded.
 struct blob_builder {
     struct blob *blob; /* private: room for `room` bytes, blob->len of them filled */
     size_t room;       /* private */

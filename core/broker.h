@@ -444,6 +444,7 @@ struct job_info {
     bool durable;
     uint32_t watches;
     uint64_t numerator, denominator; // as last reported, else 0
+    bool spoken; // its holder has reported data, which who joins now does not get
     enum key_kind key_kind;
     struct slice key, reducer; // valid as long as the job
 };

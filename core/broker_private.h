@@ -35,7 +35,7 @@ struct broker {
 
     struct slab slab; // jobs, sessions and what belongs to them
     struct hash jobs_by_id;
-    struct hash jobs_by_key;
+    struct hash jobs_by_key;  // those with a key, but for
     struct hash jobs_by_name; // the first of each name
     struct hash queues_by_name;
     struct table queues;
@@ -99,13 +99,15 @@ struct job *broker_held(const struct session *session, uint64_t id);
 //
 
 struct key_hash {
-    uint64_t alone; // of the key's bytes
-    uint64_t whole; // of the queue and the kind, too
+    uint64_t alone;          // of the key's bytes
+    uint64_t whole;          // of the queue and the kind, too
+    struct job_extra *first; // KEY_NAME: who holds the name first, in whatever queue; NULL: nobody
 };
 
 uint64_t key_hash_of(const struct hash_node *node);
 uint64_t name_hash_of(const struct hash_node *node);
-// The live job that the contract names by its key, and the hashes of that key; NULL for none.
+// The live job that the contract names by its key, NULL for none; and what key_take() wants to know
+// where it is called before anything else happens to keys.
 struct job *key_find(const struct broker *broker, const struct queue *queue, enum key_kind kind,
                      struct slice key, struct key_hash *hash);
 // Sees to it that one more key can be held, from then on whenever its job wants it. False without
@@ -133,6 +135,9 @@ nsec_t match_lease_end(const struct broker *broker, const struct job *job, nsec_
 // Lets ready jobs and waits meet where a pause has ended or jobs were gathered, at most `*budget`
 // of them: the best job first, each to its longest waiter.
 void match_backlog(struct broker *broker, unsigned *budget);
+// The session, which a queue nudged, takes from another (`took`; NULL: from none): if there is work
+// all the same, the next who naps there is nudged.
+void match_pass_on(struct session *session, const struct queue *took);
 // Ends naps that are owed a nudge.
 void match_nudge(struct broker *broker, unsigned *budget);
 

@@ -31,6 +31,9 @@ struct wire_host {
     // The connection is closed when the turn ends, whatever is still to be sent; `why` is static
     // and stands in the log. May be called at any time but from within open or close.
     void (*drop)(struct wire *wire, const char *why);
+    // Nothing more is read or parsed, and the connection is closed when its output has left. May be
+    // called at any time but from within open or close.
+    void (*finish)(struct wire *wire);
     // Writes the peer's address, without a port, and a NUL to `text` of WIRE_PEER_MAX bytes; "-"
     // where it has none.
     void (*peer)(const struct wire *wire, char *text);
@@ -54,6 +57,11 @@ static inline void wire_wake(struct wire *wire)
 static inline void wire_drop(struct wire *wire, const char *why)
 {
     wire->host->drop(wire, why);
+}
+
+static inline void wire_finish(struct wire *wire)
+{
+    wire->host->finish(wire);
 }
 
 static inline void wire_peer(const struct wire *wire, char *text)
@@ -106,6 +114,10 @@ struct frontend {
                          const struct process_facts *facts);
     // Once, after the last connection is closed.
     void (*stop)(void *shared);
+
+    // The settings were read again, whether any has changed or not; files that they name may have.
+    // NULL where that means nothing.
+    void (*reload)(void *shared);
 
     // A connection begins. Without STATUS_OK the host closes it, without calling `close`.
     enum status (*open)(void *conn, void *shared, struct wire *wire);

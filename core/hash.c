@@ -6,6 +6,12 @@
 
 enum { FIRST = 1 << HASH_FIRST_BITS };
 
+// Chains are divided in the order of their buckets, so that it is known what the next divisions
+// will touch. Where the table is too large for the cache, it is fetched ahead: for so many chains
+// at a time, which are side by side.
+enum { AHEAD = 8, LARGE = 1 << 15 };
+_Static_assert(FIRST % AHEAD == 0, "chains that are fetched together are in one segment");
+
 // The largest power of two that is at most `n`, which is not 0.
 static size_t floor_power(size_t n)
 {
@@ -90,22 +96,10 @@ struct hash_node *hash_stretch(const struct hash *hash, uint64_t position, uint6
     return *bucket_at(hash, bucket);
 }
 
-// Adds the next bucket, where its segment is there, and gives it its share of the chain that held
-// the nodes of both.
-static void grow(struct hash *hash)
+// Gives an empty bucket the nodes of the chain whose hashes have that bit.
+static void divide(const struct hash *hash, struct hash_node **from, struct hash_node **into,
+                   uint64_t bit)
 {
-    size_t added = hash->buckets;
-    struct hash_node **from;
-    struct hash_node **into;
-    uint64_t bit;
-
-    if (segment_of(added) >= HASH_SEGMENTS || !hash->segments[segment_of(added)]) {
-        return;
-    }
-    bit = floor_power(added);
-    from = bucket_at(hash, added - bit);
-    into = bucket_at(hash, added);
-    hash->buckets++;
     while (*from) {
         struct hash_node *node = *from;
 
@@ -118,6 +112,37 @@ static void grow(struct hash *hash)
         }
     }
     *into = NULL;
+}
+
+// The chain that is divided when that bucket is added.
+static struct hash_node **divided_for(const struct hash *hash, size_t added)
+{
+    return bucket_at(hash, added - floor_power(added));
+}
+
+// Adds the next bucket, where its segment is there, and gives it its share of the chain that held
+// the nodes of both.
+static void grow(struct hash *hash)
+{
+    size_t added = hash->buckets;
+
+    if (segment_of(added) >= HASH_SEGMENTS || !hash->segments[segment_of(added)]) {
+        return;
+    }
+    hash->buckets++;
+    if (added >= LARGE && added % AHEAD == 0) {
+        struct hash_node **next = divided_for(hash, added + AHEAD);
+        struct hash_node **later = divided_for(hash, added + 2 * AHEAD);
+
+        // The first nodes; the second ones where the first have come.
+        for (size_t i = 0; i < AHEAD; i++) {
+            PREFETCH(later[i]);
+            if (next[i]) {
+                PREFETCH(next[i]->next);
+            }
+        }
+    }
+    divide(hash, divided_for(hash, added), bucket_at(hash, added), floor_power(added));
 }
 
 // Takes the last bucket away and gives its nodes back to the chain that they were divided from. A

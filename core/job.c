@@ -206,6 +206,20 @@ bool job_held_by(const struct broker *broker, const struct job *job, const struc
     return holder_of(broker, job) == session;
 }
 
+static void extra_info(const struct job_extra *extra, struct job_info *info)
+{
+    info->delay_for = nsec_from_seconds(extra->delay);
+    info->reserves += extra->reserves;
+    info->timeouts = extra->timeouts;
+    info->releases = extra->releases;
+    info->buries = extra->buries;
+    info->kicks = extra->kicks;
+    info->max_attempts = extra->max_attempts;
+    info->key_kind = (enum key_kind)extra->key_kind;
+    info->key = slice_of(extra->names, extra->key_len);
+    info->reducer = slice_of(extra->names + extra->key_len, extra->reducer_len);
+}
+
 void broker_job_info(const struct broker *broker, const struct job *job, struct job_info *info)
 {
     const struct job_extra *extra = job->extra;
@@ -233,16 +247,8 @@ void broker_job_info(const struct broker *broker, const struct job *job, struct 
         info->left_for = job->due_at > now ? job->due_at - now : 0;
     }
     if (extra) {
-        info->delay_for = nsec_from_seconds(extra->delay);
-        info->reserves += extra->reserves;
-        info->timeouts = extra->timeouts;
-        info->releases = extra->releases;
-        info->buries = extra->buries;
-        info->kicks = extra->kicks;
-        info->max_attempts = extra->max_attempts;
-        info->key_kind = (enum key_kind)extra->key_kind;
-        info->key = slice_of(extra->names, extra->key_len);
-        info->reducer = slice_of(extra->names + extra->key_len, extra->reducer_len);
+        extra_info(extra, info);
+        info->spoken = job->state == JOB_RESERVED && extra->spoken;
     }
     if (interest) {
         info->watches = interest->count;

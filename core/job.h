@@ -13,9 +13,9 @@
 //   DELAYED   its queue's tree `delayed` of the clock that its moment is on, by (due, order)
 //   RESERVED  its holder's tree `leases`, by (due, seq)
 //   BURIED    its queue's list `buried`, longest buried first
-// and in the index by id; with a key, also in the index by key, unless it is buried; where the key
-// is a name, also among its namesakes. Only job_move() and job_end() touch the containers, so that
-// the counts beside them stay true.
+// and in the index by id. With a key, unless it is buried, it is also in the index by key, or, the
+// first of those who hold a name, in the index by name; the others stand behind that one. Only
+// job_move() and job_end() touch the containers, so that the counts beside them stay true.
 
 #include "core/broker.h"
 #include "core/hash.h"
@@ -31,18 +31,21 @@
 struct interest;
 
 // One of the jobs that hold the same name, each in a queue of its own. They form a ring in the
-// order in which they claimed it; the first of them stands in the index by name for all. It is the
-// part of a job that only named ones have: it stands right before their struct job_extra.
+// order in which they claimed it; the first of them stands in the index by name for all. This is
+// the part of a job that only named ones have: it stands right before their struct job_extra.
 struct namesake {
-    struct hash_node by_name;
     struct list_node ring;
 };
 
-// The rare part of a job.
+// The rare part of a job. What a search for a key looks at comes first, side by side.
 struct job_extra {
-    struct hash_node by_key;
-    struct job *job;
+    struct hash_node by_key; // in the index by name, where `first`
     uint64_t key_hash;
+    uint32_t name_hash; // KEY_NAME: of the name alone
+    uint16_t key_len;   // KEY_NAME
+    uint8_t key_kind;   // enum key_kind
+    bool keyed;         // it holds its key
+    struct job *job;
     struct interest *interest; // watches and progress; NULL for none
     nsec_t limit_at;           // where a subscription limits the lease: its end; 0 for none
     uint32_t reserves;         // those that the header has no room for
@@ -50,15 +53,12 @@ struct job_extra {
     uint32_t releases;
     uint32_t buries;
     uint32_t kicks;
-    uint32_t delay;     // as last given, seconds
-    uint32_t name_hash; // KEY_NAME: of the name alone
+    uint32_t delay; // as last given, seconds
     uint16_t max_attempts;
-    uint16_t key_len; // KEY_NAME
     uint16_t reducer_len;
-    uint8_t key_kind; // enum key_kind
-    bool keyed;       // in the index by key
-    bool first;       // of its namesakes
+    bool first; // of its namesakes
     bool fail_on_limit;
+    bool spoken;  // data was reported under the present lease
     char names[]; // the key, then the reducer
 };
 

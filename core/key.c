@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 
-// Keys: what makes a second submission of the same thing join the first. A job is in the index by
-// key while it is live and not buried. The bytes of a content key are the job's own body.
+// Keys: what makes a second submission of the same thing join the first. A job holds its key while
+// it is live and not buried. The bytes of a content key are the job's own body.
 //
 // A name is looked for in its queue, and, by those who know no queue, in all. Each queue may have a
-// job of that name: the index by name holds the one that has held it longest, and the others stand
-// behind it in its ring, so that neither finding nor leaving depends on how many they are.
+// job of that name: the index by name holds the one that has held it longest. The others stand
+// behind it in its ring and are, like those with a content key, in the index by key, so that
+// neither finding nor leaving depends on how many they are. Nearly all names are held once: such a
+// job is in the one index alone.
 
 #include "core/broker_private.h"
 
-static struct job_extra *extra_by_name(const struct hash_node *node)
+static struct job_extra *extra_of(const struct hash_node *node)
 {
-    return job_of_namesake(
-        container_of((struct hash_node *)(uintptr_t)node, struct namesake, by_name));
+    return container_of((struct hash_node *)(uintptr_t)node, struct job_extra, by_key);
 }
 
 uint64_t key_hash_of(const struct hash_node *node)
 {
-    return container_of((struct hash_node *)(uintptr_t)node, struct job_extra, by_key)->key_hash;
+    return extra_of(node)->key_hash;
 }
 
 uint64_t name_hash_of(const struct hash_node *node)
 {
-    return extra_by_name(node)->name_hash;
+    return extra_of(node)->name_hash;
 }
 
 struct slice job_key(const struct job *job)
@@ -40,24 +41,6 @@ static uint64_t hash_alone(const struct broker *broker, struct slice key)
     return hash_bytes(key.ptr, key.len, broker->secret);
 }
 
-struct job *key_find(const struct broker *broker, const struct queue *queue, enum key_kind kind,
-                     struct slice key, struct key_hash *hash)
-{
-    struct hash_node *node;
-
-    hash->alone = hash_alone(broker, key);
-    hash->whole = hash_mix(hash->alone ^ hash_mix(queue->name_hash + kind));
-    for (node = hash_first(&broker->jobs_by_key, hash->whole); node; node = node->next) {
-        struct job_extra *extra = container_of(node, struct job_extra, by_key);
-
-        if (extra->key_hash == hash->whole && extra->key_kind == kind &&
-            extra->job->queue == queue->place && slice_equal(job_key(extra->job), key)) {
-            return extra->job;
-        }
-    }
-    return NULL;
-}
-
 // The first of those who hold the name; NULL for none.
 static struct job_extra *first_of_name(const struct broker *broker, struct slice name,
                                        uint64_t alone)
@@ -65,7 +48,7 @@ static struct job_extra *first_of_name(const struct broker *broker, struct slice
     struct hash_node *node;
 
     for (node = hash_first(&broker->jobs_by_name, (uint32_t)alone); node; node = node->next) {
-        struct job_extra *extra = extra_by_name(node);
+        struct job_extra *extra = extra_of(node);
 
         if (extra->name_hash == (uint32_t)alone && slice_equal(job_key(extra->job), name)) {
             return extra;
@@ -74,17 +57,50 @@ static struct job_extra *first_of_name(const struct broker *broker, struct slice
     return NULL;
 }
 
-static void join_namesakes(struct broker *broker, struct job_extra *extra, uint64_t alone)
+static struct job *find_in_queue(const struct broker *broker, const struct queue *queue,
+                                 enum key_kind kind, struct slice key, uint64_t whole)
+{
+    struct hash_node *node;
+
+    for (node = hash_first(&broker->jobs_by_key, whole); node; node = node->next) {
+        struct job_extra *extra = extra_of(node);
+
+        if (extra->key_hash == whole && extra->key_kind == kind &&
+            extra->job->queue == queue->place && slice_equal(job_key(extra->job), key)) {
+            return extra->job;
+        }
+    }
+    return NULL;
+}
+
+// A name is looked for among the first of all names: only where another queue has that one is it
+// looked for again.
+struct job *key_find(const struct broker *broker, const struct queue *queue, enum key_kind kind,
+                     struct slice key, struct key_hash *hash)
+{
+    *hash = (struct key_hash){.alone = hash_alone(broker, key)};
+    hash->whole = hash_mix(hash->alone ^ hash_mix(queue->name_hash + kind));
+    if (kind == KEY_NAME) {
+        hash->first = first_of_name(broker, key, hash->alone);
+        if (!hash->first || hash->first->job->queue == queue->place) {
+            return hash->first ? hash->first->job : NULL;
+        }
+    }
+    return find_in_queue(broker, queue, kind, key, hash->whole);
+}
+
+static void join_namesakes(struct broker *broker, struct job_extra *extra,
+                           const struct key_hash *hash)
 {
     struct namesake *own = job_namesake(extra);
-    struct job_extra *first = first_of_name(broker, job_key(extra->job), alone);
 
-    extra->name_hash = (uint32_t)alone;
-    extra->first = !first;
-    if (first) {
-        list_append(&job_namesake(first)->ring, &own->ring);
+    extra->name_hash = (uint32_t)hash->alone;
+    extra->first = !hash->first;
+    if (hash->first) {
+        list_append(&job_namesake(hash->first)->ring, &own->ring);
+        hash_insert(&broker->jobs_by_key, &extra->by_key);
     } else {
-        hash_insert(&broker->jobs_by_name, &own->by_name);
+        hash_insert(&broker->jobs_by_name, &extra->by_key);
     }
 }
 
@@ -93,12 +109,13 @@ static void leave_namesakes(struct broker *broker, struct job_extra *extra)
     struct namesake *own = job_namesake(extra);
 
     if (extra->first && list_linked(&own->ring)) {
-        struct namesake *next = list_item(own->ring.next, struct namesake, ring);
+        struct job_extra *next = job_of_namesake(list_item(own->ring.next, struct namesake, ring));
 
-        hash_replace(&broker->jobs_by_name, &own->by_name, &next->by_name);
-        job_of_namesake(next)->first = true;
-    } else if (extra->first) {
-        hash_remove(&broker->jobs_by_name, &own->by_name);
+        hash_remove(&broker->jobs_by_key, &next->by_key);
+        hash_replace(&broker->jobs_by_name, &extra->by_key, &next->by_key);
+        next->first = true;
+    } else {
+        hash_remove(extra->first ? &broker->jobs_by_name : &broker->jobs_by_key, &extra->by_key);
     }
     extra->first = false;
     list_remove(&own->ring);
@@ -115,9 +132,10 @@ void key_take(struct broker *broker, struct job *job, const struct key_hash *has
 
     extra->key_hash = hash->whole;
     extra->keyed = true;
-    hash_insert(&broker->jobs_by_key, &extra->by_key);
     if (extra->key_kind == KEY_NAME) {
-        join_namesakes(broker, extra, hash->alone);
+        join_namesakes(broker, extra, hash);
+    } else {
+        hash_insert(&broker->jobs_by_key, &extra->by_key);
     }
 }
 
@@ -140,10 +158,11 @@ void key_yield(struct broker *broker, struct job *job)
     if (!extra || !extra->keyed) {
         return;
     }
-    hash_remove(&broker->jobs_by_key, &extra->by_key);
     extra->keyed = false;
     if (extra->key_kind == KEY_NAME) {
         leave_namesakes(broker, extra);
+    } else {
+        hash_remove(&broker->jobs_by_key, &extra->by_key);
     }
 }
 

@@ -12,6 +12,10 @@
 // The struct that `field`, its member named `member`, is embedded in.
 #define container_of(field, type, member) ((type *)(void *)((char *)(field)-offsetof(type, member)))
 
+// Begins to fetch what the pointer points at, for a use that is still some way off. Reads nothing:
+// NULL is allowed. Compilers take a function that does nothing else for one that does nothing.
+#define PREFETCH(pointer) __builtin_prefetch(pointer)
+
 // An assertion means a bug in us, never bad input, and stays on in a release: a broker that knows
 // its books to be wrong must not go on handing out jobs.
 #define ENSURE(condition) ((condition) ? (void)0 : ensure_failed(#condition, __FILE__, __LINE__))

@@ -42,6 +42,9 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
 
     job_count_reserve(broker, job);
     job->by_id_taken = !by;
+    if (job->extra) {
+        job->extra->spoken = false;
+    }
     job_move(broker, job, &held);
     if (limited) {
         struct job_extra *extra = room_for_limit(session, job);
@@ -54,6 +57,7 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
 static void serve(struct subscription *by, struct job *job)
 {
     rota_to_back(by);
+    match_pass_on(by->session, subscription_queue(by));
     match_lease(by->session, job, by);
 }
 
@@ -77,6 +81,24 @@ static void owe_nudges(struct broker *broker, struct queue *queue)
                         : queue->nudges + broker->wakeup;
     if (!list_linked(&queue->nudging)) {
         list_append(&broker->nudging, &queue->nudging);
+    }
+}
+
+void match_pass_on(struct session *session, const struct queue *took)
+{
+    struct broker *broker = session->broker;
+    struct queue *queue;
+
+    if (!session->roused) {
+        return;
+    }
+    session->roused = false;
+    queue = table_get(&broker->queues, session->roused_by);
+    if (queue && queue != took && queue_open(queue) && !list_empty(&queue->naps)) {
+        queue->nudges += queue->nudges < UINT32_MAX;
+        if (!list_linked(&queue->nudging)) {
+            list_append(&broker->nudging, &queue->nudging);
+        }
     }
 }
 
@@ -191,6 +213,8 @@ void match_nudge(struct broker *broker, unsigned *budget)
 
         session_wake(session);
         session->nudged = true;
+        session->roused = broker->wakeup != 0;
+        session->roused_by = queue->place;
         session_notify(session);
         *budget -= cost < *budget ? cost : *budget;
     }

@@ -19,6 +19,8 @@ enum option_kind {
 
 struct option {
     const char *name;
+    const char *section; // whose key it is; NULL for one of its own section. What is said of a key
+                         // of another section is said to all who have it
     enum option_kind kind;
     bool live;           // can change while the broker runs
     size_t offset;       // of the field in the section's struct

@@ -153,6 +153,7 @@ void broker_session_close(struct session *session)
     }
     ENSURE(!session->broker->settling);
     session_wake(session);
+    match_pass_on(session, NULL);
     session->closed = true;
     session->broker->session_count--;
     moment_set(&session->broker->alarms, &session->alarm, NSEC_NEVER);

@@ -59,12 +59,16 @@ struct session {
     uint32_t place;  // in the broker's table
     uint32_t subscriptions;
     uint32_t lease_count;
-    uint32_t limited;   // subscriptions with a limit
-    uint32_t margin_ms; // POSE_WAITING; MARGIN_NONE: no warning
-    uint8_t choice;     // enum choice
-    uint8_t pose;       // enum pose
-    uint8_t why;        // enum wait_end
+    uint32_t limited; // subscriptions with a limit
+    union {
+        uint32_t margin_ms; // POSE_WAITING; MARGIN_NONE: no warning
+        uint32_t roused_by; // `roused`: the place of the queue
+    };
+    uint8_t choice; // enum choice
+    uint8_t pose;   // enum pose
+    uint8_t why;    // enum wait_end
     bool closed : 1;
+    bool roused : 1;        // a queue ended its nap, and perhaps nobody else's
     bool nudged : 1;        // to be told
     bool waited_enough : 1; // to be told, with `why`
 

@@ -12,6 +12,7 @@ enum { LARGEST = SLAB_MAX };
 #endif
 
 #define BLOCK_SIZE ((size_t)256 * 1024)
+#define CACHE_LINE 64
 // So many empty blocks are kept, lest a load that rises and falls maps and unmaps all the time.
 enum { EMPTY_KEPT = 4 };
 
@@ -19,14 +20,18 @@ struct thing {
     struct thing *next;
 };
 
-// At the beginning of each block, whose address is a multiple of its size.
+// At the beginning of each block, whose address is a multiple of its size: a whole line of the
+// cache, so that things of whole lines do not straddle one more.
 struct block {
-    struct list_node link; // in slab->usable, slab->empty, or (a full one) in no list
-    struct thing *freed;   // things that were in use and are not
-    uint32_t used;         // things in use
-    uint32_t fresh;        // where the things begin that were never used, from the block's start
-    uint32_t size;         // of a thing
+    // In slab->usable, slab->empty, or (a full one) in no list.
+    _Alignas(CACHE_LINE) struct list_node link;
+    struct thing *freed; // things that were in use and are not
+    uint32_t used;       // things in use
+    uint32_t fresh;      // where the things begin that were never used, from the block's start
+    uint32_t size;       // of a thing
 };
+
+_Static_assert(sizeof(struct block) == CACHE_LINE, "the head of a block has outgrown its line");
 
 void slab_init(struct slab *slab)
 {

@@ -128,6 +128,9 @@ void subscription_end(struct subscription *subscription)
         list_remove(&subscription->waiting);
         queue->waiting--;
     }
+    if (session->roused && session->roused_by == queue->place) {
+        match_pass_on(session, NULL);
+    }
     set_terms(subscription, NULL);
     list_remove(&subscription->in_session);
     rota_leave(subscription);

@@ -64,6 +64,7 @@ enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for
     nsec_t now = session->broker->now.mono;
 
     ENSURE(session->pose != POSE_WAITING && !session->assigned && !session->broker->settling);
+    match_pass_on(session, NULL);
     session->margin_ms = margin_for < 0 ? MARGIN_NONE : nsec_to_msec(margin_for);
     if (session_lease_ends_soon(session)) {
         return STATUS_LEASE_SOON;

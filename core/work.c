@@ -134,6 +134,10 @@ enum status broker_report(struct session *session, uint64_t id, const struct job
         return STATUS_NOT_FOUND;
     }
     status = interest_report(session->broker, job, event);
+    if (status == STATUS_OK && event->kind == JOB_EVENT_DATA && job->extra) {
+        // Nobody can join a job that has nothing out of the ordinary.
+        job->extra->spoken = true;
+    }
     if (status == STATUS_OK) {
         renew(session, job);
     }

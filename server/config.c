@@ -33,50 +33,62 @@ bool config_preset(const struct config *config, struct complaint *why)
     return true;
 }
 
-// The option of that name and, in `*table`, where it stands; NULL with the reason in `why`.
-static const struct option *config_find(const struct config *config, const char *section,
-                                        const char *name, const struct config_table **table,
-                                        struct complaint *why)
+// Why there is no such key.
+static void complain_unknown(const struct config *config, const char *section, const char *name,
+                             struct complaint *why)
 {
-    bool known = false;
-
     for (size_t i = 0; i < config->count; i++) {
-        *table = &config->tables[i];
-        if (strcmp((*table)->section, section) != 0) {
-            continue;
-        }
-        known = true;
-        for (const struct option *option = (*table)->options; option->name; option++) {
-            if (strcmp(option->name, name) == 0) {
-                return option;
-            }
+        if (strcmp(config->tables[i].section, section) == 0) {
+            complaint_set(why, "there is no key `%s` in section [%s]", name, section);
+            return;
         }
     }
-    if (known) {
-        complaint_set(why, "there is no key `%s` in section [%s]", name, section);
-    } else if (*section) {
+    if (*section) {
         complaint_set(why, "there is no section [%s]", section);
     } else {
         complaint_set(why, "the key `%s` stands before any section", name);
     }
-    return NULL;
 }
 
+static bool is_called(const struct config_table *table, const struct option *option,
+                      const char *section, const char *name)
+{
+    return strcmp(option->section ? option->section : table->section, section) == 0 &&
+           strcmp(option->name, name) == 0;
+}
+
+static bool set_in_table(const struct config_table *table, const char *section, const char *name,
+                         const char *text, bool *known, struct complaint *why)
+{
+    for (const struct option *option = table->options; option->name; option++) {
+        if (!is_called(table, option, section, name)) {
+            continue;
+        }
+        *known = true;
+        if ((table->check && !table->check(option, text, why)) ||
+            !setting_parse(option, table->values, text, why)) {
+            complaint_wrap(why, "%s: ", name);
+            return false;
+        }
+    }
+    return true;
+}
+
+// Sets the key wherever it is had.
 static bool config_set(const struct config *config, const char *section, const char *name,
                        const char *text, struct complaint *why)
 {
-    const struct config_table *table;
-    const struct option *option = config_find(config, section, name, &table, why);
+    bool known = false;
 
-    if (!option) {
-        return false;
+    for (size_t i = 0; i < config->count; i++) {
+        if (!set_in_table(&config->tables[i], section, name, text, &known, why)) {
+            return false;
+        }
     }
-    if ((table->check && !table->check(option, text, why)) ||
-        !setting_parse(option, table->values, text, why)) {
-        complaint_wrap(why, "%s: ", name);
-        return false;
+    if (!known) {
+        complain_unknown(config, section, name, why);
     }
-    return true;
+    return known;
 }
 
 static void reader_fail(struct config_reader *reader, int line, const struct complaint *why)
@@ -207,10 +219,26 @@ void config_print(const struct config *config, FILE *file)
             section = table->section;
         }
         for (const struct option *option = table->options; option->name; option++) {
-            (void)fprintf(file, "%s = ", option->name);
-            setting_print(option, table->values, file);
-            (void)fputc('\n', file);
+            if (!option->section) {
+                (void)fprintf(file, "%s = ", option->name);
+                setting_print(option, table->values, file);
+                (void)fputc('\n', file);
+            }
         }
+    }
+}
+
+static void log_change(const struct config_table *table, const struct option *option)
+{
+    if (option->section) {
+        return; // its owner says so
+    }
+    if (option->live) {
+        log_info("setting_changed", log_string("section", table->section),
+                 log_string("key", option->name));
+    } else {
+        log_warn("setting_needs_restart", log_string("section", table->section),
+                 log_string("key", option->name));
     }
 }
 
@@ -220,13 +248,9 @@ static void table_adopt(const struct config_table *table, const struct config_ta
         if (setting_equal(option, table->values, fresh->values)) {
             continue;
         }
+        log_change(table, option);
         if (option->live) {
             setting_swap(option, table->values, fresh->values);
-            log_info("setting_changed", log_string("section", table->section),
-                     log_string("key", option->name));
-        } else {
-            log_warn("setting_needs_restart", log_string("section", table->section),
-                     log_string("key", option->name));
         }
     }
 }

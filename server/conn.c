@@ -79,6 +79,11 @@ static void conn_drop(struct wire *wire, const char *why)
     conn_break(conn, why);
 }
 
+static void conn_wire_finish(struct wire *wire)
+{
+    conn_finish(container_of(wire, struct conn, wire));
+}
+
 static void conn_peer(const struct wire *wire, char *text)
 {
     const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
@@ -89,6 +94,7 @@ static void conn_peer(const struct wire *wire, char *text)
 static const struct wire_host conn_host = {
     .wake = conn_wake,
     .drop = conn_drop,
+    .finish = conn_wire_finish,
     .peer = conn_peer,
 };
 

@@ -96,6 +96,11 @@ static void server_reload(struct server *server)
     config_adopt(&server->settings->config, &fresh->config);
     server_apply(server);
     settings_free(fresh);
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        if (frontends[i]->reload) {
+            frontends[i]->reload(server->services[i].shared);
+        }
+    }
     if (!server_open_log(server, &why)) {
         log_error("log_not_opened", log_string("why", why.text));
     }

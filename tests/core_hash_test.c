@@ -189,6 +189,34 @@ static void hash_that_cannot_grow_still_takes_nodes(void **state)
     hash_clear(&hash);
 }
 
+// From some size on, a table fetches ahead what it will touch.
+static void hash_of_very_many_nodes_finds_each_of_them(void **state)
+{
+    enum { MANY = 150000 };
+    struct item *many = calloc(MANY, sizeof *many);
+    struct hash hash;
+
+    (void)state;
+    assert_non_null(many);
+    hash_init(&hash, item_hash);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < MANY; i++) {
+            many[i].key = i;
+            assert_true(hash_make_room(&hash));
+            hash_insert(&hash, &many[i].in_hash);
+        }
+        for (size_t i = 0; i < MANY; i++) {
+            assert_ptr_equal(hash_find(&hash, i), &many[i]);
+        }
+        for (size_t i = 0; i < MANY; i++) {
+            hash_remove(&hash, &many[i].in_hash);
+        }
+        assert_int_equal(hash_count(&hash), 0);
+    }
+    hash_clear(&hash);
+    free(many);
+}
+
 //
 // Walks
 //
@@ -327,6 +355,7 @@ int main(void)
         WITH_ITEMS(hash_without_nodes_has_given_its_buckets_back),
         WITH_ITEMS(hash_keeps_nodes_of_equal_hash_apart),
         WITH_ITEMS(hash_that_cannot_grow_still_takes_nodes),
+        cmocka_unit_test(hash_of_very_many_nodes_finds_each_of_them),
         WITH_ITEMS(walk_of_a_hash_sees_what_stays_once_and_nothing_twice),
         WITH_ITEMS(walk_of_an_empty_hash_is_one_stretch),
         WITH_ITEMS(position_is_the_hash_read_backwards),

@@ -118,6 +118,70 @@ static void wakeup_of_zero_bounds_nothing_again(void **state)
     stage_expect(s, "w nudged; v nudged");
 }
 
+static void nudged_session_that_leaves_passes_the_nudge_on(void **state)
+{
+    struct stage *s = *state;
+    struct actor *v = stage_worker(s, "v", "q");
+    struct actor *w = stage_worker(s, "w", "q");
+
+    broker_set_wakeup(s->broker, 1);
+    act_nap(w);
+    act_nap(v);
+    PUT(s, .queue = "q");
+    stage_expect(s, "w nudged");
+    act_close(w);
+    stage_expect(s, "v nudged");
+}
+
+static void nudged_session_that_takes_something_else_passes_the_nudge_on(void **state)
+{
+    struct stage *s = *state;
+    struct actor *v = stage_worker(s, "v", "q");
+    struct actor *w = stage_worker(s, "w", "q");
+
+    broker_set_wakeup(s->broker, 1);
+    act_subscribe(w, "r");
+    act_nap(w);
+    act_nap(v);
+    PUT(s, .queue = "q", .pri = 5);
+    stage_expect(s, "w nudged");
+    PUT(s, .queue = "r", .pri = 1);
+    act_take(w);
+    stage_expect(s, "v nudged");
+}
+
+static void nudged_session_that_unsubscribes_passes_the_nudge_on(void **state)
+{
+    struct stage *s = *state;
+    struct actor *v = stage_worker(s, "v", "q");
+    struct actor *w = stage_worker(s, "w", "q");
+
+    broker_set_wakeup(s->broker, 1);
+    act_nap(w);
+    act_nap(v);
+    PUT(s, .queue = "q");
+    stage_expect(s, "w nudged");
+    act_unsubscribe(w, "q");
+    stage_expect(s, "v nudged");
+}
+
+static void nudged_session_that_takes_the_job_passes_nothing_on(void **state)
+{
+    struct stage *s = *state;
+    struct actor *v = stage_worker(s, "v", "q");
+    struct actor *w = stage_worker(s, "w", "q");
+
+    broker_set_wakeup(s->broker, 1);
+    act_nap(w);
+    act_nap(v);
+    PUT(s, .queue = "q");
+    PUT(s, .queue = "r");
+    stage_expect(s, "w nudged");
+    act_take(w);
+    act_close(w);
+    stage_expect(s, "v nudged");
+}
+
 static void wait_goes_before_nap(void **state)
 {
     struct stage *s = *state;
@@ -281,6 +345,10 @@ int main(void)
         STORY(all_naps_of_the_queue_are_nudged),
         STORY(wakeup_bounds_how_many_naps_one_job_ends),
         STORY(wakeup_of_zero_bounds_nothing_again),
+        STORY(nudged_session_that_leaves_passes_the_nudge_on),
+        STORY(nudged_session_that_takes_something_else_passes_the_nudge_on),
+        STORY(nudged_session_that_unsubscribes_passes_the_nudge_on),
+        STORY(nudged_session_that_takes_the_job_passes_nothing_on),
         STORY(wait_goes_before_nap),
         STORY(every_way_to_become_ready_nudges),
         STORY(subscription_wakes_a_nap_where_a_job_is_ready),

@@ -94,7 +94,8 @@ static size_t count_keys(const struct config *config)
 
     for (size_t i = 0; i < config->count; i++) {
         for (const struct option *option = config->tables[i].options; option->name; option++) {
-            count++;
+            // A key of another section is documented there.
+            count += !option->section;
         }
     }
     return count;

@@ -172,13 +172,22 @@ static void on_drop(struct wire *wire, const char *why)
     peer->dropped = true;
 }
 
+static void on_finish(struct wire *wire)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet);
+    peer->finished = true;
+    peer->runnable = false;
+}
+
 static void on_peer(const struct wire *wire, char *text)
 {
     (void)wire;
     memcpy(text, "127.0.0.1", sizeof "127.0.0.1");
 }
 
-static const struct wire_host host = {.wake = on_wake, .drop = on_drop, .peer = on_peer};
+static const struct wire_host host = {.wake = on_wake, .drop = on_drop, .finish = on_finish, .peer = on_peer};
 
 static void collect(struct peer *peer)
 {
