@@ -34,6 +34,9 @@ struct wire_host {
     // Nothing more is read or parsed, and the connection is closed when its output has left. May be
     // called at any time but from within open or close.
     void (*finish)(struct wire *wire);
+    // The peer is told that nothing more comes once the output has left; what it sends is still fed,
+    // so that it reads the answer before it finds the connection closed. Not from open or close.
+    void (*shut)(struct wire *wire);
     // Writes the peer's address, without a port, and a NUL to `text` of WIRE_PEER_MAX bytes; "-"
     // where it has none.
     void (*peer)(const struct wire *wire, char *text);
@@ -62,6 +65,11 @@ static inline void wire_drop(struct wire *wire, const char *why)
 static inline void wire_finish(struct wire *wire)
 {
     wire->host->finish(wire);
+}
+
+static inline void wire_shut(struct wire *wire)
+{
+    wire->host->shut(wire);
 }
 
 static inline void wire_peer(const struct wire *wire, char *text)

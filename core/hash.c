@@ -6,6 +6,9 @@
 
 enum { FIRST = 1 << HASH_FIRST_BITS };
 
+// A key of so many bytes is hashed in lanes.
+enum { LANES = 4, LONG_KEY = 256 };
+
 // Chains are divided in the order of their buckets, so that it is known what the next divisions
 // will touch. Where the table is too large for the cache, it is fetched ahead: for so many chains
 // at a time, which are side by side.
@@ -210,16 +213,45 @@ void hash_remove(struct hash *hash, struct hash_node *node)
     }
 }
 
+static uint64_t word_at(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+// The long part of a long key: several words at a time, since each step waits for the one before.
+static uint64_t hash_lanes(const char **ptr, size_t *len, uint64_t secret)
+{
+    uint64_t lanes[LANES];
+    uint64_t state = secret;
+
+    for (unsigned i = 0; i < LANES; i++) {
+        lanes[i] = hash_mix(secret + i);
+    }
+    for (; *len >= LANES * sizeof(uint64_t); *len -= LANES * sizeof(uint64_t)) {
+        for (unsigned i = 0; i < LANES; i++, *ptr += sizeof(uint64_t)) {
+            lanes[i] = hash_mix(lanes[i] ^ word_at(*ptr)) + secret;
+        }
+    }
+    for (unsigned i = 0; i < LANES; i++) {
+        state = hash_mix(state ^ lanes[i]) + secret;
+    }
+    return state;
+}
+
 uint64_t hash_bytes(const char *ptr, size_t len, uint64_t secret)
 {
     uint64_t state = hash_mix(secret ^ len);
-    uint64_t word;
+    uint64_t word = 0;
 
-    for (; len >= sizeof word; ptr += sizeof word, len -= sizeof word) {
-        memcpy(&word, ptr, sizeof word);
-        state = hash_mix(state ^ word) + secret;
+    if (len >= LONG_KEY) {
+        state ^= hash_lanes(&ptr, &len, secret);
     }
-    word = 0;
+    for (; len >= sizeof word; ptr += sizeof word, len -= sizeof word) {
+        state = hash_mix(state ^ word_at(ptr)) + secret;
+    }
     memcpy(&word, ptr, len);
     return hash_mix(state ^ word);
 }

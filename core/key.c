@@ -139,14 +139,27 @@ void key_take(struct broker *broker, struct job *job, const struct key_hash *has
     }
 }
 
+// The live job that has the job's key; NULL for none. The hash of a content, which may be long, is
+// known since it was submitted.
+static struct job *find_rival(const struct broker *broker, const struct job *job,
+                              struct key_hash *hash)
+{
+    const struct job_extra *extra = job->extra;
+    const struct queue *queue = queue_at(broker, job);
+
+    if (extra->key_kind == KEY_NAME) {
+        return key_find(broker, queue, KEY_NAME, job_key(job), hash);
+    }
+    *hash = (struct key_hash){.whole = extra->key_hash};
+    return find_in_queue(broker, queue, KEY_CONTENT, job_key(job), hash->whole);
+}
+
 void key_claim(struct broker *broker, struct job *job)
 {
-    struct job_extra *extra = job->extra;
-    struct slice key = job_key(job);
+    const struct job_extra *extra = job->extra;
     struct key_hash hash;
 
-    if (extra && !extra->keyed && key.len > 0 &&
-        !key_find(broker, queue_at(broker, job), (enum key_kind)extra->key_kind, key, &hash)) {
+    if (extra && !extra->keyed && job_key(job).len > 0 && !find_rival(broker, job, &hash)) {
         key_take(broker, job, &hash);
     }
 }

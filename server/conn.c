@@ -5,6 +5,7 @@
 #include "server/socket.h"
 
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 // Edge-triggered, because an error of the socket is reported whether it is asked for or not, and
@@ -84,6 +85,14 @@ static void conn_wire_finish(struct wire *wire)
     conn_finish(container_of(wire, struct conn, wire));
 }
 
+static void conn_shut(struct wire *wire)
+{
+    struct conn *conn = container_of(wire, struct conn, wire);
+
+    conn->shut = true;
+    conn_touch(conn);
+}
+
 static void conn_peer(const struct wire *wire, char *text)
 {
     const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
@@ -95,6 +104,7 @@ static const struct wire_host conn_host = {
     .wake = conn_wake,
     .drop = conn_drop,
     .finish = conn_wire_finish,
+    .shut = conn_shut,
     .peer = conn_peer,
 };
 
@@ -271,6 +281,10 @@ void conn_end_turn(struct conn *conn)
     if (conn->broken || (pending == 0 && conn_done(conn))) {
         conn_close(conn);
         return;
+    }
+    if (conn->shut && pending == 0) {
+        conn->shut = false;
+        (void)shutdown(conn->fd, SHUT_WR);
     }
     if (!conn_set_deadline(conn, conn_due_at(conn))) {
         conn_break(conn, status_text(STATUS_NO_MEMORY));

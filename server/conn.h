@@ -59,6 +59,7 @@ struct conn {
     bool ended : 1;  // and all of it has been read
     bool choked : 1; // too much output waits
     bool broken : 1; // to be closed at once
+    bool shut : 1;   // the peer is to be told that nothing more comes
     struct event event;
     struct list_node all;      // in loop->all
     struct list_node touched;  // in loop->touched, or in no list

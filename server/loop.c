@@ -231,6 +231,8 @@ static void loop_steps(struct loop *loop, bool wait)
     loop->unsettled = broker_settle(loop->broker);
     loop_take(loop, &batch);
     loop_run(&batch);
+    // What was received must not keep anything from being sent.
+    loop->bytes = 0;
     loop_finish(loop, &batch);
 }
 

@@ -32,7 +32,7 @@
 // What one read takes at most where it goes straight to its place.
 #define LOOP_DIRECT_MAX ((size_t)256 * 1024)
 
-// When a turn has received and sent so many bytes, what is more waits for the next one.
+// When a turn has received so many bytes, or sent so many, what is more waits for the next one.
 #define LOOP_BYTES_MAX ((size_t)2 * 1024 * 1024)
 
 // A turn takes input from so many connections, and finishes so many; what is more waits for the
@@ -47,7 +47,7 @@ struct loop {
     uint64_t connections; // that there were so far
     uint64_t open;        // of these
     unsigned events;      // handled in this turn
-    size_t bytes;         // received and sent in this turn
+    size_t bytes;         // received in this turn, and then sent
     nsec_t complained_at; // when a want of memory was last logged; see loop_may_complain
     nsec_t unread_for;    // a peer that takes none of its output for so long is dropped; 0: none is
     nsec_t slow_for;      // a turn that uses more processor time is logged; 0: none is

@@ -347,6 +347,23 @@ static void hash_of_bytes_depends_on_all_of_them(void **state)
 
 #define WITH_ITEMS(f) cmocka_unit_test_setup(f, clear_items)
 
+static void hash_of_a_long_key_depends_on_each_of_its_bytes(void **state)
+{
+    char key[777];
+    uint64_t plain;
+
+    (void)state;
+    memset(key, 'k', sizeof key);
+    plain = hash_bytes(key, sizeof key, 7);
+    assert_true(hash_bytes(key, sizeof key, 8) != plain);
+    assert_true(hash_bytes(key, sizeof key - 1, 7) != plain);
+    for (size_t i = 0; i < sizeof key; i++) {
+        key[i] ^= 1;
+        assert_true(hash_bytes(key, sizeof key, 7) != plain);
+        key[i] ^= 1;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +378,7 @@ int main(void)
         WITH_ITEMS(position_is_the_hash_read_backwards),
         WITH_ITEMS(hash_replaces_a_node_in_its_place),
         WITH_ITEMS(hash_of_bytes_depends_on_all_of_them),
+        cmocka_unit_test(hash_of_a_long_key_depends_on_each_of_its_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,6 +182,21 @@ static void equal_bodies_meet_where_the_content_is_the_key(void **state)
     assert_int_equal(stage_job(s, 1).key_kind, KEY_CONTENT);
 }
 
+static void kick_takes_a_content_back_where_it_is_free(void **state)
+{
+    struct stage *s = *state;
+    struct actor *c = stage_open(s, "c");
+
+    PUT_BURIED(s, .by_content = true, .body = "abc");
+    assert_status(STATUS_OK, stage_kick_id(s, 1));
+    expect_join(c, 1, PLAN(.by_content = true, .body = "abc"));
+    PUT_BURIED(s, .by_content = true, .body = "abd");
+    expect_new(c, PLAN(.by_content = true, .body = "abd"));
+    assert_status(STATUS_OK, stage_kick_id(s, 2));
+    assert_status(STATUS_OK, stage_cancel(s, 3));
+    expect_new(c, PLAN(.by_content = true, .body = "abd"));
+}
+
 static void contents_and_names_are_spaces_of_their_own(void **state)
 {
     struct stage *s = *state;
@@ -298,6 +313,7 @@ int main(void)
         STORY(kick_leaves_the_key_to_a_newer_job),
         STORY(taking_by_id_takes_the_key_back_where_it_is_free),
         STORY(equal_bodies_meet_where_the_content_is_the_key),
+        STORY(kick_takes_a_content_back_where_it_is_free),
         STORY(contents_and_names_are_spaces_of_their_own),
         STORY(empty_body_is_no_key),
         STORY(large_contents_meet_too),

@@ -50,7 +50,7 @@ struct peer {
     size_t heard, told; // received; of that, handed out by peer_hear()
     char *into;
     size_t into_len;
-    bool runnable, blocked, half_closed, finished, closed, failed, dropped, quiet, deaf;
+    bool runnable, blocked, half_closed, finished, closed, failed, dropped, quiet, deaf, shut;
 };
 
 //
@@ -181,13 +181,22 @@ static void on_finish(struct wire *wire)
     peer->runnable = false;
 }
 
+static void on_shut(struct wire *wire)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet);
+    peer->shut = true;
+}
+
 static void on_peer(const struct wire *wire, char *text)
 {
     (void)wire;
     memcpy(text, "127.0.0.1", sizeof "127.0.0.1");
 }
 
-static const struct wire_host host = {.wake = on_wake, .drop = on_drop, .finish = on_finish, .peer = on_peer};
+static const struct wire_host host = {
+    .wake = on_wake, .drop = on_drop, .finish = on_finish, .shut = on_shut, .peer = on_peer};
 
 static void collect(struct peer *peer)
 {
@@ -511,6 +520,11 @@ bool peer_closed(const struct peer *peer)
 bool peer_failed(const struct peer *peer)
 {
     return peer->failed;
+}
+
+bool peer_shut(const struct peer *peer)
+{
+    return peer->shut;
 }
 
 bool peer_dropped(const struct peer *peer)

@@ -99,6 +99,9 @@ bool peer_failed(const struct peer *peer);
 // Whether it was closed because the front-end dropped it.
 bool peer_dropped(const struct peer *peer);
 
+// Whether the front-end has said that nothing more comes, though it still reads.
+bool peer_shut(const struct peer *peer);
+
 // Whether the front-end parses nothing at present; how many bytes the host keeps for it.
 bool peer_blocked(const struct peer *peer);
 size_t peer_kept(const struct peer *peer);
