@@ -34,8 +34,9 @@ struct wire_host {
     // Nothing more is read or parsed, and the connection is closed when its output has left. May be
     // called at any time but from within open or close.
     void (*finish)(struct wire *wire);
-    // The peer is told that nothing more comes once the output has left; what it sends is still fed,
-    // so that it reads the answer before it finds the connection closed. Not from open or close.
+    // The peer is told that nothing more comes once the output has left; what it sends is still
+    // fed, so that it reads the answer before it finds the connection closed. Not from open or
+    // close.
     void (*shut)(struct wire *wire);
     // Writes the peer's address, without a port, and a NUL to `text` of WIRE_PEER_MAX bytes; "-"
     // where it has none.

@@ -6,7 +6,7 @@
 
 #include "core/frontend.h"
 
-#define FRONTENDS 2
+#define FRONTENDS 3
 
 extern const struct frontend *const frontends[FRONTENDS];
 

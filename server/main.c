@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/log.h"
+#include "server/hash_token.h"
 #include "server/libevent_log.h"
 #include "server/options.h"
 #include "server/server.h"
@@ -132,6 +133,10 @@ int main(int argc, char **argv)
         case ACTION_HELP:
             (void)fputs(options_help, stdout);
             fault = printed();
+            break;
+        case ACTION_HASH_TOKEN:
+            fault = hash_token(stdin, stdout, &why);
+            fault = fault == FAULT_NONE ? printed() : fail(fault, &why);
             break;
         case ACTION_CHECK:
         case ACTION_RUN:

@@ -8,9 +8,10 @@
 
 const char options_help[] =
     "Usage: tandemd [options]\n"
+    "       tandemd hash-token       print the hash of a token that is read, for http.tokens\n"
     "\n"
-    "A job broker that speaks the beanstalk and the Gearman protocol. Its jobs are in memory\n"
-    "only.\n"
+    "A job broker that speaks the beanstalk protocol, the Gearman protocol and HTTP. Its jobs\n"
+    "are in memory only.\n"
     "\n"
     "  -C, --config FILE            read settings from FILE (default: " OPTIONS_DEFAULT_CONFIG "\n"
     "                               where it exists)\n"
@@ -139,6 +140,10 @@ enum fault options_parse(struct options *options, int argc, char **argv, struct 
     if (!options->sets) {
         complaint_set(why, "out of memory");
         return FAULT_OTHER;
+    }
+    if (argc == 2 && strcmp(argv[1], "hash-token") == 0) {
+        options->action = ACTION_HASH_TOKEN;
+        return FAULT_NONE;
     }
     if (!options_scan(options, argc, argv, why)) {
         return FAULT_USAGE;

@@ -15,7 +15,7 @@
 
 #define OPTIONS_DEFAULT_CONFIG "/etc/tandem/tandemd.conf"
 
-enum action { ACTION_RUN, ACTION_CHECK, ACTION_VERSION, ACTION_HELP };
+enum action { ACTION_RUN, ACTION_CHECK, ACTION_VERSION, ACTION_HELP, ACTION_HASH_TOKEN };
 
 struct options {
     enum action action;

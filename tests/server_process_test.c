@@ -317,7 +317,22 @@ static void check_config_prints_the_settings_that_result(void **state)
                                        "exceptions = false\n"
                                        "on_timeout = retry\n"
                                        "on_fail = drop\n"
-                                       "handle_prefix = \n");
+                                       "handle_prefix = \n"
+                                       "\n"
+                                       "[http]\n"
+                                       "listen = \n"
+                                       "max_body = 64M\n"
+                                       "max_result = 64M\n"
+                                       "max_header_bytes = 16k\n"
+                                       "header_timeout = 10\n"
+                                       "body_timeout = 60\n"
+                                       "idle_timeout = 75\n"
+                                       "wait_timeout = 0\n"
+                                       "status_codes = honest\n"
+                                       "cors_origins = \n"
+                                       "hosts = \n"
+                                       "functions = \n"
+                                       "tokens = \n");
 }
 
 static void version_and_help_exit_with_zero(void **state)

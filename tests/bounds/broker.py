@@ -21,7 +21,7 @@ class Broker:
 
     def __init__(self, path, settings, open_files):
         command = [path, "--config", os.devnull, "--set", "beanstalk.listen=127.0.0.1:0",
-                   "--set", "gearman.listen="]
+                   "--set", "gearman.listen=", "--set", "http.listen="]
         for setting in settings:
             command += ["--set", setting]
         # A file, not a pipe: nobody would read the rest of it.

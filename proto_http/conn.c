@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_http/conn.h"
+
+#include "core/macros.h"
+
+#include "proto_http/accept.h"
+#include "proto_http/answer.h"
+#include "proto_http/body.h"
+#include "proto_http/request.h"
+#include "proto_http/wait.h"
+
+// How long what a refused client still sends is thrown away, so that it gets to read the answer
+// before the connection breaks.
+#define LINGER_FOR (5 * NSEC_PER_SEC)
+
+void web_conn_expect(struct web_conn *conn, nsec_t within)
+{
+    nsec_t at = nsec_add(broker_now(conn->shared->broker).mono, within);
+
+    // Full seconds, so that a busy connection seldom has another deadline.
+    conn->wire->deadline_at =
+        within == 0 ? NSEC_NEVER : nsec_add(at - at % NSEC_PER_SEC, NSEC_PER_SEC);
+}
+
+static void expect_request(struct web_conn *conn)
+{
+    conn->state = WEB_HEAD;
+    conn->begun = false;
+    conn->scan = (struct web_head_scan){0};
+    web_conn_expect(conn, nsec_from_seconds((uint64_t)conn->shared->options->idle_timeout));
+}
+
+void web_conn_begin(struct web_conn *conn)
+{
+    expect_request(conn);
+}
+
+void web_conn_next(struct web_conn *conn)
+{
+    bool keep_alive = conn->request && conn->request->keep_alive;
+
+    web_request_free(conn->request);
+    conn->request = NULL;
+    if (keep_alive) {
+        expect_request(conn);
+    } else if (conn->unread) {
+        conn->state = WEB_LINGER;
+        web_conn_expect(conn, LINGER_FOR);
+        wire_shut(conn->wire);
+    } else {
+        conn->state = WEB_FINISHED;
+        conn->wire->deadline_at = NSEC_NEVER;
+    }
+}
+
+//
+// States
+//
+
+static enum web_step refuse_head(struct web_conn *conn, unsigned status, const char *why)
+{
+    conn->unread = true;
+    web_refuse_status(conn, status, why);
+    web_conn_next(conn);
+    return WEB_STEP_ON;
+}
+
+static enum web_step head_incomplete(struct web_conn *conn)
+{
+    if (!conn->begun) {
+        conn->begun = true;
+        web_conn_expect(conn, nsec_from_seconds((uint64_t)conn->shared->options->header_timeout));
+    }
+    return WEB_STEP_MORE;
+}
+
+// An empty line in front of a request is left over from a sloppy client's last one.
+static void skip_empty_lines(struct web_turn *turn)
+{
+    while (turn->input.len >= 2 && turn->input.ptr[0] == '\r' && turn->input.ptr[1] == '\n') {
+        turn->input = slice_from(turn->input, 2);
+    }
+}
+
+// Whether the input may become an empty line, with which no request begins.
+static bool is_half_empty_line(const struct web_conn *conn, const struct web_turn *turn)
+{
+    return conn->scan.checked == 0 && turn->input.len == 1 && *turn->input.ptr == '\r';
+}
+
+static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
+{
+    size_t most = (size_t)conn->shared->options->max_header_bytes;
+    struct slice head;
+
+    if (conn->scan.checked == 0) {
+        skip_empty_lines(turn);
+    }
+    if (turn->input.len == 0 || is_half_empty_line(conn, turn)) {
+        return WEB_STEP_MORE;
+    }
+    if (turn->budget == 0) {
+        return WEB_STEP_AGAIN;
+    }
+    head = turn->input;
+    switch (web_head_check(&conn->scan, turn->input, most, &head.len)) {
+    case WEB_HEAD_MORE:
+        return head_incomplete(conn);
+    case WEB_HEAD_BAD:
+        return refuse_head(conn, 400, "the head of the request is malformed");
+    case WEB_HEAD_VERSION:
+        return refuse_head(conn, 505, "this is HTTP/1.1");
+    case WEB_HEAD_LONG:
+        return refuse_head(conn, 431, "the head of the request is too long");
+    case WEB_HEAD_DONE:
+        break;
+    }
+    turn->input = slice_from(turn->input, head.len);
+    turn->budget--;
+    conn->wire->deadline_at = NSEC_NEVER;
+    web_accept(conn, head);
+    return WEB_STEP_ON;
+}
+
+static enum web_step step_waiting(struct web_conn *conn, struct web_turn *turn)
+{
+    (void)conn;
+    (void)turn;
+    return WEB_STEP_BLOCKED;
+}
+
+static enum web_step step_linger(struct web_conn *conn, struct web_turn *turn)
+{
+    (void)conn;
+    turn->input = slice_from(turn->input, turn->input.len);
+    return WEB_STEP_MORE;
+}
+
+static enum web_step step_finished(struct web_conn *conn, struct web_turn *turn)
+{
+    (void)conn;
+    (void)turn;
+    return WEB_STEP_FINISHED;
+}
+
+typedef enum web_step (*step_fn)(struct web_conn *conn, struct web_turn *turn);
+
+static const step_fn steps[WEB_STATES] = {
+    [WEB_HEAD] = step_head,       [WEB_BODY] = web_body_step, [WEB_CHUNKS] = web_chunks_step,
+    [WEB_WAITING] = step_waiting, [WEB_LINGER] = step_linger, [WEB_FINISHED] = step_finished,
+};
+
+static enum feed_state feed_state(enum web_step step)
+{
+    switch (step) {
+    case WEB_STEP_MORE:
+        return FEED_MORE;
+    case WEB_STEP_AGAIN:
+        return FEED_AGAIN;
+    case WEB_STEP_BLOCKED:
+        return FEED_BLOCKED;
+    case WEB_STEP_FINISHED:
+        return FEED_FINISHED;
+    case WEB_STEP_ON:
+        break;
+    }
+    UNREACHABLE();
+}
+
+struct feed web_feed(void *state, struct slice input, unsigned budget)
+{
+    struct web_conn *conn = state;
+    struct web_turn turn = {.input = input.len ? input : SLICE(""), .budget = budget};
+    struct feed feed = {.state = FEED_MORE};
+    enum web_step step;
+
+    do {
+        step = steps[conn->state](conn, &turn);
+    } while (step == WEB_STEP_ON);
+    feed.state = feed_state(step);
+    feed.used = input.len - turn.input.len;
+    if (step == WEB_STEP_MORE && turn.input.len == 0 && conn->state == WEB_BODY) {
+        web_body_into(conn, &feed);
+    }
+    return feed;
+}
+
+struct feed web_filled(void *state, size_t len, unsigned budget)
+{
+    struct web_conn *conn = state;
+
+    web_body_filled(conn, len);
+    return web_feed(conn, SLICE(""), budget);
+}
+
+void web_expired(void *state)
+{
+    struct web_conn *conn = state;
+
+    if (conn->state == WEB_WAITING) {
+        web_wait_expired(conn);
+        return;
+    }
+    if (conn->state != WEB_LINGER && (conn->state != WEB_HEAD || conn->begun)) {
+        if (conn->request) {
+            conn->request->keep_alive = false;
+        }
+        web_refuse_status(conn, 408, "the request took too long to arrive");
+    }
+    web_request_free(conn->request);
+    conn->request = NULL;
+    conn->state = WEB_FINISHED;
+    wire_finish(conn->wire);
+}

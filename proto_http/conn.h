@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_HTTP_CONN_H
+#define TANDEM_PROTO_HTTP_CONN_H
+
+// One HTTP connection, and what all of them share. Requests are answered one after the other, in
+// the order in which they came: while one waits for its job, what follows it is kept by the host.
+//
+// A connection without a request costs only this struct; a request on its way has a struct of its
+// own (request.h) until it is answered.
+
+#include "core/broker.h"
+#include "core/frontend.h"
+#include "core/handle.h"
+
+#include "proto_http/head.h"
+#include "proto_http/http.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct web_tokens;
+struct web_request;
+
+struct web_shared {
+    struct broker *broker;
+    const struct web_options *options;
+    const struct process_facts *facts;
+    struct handles handles;
+    struct web_tokens *tokens; // owned; NULL where everybody may call
+    int64_t date_at;           // the second that `common` is for
+    char common[96];           // headers that every answer has: Server and Date
+    uint8_t common_len;
+};
+
+enum web_state {
+    WEB_HEAD,     // the head of a request
+    WEB_BODY,     // a body of a known length
+    WEB_CHUNKS,   // a body in chunks
+    WEB_WAITING,  // nothing: a job is waited for
+    WEB_LINGER,   // whatever: it is thrown away, so that the answer is not
+    WEB_FINISHED, // nothing any more
+    WEB_STATES
+};
+
+struct web_conn {
+    struct web_shared *shared;
+    struct wire *wire;
+    struct session *session;
+    struct web_request *request; // owned; NULL between requests
+    struct web_head_scan scan;   // WEB_HEAD
+    uint8_t state;               // enum web_state
+    bool begun : 1;              // WEB_HEAD: its first byte is there
+    bool unread : 1;             // a part of the request is still to come
+};
+
+struct web_turn {
+    struct slice input; // not used yet
+    unsigned budget;    // requests that may still begin
+};
+
+enum web_step {
+    WEB_STEP_ON,   // the state may have changed: make its step
+    WEB_STEP_MORE, // more input is needed
+    WEB_STEP_AGAIN,
+    WEB_STEP_BLOCKED,
+    WEB_STEP_FINISHED
+};
+
+// A connection begins.
+void web_conn_begin(struct web_conn *conn);
+
+// Something is to arrive within that time; 0 for any time.
+void web_conn_expect(struct web_conn *conn, nsec_t within);
+
+// The request is answered: the next one may come, or, where the connection is not to be kept, what
+// still comes is thrown away.
+void web_conn_next(struct web_conn *conn);
+
+// The front-end's functions of the same names.
+struct feed web_feed(void *conn, struct slice input, unsigned budget);
+struct feed web_filled(void *conn, size_t len, unsigned budget);
+void web_expired(void *conn);
+
+#endif

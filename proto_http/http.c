@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_http/http.h"
+
+#include "proto_http/conn.h"
+#include "proto_http/request.h"
+#include "proto_http/tokens.h"
+#include "proto_http/wait.h"
+
+#include <stddef.h>
+
+#define SECONDS_MAX 86400
+
+static const struct option options[] = {
+    {.name = "max_body",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct web_options, max_body),
+     .preset = "64M",
+     .max = INT64_C(1) << 30,
+     .live = true,
+     .effect = "A request with a larger body is answered 413."},
+    {.name = "max_result",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct web_options, max_result),
+     .preset = "64M",
+     .max = INT64_C(1) << 30,
+     .live = true,
+     .effect = "A request whose job's result is larger is answered 502."},
+    {.name = "max_header_bytes",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct web_options, max_header_bytes),
+     .preset = "16k",
+     .min = 1024,
+     .max = 32 << 10,
+     .live = true,
+     .effect = "A request with a larger head is answered 431."},
+    {.name = "header_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct web_options, header_timeout),
+     .preset = "10",
+     .max = SECONDS_MAX,
+     .live = true,
+     .effect = "Seconds that the head of a request may take to arrive; 0: any time."},
+    {.name = "body_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct web_options, body_timeout),
+     .preset = "60",
+     .max = SECONDS_MAX,
+     .live = true,
+     .effect = "Seconds without a byte of a body that is still to come; 0: any time."},
+    {.name = "idle_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct web_options, idle_timeout),
+     .preset = "75",
+     .max = SECONDS_MAX,
+     .live = true,
+     .effect = "Seconds that a connection stays without a request; 0: for ever."},
+    {.name = "wait_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct web_options, wait_timeout),
+     .preset = "0",
+     .max = UINT32_MAX,
+     .live = true,
+     .effect = "Seconds that a request waits for its job before it is answered 504; 0: no limit."},
+    {.name = "status_codes",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct web_options, status_codes),
+     .preset = "honest",
+     .choices = "honest|gearmand",
+     .live = true,
+     .effect = "What jobs that fail and submissions that are refused are answered with."},
+    {.name = "cors_origins",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct web_options, cors_origins),
+     .preset = "",
+     .live = true,
+     .effect = "Origins whose pages may call and see the answers; *: all."},
+    {.name = "hosts",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct web_options, hosts),
+     .preset = "",
+     .live = true,
+     .effect = "Names that a request may give as its Host, besides localhost and addresses."},
+    {.name = "functions",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct web_options, functions),
+     .preset = "",
+     .live = true,
+     .effect = "Globs of the functions that may be called; empty for all."},
+    {.name = "tokens",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct web_options, tokens),
+     .preset = "",
+     .effect = "The file of tokens that callers need; empty for none. Read again on SIGHUP."},
+    {.name = "job_retries",
+     .section = "gearman",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct web_options, job_retries),
+     .preset = "-1",
+     .min = -1,
+     .max = JOB_ATTEMPTS_MAX,
+     .live = true},
+    {.name = "on_fail",
+     .section = "gearman",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct web_options, on_fail),
+     .preset = "drop",
+     .choices = "drop|bury",
+     .live = true},
+    {.name = "handle_prefix",
+     .section = "gearman",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct web_options, handle_prefix),
+     .preset = ""},
+    {.name = NULL},
+};
+
+static enum status start(void *state, struct broker *broker, const void *settings,
+                         const struct process_facts *facts)
+{
+    struct web_shared *shared = state;
+
+    shared->broker = broker;
+    shared->options = settings;
+    shared->facts = facts;
+    if (!handles_begin(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
+        return STATUS_BAD_NAME;
+    }
+    if (*shared->options->tokens) {
+        shared->tokens = web_tokens_load(shared->options->tokens);
+        return shared->tokens ? STATUS_OK : STATUS_NOT_FOUND;
+    }
+    return STATUS_OK;
+}
+
+static void stop(void *state)
+{
+    struct web_shared *shared = state;
+
+    web_tokens_free(shared->tokens);
+}
+
+// Tokens that cannot be read leave those that were.
+static void reload(void *state)
+{
+    struct web_shared *shared = state;
+    struct web_tokens *fresh;
+
+    if (!shared->tokens) {
+        return;
+    }
+    fresh = web_tokens_load(shared->options->tokens);
+    if (fresh) {
+        web_tokens_free(shared->tokens);
+        shared->tokens = fresh;
+    }
+}
+
+static enum status conn_open(void *state, void *shared, struct wire *wire)
+{
+    struct web_conn *conn = state;
+    enum status status;
+
+    conn->shared = shared;
+    conn->wire = wire;
+    status = broker_session_open(conn->shared->broker, &web_session_ops, conn, CHOICE_OLDEST,
+                                 &conn->session);
+    if (status == STATUS_OK) {
+        web_conn_begin(conn);
+    }
+    return status;
+}
+
+// Whoever sends nothing more has gone, to this protocol.
+static bool conn_eof(void *state)
+{
+    (void)state;
+    return false;
+}
+
+static void conn_close(void *state)
+{
+    struct web_conn *conn = state;
+
+    broker_session_close(conn->session);
+    web_request_free(conn->request);
+}
+
+const struct frontend http_frontend = {
+    .name = "http",
+    .listen = "127.0.0.1:8080",
+    .options = options,
+    .options_size = sizeof(struct web_options),
+    .shared_size = sizeof(struct web_shared),
+    .conn_size = sizeof(struct web_conn),
+    .start = start,
+    .stop = stop,
+    .reload = reload,
+    .open = conn_open,
+    .feed = web_feed,
+    .filled = web_filled,
+    .eof = conn_eof,
+    .expired = web_expired,
+    .close = conn_close,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_HTTP_REQUEST_H
+#define TANDEM_PROTO_HTTP_REQUEST_H
+
+// A request on its way: what its head says, its body as it comes, and what is gathered of its
+// job's result until it can be answered.
+
+#include "core/blob.h"
+#include "core/broker.h"
+
+#include "proto_http/chunk.h"
+#include "proto_http/conn.h"
+#include "proto_http/fields.h"
+#include "proto_http/target.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WEB_UNIQUE_MAX 64
+
+enum web_result {
+    WEB_RESULT_GATHERS,
+    WEB_RESULT_INCOMPLETE, // a part of it was sent before this request joined
+    WEB_RESULT_TOO_LARGE
+};
+
+struct web_request {
+    enum web_method method;
+    bool version_1_0 : 1;
+    bool keep_alive : 1;
+    bool background : 1;
+    bool stream : 1;
+    struct web_target target;
+    char *origin; // owned: the origin that may see the answer; NULL for none
+
+    // Of the job.
+    uint32_t pri;
+    enum start_kind start_kind;
+    nsec_t start;
+    uint32_t ttr;  // seconds
+    uint64_t wait; // seconds; 0: no limit
+    uint8_t unique_len;
+    char unique[WEB_UNIQUE_MAX];
+
+    // While the body comes.
+    struct blob_builder body;
+    struct web_chunks chunks;
+
+    // While its job is waited for.
+    uint64_t job_id;
+    struct watch *watch; // NULL once the job is over
+    enum web_result result;
+    struct blob **parts; // owned, with a reference to each
+    uint32_t parts_count, parts_room;
+    size_t parts_len; // bytes
+    uint64_t events;  // that were sent, of a stream
+};
+
+// Notes who may see the answer; false without memory.
+bool web_request_set_origin(struct web_request *request, struct slice origin) MUST_USE;
+
+// Frees it. The watch is the caller's business.
+void web_request_free(struct web_request *request);
+
+// Forgets the parts of the result.
+void web_request_drop_parts(struct web_request *request);
+
+// Keeps another part, which is counted; false without memory.
+bool web_request_add_part(struct web_request *request, struct blob *part) MUST_USE;
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_http/stream.h"
+
+#include "core/macros.h"
+
+#include "proto_http/answer.h"
+#include "proto_http/request.h"
+
+#include <jansson.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES_MAX 128
+
+static void fail(struct web_conn *conn)
+{
+    wire_drop(conn->wire, "no memory for an event");
+}
+
+// Bytes as a string of JSON, or as one in base64 with the key that says so. False without memory.
+static bool set_data(json_t *object, struct blob *data)
+{
+    size_t len = data ? data->len : 0;
+    json_t *text = json_stringn(len ? data->bytes : "", len);
+    char *base64;
+    bool good;
+
+    if (text) {
+        return json_object_set_new(object, "data", text) == 0;
+    }
+    base64 = len <= INT32_MAX ? malloc((len + 2) / 3 * 4 + 1) : NULL;
+    if (!base64) {
+        return false;
+    }
+    (void)EVP_EncodeBlock((unsigned char *)base64, (const unsigned char *)data->bytes, (int)len);
+    good = json_object_set_new(object, "data", json_string_nocheck(base64)) == 0 &&
+           json_object_set_new(object, "encoding", json_string("base64")) == 0;
+    free(base64);
+    return good;
+}
+
+// A piece of the body: in a chunk of its own, where the body is in chunks.
+static void send_piece(struct web_conn *conn, struct slice head, struct slice text,
+                       struct slice tail)
+{
+    struct output *out = &conn->wire->out;
+    bool chunked = !conn->request->version_1_0;
+    char size[24];
+    int len = snprintf(size, sizeof size, "%zx\r\n", head.len + text.len + tail.len);
+
+    if (chunked) {
+        output_write(out, slice_of(size, (size_t)len));
+    }
+    output_write(out, head);
+    output_write(out, text);
+    output_write(out, tail);
+    if (chunked) {
+        output_write(out, SLICE("\r\n"));
+    }
+}
+
+// Sends an event and gives its object up.
+static void send_event(struct web_conn *conn, const char *name, json_t *object)
+{
+    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    char lines[LINES_MAX];
+    int len =
+        snprintf(lines, sizeof lines,
+                 "id: %llu\nevent: %s\ndata: ", (unsigned long long)++conn->request->events, name);
+
+    if (text) {
+        send_piece(conn, slice_of(lines, (size_t)len), slice_of(text, strlen(text)), SLICE("\n\n"));
+    } else {
+        fail(conn);
+    }
+    free(text);
+    json_decref(object);
+}
+
+static void send_end(struct web_conn *conn)
+{
+    if (!conn->request->version_1_0) {
+        output_write(&conn->wire->out, SLICE("0\r\n\r\n"));
+    }
+}
+
+static json_t *about_job(const struct web_conn *conn)
+{
+    char handle[HANDLE_MAX];
+    char *end = handle_write(&conn->shared->handles, conn->request->job_id, handle);
+
+    return json_pack("{s:s%}", "handle", handle, (size_t)(end - handle));
+}
+
+static void send_data(struct web_conn *conn, const char *name, struct blob *data)
+{
+    json_t *object = about_job(conn);
+
+    if (object && !set_data(object, data)) {
+        json_decref(object);
+        object = NULL;
+    }
+    send_event(conn, name, object);
+}
+
+static void send_progress(struct web_conn *conn, const struct job_event *event)
+{
+    json_t *object = about_job(conn);
+
+    if (object && (json_object_set_new(object, "numerator",
+                                       json_integer((json_int_t)event->numerator)) != 0 ||
+                   json_object_set_new(object, "denominator",
+                                       json_integer((json_int_t)event->denominator)) != 0)) {
+        json_decref(object);
+        object = NULL;
+    }
+    send_event(conn, "status", object);
+}
+
+void web_stream_begin(struct web_conn *conn)
+{
+    const struct web_answer answer = {
+        .status = 200,
+        .job_id = conn->request->job_id,
+        .command = "JOB_CREATED",
+        .type = "text/event-stream",
+        .extra = "Cache-Control: no-store\r\n",
+    };
+
+    web_answer_open(conn, &answer);
+    send_event(conn, "created", about_job(conn));
+}
+
+void web_stream_timeout(struct web_conn *conn)
+{
+    send_event(conn, "timeout", about_job(conn));
+    send_end(conn);
+}
+
+bool web_stream_tell(struct web_conn *conn, const struct job_event *event)
+{
+    struct output *out = &conn->wire->out;
+
+    if (out->stalled && output_pending(out) > conn->shared->options->max_result) {
+        wire_drop(conn->wire, "does not read what its job sends");
+        return false;
+    }
+    switch (event->kind) {
+    case JOB_EVENT_PROGRESS:
+        send_progress(conn, event);
+        return false;
+    case JOB_EVENT_DATA:
+        send_data(conn, "data", event->data);
+        return false;
+    case JOB_EVENT_WARNING:
+        send_data(conn, "warning", event->data);
+        return false;
+    case JOB_EVENT_RETRIED:
+        send_event(conn, "restart", about_job(conn));
+        return false;
+    case JOB_EVENT_COMPLETE:
+        send_data(conn, "complete", event->data);
+        break;
+    case JOB_EVENT_EXCEPTION:
+        send_data(conn, "exception", event->data);
+        break;
+    case JOB_EVENT_FAILED:
+    case JOB_EVENT_CANCELLED:
+        send_event(conn, "fail", about_job(conn));
+        break;
+    }
+    send_end(conn);
+    return true;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_http/submit.h"
+
+#include "core/digits.h"
+#include "core/macros.h"
+
+#include "proto_http/answer.h"
+#include "proto_http/request.h"
+#include "proto_http/stream.h"
+#include "proto_http/wait.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// A workload longer than this that was gathered becomes the job's body as it is.
+#define COPIED_MAX ((size_t)4096)
+#define WHY_MAX 96
+// When to come again after a refusal that passes by itself, seconds.
+#define RETRY_AFTER "Retry-After: 1\r\n"
+
+//
+// Headers
+//
+
+// 400, which names the header.
+static bool bad_field(struct web_conn *conn, enum web_field field, const char *why)
+{
+    char text[WHY_MAX];
+
+    (void)snprintf(text, sizeof text, "%s %s", web_field_name(field), why);
+    web_refuse_error(conn, 400, text);
+    return false;
+}
+
+static bool read_unique(struct web_conn *conn, const struct web_fields *fields)
+{
+    struct slice unique = fields->values[WEB_FIELD_UNIQUE];
+
+    if (unique.len > WEB_UNIQUE_MAX) {
+        return bad_field(conn, WEB_FIELD_UNIQUE, "is longer than 64 bytes");
+    }
+    if (unique.len > 0) {
+        memcpy(conn->request->unique, unique.ptr, unique.len);
+    }
+    conn->request->unique_len = (uint8_t)unique.len;
+    return true;
+}
+
+static bool read_background(struct web_conn *conn, const struct web_fields *fields)
+{
+    struct slice text = fields->values[WEB_FIELD_BACKGROUND];
+    bool yes = web_same_word(text, SLICE("true")) || web_same_word(text, SLICE("1")) ||
+               web_same_word(text, SLICE("yes"));
+    bool no = text.len == 0 || web_same_word(text, SLICE("false")) ||
+              web_same_word(text, SLICE("0")) || web_same_word(text, SLICE("no"));
+
+    if (!yes && !no) {
+        return bad_field(conn, WEB_FIELD_BACKGROUND, "is neither true nor false");
+    }
+    conn->request->background = yes;
+    return true;
+}
+
+// A number of the header, if it is there; false, answered, where it is none up to `most`.
+static bool read_number(struct web_conn *conn, const struct web_fields *fields,
+                        enum web_field field, uint64_t most, uint64_t *number)
+{
+    if (web_has(fields, field) && (!digits_read(fields->values[field], number) || *number > most)) {
+        return bad_field(conn, field, "is no number in its range");
+    }
+    return true;
+}
+
+static bool read_priority(struct web_conn *conn, const struct web_fields *fields)
+{
+    struct slice text = fields->values[WEB_FIELD_PRIORITY];
+    uint64_t number = PRI_NORMAL;
+
+    if (web_same_word(text, SLICE("high"))) {
+        number = PRI_HIGH;
+    } else if (web_same_word(text, SLICE("low"))) {
+        number = PRI_LOW;
+    } else if (web_has(fields, WEB_FIELD_PRIORITY) && !web_same_word(text, SLICE("normal")) &&
+               (!digits_read(text, &number) || number > UINT32_MAX)) {
+        return bad_field(conn, WEB_FIELD_PRIORITY, "is neither high, normal, low nor a number");
+    }
+    conn->request->pri = (uint32_t)number;
+    return true;
+}
+
+static bool read_start(struct web_conn *conn, const struct web_fields *fields)
+{
+    struct web_request *request = conn->request;
+    bool delayed = web_has(fields, WEB_FIELD_DELAY);
+    bool dated = web_has(fields, WEB_FIELD_EPOCH);
+    uint64_t delay = 0, epoch = 0;
+
+    if (!read_number(conn, fields, WEB_FIELD_DELAY, UINT32_MAX, &delay) ||
+        !read_number(conn, fields, WEB_FIELD_EPOCH, (uint64_t)(NSEC_NEVER / NSEC_PER_SEC),
+                     &epoch)) {
+        return false;
+    }
+    if ((delayed || dated) && !request->background) {
+        return bad_field(conn, delayed ? WEB_FIELD_DELAY : WEB_FIELD_EPOCH,
+                         "is for background jobs only");
+    }
+    if (delayed && dated) {
+        return bad_field(conn, WEB_FIELD_DELAY, "and X-Gearman-Epoch exclude each other");
+    }
+    request->start_kind = dated ? START_AT : delay ? START_AFTER : START_NOW;
+    request->start = nsec_from_seconds(dated ? epoch : delay);
+    return true;
+}
+
+static bool read_times(struct web_conn *conn, const struct web_fields *fields)
+{
+    struct web_request *request = conn->request;
+    uint64_t ttr = 0;
+
+    request->wait = (uint64_t)conn->shared->options->wait_timeout;
+    if (!read_number(conn, fields, WEB_FIELD_TTR, UINT32_MAX, &ttr) ||
+        !read_number(conn, fields, WEB_FIELD_TIMEOUT, UINT32_MAX, &request->wait)) {
+        return false;
+    }
+    request->ttr = (uint32_t)ttr;
+    return true;
+}
+
+// A header that says one thing cannot be there twice.
+static bool read_once(struct web_conn *conn, const struct web_fields *fields)
+{
+    for (int field = WEB_FIELD_UNIQUE; field < WEB_FIELD_COUNT; field++) {
+        if (fields->counts[field] > 1) {
+            return bad_field(conn, (enum web_field)field, "is there more than once");
+        }
+    }
+    return true;
+}
+
+bool web_submit_read(struct web_conn *conn, const struct web_fields *fields)
+{
+    if (!read_once(conn, fields) || !read_unique(conn, fields) || !read_background(conn, fields) ||
+        !read_priority(conn, fields) || !read_start(conn, fields) || !read_times(conn, fields)) {
+        return false;
+    }
+    conn->request->stream = !conn->request->background && fields->stream;
+    return true;
+}
+
+//
+// The job
+//
+
+static uint32_t attempts_of(int64_t retries)
+{
+    if (retries < 0) {
+        return 0;
+    }
+    return retries == 0 ? 1 : (uint32_t)retries;
+}
+
+static struct job_spec spec_of(const struct web_conn *conn, struct slice workload,
+                               struct blob *blob)
+{
+    const struct web_options *options = conn->shared->options;
+    const struct web_request *request = conn->request;
+    struct slice unique = slice_of(request->unique, request->unique_len);
+    struct job_spec spec = {
+        .pri = request->pri,
+        .start_kind = request->start_kind,
+        .start = request->start,
+        .ttr_for = nsec_from_seconds(request->ttr),
+        .max_attempts = attempts_of(options->job_retries),
+        .on_fail = options->on_fail == WEB_FAIL_BURIES ? ON_FAIL_BURY : ON_FAIL_DROP,
+        .on_loss = ON_LOSS_BACK,
+        .durable = request->background,
+    };
+
+    if (slice_equal(unique, SLICE("-"))) {
+        spec.key_kind = KEY_CONTENT;
+    } else if (unique.len > 0) {
+        spec.key_kind = KEY_NAME;
+        spec.key = unique;
+    }
+    if (blob && workload.len > COPIED_MAX) {
+        spec.body_blob = blob;
+    } else {
+        spec.body = workload;
+    }
+    return spec;
+}
+
+// A function that a job was submitted to is there until it is dropped, as a Gearman client's.
+static enum status submit(struct web_conn *conn, struct job_spec *spec,
+                          struct submission *submission)
+{
+    const struct web_target *target = &conn->request->target;
+    struct broker *broker = conn->shared->broker;
+    enum status status =
+        broker_queue_hold(broker, slice_of(target->name, target->name_len), &spec->queue);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = broker_submit(broker, spec, spec->durable ? NULL : conn->session, submission);
+    if (status == STATUS_OK) {
+        broker_queue_keep(broker, spec->queue, true);
+    }
+    broker_queue_drop(broker, spec->queue);
+    return status;
+}
+
+static void refuse_submission(struct web_conn *conn, enum status status)
+{
+    struct web_answer answer = {.status = 503, .command = "ERROR", .extra = RETRY_AFTER};
+
+    if (status == STATUS_QUEUE_FULL) {
+        answer.status = 429;
+    } else if (status == STATUS_TOO_LARGE || status == STATUS_BAD_NAME) {
+        answer.status = 400;
+        answer.extra = NULL;
+    }
+    if (conn->shared->options->status_codes == WEB_CODES_GEARMAND) {
+        answer.status = 200;
+    }
+    web_refuse(conn, &answer, status_text(status));
+    web_conn_next(conn);
+}
+
+void web_submit(struct web_conn *conn, struct slice workload, struct blob *blob)
+{
+    struct job_spec spec = spec_of(conn, workload, blob);
+    struct submission submission;
+    enum status status = submit(conn, &spec, &submission);
+
+    if (status != STATUS_OK) {
+        refuse_submission(conn, status);
+    } else if (conn->request->background) {
+        web_answer(
+            conn,
+            &(struct web_answer){.status = 200, .command = "JOB_CREATED", .job_id = submission.id},
+            SLICE(""));
+        web_conn_next(conn);
+    } else {
+        web_wait_begin(conn, &submission);
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_HTTP_TARGET_H
+#define TANDEM_PROTO_HTTP_TARGET_H
+
+// What a request is about, as its target says: a function to submit to, or one of our own pages.
+
+#include "core/broker.h"
+#include "core/handle.h"
+#include "core/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum web_place {
+    WEB_PLACE_NONE,     // the target is no good
+    WEB_PLACE_SERVER,   // `*`
+    WEB_PLACE_ROOT,     // no function is named
+    WEB_PLACE_FUNCTION, // a function
+    WEB_PLACE_JOB,      // /-/jobs/<handle>
+    WEB_PLACE_UNKNOWN   // something under /-/ that there is not
+};
+
+struct web_target {
+    enum web_place place;
+    bool has_query;
+    struct slice query;        // as it came
+    size_t name_len;           // of the function, or of the handle
+    char name[QUEUE_NAME_MAX]; // decoded
+};
+
+// Takes a target apart; `name` is decoded once.
+void web_target_read(struct slice text, struct web_target *target);
+
+// Decodes %XX into `to`, which has room for as many bytes as the text has; false where an escape is
+// incomplete.
+bool web_decode(struct slice text, char *to, size_t *len);
+
+#endif

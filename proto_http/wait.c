@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_http/wait.h"
+
+#include "core/macros.h"
+
+#include "proto_http/answer.h"
+#include "proto_http/request.h"
+#include "proto_http/stream.h"
+
+// The head of an answer about the job, with the status that says what happened, or 200 where the
+// client wants no other.
+static struct web_answer about(const struct web_conn *conn, unsigned status, const char *command)
+{
+    bool plain = conn->shared->options->status_codes == WEB_CODES_GEARMAND && command;
+
+    return (struct web_answer){
+        .status = plain ? 200 : status,
+        .command = command,
+        .job_id = conn->request->job_id,
+        .type = WEB_BYTES,
+    };
+}
+
+void web_wait_begin(struct web_conn *conn, const struct submission *submission)
+{
+    struct web_request *request = conn->request;
+    struct job_info info;
+
+    request->job_id = submission->id;
+    request->watch = submission->watch;
+    if (submission->joined) {
+        broker_job_info(conn->shared->broker, broker_find(conn->shared->broker, submission->id),
+                        &info);
+        request->result = info.spoken ? WEB_RESULT_INCOMPLETE : WEB_RESULT_GATHERS;
+    }
+    if (request->wait) {
+        conn->wire->deadline_at =
+            nsec_add(broker_now(conn->shared->broker).mono, nsec_from_seconds(request->wait));
+    }
+    conn->state = WEB_WAITING;
+    if (request->stream) {
+        web_stream_begin(conn);
+    }
+}
+
+void web_wait_expired(struct web_conn *conn)
+{
+    struct web_request *request = conn->request;
+    struct web_answer answer = about(conn, 504, NULL);
+
+    broker_unwatch(request->watch);
+    request->watch = NULL;
+    if (request->stream) {
+        web_stream_timeout(conn);
+    } else {
+        web_refuse(conn, &answer, "the job is not done yet");
+    }
+    web_conn_next(conn);
+    wire_wake(conn->wire);
+}
+
+//
+// Results
+//
+
+static void gather(struct web_conn *conn, struct blob *part)
+{
+    struct web_request *request = conn->request;
+
+    if (request->result != WEB_RESULT_GATHERS || !part || part->len == 0) {
+        return;
+    }
+    if (request->parts_len + part->len > conn->shared->options->max_result) {
+        web_request_drop_parts(request);
+        request->result = WEB_RESULT_TOO_LARGE;
+    } else if (!web_request_add_part(request, part)) {
+        wire_drop(conn->wire, "no memory for a result");
+    }
+}
+
+static void answer_complete(struct web_conn *conn, struct blob *last)
+{
+    struct web_request *request = conn->request;
+    struct web_answer answer = about(conn, 200, "WORK_COMPLETE");
+
+    gather(conn, last);
+    switch (request->result) {
+    case WEB_RESULT_INCOMPLETE:
+        answer = about(conn, 500, NULL);
+        web_refuse(conn, &answer, "incomplete");
+        return;
+    case WEB_RESULT_TOO_LARGE:
+        answer = about(conn, 502, NULL);
+        web_refuse(conn, &answer, "the result is too large");
+        return;
+    case WEB_RESULT_GATHERS:
+        break;
+    }
+    web_answer_head(conn, &answer, request->parts_len);
+    for (uint32_t i = 0; i < request->parts_count; i++) {
+        output_blob(&conn->wire->out, request->parts[i]);
+    }
+}
+
+static void answer_exception(struct web_conn *conn, struct blob *exception)
+{
+    struct web_answer answer = about(conn, 500, "WORK_EXCEPTION");
+
+    web_answer_head(conn, &answer, exception ? exception->len : 0);
+    if (exception && exception->len > 0) {
+        output_blob(&conn->wire->out, exception);
+    }
+}
+
+static void answer_failed(struct web_conn *conn, unsigned status, const char *why)
+{
+    struct web_answer answer = about(conn, status, "WORK_FAIL");
+
+    if (answer.status == 200) {
+        web_answer(conn, &answer, SLICE(""));
+    } else {
+        web_refuse(conn, &answer, why);
+    }
+}
+
+// True: the request is answered.
+static bool tell_plain(struct web_conn *conn, const struct job_event *event)
+{
+    switch (event->kind) {
+    case JOB_EVENT_PROGRESS:
+    case JOB_EVENT_WARNING:
+        return false;
+    case JOB_EVENT_DATA:
+        gather(conn, event->data);
+        return false;
+    case JOB_EVENT_RETRIED:
+        // What the lost attempt said is not part of what the next one will say.
+        web_request_drop_parts(conn->request);
+        conn->request->result = WEB_RESULT_GATHERS;
+        return false;
+    case JOB_EVENT_COMPLETE:
+        answer_complete(conn, event->data);
+        return true;
+    case JOB_EVENT_EXCEPTION:
+        answer_exception(conn, event->data);
+        return true;
+    case JOB_EVENT_FAILED:
+        answer_failed(conn, 500, "the job has failed");
+        return true;
+    case JOB_EVENT_CANCELLED:
+        answer_failed(conn, 410, "the job was taken back");
+        return true;
+    }
+    UNREACHABLE();
+}
+
+static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
+{
+    struct web_conn *conn = owner;
+    struct web_request *request = conn->request;
+
+    (void)watch;
+    ENSURE(request && request->watch == watch);
+    if (request->stream ? web_stream_tell(conn, event) : tell_plain(conn, event)) {
+        request->watch = NULL;
+        web_conn_next(conn);
+    }
+    wire_wake(conn->wire);
+}
+
+static void on_leased(void *owner, const struct job *job)
+{
+    (void)owner;
+    (void)job;
+    UNREACHABLE(); // a request takes no job
+}
+
+static void on_wait_over(void *owner, enum wait_end why)
+{
+    (void)owner;
+    (void)why;
+    UNREACHABLE();
+}
+
+static void on_nudged(void *owner)
+{
+    (void)owner;
+    UNREACHABLE();
+}
+
+const struct session_ops web_session_ops = {
+    .leased = on_leased,
+    .wait_over = on_wait_over,
+    .nudged = on_nudged,
+    .job_event = on_job_event,
+};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_HASH_TOKEN_H
+#define TANDEM_SERVER_HASH_TOKEN_H
+
+// `tandemd hash-token`: for the file of http.tokens.
+
+#include "core/macros.h"
+#include "server/complaint.h"
+#include "server/fault.h"
+
+#include <stdio.h>
+
+// Reads a token, a line of `input`, and prints its hash.
+enum fault hash_token(FILE *input, FILE *output, struct complaint *why) MUST_USE;
+
+#endif

@@ -1,0 +1,12 @@
+# HTTP conversations in memory; Gearman's and beanstalk's workers do the jobs.
+add_library(wire_http STATIC support/wire_http.c)
+target_link_libraries(wire_http PUBLIC proto_http wire_gear PRIVATE tandem_warnings)
+
+foreach(area submit field answer conn guard token stream job limit strict split)
+    tandem_test(NAME http_${area}_test LABEL wire
+        SOURCES http_${area}_test.c LINKS wire_http)
+endforeach()
+tandem_test(NAME http_bean_test LABEL wire
+    SOURCES http_bean_test.c LINKS wire_http wire_bean)
+tandem_test(NAME http_memory_test LABEL wire NTH_ALLOC
+    SOURCES http_memory_test.c LINKS wire_http)

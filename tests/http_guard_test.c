@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+
+// Who may call where there are no tokens: Host, pages of browsers, and what is offered at all.
+
+#include "tests/support/wire_http.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BACKGROUND "X-Gearman-Background: 1\r\n"
+
+static char origins[] = "https://app.example, http://other.example:81";
+static char everybody[] = "*";
+static char hosts[] = "broker.example tandem,jobs.example";
+
+//
+// Host
+//
+
+// A request with that Host (and a token of HTTP/1.1) is answered so.
+static void host_is(struct web *t, const char *host, unsigned status)
+{
+    struct peer *peer = peer_new(t->rig);
+    char said[300];
+    int len = snprintf(said, sizeof said, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", host);
+
+    asks(peer, slice_of(said, (size_t)len), status);
+    peer_free(peer);
+}
+
+static void a_host_is_an_address_or_localhost(void **state)
+{
+    static const char *const good[] = {"localhost",   "LocalHost:8080", "127.0.0.1",
+                                       "10.1.2.3:80", "[::1]",          "[::1]:8080",
+                                       "[fe80::1:2]", "localhost:0",    "0.0.0.0:65535"};
+    struct web *t = *state;
+
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        host_is(t, good[i], 404);
+    }
+}
+
+static void any_other_host_is_refused(void **state)
+{
+    static const char *const bad[] = {"evil.example",
+                                      "localhost.evil.example",
+                                      "localhostx",
+                                      "127.0.0.1.evil.example",
+                                      "127.1",
+                                      "1",
+                                      "::1",
+                                      "[::1",
+                                      "::1]",
+                                      "[127.0.0.1]",
+                                      "[]",
+                                      "localhost:",
+                                      "localhost:x",
+                                      "localhost:65536",
+                                      ":80",
+                                      "localhost:80:80",
+                                      "a b",
+                                      "[::1]x",
+                                      "[::1]x:80",
+                                      "user@localhost",
+                                      "",
+                                      "localhost,x",
+                                      "0x7f.0.0.1",
+                                      "256.0.0.1",
+                                      "broker.example"};
+    struct web *t = *state;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        host_is(t, bad[i], 403);
+    }
+}
+
+static void more_hosts_may_be_configured(void **state)
+{
+    struct web *t = *state;
+
+    t->settings.hosts = hosts;
+    host_is(t, "broker.example", 404);
+    host_is(t, "BROKER.example:8080", 404);
+    host_is(t, "tandem", 404);
+    host_is(t, "jobs.example", 404);
+    host_is(t, "localhost", 404);
+    host_is(t, "example", 403);
+    host_is(t, "x.broker.example", 403);
+    host_is(t, "broker.example,tandem", 403);
+}
+
+static void a_wrong_host_is_refused_whatever_is_asked(void **state)
+{
+    struct web *t = *state;
+
+    asks(t->a, SLICE("POST /f HTTP/1.1\r\nHost: evil.example\r\n" BACKGROUND "\r\n"), 403);
+    asks(t->a, SLICE("OPTIONS /f HTTP/1.1\r\nHost: evil.example\r\n\r\n"), 403);
+    asks(t->a, SLICE("GET /-/jobs/x HTTP/1.1\r\nHost: evil.example\r\n\r\n"), 403);
+    stays(t->a, asks(t->a,
+                     SLICE("GET /f HTTP/1.0\r\nConnection: keep-alive\r\n"
+                           "Host: evil.example\r\n\r\n"),
+                     403));
+    asks(t->a, SLICE("POST /f HTTP/1.0\r\n" BACKGROUND "\r\n"), 200);
+    assert_int_equal(http_jobs(t), 1);
+}
+
+//
+// Pages of browsers
+//
+
+static void a_request_of_an_unknown_page_is_refused(void **state)
+{
+    struct web *t = *state;
+
+    stays(t->a, asks(t->a, http_get("/f", "Origin: https://app.example\r\n"), 403));
+    asks(t->a, http_get("/f", "Origin: null\r\n"), 403);
+    asks(t->a, http_get("/f", "Origin: http://localhost:8080\r\n"), 403);
+    asks(t->a, http_get("/f", "Origin:\r\n"), 403);
+    t->settings.cors_origins = origins;
+    asks(t->a, http_get("/f", "Origin: https://app.example.evil\r\n"), 403);
+    asks(t->a, http_get("/f", "Origin: http://app.example\r\n"), 403);
+    asks(t->a, http_get("/f", "Origin: https://app.example:443\r\n"), 403);
+    asks(t->a, http_get("/f", "Origin: null\r\n"), 403);
+    asks(t->a, http_get("/f", "Origin: *\r\n"), 403);
+    asks(t->a, http_get("/f", "Origin: https://app.example, http://other.example:81\r\n"), 403);
+    assert_int_equal(http_jobs(t), 0);
+}
+
+static void a_page_that_is_named_may_call_and_see_the_answer(void **state)
+{
+    struct web *t = *state;
+    const struct http_answer *answer;
+
+    t->settings.cors_origins = origins;
+    answer = asks(t->a, POST("/f", BACKGROUND "Origin: https://app.example\r\n", ""), 200);
+    field_is(answer, "Access-Control-Allow-Origin", "https://app.example");
+    field_is(answer, "Access-Control-Expose-Headers", "X-Gearman-Job-Handle, X-Gearman-Command");
+    field_is(answer, "Vary", "Origin");
+    answer = asks(t->a, http_get("/", "Origin: http://other.example:81\r\n"), 404);
+    field_is(answer, "Access-Control-Allow-Origin", "http://other.example:81");
+    waits(t->a, POST("/f", "Origin: https://app.example\r\nSec-Fetch-Site: cross-site\r\n", "x"));
+    http_can_do(t->w, "f");
+    grabs(t->w, "f", "");
+    gear_says(t->w, REQ(WORK_COMPLETE, grabs(t->w, "f", "x"), "r"), NOTHING);
+    field_is(answered(t->a, 200), "Access-Control-Allow-Origin", "https://app.example");
+}
+
+static void answers_vary_by_origin_where_origins_are_named(void **state)
+{
+    struct web *t = *state;
+    const struct http_answer *answer = asks(t->a, http_get("/", ""), 404);
+
+    field_is(answer, "Vary", NULL);
+    t->settings.cors_origins = origins;
+    answer = asks(t->a, http_get("/", ""), 404);
+    field_is(answer, "Vary", "Origin");
+    field_is(answer, "Access-Control-Allow-Origin", NULL);
+}
+
+static void an_asterisk_names_every_page(void **state)
+{
+    struct web *t = *state;
+
+    t->settings.cors_origins = everybody;
+    field_is(asks(t->a, http_get("/", "Origin: http://a.b\r\n"), 404),
+             "Access-Control-Allow-Origin", "http://a.b");
+    field_is(asks(t->a, http_get("/", "Origin: null\r\n"), 404), "Access-Control-Allow-Origin",
+             "null");
+}
+
+static void an_origin_that_is_none_is_not_echoed(void **state)
+{
+    static const char *const bad[] = {"http://\xff", "a\tb", "http://a b"};
+    struct web *t = *state;
+    char headers[100];
+
+    t->settings.cors_origins = everybody;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct slice heard;
+        struct http_answer answer;
+
+        (void)snprintf(headers, sizeof headers, "Origin: %s\r\n", bad[i]);
+        heard = peer_ask(t->a, http_get("/", headers));
+        assert_true(http_take(&heard, false, &answer));
+        field_is(&answer, "Access-Control-Allow-Origin", NULL);
+    }
+}
+
+static void a_preflight_is_answered_where_the_origin_is_named(void **state)
+{
+    struct web *t = *state;
+    const struct http_answer *answer;
+
+    t->settings.cors_origins = origins;
+    answer = asks(t->a,
+                  http_bare("OPTIONS", "/f",
+                            "Origin: https://app.example\r\nAccess-Control-Request-Method: POST\r\n"
+                            "Access-Control-Request-Headers: x-gearman-unique\r\n"),
+                  204);
+    field_is(answer, "Access-Control-Allow-Origin", "https://app.example");
+    field_is(answer, "Access-Control-Allow-Methods", "GET, POST, PUT, DELETE");
+    assert_non_null(
+        strstr(http_field(answer, "Access-Control-Allow-Headers").ptr, "X-Gearman-Unique"));
+    assert_non_null(http_field(answer, "Allow").ptr);
+    answer = asks(t->a,
+                  http_bare("OPTIONS", "/f",
+                            "Origin: https://evil.example\r\n"
+                            "Access-Control-Request-Method: POST\r\n"),
+                  204);
+    field_is(answer, "Access-Control-Allow-Origin", NULL);
+    field_is(answer, "Access-Control-Allow-Methods", NULL);
+}
+
+static void without_an_origin_a_page_of_another_site_is_refused(void **state)
+{
+    struct web *t = *state;
+
+    asks(t->a, http_get("/f", "Sec-Fetch-Site: cross-site\r\n"), 403);
+    asks(t->a, http_get("/f", "Sec-Fetch-Site: same-site\r\n"), 403);
+    asks(t->a, http_get("/f", "Sec-Fetch-Site: \r\n"), 403);
+    asks(t->a, http_get("/f", "Sec-Fetch-Site: none, cross-site\r\n"), 403);
+    t->settings.cors_origins = everybody;
+    asks(t->a, http_get("/f", "Sec-Fetch-Site: cross-site\r\n"), 403);
+    asks(t->a, POST("/f", BACKGROUND "Sec-Fetch-Site: same-origin\r\n", ""), 200);
+    asks(t->a, POST("/f", BACKGROUND "Sec-Fetch-Site: None\r\n", ""), 200);
+    assert_int_equal(http_jobs(t), 2);
+}
+
+static void a_job_is_not_shown_to_an_unknown_page(void **state)
+{
+    struct web *t = *state;
+
+    asks(t->a, POST("/f", BACKGROUND, ""), 200);
+    asks(t->a, http_get("/-/jobs/" GEAR_PREFIX "1", "Origin: http://x\r\n"), 403);
+    asks(t->a, http_bare("DELETE", "/-/jobs/" GEAR_PREFIX "1", "Sec-Fetch-Site: cross-site\r\n"),
+         403);
+    assert_int_equal(http_jobs(t), 1);
+}
+
+//
+// http.functions
+//
+
+static void only_what_is_offered_is_submitted(void **state)
+{
+    static char offered[] = "mail-*, image/thumb, ?x";
+    struct web *t = *state;
+
+    t->settings.functions = offered;
+    asks(t->a, POST("/mail-send", BACKGROUND, ""), 200);
+    asks(t->a, POST("/mail-", BACKGROUND, ""), 200);
+    asks(t->a, POST("/image/thumb", BACKGROUND, ""), 200);
+    asks(t->a, POST("/ax", BACKGROUND, ""), 200);
+    asks(t->a, POST("/mail-a%2fb", BACKGROUND, ""), 200);
+    stays(t->a, asks(t->a, http_get("/f", ""), 403));
+    asks(t->a, POST("/mail", BACKGROUND, ""), 403);
+    asks(t->a, POST("/xmail-", BACKGROUND, ""), 403);
+    asks(t->a, POST("/image/thumbs", BACKGROUND, ""), 403);
+    asks(t->a, POST("/x", BACKGROUND, ""), 403);
+    asks(t->a, POST("/%2a", BACKGROUND, ""), 403);
+    assert_int_equal(http_jobs(t), 5);
+    asks(t->a, http_get("/-/jobs/" GEAR_PREFIX "1", ""), 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        HTTP(a_host_is_an_address_or_localhost),
+        HTTP(any_other_host_is_refused),
+        HTTP(more_hosts_may_be_configured),
+        HTTP(a_wrong_host_is_refused_whatever_is_asked),
+        HTTP(a_request_of_an_unknown_page_is_refused),
+        HTTP(a_page_that_is_named_may_call_and_see_the_answer),
+        HTTP(answers_vary_by_origin_where_origins_are_named),
+        HTTP(an_asterisk_names_every_page),
+        HTTP(an_origin_that_is_none_is_not_echoed),
+        HTTP(a_preflight_is_answered_where_the_origin_is_named),
+        HTTP(without_an_origin_a_page_of_another_site_is_refused),
+        HTTP(a_job_is_not_shown_to_an_unknown_page),
+        HTTP(only_what_is_offered_is_submitted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
