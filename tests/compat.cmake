@@ -15,5 +15,7 @@ endfunction()
 tandem_compat_test(beanstalk scripts ${TANDEM_BEANSTALKD})
 tandem_compat_test(beanstalk random ${TANDEM_BEANSTALKD})
 tandem_compat_test(gearman scripts ${TANDEM_GEARMAND})
+tandem_compat_test(http scripts ${TANDEM_GEARMAND})
 # Their waits are real, and short beside those of a busy machine.
-set_tests_properties(compat_beanstalk_scripts compat_gearman_scripts PROPERTIES RUN_SERIAL TRUE)
+set_tests_properties(compat_beanstalk_scripts compat_gearman_scripts compat_http_scripts
+    PROPERTIES RUN_SERIAL TRUE)

@@ -5,11 +5,13 @@ import os
 import socket
 
 NAME = "beanstalk"
+PORTS = 1
 SECONDS = 5  # of a measurement
 
 
 def tandemd(options, port):
     return [options.tandemd, "--config", os.devnull, "--set", "gearman.listen=",
+            "--set", "http.listen=",
             "--set", f"beanstalk.listen=127.0.0.1:{port}"]
 
 

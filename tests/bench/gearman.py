@@ -6,6 +6,7 @@ import socket
 import struct
 
 NAME = "gearman"
+PORTS = 1
 SECONDS = 3  # of a measurement: with three servers there are many
 HEADER = struct.Struct(">4sII")
 JOB_CREATED = 8
@@ -14,7 +15,7 @@ SUBMIT_JOB_BG = 18
 
 def tandemd(options, port):
     return [options.tandemd, "--config", os.devnull, "--set", "beanstalk.listen=",
-            "--set", f"gearman.listen=127.0.0.1:{port}"]
+            "--set", f"gearman.listen=127.0.0.1:{port}", "--set", "http.listen="]
 
 
 def gearmand(threads):
@@ -26,16 +27,25 @@ def gearmand(threads):
 COMMANDS = {"tandemd": tandemd, "gearmand-t1": gearmand(1), "gearmand-t4": gearmand(4)}
 
 
-def books(port):
-    """How many jobs there are: how many there were is counted by nobody."""
+def status(port):
+    """The numbers of each function: jobs, those that run, workers."""
     with socket.create_connection(("127.0.0.1", port)) as conn:
         conn.sendall(b"status\n")
-        total = 0
+        functions = []
         for line in conn.makefile("rb"):
             if line == b".\n":
-                return {"left": total}
-            total += int(line.split(b"\t")[1])
+                return functions
+            functions.append([int(number) for number in line.split(b"\t")[1:]])
     raise ConnectionError("the answer to status has no end")
+
+
+def books(port):
+    """How many jobs there are: how many there were is counted by nobody."""
+    return {"left": sum(jobs for jobs, _, _ in status(port))}
+
+
+def workers(port):
+    return sum(count for _, _, count in status(port))
 
 
 class Peer:

@@ -9,6 +9,7 @@ import typing
 
 import beanstalk
 import gearman
+import posts
 from neighbours import beside
 from servers import Failure, Server, load_command, run_load
 
@@ -98,6 +99,20 @@ def measure_idle(options, servers):
                               + server.log_text())
             results[name] = (server.resident() - before) / options.idle
             load.communicate()
+    return results
+
+
+def measure_posts(options, servers):
+    """{title: {server: [result of each round]}}"""
+    results = {}
+    seconds = posts.SECONDS if options.seconds is None else options.seconds
+    for round_number in range(options.rounds):
+        for case in posts.cases():
+            for name in order_of(servers, round_number):
+                progress(f"round {round_number + 1} of {options.rounds}: {case.title}: {name}")
+                with Server(posts, name, options) as server:
+                    results.setdefault(case.title, {}).setdefault(name, []).append(
+                        posts.measure(options, server, case, seconds))
     return results
 
 

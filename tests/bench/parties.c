@@ -140,3 +140,32 @@ const struct workload workload_trips = {
     .start = trips_start,
     .answered = trips_answered,
 };
+
+//
+// work: workers alone, who do what others put until they are stopped
+//
+
+static void work_start(struct run *run, struct conn *conn)
+{
+    run_subscribe(run, conn);
+    run_take(run, conn);
+}
+
+static void work_answered(struct run *run, struct conn *conn, const struct request *request,
+                          const struct reply *reply)
+{
+    if (reply->kind != REPLY_OK)
+        run_broken("a worker was interrupted");
+    if (request->op == OP_TAKE) {
+        run_done(run, conn, reply);
+        run_take(run, conn);
+    }
+}
+
+const struct workload workload_work = {
+    .name = "work",
+    .help = "workers that do what others put, until they are ended by a signal",
+    .finished_by = OP_DONE,
+    .start = work_start,
+    .answered = work_answered,
+};

@@ -21,32 +21,37 @@ class Failure(Exception):
 
 
 class Server:
-    """A fresh server on a free port of the loopback interface, pinned to the first core."""
+    """A fresh server on free ports of the loopback interface, pinned to the first core.
+
+    `port` is the first of them, the one that load and questions go to.
+    """
 
     def __init__(self, protocol, name, options, strace_to=None):
         self.protocol = protocol
         self.name = name
-        self.port = free_port()
+        self.ports = [free_port() for _ in range(protocol.PORTS)]
+        self.port = self.ports[0]
         self.log = tempfile.TemporaryFile()
         command = ["taskset", "-c", str(options.cores[0])]
         if strace_to:
             command += ["strace", "-f", "-c", "-o", strace_to]
-        self.process = subprocess.Popen(command + protocol.COMMANDS[name](options, self.port),
+        self.process = subprocess.Popen(command + protocol.COMMANDS[name](options, *self.ports),
                                         stdout=self.log, stderr=self.log)
         try:
-            self.wait_until_listening()
+            for port in self.ports:
+                self.wait_until_listening(port)
             self.pid = only_child(self.process.pid) if strace_to else self.process.pid
         except Exception:
             self.process.kill()
             raise
 
-    def wait_until_listening(self):
+    def wait_until_listening(self, port):
         give_up_at = time.monotonic() + START_SECONDS
         while time.monotonic() < give_up_at:
             if self.process.poll() is not None:
                 raise Failure(f"{self.name} did not start:\n{self.log_text()}")
             try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
+                socket.create_connection(("127.0.0.1", port)).close()
                 return
             except ConnectionRefusedError:
                 time.sleep(POLL_SECONDS)
@@ -65,6 +70,11 @@ class Server:
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) * 1024
         raise Failure(f"{self.name} has gone:\n{self.log_text()}")
+
+    def cpu_seconds(self):
+        """Of all its threads, so far."""
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def __enter__(self):
         return self

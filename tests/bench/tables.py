@@ -85,3 +85,30 @@ def print_sizes(title, by_server, servers, unit):
     ratio = (f"ratio {by_server[servers[0]] / by_server[servers[1]]:.2f}"
              if len(servers) == 2 and by_server[servers[1]] else "")
     print(f"{title:36}{row}{ratio}   ({unit})")
+
+
+def print_posts(results, servers):
+    print(f"{'wrk, 1 thread, 50 connections':34}{'server':12}{'req/s':>9}{'+-':>5}"
+          f"{'cpu us/req':>12}{'+-':>5}{'p50 us':>9}{'p99 us':>9}{'busy':>6}{'errors':>8}")
+    for title, by_server in results.items():
+        for name in servers:
+            rounds = by_server[name]
+            print(f"{title if name == servers[0] else '':34}{name:12}"
+                  f"{median(rounds, 'rate'):9.0f}{spread(rounds, 'rate'):4.0f}%"
+                  f"{median(rounds, 'server_cpu_us'):12.2f}"
+                  f"{spread(rounds, 'server_cpu_us'):4.0f}%{median(rounds, 'p50_us'):9.0f}"
+                  f"{median(rounds, 'p99_us'):9.0f}{100 * median(rounds, 'server_busy'):5.0f}%"
+                  f"{sum(one['errors'] for one in rounds):8.0f}")
+        print_post_ratios(by_server, servers)
+    print("gearmand hangs up behind each answer, so wrk connects anew for each request, which it\n"
+          "counts in no latency. busy: the server's core, which all its threads share; wrk and the\n"
+          "workers share the other.\n")
+
+
+def print_post_ratios(by_server, servers):
+    for other in servers[1:]:
+        rate, cpu, p50, p99 = [median(by_server[servers[0]], key) / median(by_server[other], key)
+                               for key in ("rate", "server_cpu_us", "p50_us", "p99_us")]
+        print(f"{'ratio to ':>34}{other:12}{rate:9.2f}{'':5}{cpu:12.2f}{'':5}{p50:9.2f}{p99:9.2f}")
+    if len(servers) > 1:
+        print()

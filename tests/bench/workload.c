@@ -116,7 +116,7 @@ static const struct workload idle = {
 };
 
 const struct workload *const workloads[] = {
-    &put, &cycle, &workload_pairs, &workload_trips, &workload_drain, &idle, NULL,
+    &put, &cycle, &workload_pairs, &workload_trips, &workload_work, &workload_drain, &idle, NULL,
 };
 
 const struct workload *workload_find(const char *name)

@@ -30,6 +30,8 @@ extern const struct workload workload_drain;
 // with one.
 extern const struct workload workload_pairs;
 extern const struct workload workload_trips;
+// Workers alone.
+extern const struct workload workload_work;
 
 // All of them; the last is NULL.
 extern const struct workload *const workloads[];

@@ -1,46 +1,69 @@
 // SPDX-License-Identifier: MIT
 'use strict'
 
-// A tandemd of the test's own, on a port that the system chooses. TANDEMD is the path of the
-// executable. Where BEANSTALK_ADDRESS (host:port) is set, the server that runs there is used
-// instead, so that a test can be tried against another implementation.
+// A tandemd of the test's own, on ports that the system chooses. TANDEMD is the path of the
+// executable. Where BEANSTALK_ADDRESS, GEARMAN_ADDRESS or HTTP_ADDRESS (host:port) is set, the
+// servers that run there are used instead, so that a test can be tried against another
+// implementation.
 
 const { spawn } = require('node:child_process')
 const readline = require('node:readline')
 
-const LISTENING = / listening (?=.*\bprotocol=beanstalk\b).*\baddress=([0-9.]+):(\d+)/
+const PROTOCOLS = ['beanstalk', 'gearman', 'http']
+const LISTENING =
+  / listening (?=.*\bprotocol=(beanstalk|gearman|http)\b).*\baddress=([0-9.]+):(\d+)/
+const STARTED = / started /
 
-// Resolves to {host, port, stop}. stop() resolves when the broker has ended, and rejects unless it
-// ended well.
-async function start() {
-  if (process.env.BEANSTALK_ADDRESS) {
-    const [host, port] = process.env.BEANSTALK_ADDRESS.split(':')
-    return { host, port: Number(port), stop: async () => {} }
+function parse(address) {
+  const [host, port] = address.split(':')
+  return { host, port: Number(port) }
+}
+
+// Resolves to the broker's addresses, {beanstalk: {host, port}, gearman: ..., http: ...}.
+function addressesIn(log) {
+  const addresses = {}
+  return new Promise(resolve => {
+    readline.createInterface({ input: log }).on('line', line => {
+      const found = LISTENING.exec(line)
+      if (found) addresses[found[1]] = { host: found[2], port: Number(found[3]) }
+      if (STARTED.test(line)) resolve(addresses)
+      process.stderr.write(`${line}\n`)
+    })
+  })
+}
+
+// Resolves to {host, port, gearman: {host, port}, http: {host, port}, stop}; host and port without
+// more are beanstalk's. `settings` are as for --set. stop() resolves when the broker has ended, and
+// rejects unless it ended well.
+async function start(settings = []) {
+  const { BEANSTALK_ADDRESS, GEARMAN_ADDRESS, HTTP_ADDRESS } = process.env
+  if (BEANSTALK_ADDRESS || GEARMAN_ADDRESS || HTTP_ADDRESS) {
+    return {
+      ...(BEANSTALK_ADDRESS && parse(BEANSTALK_ADDRESS)),
+      gearman: GEARMAN_ADDRESS && parse(GEARMAN_ADDRESS),
+      http: HTTP_ADDRESS && parse(HTTP_ADDRESS),
+      stop: async () => {}
+    }
   }
-  const child = spawn(
-    process.env.TANDEMD,
-    ['--config', '/dev/null', '--set', 'beanstalk.listen=127.0.0.1:0'],
-    { stdio: ['ignore', 'inherit', 'pipe'] }
-  )
+  const set = [...PROTOCOLS.map(name => `${name}.listen=127.0.0.1:0`), ...settings]
+  const options = set.flatMap(setting => ['--set', setting])
+  const child = spawn(process.env.TANDEMD, ['--config', '/dev/null', ...options], {
+    stdio: ['ignore', 'inherit', 'pipe']
+  })
   const ended = new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) =>
       code === 0 ? resolve() : reject(new Error(`tandemd ended with ${signal ?? code}`))
     )
   })
-  const listening = new Promise(resolve => {
-    readline.createInterface({ input: child.stderr }).on('line', line => {
-      const found = LISTENING.exec(line)
-      if (found) resolve({ host: found[1], port: Number(found[2]) })
-      process.stderr.write(`${line}\n`)
-    })
-  })
-  const address = await Promise.race([
-    listening,
+  const { beanstalk, gearman, http } = await Promise.race([
+    addressesIn(child.stderr),
     ended.then(() => Promise.reject(new Error('tandemd ended before it listened')))
   ])
   return {
-    ...address,
+    ...beanstalk,
+    gearman,
+    http,
     stop() {
       child.kill('SIGTERM')
       return ended

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Says the same to Debian's reference server and to tandemd and compares what they answer.
 
-PROTOCOL is beanstalk or gearman. Without a choice, all that there is for it is run.
+PROTOCOL is beanstalk, gearman or http, gearmand's plug-in. Without a choice, all that there is for
+it is run.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from shared.actors import Mismatch
 from shared.bytestream import Silence
 from shared.scripts import scripts_in
 
-REFERENCES = {"beanstalk": "beanstalkd", "gearman": "gearmand"}
+REFERENCES = {"beanstalk": "beanstalkd", "gearman": "gearmand", "http": "gearmand"}
 # Scripts mostly wait, so more of them run at once than there are processors.
 SCRIPTS_AT_ONCE = 6
 

@@ -22,7 +22,7 @@ HANDLE_TOO_LARGE = ERROR("ARGUMENT_TOO_LARGE", "Error occurred due to GEARMAND_J
 # Ours.
 TOO_FEW_ARGUMENTS = ERROR("INVALID_ARGUMENT", "The packet has too few arguments")
 NO_MOMENT = ERROR("INVALID_ARGUMENT", "Not a moment at which the job could start")
-NO_FUNCTION_NAME = ERROR("INVALID_FUNCTION_NAME", "A function needs a name without NUL")
+NO_FUNCTION_NAME = ERROR("INVALID_FUNCTION_NAME", "A function needs a name")
 ARGUMENT_TOO_LONG = ERROR("ARGUMENT_TOO_LARGE", "An argument is too long")
 WORKLOAD_TOO_LARGE = ERROR("ARGUMENT_TOO_LARGE", "The workload is too large")
 DRAINING = ERROR("QUEUE_ERROR", "Server is draining")

@@ -14,9 +14,10 @@ class Silence(Exception):
 class ByteStream:
     """One connection to one server. `buffer` is what has come and is not yet read."""
 
-    def __init__(self, server):
+    def __init__(self, server, port=None):
+        """To the server's own port, where no other is named."""
         self.server = server
-        self.sock = socket.create_connection(("127.0.0.1", server.port))
+        self.sock = socket.create_connection(("127.0.0.1", port or server.port))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sock.settimeout(ANSWER_SECONDS)
         self.buffer = b""

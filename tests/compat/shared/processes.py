@@ -14,7 +14,7 @@ from shared.actors import Mismatch
 START_SECONDS = 20
 END_SECONDS = 60
 LAST_WORDS = 3000  # bytes
-PROTOCOLS = ("beanstalk", "gearman")
+PROTOCOLS = ("beanstalk", "gearman", "http")
 
 
 class Server:
@@ -63,11 +63,12 @@ class Server:
                 time.sleep(0.005)
         return False
 
-    def start_tandem(self, path, protocol, **settings):
-        """Starts our own broker; its log says where it listens."""
+    def start_tandem(self, path, protocol, also=(), **settings):
+        """Starts our own broker; its log says where it listens. `also` are protocols beside."""
         command = [path, "--config", "/dev/null"]
         for other in PROTOCOLS:
-            command += ["--set", f"{other}.listen={'127.0.0.1:0' if other == protocol else ''}"]
+            address = "127.0.0.1:0" if other in (protocol, *also) else ""
+            command += ["--set", f"{other}.listen={address}"]
         for key, value in settings.items():
             command += ["--set", f"{protocol}.{key}={value}"]
         # A file, not a pipe: nobody would read the rest of it.

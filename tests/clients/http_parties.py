@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of HTTP share: a Gearman worker of a few lines, and how they are counted.
+
+HTTP_ADDRESS and GEARMAN_ADDRESS (host:port) say where the server is.
+"""
+
+import os
+import socket
+import struct
+import sys
+import threading
+import unittest
+
+SECONDS = 60  # only what hangs takes so long
+CAN_DO, PRE_SLEEP, GRAB_JOB, NO_JOB, JOB_ASSIGN, WORK_COMPLETE, WORK_FAIL = (
+    1, 4, 9, 10, 11, 13, 14)
+
+
+def address(protocol):
+    host, port = os.environ[f"{protocol}_ADDRESS"].split(":")
+    return host, int(port)
+
+
+class Refused(Exception):
+    """Raised by a worker's function to fail its job."""
+
+
+class Worker(threading.Thread):
+    """Does the jobs of a function: `work` makes a workload into a result."""
+
+    def __init__(self, function, work):
+        super().__init__()
+        self.function = function.encode()
+        self.work = work
+        self.socket = socket.create_connection(address("GEARMAN"))
+        # It writes twice in a row.
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.send(CAN_DO, self.function)
+        self.start()
+
+    def send(self, kind, *words):
+        data = b"\0".join(words)
+        self.socket.sendall(struct.pack(">4sII", b"\0REQ", kind, len(data)) + data)
+
+    def run(self):
+        try:
+            with self.socket.makefile("rb") as stream:
+                self.send(GRAB_JOB)
+                while head := stream.read(12):
+                    _, kind, size = struct.unpack(">4sII", head)
+                    self.receive(kind, stream.read(size))
+        except ConnectionError:
+            pass  # stopped in between
+
+    def receive(self, kind, data):
+        if kind == NO_JOB:
+            self.send(PRE_SLEEP)
+            return
+        if kind == JOB_ASSIGN:
+            handle, _, workload = data.split(b"\0", 2)
+            try:
+                self.send(WORK_COMPLETE, handle, self.work(workload))
+            except Refused:
+                self.send(WORK_FAIL, handle)
+        self.send(GRAB_JOB)
+
+    def stop(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.join()
+        self.socket.close()
+
+
+class Case(unittest.TestCase):
+    """Each test has a function of its own, named after it."""
+
+    def setUp(self):
+        self.name = self.id().rpartition(".")[2] + f"-{os.getpid()}"
+        self.url = f"http://{os.environ['HTTP_ADDRESS']}/{self.name}"
+
+    def worker(self, work=bytes.upper):
+        worker = Worker(self.name, work)
+        self.addCleanup(worker.stop)
+        return worker
+
+    def connect(self):
+        """A socket that speaks no HTTP by itself."""
+        connection = socket.create_connection(address("HTTP"), timeout=SECONDS)
+        self.addCleanup(connection.close)
+        return connection
+
+    def request(self, method="POST", body=b"", headers="", version="1.1"):
+        """The bytes of a request of this test's function."""
+        head = (f"{method} /{self.name} HTTP/{version}\r\nHost: localhost\r\n{headers}"
+                f"Content-Length: {len(body)}\r\n\r\n")
+        return head.encode() + body
+
+
+class Result(unittest.TextTestResult):
+    """Tells scripts/count-tests.awk how many there were."""
+
+    def printErrors(self):
+        super().printErrors()
+        # One test can fail twice: by itself, and when what it started is stopped.
+        failed = len({test.id() for test, _ in self.errors + self.failures})
+        passed = self.testsRun - failed - len(self.skipped)
+        sys.stderr.write(f"# pass {passed}\n# fail {failed}\n")
+
+
+def main():
+    unittest.main(testRunner=unittest.TextTestRunner(resultclass=Result, verbosity=2))
