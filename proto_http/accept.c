@@ -38,6 +38,12 @@ static bool refuse(struct web_conn *conn, unsigned status, const char *why)
     return false;
 }
 
+static bool refuse_memory(struct web_conn *conn)
+{
+    web_refuse_later(conn, 503, "out of memory");
+    return false;
+}
+
 // What may be done with the target.
 static const char *allow(const struct web_target *target)
 {
@@ -140,8 +146,7 @@ static bool note_origin(struct web_conn *conn, const struct web_fields *fields)
     bool may_see = web_has(fields, WEB_FIELD_ORIGIN) && is_origin(origin) &&
                    web_origin_allowed(conn->shared, origin);
 
-    return !may_see || web_request_set_origin(conn->request, origin) ||
-           refuse(conn, 503, "out of memory");
+    return !may_see || web_request_set_origin(conn->request, origin) || refuse_memory(conn);
 }
 
 static bool check_host(struct web_conn *conn, const struct web_fields *fields)
@@ -279,7 +284,7 @@ static void submit_query(struct web_conn *conn)
         web_refuse_error(conn, 400, "the query has an escape that is not complete");
         web_conn_next(conn);
     } else {
-        web_refuse_status(conn, 503, "out of memory");
+        (void)refuse_memory(conn);
         web_conn_next(conn);
     }
     blob_unref(workload);
@@ -344,7 +349,7 @@ void web_accept(struct web_conn *conn, struct slice head)
     conn->unread = true;
     conn->request = calloc(1, sizeof *conn->request);
     if (!conn->request) {
-        (void)refuse(conn, 503, "out of memory");
+        (void)refuse_memory(conn);
         web_conn_next(conn);
     } else if (accept(conn, head, &fields, &framing)) {
         begin_body(conn, &fields, &framing);

@@ -221,9 +221,23 @@ void web_refuse_status(struct web_conn *conn, unsigned status, const char *why)
     web_refuse(conn, &(struct web_answer){.status = status}, why);
 }
 
+// Clients of gearmand want 200 whatever becomes of a submission.
+static unsigned code_of(const struct web_conn *conn, unsigned status)
+{
+    return conn->shared->options->status_codes == WEB_CODES_GEARMAND ? 200 : status;
+}
+
 void web_refuse_error(struct web_conn *conn, unsigned status, const char *why)
 {
-    bool plain = conn->shared->options->status_codes == WEB_CODES_GEARMAND;
+    const struct web_answer answer = {.status = code_of(conn, status), .command = "ERROR"};
 
-    web_refuse(conn, &(struct web_answer){.status = plain ? 200 : status, .command = "ERROR"}, why);
+    web_refuse(conn, &answer, why);
+}
+
+void web_refuse_later(struct web_conn *conn, unsigned status, const char *why)
+{
+    const struct web_answer answer = {
+        .status = code_of(conn, status), .command = "ERROR", .extra = "Retry-After: 1\r\n"};
+
+    web_refuse(conn, &answer, why);
 }

@@ -41,4 +41,7 @@ void web_refuse(struct web_conn *conn, const struct web_answer *answer, const ch
 void web_refuse_status(struct web_conn *conn, unsigned status, const char *why);
 void web_refuse_error(struct web_conn *conn, unsigned status, const char *why);
 
+// The same where it may go better in a while.
+void web_refuse_later(struct web_conn *conn, unsigned status, const char *why);
+
 #endif

@@ -18,6 +18,14 @@ static enum web_step refuse(struct web_conn *conn, unsigned status, const char *
     return WEB_STEP_ON;
 }
 
+static enum web_step refuse_memory(struct web_conn *conn)
+{
+    conn->request->keep_alive = false;
+    web_refuse_later(conn, 503, "out of memory");
+    web_conn_next(conn);
+    return WEB_STEP_ON;
+}
+
 static enum web_step more(struct web_conn *conn)
 {
     web_conn_expect(conn, nsec_from_seconds((uint64_t)conn->shared->options->body_timeout));
@@ -40,7 +48,7 @@ static enum web_step submit(struct web_conn *conn)
     builder->total -= blob_builder_missing(builder);
     body = blob_builder_finish(builder);
     if (!body) {
-        return refuse(conn, 503, "out of memory");
+        return refuse_memory(conn);
     }
     web_submit(conn, blob_slice(body), body);
     blob_unref(body);
@@ -70,7 +78,7 @@ enum web_step web_body_step(struct web_conn *conn, struct web_turn *turn)
         return WEB_STEP_ON;
     }
     if (!take(conn, turn, len)) {
-        return refuse(conn, 503, "out of memory");
+        return refuse_memory(conn);
     }
     return len == missing ? submit(conn) : more(conn);
 }
@@ -85,7 +93,7 @@ static enum web_step take_chunk(struct web_conn *conn, struct web_turn *turn)
         return refuse(conn, 413, "the body is too large");
     }
     if (!take(conn, turn, len)) {
-        return refuse(conn, 503, "out of memory");
+        return refuse_memory(conn);
     }
     web_chunk_taken(chunks, len);
     return WEB_STEP_ON;

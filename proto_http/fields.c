@@ -39,27 +39,38 @@ static struct slice trim(struct slice text)
     return text;
 }
 
+// The next element of a list divided by commas, which is taken off it.
+static struct slice next_element(struct slice *list)
+{
+    const char *comma = memchr(list->ptr, ',', list->len);
+    size_t len = comma ? (size_t)(comma - list->ptr) : list->len;
+    struct slice element = slice_of(list->ptr, len);
+
+    *list = slice_from(*list, comma ? len + 1 : len);
+    return trim(element);
+}
+
 bool web_list_has(struct slice list, struct slice word)
 {
     while (list.len > 0) {
-        const char *comma = memchr(list.ptr, ',', list.len);
-        size_t len = comma ? (size_t)(comma - list.ptr) : list.len;
-
-        if (web_same_word(trim(slice_of(list.ptr, len)), word)) {
+        if (web_same_word(next_element(&list), word)) {
             return true;
         }
-        list = slice_from(list, comma ? len + 1 : len);
     }
     return false;
 }
 
+// With parameters, too.
 static bool names_stream(struct slice accept)
 {
-    const struct slice stream = SLICE("text/event-stream");
+    while (accept.len > 0) {
+        struct slice type = next_element(&accept);
+        const char *parameters = type.len ? memchr(type.ptr, ';', type.len) : NULL;
 
-    // With parameters, too.
-    for (size_t i = 0; i + stream.len <= accept.len; i++) {
-        if (web_same_word(slice_of(accept.ptr + i, stream.len), stream)) {
+        if (parameters) {
+            type = trim(slice_of(type.ptr, (size_t)(parameters - type.ptr)));
+        }
+        if (web_same_word(type, SLICE("text/event-stream"))) {
             return true;
         }
     }

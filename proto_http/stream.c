@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define LINES_MAX 128
+// An event with more data would hold everybody up while it is written.
+#define EVENT_MAX ((size_t)256 * 1024)
 
 static void fail(struct web_conn *conn)
 {
@@ -105,6 +107,48 @@ static void send_data(struct web_conn *conn, const char *name, struct blob *data
     send_event(conn, name, object);
 }
 
+// Bytes that are too many for an event are not sent: then neither is it said that the job is done,
+// as if that were all.
+static void send_part(struct web_conn *conn, struct blob *data)
+{
+    if (data && data->len > EVENT_MAX) {
+        conn->request->result = WEB_RESULT_TOO_LARGE;
+    } else {
+        send_data(conn, "data", data);
+    }
+}
+
+// A remark is no part of the result.
+static void send_warning(struct web_conn *conn, struct blob *data)
+{
+    if (!data || data->len <= EVENT_MAX) {
+        send_data(conn, "warning", data);
+    }
+}
+
+static void send_fail(struct web_conn *conn, const char *why)
+{
+    json_t *object = about_job(conn);
+
+    if (object && json_object_set_new(object, "error", json_string(why)) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
+    send_event(conn, "fail", object);
+}
+
+static void send_complete(struct web_conn *conn, struct blob *data)
+{
+    if (data && data->len > EVENT_MAX) {
+        conn->request->result = WEB_RESULT_TOO_LARGE;
+    }
+    if (conn->request->result == WEB_RESULT_TOO_LARGE) {
+        send_fail(conn, "the result is too large for a stream");
+    } else {
+        send_data(conn, "complete", data);
+    }
+}
+
 static void send_progress(struct web_conn *conn, const struct job_event *event)
 {
     json_t *object = about_job(conn);
@@ -152,23 +196,30 @@ bool web_stream_tell(struct web_conn *conn, const struct job_event *event)
         send_progress(conn, event);
         return false;
     case JOB_EVENT_DATA:
-        send_data(conn, "data", event->data);
+        send_part(conn, event->data);
         return false;
     case JOB_EVENT_WARNING:
-        send_data(conn, "warning", event->data);
+        send_warning(conn, event->data);
         return false;
     case JOB_EVENT_RETRIED:
+        conn->request->result = WEB_RESULT_GATHERS;
         send_event(conn, "restart", about_job(conn));
         return false;
     case JOB_EVENT_COMPLETE:
-        send_data(conn, "complete", event->data);
+        send_complete(conn, event->data);
         break;
     case JOB_EVENT_EXCEPTION:
-        send_data(conn, "exception", event->data);
+        if (event->data && event->data->len > EVENT_MAX) {
+            send_fail(conn, "the exception is too large for a stream");
+        } else {
+            send_data(conn, "exception", event->data);
+        }
         break;
     case JOB_EVENT_FAILED:
+        send_fail(conn, "the job has failed");
+        break;
     case JOB_EVENT_CANCELLED:
-        send_event(conn, "fail", about_job(conn));
+        send_fail(conn, "the job was taken back");
         break;
     }
     send_end(conn);

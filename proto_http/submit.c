@@ -15,8 +15,6 @@
 // A workload longer than this that was gathered becomes the job's body as it is.
 #define COPIED_MAX ((size_t)4096)
 #define WHY_MAX 96
-// When to come again after a refusal that passes by itself, seconds.
-#define RETRY_AFTER "Retry-After: 1\r\n"
 
 //
 // Headers
@@ -212,18 +210,13 @@ static enum status submit(struct web_conn *conn, struct job_spec *spec,
 
 static void refuse_submission(struct web_conn *conn, enum status status)
 {
-    struct web_answer answer = {.status = 503, .command = "ERROR", .extra = RETRY_AFTER};
+    const char *why = status_text(status);
 
-    if (status == STATUS_QUEUE_FULL) {
-        answer.status = 429;
-    } else if (status == STATUS_TOO_LARGE || status == STATUS_BAD_NAME) {
-        answer.status = 400;
-        answer.extra = NULL;
+    if (status == STATUS_TOO_LARGE || status == STATUS_BAD_NAME) {
+        web_refuse_error(conn, 400, why);
+    } else {
+        web_refuse_later(conn, status == STATUS_QUEUE_FULL ? 429 : 503, why);
     }
-    if (conn->shared->options->status_codes == WEB_CODES_GEARMAND) {
-        answer.status = 200;
-    }
-    web_refuse(conn, &answer, status_text(status));
     web_conn_next(conn);
 }
 

@@ -306,10 +306,36 @@ static void a_job_that_is_lost_too_often_fails(void **state)
 {
     struct web *t = *state;
 
-    t->settings.job_retries = 1;
+    t->settings.job_retries = 2;
+    (void)begin(t);
+    peer_free(t->w);
+    silent(t->a);
+    http_can_do(t->v, "f");
+    grabs(t->v, "f", "x");
+    peer_free(t->v);
+    about_job(t->a, 500, "WORK_FAIL");
+}
+
+static void without_retries_the_first_loss_is_a_failure(void **state)
+{
+    struct web *t = *state;
+
+    t->settings.job_retries = 0;
     (void)begin(t);
     peer_free(t->w);
     about_job(t->a, 500, "WORK_FAIL");
+}
+
+static void a_job_that_is_lost_stands_behind_the_others(void **state)
+{
+    struct web *t = *state;
+
+    (void)begin(t);
+    waits(t->b, POST("/f", "", "y"));
+    peer_free(t->w);
+    http_can_do(t->v, "f");
+    grabs(t->v, "f", "y");
+    grabs(t->v, "f", "x");
 }
 
 static void a_durable_job_that_fails_may_be_kept(void **state)
@@ -421,6 +447,8 @@ int main(void)
         HTTP(a_job_that_fails_is_told_to_who_joined_late),
         HTTP(a_retried_job_starts_its_data_anew),
         HTTP(a_job_that_is_lost_too_often_fails),
+        HTTP(without_retries_the_first_loss_is_a_failure),
+        HTTP(a_job_that_is_lost_stands_behind_the_others),
         HTTP(a_durable_job_that_fails_may_be_kept),
         HTTP(requests_and_gearman_clients_share_a_job),
         HTTP(a_request_joins_the_job_of_a_gearman_client),

@@ -66,7 +66,8 @@ static void any_other_host_is_refused(void **state)
                                       "localhost,x",
                                       "0x7f.0.0.1",
                                       "256.0.0.1",
-                                      "broker.example"};
+                                      "broker.example",
+                                      "0000000000000000000000000000000000000000127.0.0.1"};
     struct web *t = *state;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

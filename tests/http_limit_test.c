@@ -334,12 +334,16 @@ static void a_request_that_waits_is_not_idle(void **state)
 {
     struct web *t = *state;
 
-    waits(t->a, POST("/f", "", "x"));
+    waits(t->a, http_get("/f?x", ""));
+    waits(t->b, SLICE("POST /f HTTP/1.1\r\n" HELD "Content-Length: 1\r\n\r\n"));
+    waits(t->b, SLICE("y"));
     rig_advance(t->rig, SECONDS(100000));
     http_completes(t->w, "x", "r");
     stays(t->a, answered(t->a, 200));
+    http_completes(t->w, "y", "r");
+    stays(t->b, answered(t->b, 200));
     rig_advance(t->rig, SECONDS(75) + SLACK);
-    assert_true(peer_closed(t->a));
+    assert_true(peer_closed(t->a) && peer_closed(t->b));
 }
 
 static void what_waits_behind_a_request_has_time_from_its_answer(void **state)

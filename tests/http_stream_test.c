@@ -94,7 +94,7 @@ static void a_job_that_fails_ends_its_stream(void **state)
     struct web *t = *state;
 
     gear_says(t->w, REQ(WORK_FAIL, begin(t)), NOTHING);
-    streamed(t->a, CREATED ABOUT(2, "fail") "}\n\n");
+    streamed(t->a, CREATED ABOUT(2, "fail") ",\"error\":\"the job has failed\"}\n\n");
 }
 
 static void an_exception_ends_its_stream(void **state)
@@ -112,7 +112,7 @@ static void a_job_taken_back_fails_to_its_stream(void **state)
     peer_send(t->a, POST("/f", STREAM, "x"));
     rig_run(t->rig);
     asks(t->b, http_bare("DELETE", "/-/jobs/" GEAR_PREFIX "1", ""), 204);
-    streamed(t->a, CREATED ABOUT(2, "fail") "}\n\n");
+    streamed(t->a, CREATED ABOUT(2, "fail") ",\"error\":\"the job was taken back\"}\n\n");
 }
 
 static void an_empty_result_is_an_empty_string(void **state)
@@ -321,6 +321,41 @@ static void a_client_that_leaves_its_stream_takes_the_job_with_it(void **state)
     assert_int_equal(http_jobs(t), 0);
 }
 
+// The bytes of data that one event may have.
+#define EVENT_MAX ((size_t)256 * 1024)
+
+static void the_largest_event_is_told(void **state)
+{
+    struct web *t = *state;
+    struct http_answer answer;
+    struct slice heard;
+
+    gear_says(t->w, REQ(WORK_COMPLETE, begin(t), gear_run('r', EVENT_MAX)), NOTHING);
+    heard = peer_hear(t->a);
+    assert_true(http_take(&heard, false, &answer));
+    assert_int_equal(answer.body.len,
+                     strlen(CREATED ABOUT(2, "complete") ",\"data\":\"\"}\n\n") + EVENT_MAX);
+}
+
+static void a_larger_part_is_forgotten_by_a_retry(void **state)
+{
+    struct web *t = *state;
+
+    gear_says(t->w, REQ(WORK_DATA, begin(t), gear_run('d', EVENT_MAX + 1)), NOTHING);
+    peer_free(t->w);
+    http_completes(t->v, "x", "r");
+    streamed(t->a, CREATED ABOUT(2, "restart") "}\n\n" ABOUT(3, "complete") ",\"data\":\"r\"}\n\n");
+}
+
+static void a_larger_exception_fails_its_stream(void **state)
+{
+    struct web *t = *state;
+
+    gear_says(t->w, REQ(WORK_EXCEPTION, begin(t), gear_run('r', EVENT_MAX + 1)), NOTHING);
+    streamed(t->a, CREATED ABOUT(
+                       2, "fail") ",\"error\":\"the exception is too large for a stream\"}\n\n");
+}
+
 static void a_client_that_does_not_read_its_stream_is_dropped(void **state)
 {
     struct web *t = *state;
@@ -378,6 +413,9 @@ int main(void)
         HTTP(who_joins_late_is_told_what_is_still_to_come),
         HTTP(what_follows_a_stream_waits_for_its_end),
         HTTP(a_client_that_leaves_its_stream_takes_the_job_with_it),
+        HTTP(the_largest_event_is_told),
+        HTTP(a_larger_part_is_forgotten_by_a_retry),
+        HTTP(a_larger_exception_fails_its_stream),
         HTTP(a_client_that_does_not_read_its_stream_is_dropped),
         HTTP(a_client_that_reads_may_get_more_than_a_plain_answer),
     };

@@ -311,11 +311,19 @@ static void a_function_that_was_called_stays(void **state)
     struct web *t = *state;
 
     waits(t->a, POST("/f", "", "x"));
-    http_completes(t->w, "x", "r");
-    answered(t->a, 200);
-    peer_free(t->w);
-    t->w = peer_new_other(t->rig);
-    gear_says(t->w, SLICE("status\n"), SLICE("f\t0\t0\t0\n.\n"));
+    asks(t->b, http_bare("DELETE", "/-/jobs/" GEAR_PREFIX "1", ""), 204);
+    answered(t->a, 410);
+    gear_says(t->v, SLICE("status\n"), SLICE("f\t0\t0\t0\n.\n"));
+}
+
+static void a_refused_request_makes_no_function(void **state)
+{
+    struct web *t = *state;
+
+    asks(t->a, POST("/f", "X-Gearman-Ttr: x\r\n", ""), 400);
+    broker_drain(rig_broker(t->rig));
+    asks(t->a, POST("/f", "", ""), 503);
+    gear_says(t->v, SLICE("status\n"), SLICE(".\n"));
 }
 
 int main(void)
@@ -343,6 +351,7 @@ int main(void)
         HTTP(jobs_count_by_their_function_however_it_is_spelt),
         HTTP(a_large_body_is_given_as_it_came),
         HTTP(a_function_that_was_called_stays),
+        HTTP(a_refused_request_makes_no_function),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
