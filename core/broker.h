@@ -284,6 +284,11 @@ struct submission {
 enum status broker_submit(struct broker *broker, const struct job_spec *spec,
                           struct session *watcher, struct submission *submission) MUST_USE;
 
+// The same for the queue of that name, which is made where there is none, and is kept from then on;
+// `spec->queue` is not looked at. STATUS_BAD_NAME, and STATUS_TOO_LARGE for the name, too.
+enum status broker_submit_to(struct broker *broker, struct slice name, struct job_spec *spec,
+                             struct session *watcher, struct submission *submission) MUST_USE;
+
 // Ends a watch. The watch is not valid afterwards.
 void broker_unwatch(struct watch *watch);
 

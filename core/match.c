@@ -71,14 +71,14 @@ void match_assign(struct subscription *by, struct job *job)
     serve(by, job);
 }
 
-static void owe_nudges(struct broker *broker, struct queue *queue)
+// So many more of those who nap on the queue are to be nudged; 0: all.
+static void owe_nudges(struct broker *broker, struct queue *queue, uint32_t naps)
 {
     if (list_empty(&queue->naps)) {
         return;
     }
-    queue->nudges = broker->wakeup == 0 || queue->nudges > UINT32_MAX - broker->wakeup
-                        ? UINT32_MAX
-                        : queue->nudges + broker->wakeup;
+    queue->nudges =
+        naps == 0 || queue->nudges > UINT32_MAX - naps ? UINT32_MAX : queue->nudges + naps;
     if (!list_linked(&queue->nudging)) {
         list_append(&broker->nudging, &queue->nudging);
     }
@@ -94,11 +94,8 @@ void match_pass_on(struct session *session, const struct queue *took)
     }
     session->roused = false;
     queue = table_get(&broker->queues, session->roused_by);
-    if (queue && queue != took && queue_open(queue) && !list_empty(&queue->naps)) {
-        queue->nudges += queue->nudges < UINT32_MAX;
-        if (!list_linked(&queue->nudging)) {
-            list_append(&broker->nudging, &queue->nudging);
-        }
+    if (queue && queue != took && queue_open(queue)) {
+        owe_nudges(broker, queue, 1);
     }
 }
 
@@ -131,7 +128,7 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
     } else if (by && !others) {
         match_assign(by, job);
     } else if (!by) {
-        owe_nudges(broker, queue);
+        owe_nudges(broker, queue, broker->wakeup);
     }
 }
 
@@ -187,7 +184,7 @@ void match_backlog(struct broker *broker, unsigned *budget)
         }
         list_remove(&queue->matching);
         if (queue_open(queue)) {
-            owe_nudges(broker, queue);
+            owe_nudges(broker, queue, broker->wakeup);
         }
     }
 }

@@ -179,3 +179,19 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec,
     }
     return accept(broker, spec, watcher, key.len > 0 ? &hash : NULL, submission);
 }
+
+enum status broker_submit_to(struct broker *broker, struct slice name, struct job_spec *spec,
+                             struct session *watcher, struct submission *submission)
+{
+    enum status status = broker_queue_hold(broker, name, &spec->queue);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = broker_submit(broker, spec, watcher, submission);
+    if (status == STATUS_OK) {
+        broker_queue_keep(broker, spec->queue, true);
+    }
+    broker_queue_drop(broker, spec->queue);
+    return status;
+}

@@ -100,40 +100,22 @@ static bool spec_of(const struct gear_conn *conn, const struct gear_packet *pack
     return set_start(conn, spec, packet);
 }
 
-// A function that a job was submitted for is there until it is dropped.
-static enum status submit(struct gear_conn *conn, struct slice function, struct job_spec *spec,
-                          uint64_t *id)
-{
-    struct broker *broker = conn->shared->broker;
-    struct submission submission;
-    enum status status = broker_queue_hold(broker, function, &spec->queue);
-
-    if (status != STATUS_OK) {
-        return status;
-    }
-    status = broker_submit(broker, spec, spec->durable ? NULL : conn->session, &submission);
-    if (status == STATUS_OK) {
-        broker_queue_keep(broker, spec->queue, true);
-        *id = submission.id;
-    }
-    broker_queue_drop(broker, spec->queue);
-    return status;
-}
-
 void gear_submit(struct gear_conn *conn, const struct gear_packet *packet)
 {
     enum gear_refusal why;
+    struct submission submission;
     struct job_spec spec;
     enum status status;
-    uint64_t id;
 
     if (!spec_of(conn, packet, &spec, &why)) {
         gear_refuse(conn, why);
         return;
     }
-    status = submit(conn, packet->args[FUNCTION], &spec, &id);
+    // A function that a job was submitted for is there until it is dropped.
+    status = broker_submit_to(conn->shared->broker, packet->args[FUNCTION], &spec,
+                              spec.durable ? NULL : conn->session, &submission);
     if (status == STATUS_OK) {
-        gear_reply_handle(conn, GEAR_JOB_CREATED, id);
+        gear_reply_handle(conn, GEAR_JOB_CREATED, submission.id);
     } else {
         gear_refuse_status(conn, status, GEAR_REFUSE_RESULT);
     }

@@ -3,23 +3,14 @@
 
 #include "core/macros.h"
 
+#include "proto_http/hex.h"
+
 // More are no size that anything here could have.
 #define DIGITS_MOST 15
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static bool take_digit(struct web_chunks *chunks, char c)
 {
-    int value = hex_value(c);
+    int value = web_hex_value(c);
 
     if (value < 0 || chunks->digits == DIGITS_MOST) {
         return false;

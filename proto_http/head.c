@@ -14,7 +14,8 @@ static const uint32_t tokens[4] = {
     0x57ffffff, // `, small letters, | and ~
 };
 
-bool web_is_token(char c)
+// Whether it is a byte of a token: of a method, or of a header's name.
+static bool is_token(char c)
 {
     unsigned char byte = (unsigned char)c;
 
@@ -37,7 +38,7 @@ static size_t token_len(struct slice text)
 {
     size_t len = 0;
 
-    while (len < text.len && web_is_token(text.ptr[len])) {
+    while (len < text.len && is_token(text.ptr[len])) {
         len++;
     }
     return len;

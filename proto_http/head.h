@@ -33,7 +33,4 @@ struct web_head_scan {
 enum web_head_verdict web_head_check(struct web_head_scan *scan, struct slice input, size_t max,
                                      size_t *len);
 
-// Whether it is a byte of a token: of a method, or of a header's name.
-bool web_is_token(char c);
-
 #endif

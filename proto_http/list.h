@@ -8,9 +8,6 @@
 
 #include <stdbool.h>
 
-// The next word of the list, which is taken off it; false at the end.
-bool web_list_next(struct slice *list, struct slice *word);
-
 // Whether one of the words, in any case, is that text.
 bool web_list_names(const char *list, struct slice text);
 

@@ -188,26 +188,6 @@ static struct job_spec spec_of(const struct web_conn *conn, struct slice workloa
     return spec;
 }
 
-// A function that a job was submitted to is there until it is dropped, as a Gearman client's.
-static enum status submit(struct web_conn *conn, struct job_spec *spec,
-                          struct submission *submission)
-{
-    const struct web_target *target = &conn->request->target;
-    struct broker *broker = conn->shared->broker;
-    enum status status =
-        broker_queue_hold(broker, slice_of(target->name, target->name_len), &spec->queue);
-
-    if (status != STATUS_OK) {
-        return status;
-    }
-    status = broker_submit(broker, spec, spec->durable ? NULL : conn->session, submission);
-    if (status == STATUS_OK) {
-        broker_queue_keep(broker, spec->queue, true);
-    }
-    broker_queue_drop(broker, spec->queue);
-    return status;
-}
-
 static void refuse_submission(struct web_conn *conn, enum status status)
 {
     const char *why = status_text(status);
@@ -222,9 +202,13 @@ static void refuse_submission(struct web_conn *conn, enum status status)
 
 void web_submit(struct web_conn *conn, struct slice workload, struct blob *blob)
 {
+    const struct web_target *target = &conn->request->target;
     struct job_spec spec = spec_of(conn, workload, blob);
     struct submission submission;
-    enum status status = submit(conn, &spec, &submission);
+    // The function is there until it is dropped, as one that a Gearman client submitted to.
+    enum status status =
+        broker_submit_to(conn->shared->broker, slice_of(target->name, target->name_len), &spec,
+                         spec.durable ? NULL : conn->session, &submission);
 
     if (status != STATUS_OK) {
         refuse_submission(conn, status);

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/target.h"
 
+#include "proto_http/hex.h"
+
 #include <http_parser.h>
 #include <string.h>
 
 #define OURS "-/"
 #define JOBS "-/jobs/"
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 bool web_decode(struct slice text, char *to, size_t *len)
 {
@@ -22,8 +15,8 @@ bool web_decode(struct slice text, char *to, size_t *len)
 
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] == '%') {
-            int high = i + 2 < text.len ? hex_value(text.ptr[i + 1]) : -1;
-            int low = i + 2 < text.len ? hex_value(text.ptr[i + 2]) : -1;
+            int high = i + 2 < text.len ? web_hex_value(text.ptr[i + 1]) : -1;
+            int low = i + 2 < text.len ? web_hex_value(text.ptr[i + 2]) : -1;
 
             if (high < 0 || low < 0) {
                 return false;
