@@ -41,6 +41,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     broker->next_id = options->first_id ? options->first_id : 1;
     broker->next_seq = 1;
     broker->next_session = 1;
+    broker->next_burial = 1;
     slab_init(&broker->slab);
     hash_init(&broker->jobs_by_id, id_hash_of);
     hash_init(&broker->jobs_by_key, key_hash_of);
@@ -54,6 +55,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     list_init(&broker->notices);
     list_init(&broker->news);
     list_init(&broker->closing);
+    list_init(&broker->claims);
     return broker;
 }
 

@@ -101,6 +101,22 @@ nsec_t broker_next_due(const struct broker *broker);
 struct instant broker_now(const struct broker *broker);
 
 //
+// The store: what must not leave the process before it is safe (record.h)
+//
+
+// The position that the answer to the verb just made must wait for: that of the records that it
+// appended, or of the job that a submission joined; 0 for none. Any other verb changes it, and so
+// does the next slice of a kick.
+uint64_t broker_position(const struct broker *broker);
+
+// The position that whatever shows the job's body, or names a job that is not durable, must wait
+// for; 0 for none.
+uint64_t broker_job_position(const struct broker *broker, const struct job *job);
+
+// What the store is doing. False, and all zero, without one.
+bool broker_store_info(const struct broker *broker, struct store_info *info);
+
+//
 // Sessions: one for each connection
 //
 
@@ -125,6 +141,7 @@ struct job_event {
     uint64_t job_id;
     uint64_t numerator, denominator;
     struct blob *data; // borrowed; NULL stands for no bytes
+    uint64_t position; // in the store, that telling the outside must wait for; 0 for none
 };
 
 // How a session is told. Called by broker_settle() only; a callback stages output and may read

@@ -24,14 +24,18 @@ struct broker {
     uint64_t next_seq;
     uint64_t next_session;
     uint64_t next_turn;
+    uint64_t next_burial;
+    uint64_t position; // of the store, that the answer to the present verb must wait for
     uint64_t last_event;
     uint64_t last_opening;
     size_t take_cost;    // of the last search for a job
     uint32_t next_order; // of delays
     uint32_t wakeup;     // naps that one ready job ends; 0: all
     bool draining;
-    bool settling;  // callbacks run: no verb may be called
-    bool gathering; // jobs come back in numbers: they meet the waits when all are there
+    bool settling;          // callbacks run: no verb may be called
+    bool gathering;         // jobs come back in numbers: they meet the waits when all are there
+    bool restoring;         // jobs come back after a restart: queues stay until all are there
+    bool restored_contents; // some of these held their content as a key
 
     struct slab slab; // jobs, sessions and what belongs to them
     struct hash jobs_by_id;
@@ -57,6 +61,9 @@ struct broker {
     struct list_node news;     // events that are still to be told, in their order
     uint64_t untold;           // how many
     struct list_node closing;  // closed sessions that are not taken apart yet
+
+    struct list_node claims;     // restored jobs that held a name (their namesakes' rings)
+    struct queue *restored_into; // the queue of the last restored job
 
     struct tree due_queues[CLOCKS]; // by their first delay
     struct tree pauses;             // paused queues
@@ -116,6 +123,9 @@ bool key_make_room(struct broker *broker) MUST_USE;
 void key_take(struct broker *broker, struct job *job, const struct key_hash *hash); // a free one
 void key_claim(struct broker *broker, struct job *job); // takes its key where it is free
 void key_yield(struct broker *broker, struct job *job);
+// Of a job whose content is its key, and which was never looked for by key_find(): what key_claim()
+// wants to know.
+void key_know_content(const struct broker *broker, struct job *job);
 struct slice job_key(const struct job *job);
 
 //
@@ -186,7 +196,18 @@ void outcome_buried(struct broker *broker, struct job *job, uint32_t pri);
 // What a store is told (record.c)
 //
 
+// Asked before the change.
 bool record_room(struct broker *broker, enum record_kind kind, const struct job *job);
-void record_append(struct broker *broker, enum record_kind kind, const struct job *job);
+// Told after it; `was_buried` is about the job before. The position of the record, which the answer
+// to the present verb waits for; 0 where there is none.
+uint64_t record_append(struct broker *broker, enum record_kind kind, const struct job *job,
+                       bool was_buried);
+// The answer to the present verb waits for that position, too.
+static inline void broker_raise(struct broker *broker, uint64_t position)
+{
+    if (position > broker->position) {
+        broker->position = position;
+    }
+}
 
 #endif

@@ -124,6 +124,7 @@ static void check_job(struct tally *tally, const struct job *job, enum job_state
     ENSURE(broker_find(broker, job->id) == job);
     ENSURE(job->id < broker->next_id && job->seq < broker->next_seq);
     ENSURE(!job->abandoned || (!job->durable && state == JOB_RESERVED));
+    ENSURE(!extra || !extra->claims);
     ENSURE(!(state == JOB_BURIED && (!job->durable || (extra && extra->keyed))));
     ENSURE(!extra || extra->job == job);
     ENSURE(state == JOB_RESERVED || !extra || extra->limit_at == 0);
@@ -180,6 +181,19 @@ static void check_delayed(struct tally *tally, const struct queue *queue)
     }
 }
 
+static void check_buried(struct tally *tally, const struct queue *queue)
+{
+    uint64_t before = 0;
+
+    list_each (node, &queue->buried) {
+        const struct job *job = job_in_list(node);
+
+        check_job(tally, job, JOB_BURIED);
+        ENSURE(before <= job->burial && job->burial < tally->broker->next_burial);
+        before = job->burial;
+    }
+}
+
 static void check_queue_flags(struct tally *tally, const struct queue *queue)
 {
     bool meets = queue_open(queue) && !list_empty(&queue->waits);
@@ -189,7 +203,9 @@ static void check_queue_flags(struct tally *tally, const struct queue *queue)
     ENSURE(!meets || list_linked(&queue->matching));
     ENSURE(queue->waiting == list_length(&queue->waits) + list_length(&queue->naps));
     ENSURE(queue->paused == (queue->resumes.at != NSEC_NEVER) || queue->pause_for > 0);
-    ENSURE(queue->kept || queue->holders || queue->subscriptions || queue_jobs(queue));
+    ENSURE(queue->kept || queue->holders || queue->subscriptions || queue->lingers ||
+           queue_jobs(queue));
+    ENSURE(!queue->lingers || queue->paused);
     tally->working += queue_open(queue);
     tally->pauses += queue->resumes.at != NSEC_NEVER;
 }
@@ -201,9 +217,7 @@ static void check_queue(struct tally *tally, const struct queue *queue)
 
     walk_tree(&queue->ready, &own, visit_ready, &before);
     check_delayed(&own, queue);
-    list_each (node, &queue->buried) {
-        check_job(&own, job_in_list(node), JOB_BURIED);
-    }
+    check_buried(&own, queue);
     own.jobs[JOB_RESERVED] = queue->jobs[JOB_RESERVED]; // counted with their holders
     for (unsigned state = 0; state < JOB_STATES; state++) {
         ENSURE(queue->jobs[state] == own.jobs[state]);

@@ -51,6 +51,7 @@ struct wire {
     struct output out;
     nsec_t deadline_at; // when `expired` is wanted, monotonic; NSEC_NEVER for not at all
     uint64_t number;    // of the connection, for log lines
+    bool submits;       // it has handed in jobs that the store keeps; see wire_submitted()
 };
 
 static inline void wire_wake(struct wire *wire)
@@ -76,6 +77,25 @@ static inline void wire_shut(struct wire *wire)
 static inline void wire_peer(const struct wire *wire, char *text)
 {
     wire->host->peer(wire, text);
+}
+
+// What is staged from now on waits for that position of the store (0: for none). Called right
+// before the answer to a verb that has appended to the store, and before a body or a result.
+static inline void wire_hold(struct wire *wire, uint64_t position)
+{
+    if (position) {
+        output_hold(&wire->out, position);
+    }
+}
+
+// The same for the answer to a submission. While the store is behind, the host does not read from
+// who hands in more for it.
+static inline void wire_submitted(struct wire *wire, uint64_t position)
+{
+    if (position) {
+        wire->submits = true;
+        output_hold(&wire->out, position);
+    }
 }
 
 enum feed_state {

@@ -101,10 +101,13 @@ static bool set_extra(struct broker *broker, struct job *job, const struct job_s
     return true;
 }
 
-// Of a job with a body of `len` bytes, or a large one.
+// Of a job with a body of `len` bytes, or a large one. A short body fits into what the compiler
+// leaves behind the header.
 static size_t job_size(bool large, size_t len)
 {
-    return sizeof(struct job) + (large ? sizeof(struct blob *) : len);
+    size_t size = offsetof(struct job, body) + (large ? sizeof(struct blob *) : len);
+
+    return size > sizeof(struct job) ? size : sizeof(struct job);
 }
 
 struct job *job_new(struct broker *broker, const struct job_spec *spec)
@@ -175,6 +178,11 @@ void job_count_reserve(struct broker *broker, struct job *job)
         job->extra->reserves += 16;
         job->reserves = 0;
     }
+}
+
+struct blob *job_blob(const struct job *job)
+{
+    return job->large ? large_body(job) : NULL;
 }
 
 uint64_t job_id(const struct job *job)

@@ -4,7 +4,7 @@
 
 // Private to the core: a job in memory.
 //
-// A job is one allocation: a header of 80 bytes, for there may be very many, and the body behind
+// A job is one allocation: a header of 84 bytes, for there may be very many, and the body behind
 // it, or a pointer to it where it is large. What few jobs have (a key, a reducer, watchers,
 // progress, counters above zero) is in blocks of its own.
 //
@@ -58,8 +58,9 @@ struct job_extra {
     uint16_t reducer_len;
     bool first; // of its namesakes
     bool fail_on_limit;
-    bool spoken;  // data was reported under the present lease
-    char names[]; // the key, then the reducer
+    bool spoken : 1; // data was reported under the present lease
+    bool claims : 1; // restored: held its key, and gets it back when all jobs are there
+    char names[];    // the key, then the reducer
 };
 
 struct job {
@@ -73,6 +74,7 @@ struct job {
     union {
         nsec_t due_at;        // DELAYED: of its clock; RESERVED: end of the lease, monotonic
         uint64_t last_holder; // READY: who may still complete it after its time ran out; 0 nobody
+        uint64_t burial;      // BURIED: rising along the list
     };
     uint64_t seq : 48;      // its place among equals
     uint64_t body_len : 12; // of a body behind the header
@@ -94,11 +96,12 @@ struct job {
     uint64_t on_wall : 1;     // DELAYED: due_at is a moment of the wall clock
     uint64_t by_id_taken : 1; // RESERVED: taken by id, not by a subscription
     uint64_t abandoned : 1;   // not durable, and its last watcher has left
+    uint32_t mark;            // the store's
     char body[];
 };
 
 _Static_assert(sizeof(struct job_extra) == 80, "the rare part of a job has outgrown its 80 bytes");
-_Static_assert(sizeof(struct job) == 80, "the header of a job has outgrown its 80 bytes");
+_Static_assert(offsetof(struct job, body) == 84, "the header of a job has outgrown its 84 bytes");
 _Static_assert(JOB_INLINE_MAX < 1 << 12, "body_len must be able to say it");
 _Static_assert(JOB_ATTEMPTS_MAX < 1 << 10, "attempts must be able to say it");
 
@@ -111,10 +114,14 @@ struct job_place {
     bool on_wall;           // DELAYED
     struct session *holder; // RESERVED
     uint64_t last_holder;   // READY
+    uint64_t burial;        // BURIED: 0: after all others
 };
 
 // A job as the contract says, in no container and no index yet; NULL without memory.
 struct job *job_new(struct broker *broker, const struct job_spec *spec) MUST_USE;
+
+// What its body is in, where it is large; NULL otherwise.
+struct blob *job_blob(const struct job *job);
 
 // Frees a job that is in no container and no index.
 void job_free(struct broker *broker, struct job *job);
@@ -122,7 +129,7 @@ void job_free(struct broker *broker, struct job *job);
 // The block for rare things, made where there is none yet; NULL without memory.
 struct job_extra *job_extra(struct broker *broker, struct job *job);
 
-// Puts a new job into the index by id and into the counts.
+// Puts a new job into the index by id and into its place.
 void job_begin(struct broker *broker, struct job *job, const struct job_place *to);
 
 // Moves a job from one state to another, or to another place of the same state.

@@ -41,6 +41,11 @@ static uint64_t hash_alone(const struct broker *broker, struct slice key)
     return hash_bytes(key.ptr, key.len, broker->secret);
 }
 
+static uint64_t hash_whole(const struct queue *queue, enum key_kind kind, uint64_t alone)
+{
+    return hash_mix(alone ^ hash_mix(queue->name_hash + kind));
+}
+
 // The first of those who hold the name; NULL for none.
 static struct job_extra *first_of_name(const struct broker *broker, struct slice name,
                                        uint64_t alone)
@@ -79,7 +84,7 @@ struct job *key_find(const struct broker *broker, const struct queue *queue, enu
                      struct slice key, struct key_hash *hash)
 {
     *hash = (struct key_hash){.alone = hash_alone(broker, key)};
-    hash->whole = hash_mix(hash->alone ^ hash_mix(queue->name_hash + kind));
+    hash->whole = hash_whole(queue, kind, hash->alone);
     if (kind == KEY_NAME) {
         hash->first = first_of_name(broker, key, hash->alone);
         if (!hash->first || hash->first->job->queue == queue->place) {
@@ -152,6 +157,16 @@ static struct job *find_rival(const struct broker *broker, const struct job *job
     }
     *hash = (struct key_hash){.whole = extra->key_hash};
     return find_in_queue(broker, queue, KEY_CONTENT, job_key(job), hash->whole);
+}
+
+void key_know_content(const struct broker *broker, struct job *job)
+{
+    struct slice key = job_key(job);
+
+    if (key.len > 0 && job->extra->key_kind == KEY_CONTENT) {
+        job->extra->key_hash =
+            hash_whole(queue_at(broker, job), KEY_CONTENT, hash_alone(broker, key));
+    }
 }
 
 void key_claim(struct broker *broker, struct job *job)

@@ -154,6 +154,7 @@ enum status broker_take_id(struct session *session, uint64_t id, const struct jo
     struct job *found = broker_job(broker, id);
     bool buried = found && found->state == JOB_BURIED;
 
+    broker->position = 0;
     if (!found || found->state == JOB_RESERVED) {
         return STATUS_NOT_FOUND;
     }
@@ -165,7 +166,7 @@ enum status broker_take_id(struct session *session, uint64_t id, const struct jo
     }
     match_lease(session, found, NULL);
     if (buried) {
-        record_append(broker, RECORD_TAKE, found);
+        record_append(broker, RECORD_TAKE, found, true);
     }
     *job = found;
     return STATUS_OK;

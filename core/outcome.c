@@ -7,8 +7,9 @@
 void outcome_ended(struct broker *broker, struct job *job, enum job_event_kind kind,
                    struct blob *data)
 {
-    record_append(broker, RECORD_END, job);
-    interest_end(job_interest(job), kind, data);
+    uint64_t position = record_append(broker, RECORD_END, job, false);
+
+    interest_end(job_interest(job), kind, data, position);
     job_end(broker, job);
 }
 
@@ -17,12 +18,13 @@ static void bury(struct broker *broker, struct job *job, uint32_t pri, enum job_
                  struct blob *data)
 {
     const struct job_place buried = {.state = JOB_BURIED, .pri = pri};
+    uint64_t position;
 
     JOB_COUNT(broker, job, buries);
     key_yield(broker, job);
-    interest_end(job_interest(job), kind, data);
     job_move(broker, job, &buried);
-    record_append(broker, RECORD_BURY, job);
+    position = record_append(broker, RECORD_BURY, job, false);
+    interest_end(job_interest(job), kind, data, position);
 }
 
 void outcome_buried(struct broker *broker, struct job *job, uint32_t pri)

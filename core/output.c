@@ -76,6 +76,7 @@ void output_clear(struct output *out)
     }
     out->tail = NULL;
     out->pending = 0;
+    memset(out->gates, 0, sizeof out->gates);
 }
 
 // An empty span at the end; NULL, with the failure noted, without memory.
@@ -180,8 +181,45 @@ void output_blob(struct output *out, struct blob *blob)
     out->pending += blob->len;
 }
 
+// Whether the store has reached that position, or there is none to wait for.
+static bool passed(const struct output *out, const struct output_gate *gate)
+{
+    return gate->position <= out->pool->reached;
+}
+
+void output_hold(struct output *out, uint64_t position)
+{
+    struct output_gate *gate = out->gates;
+
+    if (position <= out->pool->reached) {
+        return;
+    }
+    if (passed(out, &gate[0])) {
+        gate[0] = gate[1];
+        gate[1] = (struct output_gate){0};
+    }
+    if (passed(out, &gate[0])) {
+        gate[0] = (struct output_gate){position, out->pending};
+        return;
+    }
+    // It joins the last gate where nothing stands between, or where there can be no other.
+    gate += gate[1].position > 0;
+    if (position <= gate->position) {
+        return;
+    }
+    if (gate == out->gates && gate->before < out->pending) {
+        gate[1] = (struct output_gate){position, out->pending};
+    } else {
+        gate->position = position;
+    }
+}
+
 void output_append(struct output *out, struct output *more)
 {
+    for (size_t i = 0; i < OUTPUT_GATES; i++) {
+        output_hold(out, more->gates[i].position);
+        more->gates[i] = (struct output_gate){0};
+    }
     out->failed = out->failed || more->failed;
     if (more->head) {
         if (out->tail) {
@@ -200,21 +238,40 @@ size_t output_pending(const struct output *out)
     return out->pending;
 }
 
+size_t output_sendable(const struct output *out)
+{
+    for (size_t i = 0; i < OUTPUT_GATES; i++) {
+        if (!passed(out, &out->gates[i])) {
+            return out->gates[i].before;
+        }
+    }
+    return out->pending;
+}
+
 bool output_failed(const struct output *out)
 {
     return out->failed;
 }
 
+static struct slice cut(struct slice bytes, size_t len)
+{
+    return slice_of(bytes.ptr, bytes.len < len ? bytes.len : len);
+}
+
 size_t output_peek(const struct output *out, struct slice *spans, size_t max)
 {
+    size_t left = output_sendable(out);
     size_t count = 0;
 
-    for (const struct output_span *span = out->head; span && count < max; span = span->next) {
+    for (const struct output_span *span = out->head; span && left && count < max;
+         span = span->next) {
         if (span->blob) {
-            spans[count++] = slice_from(blob_slice(span->blob), span->blob_sent);
+            spans[count] = cut(slice_from(blob_slice(span->blob), span->blob_sent), left);
+            left -= spans[count++].len;
         }
-        if (span->end > span->start && count < max) {
-            spans[count++] = slice_of(span->bytes + span->start, span->end - span->start);
+        if (span->end > span->start && left && count < max) {
+            spans[count] = cut(slice_of(span->bytes + span->start, span->end - span->start), left);
+            left -= spans[count++].len;
         }
     }
     return count;
@@ -247,8 +304,11 @@ static size_t span_consume(struct output_span *span, size_t len)
 
 void output_consume(struct output *out, size_t len)
 {
-    ENSURE(len <= out->pending);
+    ENSURE(len <= output_sendable(out));
     out->pending -= len;
+    for (size_t i = 0; i < OUTPUT_GATES; i++) {
+        out->gates[i].before -= len < out->gates[i].before ? len : out->gates[i].before;
+    }
     while (out->head) {
         struct output_span *span = out->head;
 

@@ -16,24 +16,36 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// Gates that are told apart. A store writes what comes while it writes in one go, so that output
+// waits for one of two positions; should there be more, bytes wait for the last one.
+#define OUTPUT_GATES 2
+
 // A span of copied bytes holds up to this many; no single reservation may be longer.
 #define OUTPUT_CHUNK 4000
 
 struct output_span;
 
+// From one byte on, what is pending leaves only when the store has reached a position.
+struct output_gate {
+    uint64_t position; // 0: there is none
+    size_t before;     // bytes that leave before it
+};
+
 // Empty chunks kept for the next reply, shared by all connections of one loop.
 struct output_pool {
     struct output_span *free; /* private */
     size_t kept;              /* private */
+    uint64_t reached;         // the position that the store has reached; set by the host
 };
 
 struct output {
     struct output_pool *pool;
-    struct output_span *head; /* private */
-    struct output_span *tail; /* private */
-    size_t pending;           /* private */
-    bool failed;              /* private */
-    bool stalled;             // the host's: the peer takes no more at present
+    struct output_span *head;               /* private */
+    struct output_span *tail;               /* private */
+    size_t pending;                         /* private */
+    struct output_gate gates[OUTPUT_GATES]; /* private: in order */
+    bool failed;                            /* private */
+    bool stalled;                           // the host's: the peer takes no more at present
 };
 
 // A zeroed pool is ready to use. This frees what it keeps.
@@ -56,16 +68,24 @@ void output_commit(struct output *out, size_t len);
 // Appends the whole of `blob` and keeps a reference to it until it has left.
 void output_blob(struct output *out, struct blob *blob);
 
-// Moves all that is pending in `more`, which has the same pool, to the end of `out`.
+// Moves all that is pending in `more`, which has the same pool, to the end of `out`. Where a part
+// of it waits for a position, all of it does.
 void output_append(struct output *out, struct output *more);
+
+// What is appended from now on leaves only when the store has reached that position (0, or one
+// that has been reached: at once, but in order).
+void output_hold(struct output *out, uint64_t position);
 
 // Bytes that have not left yet.
 size_t output_pending(const struct output *out);
 
+// Those of them that may leave now.
+size_t output_sendable(const struct output *out);
+
 bool output_failed(const struct output *out);
 
-// The first spans, at most `max`, in `spans`; returns how many. Valid until the next call that
-// changes the output.
+// The first spans of what may leave, at most `max`, in `spans`; returns how many. Valid until the
+// next call that changes the output.
 size_t output_peek(const struct output *out, struct slice *spans, size_t max);
 
 // Says that the first `len` bytes have left.

@@ -118,6 +118,7 @@ static void enter(struct broker *broker, struct job *job, const struct job_place
         session_rearm(to->holder);
         break;
     case JOB_BURIED:
+        job->burial = to->burial ? to->burial : broker->next_burial++;
         list_append(&queue->buried, &job->place.list);
         break;
     case JOB_GONE:
@@ -129,11 +130,7 @@ static void enter(struct broker *broker, struct job *job, const struct job_place
 
 void job_begin(struct broker *broker, struct job *job, const struct job_place *to)
 {
-    struct queue *queue = queue_at(broker, job);
-
     hash_insert(&broker->jobs_by_id, &job->by_id);
-    queue->total_jobs++;
-    broker->total_jobs++;
     enter(broker, job, to);
 }
 

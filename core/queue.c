@@ -84,8 +84,8 @@ void queue_free(struct broker *broker, struct queue *queue)
 
 void queue_vanish_if_idle(struct broker *broker, struct queue *queue)
 {
-    if (!queue->kept && queue->holders == 0 && queue->subscriptions == 0 &&
-        queue_jobs(queue) == 0) {
+    if (!queue->kept && !queue->lingers && queue->holders == 0 && queue->subscriptions == 0 &&
+        queue_jobs(queue) == 0 && !broker->restoring) {
         queue_free(broker, queue);
     }
 }
@@ -144,16 +144,13 @@ enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t paus
 {
     const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
 
+    broker->position = 0;
     if (broker->recorder && !broker->recorder->room(broker->store, &record)) {
         return STATUS_NO_ROOM;
     }
     queue->pauses++;
     if (pause_for > 0) {
-        queue->paused = true;
-        queue->pause_for = pause_for;
-        moment_set(&broker->pauses, &queue->resumes, nsec_add(broker->now.mono, pause_for));
-        choice_review(broker, queue);
-        list_remove(&queue->matching);
+        queue_pause(broker, queue, pause_for, nsec_add(broker->now.mono, pause_for));
     } else if (queue->paused) {
         unsigned budget = BROKER_SLICE;
 
@@ -161,14 +158,25 @@ enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t paus
         match_backlog(broker, &budget);
     }
     if (broker->recorder) {
-        broker->recorder->append(broker->store, &record);
+        broker_raise(broker, broker->recorder->append(broker->store, &record));
     }
+    queue_vanish_if_idle(broker, queue);
     return STATUS_OK;
+}
+
+void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, nsec_t until_at)
+{
+    queue->paused = true;
+    queue->pause_for = pause_for;
+    moment_set(&broker->pauses, &queue->resumes, until_at);
+    choice_review(broker, queue);
+    list_remove(&queue->matching);
 }
 
 void queue_resume(struct broker *broker, struct queue *queue)
 {
     queue->paused = false;
+    queue->lingers = false;
     queue->pause_for = 0;
     moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER);
     choice_review(broker, queue);

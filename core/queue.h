@@ -7,7 +7,8 @@
 // Invariants. A queue that is open (not paused) and has a ready job is in the broker's tree `work`.
 // It has both ready jobs and waits only while it is paused or in the broker's list `matching`. It
 // is in the broker's trees of due queues while a delay runs in it, at the moment of the first.
-// It exists as long as it is kept, held, subscribed to, or has a job.
+// It exists as long as it is kept, held, subscribed to, or has a job, or until a pause that it was
+// restored with is over.
 
 #include "core/broker.h"
 #include "core/hash.h"
@@ -41,8 +42,10 @@ struct queue {
     uint32_t holders;
     uint32_t subscriptions;
     uint32_t waiting;
+    uint32_t mark; // the store's
     bool kept;
     bool paused;
+    bool lingers; // restored with nothing but a pause: stays until that is over
 
     struct tree ready;
     struct tree delayed[CLOCKS];
@@ -84,6 +87,9 @@ void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock);
 
 // Frees the queue where nothing refers to it any more.
 void queue_vanish_if_idle(struct broker *broker, struct queue *queue);
+
+// Nothing is taken from it until that moment, monotonic.
+void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, nsec_t until_at);
 
 // Ends its pause: jobs and waiters meet.
 void queue_resume(struct broker *broker, struct queue *queue);

@@ -152,6 +152,7 @@ void broker_session_close(struct session *session)
         return;
     }
     ENSURE(!session->broker->settling);
+    session->broker->position = 0;
     session_wake(session);
     match_pass_on(session, NULL);
     session->closed = true;

@@ -43,6 +43,8 @@ static bool queue_full(const struct queue *queue, uint32_t pri)
 static void begin(struct broker *broker, struct job *job, const struct job_place *place)
 {
     job->id = broker->next_id++;
+    queue_at(broker, job)->total_jobs++;
+    broker->total_jobs++;
     if (place->state == JOB_READY) {
         match_ready(broker, job, place);
     } else {
@@ -76,7 +78,8 @@ static enum status accept(struct broker *broker, const struct job_spec *spec,
     }
     begin(broker, job, &place);
     submission->id = job->id;
-    record_append(broker, RECORD_SUBMIT, job);
+    record_append(broker, RECORD_SUBMIT, job, false);
+    broker_raise(broker, broker_job_position(broker, job));
     return STATUS_OK;
 out:
     if (job) {
@@ -148,8 +151,9 @@ static enum status join(struct broker *broker, struct job *job, const struct job
         start_earlier(broker, job, &place);
     }
     if (hardens || earlier) {
-        record_append(broker, kind, job);
+        record_append(broker, kind, job, false);
     }
+    broker_raise(broker, broker_job_position(broker, job));
     return STATUS_OK;
 }
 
@@ -162,6 +166,7 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec,
 
     ENSURE(!broker->settling);
     *submission = (struct submission){0};
+    broker->position = 0;
     if (broker->draining) {
         return STATUS_DRAINING;
     }
@@ -185,6 +190,7 @@ enum status broker_submit_to(struct broker *broker, struct slice name, struct jo
 {
     enum status status = broker_queue_hold(broker, name, &spec->queue);
 
+    broker->position = 0;
     if (status != STATUS_OK) {
         return status;
     }

@@ -179,6 +179,7 @@ enum status broker_unsubscribe(struct session *session, struct slice name, bool 
     struct subscription *subscription = find_by_name(session, name);
 
     ENSURE(!session->broker->settling);
+    session->broker->position = 0;
     if (!subscription) {
         return STATUS_OK;
     }
@@ -192,6 +193,7 @@ enum status broker_unsubscribe(struct session *session, struct slice name, bool 
 enum status broker_unsubscribe_all(struct session *session)
 {
     ENSURE(!session->broker->settling);
+    session->broker->position = 0;
     if (session->subscriptions > 0 && !give_leases_back(session, NULL)) {
         return STATUS_MORE;
     }

@@ -9,6 +9,7 @@ enum status broker_cancel(struct broker *broker, uint64_t id, bool even_held)
     struct job *job = broker_job(broker, id);
 
     ENSURE(!broker->settling);
+    broker->position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
@@ -24,17 +25,18 @@ enum status broker_cancel(struct broker *broker, uint64_t id, bool even_held)
 static enum status kick(struct broker *broker, struct job *job)
 {
     const struct job_place ready = job_ready_place(job);
+    bool buried = job->state == JOB_BURIED;
 
     if (!record_room(broker, RECORD_KICK, job)) {
         return STATUS_NO_ROOM;
     }
     JOB_COUNT(broker, job, kicks);
     job->attempts = 0;
-    if (job->state == JOB_BURIED) {
+    if (buried) {
         key_claim(broker, job);
     }
     match_ready(broker, job, &ready);
-    record_append(broker, RECORD_KICK, job);
+    record_append(broker, RECORD_KICK, job, buried);
     return STATUS_OK;
 }
 
@@ -43,6 +45,7 @@ enum status broker_kick_id(struct broker *broker, uint64_t id)
     struct job *job = broker_job(broker, id);
 
     ENSURE(!broker->settling);
+    broker->position = 0;
     if (!job || (job->state != JOB_BURIED && job->state != JOB_DELAYED)) {
         return STATUS_NOT_FOUND;
     }
@@ -66,6 +69,7 @@ enum status broker_kick(struct broker *broker, struct kick *kick_of)
     struct queue *queue = kick_of->queue;
 
     ENSURE(!broker->settling);
+    broker->position = 0;
     for (unsigned budget = BROKER_SLICE; kick_of->left > 0; budget--) {
         const struct job *next =
             kick_of->buried ? queue_peek_buried(queue) : queue_peek_delayed(broker, queue);

@@ -56,7 +56,10 @@ static void end_pauses(struct broker *broker)
 
     for (unsigned budget = BROKER_SLICE;
          budget > 0 && (moment = due(&broker->pauses, broker->now.mono)); budget--) {
-        queue_resume(broker, container_of(moment, struct queue, resumes));
+        struct queue *queue = container_of(moment, struct queue, resumes);
+
+        queue_resume(broker, queue);
+        queue_vanish_if_idle(broker, queue);
     }
 }
 

@@ -169,13 +169,14 @@ void interest_retried(struct interest *interest)
     }
 }
 
-void interest_end(struct interest *interest, enum job_event_kind kind, struct blob *data)
+void interest_end(struct interest *interest, enum job_event_kind kind, struct blob *data,
+                  uint64_t position)
 {
     if (!interest) {
         return;
     }
     if (interest->count > 0) {
-        interest->final.what = (struct job_event){.kind = kind, .data = data};
+        interest->final.what = (struct job_event){.kind = kind, .data = data, .position = position};
         if (data) {
             blob_ref(data);
         }
@@ -195,6 +196,7 @@ static struct news *event_new(struct interest *interest, const struct job_event 
     if (event) {
         news_init(interest, event);
         event->what = *what;
+        event->what.position = 0;
         if (what->data) {
             blob_ref(what->data);
         }

@@ -66,8 +66,10 @@ enum status interest_report(struct broker *broker, struct job *job, const struct
 // The attempt that the job was in is lost.
 void interest_retried(struct interest *interest);
 
-// The job is over, or buried: tells all watches so; the job gives its interest up. NULL is allowed.
-void interest_end(struct interest *interest, enum job_event_kind kind, struct blob *data);
+// The job is over, or buried: tells all watches so, which waits for that position of the store; the
+// job gives its interest up. NULL is allowed.
+void interest_end(struct interest *interest, enum job_event_kind kind, struct blob *data,
+                  uint64_t position);
 
 // Frees the interest of a job that has no watch left, or of a broker that is freed.
 void interest_free(struct interest *interest);

@@ -22,6 +22,7 @@ enum status broker_complete(struct session *session, uint64_t id, struct blob *r
     struct job *job = finishable(session, id);
 
     ENSURE(!session->broker->settling);
+    session->broker->position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
@@ -35,6 +36,7 @@ enum status broker_fail(struct session *session, uint64_t id, struct blob *excep
     struct job *job = broker_held(session, id);
 
     ENSURE(!session->broker->settling);
+    session->broker->position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
@@ -49,6 +51,7 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
     struct job_place place = {.state = JOB_READY, .pri = pri};
 
     ENSURE(!broker->settling);
+    broker->position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
@@ -72,7 +75,7 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
     } else {
         match_ready(broker, job, &place);
     }
-    record_append(broker, RECORD_RELEASE, job);
+    record_append(broker, RECORD_RELEASE, job, false);
     return STATUS_OK;
 }
 
@@ -81,6 +84,7 @@ enum status broker_bury(struct session *session, uint64_t id, uint32_t pri)
     struct job *job = broker_held(session, id);
 
     ENSURE(!session->broker->settling);
+    session->broker->position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }

@@ -1,5 +1,5 @@
 # Containers and blobs, each for itself.
-foreach(unit containers hash blob)
+foreach(unit containers hash blob output)
     tandem_test(NAME core_${unit}_test LABEL unit
         SOURCES core_${unit}_test.c LINKS tandem_core NTH_ALLOC)
 endforeach()
@@ -9,11 +9,11 @@ tandem_test(NAME core_slab_test LABEL unit SOURCES core_slab_test.c LINKS tandem
 set_tests_properties(core_slab_test PROPERTIES LABELS "unit;release")
 
 # Stories about the broker are told on a stage: virtual time, actors and a store in memory.
-add_library(core_stage STATIC support/stage.c support/stage_acts.c)
+add_library(core_stage STATIC support/stage.c support/stage_acts.c support/stage_restart.c)
 target_link_libraries(core_stage PUBLIC tandem_core PkgConfig::CMOCKA PRIVATE tandem_warnings)
 
 foreach(area
-        order choice time wait nap pause work key name watch kick queue slice body record walk)
+        order choice time wait nap pause work key name watch kick queue slice body record position restore walk)
     tandem_test(NAME core_${area}_test LABEL scenario
         SOURCES core_${area}_test.c LINKS core_stage tandem_core)
 endforeach()
@@ -22,4 +22,5 @@ tandem_test(NAME core_alloc_test LABEL scenario
     SOURCES core_alloc_test.c LINKS core_stage tandem_core NTH_ALLOC)
 
 tandem_test(NAME core_random_test LABEL scenario
-    SOURCES core_random_test.c support/oracle.c support/oracle_states.c LINKS core_stage tandem_core)
+    SOURCES core_random_test.c support/oracle.c support/oracle_restart.c support/oracle_states.c
+    LINKS core_stage tandem_core)

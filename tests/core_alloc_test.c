@@ -4,6 +4,8 @@
 #include "tests/support/nth_alloc.h"
 #include "tests/support/stage.h"
 
+#include "core/restore.h"
+
 #include <string.h>
 
 typedef void (*prepare_fn)(struct stage *s);
@@ -473,6 +475,97 @@ static void wait_that_goes_on_without_memory_ends_once(void **state)
     }
 }
 
+//
+// Jobs that come back
+//
+
+static enum status restore_jobs(struct broker *broker)
+{
+    static char large[JOB_KEY_MAX * 10];
+    const struct job_image images[] = {
+        {.now = {.id = 1, .state = JOB_READY}, .queue = SLICE("q"), .body = SLICE("body")},
+        {.now = {.id = 2, .state = JOB_READY, .keyed = true},
+         .queue = SLICE("r"),
+         .key_kind = KEY_NAME,
+         .key = SLICE("k"),
+         .reducer = SLICE("r")},
+        {.now = {.id = 3, .state = JOB_READY, .keyed = true},
+         .queue = SLICE("q"),
+         .key_kind = KEY_CONTENT,
+         .body = slice_of(large, sizeof large)},
+        {.now = {.id = 4, .state = JOB_BURIED, .burial = 1}, .queue = SLICE("q"), .kicks = 1},
+        {.now = {.id = 2, .state = JOB_READY, .keyed = true},
+         .queue = SLICE("r"),
+         .key_kind = KEY_NAME,
+         .key = SLICE("l")},
+    };
+    const struct job *job;
+    const struct queue *queue;
+
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+        enum status status = broker_restore_job(broker, &images[i], &job);
+
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return broker_restore_pause(broker, SLICE("p"), SEC(5), STAGE_WALL_AT + SEC(5), &queue);
+}
+
+// What was restored before an allocation failed stays, so that the same may be tried again.
+static void restoring_may_fail(void **state)
+{
+    size_t made;
+
+    (void)state;
+    for (size_t n = 1;; n++) {
+        struct stage *s = stage_new((struct broker_options){0}, true);
+        enum status status;
+
+        nth_alloc_fail(n);
+        status = restore_jobs(s->broker);
+        made = nth_alloc_count();
+        nth_alloc_fail(0);
+        assert_status(made < n ? STATUS_OK : STATUS_NO_MEMORY, status);
+        if (status != STATUS_OK) {
+            assert_status(STATUS_OK, restore_jobs(s->broker));
+        }
+        assert_status(STATUS_OK, broker_restore_finish(s->broker, 10));
+        stage_step(s);
+        stage_expect_jobs(s, "q", 2, 0, 0, 1);
+        stage_expect_jobs(s, "r", 1, 0, 0, 0);
+        assert_int_equal(job_id(broker_find_name(s->broker, SLICE("l"))), 2);
+        assert_null(broker_find_name(s->broker, SLICE("k")));
+        assert_int_equal(stage_queue(s, "p").pause_left_for, SEC(5));
+        stage_free(s);
+        if (made < n) {
+            return;
+        }
+    }
+}
+
+// Only what is for statistics may be missing.
+static void changes_to_restored_jobs_need_no_memory(void **state)
+{
+    const struct job_image image = {.now = {.id = 1, .state = JOB_READY}, .queue = SLICE("q")};
+    const struct job_change change = {.id = 1, .state = JOB_BURIED, .delay = 5, .burial = 1};
+
+    (void)state;
+    for (size_t n = 1; n < 5; n++) {
+        struct stage *s = stage_new((struct broker_options){0}, true);
+        const struct job *job;
+
+        assert_status(STATUS_OK, broker_restore_job(s->broker, &image, &job));
+        nth_alloc_fail(n);
+        assert_status(STATUS_OK, broker_restore_change(s->broker, RECORD_BURY, &change));
+        assert_status(STATUS_OK, broker_restore_finish(s->broker, 10));
+        nth_alloc_fail(0);
+        stage_step(s);
+        stage_expect_jobs(s, "q", 0, 0, 0, 1);
+        stage_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +582,8 @@ int main(void)
         cmocka_unit_test(leaving_needs_no_memory),
         cmocka_unit_test(assignment_needs_no_memory),
         cmocka_unit_test(wait_that_goes_on_without_memory_ends_once),
+        cmocka_unit_test(restoring_may_fail),
+        cmocka_unit_test(changes_to_restored_jobs_need_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The containers of the core, each for itself and against an array that is searched end to end.
 #include "core/list.h"
+#include "core/list_sort.h"
 #include "core/table.h"
 #include "core/tree.h"
 
@@ -86,6 +87,49 @@ static void node_may_be_removed_twice_and_inserted_before_another(void **state)
         list_remove(&items[i].in_list);
     }
     assert_true(list_empty(&list));
+}
+
+static bool lower_key(const struct list_node *a, const struct list_node *b)
+{
+    return list_item((struct list_node *)(uintptr_t)a, struct item, in_list)->key <
+           list_item((struct list_node *)(uintptr_t)b, struct item, in_list)->key;
+}
+
+// Sorts as many items, of so many kinds, and asserts that equals keep their order.
+static void sort_items(uint32_t count, uint32_t kinds)
+{
+    const struct item *before = NULL;
+    struct list_node list;
+    uint32_t seen = 0;
+
+    list_init(&list);
+    for (uint32_t i = 0; i < count; i++) {
+        items[i].key = below(kinds);
+        list_append(&list, &items[i].in_list);
+    }
+    list_sort(&list, lower_key);
+    list_each (node, &list) {
+        const struct item *item = list_item(node, struct item, in_list);
+
+        assert_ptr_equal(node->next->prev, node);
+        assert_true(!before || before->key < item->key ||
+                    (before->key == item->key && before < item));
+        before = item;
+        seen++;
+    }
+    assert_int_equal(seen, count);
+}
+
+static void sorted_list_is_in_order_and_keeps_that_of_equals(void **state)
+{
+    (void)state;
+    for (uint32_t count = 0; count < 40; count++) {
+        for (uint32_t kinds = 1; kinds <= 40; kinds += 3) {
+            sort_items(count, kinds);
+        }
+    }
+    sort_items(ITEMS, 7);
+    sort_items(ITEMS, UINT32_MAX);
 }
 
 //
@@ -298,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_ITEMS(list_keeps_the_order_of_appending),
         WITH_ITEMS(node_may_be_removed_twice_and_inserted_before_another),
+        WITH_ITEMS(sorted_list_is_in_order_and_keeps_that_of_equals),
         WITH_ITEMS(tree_gives_its_nodes_in_order),
         WITH_ITEMS(tree_follows_random_changes),
         WITH_ITEMS(tree_stays_shallow_whatever_the_order),

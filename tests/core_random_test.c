@@ -2,7 +2,7 @@
 // Many random verbs by several sessions, compared after each with the plainest model there is. To
 // repeat a run that failed, set TANDEM_TEST_SEED to the seed that it printed; TANDEM_TEST_TRACE
 // shows each verb.
-#include "tests/support/oracle.h"
+#include "tests/support/oracle_restart.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +14,9 @@ enum { RUNS = 8, STEPS = 25000, SEEN = 4096 };
 // A run has few queues, where many things meet in each, or many, to be chosen among.
 enum { FEW_QUEUES = 3 };
 
+// How many records are kept at least before the broker is restarted from them.
+enum { RECORDS = STAGE_TAPE / 2 };
+
 static const char *const queue_names[ORACLE_QUEUES] = {
     "q",  "r",  "s",  "a",  "b",  "c",  "d",  "e",  "f",  "g",
     "q1", "r1", "s1", "a1", "b1", "c1", "d1", "e1", "f1", "g1",
@@ -23,6 +26,7 @@ static const char *const key_names[] = {"k", "l", NULL, NULL};
 struct game {
     struct stage *s;
     struct oracle o;
+    struct stage_tape tape;
     struct actor *actors[ORACLE_SESSIONS];
     uint64_t random;
     uint64_t last_id;
@@ -451,6 +455,23 @@ static void compare(struct game *g)
     assert_int_equal(broker_next_due(g->s->broker), oracle_next_due(&g->o));
 }
 
+//
+// Restarting
+//
+
+// Now and then, the broker is started anew: from how everything stands, and from the records.
+static void restart(struct game *g)
+{
+    if (below(g, 100) == 0) {
+        oracle_expect_restarted(&g->o, g->s, stage_restart(g->s, 0), queue_names, false);
+    }
+    if (g->tape.count > RECORDS) {
+        oracle_expect_restarted(&g->o, g->s, stage_tape_play(&g->tape, g->s->now.wall), queue_names,
+                                true);
+        stage_tape_begin(&g->tape);
+    }
+}
+
 static void settle(struct game *g)
 {
     stage_settle(g->s);
@@ -501,7 +522,9 @@ static void play(uint64_t seed)
     bool aloud = getenv("TANDEM_TEST_TRACE") != NULL;
 
     assert_non_null(g);
-    g->s = stage_new((struct broker_options){0}, false);
+    g->s = stage_new((struct broker_options){.recorder = &stage_tape_recorder, .store = &g->tape},
+                     false);
+    g->tape.broker = g->s->broker;
     g->queues = seed % 2 ? FEW_QUEUES : ORACLE_QUEUES;
     g->random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     g->o.now = g->s->now;
@@ -519,6 +542,7 @@ static void play(uint64_t seed)
             move->move(g, session);
             settle(g);
             pass_time(g);
+            restart(g);
         }
     }
     stage_free(g->s);

@@ -270,18 +270,27 @@ static bool always_room(void *store, const struct record *record)
     return true;
 }
 
-static void read_record(void *store, const struct record *record)
+static uint64_t read_record(void *store, const struct record *record)
 {
     struct reader *reader = store;
 
     reader->count++;
     broker_job_info(reader->broker, record->job, &reader->info);
     assert_true(job_body(record->job).len == 4);
+    return 0;
+}
+
+static uint64_t no_position(const void *store, const struct job *job)
+{
+    (void)store;
+    (void)job;
+    return 0;
 }
 
 static void record_shows_the_job_as_it_is_after_the_change(void **state)
 {
-    static const struct recorder recorder = {.room = always_room, .append = read_record};
+    static const struct recorder recorder = {
+        .room = always_room, .append = read_record, .position = no_position};
     struct reader reader = {.count = 0};
     struct broker_options options = {.recorder = &recorder, .store = &reader};
     struct stage *s = stage_new(options, false);
@@ -313,6 +322,106 @@ static void record_shows_the_job_as_it_is_after_the_change(void **state)
     stage_free(s);
 }
 
+static void record_says_whether_the_job_was_buried(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_open(s, "w");
+
+    PUT(s, .delay_for = SEC(9));
+    assert_false(s->room_was_buried || s->was_buried);
+    assert_status(STATUS_OK, stage_kick_id(s, 1));
+    assert_false(s->room_was_buried || s->was_buried);
+    PUT_BURIED(s, .queue = "q");
+    assert_false(s->room_was_buried || s->was_buried);
+    assert_status(STATUS_OK, act_take_id(w, 2));
+    assert_true(s->room_was_buried && s->was_buried);
+    assert_status(STATUS_OK, act_bury(w, 2, 0));
+    assert_false(s->was_buried);
+    assert_status(STATUS_OK, stage_kick_id(s, 2));
+    assert_true(s->room_was_buried && s->was_buried);
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(1)));
+    assert_false(s->room_was_buried || s->was_buried);
+}
+
+static void marks_stay_with_their_jobs_and_queues(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    const struct job *job;
+
+    PUT(s, .queue = "q", .body = "0123456789");
+    job = broker_find(s->broker, 1);
+    assert_int_equal(queue_mark(stage_find(s, "q")), 0);
+    job_set_mark(job, UINT32_MAX);
+    queue_set_mark(stage_find(s, "q"), UINT32_MAX - 1);
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_release(w, 1, 7, SEC(5)));
+    assert_int_equal(job_mark(job), UINT32_MAX);
+    assert_int_equal(queue_mark(stage_find(s, "q")), UINT32_MAX - 1);
+    assert_true(slice_equal(job_body(job), SLICE("0123456789")));
+    assert_int_equal(stage_job(s, 1).pri, 7);
+    SUBMIT(w, .fleeting = true);
+    assert_int_equal(job_mark(broker_find(s->broker, 2)), 0);
+}
+
+static void every_state_is_described(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "held");
+    struct job_change change;
+
+    PUT(s, .pri = 3, .key = "k");
+    PUT(s, .delay_for = SEC(9));
+    PUT(s, .at = STAGE_WALL_AT + SEC(4));
+    PUT_BURIED(s, .key = "l");
+    PUT_BURIED(s, .pri = 8);
+    PUT(s, .queue = "held", .ttr_for = SEC(5));
+    assert_int_equal(act_take(w), 6);
+    stage_advance(s, SEC(1));
+    s->recorded.len = 0;
+    job_describe_change(s->broker, broker_find(s->broker, 1), &change);
+    assert_int_equal(change.id, 1);
+    assert_int_equal(change.state, JOB_READY);
+    assert_int_equal(change.pri, 3);
+    assert_true(change.keyed);
+    job_describe_change(s->broker, broker_find(s->broker, 2), &change);
+    assert_int_equal(change.state, JOB_DELAYED);
+    assert_int_equal(change.due_at, STAGE_WALL_AT + SEC(9));
+    assert_int_equal(change.delay, 9);
+    assert_false(change.on_wall || change.keyed);
+    job_describe_change(s->broker, broker_find(s->broker, 3), &change);
+    assert_int_equal(change.due_at, STAGE_WALL_AT + SEC(4));
+    assert_true(change.on_wall);
+    job_describe_change(s->broker, broker_find(s->broker, 4), &change);
+    assert_int_equal(change.state, JOB_BURIED);
+    assert_int_equal(change.burial, 1);
+    assert_false(change.keyed);
+    job_describe_change(s->broker, broker_find(s->broker, 5), &change);
+    assert_int_equal(change.burial, 2);
+    job_describe_change(s->broker, broker_find(s->broker, 6), &change);
+    assert_int_equal(change.state, JOB_READY);
+    assert_int_equal(change.due_at, 0);
+    assert_true(job_is_buried(broker_find(s->broker, 4)));
+    assert_false(job_is_buried(broker_find(s->broker, 6)));
+}
+
+static void pause_is_described_by_the_wall_clock(void **state)
+{
+    struct stage *s = *state;
+    nsec_t pause_for = 0, until_at = 0;
+
+    PUT(s, .queue = "q");
+    assert_false(queue_describe_pause(s->broker, stage_find(s, "q"), &pause_for, &until_at));
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(5)));
+    stage_advance(s, SEC(2));
+    stage_step_wall(s, SEC(100));
+    assert_true(queue_describe_pause(s->broker, stage_find(s, "q"), &pause_for, &until_at));
+    assert_int_equal(pause_for, SEC(5));
+    assert_int_equal(until_at, STAGE_WALL_AT + SEC(105));
+    stage_advance(s, SEC(3));
+    assert_false(queue_describe_pause(s->broker, stage_find(s, "q"), &pause_for, &until_at));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +439,10 @@ int main(void)
         STORY(durable_duplicate_without_room_is_refused_alone),
         STORY(fleeting_job_made_durable_while_held_is_recorded_to_its_end),
         cmocka_unit_test(record_shows_the_job_as_it_is_after_the_change),
+        STORY(record_says_whether_the_job_was_buried),
+        STORY(marks_stay_with_their_jobs_and_queues),
+        STORY(every_state_is_described),
+        STORY(pause_is_described_by_the_wall_clock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

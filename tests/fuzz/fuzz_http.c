@@ -55,10 +55,11 @@ static bool store_room(void *store, const struct record *record)
     return !world->store_full;
 }
 
-static void store_append(void *store, const struct record *record)
+static uint64_t store_append(void *store, const struct record *record)
 {
     (void)store;
     (void)record;
+    return 0;
 }
 
 static const struct recorder store = {.room = store_room, .append = store_append};

@@ -49,6 +49,7 @@ static bool store_room(void *store, const struct record *record)
     struct stage *s = store;
 
     assert_false(s->settling);
+    s->room_was_buried = record->was_buried;
     if (s->refused & STORE_REFUSES(record->kind)) {
         return false;
     }
@@ -56,7 +57,7 @@ static bool store_room(void *store, const struct record *record)
     return true;
 }
 
-static void store_append(void *store, const struct record *record)
+static uint64_t store_append(void *store, const struct record *record)
 {
     static const char *const names[] = {
         [RECORD_SUBMIT] = "submit", [RECORD_RELEASE] = "release", [RECORD_BURY] = "bury",
@@ -69,8 +70,13 @@ static void store_append(void *store, const struct record *record)
     if (record->kind != RECORD_BURY && record->kind != RECORD_END) {
         assert_true(s->roomy & STORE_REFUSES(record->kind));
     }
+    s->appended++;
+    s->was_buried = record->was_buried;
+    if (record->kind == RECORD_SUBMIT) {
+        job_set_mark(record->job, (uint32_t)s->appended);
+    }
     if (s->mute) {
-        return;
+        return s->appended;
     }
     if (record->kind == RECORD_PAUSE) {
         struct slice name = queue_name(record->queue);
@@ -80,9 +86,26 @@ static void store_append(void *store, const struct record *record)
         stage_text_add(&s->recorded, "%s %llu", names[record->kind],
                        (unsigned long long)job_id(record->job));
     }
+    return s->appended;
 }
 
-static const struct recorder stage_recorder = {.room = store_room, .append = store_append};
+// The mark of a durable job is the position of its submission.
+static uint64_t store_position(const void *store, const struct job *job)
+{
+    const struct stage *s = store;
+
+    return job_is_durable(job) ? job_mark(job) : s->ids_at;
+}
+
+static void store_info(const void *store, struct store_info *info)
+{
+    const struct stage *s = store;
+
+    *info = (struct store_info){.written = s->appended};
+}
+
+static const struct recorder stage_recorder = {
+    .room = store_room, .append = store_append, .position = store_position, .info = store_info};
 
 //
 // The stage

@@ -50,6 +50,11 @@ struct stage {
     bool settling;              // actors may be told something
     unsigned refused;           // the store has no room for records of kind k where bit k is set
     unsigned roomy;             // kinds that the store was asked room for in this step
+    uint64_t appended;          // records; each has a position of its own, counted from 1
+    uint64_t event_at;          // the position that the last event told of
+    bool was_buried;            // as the last record said, and the last room that was asked for
+    bool room_was_buried;
+    uint64_t ids_at; // the position of the ids of jobs that are not durable
 };
 
 #define STORE_REFUSES(kind) (1u << (kind))

@@ -66,6 +66,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     const char *mark = watch_owner(watch);
     char numbers[48] = "";
 
+    a->stage->event_at = event->position;
     if (!told(a->stage)) {
         return;
     }

@@ -44,10 +44,11 @@ static bool store_room(void *store, const struct record *record)
     return true;
 }
 
-static void store_append(void *store, const struct record *record)
+static uint64_t store_append(void *store, const struct record *record)
 {
     (void)store;
     (void)record;
+    return 0;
 }
 
 static const struct recorder store = {.room = store_room, .append = store_append};

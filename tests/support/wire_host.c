@@ -5,6 +5,7 @@
 #include "core/macros.h"
 
 #include "tests/support/wire_pages.h"
+#include "tests/support/wire_store.h"
 
 #include <string.h>
 
@@ -36,6 +37,7 @@ struct rig {
     struct wire_pages input; // guarded: the end is followed by an unmapped page
     unsigned long feeds;
     uint64_t numbers;
+    struct wire_store store;
 };
 
 struct peer {
@@ -101,6 +103,42 @@ static bool service_start(struct rig *rig, struct service *service, const struct
     return true;
 }
 
+//
+// The store
+//
+
+void rig_hold_store(struct rig *rig)
+{
+    rig->store.slow = true;
+}
+
+void rig_hold_ids(struct rig *rig)
+{
+    rig->store.ids_at = ++rig->store.position;
+}
+
+void rig_reach_to(struct rig *rig, uint64_t position)
+{
+    ENSURE(position >= rig->pool.reached && position <= rig->store.position);
+    rig->pool.reached = position;
+    rig_run(rig);
+}
+
+void rig_reach(struct rig *rig)
+{
+    rig_reach_to(rig, rig->store.position);
+}
+
+uint64_t rig_position(const struct rig *rig)
+{
+    return rig->store.position;
+}
+
+struct store_info *rig_store_info(struct rig *rig)
+{
+    return &rig->store.info;
+}
+
 static void rig_unmap(struct rig *rig)
 {
     for (size_t i = 0; i < SERVICES; i++) {
@@ -115,6 +153,7 @@ static void rig_unmap(struct rig *rig)
 struct rig *rig_new(const struct rig_options *options)
 {
     struct rig *rig = (void *)wire_pages_map(sizeof *rig).start;
+    struct broker_options broker;
 
     rig->options = *options;
     rig->facts = facts;
@@ -123,7 +162,8 @@ struct rig *rig_new(const struct rig_options *options)
     if (rig->options.budget == 0) {
         rig->options.budget = PLENTY;
     }
-    rig->broker = broker_new(&options->broker, rig->now);
+    broker = wire_store_before(&rig->store, options->broker, &rig->pool.reached);
+    rig->broker = broker_new(&broker, rig->now);
     if (!rig->broker ||
         !service_start(rig, &rig->services[FIRST], options->frontend, options->settings) ||
         !service_start(rig, &rig->services[OTHER], options->other, options->other_settings)) {
@@ -203,7 +243,7 @@ static void collect(struct peer *peer)
     struct slice spans[4];
     size_t count;
 
-    peer->wire.out.stalled = peer->deaf && output_pending(&peer->wire.out) > 0;
+    peer->wire.out.stalled = peer->deaf && output_sendable(&peer->wire.out) > 0;
     if (peer->deaf || peer->dropped) {
         return;
     }

@@ -59,6 +59,26 @@ void rig_set_clock(struct rig *rig, nsec_t span);
 // How often a front-end was fed so far.
 unsigned long rig_feeds(const struct rig *rig);
 
+// The store. `broker.recorder` of the options says what it has room for and hears of all records
+// (`room` and `append` are called, where they are there); without one the broker has no store.
+// Positions are the rig's: at first all that is appended is reached at once.
+
+// From now on each record has a position of its own, which is not reached before rig_reach().
+void rig_hold_store(struct rig *rig);
+
+// The ids of jobs that are not durable have such a position, too, until rig_reach().
+void rig_hold_ids(struct rig *rig);
+
+// All that has been appended so far is reached, and turns pass.
+void rig_reach(struct rig *rig);
+
+// The same up to that position; and the last position that was given out, 0 for none.
+void rig_reach_to(struct rig *rig, uint64_t position);
+uint64_t rig_position(const struct rig *rig);
+
+// What the store tells of itself; at first all zero.
+struct store_info *rig_store_info(struct rig *rig);
+
 // A client connects; NULL where the front-end refuses.
 struct peer *peer_new(struct rig *rig);
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+
+// How a job stands, said for a store: what a restart must know of it.
+
+#include "core/broker_private.h"
+
+// A moment of the monotonic clock, by the wall clock. One that has passed is the present.
+static nsec_t on_wall_clock(const struct broker *broker, nsec_t at)
+{
+    nsec_t left = at - broker->now.mono;
+
+    return left > 0 ? nsec_add(broker->now.wall, left) : broker->now.wall;
+}
+
+void job_describe_change(const struct broker *broker, const struct job *job,
+                         struct job_change *change)
+{
+    const struct job_extra *extra = job->extra;
+
+    *change = (struct job_change){
+        .id = job->id,
+        .state = job->state == JOB_RESERVED ? JOB_READY : job->state,
+        .keyed = extra && extra->keyed,
+        .attempts = job->attempts,
+        .pri = job->pri,
+        .delay = extra ? extra->delay : 0,
+    };
+    if (job->state == JOB_BURIED) {
+        change->burial = job->burial;
+    } else if (job->state == JOB_DELAYED) {
+        change->on_wall = job->on_wall;
+        change->due_at = job->on_wall ? job->due_at : on_wall_clock(broker, job->due_at);
+    }
+}
+
+void job_describe(const struct broker *broker, const struct job *job, struct job_image *image)
+{
+    const struct job_extra *extra = job->extra;
+    const struct queue *queue = queue_at(broker, job);
+
+    *image = (struct job_image){
+        .queue = queue_name(queue),
+        .queue_kept = queue->kept,
+        .on_fail = job->on_fail,
+        .on_loss = job->on_loss,
+        .ttr = job->ttr,
+        .created_ms = job->created_ms,
+        .reserves = job->reserves,
+        .body = job_body(job),
+        .blob = job_blob(job),
+    };
+    job_describe_change(broker, job, &image->now);
+    if (extra) {
+        image->key_kind = extra->key_kind;
+        image->max_attempts = extra->max_attempts;
+        image->reserves += extra->reserves;
+        image->timeouts = extra->timeouts;
+        image->releases = extra->releases;
+        image->buries = extra->buries;
+        image->kicks = extra->kicks;
+        image->key = slice_of(extra->names, extra->key_len);
+        image->reducer = slice_of(extra->names + extra->key_len, extra->reducer_len);
+    }
+}
+
+size_t job_variable_len(const struct broker *broker, const struct job *job)
+{
+    const struct job_extra *extra = job->extra;
+    size_t names = extra ? (size_t)extra->key_len + extra->reducer_len : 0;
+
+    return queue_at(broker, job)->name_len + names + job_body(job).len;
+}
+
+bool job_is_buried(const struct job *job)
+{
+    return job->state == JOB_BURIED;
+}
+
+bool job_is_durable(const struct job *job)
+{
+    return job->durable;
+}
+
+bool queue_describe_pause(const struct broker *broker, const struct queue *queue, nsec_t *pause_for,
+                          nsec_t *until_at)
+{
+    if (!queue->paused) {
+        return false;
+    }
+    *pause_for = queue->pause_for;
+    *until_at = on_wall_clock(broker, queue->resumes.at);
+    return true;
+}

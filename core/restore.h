@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_RESTORE_H
+#define TANDEM_CORE_RESTORE_H
+
+// Jobs that a store gives back when the process starts, record by record, in the order in which
+// they were written. Called for a new broker, before any session is open; nothing is recorded
+// meanwhile. Limits of queues and keys of others refuse nothing. When all is back,
+// broker_restore_finish() puts things in order: until then buried jobs may be in a wrong order,
+// and no key is held.
+//
+// Places among equals are those of the ids. A delay that is over, by the wall clock, is over. What
+// is restored does not count as put. Queues stay until broker_restore_finish(); after that, one
+// that has nothing but a pause stays until the pause is over.
+//
+// What was restored before STATUS_NO_MEMORY stays, and the same call may be made again.
+
+#include "core/macros.h"
+#include "core/record.h"
+#include "core/status.h"
+
+// The job as it was; in place of the one of that id, where there is one. STATUS_NO_MEMORY;
+// STATUS_BAD_NAME or STATUS_TOO_LARGE where no job can be like that. `image->blob`, whose bytes are
+// then the body, is referred to where it is not NULL, otherwise the body is copied.
+enum status broker_restore_job(struct broker *broker, const struct job_image *image,
+                               const struct job **job) MUST_USE;
+
+// What a record of `kind` (RELEASE, BURY, KICK, TAKE) says of a job. STATUS_NOT_FOUND;
+// STATUS_BAD_NAME where no job can be like that.
+enum status broker_restore_change(struct broker *broker, enum record_kind kind,
+                                  const struct job_change *change) MUST_USE;
+
+// The job is gone. STATUS_NOT_FOUND.
+enum status broker_restore_end(struct broker *broker, uint64_t id) MUST_USE;
+
+// A queue is paused until that moment of the wall clock; one in the past ends its pause.
+// STATUS_NO_MEMORY, STATUS_BAD_NAME, STATUS_TOO_LARGE.
+enum status broker_restore_pause(struct broker *broker, struct slice name, nsec_t pause_for,
+                                 nsec_t until_at, const struct queue **queue) MUST_USE;
+
+// All jobs are back. Ids go on at `first_id`, which must be above those of all jobs.
+// STATUS_NO_MEMORY.
+enum status broker_restore_finish(struct broker *broker, uint64_t first_id) MUST_USE;
+
+#endif
