@@ -6,6 +6,16 @@
 #include "proto_beanstalk/reserve.h"
 #include "proto_beanstalk/stats.h"
 
+// The answer to a verb that has just been made: where it has changed something that is kept, the
+// client is told so when that is safe.
+static void reply_changed(struct bean_conn *conn, enum status status, enum bean_answer done)
+{
+    if (status == STATUS_OK) {
+        wire_hold(conn->wire, broker_position(conn->shared->broker));
+    }
+    bean_reply_status(&conn->wire->out, status, done);
+}
+
 //
 // The worker's commands
 //
@@ -18,7 +28,7 @@ static void exec_delete(struct bean_conn *conn, const struct bean_command *comma
     if (status == STATUS_NOT_FOUND) {
         status = broker_cancel(conn->shared->broker, command->id, false);
     }
-    bean_reply_status(&conn->wire->out, status, BEAN_DELETED);
+    reply_changed(conn, status, BEAN_DELETED);
 }
 
 static void exec_release(struct bean_conn *conn, const struct bean_command *command)
@@ -26,14 +36,12 @@ static void exec_release(struct bean_conn *conn, const struct bean_command *comm
     enum status status =
         broker_release(conn->session, command->id, command->pri, nsec_from_seconds(command->delay));
 
-    bean_reply_status(&conn->wire->out, status, BEAN_RELEASED);
+    reply_changed(conn, status, BEAN_RELEASED);
 }
 
 static void exec_bury(struct bean_conn *conn, const struct bean_command *command)
 {
-    enum status status = broker_bury(conn->session, command->id, command->pri);
-
-    bean_reply_status(&conn->wire->out, status, BEAN_BURIED);
+    reply_changed(conn, broker_bury(conn->session, command->id, command->pri), BEAN_BURIED);
 }
 
 static void exec_touch(struct bean_conn *conn, const struct bean_command *command)
@@ -107,7 +115,7 @@ static void exec_pause_tube(struct bean_conn *conn, const struct bean_command *c
     if (queue) {
         status = broker_pause(broker, queue, nsec_from_seconds(command->delay));
     }
-    bean_reply_status(&conn->wire->out, status, BEAN_PAUSED);
+    reply_changed(conn, status, BEAN_PAUSED);
 }
 
 //
@@ -117,6 +125,7 @@ static void exec_pause_tube(struct bean_conn *conn, const struct bean_command *c
 static void reply_found(struct bean_conn *conn, const struct job *job)
 {
     if (job) {
+        wire_hold(conn->wire, broker_job_position(conn->shared->broker, job));
         bean_reply_job(&conn->wire->out, SLICE("FOUND "), job);
     } else {
         bean_reply(&conn->wire->out, BEAN_NOT_FOUND);
@@ -157,6 +166,8 @@ enum bean_step bean_kick_step(struct bean_conn *conn)
     struct kick *kick = &conn->doing.kick;
     enum status status = broker_kick(conn->shared->broker, kick);
 
+    // The answer, which is the next thing to be said, waits for all slices.
+    wire_hold(conn->wire, broker_position(conn->shared->broker));
     if (status == STATUS_MORE) {
         return BEAN_STEP_AGAIN;
     }
@@ -172,9 +183,7 @@ enum bean_step bean_kick_step(struct bean_conn *conn)
 
 static void exec_kick_job(struct bean_conn *conn, const struct bean_command *command)
 {
-    enum status status = broker_kick_id(conn->shared->broker, command->id);
-
-    bean_reply_status(&conn->wire->out, status, BEAN_KICKED);
+    reply_changed(conn, broker_kick_id(conn->shared->broker, command->id), BEAN_KICKED);
 }
 
 //

@@ -41,6 +41,7 @@ static void submit(struct bean_conn *conn, const struct job_spec *spec)
     enum status status = broker_submit(conn->shared->broker, spec, NULL, &submission);
 
     if (status == STATUS_OK) {
+        wire_submitted(conn->wire, broker_position(conn->shared->broker));
         bean_reply_number(&conn->wire->out, SLICE("INSERTED "), submission.id);
         return;
     }

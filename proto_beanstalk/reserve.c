@@ -14,8 +14,10 @@ static void count_worker(struct bean_conn *conn)
     }
 }
 
+// The body is not shown before the job is safe: a restart would not know it.
 static void reply_reserved(struct bean_conn *conn, const struct job *job)
 {
+    wire_hold(conn->wire, broker_job_position(conn->shared->broker, job));
     bean_reply_job(&conn->wire->out, SLICE("RESERVED "), job);
 }
 
@@ -62,6 +64,8 @@ void bean_reserve_job(struct bean_conn *conn, const struct bean_command *command
 
     if (status == STATUS_OK) {
         count_worker(conn);
+        // Taking a buried job is kept, too.
+        wire_hold(conn->wire, broker_position(conn->shared->broker));
         reply_reserved(conn, job);
     } else {
         bean_reply_status(&conn->wire->out, status, BEAN_INTERNAL_ERROR);

@@ -40,6 +40,11 @@ static struct slice text_slice(const char *text)
     return slice_of(text, strlen(text));
 }
 
+static void write_flag(struct yaml *yaml, struct slice key, bool flag)
+{
+    yaml_plain(yaml, key, flag ? SLICE("true") : SLICE("false"));
+}
+
 static void write_job_counts(struct yaml *yaml, uint64_t urgent, const uint64_t jobs[JOB_STATES])
 {
     const struct yaml_figure figures[] = {
@@ -136,13 +141,15 @@ static void write_process(struct yaml *yaml, const struct bean_shared *shared)
     yaml_number(yaml, SLICE("uptime"), whole_seconds(up_for));
 }
 
-// Clients expect the keys; what our journal does is told elsewhere.
-static void write_binlog(struct yaml *yaml)
+// Our journal by the names that clients expect.
+static void write_binlog(struct yaml *yaml, const struct store_info *store, bool kept)
 {
-    static const struct yaml_figure figures[] = {
-        FIGURE("binlog-oldest-index", 0),           FIGURE("binlog-current-index", 0),
-        FIGURE("binlog-records-migrated", 0),       FIGURE("binlog-records-written", 0),
-        FIGURE("binlog-max-size", BINLOG_MAX_SIZE),
+    const struct yaml_figure figures[] = {
+        FIGURE("binlog-oldest-index", store->oldest),
+        FIGURE("binlog-current-index", store->current),
+        FIGURE("binlog-records-migrated", store->migrated),
+        FIGURE("binlog-records-written", store->written),
+        FIGURE("binlog-max-size", kept ? store->file_max : BINLOG_MAX_SIZE),
     };
 
     yaml_figures(yaml, figures, COUNT_OF(figures));
@@ -164,6 +171,8 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
     const struct bean_shared *shared = conn->shared;
     const struct process_facts *facts = shared->facts;
     struct broker_info info;
+    struct store_info store;
+    bool kept = broker_store_info(shared->broker, &store);
     struct yaml yaml;
 
     (void)command;
@@ -173,13 +182,15 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
     write_commands(&yaml, shared);
     write_totals(&yaml, shared, &info);
     write_process(&yaml, shared);
-    write_binlog(&yaml);
-    yaml_plain(&yaml, SLICE("draining"), info.draining ? SLICE("true") : SLICE("false"));
+    write_binlog(&yaml, &store, kept);
+    write_flag(&yaml, SLICE("draining"), info.draining);
     write_instance(&yaml, facts->instance);
     yaml_quoted(&yaml, SLICE("hostname"), text_slice(facts->hostname));
     yaml_quoted(&yaml, SLICE("os"), text_slice(facts->os));
     yaml_quoted(&yaml, SLICE("platform"), text_slice(facts->platform));
     yaml_quoted(&yaml, SLICE("tandem-version"), text_slice(facts->version));
+    yaml_number(&yaml, SLICE("binlog-errors"), store.errors);
+    write_flag(&yaml, SLICE("binlog-failing"), store.failing);
     reply_yaml(conn, &yaml);
 }
 
@@ -194,7 +205,8 @@ static const struct slice state_names[JOB_STATES] = {
     [JOB_BURIED] = {"buried", 6},
 };
 
-static void write_job(struct yaml *yaml, const struct job_info *info)
+// `file` is the number of the file that the job is kept in.
+static void write_job(struct yaml *yaml, const struct job_info *info, uint32_t file)
 {
     const struct yaml_figure figures[] = {
         FIGURE("pri", info->pri),
@@ -202,7 +214,7 @@ static void write_job(struct yaml *yaml, const struct job_info *info)
         FIGURE("delay", whole_seconds(info->delay_for)),
         FIGURE("ttr", whole_seconds(info->ttr_for)),
         FIGURE("time-left", whole_seconds(info->left_for)),
-        FIGURE("file", 0),
+        FIGURE("file", file),
         FIGURE("reserves", info->reserves),
         FIGURE("timeouts", info->timeouts),
         FIGURE("releases", info->releases),
@@ -228,7 +240,7 @@ void bean_stats_job(struct bean_conn *conn, const struct bean_command *command)
     }
     broker_job_info(conn->shared->broker, job, &info);
     yaml_begin(&yaml);
-    write_job(&yaml, &info);
+    write_job(&yaml, &info, job_mark(job));
     reply_yaml(conn, &yaml);
 }
 

@@ -148,6 +148,7 @@ static void admin_cancel(struct gear_conn *conn, const struct words *words)
         answer(conn, SLICE("ERR UNKNOWN_ERROR\r\n"));
     } else if (handle_read(&conn->shared->handles, words->at[2], &id) &&
                broker_cancel(conn->shared->broker, id, true) == STATUS_OK) {
+        wire_hold(conn->wire, broker_position(conn->shared->broker));
         answer_ok(conn);
     } else {
         answer(conn, SLICE("ERR UNKNOWN_JOB\r\n"));

@@ -115,6 +115,7 @@ void gear_submit(struct gear_conn *conn, const struct gear_packet *packet)
     status = broker_submit_to(conn->shared->broker, packet->args[FUNCTION], &spec,
                               spec.durable ? NULL : conn->session, &submission);
     if (status == STATUS_OK) {
+        wire_submitted(conn->wire, broker_position(conn->shared->broker));
         gear_reply_handle(conn, GEAR_JOB_CREATED, submission.id);
     } else {
         gear_refuse_status(conn, status, GEAR_REFUSE_RESULT);

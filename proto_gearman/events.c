@@ -76,6 +76,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
         wire_drop(conn->wire, "does not read what its jobs send");
         return;
     }
+    gear_hold(conn, event->position);
     tell(conn, event);
     wire_wake(conn->wire);
 }

@@ -71,6 +71,13 @@ static void commit(struct gear_conn *conn, enum gear_type type, char *start, con
     output_commit(out_of(conn), len);
 }
 
+void gear_hold(struct gear_conn *conn, uint64_t position)
+{
+    if (position) {
+        output_hold(out_of(conn), position);
+    }
+}
+
 size_t gear_unread(struct gear_conn *conn)
 {
     struct output *out = out_of(conn);
@@ -195,6 +202,7 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
     struct job_info info;
     char *start, *at;
 
+    gear_hold(conn, broker_job_position(conn->shared->broker, job));
     if (type != GEAR_JOB_ASSIGN) {
         broker_job_info(conn->shared->broker, job, &info);
         unique = shown_unique(&info);

@@ -17,6 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// What is staged from now on waits for that position of the store (0: for none). As wire_hold(),
+// but what comes while a list is being made does not keep the list waiting.
+void gear_hold(struct gear_conn *conn, uint64_t position);
+
 // What waits to be sent, bytes.
 size_t gear_unread(struct gear_conn *conn);
 
@@ -63,7 +67,8 @@ void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice d
 void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id);
 void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data);
 
-// JOB_ASSIGN, JOB_ASSIGN_UNIQ or JOB_ASSIGN_ALL.
+// JOB_ASSIGN, JOB_ASSIGN_UNIQ or JOB_ASSIGN_ALL. It waits until the store has the job: a restart
+// would not know it.
 void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct job *job);
 
 // STATUS_RES, or STATUS_RES_UNIQUE, which also tells how many clients wait: `subject` is what was

@@ -72,6 +72,7 @@ static void answer_job(struct web_conn *conn, const struct job_info *info)
 static void cancel(struct web_conn *conn, uint64_t id)
 {
     if (broker_cancel(conn->shared->broker, id, false) == STATUS_OK) {
+        wire_hold(conn->wire, broker_position(conn->shared->broker));
         web_answer(conn, &(struct web_answer){.status = 204}, SLICE(""));
     } else {
         web_refuse_status(conn, 409, "a worker has the job");

@@ -212,7 +212,11 @@ void web_submit(struct web_conn *conn, struct slice workload, struct blob *blob)
 
     if (status != STATUS_OK) {
         refuse_submission(conn, status);
-    } else if (conn->request->background) {
+        return;
+    }
+    // Whatever answers the request names the job.
+    wire_submitted(conn->wire, broker_position(conn->shared->broker));
+    if (conn->request->background) {
         web_answer(
             conn,
             &(struct web_answer){.status = 200, .command = "JOB_CREATED", .job_id = submission.id},

@@ -161,6 +161,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
 
     (void)watch;
     ENSURE(request && request->watch == watch);
+    wire_hold(conn->wire, event->position);
     if (request->stream ? web_stream_tell(conn, event) : tell_plain(conn, event)) {
         request->watch = NULL;
         web_conn_next(conn);

@@ -10,6 +10,8 @@ static void stats_has_all_keys_in_order_and_ours_last(void **state)
 {
     struct bean *t = *state;
 
+    *rig_store_info(t->rig) = (struct store_info){
+        .oldest = 3, .current = 5, .written = 70, .migrated = 4, .file_max = 8192};
     says_yaml(t->a, "stats\r\n",
               "---\n"
               "current-jobs-urgent: 0\ncurrent-jobs-ready: 0\ncurrent-jobs-reserved: 0\n"
@@ -24,11 +26,49 @@ static void stats_has_all_keys_in_order_and_ours_last(void **state)
               "current-connections: 3\ncurrent-producers: 0\ncurrent-workers: 0\n"
               "current-waiting: 0\ntotal-connections: 3\npid: 4242\nversion: \"1.13\"\n"
               "rusage-utime: 3.000002\nrusage-stime: 1.500000\nuptime: 77\n"
-              "binlog-oldest-index: 0\nbinlog-current-index: 0\nbinlog-records-migrated: 0\n"
-              "binlog-records-written: 0\nbinlog-max-size: 10485760\n"
+              "binlog-oldest-index: 3\nbinlog-current-index: 5\nbinlog-records-migrated: 4\n"
+              "binlog-records-written: 70\nbinlog-max-size: 8192\n"
               "draining: false\nid: a123456789abcdef\nhostname: \"test.host\"\nos: \"#1 SMP\"\n"
               "platform: \"x86_64\"\n"
-              "tandem-version: \"0.1.0\"\n");
+              "tandem-version: \"0.1.0\"\nbinlog-errors: 0\nbinlog-failing: false\n");
+}
+
+static void stats_tells_of_a_store_in_trouble(void **state)
+{
+    struct bean *t = *state;
+
+    rig_store_info(t->rig)->errors = 2;
+    rig_store_info(t->rig)->failing = true;
+    stat_is(t->a, "stats\r\n", "binlog-errors", 2);
+    assert_non_null(strstr(peer_ask(t->a, SLICE("stats\r\n")).ptr, "\nbinlog-failing: true\n"));
+}
+
+static void without_a_store_the_keys_are_those_of_a_server_without_binlog(void **state)
+{
+    const struct bean_options settings = {.max_job_size = 65535};
+    struct rig *rig =
+        rig_new(&(struct rig_options){.frontend = &beanstalk_frontend, .settings = &settings});
+    struct peer *peer = peer_new(rig);
+
+    (void)state;
+    says(peer, "put 0 0 9 0\r\n\r\n", "INSERTED 1\r\n");
+    stat_is(peer, "stats\r\n", "binlog-oldest-index", 0);
+    stat_is(peer, "stats\r\n", "binlog-current-index", 0);
+    stat_is(peer, "stats\r\n", "binlog-records-migrated", 0);
+    stat_is(peer, "stats\r\n", "binlog-records-written", 0);
+    stat_is(peer, "stats\r\n", "binlog-max-size", 10485760);
+    stat_is(peer, "stats\r\n", "binlog-errors", 0);
+    stat_is(peer, "stats-job 1\r\n", "file", 0);
+    rig_free(rig);
+}
+
+static void stats_job_names_the_file_that_the_job_is_in(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->a, "put 0 0 9 0\r\n\r\n", "INSERTED 1\r\n");
+    job_set_mark(broker_find(rig_broker(t->rig), 1), UINT32_MAX);
+    stat_is(t->a, "stats-job 1\r\n", "file", UINT32_MAX);
 }
 
 static void stats_counts_jobs_by_state(void **state)
@@ -187,6 +227,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BEAN(stats_has_all_keys_in_order_and_ours_last),
+        BEAN(stats_tells_of_a_store_in_trouble),
+        cmocka_unit_test(without_a_store_the_keys_are_those_of_a_server_without_binlog),
+        BEAN(stats_job_names_the_file_that_the_job_is_in),
         BEAN(stats_counts_jobs_by_state),
         BEAN(connections_are_counted_by_what_they_did),
         BEAN(a_command_counts_once_its_arguments_are_understood),

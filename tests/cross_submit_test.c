@@ -38,6 +38,31 @@ static void a_delete_completes_the_job_with_an_empty_result(void **state)
     job_is_gone(t, 1);
 }
 
+static void a_delete_of_a_kept_job_is_told_when_it_is_safe(void **state)
+{
+    struct gear *t = *state;
+
+    begin(t, true);
+    gear_submits(t->a, REQ(SUBMIT_JOB, "f", "u", "x"));
+    rig_hold_store(t->rig);
+    says(t->m, "delete 1\r\n", "");
+    gear_hears(t->a, NOTHING);
+    rig_reach(t->rig);
+    hears(t->m, "DELETED\r\n");
+    gear_hears(t->a, RES(WORK_COMPLETE, H(1), ""));
+}
+
+static void a_foreground_job_is_deleted_at_once(void **state)
+{
+    struct gear *t = *state;
+
+    begin(t, false);
+    rig_hold_store(t->rig);
+    says(t->n, "put 0 0 9 0\r\n\r\n", "");
+    says(t->m, "delete 1\r\n", "DELETED\r\n");
+    gear_hears(t->a, RES(WORK_COMPLETE, H(1), ""));
+}
+
 static void a_delete_ends_a_background_job(void **state)
 {
     struct gear *t = *state;
@@ -301,6 +326,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MEETING(a_worker_that_waits_gets_the_job),
         MEETING(a_delete_completes_the_job_with_an_empty_result),
+        MEETING(a_delete_of_a_kept_job_is_told_when_it_is_safe),
+        MEETING(a_foreground_job_is_deleted_at_once),
         MEETING(a_delete_ends_a_background_job),
         MEETING(a_bury_fails_a_foreground_job),
         MEETING(a_bury_keeps_a_background_job_and_frees_its_unique),

@@ -23,7 +23,7 @@ endforeach()
 add_library(admin_gear STATIC support/admin_gear.c)
 target_link_libraries(admin_gear PUBLIC wire_gear PRIVATE tandem_warnings)
 
-foreach(area admin list maxqueue roll)
+foreach(area admin list maxqueue roll hold)
     tandem_test(NAME gearman_${area}_test LABEL wire
         SOURCES gearman_${area}_test.c LINKS admin_gear)
 endforeach()
