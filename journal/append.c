@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+
+// What the core appends: from a change to bytes in the batch that is being gathered. Nothing here
+// waits, and nothing here can be refused; that was decided before (room.c).
+
+#include "core/log.h"
+#include "journal/journal_private.h"
+
+#include <inttypes.h>
+
+// A longer body is referred to, not copied.
+#define COPIED_MAX ((size_t)32 * 1024)
+
+_Static_assert(CODEC_JOB_FIXED + CODEC_NAMES_MAX + COPIED_MAX + 8 <= CHUNK_BYTES,
+               "a record whose body is copied must fit into a chunk");
+
+// What is taken down although there is no memory for it has not been taken down.
+static char *reserve(struct journal *journal, size_t len)
+{
+    char *to = batch_reserve(&journal->gathering, &journal->pool, journal->current, len);
+
+    if (!to) {
+        journal->errors++;
+        log_error("journal_no_memory", log_number("bytes", (int64_t)len));
+    }
+    return to;
+}
+
+// Each batch begins with room for a record that says how far the segment is synced; it is filled in
+// when the batch is handed over.
+static bool begin(struct journal *journal)
+{
+    char *to;
+
+    if (!batch_empty(&journal->gathering)) {
+        return true;
+    }
+    to = reserve(journal, CODEC_NUMBER_SIZE);
+    if (to) {
+        codec_put_number(to, CODEC_SYNCED, 0);
+        journal->gathering.marked = true;
+    }
+    return to != NULL;
+}
+
+// Room for a record of `size` bytes of which `len` are to be put here; NULL without memory.
+static char *room_for(struct journal *journal, size_t size, uint64_t extra, size_t len)
+{
+    room_choose(journal, size, extra);
+    return begin(journal) ? reserve(journal, len) : NULL;
+}
+
+static void note_submission(struct journal *journal, uint64_t id)
+{
+    if (id < journal->gathering.first_id) {
+        journal->gathering.first_id = id;
+    }
+}
+
+// Without memory the job is counted all the same: what counts is then more than what is there.
+size_t append_job(struct journal *journal, const struct job *job, uint64_t extra)
+{
+    struct job_image image;
+    size_t size = codec_job_size(job_variable_len(journal->broker, job));
+    bool refers;
+    char *to;
+
+    job_describe(journal->broker, job, &image);
+    refers = image.blob && image.body.len > COPIED_MAX;
+    to = room_for(journal, size, extra,
+                  refers ? CODEC_JOB_FIXED + image.queue.len + image.key.len + image.reducer.len
+                         : size);
+    if (to) {
+        size_t put = codec_put_job(to, &image, !refers);
+
+        if (refers) {
+            batch_refer(&journal->gathering, image.blob, size - put - image.body.len);
+        }
+    }
+    return size;
+}
+
+static size_t append_change(struct journal *journal, enum codec_type type, const struct job *job,
+                            uint64_t extra)
+{
+    char *to = room_for(journal, CODEC_CHANGE_SIZE, extra, CODEC_CHANGE_SIZE);
+
+    if (to) {
+        struct job_change change;
+
+        job_describe_change(journal->broker, job, &change);
+        codec_put_change(to, type, &change);
+    }
+    return CODEC_CHANGE_SIZE;
+}
+
+size_t append_number(struct journal *journal, enum codec_type type, uint64_t number)
+{
+    char *to = room_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
+
+    if (to) {
+        codec_put_number(to, type, number);
+    }
+    return CODEC_NUMBER_SIZE;
+}
+
+size_t append_pause(struct journal *journal, const struct queue *queue)
+{
+    size_t size = codec_pause_size(queue_name(queue).len);
+    char *to = room_for(journal, size, 0, size);
+    nsec_t pause_for = 0;
+    nsec_t until_at = 0;
+
+    if (to) {
+        (void)queue_describe_pause(journal->broker, queue, &pause_for, &until_at);
+        codec_put_pause(to, queue_name(queue), pause_for, until_at);
+    }
+    ledger_pause(journal, journal->current, queue);
+    return size;
+}
+
+static size_t append_submission(struct journal *journal, const struct job *job)
+{
+    size_t size = append_job(journal, job, PROMISE_END + PROMISE_BURIAL);
+
+    ledger_add(journal, journal->current, job);
+    note_submission(journal, job_id(job));
+    return size;
+}
+
+static size_t append_unbury(struct journal *journal, enum codec_type type,
+                            const struct record *record)
+{
+    size_t size =
+        append_change(journal, type, record->job, record->was_buried ? PROMISE_BURIAL : 0);
+
+    if (record->was_buried) {
+        ledger_unburied(journal);
+    }
+    return size;
+}
+
+// What a promise pays for is taken off the promises first.
+static size_t append_record(struct journal *journal, const struct record *record)
+{
+    switch (record->kind) {
+    case RECORD_SUBMIT:
+        return append_submission(journal, record->job);
+    case RECORD_RELEASE:
+        return append_change(journal, CODEC_RELEASE, record->job, 0);
+    case RECORD_BURY:
+        ledger_buried(journal);
+        return append_change(journal, CODEC_BURY, record->job, 0);
+    case RECORD_KICK:
+        return append_unbury(journal, CODEC_KICK, record);
+    case RECORD_TAKE:
+        return append_unbury(journal, CODEC_TAKE, record);
+    case RECORD_END:
+        ledger_remove(journal, record->job);
+        return append_number(journal, CODEC_END, job_id(record->job));
+    case RECORD_PAUSE:
+        return append_pause(journal, record->queue);
+    }
+    UNREACHABLE();
+}
+
+static uint64_t append(void *store, const struct record *record)
+{
+    struct journal *journal = store;
+
+    ENSURE(journal->opened);
+    journal->appended += append_record(journal, record);
+    journal->records++;
+    journal->gathering.records++;
+    journal->total_written++;
+    return journal->given_up ? 0 : journal->gathering.position;
+}
+
+void append_ids(struct journal *journal)
+{
+    uint64_t next = broker_next_id(journal->broker);
+
+    if (journal->ids_asked > next && journal->ids_asked - next >= IDS_BLOCK / 2) {
+        return;
+    }
+    journal->ids_asked = ((next + IDS_BLOCK / 2) / IDS_BLOCK + 1) * IDS_BLOCK;
+    journal->ids_position = journal->gathering.position;
+    (void)append_number(journal, CODEC_IDS, journal->ids_asked);
+}
+
+// Nobody may learn an id that might be given out again after a restart. Should so many have been
+// given out in this turn that the block is used up, the next one is asked for when the turn ends.
+static uint64_t position_of_id(const struct journal *journal, uint64_t id)
+{
+    if (id < journal->ids_end) {
+        return 0;
+    }
+    return id < journal->ids_asked ? journal->ids_position : journal->gathering.position;
+}
+
+static uint64_t position_of(const void *store, const struct job *job)
+{
+    const struct journal *journal = store;
+    uint64_t id = job_id(job);
+
+    if (!job_is_durable(job) || journal->given_up) {
+        return position_of_id(journal, id);
+    }
+    if (id >= journal->gathering.first_id) {
+        return journal->gathering.position;
+    }
+    if (!batch_empty(&journal->writing) && id >= journal->writing.first_id) {
+        return journal->writing.position;
+    }
+    return 0;
+}
+
+static void info(const void *store, struct store_info *info)
+{
+    const struct journal *journal = store;
+
+    *info = (struct store_info){
+        .oldest = journal->segments.first,
+        .current = journal->current ? journal->current->number : 0,
+        .written = journal->total_written,
+        .migrated = journal->total_migrated,
+        .file_max = journal->settings.segment_size,
+        .bytes = ledger_on_disk(journal),
+        .live = journal->live + journal->promised + journal->paused,
+        .errors = journal->errors,
+        .failing = journal->given_up,
+    };
+}
+
+static bool room(void *store, const struct record *record)
+{
+    return room_is_there(store, record);
+}
+
+const struct recorder journal_recorder = {
+    .room = room,
+    .append = append,
+    .position = position_of,
+    .info = info,
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal/batch.h"
+
+#include <stdlib.h>
+
+// Kept beyond what was asked for: batches come and go.
+enum { KEPT_BEYOND = 32 };
+
+static void pool_put(struct chunk_pool *pool, struct chunk *chunk)
+{
+    chunk->next = pool->free;
+    pool->free = chunk;
+    pool->count++;
+}
+
+static struct chunk *pool_take(struct chunk_pool *pool)
+{
+    struct chunk *chunk = pool->free;
+
+    if (chunk) {
+        pool->free = chunk->next;
+        pool->count--;
+    }
+    return chunk;
+}
+
+bool chunk_pool_fill(struct chunk_pool *pool, size_t count)
+{
+    pool->asked = count;
+    while (pool->count < count) {
+        struct chunk *chunk = malloc(sizeof *chunk);
+
+        if (!chunk) {
+            return false;
+        }
+        pool_put(pool, chunk);
+    }
+    return true;
+}
+
+void chunk_pool_clear(struct chunk_pool *pool)
+{
+    struct chunk *chunk;
+
+    while ((chunk = pool_take(pool))) {
+        free(chunk);
+    }
+    pool->asked = 0;
+}
+
+void batch_init(struct batch *batch, uint64_t position)
+{
+    *batch = (struct batch){.position = position, .first_id = UINT64_MAX};
+}
+
+static void batch_link(struct batch *batch, struct chunk *head, struct chunk *tail)
+{
+    if (batch->tail) {
+        batch->tail->next = head;
+    } else {
+        batch->head = head;
+    }
+    batch->tail = tail;
+}
+
+struct chunk *batch_extend(struct batch *batch, struct chunk_pool *pool, struct segment *segment)
+{
+    struct chunk *chunk = pool_take(pool);
+
+    if (!chunk) {
+        chunk = malloc(sizeof *chunk);
+    }
+    if (chunk) {
+        chunk->next = NULL;
+        chunk->segment = segment;
+        chunk->offset = segment->end;
+        chunk->used = 0;
+        chunk->blob = NULL;
+        chunk->padding = 0;
+        batch_link(batch, chunk, chunk);
+    }
+    return chunk;
+}
+
+void batch_refer(struct batch *batch, struct blob *blob, size_t padding)
+{
+    struct chunk *chunk = batch->tail;
+
+    ENSURE(chunk && chunk->used > 0 && !chunk->blob && padding < CHUNK_PADDING_MAX);
+    chunk->blob = blob_ref(blob);
+    chunk->padding = padding;
+    chunk->segment->end += blob->len + padding;
+    batch->bytes += blob->len + padding;
+}
+
+void batch_append(struct batch *batch, struct batch *more)
+{
+    batch->position = more->position;
+    if (batch_empty(more)) {
+        return;
+    }
+    if (batch_empty(batch)) {
+        batch->marked = more->marked;
+    }
+    batch_link(batch, more->head, more->tail);
+    batch->bytes += more->bytes;
+    batch->records += more->records;
+    if (more->first_id < batch->first_id) {
+        batch->first_id = more->first_id;
+    }
+    batch_init(more, more->position);
+}
+
+void batch_move(struct batch *batch, struct segment *segment)
+{
+    for (struct chunk *chunk = batch->head; chunk; chunk = chunk->next) {
+        chunk->segment = segment;
+        chunk->offset = segment->end;
+        segment->end += chunk_size(chunk);
+    }
+}
+
+static void chunk_drop(struct chunk *chunk, struct chunk_pool *pool)
+{
+    blob_unref(chunk->blob);
+    if (pool->count < pool->asked + KEPT_BEYOND) {
+        pool_put(pool, chunk);
+    } else {
+        free(chunk);
+    }
+}
+
+void batch_drop_synced(struct batch *batch, struct chunk_pool *pool)
+{
+    struct chunk *chunk = batch->head;
+    struct chunk *next;
+
+    batch->head = NULL;
+    batch->tail = NULL;
+    batch->bytes = 0;
+    for (; chunk; chunk = next) {
+        next = chunk->next;
+        chunk->next = NULL;
+        if (chunk->offset + chunk_size(chunk) <= chunk->segment->synced) {
+            chunk_drop(chunk, pool);
+        } else {
+            batch->bytes += chunk_size(chunk);
+            batch_link(batch, chunk, chunk);
+        }
+    }
+}
+
+void batch_drop(struct batch *batch, struct chunk_pool *pool)
+{
+    struct chunk *next;
+
+    for (struct chunk *chunk = batch->head; chunk; chunk = next) {
+        next = chunk->next;
+        chunk_drop(chunk, pool);
+    }
+    batch_init(batch, batch->position);
+}

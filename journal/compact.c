@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+
+// Compaction: the oldest segment is emptied, a little each turn. Each live job whose full record it
+// has is written anew, as it stands now, to the current segment, and so are pauses that last. When
+// that is done the segment leaves the row, and when what was written anew is synced, its file goes.
+
+#include "journal/journal_private.h"
+
+// What one turn may do: so much, and more where the core appended much, so that compaction keeps
+// pace with any load; but no more than what takes a few milliseconds.
+enum { LOOK_LEAST = 1024, LOOK_MOST = 16384, LOOKS_A_RECORD = 4, QUEUES_A_TURN = 256 };
+#define COPY_LEAST ((uint64_t)64 * 1024)
+#define COPY_MOST ((uint64_t)2 * 1024 * 1024)
+// A row of very many small segments, as restarts leave, is shortened whatever it takes.
+enum { SEGMENTS_MOST = 16 };
+
+struct budget {
+    uint64_t looks;
+    uint64_t bytes;
+};
+
+static struct budget budget_of(struct journal *journal)
+{
+    struct budget budget = {LOOK_LEAST + LOOKS_A_RECORD * journal->records,
+                            COPY_LEAST + 2 * journal->appended};
+
+    journal->records = 0;
+    journal->appended = 0;
+    budget.looks = budget.looks < LOOK_MOST ? budget.looks : LOOK_MOST;
+    budget.bytes = budget.bytes < COPY_MOST ? budget.bytes : COPY_MOST;
+    return budget;
+}
+
+static bool too_many(const struct journal *journal, uint64_t used)
+{
+    return journal->segments.count > SEGMENTS_MOST + 4 * used / journal->settings.segment_size;
+}
+
+// Whether the files have grown out of proportion. A full disk is no place to be generous.
+static bool is_wanted(const struct journal *journal)
+{
+    uint64_t live = journal->live + journal->paused;
+    uint64_t used;
+
+    if (journal->segments.count < 2 || journal->removing || journal->failing_at != NSEC_NEVER) {
+        return false;
+    }
+    used = ledger_used(journal);
+    return used > 2 * live + journal->settings.segment_size / 2 || too_many(journal, used) ||
+           (journal->full && used > live + live / 8 + journal->current->end);
+}
+
+static bool may_go_on(struct journal *journal, bool room)
+{
+    bool may = room && room_has_memory(journal) &&
+               journal->gathering.bytes < journal->settings.max_pending / 4;
+
+    journal->compaction.blocked = !may;
+    return may;
+}
+
+// False where there is no room for it at present.
+static bool copy_job(struct journal *journal, const struct job *job, struct budget *budget)
+{
+    size_t size = codec_job_size(job_variable_len(journal->broker, job));
+
+    if (!may_go_on(journal, room_to_copy(journal, size))) {
+        return false;
+    }
+    (void)append_job(journal, job, 0);
+    ledger_move(journal, journal->current, job);
+    journal->total_migrated++;
+    budget->bytes -= size < budget->bytes ? size : budget->bytes;
+    return true;
+}
+
+// False where the turn's budget is spent, or there is no room.
+static bool copy_jobs(struct journal *journal, struct budget *budget)
+{
+    struct compaction *at = &journal->compaction;
+    const struct segment *oldest = journal->segments.list[0];
+
+    for (; oldest->jobs > 0 && at->run < oldest->run_count; at->run++, at->id = 0) {
+        const struct id_run *run = &oldest->runs[at->run];
+
+        for (at->id = at->id ? at->id : run->first; at->id <= run->last; at->id++) {
+            const struct job *job;
+
+            if (budget->looks == 0 || budget->bytes == 0) {
+                return false;
+            }
+            budget->looks--;
+            job = broker_find(journal->broker, at->id);
+            if (job && job_is_durable(job) && job_mark(job) == (uint32_t)oldest->number &&
+                !copy_job(journal, job, budget)) {
+                return false;
+            }
+        }
+    }
+    ENSURE(oldest->jobs == 0);
+    return true;
+}
+
+static bool copy_pause(struct journal *journal, const struct queue *queue)
+{
+    size_t size = codec_pause_size(queue_name(queue).len);
+    nsec_t pause_for;
+    nsec_t until_at;
+
+    if (!queue_describe_pause(journal->broker, queue, &pause_for, &until_at)) {
+        return true;
+    }
+    if (queue_mark(queue) == (uint32_t)journal->segments.first) {
+        if (!may_go_on(journal, room_to_copy(journal, size))) {
+            return false;
+        }
+        (void)append_pause(journal, queue);
+    }
+    journal->compaction.paused += size;
+    return true;
+}
+
+// All queues are looked at; what pauses take in all is known anew then.
+static bool copy_pauses(struct journal *journal)
+{
+    struct compaction *at = &journal->compaction;
+
+    for (unsigned i = 0; journal->pauses; i++) {
+        uint32_t next = at->queue;
+        const struct queue *queue = broker_queue_next(journal->broker, &next);
+
+        if (!queue) {
+            journal->paused = at->paused;
+            return true;
+        }
+        if (i == QUEUES_A_TURN || !copy_pause(journal, queue)) {
+            return false;
+        }
+        at->queue = next;
+    }
+    return true;
+}
+
+// The record says that the segment is not needed any more: a segment that is missing for any other
+// reason is noticed. Its file goes as soon as that is synced.
+static void finish(struct journal *journal)
+{
+    if (!may_go_on(journal, room_to_drop(journal))) {
+        return;
+    }
+    (void)append_number(journal, CODEC_DROPPED, journal->segments.first);
+    journal->removing = segments_shift(&journal->segments);
+    journal->removable_at = journal->gathering.position;
+    journal->compaction = (struct compaction){0};
+}
+
+void compact_step(struct journal *journal)
+{
+    struct compaction *at = &journal->compaction;
+    struct budget budget = budget_of(journal);
+
+    at->runs = (at->runs || journal->emptying || is_wanted(journal)) && !journal->removing &&
+               journal->segments.count > 1 && journal->failing_at == NSEC_NEVER;
+    at->blocked = false;
+    if (!at->runs) {
+        return;
+    }
+    if (at->pauses || copy_jobs(journal, &budget)) {
+        at->pauses = true;
+        if (copy_pauses(journal)) {
+            finish(journal);
+        }
+    }
+}
+
+bool compact_has_work(const struct journal *journal)
+{
+    return journal->compaction.runs && !journal->compaction.blocked;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+// The real disk. Files are reached from a descriptor of the directory: where its path leads later
+// on is of no account.
+#include "journal/io.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_NAME "lock"
+#define FILE_FLAGS (O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+
+struct disk {
+    int directory;
+    int lock; // -1: not held
+};
+
+// The outcome of a system call that returns 0, or -1 and sets errno.
+static int outcome(int result)
+{
+    return result == 0 ? 0 : errno;
+}
+
+static int disk_lock(void *self)
+{
+    struct disk *disk = self;
+    int file = openat(disk->directory, LOCK_NAME, FILE_FLAGS | O_CREAT, 0600);
+    int error;
+
+    if (file < 0) {
+        return errno;
+    }
+    // It belongs to this opening of the file, so that it keeps out another one of this process,
+    // too.
+    error = outcome(flock(file, LOCK_EX | LOCK_NB));
+    if (error) {
+        (void)close(file);
+        return error;
+    }
+    disk->lock = file;
+    return 0;
+}
+
+static void disk_unlock(void *self)
+{
+    struct disk *disk = self;
+
+    // The file stays: whoever waits to open it must find the same one.
+    if (disk->lock >= 0) {
+        (void)close(disk->lock);
+        disk->lock = -1;
+    }
+}
+
+static int disk_list(void *self, void (*each)(void *context, const char *name), void *context)
+{
+    struct disk *disk = self;
+    int copy = openat(disk->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = copy < 0 ? NULL : fdopendir(copy);
+    const struct dirent *entry;
+    int error;
+
+    if (!listing) {
+        error = errno;
+        if (copy >= 0) {
+            (void)close(copy);
+        }
+        return error;
+    }
+    for (;;) {
+        errno = 0;
+        entry = readdir(listing);
+        if (!entry) {
+            break;
+        }
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            each(context, entry->d_name);
+        }
+    }
+    error = errno;
+    (void)closedir(listing);
+    return error;
+}
+
+static int disk_open(void *self, const char *name, enum journal_open how, int *file)
+{
+    const struct disk *disk = self;
+    int flags = FILE_FLAGS | (how == JOURNAL_OPEN_CREATE ? O_CREAT | O_TRUNC : 0);
+
+    do {
+        *file = openat(disk->directory, name, flags, 0600);
+    } while (*file < 0 && errno == EINTR);
+    return *file < 0 ? errno : 0;
+}
+
+static void disk_close(void *self, int file)
+{
+    (void)self;
+    (void)close(file);
+}
+
+static int disk_size(void *self, int file, uint64_t *size)
+{
+    struct stat st;
+
+    (void)self;
+    if (fstat(file, &st) != 0) {
+        return errno;
+    }
+    *size = (uint64_t)st.st_size;
+    return 0;
+}
+
+static int disk_read(void *self, int file, void *to, size_t len, uint64_t offset, size_t *got)
+{
+    ssize_t count;
+
+    (void)self;
+    do {
+        count = pread(file, to, len, (off_t)offset);
+    } while (count < 0 && errno == EINTR);
+    *got = count < 0 ? 0 : (size_t)count;
+    return count < 0 ? errno : 0;
+}
+
+static int disk_write(void *self, int file, const struct iovec *parts, int count, uint64_t offset,
+                      size_t *put)
+{
+    ssize_t written;
+
+    (void)self;
+    do {
+        written = pwritev(file, parts, count < UIO_MAXIOV ? count : UIO_MAXIOV, (off_t)offset);
+    } while (written < 0 && errno == EINTR);
+    *put = written < 0 ? 0 : (size_t)written;
+    return written < 0 ? errno : 0;
+}
+
+static int disk_sync(void *self, int file)
+{
+    int error;
+
+    (void)self;
+    do {
+        error = outcome(fdatasync(file));
+    } while (error == EINTR);
+    return error;
+}
+
+static int disk_allocate(void *self, int file, uint64_t size)
+{
+    int error;
+
+    (void)self;
+    if (size == 0) {
+        return 0;
+    }
+    // Where the file system cannot do it, the C library writes to each block.
+    do {
+        error = posix_fallocate(file, 0, (off_t)size);
+    } while (error == EINTR);
+    return error;
+}
+
+static int disk_truncate(void *self, int file, uint64_t size)
+{
+    int error;
+
+    (void)self;
+    do {
+        error = outcome(ftruncate(file, (off_t)size));
+    } while (error == EINTR);
+    return error;
+}
+
+static int disk_rename(void *self, const char *from, const char *to)
+{
+    const struct disk *disk = self;
+
+    return outcome(renameat(disk->directory, from, disk->directory, to));
+}
+
+static int disk_remove(void *self, const char *name)
+{
+    const struct disk *disk = self;
+
+    return outcome(unlinkat(disk->directory, name, 0));
+}
+
+static int directory_sync(int directory)
+{
+    int error;
+
+    do {
+        error = outcome(fsync(directory));
+    } while (error == EINTR);
+    return error;
+}
+
+static int disk_sync_directory(void *self)
+{
+    const struct disk *disk = self;
+
+    return directory_sync(disk->directory);
+}
+
+// Syncs the directory that the last name of the path stands in, so that the name will last.
+static int parent_sync(char *path)
+{
+    char *slash = strrchr(path, '/');
+    int parent;
+    int error;
+
+    if (slash && slash != path) {
+        *slash = '\0';
+    }
+    parent = open(slash == path ? "/" : slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    error = parent < 0 ? errno : directory_sync(parent);
+    if (slash) {
+        *slash = '/';
+    }
+    if (parent >= 0) {
+        (void)close(parent);
+    }
+    return error;
+}
+
+// One directory of a path whose parents are there.
+static int make_one(char *path)
+{
+    if (mkdir(path, 0700) != 0) {
+        return errno == EEXIST ? 0 : errno;
+    }
+    return parent_sync(path);
+}
+
+// Makes the directories that are missing, the last one included. Slashes at the end are cut off.
+static int make_all(char *path)
+{
+    size_t len = strlen(path);
+
+    while (len > 1 && path[len - 1] == '/') {
+        path[--len] = '\0';
+    }
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        struct stat st;
+        int error = 0;
+
+        *slash = '\0';
+        // Only what is missing is asked for: a parent that may not be written to is no hindrance.
+        if (stat(path, &st) != 0) {
+            error = errno == ENOENT ? make_one(path) : errno;
+        }
+        *slash = '/';
+        if (error) {
+            return error;
+        }
+    }
+    return make_one(path);
+}
+
+static int directory_open(const char *path, int *directory)
+{
+    static const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    char *copy;
+    int error = 0;
+
+    *directory = open(path, flags);
+    if (*directory >= 0 || errno != ENOENT || !*path) {
+        return *directory < 0 ? errno : 0;
+    }
+    copy = strdup(path);
+    if (!copy) {
+        return ENOMEM;
+    }
+    error = make_all(copy);
+    free(copy);
+    if (error) {
+        return error;
+    }
+    *directory = open(path, flags);
+    return *directory < 0 ? errno : 0;
+}
+
+int journal_disk_open(struct journal_io *io, const char *path)
+{
+    struct disk *disk = malloc(sizeof *disk);
+    int error;
+
+    *io = (struct journal_io){.disk = NULL};
+    if (!disk) {
+        return ENOMEM;
+    }
+    disk->lock = -1;
+    error = directory_open(path, &disk->directory);
+    if (error) {
+        free(disk);
+        return error;
+    }
+    *io = (struct journal_io){
+        .disk = disk,
+        .lock = disk_lock,
+        .unlock = disk_unlock,
+        .list = disk_list,
+        .open = disk_open,
+        .close = disk_close,
+        .size = disk_size,
+        .read = disk_read,
+        .write = disk_write,
+        .sync = disk_sync,
+        .allocate = disk_allocate,
+        .truncate = disk_truncate,
+        .rename = disk_rename,
+        .remove = disk_remove,
+        .sync_directory = disk_sync_directory,
+    };
+    return 0;
+}
+
+void journal_disk_close(struct journal_io *io)
+{
+    struct disk *disk = io->disk;
+
+    if (disk) {
+        disk_unlock(disk);
+        (void)close(disk->directory);
+        free(disk);
+        *io = (struct journal_io){.disk = NULL};
+    }
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+
+// When a file cannot be written or synced. It is given up where the records end that are known to
+// be safe: the head of the next segment says so. What may not have arrived is still in memory and
+// is written anew, in its order, at the beginning of the next segment; that some of it may then be
+// there twice does no harm, for records say how things are, and the later one counts.
+
+#include "core/log.h"
+#include "journal/journal_private.h"
+
+#include <string.h>
+
+#define RETRY_FIRST (100 * NSEC_PER_MSEC)
+#define RETRY_MOST NSEC_PER_SEC
+
+static nsec_t present(const struct journal *journal)
+{
+    return broker_now(journal->broker).mono;
+}
+
+bool fail_make_room(struct journal *journal)
+{
+    if (!journal->fresh) {
+        journal->fresh = segment_new(0, 0);
+    }
+    return journal->fresh != NULL;
+}
+
+// The first failure is answered at once, with another file; the next ones take their time.
+static void note(struct journal *journal)
+{
+    nsec_t wait_for = journal->failures == 0 ? 0 : RETRY_FIRST << (journal->failures - 1);
+
+    journal->errors++;
+    journal->failures += journal->failures < 8;
+    journal->retry_at = present(journal) + (wait_for < RETRY_MOST ? wait_for : RETRY_MOST);
+    if (journal->failing_at == NSEC_NEVER) {
+        journal->failing_at = present(journal);
+    }
+}
+
+void fail_wait(struct journal *journal)
+{
+    journal->retry_at = present(journal) + RETRY_FIRST;
+}
+
+void fail_for_now(struct journal *journal)
+{
+    note(journal);
+    if (journal->retry_at == present(journal)) {
+        fail_wait(journal);
+    }
+}
+
+// What is not known to be safe begins where the first chunk stands that is still kept.
+static void cut_segments(const struct batch *batch)
+{
+    for (const struct chunk *chunk = batch->head; chunk; chunk = chunk->next) {
+        struct segment *segment = chunk->segment;
+
+        if (segment->end > chunk->offset) {
+            segment->end = chunk->offset;
+        }
+    }
+}
+
+static void forget_mark(struct batch *batch)
+{
+    if (batch->marked && !batch_empty(batch)) {
+        codec_put_number(batch->head->bytes, CODEC_SYNCED, 0);
+    }
+}
+
+// All that is kept and not safe, oldest first, in the batch that is to be written; who waits for it
+// goes on waiting for the same position.
+static void gather_again(struct journal *journal)
+{
+    struct batch *again = &journal->unsynced;
+    uint64_t records = journal->writing.records;
+    uint64_t first_id = journal->writing.first_id;
+    uint64_t position =
+        batch_empty(&journal->writing) ? journal->reached : journal->writing.position;
+
+    forget_mark(&journal->writing);
+    forget_mark(&journal->gathering);
+    batch_append(again, &journal->writing);
+    batch_drop_synced(again, &journal->pool);
+    journal->writing = *again;
+    journal->writing.records = records;
+    journal->writing.position = position;
+    journal->writing.first_id = first_id;
+    batch_init(again, 0);
+}
+
+// Where nothing is kept until it is synced, what compaction wrote anew may be lost with the
+// segment: the file that it came from stays, for the next start to look at.
+static void keep_what_was_to_go(struct journal *journal)
+{
+    if (journal->settings.sync_every_for == NSEC_NEVER && journal->removing) {
+        log_warn("journal_kept", log_number("segment", (int64_t)journal->removing->number));
+        if (journal->removing->file >= 0) {
+            journal->io->close(journal->io->disk, journal->removing->file);
+        }
+        segment_free(journal->removing);
+        journal->removing = NULL;
+    }
+}
+
+// The segment that takes what the others could not. There is one: nothing is handed over without.
+static struct segment *next_segment(struct journal *journal, const struct segment *bad)
+{
+    struct segment *current = journal->current;
+    struct segment *next;
+
+    if (!current->published) {
+        if (bad == current && current->file >= 0) {
+            journal->io->close(journal->io->disk, current->file);
+            current->file = -1;
+            current->size = 0;
+        }
+        return current;
+    }
+    next = journal->spare ? journal->spare : journal->fresh;
+    ENSURE(next);
+    if (next == journal->spare) {
+        journal->spare = NULL;
+    } else {
+        journal->fresh = NULL;
+    }
+    room_follow(journal, next);
+    return next;
+}
+
+void fail_segment(struct journal *journal)
+{
+    const struct task *task = &journal->task;
+    struct segment *bad = task->bad ? task->bad : journal->current;
+    struct segment *next;
+
+    log_error("journal_failed", log_string("what", task->failed),
+              log_number("segment", (int64_t)bad->number),
+              log_string("why", strerror(task->error)));
+    note(journal);
+    keep_what_was_to_go(journal);
+    gather_again(journal);
+    cut_segments(&journal->writing);
+    cut_segments(&journal->gathering);
+    next = next_segment(journal, bad);
+    bad->failed = bad != next;
+    next->end = CODEC_SEGMENT_HEAD;
+    room_note_previous(journal);
+    journal->dirty_at = NSEC_NEVER;
+    journal->writing.marked = false;
+    batch_move(&journal->writing, next);
+    batch_move(&journal->gathering, next);
+}
+
+bool fail_take_spare(struct journal *journal)
+{
+    struct segment *current = journal->current;
+    struct segment *spare = journal->spare;
+
+    if (!spare) {
+        return false;
+    }
+    current->file = spare->file;
+    current->size = spare->size;
+    current->salt = spare->salt;
+    segment_free(spare);
+    journal->spare = NULL;
+    return true;
+}
+
+// Since when somebody waits for the disk, who should have been told long ago.
+static nsec_t stuck_at(const struct journal *journal)
+{
+    nsec_t at = journal->failing_at;
+
+    if (batch_empty(&journal->writing) && batch_empty(&journal->gathering)) {
+        return NSEC_NEVER;
+    }
+    return journal->busy && journal->begun_at < at ? journal->begun_at : at;
+}
+
+nsec_t fail_due_at(const struct journal *journal)
+{
+    nsec_t at = journal->given_up ? NSEC_NEVER : stuck_at(journal);
+
+    return at == NSEC_NEVER ? at : nsec_add(at, journal->settings.fail_for);
+}
+
+void fail_review(struct journal *journal)
+{
+    if (fail_due_at(journal) <= present(journal)) {
+        journal->given_up = true;
+        journal->gave_up = true;
+        log_error("journal_given_up", log_number("records", (int64_t)(journal->writing.records +
+                                                                      journal->gathering.records)));
+    }
+}
+
+bool journal_gave_up(struct journal *journal)
+{
+    bool gave_up = journal->gave_up;
+
+    journal->gave_up = false;
+    return gave_up;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+// pthread_setname_np is a GNU function.
+#define _GNU_SOURCE
+#include "journal/hand.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct hand_thread {
+    const struct journal_io *io;
+    nsec_t (*now)(void);
+    void (*wake)(void *context);
+    void *context;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t given;   // `task` or `ends` was set
+    pthread_cond_t is_done; // `task` was cleared
+    struct task *task;      // the one to do, or being done; guarded by the mutex
+    bool ends;              // guarded by the mutex
+    atomic_bool busy;       // the same as `task`, for a look without the mutex
+};
+
+// The next task; NULL when the hand ends.
+static struct task *next_task(struct hand_thread *hand)
+{
+    struct task *task;
+
+    (void)pthread_mutex_lock(&hand->mutex);
+    while (!hand->task && !hand->ends) {
+        (void)pthread_cond_wait(&hand->given, &hand->mutex);
+    }
+    task = hand->task;
+    (void)pthread_mutex_unlock(&hand->mutex);
+    return task;
+}
+
+static void *hand_run(void *self)
+{
+    struct hand_thread *hand = self;
+    struct task *task;
+
+    while ((task = next_task(hand))) {
+        nsec_t began_at = hand->now();
+
+        task_run(task, hand->io);
+        task->took_for = hand->now() - began_at;
+        (void)pthread_mutex_lock(&hand->mutex);
+        hand->task = NULL;
+        // What the task says is written before this is.
+        atomic_store_explicit(&hand->busy, false, memory_order_release);
+        (void)pthread_cond_signal(&hand->is_done);
+        (void)pthread_mutex_unlock(&hand->mutex);
+        hand->wake(hand->context);
+    }
+    return NULL;
+}
+
+static void hand_give(void *self, struct task *task)
+{
+    struct hand_thread *hand = self;
+
+    (void)pthread_mutex_lock(&hand->mutex);
+    ENSURE(!hand->task);
+    hand->task = task;
+    atomic_store_explicit(&hand->busy, true, memory_order_relaxed);
+    (void)pthread_mutex_unlock(&hand->mutex);
+    // Without the mutex, or the thread would run into it when it wakes up.
+    (void)pthread_cond_signal(&hand->given);
+}
+
+static bool hand_done(void *self)
+{
+    struct hand_thread *hand = self;
+
+    return !atomic_load_explicit(&hand->busy, memory_order_acquire);
+}
+
+static void hand_wait(void *self)
+{
+    struct hand_thread *hand = self;
+
+    (void)pthread_mutex_lock(&hand->mutex);
+    while (hand->task) {
+        (void)pthread_cond_wait(&hand->is_done, &hand->mutex);
+    }
+    (void)pthread_mutex_unlock(&hand->mutex);
+}
+
+// Signals are the loop's: the thread begins, and stays, with all of them blocked.
+static int thread_start(struct hand_thread *hand)
+{
+    sigset_t all;
+    sigset_t before;
+    int error;
+
+    (void)sigfillset(&all);
+    error = pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (error) {
+        return error;
+    }
+    error = pthread_create(&hand->thread, NULL, hand_run, hand);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        (void)pthread_setname_np(hand->thread, "tandem-journal");
+    }
+    return error;
+}
+
+static void hand_release(struct hand_thread *hand)
+{
+    (void)pthread_cond_destroy(&hand->is_done);
+    (void)pthread_cond_destroy(&hand->given);
+    (void)pthread_mutex_destroy(&hand->mutex);
+    free(hand);
+}
+
+int hand_thread_new(struct hand_thread **thread, const struct journal_io *io, nsec_t (*now)(void),
+                    void (*wake)(void *context), void *context)
+{
+    struct hand_thread *hand = calloc(1, sizeof *hand);
+    int error;
+
+    *thread = NULL;
+    if (!hand) {
+        return ENOMEM;
+    }
+    hand->io = io;
+    hand->now = now;
+    hand->wake = wake;
+    hand->context = context;
+    atomic_init(&hand->busy, false);
+    // Without attributes these need nothing that can be refused.
+    (void)pthread_mutex_init(&hand->mutex, NULL);
+    (void)pthread_cond_init(&hand->given, NULL);
+    (void)pthread_cond_init(&hand->is_done, NULL);
+    error = thread_start(hand);
+    if (error) {
+        hand_release(hand);
+        return error;
+    }
+    *thread = hand;
+    return 0;
+}
+
+struct journal_hand hand_thread_hand(struct hand_thread *thread)
+{
+    return (struct journal_hand){
+        .self = thread, .give = hand_give, .done = hand_done, .wait = hand_wait};
+}
+
+void hand_thread_free(struct hand_thread *thread)
+{
+    if (!thread) {
+        return;
+    }
+    (void)pthread_mutex_lock(&thread->mutex);
+    thread->ends = true;
+    (void)pthread_mutex_unlock(&thread->mutex);
+    (void)pthread_cond_signal(&thread->given);
+    (void)pthread_join(thread->thread, NULL);
+    hand_release(thread);
+}

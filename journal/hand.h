@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_JOURNAL_HAND_H
+#define TANDEM_JOURNAL_HAND_H
+
+// Who does tasks: a thread, so that the loop never waits for the disk, or, in tests, whoever calls.
+// One task at a time.
+
+#include "core/nsec.h"
+#include "journal/io.h"
+#include "journal/task.h"
+
+#include <stdbool.h>
+
+struct journal_hand {
+    void *self;
+    // Hands a task over; it is owned by the hand until `done` says so.
+    void (*give)(void *self, struct task *task);
+    // Whether the task that was handed over last is done.
+    bool (*done)(void *self);
+    // Waits until it is.
+    void (*wait)(void *self);
+};
+
+// A thread of its own. `wake` is called by it each time a task is done; it must be safe there (a
+// write to an eventfd). `now` reads a monotonic clock, for task->took_for. 0 or an errno value.
+struct hand_thread;
+int hand_thread_new(struct hand_thread **thread, const struct journal_io *io, nsec_t (*now)(void),
+                    void (*wake)(void *context), void *context) MUST_USE;
+struct journal_hand hand_thread_hand(struct hand_thread *thread);
+// Ends the thread after the task that it is at. NULL is allowed.
+void hand_thread_free(struct hand_thread *thread);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal/journal.h"
+
+#include "core/log.h"
+#include "core/restore.h"
+#include "journal/journal_private.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What a journal that is opened on a full disk may have beside its promises, and what it must.
+#define SCANTY ((uint64_t)64 * 1024)
+#define SCANTIEST ((uint64_t)4 * 1024)
+// How often what remains is tried to be written when the journal is closed.
+enum { CLOSE_TRIES = 8 };
+// A wait that is shorter than this is spent looking, since timers are not that fine.
+#define SPIN_MOST NSEC_PER_MSEC
+
+void journal_complain(struct journal_error *why, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(why->text, sizeof why->text, format, args);
+    va_end(args);
+}
+
+struct journal *journal_new(const struct journal_settings *settings, const struct journal_io *io,
+                            const struct journal_hand *hand)
+{
+    struct journal *journal = calloc(1, sizeof *journal);
+
+    if (!journal) {
+        return NULL;
+    }
+    journal->settings = *settings;
+    journal->settings.segment_size =
+        (settings->segment_size + SEGMENT_UNIT - 1) / SEGMENT_UNIT * SEGMENT_UNIT;
+    room_learn_size(journal, codec_job_size(CODEC_NAMES_MAX + settings->body_max));
+    journal->io = io;
+    journal->hand = *hand;
+    journal->failing_at = NSEC_NEVER;
+    journal->dirty_at = NSEC_NEVER;
+    batch_init(&journal->gathering, 1);
+    batch_init(&journal->writing, 0);
+    batch_init(&journal->unsynced, 0);
+    return journal;
+}
+
+//
+// Opening
+//
+
+static bool claim(struct journal *journal, struct journal_error *why)
+{
+    int error = journal->io->lock(journal->io->disk);
+
+    if (error == EWOULDBLOCK) {
+        journal_complain(why, "another process uses this journal");
+        return false;
+    }
+    if (error) {
+        journal_complain(why, "cannot be claimed: %s", strerror(error));
+        return false;
+    }
+    journal->locked = true;
+    return true;
+}
+
+// Does a task, and waits for it.
+static int do_task(struct journal *journal, struct task *task)
+{
+    journal->hand.give(journal->hand.self, task);
+    journal->hand.wait(journal->hand.self);
+    ENSURE(journal->hand.done(journal->hand.self));
+    return task->error;
+}
+
+// Segments of the last time may have space set aside that is of no use any more: the youngest has,
+// and others where a power cut has undone that they gave it back.
+static void give_back(const struct journal *journal)
+{
+    const struct journal_io *io = journal->io;
+
+    for (size_t i = 0; i < journal->segments.count; i++) {
+        struct segment *segment = journal->segments.list[i];
+        char name[SEGMENT_NAME_MAX];
+        int file;
+
+        segment_name(segment->number, name);
+        if (segment->size <= segment->end || segment->damaged ||
+            io->open(io->disk, name, JOURNAL_OPEN_READ, &file) != 0) {
+            continue;
+        }
+        if (io->truncate(io->disk, file, segment->end) == 0) {
+            segment->size = segment->end;
+        }
+        io->close(io->disk, file);
+    }
+}
+
+// A first file to write to. On a full disk, a small one will do: jobs can be worked then.
+static bool begin_file(struct journal *journal, struct journal_error *why)
+{
+    const uint64_t sizes[] = {journal->settings.segment_size + journal->promised,
+                              CODEC_SEGMENT_HEAD + journal->promised + SCANTY,
+                              CODEC_SEGMENT_HEAD + journal->promised + SCANTIEST};
+    struct task task = {.kind = TASK_PREPARE};
+
+    task.segment = segment_new(0, turn_draw_salt(journal));
+    if (!task.segment || !segments_make_room(&journal->segments)) {
+        segment_free(task.segment);
+        journal_complain(why, "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        task.size = sizes[i];
+        if (do_task(journal, &task) == 0) {
+            room_follow(journal, task.segment);
+            return true;
+        }
+    }
+    segment_free(task.segment);
+    journal_complain(why, "no room for a file of %llu bytes: %s", (unsigned long long)task.size,
+                     strerror(task.error));
+    return false;
+}
+
+static bool is_idle(const struct journal *journal)
+{
+    return !journal->busy && batch_empty(&journal->writing) && batch_empty(&journal->gathering);
+}
+
+// Lets turns pass, waiting for the disk, until nothing is left to be written; false where that does
+// not come about.
+static bool settle(struct journal *journal)
+{
+    unsigned failures = 0;
+
+    while (!is_idle(journal) && failures < CLOSE_TRIES) {
+        uint64_t errors = journal->errors;
+
+        journal->retry_at = 0;
+        journal->care_at = 0;
+        turn_hand_over(journal);
+        if (!journal->busy) {
+            failures++;
+            continue;
+        }
+        journal->hand.wait(journal->hand.self);
+        turn_take_in(journal);
+        failures += journal->errors > errors || journal->full;
+    }
+    return is_idle(journal);
+}
+
+// The first ids, and with them the first segment of this time, are kept before anybody is served.
+static bool begin(struct journal *journal, struct journal_error *why)
+{
+    if (!room_has_memory(journal)) {
+        journal_complain(why, "out of memory");
+        return false;
+    }
+    append_ids(journal);
+    journal->opened = true;
+    if (!settle(journal)) {
+        journal_complain(why, "cannot be written");
+        return false;
+    }
+    return true;
+}
+
+// One step of emptying old segments. False where it gets nowhere.
+static bool renew_step(struct journal *journal)
+{
+    uint64_t migrated = journal->total_migrated;
+    size_t count = journal->segments.count;
+    bool waited = journal->removing || !journal->spare;
+
+    compact_step(journal);
+    if (!settle(journal)) {
+        return false;
+    }
+    turn_hand_over(journal);
+    if (journal->busy) {
+        journal->hand.wait(journal->hand.self);
+        turn_take_in(journal);
+    }
+    return !journal->compaction.blocked || waited || journal->total_migrated > migrated ||
+           journal->segments.count < count;
+}
+
+// What was damaged is not needed once all jobs are written anew.
+static bool renew(struct journal *journal, struct journal_error *why)
+{
+    journal->emptying = true;
+    while (journal->segments.count > 1 || journal->removing) {
+        if (!renew_step(journal)) {
+            journal_complain(why, "what was good cannot be written anew");
+            return false;
+        }
+    }
+    journal->emptying = false;
+    return true;
+}
+
+bool journal_open(struct journal *journal, struct broker *broker, struct journal_error *why)
+{
+    uint64_t ids_end = 0;
+    bool damaged = false;
+
+    journal->broker = broker;
+    if (!claim(journal, why) || !journal_replay(journal, &ids_end, &damaged, why)) {
+        return false;
+    }
+    // A new block of ids: nobody knows how many of the last one were given out.
+    ids_end = (ids_end + IDS_BLOCK - 1) / IDS_BLOCK * IDS_BLOCK;
+    if (broker_restore_finish(broker, ids_end ? ids_end : 1) != STATUS_OK) {
+        journal_complain(why, "out of memory");
+        return false;
+    }
+    give_back(journal);
+    return begin_file(journal, why) && begin(journal, why) && (!damaged || renew(journal, why));
+}
+
+//
+// Running
+//
+
+uint64_t journal_reached(const struct journal *journal)
+{
+    return journal->reached;
+}
+
+static nsec_t sooner(nsec_t a, nsec_t b)
+{
+    return a < b ? a : b;
+}
+
+nsec_t journal_next_due(const struct journal *journal)
+{
+    nsec_t now = broker_now(journal->broker).mono;
+    nsec_t due_at = fail_due_at(journal);
+
+    if (compact_has_work(journal)) {
+        return now;
+    }
+    if (journal->busy) {
+        return due_at;
+    }
+    if (turn_gathers(journal)) {
+        nsec_t until_at = turn_gathers_until(journal);
+
+        return until_at - now < SPIN_MOST ? now : sooner(due_at, until_at);
+    }
+    if (journal->retry_at > now) {
+        due_at = sooner(due_at, journal->retry_at);
+    } else if (journal->current->file < 0 && journal->care_at > now) {
+        due_at = sooner(due_at, journal->care_at);
+    } else if (!batch_empty(&journal->writing) || !batch_empty(&journal->gathering)) {
+        return now;
+    }
+    if (journal->care_at > now) {
+        due_at = sooner(due_at, journal->care_at);
+    }
+    if (journal->dirty_at != NSEC_NEVER) {
+        due_at = sooner(due_at, nsec_add(journal->dirty_at, journal->settings.sync_every_for));
+    }
+    return due_at;
+}
+
+enum journal_pressure journal_pressure(const struct journal *journal)
+{
+    size_t pending = journal->gathering.bytes + journal->writing.bytes;
+
+    if (room_memory_is_low(journal)) {
+        return JOURNAL_STUCK;
+    }
+    if (pending > journal->settings.max_pending || room_overflows(journal)) {
+        return JOURNAL_BEHIND;
+    }
+    return JOURNAL_EASY;
+}
+
+//
+// Closing
+//
+
+// What is set aside is given back, so that a journal at rest is as large as it need be.
+static void tidy(struct journal *journal)
+{
+    const struct journal_io *io = journal->io;
+    struct segment *current = journal->current;
+
+    if (journal->spare) {
+        (void)io->remove(io->disk, SEGMENT_SPARE_NAME);
+    }
+    if (current && current->published && current->file >= 0 && !current->failed) {
+        (void)io->truncate(io->disk, current->file, current->end);
+        (void)io->sync(io->disk, current->file);
+    }
+}
+
+static bool finish(struct journal *journal)
+{
+    bool good;
+
+    journal->closing = true;
+    good = settle(journal);
+    if (good && journal->synced < journal->reached) {
+        struct task task = {.kind = TASK_SYNC, .segment = turn_written_last(journal)};
+
+        good = task.segment && do_task(journal, &task) == 0;
+    }
+    if (journal->busy) {
+        journal->hand.wait(journal->hand.self);
+    }
+    if (good) {
+        tidy(journal);
+    }
+    return good;
+}
+
+static void close_files(struct journal *journal)
+{
+    if (journal->spare) {
+        journal->io->close(journal->io->disk, journal->spare->file);
+    }
+    if (journal->removing && journal->removing->file >= 0) {
+        journal->io->close(journal->io->disk, journal->removing->file);
+    }
+    for (size_t i = 0; i < journal->segments.count; i++) {
+        if (journal->segments.list[i]->file >= 0) {
+            journal->io->close(journal->io->disk, journal->segments.list[i]->file);
+        }
+    }
+}
+
+bool journal_close(struct journal *journal)
+{
+    bool good = true;
+
+    if (!journal) {
+        return true;
+    }
+    if (journal->opened) {
+        good = finish(journal);
+    }
+    close_files(journal);
+    batch_drop(&journal->gathering, &journal->pool);
+    batch_drop(&journal->writing, &journal->pool);
+    batch_drop(&journal->unsynced, &journal->pool);
+    chunk_pool_clear(&journal->pool);
+    segments_clear(&journal->segments);
+    segment_free(journal->spare);
+    segment_free(journal->fresh);
+    segment_free(journal->removing);
+    if (journal->locked) {
+        journal->io->unlock(journal->io->disk);
+    }
+    free(journal);
+    return good;
+}

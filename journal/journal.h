@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_JOURNAL_JOURNAL_H
+#define TANDEM_JOURNAL_JOURNAL_H
+
+// The journal: a store (core/record.h) that keeps durable jobs in files, so that what a client was
+// told survives the process, the machine's power and, as far as can be, its disk.
+//
+// What the core appends is gathered in a batch. At the end of a turn the batch is handed to a
+// thread, which writes it, and syncs it as the operator asked; what is appended meanwhile is the
+// next batch. A batch's number is the position that output which depends on it waits for. The loop
+// itself never waits for the disk.
+//
+// Space. Each file has its space set aside before it is written to, and so has the next one, the
+// spare. What a live job may still need (a burial, an end) is promised to it when it is accepted,
+// and submissions are refused before a promise could not be kept. While the disk has no room for a
+// spare, submissions are refused altogether: what is left is for promises, and for compaction.
+//
+// Compaction. When the files are more than about twice what live jobs need, the jobs of the oldest
+// are written anew, a few each turn, and it is removed.
+//
+// Errors. A file that cannot be written or synced is given up: what is not known to have reached
+// the disk is written anew, from memory, to the next file. After `fail_for` without success the
+// journal gives up those who wait (journal_gave_up), refuses submissions, lets completions through
+// unrecorded for now, and goes on trying.
+
+#include "core/macros.h"
+#include "core/nsec.h"
+#include "core/record.h"
+#include "journal/hand.h"
+#include "journal/io.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct journal;
+
+struct journal_settings {
+    nsec_t sync_every_for; // 0: before anybody is told; NSEC_NEVER: the system decides
+    uint64_t segment_size; // bytes of a file; made larger where a job would not fit
+    size_t body_max;       // the longest body that anybody may hand in
+    size_t max_pending;    // bytes that wait for the disk before submitters are not read
+    nsec_t fail_for;       // how long nothing may succeed before those who wait are given up
+    uint64_t secret;       // random
+    nsec_t (*now)(void);   // a monotonic clock, for how long things take
+    bool repair;           // a damaged journal is taken over as far as it is good
+};
+
+// Why the journal cannot be opened, for the operator.
+struct journal_error {
+    char text[512];
+};
+
+extern const struct recorder journal_recorder; // its store is the struct journal
+
+// NULL without memory. `io` and the hand must outlive it.
+struct journal *journal_new(const struct journal_settings *settings, const struct journal_io *io,
+                            const struct journal_hand *hand) MUST_USE;
+
+// Claims the directory, gives the broker back what was kept, and prepares for more; waits for the
+// disk. False with the reason: another process has the directory, the disk refuses, the files are
+// damaged (unless `repair`), there is no memory.
+bool journal_open(struct journal *journal, struct broker *broker,
+                  struct journal_error *why) MUST_USE;
+
+// The end of a turn: takes in what the hand has done, and hands over what there is to do.
+void journal_turn(struct journal *journal);
+
+// The position that has been reached: output that waits for it, or a lower one, may leave.
+uint64_t journal_reached(const struct journal *journal);
+
+// When the next turn must come even if nothing else happens, by the broker's monotonic clock; a
+// moment that has passed where work is left over, NSEC_NEVER where nothing is to be done.
+nsec_t journal_next_due(const struct journal *journal);
+
+enum journal_pressure {
+    JOURNAL_EASY,
+    JOURNAL_BEHIND, // no more submissions, please: much waits for the disk
+    JOURNAL_STUCK   // nothing that appends, please: memory set aside for it runs out
+};
+enum journal_pressure journal_pressure(const struct journal *journal);
+
+// True once each time that the journal gives up: who waits for a position that has not been reached
+// will not be answered.
+bool journal_gave_up(struct journal *journal);
+
+// Writes and syncs everything, waiting for the disk, lets the directory go and frees the journal.
+// False where not everything could be made to last. NULL is allowed. The broker must still be
+// there.
+bool journal_close(struct journal *journal);
+
+#endif

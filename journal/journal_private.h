@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_JOURNAL_PRIVATE_H
+#define TANDEM_JOURNAL_PRIVATE_H
+
+// Private to the journal: its state, and the steps that its parts share.
+
+#include "core/broker.h"
+#include "journal/batch.h"
+#include "journal/codec.h"
+#include "journal/journal.h"
+#include "journal/segment.h"
+#include "journal/task.h"
+
+// What a live job is promised: room for its end and, unless it is buried, for its burial, each with
+// the record that may have to stand at the beginning of a batch.
+#define PROMISE_END ((uint64_t)CODEC_END_SIZE + CODEC_NUMBER_SIZE)
+#define PROMISE_BURIAL ((uint64_t)CODEC_CHANGE_SIZE + CODEC_NUMBER_SIZE)
+
+// Sizes of segments are multiples of this, and leave so much beside the largest record.
+#define SEGMENT_UNIT UINT64_C(4096)
+
+// Ids are given out from blocks of this size.
+#define IDS_BLOCK UINT64_C(65536)
+
+// Where compaction of the oldest segment stands.
+struct compaction {
+    bool runs;
+    bool blocked;    // there is no room to go on, for the present
+    bool pauses;     // all jobs are done with, now the pauses of queues
+    size_t run;      // of the segment's ids
+    uint64_t id;     // the next one to look at; 0: the run's first
+    uint32_t queue;  // cursor over queues
+    uint64_t paused; // bytes that their pauses take
+};
+
+struct journal {
+    struct journal_settings settings; // segment_size is what it has come to
+    const struct journal_io *io;
+    struct journal_hand hand;
+    struct broker *broker;
+    bool locked;
+    bool opened;   // from now on the core appends
+    bool closing;  // from now on everything is synced
+    bool emptying; // all segments but the current one are to go, whatever they have
+
+    struct segments segments;
+    struct segment *current;  // the youngest: what is appended goes to it
+    struct segment *spare;    // a file with space set aside, without a number yet; NULL: none
+    struct segment *fresh;    // set aside for when a segment must be given up
+    struct segment *removing; // taken out of the row, its file is to go; NULL: none
+    uint64_t removable_at;    // ... when this position is synced
+    struct chunk_pool pool;
+    uint64_t salts; // how many were drawn
+
+    struct batch gathering; // what is appended now
+    struct batch writing;   // what is being written, or to be written next; empty: nothing
+    struct batch unsynced;  // written, but not synced yet: kept so that it can be written anew
+
+    // What the hand does. One task at a time.
+    struct task task;
+    bool busy;
+    nsec_t begun_at;
+
+    uint64_t reached;      // position up to which who waits may be told
+    uint64_t synced;       // position up to which everything is synced
+    uint64_t live;         // bytes of the full records of live jobs
+    uint64_t paused;       // of pauses, as compaction last found them
+    bool pauses;           // there have been any
+    uint64_t promised;     // bytes that live jobs may still need
+    uint64_t ids_end;      // ids below it may be given out: that is kept
+    uint64_t ids_asked;    // the same, as last appended
+    uint64_t ids_position; // where that was
+
+    struct compaction compaction;
+    uint64_t appended; // bytes that the core appended since compaction had its turn
+    uint64_t records;  // the same, records
+
+    bool full;         // the disk has no room for a spare
+    nsec_t failing_at; // since when nothing can be written; NSEC_NEVER: all is well
+    nsec_t retry_at;   // nothing is tried before
+    unsigned failures; // in a row
+    bool given_up;     // submissions are refused until something succeeds
+    bool gave_up;      // that has not been told yet
+    nsec_t care_at;    // no care before; it failed
+    bool care_is_due;  // a batch has passed: care may come before the next
+
+    nsec_t dirty_at;       // since when something written is not synced; NSEC_NEVER: all is
+    nsec_t written_at;     // when the last batch was done, by settings.now
+    nsec_t write_took_for; // and how long that took
+    uint64_t expected;     // so many records may be in the next batch, if those who were told
+                           // hand in as much again
+
+    uint64_t total_written;  // records that came from the core
+    uint64_t total_migrated; // jobs that were written anew
+    uint64_t errors;
+};
+
+//
+// The books (ledger.c)
+//
+
+// The job's full record is in that segment now: marks it, and counts it. It must not be counted
+// yet. The segment must have room for its id.
+void ledger_add(struct journal *journal, struct segment *segment, const struct job *job);
+// The job is gone, or its full record stands elsewhere: it is counted no longer.
+void ledger_remove(struct journal *journal, const struct job *job);
+// The record was written anew, to that segment.
+void ledger_move(struct journal *journal, struct segment *segment, const struct job *job);
+// A job has just been buried, or is buried no more.
+void ledger_buried(struct journal *journal);
+void ledger_unburied(struct journal *journal);
+void ledger_pause(struct journal *journal, struct segment *segment, const struct queue *queue);
+// Bytes that the files have on the disk, set aside or used; and those that records take.
+uint64_t ledger_on_disk(const struct journal *journal);
+uint64_t ledger_used(const struct journal *journal);
+
+//
+// Room (room.c)
+//
+
+// Whether the memory is there that an append may need.
+bool room_has_memory(struct journal *journal);
+bool room_memory_is_low(const struct journal *journal);
+// Makes segments from now on large enough for a record of that size.
+void room_learn_size(struct journal *journal, size_t size);
+// Whether compaction may write a record of that size.
+bool room_to_copy(const struct journal *journal, size_t size);
+// Whether it may say that a segment is empty.
+bool room_to_drop(const struct journal *journal);
+// Whether the core may append the record.
+bool room_is_there(struct journal *journal, const struct record *record);
+// Goes on to the spare where the record does not fit into the current segment.
+void room_choose(struct journal *journal, size_t size, uint64_t extra);
+// Whether more was appended than the current segment has set aside beside its promises.
+bool room_overflows(const struct journal *journal);
+// A segment that has less set aside than is to be written to it; NULL for none.
+struct segment *room_too_small(const struct journal *journal);
+// How many bytes such a segment should have.
+uint64_t room_wanted(const struct journal *journal, const struct segment *segment);
+// Whether the spare has a segment's worth beside all promises.
+bool room_spare_suffices(const struct journal *journal);
+// Makes `next` the current segment. The row has room for it.
+void room_follow(struct journal *journal, struct segment *next);
+// Notes, for the head of the current segment, where the records of the one before it end.
+void room_note_previous(struct journal *journal);
+
+//
+// Appending (append.c)
+//
+
+// These return the bytes of the record. `extra` is what the record adds to the promises.
+size_t append_job(struct journal *journal, const struct job *job, uint64_t extra);
+size_t append_pause(struct journal *journal, const struct queue *queue);
+size_t append_number(struct journal *journal, enum codec_type type, uint64_t number);
+// Sees to it that there are ids to be given out.
+void append_ids(struct journal *journal);
+
+//
+// Compaction (compact.c)
+//
+
+void compact_step(struct journal *journal);
+// Whether the next turn has something to do for it.
+bool compact_has_work(const struct journal *journal);
+
+//
+// Failing (fail.c)
+//
+
+// The hand could not write, or sync: another segment takes over.
+void fail_segment(struct journal *journal);
+// What is to be written cannot be at present: that is tried again.
+void fail_for_now(struct journal *journal);
+// Nothing is tried for a moment; nothing has failed yet.
+void fail_wait(struct journal *journal);
+// The current segment has no file: it gets that of the spare. False where there is none.
+bool fail_take_spare(struct journal *journal);
+// Sees to it that a segment can be given up without asking for memory.
+bool fail_make_room(struct journal *journal) MUST_USE;
+// When those who wait are given up; NSEC_NEVER where all is well. And does it, when it is time.
+nsec_t fail_due_at(const struct journal *journal);
+void fail_review(struct journal *journal);
+
+//
+// The turn (turn.c)
+//
+
+void turn_take_in(struct journal *journal);
+void turn_hand_over(struct journal *journal);
+// The segment that has what was written last, if more may be written to it; NULL for none.
+struct segment *turn_written_last(const struct journal *journal);
+// Until when a batch waits for more to come, by settings.now.
+nsec_t turn_gathers_until(const struct journal *journal);
+bool turn_gathers(const struct journal *journal);
+// A random number for a segment.
+uint64_t turn_draw_salt(struct journal *journal);
+
+//
+// Coming back (replay.c)
+//
+
+// Reads all segments and gives their jobs to the broker. Afterwards the row has a segment for each
+// number from the oldest to the youngest (also for one that is missing, where that was repaired);
+// all are closed, each with its `end`, and `*ids_end` is the highest that was found. What was read
+// is synced. With settings.repair, `*damaged` says whether anything was passed over.
+bool journal_replay(struct journal *journal, uint64_t *ids_end, bool *damaged,
+                    struct journal_error *why) MUST_USE;
+
+__attribute__((format(printf, 2, 3))) void journal_complain(struct journal_error *why,
+                                                            const char *format, ...);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_JOURNAL_LAYOUT_H
+#define TANDEM_JOURNAL_LAYOUT_H
+
+// Private to the codec: where each field stands, and how numbers and checksums are made of bytes.
+// FORMAT.md says the same in prose.
+
+#include "journal/codec.h"
+
+#include <isa-l/crc.h>
+
+#include <endian.h>
+#include <string.h>
+
+// Where fields stand. Of a record's head:
+enum {
+    HEAD_SUM = 0,
+    HEAD_DATA_SUM = 4,
+    HEAD_LEN = 8,
+    HEAD_TYPE = 12,
+    HEAD_ZERO8 = 13,
+    HEAD_ZERO16 = 14
+};
+// Of a job's data, and those that a change has, too:
+enum { JOB_ID = 0, JOB_MOMENT = 8, JOB_CREATED = 16, JOB_PRI = 24, JOB_DELAY = 28, JOB_TTR = 32 };
+enum { JOB_RESERVES = 36, JOB_TIMEOUTS = 40, JOB_RELEASES = 44, JOB_BURIES = 48, JOB_KICKS = 52 };
+enum { JOB_BODY_LEN = 56, JOB_ATTEMPTS = 60, JOB_MAX_ATTEMPTS = 62, JOB_QUEUE_LEN = 64 };
+enum { JOB_KEY_LEN = 66, JOB_REDUCER_LEN = 68, JOB_STATE = 70, JOB_FLAGS = 71, JOB_NAMES = 72 };
+enum { CHANGE_PRI = 16, CHANGE_DELAY = 20, CHANGE_ATTEMPTS = 24, CHANGE_STATE = 26 };
+enum { CHANGE_FLAGS = 27, CHANGE_LEN = 28 };
+enum { NUMBER_LEN = 8 };
+enum { PAUSE_UNTIL = 8, PAUSE_NAME_LEN = 16, PAUSE_ZERO = 18, PAUSE_NAME = 24 };
+// Of a segment's head:
+enum { SEGMENT_VERSION = 8, SEGMENT_SIZE = 12, SEGMENT_NUMBER = 16, SEGMENT_SALT = 24 };
+enum { SEGMENT_PREVIOUS = 32, SEGMENT_PREVIOUS_END = 40, SEGMENT_IDS_END = 48 };
+enum { SEGMENT_CREATED = 56, SEGMENT_SUM = 64, SEGMENT_ZERO = 68 };
+
+enum {
+    FLAG_ON_WALL = 1,
+    FLAG_KEYED = 2,
+    FLAG_DROP_ON_FAIL = 4,
+    FLAG_BACK_ON_LOSS = 8,
+    FLAG_QUEUE_KEPT = 16,
+    FLAG_KEY_KIND = 32, // and the bit above
+    FLAGS_CHANGE = 3,   // those that a change may have
+    FLAGS_JOB = 127
+};
+
+// How states are written: the core may number its own as it likes.
+enum { STATE_READY = 1, STATE_DELAYED = 2, STATE_BURIED = 3 };
+
+// What a job's moment of submission has room for, in milliseconds.
+#define CREATED_MAX ((UINT64_C(1) << 42) - 1)
+
+#define SEGMENT_MAGIC "TANDEMJ\n" // without its NUL
+
+static inline void put16(char *to, uint16_t value)
+{
+    value = htole16(value);
+    memcpy(to, &value, sizeof value);
+}
+
+static inline void put32(char *to, uint32_t value)
+{
+    value = htole32(value);
+    memcpy(to, &value, sizeof value);
+}
+
+static inline void put64(char *to, uint64_t value)
+{
+    value = htole64(value);
+    memcpy(to, &value, sizeof value);
+}
+
+static inline uint8_t get8(const char *from)
+{
+    return (uint8_t)*from;
+}
+
+static inline uint16_t get16(const char *from)
+{
+    uint16_t value;
+
+    memcpy(&value, from, sizeof value);
+    return le16toh(value);
+}
+
+static inline uint32_t get32(const char *from)
+{
+    uint32_t value;
+
+    memcpy(&value, from, sizeof value);
+    return le32toh(value);
+}
+
+static inline uint64_t get64(const char *from)
+{
+    uint64_t value;
+
+    memcpy(&value, from, sizeof value);
+    return le64toh(value);
+}
+
+//
+// Checksums
+//
+
+// The library counts in int, and takes what it only reads for its own.
+static inline uint32_t sum_more(uint32_t sum, const char *bytes, size_t len)
+{
+    const size_t most = (size_t)1 << 30;
+
+    while (len > most) {
+        sum = crc32_iscsi((unsigned char *)(uintptr_t)bytes, (int)most, sum);
+        bytes += most;
+        len -= most;
+    }
+    return len ? crc32_iscsi((unsigned char *)(uintptr_t)bytes, (int)len, sum) : sum;
+}
+
+// Both checksums begin with the place of the record, and each with a half of the salt: who guesses
+// one of them has won nothing.
+static inline uint32_t head_seed(uint64_t salt, uint64_t offset)
+{
+    return (uint32_t)salt ^ (uint32_t)(offset / 8);
+}
+
+static inline uint32_t data_seed(uint64_t salt, uint64_t offset)
+{
+    return (uint32_t)(salt >> 32) ^ (uint32_t)(offset / 8);
+}
+
+static inline uint32_t head_sum(const char *head, uint64_t salt, uint64_t offset)
+{
+    return ~sum_more(head_seed(salt, offset), head + HEAD_DATA_SUM, CODEC_HEAD - HEAD_DATA_SUM);
+}
+
+// Of a segment's head.
+static inline uint32_t segment_sum(const char *head)
+{
+    return ~sum_more(UINT32_MAX, head, SEGMENT_SUM);
+}
+
+#endif

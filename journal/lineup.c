@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+
+// Which segments there are: from the names of files to a row without a gap.
+
+#include "core/log.h"
+#include "journal/replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A row with a gap of more than that is no row: a file has a name that somebody made up.
+#define GAP_MAX 65536
+
+static void note_file(void *context, const char *name)
+{
+    struct replay *replay = context;
+    uint64_t number;
+
+    if (strcmp(name, SEGMENT_SPARE_NAME) == 0) {
+        replay->spare = true;
+    }
+    if (!segment_number_of(name, &number)) {
+        return;
+    }
+    if (replay->count == replay->room) {
+        size_t room = replay->room ? 2 * replay->room : 16;
+        struct found *found = realloc(replay->found, room * sizeof *found);
+
+        if (!found) {
+            replay->no_memory = true;
+            return;
+        }
+        replay->found = found;
+        replay->room = room;
+    }
+    replay->found[replay->count++] = (struct found){.number = number};
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = ((const struct found *)a)->number;
+    uint64_t y = ((const struct found *)b)->number;
+
+    return (x > y) - (x < y);
+}
+
+static bool list_files(struct replay *replay)
+{
+    const struct journal_io *io = replay->journal->io;
+    int error = io->list(io->disk, note_file, replay);
+
+    if (error || replay->no_memory) {
+        journal_complain(replay->why, "cannot be listed: %s", strerror(error ? error : ENOMEM));
+        return false;
+    }
+    if (replay->count > 0) {
+        qsort(replay->found, replay->count, sizeof *replay->found, by_number);
+    }
+    // What was prepared last time was never written to.
+    if (replay->spare) {
+        error = io->remove(io->disk, SEGMENT_SPARE_NAME);
+        if (error) {
+            journal_complain(replay->why, SEGMENT_SPARE_NAME " cannot be removed: %s",
+                             strerror(error));
+            return false;
+        }
+    }
+    return true;
+}
+
+//
+// Heads
+//
+
+static enum codec_head check_head(struct found *found, const char *bytes)
+{
+    enum codec_head good = codec_read_segment_head(bytes, &found->head);
+
+    if (good == CODEC_HEAD_GOOD &&
+        (found->head.number != found->number || found->head.previous != found->number - 1)) {
+        return CODEC_HEAD_BAD;
+    }
+    return good;
+}
+
+// The bytes of the head; false where the disk fails. A file that is too short has none.
+static bool read_head(struct replay *replay, struct found *found, char bytes[CODEC_SEGMENT_HEAD])
+{
+    char name[SEGMENT_NAME_MAX];
+    struct scan *scan = &replay->scan;
+    int error;
+
+    segment_name(found->number, name);
+    memset(bytes, 0, CODEC_SEGMENT_HEAD);
+    error = scan_open(scan, name, &found->size);
+    if (error) {
+        return replay_fails(replay, found->number, 0, error);
+    }
+    if (found->size >= CODEC_SEGMENT_HEAD) {
+        error = scan_bytes(scan, bytes, CODEC_SEGMENT_HEAD, 0);
+    }
+    scan_close(scan);
+    return error == 0 || replay_fails(replay, found->number, 0, error);
+}
+
+static bool look_at_head(struct replay *replay, struct found *found)
+{
+    char bytes[CODEC_SEGMENT_HEAD];
+    enum codec_head good;
+
+    if (!read_head(replay, found, bytes)) {
+        return false;
+    }
+    good = check_head(found, bytes);
+    if (good == CODEC_HEAD_OTHER_VERSION) {
+        char name[SEGMENT_NAME_MAX];
+
+        segment_name(found->number, name);
+        journal_complain(replay->why, "%s: written by another version", name);
+        return false;
+    }
+    found->headed = good == CODEC_HEAD_GOOD;
+    if (!found->headed && replay->journal->settings.repair && codec_mend_segment_head(bytes)) {
+        found->headed = check_head(found, bytes) == CODEC_HEAD_GOOD;
+        found->unsound = true;
+    }
+    return true;
+}
+
+//
+// What is not needed any more
+//
+
+// Where records are to be looked for: up to what the next segment says, if it is there and knows.
+static uint64_t records_end(const struct replay *replay, size_t place)
+{
+    const struct found *found = &replay->found[place];
+    const struct found *next = found + 1;
+
+    if (place + 1 < replay->count && next->headed && next->number == found->number + 1 &&
+        next->head.previous_end < found->size) {
+        return next->head.previous_end;
+    }
+    return found->size;
+}
+
+// The highest number that a record of the segment drops.
+static bool find_dropped(struct replay *replay, size_t place)
+{
+    struct scan *scan = &replay->scan;
+    const struct found *found = &replay->found[place];
+    bool repair = replay->journal->settings.repair;
+    char name[SEGMENT_NAME_MAX];
+    struct codec_record record;
+    enum scan_step step;
+    uint64_t size;
+    int error;
+
+    segment_name(found->number, name);
+    error = scan_open(scan, name, &size);
+    if (error) {
+        return replay_fails(replay, found->number, 0, error);
+    }
+    scan->limit = records_end(replay, place);
+    scan_start(scan, CODEC_SEGMENT_HEAD, found->head.salt);
+    do {
+        // Behind a record of the youngest that is torn nothing counts: what was written anew may be
+        // torn there.
+        step = place + 1 == replay->count ? scan_next(scan, &record)
+                                          : scan_next_of(scan, CODEC_DROPPED, &record);
+        if (step == SCAN_BAD && repair) {
+            step = scan_search(scan, scan->limit, &record);
+        }
+        if (step == SCAN_RECORD && record.type == CODEC_DROPPED && record.number < found->number &&
+            record.number > replay->dropped) {
+            replay->dropped = record.number;
+        }
+    } while (step == SCAN_RECORD);
+    scan_close(scan);
+    return step != SCAN_FAILED || replay_fails(replay, found->number, scan->error_at, scan->error);
+}
+
+static bool is_whole(const struct replay *replay)
+{
+    return replay->found[0].number == 1 && replay->found[replay->count - 1].number == replay->count;
+}
+
+// The number of the first file of those without a gap up to the youngest.
+static uint64_t first_without_gap(const struct replay *replay)
+{
+    size_t place = replay->count - 1;
+
+    while (place > 0 && replay->found[place - 1].number + 1 == replay->found[place].number) {
+        place--;
+    }
+    return replay->found[place].number;
+}
+
+// How many of the found are not needed. What stands without a gap before what is needed would do no
+// harm, since all that was said later is there, too: where something is lost, it may have it.
+static size_t count_dropped(const struct replay *replay)
+{
+    bool repair = replay->journal->settings.repair;
+    uint64_t end = repair ? first_without_gap(replay) : UINT64_MAX;
+    size_t count = 0;
+
+    while (count < replay->count && replay->found[count].number <= replay->dropped &&
+           replay->found[count].number < end) {
+        count++;
+    }
+    return count;
+}
+
+// Takes out of the list what is not needed, and removes its files. (Where one cannot be removed,
+// it is in nobody's way.) Numbers only rise: the youngest segment that says anything says it.
+static bool drop(struct replay *replay)
+{
+    const struct journal_io *io = replay->journal->io;
+    size_t place = replay->count;
+    size_t gone;
+
+    while (place-- > 0 && replay->dropped == 0) {
+        if (replay->found[place].headed && !find_dropped(replay, place)) {
+            return false;
+        }
+    }
+    gone = count_dropped(replay);
+    for (size_t i = 0; i < gone; i++) {
+        char name[SEGMENT_NAME_MAX];
+
+        segment_name(replay->found[i].number, name);
+        if (io->remove(io->disk, name) != 0) {
+            log_warn("journal_kept", log_string("file", name));
+        }
+    }
+    replay->count -= gone;
+    memmove(replay->found, replay->found + gone, replay->count * sizeof *replay->found);
+    return true;
+}
+
+//
+// The row
+//
+
+// Those from `first` on, before `end`, are not there.
+static bool miss(struct replay *replay, uint64_t first, uint64_t end)
+{
+    if (end - first > GAP_MAX) {
+        char name[SEGMENT_NAME_MAX];
+
+        segment_name(end, name);
+        journal_complain(replay->why, "%s does not belong to the others", name);
+        return false;
+    }
+    while (first < end && replay_loses(replay, first, 0, 0, "the file is missing")) {
+        first++;
+    }
+    return first == end;
+}
+
+static bool add(struct replay *replay, uint64_t number, const struct found *found)
+{
+    struct segments *segments = &replay->journal->segments;
+    struct segment *segment = segment_new(number, found ? found->head.salt : 0);
+
+    if (!segment || !segments_make_room(segments)) {
+        segment_free(segment);
+        journal_complain(replay->why, "out of memory");
+        return false;
+    }
+    segment->published = true;
+    if (found) {
+        segment->size = found->size;
+        segment->previous_end = found->head.previous_end;
+        segment->ids_end = found->head.ids_end;
+    }
+    segments_add(segments, segment);
+    return true;
+}
+
+static bool check_row(struct replay *replay)
+{
+    uint64_t next = replay->count ? replay->found[0].number : 0;
+
+    // How many are missing before the oldest is not known, if it was they who knew.
+    if (next > replay->dropped + 1 &&
+        !replay_loses(replay, next - 1, 0, 0, "the file is missing")) {
+        return false;
+    }
+    for (size_t i = 0; i < replay->count; i++) {
+        struct found *found = &replay->found[i];
+
+        if (!miss(replay, next, found->number)) {
+            return false;
+        }
+        if (!found->headed || found->unsound) {
+            uint64_t lost = found->headed ? CODEC_SEGMENT_HEAD : found->size;
+
+            if (!replay_loses(replay, found->number, 0, lost, "its head does not check")) {
+                return false;
+            }
+            found->unsound = true;
+        }
+        next = found->number + 1;
+    }
+    return true;
+}
+
+static bool make_row(struct replay *replay)
+{
+    uint64_t number = replay->count ? replay->found[0].number : 0;
+
+    for (size_t i = 0; i < replay->count; number++) {
+        const struct found *found = &replay->found[i];
+        bool there = found->number == number;
+
+        if (!add(replay, number, there ? found : NULL)) {
+            return false;
+        }
+        i += there;
+    }
+    return true;
+}
+
+struct found *lineup_find(struct replay *replay, uint64_t number)
+{
+    size_t low = 0;
+    size_t high = replay->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (replay->found[middle].number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < replay->count && replay->found[low].number == number ? &replay->found[low] : NULL;
+}
+
+bool lineup_make(struct replay *replay)
+{
+    if (!list_files(replay)) {
+        return false;
+    }
+    for (size_t i = 0; i < replay->count; i++) {
+        if (!look_at_head(replay, &replay->found[i])) {
+            return false;
+        }
+    }
+    if (replay->count > 0 && !is_whole(replay) && !drop(replay)) {
+        return false;
+    }
+    return check_row(replay) && make_row(replay);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+
+// Coming back. Each segment is read from its head to where its records end. The head of the next
+// one says where that is, so that anything else before it is damage. The youngest ends where the
+// first record does not check: a batch that was being written when the power went is torn there,
+// and what is behind it was never promised to anybody. But a record behind it that says that the
+// segment had been synced that far shows that it is damage.
+
+#include "journal/replay.h"
+
+#include "core/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool replay_loses(struct replay *replay, uint64_t number, uint64_t offset, uint64_t bytes,
+                  const char *what)
+{
+    struct segment *segment = segments_marked(&replay->journal->segments, (uint32_t)number);
+    char name[SEGMENT_NAME_MAX];
+
+    segment_name(number, name);
+    if (!replay->journal->settings.repair) {
+        journal_complain(replay->why,
+                         "%s is damaged at offset %" PRIu64 ": %s (--repair keeps what is good)",
+                         name, offset, what);
+        return false;
+    }
+    log_warn("journal_lost", log_string("file", name), log_number("offset", (int64_t)offset),
+             log_number("bytes", (int64_t)bytes), log_string("why", what));
+    replay->damaged = true;
+    if (segment) {
+        segment->damaged = true;
+    }
+    return true;
+}
+
+bool replay_fails(struct replay *replay, uint64_t number, uint64_t offset, int error)
+{
+    char name[SEGMENT_NAME_MAX];
+
+    segment_name(number, name);
+    if (error == ENOMEM) {
+        journal_complain(replay->why, "out of memory");
+    } else {
+        journal_complain(replay->why, "%s: offset %" PRIu64 ": %s", name, offset, strerror(error));
+    }
+    return false;
+}
+
+// A segment that is being read.
+struct reading {
+    struct replay *replay;
+    struct scan *scan;
+    struct segment *segment;
+    bool open_end;     // nobody says where its records end
+    uint64_t rest_end; // OPEN_END, once something did not check: nothing but zeros behind
+};
+
+static bool fails(struct reading *reading)
+{
+    return replay_fails(reading->replay, reading->segment->number, reading->scan->error_at,
+                        reading->scan->error);
+}
+
+// What is behind a record that does not check, in the youngest segment.
+struct rest {
+    uint64_t records;
+    bool was_synced; // ... the place of the record that does not check
+};
+
+static bool examine_rest(struct reading *reading, struct rest *rest)
+{
+    struct scan *scan = reading->scan;
+    uint64_t at = scan->at;
+    struct codec_record record;
+    enum scan_step step;
+
+    *rest = (struct rest){0};
+    do {
+        step = scan_next(scan, &record);
+        if (step == SCAN_BAD) {
+            step = scan_search(scan, reading->rest_end, &record);
+        }
+        if (step == SCAN_RECORD) {
+            rest->records++;
+            rest->was_synced |= record.type == CODEC_SYNCED && record.number > at;
+        }
+    } while (step == SCAN_RECORD);
+    scan->at = at;
+    return step == SCAN_END || fails(reading);
+}
+
+// The youngest segment ends here: was it torn, or is there more to come? `*torn` says which.
+static bool judge_end(struct reading *reading, bool *torn)
+{
+    struct scan *scan = reading->scan;
+    char name[SEGMENT_NAME_MAX];
+    struct rest rest;
+
+    if (reading->rest_end == 0 && !scan_rest(scan, &reading->rest_end)) {
+        return fails(reading);
+    }
+    *torn = reading->rest_end <= scan->at;
+    if (*torn || reading->segment->damaged) {
+        return true;
+    }
+    if (!examine_rest(reading, &rest)) {
+        return false;
+    }
+    // Who repairs wants all that is good.
+    *torn = !rest.was_synced && !(rest.records > 0 && reading->replay->journal->settings.repair);
+    if (*torn) {
+        segment_name(reading->segment->number, name);
+        log_warn("journal_torn", log_string("file", name), log_number("offset", (int64_t)scan->at),
+                 log_number("bytes", (int64_t)(reading->rest_end - scan->at)),
+                 log_number("records", (int64_t)rest.records));
+    }
+    return true;
+}
+
+// Something does not check. Goes on behind it, where that is possible. SCAN_END: the segment is
+// over.
+static enum scan_step pass_over(struct reading *reading, struct codec_record *record)
+{
+    struct scan *scan = reading->scan;
+    uint64_t at = scan->at;
+    uint64_t until = scan->limit;
+    enum scan_step step = SCAN_END;
+    bool torn = false;
+
+    if (reading->open_end) {
+        if (!judge_end(reading, &torn)) {
+            return SCAN_FAILED;
+        }
+        until = reading->rest_end;
+    }
+    if (torn) {
+        return SCAN_END;
+    }
+    if (reading->replay->journal->settings.repair) {
+        step = scan_search(scan, until, record);
+        if (step == SCAN_FAILED) {
+            (void)fails(reading);
+            return SCAN_FAILED;
+        }
+    }
+    until = step == SCAN_RECORD ? scan->record_at : until;
+    return replay_loses(reading->replay, reading->segment->number, at, until - at,
+                        "a record does not check")
+               ? step
+               : SCAN_FAILED;
+}
+
+static enum scan_step next_record(struct reading *reading, struct codec_record *record)
+{
+    enum scan_step step = scan_next(reading->scan, record);
+
+    if (step == SCAN_FAILED) {
+        (void)fails(reading);
+    }
+    return step == SCAN_BAD ? pass_over(reading, record) : step;
+}
+
+static bool apply(struct reading *reading, const struct codec_record *record)
+{
+    struct replay *replay = reading->replay;
+    struct scan *scan = reading->scan;
+
+    switch (apply_record(replay, reading->segment, record)) {
+    case APPLIED:
+        replay->records++;
+        return true;
+    case APPLIED_NOT:
+        return replay_loses(replay, reading->segment->number, scan->record_at,
+                            scan->at - scan->record_at, "a record says what cannot be");
+    case APPLIED_NO_MEMORY:
+        return replay_fails(replay, reading->segment->number, scan->record_at, ENOMEM);
+    }
+    UNREACHABLE();
+}
+
+static bool read_records(struct reading *reading)
+{
+    struct codec_record record;
+    enum scan_step step;
+
+    reading->segment->end = reading->scan->at;
+    while ((step = next_record(reading, &record)) == SCAN_RECORD) {
+        reading->segment->end = reading->scan->at;
+        if (!apply(reading, &record)) {
+            return false;
+        }
+    }
+    reading->replay->bytes += reading->segment->end;
+    return step == SCAN_END;
+}
+
+// What is read may be on its way to the disk only.
+static bool sync_youngest(struct reading *reading)
+{
+    struct scan *scan = reading->scan;
+    int error = scan->io->sync(scan->io->disk, scan->file);
+
+    return error == 0 || replay_fails(reading->replay, reading->segment->number, 0, error);
+}
+
+// The end that the head of the next one says; false where that is not known.
+static bool end_known(struct replay *replay, const struct segment *segment, uint64_t *end)
+{
+    const struct found *next = lineup_find(replay, segment->number + 1);
+
+    if (!next || !next->headed) {
+        return false;
+    }
+    *end = next->head.previous_end;
+    return true;
+}
+
+static bool read_open(struct reading *reading, bool youngest)
+{
+    struct scan *scan = reading->scan;
+    struct segment *segment = reading->segment;
+    uint64_t end = scan->limit;
+
+    reading->open_end = !end_known(reading->replay, segment, &end);
+    if (end > scan->limit && !replay_loses(reading->replay, segment->number, scan->limit,
+                                           end - scan->limit, "the file is too short")) {
+        return false;
+    }
+    scan->limit = end < scan->limit ? end : scan->limit;
+    if (!read_records(reading) || (youngest && !sync_youngest(reading))) {
+        return false;
+    }
+    segment->written = segment->end;
+    segment->synced = segment->end;
+    return true;
+}
+
+static bool read_segment(struct replay *replay, struct segment *segment, bool youngest)
+{
+    struct reading reading = {.replay = replay, .scan = &replay->scan, .segment = segment};
+    const struct found *found = lineup_find(replay, segment->number);
+    char name[SEGMENT_NAME_MAX];
+    uint64_t size;
+    bool good;
+    int error;
+
+    if (!found || !found->headed) {
+        segment->damaged = found != NULL;
+        return true;
+    }
+    segment->damaged = found->unsound;
+    if (replay->ids_end < segment->ids_end) {
+        replay->ids_end = segment->ids_end;
+    }
+    segment_name(segment->number, name);
+    error = scan_open(&replay->scan, name, &size);
+    if (error) {
+        return replay_fails(replay, segment->number, 0, error);
+    }
+    scan_start(&replay->scan, CODEC_SEGMENT_HEAD, segment->salt);
+    good = read_open(&reading, youngest);
+    scan_close(&replay->scan);
+    return good;
+}
+
+// Who knows how many ids were given out by what is lost? More than enough are passed over.
+#define IDS_LOST (UINT64_C(1) << 32)
+
+static bool read_all(struct replay *replay)
+{
+    const struct segments *segments = &replay->journal->segments;
+
+    for (size_t i = 0; i < segments->count; i++) {
+        if (!read_segment(replay, segments->list[i], i + 1 == segments->count)) {
+            return false;
+        }
+    }
+    replay->ids_end += replay->damaged ? IDS_LOST : 0;
+    return true;
+}
+
+static void report(const struct replay *replay, nsec_t began_at)
+{
+    struct broker_info info;
+
+    broker_info(replay->journal->broker, &info);
+    log_info("journal_replayed",
+             log_number("jobs", (int64_t)(info.jobs[JOB_READY] + info.jobs[JOB_DELAYED] +
+                                          info.jobs[JOB_BURIED])),
+             log_number("records", (int64_t)replay->records),
+             log_number("segments", (int64_t)replay->journal->segments.count),
+             log_number("bytes", (int64_t)replay->bytes),
+             log_number("ms", (replay->journal->settings.now() - began_at) / NSEC_PER_MSEC));
+}
+
+bool journal_replay(struct journal *journal, uint64_t *ids_end, bool *damaged,
+                    struct journal_error *why)
+{
+    nsec_t began_at = journal->settings.now();
+    struct replay replay = {.journal = journal, .why = why};
+    bool good = false;
+
+    if (!scan_begin(&replay.scan, journal->io)) {
+        journal_complain(why, "out of memory");
+        return false;
+    }
+    replay.scan.pass_over = journal->settings.repair;
+    if (lineup_make(&replay) && read_all(&replay)) {
+        *ids_end = replay.ids_end;
+        *damaged = replay.damaged;
+        report(&replay, began_at);
+        good = true;
+    }
+    scan_finish(&replay.scan);
+    free(replay.found);
+    return good;
+}

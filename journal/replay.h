@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_JOURNAL_REPLAY_H
+#define TANDEM_JOURNAL_REPLAY_H
+
+// Private to the journal's coming back: what its parts share while the segments are read.
+//
+// lineup.c finds out which segments there are and makes the row of them; replay.c reads one after
+// the other and decides what is a torn end and what is damage; apply.c does what a record says.
+
+#include "journal/journal_private.h"
+#include "journal/scan.h"
+
+// A file that has the name of a segment.
+struct found {
+    uint64_t number;
+    uint64_t size;
+    bool headed;  // its head is good
+    bool unsound; // something of it is lost, or its head had to be mended
+    struct segment_head head;
+};
+
+struct replay {
+    struct journal *journal;
+    struct journal_error *why;
+    struct scan scan;
+    struct found *found; // in the order of their numbers
+    size_t count;
+    size_t room;
+    bool no_memory;    // while they were listed
+    bool spare;        // a spare file is there
+    uint64_t dropped;  // the segments up to this number are not needed
+    bool damaged;      // something was passed over
+    uint64_t ids_end;  // highest so far
+    uint64_t jobs_end; // no job has been seen with this id, or a higher one
+    uint64_t records;
+    uint64_t bytes;
+};
+
+// Finds the segments, and makes the row of those that are needed. False with the reason.
+bool lineup_make(struct replay *replay) MUST_USE;
+
+// The found segment behind that row's place; NULL where there is none of that number.
+struct found *lineup_find(struct replay *replay, uint64_t number);
+
+enum applied {
+    APPLIED,
+    APPLIED_NOT, // no record can say that
+    APPLIED_NO_MEMORY
+};
+
+// Does what the record of the segment says.
+enum applied apply_record(struct replay *replay, struct segment *segment,
+                          const struct codec_record *record) MUST_USE;
+
+// Something is lost: `bytes` of the segment from `offset` on. True where that is passed over; else
+// the reason is given.
+bool replay_loses(struct replay *replay, uint64_t number, uint64_t offset, uint64_t bytes,
+                  const char *what) MUST_USE;
+
+// The disk failed. False.
+bool replay_fails(struct replay *replay, uint64_t number, uint64_t offset, int error);
+
+#endif

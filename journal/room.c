@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+
+// Room: whether a record that may be refused can be taken, and to which segment records go.
+//
+// The current segment keeps room for all promises. Where a record does not fit in beside them, the
+// spare becomes the current segment. While a spare is being made, which takes a moment, records may
+// go beyond what is set aside; the segment is made larger before they are written, and those who
+// submit are held back meanwhile.
+
+#include "journal/journal_private.h"
+
+// So many chunks are set aside: for what the longest turn can append and nobody can refuse, several
+// times over.
+enum { CHUNKS_SET_ASIDE = 32 };
+// What may be refused leaves so much for what nobody promised and nobody can do without: records
+// about ids and emptied segments, and the beginning of another file where the process is started
+// anew on a full disk.
+#define SLACK ((uint64_t)16 * 1024)
+
+bool room_has_memory(struct journal *journal)
+{
+    return chunk_pool_fill(&journal->pool, CHUNKS_SET_ASIDE) &&
+           segment_make_room(journal->current) &&
+           (!journal->spare || segment_make_room(journal->spare)) &&
+           segments_make_room(&journal->segments) && fail_make_room(journal);
+}
+
+bool room_memory_is_low(const struct journal *journal)
+{
+    return journal->pool.count < CHUNKS_SET_ASIDE / 2;
+}
+
+// Whether a segment that is used up to `end` has room for a record, beside what is promised and
+// `beside` more.
+static bool fits(const struct journal *journal, const struct segment *segment, uint64_t end,
+                 uint64_t size, uint64_t beside)
+{
+    return end + size + CODEC_NUMBER_SIZE + journal->promised + beside <= segment->size;
+}
+
+static bool fits_current(const struct journal *journal, uint64_t size, uint64_t beside)
+{
+    return fits(journal, journal->current, journal->current->end, size, beside);
+}
+
+static bool fits_spare(const struct journal *journal, uint64_t size, uint64_t beside)
+{
+    return journal->spare && fits(journal, journal->spare, CODEC_SEGMENT_HEAD, size, beside);
+}
+
+static size_t size_of(const struct journal *journal, const struct record *record, uint64_t *extra)
+{
+    *extra = 0;
+    switch (record->kind) {
+    case RECORD_SUBMIT:
+        *extra = PROMISE_END + PROMISE_BURIAL;
+        return codec_job_size(job_variable_len(journal->broker, record->job));
+    case RECORD_KICK:
+    case RECORD_TAKE:
+        *extra = record->was_buried ? PROMISE_BURIAL : 0;
+        return CODEC_CHANGE_SIZE;
+    case RECORD_RELEASE:
+        return CODEC_CHANGE_SIZE;
+    case RECORD_PAUSE:
+        return codec_pause_size(queue_name(record->queue).len);
+    case RECORD_BURY:
+    case RECORD_END:
+        break;
+    }
+    UNREACHABLE();
+}
+
+// The longest body may be set higher while the process runs.
+void room_learn_size(struct journal *journal, size_t size)
+{
+    uint64_t least =
+        CODEC_SEGMENT_HEAD + size + PROMISE_END + PROMISE_BURIAL + SLACK + SEGMENT_UNIT;
+
+    if (journal->settings.segment_size < least) {
+        journal->settings.segment_size = (least + SEGMENT_UNIT - 1) / SEGMENT_UNIT * SEGMENT_UNIT;
+    }
+}
+
+bool room_is_there(struct journal *journal, const struct record *record)
+{
+    uint64_t extra;
+    size_t size = size_of(journal, record, &extra);
+
+    if (journal->given_up || !room_has_memory(journal)) {
+        return false;
+    }
+    room_learn_size(journal, size);
+    if (journal->full) {
+        return record->kind != RECORD_SUBMIT && fits_current(journal, size, extra + SLACK);
+    }
+    return true;
+}
+
+bool room_overflows(const struct journal *journal)
+{
+    return journal->current->end + journal->promised > journal->current->size;
+}
+
+struct segment *room_too_small(const struct journal *journal)
+{
+    for (size_t i = journal->segments.count; i-- > 0;) {
+        struct segment *segment = journal->segments.list[i];
+        uint64_t promised = segment == journal->current ? journal->promised : 0;
+
+        if (segment->end + promised > segment->size && !segment->failed) {
+            return segment;
+        }
+        if (segment->published) {
+            break;
+        }
+    }
+    return NULL;
+}
+
+uint64_t room_wanted(const struct journal *journal, const struct segment *segment)
+{
+    uint64_t least = segment->end + (segment == journal->current ? journal->promised : 0);
+
+    // Where even that is hard to have, no more is asked for.
+    return journal->failures > 0 ? least : least + journal->settings.segment_size / 4;
+}
+
+bool room_spare_suffices(const struct journal *journal)
+{
+    return journal->spare->size >= journal->settings.segment_size + journal->promised;
+}
+
+bool room_to_copy(const struct journal *journal, size_t size)
+{
+    return fits_current(journal, size, SLACK / 2) || fits_spare(journal, size, SLACK / 2);
+}
+
+bool room_to_drop(const struct journal *journal)
+{
+    return fits_current(journal, CODEC_NUMBER_SIZE, 0) || fits_spare(journal, CODEC_NUMBER_SIZE, 0);
+}
+
+void room_follow(struct journal *journal, struct segment *next)
+{
+    size_t count = journal->segments.count;
+
+    next->number = count ? journal->segments.list[count - 1]->number + 1 : 1;
+    next->ids_end = journal->ids_asked;
+    next->created_ms = (uint64_t)(broker_now(journal->broker).wall / NSEC_PER_MSEC);
+    next->end = CODEC_SEGMENT_HEAD;
+    segments_add(&journal->segments, next);
+    journal->current = next;
+    room_note_previous(journal);
+}
+
+// The one before may have left the row already.
+void room_note_previous(struct journal *journal)
+{
+    size_t count = journal->segments.count;
+
+    if (count > 1) {
+        journal->current->previous_end = journal->segments.list[count - 2]->end;
+    } else if (journal->removing) {
+        journal->current->previous_end = journal->removing->end;
+    }
+}
+
+void room_choose(struct journal *journal, size_t size, uint64_t extra)
+{
+    if (!fits_current(journal, size, extra + SLACK) && fits_spare(journal, size, extra + SLACK)) {
+        struct segment *spare = journal->spare;
+
+        journal->spare = NULL;
+        room_follow(journal, spare);
+    }
+}

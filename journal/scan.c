@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal/scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW ((size_t)1 << 20)
+// Larger records are not read into the window: their bodies go straight to where they stay.
+#define WHOLE_MAX ((size_t)64 * 1024)
+// What is lost where a disk cannot read: as much as systems read at once.
+#define BLOCK ((uint64_t)4096)
+
+bool scan_begin(struct scan *scan, const struct journal_io *io)
+{
+    *scan = (struct scan){.io = io, .file = -1, .window = malloc(WINDOW)};
+    return scan->window != NULL;
+}
+
+void scan_finish(struct scan *scan)
+{
+    scan_close(scan);
+    free(scan->window);
+    scan->window = NULL;
+}
+
+int scan_open(struct scan *scan, const char *name, uint64_t *size)
+{
+    int error = scan->io->open(scan->io->disk, name, JOURNAL_OPEN_READ, &scan->file);
+
+    if (error) {
+        scan->file = -1;
+        return error;
+    }
+    error = scan->io->size(scan->io->disk, scan->file, size);
+    if (error) {
+        scan_close(scan);
+        return error;
+    }
+    scan->limit = *size;
+    scan->filled = 0;
+    scan->window_at = 0;
+    return 0;
+}
+
+void scan_close(struct scan *scan)
+{
+    blob_unref(scan->blob);
+    scan->blob = NULL;
+    if (scan->file >= 0) {
+        scan->io->close(scan->io->disk, scan->file);
+        scan->file = -1;
+    }
+}
+
+void scan_start(struct scan *scan, uint64_t at, uint64_t salt)
+{
+    scan->at = at;
+    scan->salt = salt;
+}
+
+// Reads something, at most `len` bytes. No record begins with the bytes that stand for those that
+// cannot be read, nor are they taken for space that was never written to.
+static int read_some(struct scan *scan, char *to, size_t len, uint64_t offset, size_t *got)
+{
+    const struct journal_io *io = scan->io;
+    uint64_t block = BLOCK - offset % BLOCK;
+    int error = io->read(io->disk, scan->file, to, len, offset, got);
+
+    if (error == EIO && len > block) {
+        len = (size_t)block;
+        error = io->read(io->disk, scan->file, to, len, offset, got);
+    }
+    if (error == EIO && scan->pass_over) {
+        memset(to, 0xff, len);
+        *got = len;
+        return 0;
+    }
+    return error ? error : *got ? 0 : EIO;
+}
+
+int scan_bytes(struct scan *scan, char *to, size_t len, uint64_t offset)
+{
+    while (len > 0) {
+        size_t got = 0;
+        int error = read_some(scan, to, len, offset, &got);
+
+        if (error) {
+            scan->error = error;
+            scan->error_at = offset;
+            return error;
+        }
+        to += got;
+        len -= got;
+        offset += got;
+    }
+    return 0;
+}
+
+// Makes the window begin at `offset`, and fills it.
+static bool window_move(struct scan *scan, uint64_t offset)
+{
+    uint64_t end = scan->window_at + scan->filled;
+    size_t keep = offset >= scan->window_at && offset < end ? (size_t)(end - offset) : 0;
+    size_t len = WINDOW - keep;
+
+    if (scan->limit - offset < WINDOW) {
+        len = scan->limit - offset > keep ? (size_t)(scan->limit - offset) - keep : 0;
+    }
+    memmove(scan->window, scan->window + scan->filled - keep, keep);
+    scan->window_at = offset;
+    scan->filled = keep;
+    if (scan_bytes(scan, scan->window + keep, len, offset + keep)) {
+        return false;
+    }
+    scan->filled += len;
+    return true;
+}
+
+// The bytes at `offset`, `len` of them at most WHOLE_MAX, which end before the limit; NULL:
+// scan->error.
+static const char *window_at(struct scan *scan, uint64_t offset, size_t len)
+{
+    if (offset < scan->window_at || offset + len > scan->window_at + scan->filled) {
+        if (!window_move(scan, offset)) {
+            return NULL;
+        }
+    }
+    return scan->window + (offset - scan->window_at);
+}
+
+// A head that is good, of a record that ends before the limit. SCAN_RECORD, with its size.
+static enum scan_step read_head(struct scan *scan, uint64_t *size, uint8_t *type)
+{
+    const char *head;
+
+    if (scan->at >= scan->limit) {
+        return SCAN_END;
+    }
+    if (scan->limit - scan->at < CODEC_HEAD) {
+        return SCAN_BAD;
+    }
+    head = window_at(scan, scan->at, CODEC_HEAD);
+    if (!head) {
+        return SCAN_FAILED;
+    }
+    if (!codec_head_good(head, scan->salt, scan->at)) {
+        return SCAN_BAD;
+    }
+    *size = codec_record_size(head);
+    *type = codec_record_type(head);
+    return *size <= scan->limit - scan->at ? SCAN_RECORD : SCAN_BAD;
+}
+
+// The body that begins at `offset`, as far as the window does not have it, is read in place.
+static struct blob *read_body(struct scan *scan, uint64_t offset, size_t len)
+{
+    struct blob *blob = blob_new(len);
+    uint64_t end = scan->window_at + scan->filled;
+    size_t here = offset < end ? (size_t)(end - offset) : 0;
+
+    if (!blob) {
+        scan->error = ENOMEM;
+        scan->error_at = offset;
+        return NULL;
+    }
+    here = here < len ? here : len;
+    if (here > 0) {
+        memcpy(blob->bytes, scan->window + (offset - scan->window_at), here);
+    }
+    if (scan_bytes(scan, blob->bytes + here, len - here, offset + here)) {
+        blob_unref(blob);
+        return NULL;
+    }
+    return blob;
+}
+
+static enum scan_step read_large(struct scan *scan, uint64_t size, struct codec_record *record)
+{
+    // Whatever else it is, it is longer than that.
+    const char *bytes = window_at(scan, scan->at, CODEC_JOB_FIXED + CODEC_NAMES_MAX);
+    char padding[8];
+    size_t start, len;
+
+    if (!bytes) {
+        return SCAN_FAILED;
+    }
+    if (codec_record_type(bytes) != CODEC_JOB || !codec_job_body(bytes, &start, &len)) {
+        return SCAN_BAD;
+    }
+    scan->blob = read_body(scan, scan->at + start, len);
+    if (!scan->blob ||
+        scan_bytes(scan, padding, (size_t)size - start - len, scan->at + start + len)) {
+        return SCAN_FAILED;
+    }
+    if (!codec_read_job(bytes, blob_slice(scan->blob), padding, scan->salt, scan->at, record)) {
+        return SCAN_BAD;
+    }
+    record->job.blob = scan->blob;
+    return SCAN_RECORD;
+}
+
+// The record of that size whose head is good.
+static enum scan_step read_record(struct scan *scan, uint64_t size, struct codec_record *record)
+{
+    enum scan_step step;
+
+    if (scan->blob) {
+        blob_unref(scan->blob);
+        scan->blob = NULL;
+    }
+    if (size > WHOLE_MAX) {
+        step = read_large(scan, size, record);
+    } else {
+        const char *bytes = window_at(scan, scan->at, (size_t)size);
+
+        if (!bytes) {
+            return SCAN_FAILED;
+        }
+        step = codec_read(bytes, scan->salt, scan->at, record) ? SCAN_RECORD : SCAN_BAD;
+    }
+    if (step == SCAN_RECORD) {
+        scan->record_at = scan->at;
+        scan->at += size;
+    }
+    return step;
+}
+
+enum scan_step scan_next(struct scan *scan, struct codec_record *record)
+{
+    uint64_t size = 0;
+    uint8_t type = 0;
+    enum scan_step step = read_head(scan, &size, &type);
+
+    return step == SCAN_RECORD ? read_record(scan, size, record) : step;
+}
+
+enum scan_step scan_next_of(struct scan *scan, enum codec_type wanted, struct codec_record *record)
+{
+    uint64_t size = 0;
+    uint8_t type = 0;
+    enum scan_step step = read_head(scan, &size, &type);
+
+    if (step != SCAN_RECORD || type == wanted) {
+        return step == SCAN_RECORD ? read_record(scan, size, record) : step;
+    }
+    record->type = (enum codec_type)type;
+    scan->at += size;
+    return SCAN_RECORD;
+}
+
+enum scan_step scan_search(struct scan *scan, uint64_t until, struct codec_record *record)
+{
+    enum scan_step step = SCAN_BAD;
+
+    while (step == SCAN_BAD) {
+        scan->at += 8;
+        step = scan->at < until ? scan_next(scan, record) : SCAN_END;
+    }
+    return step;
+}
+
+// Where the last byte that is not zero ends, or 0.
+static size_t last_set(const char *bytes, size_t len)
+{
+    while (len > 0 && bytes[len - 1] == 0) {
+        len--;
+    }
+    return len;
+}
+
+bool scan_rest(struct scan *scan, uint64_t *end)
+{
+    static const char zeros[BLOCK];
+    uint64_t at = scan->at;
+
+    *end = scan->at;
+    while (at < scan->limit) {
+        size_t len = scan->limit - at < BLOCK ? (size_t)(scan->limit - at) : (size_t)BLOCK;
+        const char *bytes = window_at(scan, at, len);
+
+        if (!bytes) {
+            return false;
+        }
+        if (memcmp(bytes, zeros, len) != 0) {
+            *end = at + last_set(bytes, len);
+        }
+        at += len;
+    }
+    return true;
+}

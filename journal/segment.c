@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal/segment.h"
+
+#include "core/digits.h"
+#include "core/slice.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A run goes on over a gap of so many ids: looking one up that is not there costs less than a run.
+enum { RUN_GAP = 64 };
+// The first room of a row, and of a segment's runs.
+enum { ROOM_FIRST = 8 };
+
+#define NAME_PREFIX "journal."
+#define ASIDE_PREFIX "damaged."
+
+void segment_name(uint64_t number, char name[SEGMENT_NAME_MAX])
+{
+    (void)snprintf(name, SEGMENT_NAME_MAX, NAME_PREFIX "%010" PRIu64, number);
+}
+
+void segment_aside_name(uint64_t number, char name[SEGMENT_NAME_MAX])
+{
+    (void)snprintf(name, SEGMENT_NAME_MAX, ASIDE_PREFIX "%010" PRIu64, number);
+}
+
+bool segment_number_of(const char *name, uint64_t *number)
+{
+    static const struct slice prefix = {NAME_PREFIX, sizeof NAME_PREFIX - 1};
+    struct slice text = slice_of(name, strlen(name));
+    char same[SEGMENT_NAME_MAX];
+    uint64_t read;
+
+    if (text.len < prefix.len || memcmp(text.ptr, prefix.ptr, prefix.len) != 0 ||
+        !digits_read(slice_from(text, prefix.len), &read) || read == 0) {
+        return false;
+    }
+    // Numbers can be written in more than one way, and names only in one.
+    segment_name(read, same);
+    if (strcmp(name, same) != 0) {
+        return false;
+    }
+    *number = read;
+    return true;
+}
+
+struct segment *segment_new(uint64_t number, uint64_t salt)
+{
+    struct segment *segment = calloc(1, sizeof *segment);
+
+    if (segment) {
+        segment->number = number;
+        segment->salt = salt;
+        segment->file = -1;
+    }
+    return segment;
+}
+
+void segment_free(struct segment *segment)
+{
+    if (segment) {
+        free(segment->runs);
+        free(segment);
+    }
+}
+
+static size_t room_grown(size_t room)
+{
+    return room ? room + room / 2 : ROOM_FIRST;
+}
+
+bool segment_make_room(struct segment *segment)
+{
+    size_t room = room_grown(segment->run_room);
+    struct id_run *runs;
+
+    if (segment->run_count < segment->run_room) {
+        return true;
+    }
+    runs = realloc(segment->runs, room * sizeof *runs);
+    if (!runs) {
+        return false;
+    }
+    segment->runs = runs;
+    segment->run_room = room;
+    return true;
+}
+
+static bool run_takes(struct id_run *run, uint64_t id)
+{
+    if (id < run->first || (id > run->last && id - run->last > RUN_GAP)) {
+        return false;
+    }
+    if (id > run->last) {
+        run->last = id;
+    }
+    return true;
+}
+
+void segment_note_id(struct segment *segment, uint64_t id)
+{
+    size_t count = segment->run_count;
+
+    // New jobs and those that compaction writes anew take turns, both in the order of their ids:
+    // with a look at the last run only, each of them would be a run.
+    for (size_t i = 0; i < 2 && i < count; i++) {
+        if (run_takes(&segment->runs[count - 1 - i], id)) {
+            return;
+        }
+    }
+    ENSURE(count < segment->run_room);
+    segment->runs[count] = (struct id_run){.first = id, .last = id};
+    segment->run_count = count + 1;
+}
+
+bool segments_make_room(struct segments *segments)
+{
+    size_t passed = (size_t)(segments->list - segments->base);
+    size_t room = room_grown(segments->room);
+    struct segment **base;
+
+    if (passed + segments->count + 1 < segments->room) {
+        return true;
+    }
+    // As many have been taken out as are moved now: an addition costs two moves at most.
+    if (passed > 0 && passed >= segments->count) {
+        memcpy(segments->base, segments->list, segments->count * sizeof(struct segment *));
+        segments->list = segments->base;
+        return true;
+    }
+    base = realloc(segments->base, room * sizeof *base);
+    if (!base) {
+        return false;
+    }
+    segments->base = base;
+    segments->list = base + passed;
+    segments->room = room;
+    return true;
+}
+
+void segments_add(struct segments *segments, struct segment *segment)
+{
+    ENSURE((size_t)(segments->list - segments->base) + segments->count < segments->room);
+    if (segments->count == 0) {
+        segments->first = segment->number;
+    }
+    ENSURE(segment->number == segments->first + segments->count);
+    segments->list[segments->count++] = segment;
+}
+
+struct segment *segments_shift(struct segments *segments)
+{
+    ENSURE(segments->count > 0);
+    segments->count--;
+    segments->first++;
+    return *segments->list++;
+}
+
+struct segment *segments_marked(const struct segments *segments, uint32_t mark)
+{
+    uint32_t place = mark - (uint32_t)segments->first;
+
+    return place < segments->count ? segments->list[place] : NULL;
+}
+
+void segments_clear(struct segments *segments)
+{
+    for (size_t i = 0; i < segments->count; i++) {
+        segment_free(segments->list[i]);
+    }
+    free(segments->base);
+    *segments = (struct segments){0};
+}

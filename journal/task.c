@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal/task.h"
+
+#include "journal/codec.h"
+
+#include <errno.h>
+
+// Pieces of memory that are written in one call: as many as Linux takes.
+enum { PARTS_MAX = 1024 };
+// Those of a chunk.
+enum { CHUNK_PARTS = 3 };
+
+static bool task_fail(struct task *task, int error, const char *what, struct segment *bad)
+{
+    task->error = error;
+    task->failed = what;
+    task->bad = bad;
+    return false;
+}
+
+static bool sync_segment(struct task *task, const struct journal_io *io, struct segment *segment)
+{
+    int error = io->sync(io->disk, segment->file);
+
+    if (error) {
+        return task_fail(task, error, "sync", segment);
+    }
+    segment->synced = segment->written;
+    return true;
+}
+
+// Writes all of the parts, which are used up.
+static int write_parts(const struct journal_io *io, int file, struct iovec *part, int count,
+                       uint64_t offset)
+{
+    while (count > 0) {
+        size_t put = 0;
+        int error = io->write(io->disk, file, part, count, offset, &put);
+
+        if (error || put == 0) {
+            return error ? error : EIO;
+        }
+        offset += put;
+        for (; count > 0 && put >= part->iov_len; part++, count--) {
+            put -= part->iov_len;
+        }
+        if (count > 0) {
+            part->iov_base = (char *)part->iov_base + put;
+            part->iov_len -= put;
+        }
+    }
+    return 0;
+}
+
+static void chunk_seal(struct chunk *chunk)
+{
+    size_t at = 0;
+
+    while (at < chunk->used) {
+        char *record = chunk->bytes + at;
+        size_t len = chunk->used - at;
+        uint64_t size = codec_record_size(record);
+        struct slice tail = slice_of(NULL, 0);
+
+        if (size <= len) {
+            len = (size_t)size;
+        } else {
+            ENSURE(chunk->blob && size == chunk_size(chunk) - at);
+            tail = blob_slice(chunk->blob);
+        }
+        codec_seal(record, len, tail, chunk->segment->salt, chunk->offset + at);
+        at += len;
+    }
+}
+
+static int chunk_parts(struct chunk *chunk, struct iovec parts[CHUNK_PARTS])
+{
+    static char zeros[CHUNK_PADDING_MAX];
+    int count = 0;
+
+    parts[count++] = (struct iovec){.iov_base = chunk->bytes, .iov_len = chunk->used};
+    if (chunk->blob && chunk->blob->len > 0) {
+        parts[count++] =
+            (struct iovec){.iov_base = chunk->blob->bytes, .iov_len = chunk->blob->len};
+    }
+    if (chunk->padding > 0) {
+        parts[count++] = (struct iovec){.iov_base = zeros, .iov_len = chunk->padding};
+    }
+    return count;
+}
+
+// Writes chunks from `*next` on, which moves on: as many as stand one after the other in a segment,
+// and fit into one call.
+static bool write_chunks(struct task *task, const struct journal_io *io, struct chunk **next)
+{
+    struct iovec parts[PARTS_MAX];
+    struct chunk *chunk = *next;
+    struct segment *segment = chunk->segment;
+    uint64_t offset = chunk->offset;
+    uint64_t end = offset;
+    int count = 0;
+    int error;
+
+    while (chunk && chunk->segment == segment && chunk->offset == end &&
+           count + CHUNK_PARTS <= PARTS_MAX) {
+        chunk_seal(chunk);
+        count += chunk_parts(chunk, parts + count);
+        end += chunk_size(chunk);
+        chunk = chunk->next;
+    }
+    *next = chunk;
+    error = write_parts(io, segment->file, parts, count, offset);
+    if (error) {
+        return task_fail(task, error, "write", segment);
+    }
+    segment->written = end;
+    return true;
+}
+
+static int write_head(const struct journal_io *io, const struct segment *segment)
+{
+    struct segment_head head = {
+        .number = segment->number,
+        .salt = segment->salt,
+        .previous = segment->number - 1,
+        .previous_end = segment->previous_end,
+        .ids_end = segment->ids_end,
+        .created_ms = segment->created_ms,
+    };
+    char bytes[CODEC_SEGMENT_HEAD];
+    struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
+    int error;
+
+    codec_put_segment_head(bytes, &head);
+    error = write_parts(io, segment->file, &part, 1, 0);
+    return error ? error : io->sync(io->disk, segment->file);
+}
+
+// Gives the file its name, for good.
+static int name_file(const struct journal_io *io, const struct segment *segment)
+{
+    char name[SEGMENT_NAME_MAX];
+    int error;
+
+    segment_name(segment->number, name);
+    error = io->rename(io->disk, SEGMENT_SPARE_NAME, name);
+    if (error) {
+        return error;
+    }
+    error = io->sync_directory(io->disk);
+    if (error) {
+        // Which of the two names it has after a power cut is open: nobody has been told of what is
+        // in it.
+        (void)io->rename(io->disk, name, SEGMENT_SPARE_NAME);
+    }
+    return error;
+}
+
+// The head comes last: with its name, the file is the youngest segment, and the one before it ends
+// where its head says. What is not there then must not be missed.
+static bool publish(struct task *task, const struct journal_io *io, struct segment *segment)
+{
+    int error = write_head(io, segment);
+
+    if (error == 0) {
+        error = name_file(io, segment);
+    }
+    if (error) {
+        return task_fail(task, error, "publish", segment);
+    }
+    segment->synced = segment->written;
+    segment->published = true;
+    return true;
+}
+
+// That segment is written to no more. One that has failed ends where it is known to be good; where
+// nothing ever was synced, that is a hope.
+static bool leave(struct task *task, const struct journal_io *io, struct segment *segment)
+{
+    if (segment->file < 0 || segment->synced >= segment->written) {
+        return true;
+    }
+    if (segment->failed) {
+        (void)io->sync(io->disk, segment->file);
+        return true;
+    }
+    return sync_segment(task, io, segment);
+}
+
+// Writes all chunks of the batch that stand in the segment, from `*next` on.
+static bool write_segment(struct task *task, const struct journal_io *io, struct segment *segment,
+                          struct chunk **next)
+{
+    while (*next && (*next)->segment == segment) {
+        if (!write_chunks(task, io, next)) {
+            return false;
+        }
+    }
+    return segment->published || publish(task, io, segment);
+}
+
+static bool run_write(struct task *task, const struct journal_io *io)
+{
+    struct segment *at = task->before;
+    struct chunk *chunk = task->batch->head;
+
+    while (chunk) {
+        struct segment *segment = chunk->segment;
+
+        if ((at && at != segment && !leave(task, io, at)) ||
+            !write_segment(task, io, segment, &chunk)) {
+            return false;
+        }
+        at = segment;
+    }
+    return !task->sync || !at || at->synced >= at->written || sync_segment(task, io, at);
+}
+
+static bool run_sync(struct task *task, const struct journal_io *io)
+{
+    return sync_segment(task, io, task->segment);
+}
+
+static bool run_prepare(struct task *task, const struct journal_io *io)
+{
+    int file;
+    int error = io->open(io->disk, SEGMENT_SPARE_NAME, JOURNAL_OPEN_CREATE, &file);
+
+    if (error) {
+        return task_fail(task, error, "open", task->segment);
+    }
+    error = io->allocate(io->disk, file, task->size);
+    if (error) {
+        io->close(io->disk, file);
+        (void)io->remove(io->disk, SEGMENT_SPARE_NAME);
+        return task_fail(task, error, "allocate", task->segment);
+    }
+    task->segment->file = file;
+    task->segment->size = task->size;
+    return true;
+}
+
+static bool run_resize(struct task *task, const struct journal_io *io)
+{
+    struct segment *segment = task->segment;
+    bool more = task->size > segment->size;
+    int error = more ? io->allocate(io->disk, segment->file, task->size)
+                     : io->truncate(io->disk, segment->file, task->size);
+
+    if (error) {
+        if (more) {
+            // Some of it may have been set aside.
+            (void)io->truncate(io->disk, segment->file, segment->size);
+        }
+        return task_fail(task, error, more ? "allocate" : "resize", segment);
+    }
+    return true;
+}
+
+static bool run_remove(struct task *task, const struct journal_io *io)
+{
+    char name[SEGMENT_NAME_MAX];
+    char aside[SEGMENT_NAME_MAX];
+    int error;
+
+    segment_name(task->segment->number, name);
+    segment_aside_name(task->segment->number, aside);
+    // What was lost with a damaged file may still be of use to somebody.
+    error = task->segment->damaged ? io->rename(io->disk, name, aside) : io->remove(io->disk, name);
+    if (error == 0 || error == ENOENT) {
+        error = io->sync_directory(io->disk);
+    }
+    return error == 0 || task_fail(task, error, "remove", task->segment);
+}
+
+void task_run(struct task *task, const struct journal_io *io)
+{
+    static bool (*const runs[])(struct task *, const struct journal_io *) = {
+        [TASK_WRITE] = run_write,   [TASK_SYNC] = run_sync,     [TASK_PREPARE] = run_prepare,
+        [TASK_RESIZE] = run_resize, [TASK_REMOVE] = run_remove,
+    };
+
+    task->error = 0;
+    task->failed = NULL;
+    task->bad = NULL;
+    (void)runs[task->kind](task, io);
+}

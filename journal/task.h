@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_JOURNAL_TASK_H
+#define TANDEM_JOURNAL_TASK_H
+
+// One thing that is to be done to the disk, and may take long: it is handed to a hand (hand.h),
+// which does it, and says how it went. Until then nobody else touches the task, the batch, or the
+// segments that it names.
+
+#include "core/macros.h"
+#include "core/nsec.h"
+#include "journal/batch.h"
+#include "journal/io.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum task_kind {
+    TASK_WRITE,   // the batch, then, with `sync`, the last segment that it touches. A segment that
+                  // is not published yet is, before the first of its records is written, and what
+                  // was written to the one before it is synced before that
+    TASK_SYNC,    // `segment`, as far as it was written
+    TASK_PREPARE, // makes the spare file, `size` bytes set aside: segment->file, ->size
+    TASK_RESIZE,  // `segment` has `size` bytes set aside now; more or fewer. segment->size, which
+                  // the loop goes on to look at, is for the loop to change
+    TASK_REMOVE // the file of `segment`, which is closed; a damaged one is only given another name
+};
+
+struct task {
+    enum task_kind kind;
+    bool sync;
+    struct segment *segment;
+    struct batch *batch;
+    struct segment *before; // WRITE: the segment that was written to until now; NULL for none
+    uint64_t size;
+    // The outcome.
+    int error;           // 0, or an errno value
+    const char *failed;  // what it was that failed: "write", "sync" ...; static; NULL: nothing
+    struct segment *bad; // whose file it was, NULL where none of the batch's
+    nsec_t took_for;     // by the clock that the hand was given
+};
+
+// Does it.
+//
+// WRITE: for each chunk in order, seals its records (codec.h) and writes them, many chunks in a
+// call, and goes on after short writes. Publishing a segment: its file is there already, under
+// SEGMENT_SPARE_NAME; when its records have been written, the head is, both are synced, the file is
+// renamed and the directory synced. Before anything is done to another segment than before, that
+// one is synced as far as it was written, unless it is closed; of one that has failed, this is
+// tried. `written` and `synced` of the segments move on, the latter also with `sync`. The loop goes
+// on to append to the last one meanwhile: no segment's `end` is looked at here.
+//
+// What failed stays as it was, as far as can be: a segment whose publishing failed has its file
+// under the spare's name, PREPARE that fails leaves no file, RESIZE the size that
+// segment->size says. A file to REMOVE that is not there counts as removed; the directory is
+// synced.
+void task_run(struct task *task, const struct journal_io *io);
+
+#endif

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+
+// The turn of the journal: what the hand has done is taken in, and it is given what is to be done
+// next. Batches come first, but after each batch one piece of care may pass: a spare that is
+// wanted, space to be given back, a file to be removed. Otherwise a busy broker would never get to
+// these.
+
+#include "core/hash.h"
+#include "core/log.h"
+#include "journal/journal_private.h"
+
+#include <string.h>
+
+// How long to wait before a failed piece of care is tried again.
+#define CARE_RETRY NSEC_PER_SEC
+// A spare that is larger than it need be by this factor is cut.
+enum { SPARE_EXCESS = 2 };
+
+static nsec_t present(const struct journal *journal)
+{
+    return broker_now(journal->broker).mono;
+}
+
+uint64_t turn_draw_salt(struct journal *journal)
+{
+    return hash_mix(journal->settings.secret + journal->salts++);
+}
+
+static void segment_close(struct journal *journal, struct segment *segment)
+{
+    journal->io->close(journal->io->disk, segment->file);
+    segment->file = -1;
+}
+
+static void give(struct journal *journal, const struct task *task)
+{
+    journal->task = *task;
+    journal->busy = true;
+    journal->begun_at = present(journal);
+    journal->hand.give(journal->hand.self, &journal->task);
+}
+
+// It may have left the row already, as emptied, while the first of the row is still on its way.
+static struct segment *written_last(const struct journal *journal)
+{
+    for (size_t i = journal->segments.count; i-- > 0;) {
+        if (journal->segments.list[i]->published) {
+            return journal->segments.list[i];
+        }
+    }
+    return journal->removing;
+}
+
+struct segment *turn_written_last(const struct journal *journal)
+{
+    struct segment *last = written_last(journal);
+
+    return last && !last->failed && last->file >= 0 ? last : NULL;
+}
+
+//
+// Taking in
+//
+
+static void succeed(struct journal *journal)
+{
+    if (journal->failing_at != NSEC_NEVER) {
+        log_warn("journal_recovered", log_number("segment", (int64_t)journal->current->number));
+    }
+    journal->failing_at = NSEC_NEVER;
+    journal->failures = 0;
+    journal->given_up = false;
+    if (journal->spare && room_spare_suffices(journal)) {
+        journal->full = false;
+    }
+}
+
+// All that was written is synced.
+static void all_synced(struct journal *journal)
+{
+    batch_drop(&journal->unsynced, &journal->pool);
+    journal->synced = journal->reached;
+    journal->dirty_at = NSEC_NEVER;
+    if (journal->synced >= journal->ids_position) {
+        journal->ids_end = journal->ids_asked;
+    }
+}
+
+// What was written is kept until it is synced. Should it have to be written anew, to another
+// segment, what it says of how far this one is synced would be wrong there.
+static void keep_unsynced(struct journal *journal)
+{
+    struct batch *batch = &journal->writing;
+
+    if (journal->settings.sync_every_for == NSEC_NEVER) {
+        batch_drop(batch, &journal->pool);
+        return;
+    }
+    if (batch->marked) {
+        codec_put_number(batch->head->bytes, CODEC_SYNCED, 0);
+    }
+    batch_append(&journal->unsynced, batch);
+}
+
+static void written(struct journal *journal)
+{
+    struct batch *batch = &journal->writing;
+
+    journal->reached = batch->position;
+    journal->expected = batch->records + journal->gathering.records;
+    journal->written_at = journal->settings.now();
+    journal->write_took_for = journal->task.took_for;
+    journal->care_is_due = true;
+    if (journal->task.sync) {
+        batch_drop(batch, &journal->pool);
+        all_synced(journal);
+    } else {
+        keep_unsynced(journal);
+        if (journal->dirty_at == NSEC_NEVER) {
+            journal->dirty_at = present(journal);
+        }
+    }
+    batch_init(batch, 0);
+    succeed(journal);
+}
+
+static void has_room(struct journal *journal)
+{
+    if (journal->full) {
+        journal->full = false;
+        log_info("journal_has_room", log_number("segment", (int64_t)journal->current->number));
+    }
+}
+
+static void has_no_room(struct journal *journal)
+{
+    journal->care_at = nsec_add(present(journal), CARE_RETRY);
+    if (!journal->full) {
+        journal->full = true;
+        log_error("journal_full", log_string("why", strerror(journal->task.error)),
+                  log_number("bytes", (int64_t)journal->task.size));
+    }
+}
+
+static void resized(struct journal *journal)
+{
+    journal->task.segment->size = journal->task.size;
+    if (journal->spare) {
+        has_room(journal);
+    }
+}
+
+static void prepared(struct journal *journal)
+{
+    journal->spare = journal->task.segment;
+    has_room(journal);
+    if (journal->current->file < 0) {
+        (void)fail_take_spare(journal);
+    }
+}
+
+static void not_prepared(struct journal *journal)
+{
+    segment_free(journal->task.segment);
+    has_no_room(journal);
+}
+
+static void removed(struct journal *journal)
+{
+    segment_free(journal->removing);
+    journal->removing = NULL;
+    // There may be room for what was refused.
+    journal->care_at = 0;
+}
+
+static void care_failed(struct journal *journal)
+{
+    const struct segment *segment = journal->task.segment;
+
+    journal->errors++;
+    journal->care_at = nsec_add(present(journal), CARE_RETRY);
+    log_warn("journal_care_failed", log_string("what", journal->task.failed),
+             log_number("segment", (int64_t)segment->number),
+             log_string("why", strerror(journal->task.error)));
+}
+
+static void take_in_failure(struct journal *journal)
+{
+    switch (journal->task.kind) {
+    case TASK_WRITE:
+    case TASK_SYNC:
+        fail_segment(journal);
+        return;
+    case TASK_PREPARE:
+        not_prepared(journal);
+        return;
+    case TASK_RESIZE:
+        if (room_too_small(journal) == journal->task.segment) {
+            has_no_room(journal);
+            fail_for_now(journal);
+        } else if (journal->task.segment == journal->spare) {
+            has_no_room(journal);
+        } else {
+            care_failed(journal);
+        }
+        return;
+    case TASK_REMOVE:
+        care_failed(journal);
+        return;
+    }
+    UNREACHABLE();
+}
+
+static void take_in(struct journal *journal)
+{
+    journal->busy = false;
+    if (journal->task.error) {
+        take_in_failure(journal);
+        return;
+    }
+    switch (journal->task.kind) {
+    case TASK_WRITE:
+        written(journal);
+        return;
+    case TASK_SYNC:
+        all_synced(journal);
+        return;
+    case TASK_PREPARE:
+        prepared(journal);
+        return;
+    case TASK_RESIZE:
+        resized(journal);
+        return;
+    case TASK_REMOVE:
+        removed(journal);
+        return;
+    }
+    UNREACHABLE();
+}
+
+//
+// Care
+//
+
+// What the spare should have: a segment's worth beside all promises, and some more, since these may
+// grow while it waits.
+static uint64_t spare_size(const struct journal *journal)
+{
+    uint64_t promised = journal->promised + journal->promised / 4;
+
+    return journal->settings.segment_size + (promised + 4095) / 4096 * 4096;
+}
+
+static bool prepare(struct journal *journal)
+{
+    struct task task = {.kind = TASK_PREPARE, .size = spare_size(journal)};
+
+    task.segment = segment_new(0, turn_draw_salt(journal));
+    if (!task.segment) {
+        return false;
+    }
+    give(journal, &task);
+    return true;
+}
+
+// A segment that is on its way has the spare's name until it is published.
+static bool spare_is_wanted(const struct journal *journal)
+{
+    return !journal->spare && (journal->current->published || journal->current->file < 0);
+}
+
+// What is given back must not be counted on from now on, what is wanted not before it is there.
+static bool resize(struct journal *journal, struct segment *segment, uint64_t size)
+{
+    const struct task task = {.kind = TASK_RESIZE, .segment = segment, .size = size};
+
+    if (size < segment->size) {
+        segment->size = size;
+    }
+    give(journal, &task);
+    return true;
+}
+
+// A segment that is written to no more gives back what it had set aside, and is closed.
+static bool trim(struct journal *journal)
+{
+    for (size_t i = journal->segments.count; i-- > 0;) {
+        struct segment *segment = journal->segments.list[i];
+
+        if (segment == journal->current || !segment->published) {
+            continue;
+        }
+        if (segment->file < 0 || (!segment->failed && (segment->written < segment->end ||
+                                                       segment->synced < segment->written))) {
+            return false;
+        }
+        if (!segment->failed && segment->size > segment->end) {
+            return resize(journal, segment, segment->end);
+        }
+        segment_close(journal, segment);
+    }
+    return false;
+}
+
+static bool fit_spare(struct journal *journal)
+{
+    uint64_t size = spare_size(journal);
+
+    if (!room_spare_suffices(journal) || journal->spare->size > SPARE_EXCESS * size) {
+        return resize(journal, journal->spare, size);
+    }
+    return false;
+}
+
+// The current segment gives back what is set aside for promises that are no more.
+static bool fit_current(struct journal *journal)
+{
+    const struct segment *current = journal->current;
+    uint64_t size = current->end + spare_size(journal);
+
+    return current->published && current->size > SPARE_EXCESS * size &&
+           resize(journal, journal->current, size);
+}
+
+static bool remove_oldest(struct journal *journal)
+{
+    struct task task = {.kind = TASK_REMOVE, .segment = journal->removing};
+
+    if (!journal->removing || journal->reached < journal->removable_at) {
+        return false;
+    }
+    if (journal->removing->file >= 0) {
+        segment_close(journal, journal->removing);
+    }
+    if (journal->synced < journal->removable_at) {
+        task = (struct task){.kind = TASK_SYNC, .segment = turn_written_last(journal)};
+    }
+    if (!task.segment) {
+        return false;
+    }
+    give(journal, &task);
+    return true;
+}
+
+static bool give_care(struct journal *journal)
+{
+    if (present(journal) < journal->care_at) {
+        return false;
+    }
+    return remove_oldest(journal) || (spare_is_wanted(journal) && prepare(journal)) ||
+           trim(journal) || (journal->spare && fit_spare(journal)) || fit_current(journal);
+}
+
+//
+// Batches
+//
+
+// With `always`, those who were just told will soon hand in more, and one sync should serve them
+// all: a little waiting costs less than a sync of which half of them miss the beginning.
+bool turn_gathers(const struct journal *journal)
+{
+    return journal->settings.sync_every_for == 0 && !journal->closing &&
+           !batch_empty(&journal->gathering) && journal->gathering.records < journal->expected &&
+           journal->settings.now() < turn_gathers_until(journal);
+}
+
+nsec_t turn_gathers_until(const struct journal *journal)
+{
+    return journal->written_at + journal->write_took_for / 5;
+}
+
+// Fills in what the batch begins with.
+static void say_how_far_synced(const struct batch *batch)
+{
+    if (batch->marked) {
+        codec_put_number(batch->head->bytes, CODEC_SYNCED, batch->head->segment->synced);
+    }
+}
+
+// A block of ids is synced, whatever the policy, well before the first of them is given out.
+static bool ids_wait(const struct journal *journal)
+{
+    return journal->ids_end < journal->ids_asked && journal->reached >= journal->ids_position;
+}
+
+static bool sync_is_due(const struct journal *journal)
+{
+    return ids_wait(journal) || journal->unsynced.bytes > journal->settings.max_pending / 2 ||
+           (journal->dirty_at != NSEC_NEVER && journal->settings.sync_every_for != NSEC_NEVER &&
+            nsec_add(journal->dirty_at, journal->settings.sync_every_for) <= present(journal));
+}
+
+static bool write_batch(struct journal *journal)
+{
+    struct task task = {.kind = TASK_WRITE, .batch = &journal->writing};
+    struct segment *segment;
+
+    if (batch_empty(&journal->writing)) {
+        if (batch_empty(&journal->gathering) || turn_gathers(journal)) {
+            return false;
+        }
+        journal->writing = journal->gathering;
+        batch_init(&journal->gathering, journal->writing.position + 1);
+    }
+    segment = room_too_small(journal);
+    if (segment) {
+        return resize(journal, segment, room_wanted(journal, segment));
+    }
+    say_how_far_synced(&journal->writing);
+    task.before = written_last(journal);
+    task.sync = journal->settings.sync_every_for == 0 || journal->closing;
+    give(journal, &task);
+    return true;
+}
+
+static bool sync(struct journal *journal)
+{
+    const struct task task = {.kind = TASK_SYNC, .segment = turn_written_last(journal)};
+
+    if (!sync_is_due(journal) || !task.segment) {
+        return false;
+    }
+    give(journal, &task);
+    return true;
+}
+
+static bool hand_over(struct journal *journal)
+{
+    if (present(journal) < journal->retry_at) {
+        return false;
+    }
+    if (!fail_make_room(journal) || !segments_make_room(&journal->segments)) {
+        fail_wait(journal);
+        return false;
+    }
+    if (journal->current->file < 0 && !fail_take_spare(journal)) {
+        return give_care(journal);
+    }
+    if (journal->care_is_due) {
+        journal->care_is_due = false;
+        if (give_care(journal)) {
+            return true;
+        }
+    }
+    return sync(journal) || write_batch(journal) || give_care(journal);
+}
+
+void turn_take_in(struct journal *journal)
+{
+    if (journal->busy && journal->hand.done(journal->hand.self)) {
+        take_in(journal);
+    }
+}
+
+void turn_hand_over(struct journal *journal)
+{
+    if (!journal->busy) {
+        (void)hand_over(journal);
+    }
+}
+
+void journal_turn(struct journal *journal)
+{
+    turn_take_in(journal);
+    room_has_memory(journal);
+    append_ids(journal);
+    compact_step(journal);
+    turn_hand_over(journal);
+    fail_review(journal);
+}

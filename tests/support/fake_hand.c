@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/fake_hand.h"
+
+#include <stddef.h>
+
+bool fake_hand_run(struct fake_hand *hand)
+{
+    struct task *task = hand->task;
+
+    if (!task) {
+        return false;
+    }
+    task_run(task, hand->io);
+    task->took_for = hand->takes_for;
+    hand->task = NULL;
+    hand->count++;
+    return true;
+}
+
+static void hand_give(void *self, struct task *task)
+{
+    struct fake_hand *hand = self;
+
+    ENSURE(!hand->task);
+    hand->task = task;
+    if (!hand->waits) {
+        (void)fake_hand_run(hand);
+    }
+}
+
+static bool hand_done(void *self)
+{
+    const struct fake_hand *hand = self;
+
+    return !hand->task;
+}
+
+static void hand_wait(void *self)
+{
+    (void)fake_hand_run(self);
+}
+
+struct journal_hand fake_hand_hand(struct fake_hand *hand)
+{
+    return (struct journal_hand){
+        .self = hand, .give = hand_give, .done = hand_done, .wait = hand_wait};
+}
