@@ -18,3 +18,8 @@ struct instant clock_now(void)
     return (struct instant){.mono = clock_read(CLOCK_MONOTONIC),
                             .wall = clock_read(CLOCK_REALTIME)};
 }
+
+nsec_t clock_mono(void)
+{
+    return clock_read(CLOCK_MONOTONIC);
+}

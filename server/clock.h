@@ -9,4 +9,7 @@
 // The present: CLOCK_MONOTONIC and CLOCK_REALTIME.
 struct instant clock_now(void);
 
+// Of the monotonic clock alone.
+nsec_t clock_mono(void);
+
 #endif

@@ -55,6 +55,10 @@ static bool conn_set_deadline(struct conn *conn, nsec_t at)
 
 void conn_touch(struct conn *conn)
 {
+    if (conn->parked) {
+        conn->parked = false;
+        list_remove(&conn->touched);
+    }
     if (!list_linked(&conn->touched)) {
         list_append(&conn_loop(conn)->touched, &conn->touched);
     }
@@ -200,7 +204,7 @@ static nsec_t conn_due_at(struct conn *conn)
 {
     const struct loop *loop = conn_loop(conn);
 
-    if (output_pending(&conn->wire.out) == 0) {
+    if (output_sendable(&conn->wire.out) == 0) {
         conn->stuck_at = NSEC_NEVER;
     } else if (conn->stuck_at == NSEC_NEVER && loop->unread_for > 0) {
         conn->stuck_at = nsec_add(broker_now(loop->broker).mono, loop->unread_for);
@@ -233,9 +237,13 @@ static short conn_wants(const struct conn *conn)
     short wants = conn->wire.out.stalled ? EV_WRITE : 0;
 
     if (conn->ended || conn->state == FEED_FINISHED) {
-        return wants;
+        // A peer that goes altogether while its answer is held is not waited for.
+        if (wants || !conn_is_held(conn)) {
+            return wants;
+        }
+        return WATCH_FOR_HANG_UP;
     }
-    if (!conn->choked && !full) {
+    if (!conn->choked && !full && !conn_is_paused(conn)) {
         return (short)(wants | EV_READ);
     }
     if (wants) {
@@ -267,6 +275,21 @@ static bool conn_done(const struct conn *conn)
     return conn->state == FEED_FINISHED || (conn->ended && conn->state == FEED_MORE);
 }
 
+// Where it stands until it is touched again: on the run list, or where it waits for the store.
+static void conn_stand(struct conn *conn)
+{
+    struct loop *loop = conn_loop(conn);
+    bool waits = conn_is_held(conn) && output_sendable(&conn->wire.out) == 0;
+
+    if (conn->runs) {
+        conn_touch(conn);
+    }
+    if (!list_linked(&conn->touched) && (waits || conn_is_paused(conn))) {
+        conn->parked = true;
+        list_append(waits ? &loop->held : &loop->paused, &conn->touched);
+    }
+}
+
 void conn_end_turn(struct conn *conn)
 {
     size_t pending;
@@ -290,9 +313,7 @@ void conn_end_turn(struct conn *conn)
         conn_break(conn, status_text(STATUS_NO_MEMORY));
     }
     conn_watch(conn, conn_wants(conn));
-    if (conn->runs) {
-        conn_touch(conn);
-    }
+    conn_stand(conn);
 }
 
 void conn_close(struct conn *conn)

@@ -13,7 +13,9 @@
 //   (but watched for the peer's going);
 // - while more than CONN_OUTPUT_MAX of output waits for the peer, nothing is read or fed until half
 //   of that has left;
-// - a peer that takes none of its output for loop->unread_for is dropped;
+// - a peer that takes none of its output for loop->unread_for is dropped (what the store holds back
+//   is not counted);
+// - while the store is behind or stuck (loop.h), nothing is read or fed for which it has no room;
 // - what a front-end leaves unused while it says FEED_MORE is not bounded here: it must not leave
 //   more than one incomplete command.
 
@@ -60,9 +62,11 @@ struct conn {
     bool choked : 1; // too much output waits
     bool broken : 1; // to be closed at once
     bool shut : 1;   // the peer is to be told that nothing more comes
+    bool parked : 1; // `touched` stands in loop->held or loop->paused, or stood there until it was
+                     // moved with all the others
     struct event event;
     struct list_node all;      // in loop->all
-    struct list_node touched;  // in loop->touched, or in no list
+    struct list_node touched;  // in one of the loop's other lists, or in none
     struct deadline *deadline; // made when the front-end first wants one
     nsec_t stuck_at;           // when it is dropped for not reading; NSEC_NEVER while it reads
     struct kept kept;
@@ -87,6 +91,9 @@ void conn_finish(struct conn *conn);
 // Sends what is staged, and closes the connection or sets what it waits for now.
 void conn_end_turn(struct conn *conn);
 
+// It failed: logs why, and has it closed when the turn ends.
+void conn_break(struct conn *conn, const char *why);
+
 // Closes at once. The connection is not valid afterwards.
 void conn_close(struct conn *conn);
 
@@ -98,6 +105,12 @@ static inline struct deadline *deadline_of(const struct tree_node *node)
 static inline struct loop *conn_loop(const struct conn *conn)
 {
     return conn->service->loop;
+}
+
+// Whether it has output that the store must make safe before it leaves.
+static inline bool conn_is_held(const struct conn *conn)
+{
+    return output_sendable(&conn->wire.out) < output_pending(&conn->wire.out);
 }
 
 // The parts below are shared between the sources of the connection only.
@@ -112,14 +125,19 @@ void conn_read(struct conn *conn);
 // the peer sends nothing more.
 void conn_hung_up(struct conn *conn, bool closed);
 
+// Whether the store cannot take what might come of its input.
+static inline bool conn_is_paused(const struct conn *conn)
+{
+    enum journal_pressure pressure = conn_loop(conn)->pressure;
+
+    return pressure == JOURNAL_STUCK || (pressure == JOURNAL_BEHIND && conn->wire.submits);
+}
+
 // Has it fed in the next turn if its front-end can go on without new input.
 void conn_want_run(struct conn *conn);
 
 // Sends as much as the peer takes, and no more than CONN_FLUSH_MAX in one turn.
 void conn_flush(struct conn *conn);
-
-// It failed: logs why, and has it closed when the turn ends.
-void conn_break(struct conn *conn, const char *why);
 
 // The same for want of memory, which the log is told of as this event, though not each time.
 void conn_lacks_memory(struct conn *conn, const char *event);

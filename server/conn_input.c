@@ -16,7 +16,7 @@ static bool conn_is_choked(const struct conn *conn)
 // Whether feeding is called for without new input.
 static bool conn_can_run(const struct conn *conn)
 {
-    return !conn_is_choked(conn) && !conn->broken &&
+    return !conn_is_choked(conn) && !conn_is_paused(conn) && !conn->broken &&
            (conn->state == FEED_AGAIN || (conn->state == FEED_BLOCKED && conn->woken));
 }
 
@@ -156,6 +156,11 @@ void conn_read(struct conn *conn)
     size_t kept = kept_len(&conn->kept);
     ssize_t got;
 
+    if (conn_is_paused(conn)) {
+        // What it waits for is to be set anew.
+        conn_touch(conn);
+        return;
+    }
     // One that runs is fed when the turn comes to it: reading on would only pile up what waits.
     if (conn->ended || conn->broken || conn->state == FEED_FINISHED || conn->runs ||
         conn_is_choked(conn)) {
@@ -191,7 +196,7 @@ void conn_hung_up(struct conn *conn, bool closed)
 
     if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error) {
         conn_break(conn, strerror(error));
-    } else if (closed) {
+    } else if (closed && conn->state != FEED_FINISHED) {
         conn_tell_end(conn);
     }
 }

@@ -51,7 +51,9 @@ static void conn_measure(struct conn *conn)
 
     if (pending > CONN_OUTPUT_MAX) {
         conn->choked = true;
-    } else if (conn->choked && pending < CONN_OUTPUT_MAX / 2) {
+    } else if (!conn->choked || pending < CONN_OUTPUT_MAX / 2) {
+        // Also where what a feed has staged was too much until a moment ago, or the store was not
+        // at ease.
         conn->choked = false;
         conn_want_run(conn);
     }
@@ -61,7 +63,7 @@ void conn_flush(struct conn *conn)
 {
     size_t sent = 0;
 
-    while (!conn->wire.out.stalled && !conn->broken && output_pending(&conn->wire.out) > 0) {
+    while (!conn->wire.out.stalled && !conn->broken && output_sendable(&conn->wire.out) > 0) {
         if (sent >= CONN_FLUSH_MAX) {
             conn_touch(conn);
             break;

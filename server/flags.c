@@ -2,6 +2,7 @@
 #include "server/flags.h"
 
 #include "core/macros.h"
+#include "server/fsync.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -13,7 +14,12 @@
 
 // beanstalkd's own defaults and limits.
 #define DEFAULT_PORT "11300"
+#define DEFAULT_SYNC_MS 50
 static const uint64_t JOB_SIZE_MAX = UINT64_C(1) << 30;
+
+// The least and the most that journal.segment_size takes.
+static const uint64_t SEGMENT_LEAST = 4096;
+static const uint64_t SEGMENT_MOST = UINT64_C(16) << 30;
 
 static const char NOTE_C[] = "-c is ignored, as by beanstalkd: the journal is always compacted";
 static const char NOTE_N[] = "-n is ignored, as by beanstalkd: the journal is always compacted";
@@ -68,6 +74,33 @@ static bool flags_limit(struct flags *flags, const char *value, struct complaint
     return true;
 }
 
+static bool flags_period(struct flags *flags, const char *value, struct complaint *why)
+{
+    if (!parse_count('f', value, &flags->sync_ms, why)) {
+        return false;
+    }
+    if (flags->sync_ms > FSYNC_MOST_MS) {
+        flags->sync_ms = FSYNC_MOST_MS;
+    }
+    flags->timed = true;
+    flags->never = false;
+    return true;
+}
+
+// There, any size will do.
+static bool flags_segment(struct flags *flags, const char *value, struct complaint *why)
+{
+    uint64_t size;
+
+    if (!parse_count('s', value, &size, why)) {
+        return false;
+    }
+    size = size < SEGMENT_LEAST ? SEGMENT_LEAST : size;
+    flags->segment_size = size > SEGMENT_MOST ? SEGMENT_MOST : size;
+    flags->sized = true;
+    return true;
+}
+
 static bool flags_word(const char **word, int letter, const char *value, struct complaint *why)
 {
     *word = value;
@@ -80,8 +113,6 @@ static bool flags_word(const char **word, int letter, const char *value, struct 
 
 bool flags_take(struct flags *flags, int letter, const char *value, struct complaint *why)
 {
-    uint64_t unused;
-
     switch (letter) {
     case 'l':
         return flags_word(&flags->host, letter, value, why);
@@ -94,10 +125,12 @@ bool flags_take(struct flags *flags, int letter, const char *value, struct compl
     case 'z':
         return flags_limit(flags, value, why);
     case 'f':
+        return flags_period(flags, value, why);
     case 's':
-        // They shape the journal, and say nothing without one.
-        return parse_count(letter, value, &unused, why);
+        return flags_segment(flags, value, why);
     case 'F':
+        flags->timed = true;
+        flags->never = true;
         return true;
     case 'V':
         flags->verbose = true;
@@ -185,19 +218,35 @@ static enum fault add_listen(const struct flags *flags, char **settings, size_t 
     return good ? FAULT_NONE : FAULT_OTHER;
 }
 
+// With a journal and no word on syncing, it is as in beanstalkd.
+static bool add_journal(const struct flags *flags, char **settings, size_t *count)
+{
+    if (flags->dir && !add_setting(settings, count, "journal.dir=%s", flags->dir)) {
+        return false;
+    }
+    if (flags->sized &&
+        !add_setting(settings, count, "journal.segment_size=%" PRIu64, flags->segment_size)) {
+        return false;
+    }
+    if (flags->timed && flags->never) {
+        return add_setting(settings, count, "journal.fsync=never");
+    }
+    if (flags->timed && flags->sync_ms == 0) {
+        return add_setting(settings, count, "journal.fsync=always");
+    }
+    if (flags->timed || flags->dir) {
+        return add_setting(settings, count, "journal.fsync=%" PRIu64,
+                           flags->timed ? flags->sync_ms : DEFAULT_SYNC_MS);
+    }
+    return true;
+}
+
 enum fault flags_settings(const struct flags *flags, char *settings[FLAGS_SETTINGS_MAX],
                           size_t *count, struct complaint *why)
 {
     enum fault fault = FAULT_NONE;
 
     *count = 0;
-    if (flags->dir) {
-        complaint_set(why,
-                      "-b %s: this version has no journal: it keeps jobs in memory only, and "
-                      "they would be lost when it stops; without -b it starts",
-                      flags->dir);
-        return FAULT_JOURNAL;
-    }
     if (flags->host || flags->port) {
         fault = add_listen(flags, settings, count, why);
     }
@@ -207,7 +256,8 @@ enum fault flags_settings(const struct flags *flags, char *settings[FLAGS_SETTIN
     if ((flags->user && !add_setting(settings, count, "server.user=%s", flags->user)) ||
         (flags->verbose && !add_setting(settings, count, "server.log_level=debug")) ||
         (flags->limited &&
-         !add_setting(settings, count, "beanstalk.max_job_size=%" PRIu64, flags->max_job_size))) {
+         !add_setting(settings, count, "beanstalk.max_job_size=%" PRIu64, flags->max_job_size)) ||
+        !add_journal(flags, settings, count)) {
         complaint_set(why, "out of memory");
         return FAULT_OTHER;
     }

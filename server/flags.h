@@ -18,7 +18,7 @@
 #define FLAGS_LETTERS "l:p:b:f:Fz:s:u:Vcn"
 
 #define FLAGS_NOTES_MAX 3
-#define FLAGS_SETTINGS_MAX 4
+#define FLAGS_SETTINGS_MAX 7
 
 struct flags {
     const char *notes[FLAGS_NOTES_MAX]; // what the operator should know, for the log
@@ -30,6 +30,11 @@ struct flags {
     bool verbose;          /* private */
     bool limited;          /* private: max_job_size is given */
     uint64_t max_job_size; /* private */
+    bool timed;            /* private: -f or -F is given; the last one counts */
+    bool never;            /* private: it is -F */
+    uint64_t sync_ms;      /* private: of -f */
+    bool sized;            /* private: segment_size is given */
+    uint64_t segment_size; /* private */
 };
 
 // Whether the letter is one of beanstalkd's, with or without a value.

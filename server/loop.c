@@ -25,6 +25,8 @@ bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(v
     loop->timer_at = NSEC_NEVER;
     list_init(&loop->all);
     list_init(&loop->touched);
+    list_init(&loop->held);
+    list_init(&loop->paused);
     loop->buffer = malloc(LOOP_KEPT_MAX + LOOP_READ_MAX);
     loop->base = event_base_new();
     if (!loop->buffer || !loop->base ||
@@ -35,14 +37,25 @@ bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(v
     return true;
 }
 
+void loop_keep(struct loop *loop, const struct loop_store *store)
+{
+    loop->store = store;
+    loop->pool.reached = store->reached(store->self);
+}
+
+void loop_close_all(struct loop *loop)
+{
+    while (!list_empty(&loop->all)) {
+        conn_close(list_item(list_first(&loop->all), struct conn, all));
+    }
+}
+
 void loop_close(struct loop *loop)
 {
     if (!loop->now) {
         return;
     }
-    while (!list_empty(&loop->all)) {
-        conn_close(list_item(list_first(&loop->all), struct conn, all));
-    }
+    loop_close_all(loop);
     output_pool_clear(&loop->pool);
     if (loop->base) {
         if (event_initialized(&loop->timer)) {
@@ -104,6 +117,11 @@ static nsec_t loop_next_due(const struct loop *loop)
         nsec_t deadline_at = deadline_of(first)->at;
 
         due_at = deadline_at < due_at ? deadline_at : due_at;
+    }
+    if (loop->store) {
+        nsec_t store_at = loop->store->next_due(loop->store->self);
+
+        due_at = store_at < due_at ? store_at : due_at;
     }
     return due_at;
 }
@@ -168,16 +186,18 @@ static void loop_expire(struct loop *loop)
     }
 }
 
-// Moves the connections that have been touched for the longest to `batch`.
-static void loop_take(struct loop *loop, struct list_node *batch)
+// Moves the connections that have been touched for the longest to `batch`, which has `count`
+// already; returns how many there are then.
+static unsigned loop_take(struct loop *loop, struct list_node *batch, unsigned count)
 {
-    list_init(batch);
-    for (unsigned i = 0; i < LOOP_BATCH && !list_empty(&loop->touched); i++) {
+    for (; count < LOOP_BATCH && !list_empty(&loop->touched); count++) {
         struct list_node *node = list_first(&loop->touched);
 
         list_remove(node);
         list_append(batch, node);
+        list_item(node, struct conn, touched)->parked = false;
     }
+    return count;
 }
 
 // Each connection once: what comes up meanwhile waits for the next turn.
@@ -189,6 +209,58 @@ static void loop_run(const struct list_node *batch)
         if (conn->runs) {
             conn_run(conn);
         }
+    }
+}
+
+// All of a list's connections are to be looked at.
+static void loop_touch_all(struct loop *loop, struct list_node *list)
+{
+    struct list_node *end = loop->touched.prev;
+
+    if (list_empty(list)) {
+        return;
+    }
+    end->next = list->next;
+    list->next->prev = end;
+    loop->touched.prev = list->prev;
+    list->prev->next = &loop->touched;
+    list_init(list);
+}
+
+// Nobody whose output is held will be answered.
+static void loop_give_up(struct loop *loop)
+{
+    int64_t count = 0;
+
+    list_each (node, &loop->all) {
+        struct conn *conn = list_item(node, struct conn, all);
+
+        if (conn_is_held(conn)) {
+            conn_break(conn, "its answer cannot be made to last");
+            count++;
+        }
+    }
+    log_error("answers_given_up", log_number("connections", count));
+}
+
+static void loop_keep_step(struct loop *loop)
+{
+    const struct loop_store *store = loop->store;
+    enum journal_pressure before = loop->pressure;
+    uint64_t reached;
+
+    store->turn(store->self);
+    reached = store->reached(store->self);
+    loop->pressure = store->pressure(store->self);
+    if (reached != loop->pool.reached) {
+        loop->pool.reached = reached;
+        loop_touch_all(loop, &loop->held);
+    }
+    if (loop->pressure < before) {
+        loop_touch_all(loop, &loop->paused);
+    }
+    if (store->gave_up(store->self)) {
+        loop_give_up(loop);
     }
 }
 
@@ -221,7 +293,9 @@ static nsec_t loop_cpu_time(void)
 static void loop_steps(struct loop *loop, bool wait)
 {
     struct list_node batch;
+    unsigned count;
 
+    list_init(&batch);
     loop->ticked = false;
     loop->events = 0;
     loop->bytes = 0;
@@ -229,8 +303,13 @@ static void loop_steps(struct loop *loop, bool wait)
     loop_tick(loop);
     loop_expire(loop);
     loop->unsettled = broker_settle(loop->broker);
-    loop_take(loop, &batch);
+    count = loop_take(loop, &batch, 0);
     loop_run(&batch);
+    if (loop->store) {
+        loop_keep_step(loop);
+        // What may leave now need not wait for another turn.
+        (void)loop_take(loop, &batch, count);
+    }
     // What was received must not keep anything from being sent.
     loop->bytes = 0;
     loop_finish(loop, &batch);

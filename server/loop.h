@@ -9,17 +9,23 @@
 //   read        one read for each readable connection, fed to its front-end at once
 //   settle      the broker tells sessions what concerns them; blocked connections wake
 //   run         connections that still have input which can be parsed are fed again
+//   keep        the store is handed what the broker recorded, and says what is safe now
 //   finish      each connection that was touched: its output is sent, its events are set to what it
 //               now waits for, it is closed if it is done
 //
 // The tick comes before the reads, so that what a command starts (a lease, a delay) counts from
 // now and not from before the wait. Nothing is closed or freed before the turn's end, so no step
 // need fear that a connection vanishes under it.
+//
+// Output that the store must make safe first is held. Its connections cost nothing until the store
+// has reached another position; then they are finished like others that were touched. While the
+// store is behind, those that submit are not read, and while it is stuck, none is.
 
 #include "core/broker.h"
 #include "core/list.h"
 #include "core/output.h"
 #include "core/tree.h"
+#include "journal/journal.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -39,6 +45,17 @@
 // next one, whose ticks and notices come in between.
 #define LOOP_BATCH 128
 
+// What makes safe what the broker records, as the loop sees it: the functions of journal/journal.h,
+// so that a test can put something else in its place.
+struct loop_store {
+    void *self;
+    void (*turn)(void *self);
+    uint64_t (*reached)(const void *self);
+    nsec_t (*next_due)(const void *self);
+    enum journal_pressure (*pressure)(const void *self);
+    bool (*gave_up)(void *self);
+};
+
 struct loop {
     struct event_base *base;
     struct broker *broker;
@@ -53,7 +70,11 @@ struct loop {
     nsec_t slow_for;      // a turn that uses more processor time is logged; 0: none is
     struct list_node all; // connections
     struct list_node touched; // those to be fed again, or to be looked at when the turn ends
-    struct tree deadlines;    // those that want to be told of a moment
+    struct list_node held;    // those that wait for the store to reach a position
+    struct list_node paused;  // those that are not read until the store is at ease
+    enum journal_pressure pressure;
+    const struct loop_store *store; // NULL: nothing is held
+    struct tree deadlines;          // those that want to be told of a moment
     /* private */
     struct instant (*now)(void);
     struct event timer;
@@ -65,6 +86,12 @@ struct loop {
 // `now` reads the clock; the broker is borrowed. False without memory or descriptors; there is
 // nothing to close then.
 bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void)) MUST_USE;
+
+// From now on output waits for the store, which is borrowed.
+void loop_keep(struct loop *loop, const struct loop_store *store);
+
+// Closes all connections at once.
+void loop_close_all(struct loop *loop);
 
 // Closes all connections and frees what the loop holds. A zeroed loop is allowed.
 void loop_close(struct loop *loop);

@@ -31,10 +31,16 @@ static void keep_large_blocks_apart(void)
 }
 
 static enum fault serve(struct settings *settings, const struct settings_source *source,
-                        const struct flags *flags)
+                        const struct options *options)
 {
     const struct server_settings *ours = &settings->server;
     struct log_output log;
+    const struct server_start start = {.settings = settings,
+                                       .source = source,
+                                       .log = &log,
+                                       .wishes = {.repair = options->repair,
+                                                  .ignore_binlog = options->ignore_binlog,
+                                                  .must_exist = options->as_beanstalkd}};
     struct server server;
     struct complaint why;
     enum fault fault;
@@ -45,16 +51,18 @@ static enum fault serve(struct settings *settings, const struct settings_source 
                          (enum log_level)ours->log_level, &why)) {
         return fail(FAULT_OTHER, &why);
     }
-    log_notes(flags);
+    log_notes(&options->flags);
     keep_large_blocks_apart();
-    fault = server_open(&server, settings, source, &log, &why);
+    fault = server_open(&server, &start, &why);
     if (fault == FAULT_NONE) {
         log_info("started", log_string("version", TANDEM_VERSION),
                  log_number("pid", server.facts.process.pid));
         server_run(&server);
     }
-    server_close(&server);
-    if (fault == FAULT_NONE) {
+    if (!server_close(&server) && fault == FAULT_NONE) {
+        log_error("journal_incomplete", log_string("why", "not everything could be written"));
+        fault = FAULT_OTHER;
+    } else if (fault == FAULT_NONE) {
         log_info("stopped", log_string("version", TANDEM_VERSION));
     } else {
         log_error("not_started", log_string("why", why.text));
@@ -104,7 +112,7 @@ static enum fault run(const struct options *options)
         config_print(&settings->config, stdout);
         fault = printed();
     } else {
-        fault = serve(settings, &source, &options->flags);
+        fault = serve(settings, &source, options);
     }
     settings_free(settings);
     return fault;

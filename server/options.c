@@ -11,12 +11,15 @@ const char options_help[] =
     "       tandemd hash-token       print the hash of a token that is read, for http.tokens\n"
     "\n"
     "A job broker that speaks the beanstalk protocol, the Gearman protocol and HTTP. Its jobs\n"
-    "are in memory only.\n"
+    "survive it where it has a journal (journal.dir); otherwise they are in memory only.\n"
     "\n"
     "  -C, --config FILE            read settings from FILE (default: " OPTIONS_DEFAULT_CONFIG "\n"
     "                               where it exists)\n"
     "      --set SECTION.KEY=VALUE  set one key, after the file; may be repeated\n"
     "      --check-config           print the settings that result, and exit\n"
+    "      --repair                 start with a damaged journal, and say in the log what is lost\n"
+    "      --ignore-binlog          start in a directory where beanstalkd has left jobs, without\n"
+    "                               them\n"
     "  -v, --version                print the version, and exit\n"
     "  -h, --help                   print this, and exit\n"
     "\n"
@@ -28,24 +31,32 @@ const char options_help[] =
     "  -u USER   become USER and its group\n"
     "  -z BYTES  the largest job body (65535; at most 1073741824)\n"
     "  -V        log each connection\n"
-    "  -b DIR    refused: there is no journal in this version\n"
-    "  -f MS, -F, -s BYTES  taken, and without effect where there is no journal\n"
+    "  -b DIR    keep a journal in DIR, which must be there\n"
+    "  -f MS     sync it every MS milliseconds (50); 0: before anybody is answered\n"
+    "  -F        leave syncing to the system; of -f and -F, the last one counts\n"
+    "  -s BYTES  the size of a file of the journal\n"
     "  -c, -n    ignored\n"
     "\n"
     "Signals: TERM and INT stop it, USR1 makes it refuse new jobs, HUP reads the settings\n"
     "again and opens the log file anew.\n"
     "\n"
-    "Exit codes: 0 stopped as asked; 1 an address, a file or memory could not be had;\n"
-    "2 the command line or the configuration is wrong. In beanstalkd's place: 5 for a wrong\n"
-    "command line or configuration, 10 for -b, 32 to 34 for the user, 111 for an address.\n";
+    "Exit codes: 0 stopped as asked; 1 an address, a file, the journal or memory could not be\n"
+    "had, or the journal not be completed at the end; 2 the command line or the configuration\n"
+    "is wrong. In beanstalkd's place: 5 for a wrong command line or configuration, 10 for the\n"
+    "journal at the start, 32 to 34 for the user, 111 for an address.\n";
 
 // getopt_long answers with these for options that are words.
-enum { LONG_CONFIG = 256, LONG_SET, LONG_CHECK, LONG_VERSION, LONG_HELP };
+enum { LONG_CONFIG = 256, LONG_SET, LONG_CHECK, LONG_VERSION, LONG_HELP, LONG_REPAIR, LONG_IGNORE };
 
 static const struct option long_options[] = {
-    {"config", required_argument, NULL, LONG_CONFIG}, {"set", required_argument, NULL, LONG_SET},
-    {"check-config", no_argument, NULL, LONG_CHECK},  {"version", no_argument, NULL, LONG_VERSION},
-    {"help", no_argument, NULL, LONG_HELP},           {NULL, 0, NULL, 0},
+    {"config", required_argument, NULL, LONG_CONFIG},
+    {"set", required_argument, NULL, LONG_SET},
+    {"check-config", no_argument, NULL, LONG_CHECK},
+    {"version", no_argument, NULL, LONG_VERSION},
+    {"help", no_argument, NULL, LONG_HELP},
+    {"repair", no_argument, NULL, LONG_REPAIR},
+    {"ignore-binlog", no_argument, NULL, LONG_IGNORE},
+    {NULL, 0, NULL, 0},
 };
 
 // Names the option that getopt has just refused: a letter of a cluster, or a whole word.
@@ -73,6 +84,12 @@ static bool option_take(struct options *options, int letter, char **argv, struct
         return true;
     case LONG_CHECK:
         options->action = ACTION_CHECK;
+        return true;
+    case LONG_REPAIR:
+        options->repair = true;
+        return true;
+    case LONG_IGNORE:
+        options->ignore_binlog = true;
         return true;
     case 'v':
     case LONG_VERSION:

@@ -19,6 +19,8 @@ enum action { ACTION_RUN, ACTION_CHECK, ACTION_VERSION, ACTION_HELP, ACTION_HASH
 
 struct options {
     enum action action;
+    bool repair;             // a damaged journal is taken over as far as it is good
+    bool ignore_binlog;      // what beanstalkd has left in the journal's directory stays there
     bool as_beanstalkd;      // one of beanstalkd's flags was there: take its place
     const char *config_path; // NULL for none
     const char **sets;       // what the flags say, then what each --set said, in order

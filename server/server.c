@@ -234,7 +234,7 @@ static enum fault server_drop_privilege(struct server *server, struct complaint 
 // What is there before the first address is listened at.
 static bool server_prepare(struct server *server, struct complaint *why)
 {
-    const struct broker_options broker_options = {.secret = facts_secret()};
+    struct broker_options broker_options = {.secret = facts_secret()};
     const char *pid_file = server->settings->server.pid_file;
     struct instant now = clock_now();
 
@@ -242,6 +242,7 @@ static bool server_prepare(struct server *server, struct complaint *why)
         return false;
     }
     facts_gather(&server->facts, now);
+    store_record(&server->store, &broker_options);
     complaint_set(why, "out of memory or descriptors");
     server->broker = broker_new(&broker_options, now);
     if (!server->broker || !loop_init(&server->loop, server->broker, clock_now)) {
@@ -255,23 +256,26 @@ static bool server_prepare(struct server *server, struct complaint *why)
            server_start_frontends(server, why);
 }
 
-enum fault server_open(struct server *server, struct settings *settings,
-                       const struct settings_source *source, struct log_output *log,
+enum fault server_open(struct server *server, const struct server_start *start,
                        struct complaint *why)
 {
     enum fault fault;
 
     memset(server, 0, sizeof *server);
-    server->settings = settings;
-    server->source = source;
-    server->log = log;
-    if (!server_prepare(server, why)) {
+    server->settings = start->settings;
+    server->source = start->source;
+    server->log = start->log;
+    if (!store_make(&server->store, start->settings, &start->wishes, why) ||
+        !server_prepare(server, why)) {
         return FAULT_OTHER;
     }
     if (!inherited_each(server_adopt, server, why) || !server_listen(server, why)) {
         return FAULT_ADDRESS;
     }
     fault = server_drop_privilege(server, why);
+    if (fault == FAULT_NONE && !store_open(&server->store, &start->wishes, &server->loop, why)) {
+        fault = FAULT_JOURNAL;
+    }
     if (fault == FAULT_NONE && !pid_file_write(&server->pid_file, why)) {
         fault = FAULT_OTHER;
     }
@@ -288,21 +292,29 @@ void server_run(struct server *server)
     }
 }
 
-void server_close(struct server *server)
+// Signals are caught to the last, so that none ends the process while the journal is completed.
+bool server_close(struct server *server)
 {
+    bool good;
+
     if (server->loop.base) {
         listeners_close(&server->listeners);
-        signals_close(&server->signals);
-        (void)event_del(&server->patience);
+        loop_close_all(&server->loop);
     }
-    loop_close(&server->loop);
     while (server->started > 0) {
         struct service *service = &server->services[--server->started];
 
         service->frontend->stop(service->shared);
         free(service->shared);
     }
+    good = store_close(&server->store);
+    if (server->loop.base) {
+        signals_close(&server->signals);
+        (void)event_del(&server->patience);
+    }
+    loop_close(&server->loop);
     broker_free(server->broker);
     pid_file_release(&server->pid_file);
     memset(server, 0, sizeof *server);
+    return good;
 }

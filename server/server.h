@@ -2,9 +2,11 @@
 #ifndef TANDEM_SERVER_SERVER_H
 #define TANDEM_SERVER_SERVER_H
 
-// The process at work: broker, front-ends, listeners and connections on one loop, steered by
-// signals. It starts with everything it needs or not at all, and stops when it is told to: no new
-// connections, replies that are staged leave within STOP_PATIENCE, the rest is closed.
+// The process at work: broker, store, front-ends, listeners and connections on one loop, steered by
+// signals. It starts with everything it needs or not at all: it listens, becomes the user that it
+// is to be, and takes its jobs back from the journal; clients that come meanwhile wait to be
+// accepted. It stops when it is told to: no new connections, replies that are staged leave within
+// STOP_PATIENCE, the rest is closed, and what the journal has been told is made to last.
 
 #include "core/broker.h"
 #include "server/conn.h"
@@ -16,11 +18,21 @@
 #include "server/pid_file.h"
 #include "server/settings.h"
 #include "server/signals.h"
+#include "server/store.h"
+
+// What a server is made from; all of it is borrowed.
+struct server_start {
+    struct settings *settings;
+    const struct settings_source *source; // for a reload
+    struct log_output *log;
+    struct store_wishes wishes;
+};
 
 struct server {
     struct settings *settings;            /* private */
     const struct settings_source *source; /* private */
     struct log_output *log;               /* private */
+    struct store store;                   /* private */
     struct facts facts;                   /* private */
     struct broker *broker;                /* private */
     struct loop loop;                     /* private */
@@ -36,17 +48,15 @@ struct server {
     enum { SERVER_RUNS, SERVER_STOPS, SERVER_GIVES_UP } stage; /* private */
 };
 
-// Makes everything ready, listens and, last, becomes the user that the settings name. `settings`
-// and `source` (for a reload) and `log` are borrowed. FAULT_NONE, or the reason in `why`; the
-// server is to be closed in any case.
-enum fault server_open(struct server *server, struct settings *settings,
-                       const struct settings_source *source, struct log_output *log,
+// Makes everything ready. FAULT_NONE, or the reason in `why`; the server is to be closed in any
+// case.
+enum fault server_open(struct server *server, const struct server_start *start,
                        struct complaint *why) MUST_USE;
 
 // Tells the service manager that it is ready, and runs until a signal has stopped it.
 void server_run(struct server *server);
 
-// Frees everything. A zeroed server is allowed.
-void server_close(struct server *server);
+// Frees everything. False where not all that the journal was told could be made to last.
+bool server_close(struct server *server) MUST_USE;
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "server/address.h"
 #include "server/file_mode.h"
+#include "server/fsync.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
@@ -12,6 +13,11 @@
 #define CONNECTIONS_MAX 1000000000
 #define WRITE_TIMEOUT_MAX 86400
 #define SLOW_TURN_MAX 3600000
+#define FAIL_TIMEOUT_MAX 86400
+#define SEGMENT_LEAST 4096
+#define SEGMENT_MOST (INT64_C(16) << 30)
+#define PENDING_LEAST (INT64_C(1) << 20)
+#define PENDING_MOST (INT64_C(64) << 30)
 
 static const struct option server_options[] = {
     {.name = "user",
@@ -73,12 +79,54 @@ static const struct option server_options[] = {
     {.name = NULL},
 };
 
+static const struct option journal_options[] = {
+    {.name = "dir",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct store_settings, dir),
+     .preset = "",
+     .effect = "The directory of the journal; empty for none: jobs are in memory only."},
+    {.name = "fsync",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct store_settings, fsync),
+     .preset = "always",
+     .effect = "When what is written is synced: always, every so many milliseconds, or never."},
+    {.name = "segment_size",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct store_settings, segment_size),
+     .preset = "64M",
+     .min = SEGMENT_LEAST,
+     .max = SEGMENT_MOST,
+     .effect = "The size of a file; larger where the largest job would not fit."},
+    {.name = "max_pending",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct store_settings, max_pending),
+     .preset = "64M",
+     .min = PENDING_LEAST,
+     .max = PENDING_MOST,
+     .effect = "How much may wait for the disk before clients that submit are not read."},
+    {.name = "fail_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct store_settings, fail_timeout),
+     .preset = "5",
+     .min = 1,
+     .max = FAIL_TIMEOUT_MAX,
+     .effect = "Seconds without success on the disk after which those who wait are given up."},
+    {.name = NULL},
+};
+
 static bool check_server(const struct option *option, const char *text, struct complaint *why)
 {
     mode_t unused;
 
     return strcmp(option->name, "socket_mode") != 0 || *text == '\0' ||
            file_mode_parse(text, &unused, why);
+}
+
+static bool check_journal(const struct option *option, const char *text, struct complaint *why)
+{
+    nsec_t unused;
+
+    return strcmp(option->name, "fsync") != 0 || fsync_parse(text, &unused, why);
 }
 
 static bool check_addresses(const struct option *option, const char *text, struct complaint *why)
@@ -151,6 +199,10 @@ static bool settings_describe(struct settings *settings, bool as_beanstalkd)
                                                   .options = server_options,
                                                   .values = &settings->server,
                                                   .check = check_server});
+    settings_add(settings, &(struct config_table){.section = "journal",
+                                                  .options = journal_options,
+                                                  .values = &settings->journal,
+                                                  .check = check_journal});
     room = 0;
     for (size_t i = 0; i < FRONTENDS; i++) {
         settings->protocols[i].options = settings->options + room;
@@ -182,6 +234,33 @@ struct settings *settings_load(const struct settings_source *source, struct comp
 failed:
     settings_free(settings);
     return NULL;
+}
+
+// The value of the front-end's key that limits bodies, 0 where it has none.
+static uint64_t body_max_of(const struct frontend *frontend, const void *options)
+{
+    for (const struct option *option = frontend->options; option && option->name; option++) {
+        if (!option->section &&
+            (strcmp(option->name, "max_job_size") == 0 || strcmp(option->name, "max_body") == 0)) {
+            return *(const uint64_t *)(const void *)((const char *)options + option->offset);
+        }
+    }
+    return 0;
+}
+
+size_t settings_body_max(const struct settings *settings)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        const struct protocol_settings *protocol = &settings->protocols[i];
+        uint64_t size = body_max_of(frontends[i], protocol->options);
+
+        if (*protocol->listen && size > most) {
+            most = size;
+        }
+    }
+    return (size_t)most;
 }
 
 void settings_free(struct settings *settings)

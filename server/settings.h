@@ -2,9 +2,9 @@
 #ifndef TANDEM_SERVER_SETTINGS_H
 #define TANDEM_SERVER_SETTINGS_H
 
-// All settings of the process: the [server] section, and for each front-end its `listen` key and
-// the options that it brought. Read once at start, and on each reload into a second set of which
-// the first takes over what is live.
+// All settings of the process: the [server] and the [journal] section, and for each front-end its
+// `listen` key and the options that it brought. Read once at start, and on each reload into a
+// second set of which the first takes over what is live.
 
 #include "server/config.h"
 #include "server/frontends.h"
@@ -21,6 +21,14 @@ struct server_settings {
     char *log_file;          // empty: stderr
 };
 
+struct store_settings {
+    char *dir;             // of the journal; empty: jobs are in memory only
+    char *fsync;           // for fsync_parse
+    uint64_t segment_size; // bytes of a file
+    uint64_t max_pending;  // bytes that may wait for the disk before submitters wait, too
+    int64_t fail_timeout;  // seconds
+};
+
 struct protocol_settings {
     char *listen;
     void *options; // the front-end's own struct
@@ -28,9 +36,10 @@ struct protocol_settings {
 
 struct settings {
     struct server_settings server;
+    struct store_settings journal;
     struct protocol_settings protocols[FRONTENDS]; // in the order of `frontends`
     struct config config;                          // the tables that describe all of it
-    struct config_table tables[1 + 2 * FRONTENDS]; /* private */
+    struct config_table tables[2 + 2 * FRONTENDS]; /* private */
     char *options;                                 /* private: all front-ends' structs */
     struct option listen_options[FRONTENDS][2];    /* private: a key and the end */
 };
@@ -46,6 +55,9 @@ struct settings_source {
 // Defaults, then the file, then --set. NULL with the reason in `why`.
 struct settings *settings_load(const struct settings_source *source,
                                struct complaint *why) MUST_USE;
+
+// The longest body that a protocol takes which listens.
+size_t settings_body_max(const struct settings *settings);
 
 // NULL is allowed.
 void settings_free(struct settings *settings);

@@ -15,13 +15,13 @@ target_link_libraries(server_bed
     PUBLIC tandem_server tandem_core PkgConfig::LIBEVENT PkgConfig::CMOCKA
     PRIVATE tandem_warnings)
 
-foreach(area conn turn listener adopt)
+foreach(area conn turn held listener adopt)
     tandem_test(NAME server_${area}_test LABEL unit
         SOURCES server_${area}_test.c LINKS server_bed NTH_ALLOC)
 endforeach()
 
 # The program itself, started anew for each test.
-foreach(area process standard_files start user systemd)
+foreach(area process standard_files start user systemd journal)
     tandem_test(NAME server_${area}_test LABEL process
         SOURCES server_${area}_test.c support/server_process.c support/server_den.c)
     target_compile_definitions(server_${area}_test PRIVATE TANDEMD_PATH="$<TARGET_FILE:tandemd>")

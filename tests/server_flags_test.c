@@ -51,6 +51,9 @@ static const struct good_case {
     bool limited;
     bool verbose;
     size_t notes;
+    const char *dir;   // NULL: none
+    const char *fsync; // NULL: always
+    uint64_t segment;  // 0: 64M
 } good_cases[] = {
     {.args = {"-l", "10.0.0.1"}, .listen = "10.0.0.1:11300"},
     {.args = {"-l10.0.0.1"}, .listen = "10.0.0.1:11300"},
@@ -71,30 +74,46 @@ static const struct good_case {
     {.args = {"-z", "1073741825"}, .limit = 1073741824, .limited = true, .notes = 1},
     {.args = {"-z", "99999999999999999999999"}, .limit = 1073741824, .limited = true, .notes = 1},
     {.args = {"-z", "-1"}, .limit = 1073741824, .limited = true, .notes = 1},
-    {.args = {"-f", "50"}},
+    {.args = {"-b", "/d"}, .dir = "/d", .fsync = "50"},
+    {.args = {"-b/d", "-f", "7"}, .dir = "/d", .fsync = "7"},
+    {.args = {"-b", "/d", "-f0"}, .dir = "/d"},
+    {.args = {"-Fb", "/d"}, .dir = "/d", .fsync = "never"},
+    // The last one counts.
+    {.args = {"-b", "/d", "-f0", "-F"}, .dir = "/d", .fsync = "never"},
+    {.args = {"-b", "/d", "-F", "-f0"}, .dir = "/d"},
+    {.args = {"-b", "/d", "-f0", "-f9"}, .dir = "/d", .fsync = "9"},
+    {.args = {"-f", "50"}, .fsync = "50"},
     {.args = {"-f0"}},
-    {.args = {"-f-1"}},
-    {.args = {"-F"}},
-    {.args = {"-s", "10485760"}},
-    {.args = {"-s4096"}},
+    {.args = {"-f-1"}, .fsync = "86400000"},
+    {.args = {"-F"}, .fsync = "never"},
+    {.args = {"-s", "10485760"}, .segment = 10485760},
+    {.args = {"-s4096"}, .segment = 4096},
+    {.args = {"-s0"}, .segment = 4096},
+    {.args = {"-s-1"}, .segment = UINT64_C(17179869184)},
+    {.args = {"-b", "/d", "--set", "journal.fsync=always"}, .dir = "/d"},
+    {.args = {"-b", "/d", "--set", "journal.dir="}, .fsync = "50"},
     {.args = {"-V"}, .verbose = true},
     {.args = {"-VVV"}, .verbose = true},
     {.args = {"-c"}, .notes = 1},
     {.args = {"-n"}, .notes = 1},
     {.args = {"-cnc", "-z", "2000000000", "-n"}, .limit = 1073741824, .limited = true, .notes = 3},
-    {.args = {"-VFVu", "nobody"}, .user = "nobody", .verbose = true},
-    {.args = {"-VFVunobody"}, .user = "nobody", .verbose = true},
+    {.args = {"-VFVu", "nobody"}, .user = "nobody", .verbose = true, .fsync = "never"},
+    {.args = {"-VFVunobody"}, .user = "nobody", .verbose = true, .fsync = "never"},
     {.args = {"-Fp7", "-Vz", "9"},
      .listen = "0.0.0.0:7",
      .limit = 9,
      .limited = true,
-     .verbose = true},
+     .verbose = true,
+     .fsync = "never"},
     // A value may look like a flag.
     {.args = {"-u", "-v"}, .user = "-v"},
     // Ours among them; --set has the last word wherever it stands.
     {.args = {"--set", "server.user=me", "-u", "nobody"}, .user = "me"},
     {.args = {"-p", "7", "--set", "beanstalk.listen=:8"}, .listen = ":8"},
-    {.args = {"--set", "beanstalk.max_job_size=5", "-F"}, .limit = 5, .limited = true},
+    {.args = {"--set", "beanstalk.max_job_size=5", "-V"},
+     .limit = 5,
+     .limited = true,
+     .verbose = true},
 };
 
 static void check_good(const struct good_case *c, const struct settings *settings)
@@ -105,6 +124,9 @@ static void check_good(const struct good_case *c, const struct settings *setting
     assert_string_equal(settings->server.user, c->user ? c->user : "");
     assert_int_equal(bean->max_job_size, c->limited ? c->limit : SIZE);
     assert_int_equal(settings->server.log_level, c->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+    assert_string_equal(settings->journal.dir, c->dir ? c->dir : "");
+    assert_string_equal(settings->journal.fsync, c->fsync ? c->fsync : "always");
+    assert_int_equal(settings->journal.segment_size, c->segment ? c->segment : 67108864);
 }
 
 static void every_flag_comes_to_what_it_is_in_beanstalkd(void **state)
@@ -163,8 +185,7 @@ static const struct bad_case {
     {{"-p", "no-such-service"}, 111, "-p: `no-such-service` is neither a port nor"},
     {{"-p", "-v"}, 111, "-p: `-v` is neither a port nor"},
     {{"-l", "10.0.0.1 10.0.0.2"}, 111, "-l: `10.0.0.1 10.0.0.2` is not an address"},
-    {{"-b", "/var/lib/beanstalkd"}, 10, "-b /var/lib/beanstalkd: this version has no journal"},
-    {{"-VFb/tmp", "-u", "nobody"}, 10, "-b /tmp: this version has no journal"},
+    {{"-b", ""}, 5, "-b: the value is empty"},
     // Nothing of beanstalkd's was there: our own exit codes.
     {{"-x"}, 2, "-x: no such option"},
     {{"-C"}, 2, "-C: a value is missing"},
@@ -262,7 +283,7 @@ static void our_own_options_do_not_take_its_place(void **state)
 
 static void any_failed_allocation_fails_the_whole(void **state)
 {
-    static const char *const args[] = {"-VFVu", "nobody", "-p7", "-z", "5", NULL};
+    static const char *const args[] = {"-VFVu", "nobody", "-p7", "-z", "5", "-b/d", "-s9", NULL};
 
     (void)state;
     for (size_t n = 1;; n++) {

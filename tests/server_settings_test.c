@@ -3,6 +3,7 @@
 #include "server/settings.h"
 
 #include "core/log.h"
+#include "server/fsync.h"
 #include "server/options.h"
 #include "tests/support/nth_alloc.h"
 #include "tests/support/server_cmocka.h"
@@ -50,6 +51,57 @@ static void malformed_address_is_found_when_settings_are_read(void **state)
     (void)state;
     assert_null(load(NULL, "beanstalk.listen=localhost", &why));
     assert_non_null(strstr(why.text, "listen: `localhost`: expected host:port"));
+}
+
+static void sync_is_always_never_or_a_number_of_milliseconds(void **state)
+{
+    static const struct {
+        const char *text;
+        nsec_t every_for;
+    } good[] = {
+        {"always", 0},         {"0", 0}, {"1", NSEC_PER_MSEC}, {"86400000", 86400 * NSEC_PER_SEC},
+        {"never", NSEC_NEVER},
+    };
+    static const char *const bad[] = {
+        "", "often", "-1", "5s", " 5", "86400001", "99999999999999999999999"};
+    char set[64];
+    struct complaint why;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        nsec_t every_for = -1;
+
+        assert_true(fsync_parse(good[i].text, &every_for, &why));
+        assert_int_equal(every_for, good[i].every_for);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        (void)snprintf(set, sizeof set, "journal.fsync=%s", bad[i]);
+        assert_null(load(NULL, set, &why));
+        assert_non_null(strstr(why.text, "fsync: "));
+    }
+}
+
+static void largest_body_is_that_of_the_protocols_that_listen(void **state)
+{
+    static const char *const sets[] = {
+        "gearman.listen=", "http.listen=", "beanstalk.max_job_size=100k", "http.max_body=1M"};
+    struct settings_source source = {.sets = sets, .set_count = 0};
+    struct settings *settings;
+    struct complaint why;
+
+    (void)state;
+    settings = settings_load(&source, &why);
+    assert_int_equal(settings_body_max(settings), 64 << 20);
+    settings_free(settings);
+    source.set_count = 4;
+    settings = settings_load(&source, &why);
+    assert_int_equal(settings_body_max(settings), 100 << 10);
+    settings_free(settings);
+    source.sets++;
+    source.set_count--;
+    settings = settings_load(&source, &why);
+    assert_int_equal(settings_body_max(settings), 64 << 20);
+    settings_free(settings);
 }
 
 static void any_failed_allocation_fails_the_whole(void **state)
@@ -161,6 +213,11 @@ static void command_line_names_file_and_settings(void **state)
                      FAULT_NONE);
     assert_int_equal(options.action, ACTION_CHECK);
     assert_string_equal(options.config_path, "b.conf");
+    assert_false(options.repair || options.ignore_binlog);
+    options_clear(&options);
+    assert_int_equal(parse(&options, ARGS("--repair", "--ignore-binlog"), &why), FAULT_NONE);
+    assert_true(options.repair && options.ignore_binlog);
+    assert_false(options.as_beanstalkd);
     options_clear(&options);
 }
 
@@ -183,8 +240,9 @@ static void wrong_command_line_is_an_error_that_names_the_argument(void **state)
 
 static void help_tells_every_option(void **state)
 {
-    static const char *const words[] = {"--config",  "--set",  "--check-config",
-                                        "--version", "--help", "Exit codes"};
+    static const char *const words[] = {"--config",  "--set",          "--check-config",
+                                        "--version", "--help",         "Exit codes",
+                                        "--repair",  "--ignore-binlog"};
 
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -198,6 +256,8 @@ int main(void)
         cmocka_unit_test(defaults_need_no_file),
         cmocka_unit_test(set_reaches_every_section),
         cmocka_unit_test(malformed_address_is_found_when_settings_are_read),
+        cmocka_unit_test(sync_is_always_never_or_a_number_of_milliseconds),
+        cmocka_unit_test(largest_body_is_that_of_the_protocols_that_listen),
         cmocka_unit_test(any_failed_allocation_fails_the_whole),
         cmocka_unit_test(example_file_has_every_key_with_its_default_and_no_other),
         cmocka_unit_test(command_line_names_file_and_settings),

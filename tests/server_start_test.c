@@ -86,14 +86,6 @@ static void it_ends_with_the_exit_codes_of_beanstalkd(void **state)
     process_expect_exit(process, 1, "user no-such-user: no such user");
 }
 
-static void directory_for_a_journal_is_refused_in_words(void **state)
-{
-    struct den *den = *state;
-
-    PROCESS_START(&den->process, "-b", den->dir);
-    process_expect_exit(&den->process, 10, "this version has no journal");
-}
-
 // What the file says, without its end of line.
 static void read_pid(const struct den *den, char text[32])
 {
@@ -291,7 +283,8 @@ static void hup_says_which_of_the_process_settings_can_change(void **state)
     file = fopen(den->config, "a");
     assert_non_null(file);
     (void)fputs("[server]\nuser = daemon\npid_file = /x\nsocket_mode = 0600\n"
-                "max_connections = 5\nslow_turn = 6\n",
+                "max_connections = 5\nslow_turn = 6\n"
+                "[journal]\ndir = /x\nfsync = 7\n",
                 file);
     assert_int_equal(fclose(file), 0);
     process_signal(&den->process, SIGHUP);
@@ -300,6 +293,8 @@ static void hup_says_which_of_the_process_settings_can_change(void **state)
     process_expect(&den->process, "setting_needs_restart section=server key=socket_mode", &from);
     process_expect(&den->process, "setting_changed section=server key=max_connections", &from);
     process_expect(&den->process, "setting_changed section=server key=slow_turn", &from);
+    process_expect(&den->process, "setting_needs_restart section=journal key=dir", &from);
+    process_expect(&den->process, "setting_needs_restart section=journal key=fsync", &from);
     process_expect(&den->process, " info reloaded ", &from);
     process_stop(&den->process);
 }
@@ -311,7 +306,6 @@ int main(void)
         DEN_TEST(without_an_address_it_listens_at_every_ipv4_address),
         DEN_TEST(unix_socket_is_an_address_for_l),
         DEN_TEST(it_ends_with_the_exit_codes_of_beanstalkd),
-        DEN_TEST(directory_for_a_journal_is_refused_in_words),
         DEN_TEST(pid_file_names_the_process_until_it_stops),
         DEN_TEST(pid_file_of_a_living_process_stops_the_start),
         DEN_TEST(pid_file_of_a_dead_process_is_taken_over),

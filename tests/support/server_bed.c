@@ -100,6 +100,20 @@ static bool stub_is(const char *line, const char *word, size_t *number)
     return true;
 }
 
+// Answers with what stands behind the word when the store has reached the next position.
+static void stub_keep(struct bed_stub *stub, const char *line)
+{
+    uint64_t position = ++stub->front->store.given;
+
+    if (*line == 'h') {
+        wire_submitted(stub->wire, position);
+    } else {
+        wire_hold(stub->wire, position);
+    }
+    stub_answer(stub, line + sizeof "keep");
+    stub_answer(stub, "\n");
+}
+
 // Executes a line, without its end. FEED_MORE: go on with the next.
 static enum feed_state stub_execute(struct bed_stub *stub, const char *line)
 {
@@ -129,6 +143,8 @@ static enum feed_state stub_execute(struct bed_stub *stub, const char *line)
         (void)snprintf(text, sizeof text, "%lld\n",
                        (long long)(broker_now(stub->front->broker).mono / NSEC_PER_SEC));
         stub_answer(stub, text);
+    } else if (strncmp(line, "keep ", 5) == 0 || strncmp(line, "hand ", 5) == 0) {
+        stub_keep(stub, line);
     } else {
         stub_answer(stub, line);
         stub_answer(stub, "\n");
@@ -293,6 +309,57 @@ void bed_close(struct bed *bed)
     loop_close(&bed->loop);
     assert_int_equal(bed->front.open, 0);
     broker_free(bed->broker);
+}
+
+static void store_turn(void *self)
+{
+    struct bed_store *store = self;
+
+    store->turns++;
+}
+
+static uint64_t store_reached(const void *self)
+{
+    const struct bed_store *store = self;
+
+    return store->reached;
+}
+
+static nsec_t store_next_due(const void *self)
+{
+    const struct bed_store *store = self;
+
+    return store->due_at;
+}
+
+static enum journal_pressure store_pressure(const void *self)
+{
+    const struct bed_store *store = self;
+
+    return store->pressure;
+}
+
+static bool store_gave_up(void *self)
+{
+    struct bed_store *store = self;
+    bool gave_up = store->gave_up;
+
+    store->gave_up = false;
+    return gave_up;
+}
+
+void bed_keep(struct bed *bed)
+{
+    struct bed_store *store = &bed->front.store;
+
+    store->due_at = NSEC_NEVER;
+    store->duties = (struct loop_store){.self = store,
+                                        .turn = store_turn,
+                                        .reached = store_reached,
+                                        .next_due = store_next_due,
+                                        .pressure = store_pressure,
+                                        .gave_up = store_gave_up};
+    loop_keep(&bed->loop, &store->duties);
 }
 
 int bed_connect(struct bed *bed)

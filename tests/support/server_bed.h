@@ -11,6 +11,8 @@
 //   take N    takes the N bytes that follow straight into a buffer; answers `took` and its bytes
 //   now       answers the broker's present in seconds
 //   late N    wants to be told when N seconds have passed, and answers `late` then
+//   keep X    answers X, which is held until the store has reached a position of its own
+//   hand X    the same, as the answer to a submission
 //   quit      is finished
 //   any other line is answered by itself
 
@@ -21,6 +23,17 @@
 #include <stdbool.h>
 
 struct bed_stub; // state of one connection of the front-end
+
+// A store that does what it is told; see bed_keep().
+struct bed_store {
+    uint64_t given; // the last position
+    uint64_t reached;
+    enum journal_pressure pressure;
+    nsec_t due_at;
+    bool gave_up; // until it is asked
+    unsigned turns;
+    struct loop_store duties;
+};
 
 // What the front-end does and has seen; shared by its connections.
 struct bed_front {
@@ -33,6 +46,7 @@ struct bed_front {
     unsigned eofs;
     unsigned open; // connections
     struct bed_stub *latest;
+    struct bed_store store;
 };
 
 struct bed {
@@ -49,6 +63,9 @@ extern struct instant bed_clock;
 void bed_init(struct bed *bed, struct instant (*now)(void));
 void bed_close(struct bed *bed);
 struct instant bed_now(void);
+
+// From now on the loop looks after the store.
+void bed_keep(struct bed *bed);
 
 // A client; returns its side of a socket pair, which does not block.
 int bed_connect(struct bed *bed);

@@ -3,6 +3,7 @@
 
 #include "tests/support/server_cmocka.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,23 @@ int den_setup(void **state)
     (void)snprintf(den->log, sizeof den->log, "%s/log", den->dir);
     (void)snprintf(den->socket, sizeof den->socket, "%s/socket", den->dir);
     (void)snprintf(den->pid, sizeof den->pid, "%s/pid", den->dir);
+    (void)snprintf(den->journal, sizeof den->journal, "%s/journal", den->dir);
     *state = den;
     return 0;
+}
+
+void den_clear_journal(const struct den *den)
+{
+    DIR *listing = opendir(den->journal);
+    const struct dirent *entry;
+
+    while (listing && (entry = readdir(listing))) {
+        (void)unlinkat(dirfd(listing), entry->d_name, 0);
+    }
+    if (listing) {
+        (void)closedir(listing);
+    }
+    (void)rmdir(den->journal);
 }
 
 int den_teardown(void **state)
@@ -35,6 +51,7 @@ int den_teardown(void **state)
     (void)unlink(den->log);
     (void)unlink(den->socket);
     (void)unlink(den->pid);
+    den_clear_journal(den);
     (void)rmdir(den->dir);
     free(den);
     return 0;

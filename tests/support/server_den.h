@@ -2,8 +2,8 @@
 #ifndef TANDEM_TESTS_SERVER_DEN_H
 #define TANDEM_TESTS_SERVER_DEN_H
 
-// A directory for one test and the tandemd that it starts. The files are not there at first; they
-// go with the directory.
+// A directory for one test and the tandemd that it starts. The files, and the directory for a
+// journal, are not there at first; they go with the directory.
 
 #include "tests/support/server_process.h"
 
@@ -14,10 +14,14 @@ struct den {
     char log[64];
     char socket[64];
     char pid[64];
+    char journal[64];
 };
 
 int den_setup(void **state);
 int den_teardown(void **state);
+
+// Removes the journal with its directory.
+void den_clear_journal(const struct den *den);
 
 // Waits until the log file has the text in it.
 void den_expect_log(const struct den *den, const char *words);

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/store.h"
+
+#include "core/log.h"
+#include "server/clock.h"
+#include "server/facts.h"
+#include "server/fsync.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Called by the store's thread.
+static void wake_loop(void *context)
+{
+    const struct store *store = context;
+
+    (void)eventfd_write(store->wake_fd, 1);
+}
+
+// That the wait has ended is all. Each write to an eventfd is an edge, so nothing need be read.
+static void loop_woken(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    (void)context;
+}
+
+static void duty_turn(void *journal)
+{
+    journal_turn(journal);
+}
+
+static uint64_t duty_reached(const void *journal)
+{
+    return journal_reached(journal);
+}
+
+static nsec_t duty_next_due(const void *journal)
+{
+    return journal_next_due(journal);
+}
+
+static enum journal_pressure duty_pressure(const void *journal)
+{
+    return journal_pressure(journal);
+}
+
+static bool duty_gave_up(void *journal)
+{
+    return journal_gave_up(journal);
+}
+
+static bool make_journal(struct store *store, const struct settings *settings, bool repair,
+                         struct complaint *why)
+{
+    const struct store_settings *ours = &settings->journal;
+    struct journal_settings theirs = {.segment_size = ours->segment_size,
+                                      .body_max = settings_body_max(settings),
+                                      .max_pending = (size_t)ours->max_pending,
+                                      .fail_for = nsec_from_seconds((uint64_t)ours->fail_timeout),
+                                      .secret = facts_secret(),
+                                      .now = clock_mono,
+                                      .repair = repair};
+    struct journal_hand hand = hand_thread_hand(store->thread);
+
+    if (!fsync_parse(ours->fsync, &theirs.sync_every_for, why)) {
+        return false;
+    }
+    store->journal = journal_new(&theirs, &store->io, &hand);
+    store->duties = (struct loop_store){.self = store->journal,
+                                        .turn = duty_turn,
+                                        .reached = duty_reached,
+                                        .next_due = duty_next_due,
+                                        .pressure = duty_pressure,
+                                        .gave_up = duty_gave_up};
+    if (!store->journal) {
+        complaint_set(why, "out of memory");
+    }
+    return store->journal != NULL;
+}
+
+bool store_make(struct store *store, const struct settings *settings,
+                const struct store_wishes *wishes, struct complaint *why)
+{
+    int error;
+
+    *store = (struct store){.settings = &settings->journal, .wake_fd = -1};
+    if (*settings->journal.dir == '\0') {
+        return true;
+    }
+    store->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    error = store->wake_fd < 0
+                ? errno
+                : hand_thread_new(&store->thread, &store->io, clock_mono, wake_loop, store);
+    if (error) {
+        complaint_set(why, "the journal's thread: %s", strerror(error));
+        return false;
+    }
+    return make_journal(store, settings, wishes->repair, why);
+}
+
+void store_record(const struct store *store, struct broker_options *options)
+{
+    if (store->journal) {
+        options->recorder = &journal_recorder;
+        options->store = store->journal;
+    }
+}
+
+// beanstalkd calls its files binlog.1, binlog.2 ...
+static void look_for_binlog(void *found, const char *name)
+{
+    static const char stem[] = "binlog.";
+    const char *number = name + sizeof stem - 1;
+
+    if (strncmp(name, stem, sizeof stem - 1) == 0 && *number &&
+        number[strspn(number, "0123456789")] == '\0') {
+        *(bool *)found = true;
+    }
+}
+
+static bool refuse_binlog(const struct store *store, struct complaint *why)
+{
+    bool found = false;
+    int error = store->io.list(store->io.disk, look_for_binlog, &found);
+
+    if (error) {
+        complaint_set(why, "%s", strerror(error));
+        return false;
+    }
+    if (found) {
+        complaint_set(why, "beanstalkd has left files with jobs here (binlog.*), which would not "
+                           "be taken over; let beanstalkd run until its queues are empty, name "
+                           "another directory, or start with --ignore-binlog");
+    }
+    return !found;
+}
+
+static bool open_directory(struct store *store, const struct store_wishes *wishes,
+                           struct complaint *why)
+{
+    const char *dir = store->settings->dir;
+    struct stat st;
+    int error = wishes->must_exist && stat(dir, &st) != 0 ? errno : 0;
+
+    if (!error) {
+        error = journal_disk_open(&store->io, dir);
+    }
+    if (error) {
+        complaint_set(why, "%s", strerror(error));
+        return false;
+    }
+    return wishes->ignore_binlog || refuse_binlog(store, why);
+}
+
+// Takes note of the thread's being done from now on.
+static bool watch(struct store *store, struct loop *loop, struct complaint *why)
+{
+    if (event_assign(&store->woken, loop->base, store->wake_fd, EV_READ | EV_ET | EV_PERSIST,
+                     loop_woken, NULL) != 0 ||
+        event_add(&store->woken, NULL) != 0) {
+        complaint_set(why, "out of memory or descriptors");
+        return false;
+    }
+    loop_keep(loop, &store->duties);
+    return true;
+}
+
+static void announce(const struct store *store, const struct broker *broker, nsec_t took_for)
+{
+    struct store_info info;
+    struct broker_info jobs;
+
+    (void)broker_store_info(broker, &info);
+    broker_info(broker, &jobs);
+    log_info("journal_opened", log_string("dir", store->settings->dir),
+             log_string("fsync", store->settings->fsync),
+             log_number("segment_size", (int64_t)info.file_max),
+             log_number("ready", (int64_t)jobs.jobs[JOB_READY]),
+             log_number("delayed", (int64_t)jobs.jobs[JOB_DELAYED]),
+             log_number("buried", (int64_t)jobs.jobs[JOB_BURIED]),
+             log_number("ms", took_for / NSEC_PER_MSEC));
+}
+
+bool store_open(struct store *store, const struct store_wishes *wishes, struct loop *loop,
+                struct complaint *why)
+{
+    nsec_t began_at = clock_mono();
+    struct journal_error error = {""};
+    bool good;
+
+    if (!store->journal) {
+        log_info("no_journal", log_string("note", "jobs are in memory only: journal.dir is empty"));
+        return true;
+    }
+    good = open_directory(store, wishes, why);
+    if (good && !journal_open(store->journal, loop->broker, &error)) {
+        complaint_set(why, "%s", error.text);
+        good = false;
+    }
+    if (!good || !watch(store, loop, why)) {
+        complaint_wrap(why, "journal %s: ", store->settings->dir);
+        return false;
+    }
+    announce(store, loop->broker, clock_mono() - began_at);
+    return true;
+}
+
+bool store_close(struct store *store)
+{
+    bool good = journal_close(store->journal);
+
+    hand_thread_free(store->thread);
+    journal_disk_close(&store->io);
+    if (event_initialized(&store->woken)) {
+        (void)event_del(&store->woken);
+    }
+    if (store->settings && store->wake_fd >= 0) {
+        (void)close(store->wake_fd);
+    }
+    memset(store, 0, sizeof *store);
+    return good;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_STORE_H
+#define TANDEM_SERVER_STORE_H
+
+// The journal at work in this process: a directory, the thread that writes to it, and what wakes
+// the loop when that thread is done. Where journal.dir is empty there is none, and all of this does
+// nothing.
+//
+// It is made before the broker, which records from the beginning; it is opened, and jobs come back,
+// once the process is the user that the files are to belong to.
+
+#include "core/broker.h"
+#include "journal/hand.h"
+#include "journal/io.h"
+#include "journal/journal.h"
+#include "server/loop.h"
+#include "server/settings.h"
+
+struct store {
+    const struct store_settings *settings; /* private */
+    struct journal *journal;               /* private: NULL where there is none */
+    struct hand_thread *thread;            /* private */
+    struct journal_io io;                  /* private */
+    struct event woken;                    /* private */
+    int wake_fd;                           /* private: an eventfd */
+    struct loop_store duties;              /* private */
+};
+
+// What is asked of a journal beside its settings.
+struct store_wishes {
+    bool repair;        // it is taken over as far as it is good
+    bool ignore_binlog; // jobs of beanstalkd in the same directory stay where they are
+    bool must_exist;    // the directory is not made where it is missing
+};
+
+// Makes what the settings, which must outlive it, ask for. False with the reason in `why`; the
+// store is to be closed in any case.
+bool store_make(struct store *store, const struct settings *settings,
+                const struct store_wishes *wishes, struct complaint *why) MUST_USE;
+
+// Who records for a new broker.
+void store_record(const struct store *store, struct broker_options *options);
+
+// Claims the directory and gives the loop's broker its jobs back, which may take a while; from then
+// on the loop looks after the store. Says in the log what there is. False with the reason in `why`.
+bool store_open(struct store *store, const struct store_wishes *wishes, struct loop *loop,
+                struct complaint *why) MUST_USE;
+
+// Makes everything last, waiting for the disk, and frees what there is. False where that failed.
+// To be called while the broker and the loop are still there, after the last connection has gone. A
+// zeroed store is allowed.
+bool store_close(struct store *store) MUST_USE;
+
+#endif
