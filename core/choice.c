@@ -63,6 +63,10 @@ void choice_review(struct broker *broker, struct queue *queue)
     const struct job *best = queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
     struct bound *bound = &queue->work;
 
+    // A store may tell of one id in two queues, and no two bounds may be equal.
+    if (broker->restoring) {
+        return;
+    }
     if (bound->in != (best != NULL)) {
         if (best) {
             queue->opened = ++broker->last_opening;

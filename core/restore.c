@@ -345,6 +345,7 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
     broker->restoring = false;
     broker->restored_into = NULL;
     while ((queue = table_next(&broker->queues, &cursor))) {
+        choice_review(broker, queue);
         list_sort(&queue->buried, buried_before);
         queue->lingers = queue->paused;
         queue_vanish_if_idle(broker, queue);

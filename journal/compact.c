@@ -36,7 +36,8 @@ static bool too_many(const struct journal *journal, uint64_t used)
     return journal->segments.count > SEGMENTS_MOST + 4 * used / journal->settings.segment_size;
 }
 
-// Whether the files have grown out of proportion. A full disk is no place to be generous.
+// Whether the files have grown out of proportion: by so much less than they may that there is time
+// for it, and room for what is set aside. A full disk is no place to be generous.
 static bool is_wanted(const struct journal *journal)
 {
     uint64_t live = journal->live + journal->paused;

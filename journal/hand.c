@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,26 +16,19 @@ struct hand_thread {
     void (*wake)(void *context);
     void *context;
     pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t given;   // `task` or `ends` was set
-    pthread_cond_t is_done; // `task` was cleared
-    struct task *task;      // the one to do, or being done; guarded by the mutex
-    bool ends;              // guarded by the mutex
-    atomic_bool busy;       // the same as `task`, for a look without the mutex
+    sem_t given;            // `task` was set
+    struct task *task;      // the one to do, or being done; NULL: the thread is to end
+    atomic_bool busy;       // a task is not done yet
+    pthread_mutex_t mutex;  // for those who wait for that
+    pthread_cond_t is_done; // `busy` was cleared
 };
 
-// The next task; NULL when the hand ends.
 static struct task *next_task(struct hand_thread *hand)
 {
-    struct task *task;
-
-    (void)pthread_mutex_lock(&hand->mutex);
-    while (!hand->task && !hand->ends) {
-        (void)pthread_cond_wait(&hand->given, &hand->mutex);
+    while (sem_wait(&hand->given) != 0) {
+        // It was interrupted.
     }
-    task = hand->task;
-    (void)pthread_mutex_unlock(&hand->mutex);
-    return task;
+    return hand->task;
 }
 
 static void *hand_run(void *self)
@@ -48,7 +42,6 @@ static void *hand_run(void *self)
         task_run(task, hand->io);
         task->took_for = hand->now() - began_at;
         (void)pthread_mutex_lock(&hand->mutex);
-        hand->task = NULL;
         // What the task says is written before this is.
         atomic_store_explicit(&hand->busy, false, memory_order_release);
         (void)pthread_cond_signal(&hand->is_done);
@@ -62,13 +55,10 @@ static void hand_give(void *self, struct task *task)
 {
     struct hand_thread *hand = self;
 
-    (void)pthread_mutex_lock(&hand->mutex);
-    ENSURE(!hand->task);
+    ENSURE(!atomic_load_explicit(&hand->busy, memory_order_relaxed));
     hand->task = task;
     atomic_store_explicit(&hand->busy, true, memory_order_relaxed);
-    (void)pthread_mutex_unlock(&hand->mutex);
-    // Without the mutex, or the thread would run into it when it wakes up.
-    (void)pthread_cond_signal(&hand->given);
+    (void)sem_post(&hand->given);
 }
 
 static bool hand_done(void *self)
@@ -83,7 +73,7 @@ static void hand_wait(void *self)
     struct hand_thread *hand = self;
 
     (void)pthread_mutex_lock(&hand->mutex);
-    while (hand->task) {
+    while (!hand_done(hand)) {
         (void)pthread_cond_wait(&hand->is_done, &hand->mutex);
     }
     (void)pthread_mutex_unlock(&hand->mutex);
@@ -112,7 +102,7 @@ static int thread_start(struct hand_thread *hand)
 static void hand_release(struct hand_thread *hand)
 {
     (void)pthread_cond_destroy(&hand->is_done);
-    (void)pthread_cond_destroy(&hand->given);
+    (void)sem_destroy(&hand->given);
     (void)pthread_mutex_destroy(&hand->mutex);
     free(hand);
 }
@@ -134,7 +124,7 @@ int hand_thread_new(struct hand_thread **thread, const struct journal_io *io, ns
     atomic_init(&hand->busy, false);
     // Without attributes these need nothing that can be refused.
     (void)pthread_mutex_init(&hand->mutex, NULL);
-    (void)pthread_cond_init(&hand->given, NULL);
+    (void)sem_init(&hand->given, 0, 0);
     (void)pthread_cond_init(&hand->is_done, NULL);
     error = thread_start(hand);
     if (error) {
@@ -156,10 +146,9 @@ void hand_thread_free(struct hand_thread *thread)
     if (!thread) {
         return;
     }
-    (void)pthread_mutex_lock(&thread->mutex);
-    thread->ends = true;
-    (void)pthread_mutex_unlock(&thread->mutex);
-    (void)pthread_cond_signal(&thread->given);
+    hand_wait(thread);
+    thread->task = NULL;
+    (void)sem_post(&thread->given);
     (void)pthread_join(thread->thread, NULL);
     hand_release(thread);
 }

@@ -266,7 +266,9 @@ nsec_t journal_next_due(const struct journal *journal)
         due_at = sooner(due_at, journal->care_at);
     }
     if (journal->dirty_at != NSEC_NEVER) {
-        due_at = sooner(due_at, nsec_add(journal->dirty_at, journal->settings.sync_every_for));
+        nsec_t sync_at = nsec_add(journal->dirty_at, journal->settings.sync_every_for);
+
+        due_at = sooner(due_at, sync_at > journal->retry_at ? sync_at : journal->retry_at);
     }
     return due_at;
 }
@@ -288,18 +290,27 @@ enum journal_pressure journal_pressure(const struct journal *journal)
 // Closing
 //
 
-// What is set aside is given back, so that a journal at rest is as large as it need be.
+// What is set aside is given back, so that a journal at rest is as large as it need be. All is
+// synced: what compaction has emptied can go.
 static void tidy(struct journal *journal)
 {
     const struct journal_io *io = journal->io;
-    struct segment *current = journal->current;
 
+    for (size_t i = 0; i < journal->segments.count; i++) {
+        const struct segment *segment = journal->segments.list[i];
+
+        if (segment->published && segment->file >= 0 && !segment->failed) {
+            (void)io->truncate(io->disk, segment->file, segment->end);
+            (void)io->sync(io->disk, segment->file);
+        }
+    }
     if (journal->spare) {
         (void)io->remove(io->disk, SEGMENT_SPARE_NAME);
     }
-    if (current && current->published && current->file >= 0 && !current->failed) {
-        (void)io->truncate(io->disk, current->file, current->end);
-        (void)io->sync(io->disk, current->file);
+    if (journal->removing) {
+        struct task task = {.kind = TASK_REMOVE, .segment = journal->removing};
+
+        (void)do_task(journal, &task);
     }
 }
 

@@ -15,7 +15,7 @@
 // and submissions are refused before a promise could not be kept. While the disk has no room for a
 // spare, submissions are refused altogether: what is left is for promises, and for compaction.
 //
-// Compaction. When the files are more than about twice what live jobs need, the jobs of the oldest
+// Compaction. When records take much more than what live jobs need, the jobs of the oldest file
 // are written anew, a few each turn, and it is removed.
 //
 // Errors. A file that cannot be written or synced is given up: what is not known to have reached

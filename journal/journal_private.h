@@ -38,10 +38,6 @@ struct journal {
     const struct journal_io *io;
     struct journal_hand hand;
     struct broker *broker;
-    bool locked;
-    bool opened;   // from now on the core appends
-    bool closing;  // from now on everything is synced
-    bool emptying; // all segments but the current one are to go, whatever they have
 
     struct segments segments;
     struct segment *current;  // the youngest: what is appended goes to it
@@ -58,14 +54,12 @@ struct journal {
 
     // What the hand does. One task at a time.
     struct task task;
-    bool busy;
     nsec_t begun_at;
 
     uint64_t reached;      // position up to which who waits may be told
     uint64_t synced;       // position up to which everything is synced
     uint64_t live;         // bytes of the full records of live jobs
     uint64_t paused;       // of pauses, as compaction last found them
-    bool pauses;           // there have been any
     uint64_t promised;     // bytes that live jobs may still need
     uint64_t ids_end;      // ids below it may be given out: that is kept
     uint64_t ids_asked;    // the same, as last appended
@@ -75,14 +69,9 @@ struct journal {
     uint64_t appended; // bytes that the core appended since compaction had its turn
     uint64_t records;  // the same, records
 
-    bool full;         // the disk has no room for a spare
     nsec_t failing_at; // since when nothing can be written; NSEC_NEVER: all is well
     nsec_t retry_at;   // nothing is tried before
-    unsigned failures; // in a row
-    bool given_up;     // submissions are refused until something succeeds
-    bool gave_up;      // that has not been told yet
     nsec_t care_at;    // no care before; it failed
-    bool care_is_due;  // a batch has passed: care may come before the next
 
     nsec_t dirty_at;       // since when something written is not synced; NSEC_NEVER: all is
     nsec_t written_at;     // when the last batch was done, by settings.now
@@ -93,6 +82,19 @@ struct journal {
     uint64_t total_written;  // records that came from the core
     uint64_t total_migrated; // jobs that were written anew
     uint64_t errors;
+
+    // Where it stands.
+    unsigned failures; // to write, in a row
+    bool locked;
+    bool opened;      // from now on the core appends
+    bool closing;     // from now on everything is synced
+    bool emptying;    // all segments but the current one are to go, whatever they have
+    bool busy;        // the hand has `task`
+    bool pauses;      // there have been any
+    bool care_is_due; // a batch has passed: care may come before the next
+    bool full;        // the disk has no room for a spare
+    bool given_up;    // submissions are refused until something succeeds
+    bool gave_up;     // that has not been told yet
 };
 
 //

@@ -50,12 +50,16 @@ bool replay_fails(struct replay *replay, uint64_t number, uint64_t offset, int e
     return false;
 }
 
+// Bytes that are written back at a time.
+enum { WRITE_BACK = 65536 };
+
 // A segment that is being read.
 struct reading {
     struct replay *replay;
     struct scan *scan;
     struct segment *segment;
     bool open_end;     // nobody says where its records end
+    uint64_t synced;   // so much of it is on the disk, as records say
     uint64_t rest_end; // OPEN_END, once something did not check: nothing but zeros behind
 };
 
@@ -190,6 +194,9 @@ static bool read_records(struct reading *reading)
     reading->segment->end = reading->scan->at;
     while ((step = next_record(reading, &record)) == SCAN_RECORD) {
         reading->segment->end = reading->scan->at;
+        if (record.type == CODEC_SYNCED && record.number > reading->synced) {
+            reading->synced = record.number;
+        }
         if (!apply(reading, &record)) {
             return false;
         }
@@ -198,12 +205,40 @@ static bool read_records(struct reading *reading)
     return step == SCAN_END;
 }
 
-// What is read may be on its way to the disk only.
+static int write_back(const struct scan *scan, uint64_t offset, uint64_t end)
+{
+    const struct journal_io *io = scan->io;
+    char bytes[WRITE_BACK];
+    int error = 0;
+
+    while (offset < end && error == 0) {
+        struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
+        size_t got = 0;
+        size_t put = 0;
+
+        if (end - offset < part.iov_len) {
+            part.iov_len = (size_t)(end - offset);
+        }
+        error = io->read(io->disk, scan->file, bytes, part.iov_len, offset, &got);
+        part.iov_len = got;
+        if (error == 0) {
+            error = got > 0 ? io->write(io->disk, scan->file, &part, 1, offset, &put) : EIO;
+        }
+        offset += put;
+    }
+    return error;
+}
+
+// What is read may be in the system's memory only. Where a sync has failed it stays there, and the
+// system takes it for written: what no record says is synced is written once more.
 static bool sync_youngest(struct reading *reading)
 {
     struct scan *scan = reading->scan;
-    int error = scan->io->sync(scan->io->disk, scan->file);
+    int error = write_back(scan, reading->synced, reading->segment->end);
 
+    if (error == 0) {
+        error = scan->io->sync(scan->io->disk, scan->file);
+    }
     return error == 0 || replay_fails(reading->replay, reading->segment->number, 0, error);
 }
 

@@ -167,7 +167,12 @@ void room_note_previous(struct journal *journal)
 
 void room_choose(struct journal *journal, size_t size, uint64_t extra)
 {
-    if (!fits_current(journal, size, extra + SLACK) && fits_spare(journal, size, extra + SLACK)) {
+    // What was set aside for promises that are no more does not make a segment longer: it could not
+    // be compacted while it is written to.
+    bool full = journal->current->end + size > journal->settings.segment_size ||
+                !fits_current(journal, size, extra + SLACK);
+
+    if (full && fits_spare(journal, size, extra + SLACK)) {
         struct segment *spare = journal->spare;
 
         journal->spare = NULL;

@@ -35,6 +35,7 @@ struct segment {
     uint64_t end;     // where the next record goes, or, where it is not the youngest, where its
                       // records end
     uint64_t written; // how far tasks (task.h) have written it
+    uint64_t zeroed;  // ... or put zeros, ahead of what is to come
     uint64_t synced;  // so much of it will survive a power cut
     uint64_t jobs;    // live jobs that are marked with it
     struct id_run *runs;

@@ -9,6 +9,8 @@
 enum { PARTS_MAX = 1024 };
 // Those of a chunk.
 enum { CHUNK_PARTS = 3 };
+// As many zeros as are ever written ahead.
+static char zeros[TASK_ZEROS_MAX];
 
 static bool task_fail(struct task *task, int error, const char *what, struct segment *bad)
 {
@@ -75,7 +77,6 @@ static void chunk_seal(struct chunk *chunk)
 
 static int chunk_parts(struct chunk *chunk, struct iovec parts[CHUNK_PARTS])
 {
-    static char zeros[CHUNK_PADDING_MAX];
     int count = 0;
 
     parts[count++] = (struct iovec){.iov_base = chunk->bytes, .iov_len = chunk->used};
@@ -89,6 +90,23 @@ static int chunk_parts(struct chunk *chunk, struct iovec parts[CHUNK_PARTS])
     return count;
 }
 
+// Where zeros are written ahead of the segment's end, with the part that does it; `end` where none
+// are.
+static uint64_t add_zeros(const struct task *task, const struct segment *segment, uint64_t end,
+                          struct iovec *part)
+{
+    uint64_t len = task->size;
+
+    if (end <= segment->zeroed || end >= segment->size) {
+        return end;
+    }
+    if (len > segment->size - end) {
+        len = segment->size - end;
+    }
+    *part = (struct iovec){.iov_base = zeros, .iov_len = (size_t)len};
+    return end + len;
+}
+
 // Writes chunks from `*next` on, which moves on: as many as stand one after the other in a segment,
 // and fit into one call.
 static bool write_chunks(struct task *task, const struct journal_io *io, struct chunk **next)
@@ -98,22 +116,25 @@ static bool write_chunks(struct task *task, const struct journal_io *io, struct 
     struct segment *segment = chunk->segment;
     uint64_t offset = chunk->offset;
     uint64_t end = offset;
+    uint64_t zeroed;
     int count = 0;
     int error;
 
     while (chunk && chunk->segment == segment && chunk->offset == end &&
-           count + CHUNK_PARTS <= PARTS_MAX) {
+           count + CHUNK_PARTS < PARTS_MAX) {
         chunk_seal(chunk);
         count += chunk_parts(chunk, parts + count);
         end += chunk_size(chunk);
         chunk = chunk->next;
     }
     *next = chunk;
-    error = write_parts(io, segment->file, parts, count, offset);
+    zeroed = add_zeros(task, segment, end, parts + count);
+    error = write_parts(io, segment->file, parts, count + (zeroed > end), offset);
     if (error) {
         return task_fail(task, error, "write", segment);
     }
     segment->written = end;
+    segment->zeroed = zeroed > segment->zeroed ? zeroed : segment->zeroed;
     return true;
 }
 
@@ -136,7 +157,9 @@ static int write_head(const struct journal_io *io, const struct segment *segment
     return error ? error : io->sync(io->disk, segment->file);
 }
 
-// Gives the file its name, for good.
+// Gives the file its name, for good. Where the directory cannot be synced, the name may last or
+// not: nobody has been told of what is in the file, which is whole, and another one can take its
+// place.
 static int name_file(const struct journal_io *io, const struct segment *segment)
 {
     char name[SEGMENT_NAME_MAX];
@@ -144,16 +167,7 @@ static int name_file(const struct journal_io *io, const struct segment *segment)
 
     segment_name(segment->number, name);
     error = io->rename(io->disk, SEGMENT_SPARE_NAME, name);
-    if (error) {
-        return error;
-    }
-    error = io->sync_directory(io->disk);
-    if (error) {
-        // Which of the two names it has after a power cut is open: nobody has been told of what is
-        // in it.
-        (void)io->rename(io->disk, name, SEGMENT_SPARE_NAME);
-    }
-    return error;
+    return error ? error : io->sync_directory(io->disk);
 }
 
 // The head comes last: with its name, the file is the youngest segment, and the one before it ends

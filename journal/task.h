@@ -14,6 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// The most zeros that are written ahead in one go.
+#define TASK_ZEROS_MAX 65536
+
 enum task_kind {
     TASK_WRITE,   // the batch, then, with `sync`, the last segment that it touches. A segment that
                   // is not published yet is, before the first of its records is written, and what
@@ -31,7 +34,7 @@ struct task {
     struct segment *segment;
     struct batch *batch;
     struct segment *before; // WRITE: the segment that was written to until now; NULL for none
-    uint64_t size;
+    uint64_t size;          // WRITE: so many zeros may be written ahead; otherwise as said above
     // The outcome.
     int error;           // 0, or an errno value
     const char *failed;  // what it was that failed: "write", "sync" ...; static; NULL: nothing
@@ -49,10 +52,14 @@ struct task {
 // tried. `written` and `synced` of the segments move on, the latter also with `sync`. The loop goes
 // on to append to the last one meanwhile: no segment's `end` is looked at here.
 //
+// The first write to a block that was only set aside changes what the file system knows of the
+// file, and makes the sync that follows a good deal dearer. So where zeros may be written ahead,
+// they are now and then, behind the batch, and the next batches find their blocks written.
+//
 // What failed stays as it was, as far as can be: a segment whose publishing failed has its file
-// under the spare's name, PREPARE that fails leaves no file, RESIZE the size that
-// segment->size says. A file to REMOVE that is not there counts as removed; the directory is
-// synced.
+// under the spare's name, unless it was the directory that could not be synced; PREPARE that fails
+// leaves no file, RESIZE the size that segment->size says. A file to REMOVE that is not there
+// counts as removed; the directory is synced.
 void task_run(struct task *task, const struct journal_io *io);
 
 #endif

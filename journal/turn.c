@@ -11,10 +11,12 @@
 
 #include <string.h>
 
+// How long a batch waits for more to come: this share of the time that the last write took; where
+// that is short, so long, but no longer than the write took.
+enum { GATHER_SHARE = 5 };
+#define GATHER_LEAST (300 * NSEC_PER_MSEC / 1000)
 // How long to wait before a failed piece of care is tried again.
 #define CARE_RETRY NSEC_PER_SEC
-// A spare that is larger than it need be by this factor is cut.
-enum { SPARE_EXCESS = 2 };
 
 static nsec_t present(const struct journal *journal)
 {
@@ -246,9 +248,7 @@ static void take_in(struct journal *journal)
 // grow while it waits.
 static uint64_t spare_size(const struct journal *journal)
 {
-    uint64_t promised = journal->promised + journal->promised / 4;
-
-    return journal->settings.segment_size + (promised + 4095) / 4096 * 4096;
+    return journal->settings.segment_size + journal->promised + journal->promised / 8;
 }
 
 static bool prepare(struct journal *journal)
@@ -306,7 +306,7 @@ static bool fit_spare(struct journal *journal)
 {
     uint64_t size = spare_size(journal);
 
-    if (!room_spare_suffices(journal) || journal->spare->size > SPARE_EXCESS * size) {
+    if (!room_spare_suffices(journal) || journal->spare->size > size + size / 8) {
         return resize(journal, journal->spare, size);
     }
     return false;
@@ -316,10 +316,10 @@ static bool fit_spare(struct journal *journal)
 static bool fit_current(struct journal *journal)
 {
     const struct segment *current = journal->current;
-    uint64_t size = current->end + spare_size(journal);
+    uint64_t size = spare_size(journal);
 
-    return current->published && current->size > SPARE_EXCESS * size &&
-           resize(journal, journal->current, size);
+    return current->published && current->size - current->end > size + size / 8 &&
+           resize(journal, journal->current, current->end + size);
 }
 
 static bool remove_oldest(struct journal *journal)
@@ -347,8 +347,12 @@ static bool give_care(struct journal *journal)
     if (present(journal) < journal->care_at) {
         return false;
     }
-    return remove_oldest(journal) || (spare_is_wanted(journal) && prepare(journal)) ||
-           trim(journal) || (journal->spare && fit_spare(journal)) || fit_current(journal);
+    // Nothing can be written without a file. Otherwise what is given back first is not needed
+    // twice.
+    return remove_oldest(journal) ||
+           (journal->current->file < 0 && spare_is_wanted(journal) && prepare(journal)) ||
+           trim(journal) || (spare_is_wanted(journal) && prepare(journal)) ||
+           (journal->spare && fit_spare(journal)) || fit_current(journal);
 }
 
 //
@@ -366,7 +370,12 @@ bool turn_gathers(const struct journal *journal)
 
 nsec_t turn_gathers_until(const struct journal *journal)
 {
-    return journal->written_at + journal->write_took_for / 5;
+    nsec_t wait_for = journal->write_took_for / GATHER_SHARE;
+
+    if (wait_for < GATHER_LEAST) {
+        wait_for = GATHER_LEAST < journal->write_took_for ? GATHER_LEAST : journal->write_took_for;
+    }
+    return journal->written_at + wait_for;
 }
 
 // Fills in what the batch begins with.
@@ -409,6 +418,7 @@ static bool write_batch(struct journal *journal)
     say_how_far_synced(&journal->writing);
     task.before = written_last(journal);
     task.sync = journal->settings.sync_every_for == 0 || journal->closing;
+    task.size = journal->settings.sync_every_for == 0 ? TASK_ZEROS_MAX : 0;
     give(journal, &task);
     return true;
 }

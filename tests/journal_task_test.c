@@ -409,7 +409,7 @@ static void the_segment_before_can_be_the_one_that_fails(void **state)
 static void a_publishing_that_fails_leaves_the_spare(void **state)
 {
     struct bench *bench = *state;
-    static const enum fake_op ops[] = {FAKE_SYNC, FAKE_RENAME, FAKE_SYNC_DIRECTORY};
+    static const enum fake_op ops[] = {FAKE_SYNC, FAKE_RENAME};
 
     append(bench, bench->first, 5);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
@@ -424,6 +424,21 @@ static void a_publishing_that_fails_leaves_the_spare(void **state)
     }
     fake_disk_heal(bench->disk);
     assert_int_equal(write_out(bench, NULL, true), 0);
+    expect_record(bench, bench->first, 72, 5);
+}
+
+// Its name may have lasted: the file must stay whole.
+static void a_name_that_may_not_last_is_that_of_a_whole_file(void **state)
+{
+    struct bench *bench = *state;
+
+    append(bench, bench->first, 5);
+    fail_at(bench, FAKE_SYNC_DIRECTORY, 1, EIO);
+    assert_int_equal(write_out(bench, NULL, true), EIO);
+    expect_failure(bench, "publish", bench->first);
+    assert_false(bench->first->published);
+    fake_disk_heal(bench->disk);
+    prepare(bench, bench->second);
     expect_record(bench, bench->first, 72, 5);
 }
 
@@ -566,6 +581,7 @@ int main(void)
         TASK_TEST(a_write_that_fails_says_which_segment),
         TASK_TEST(the_segment_before_can_be_the_one_that_fails),
         TASK_TEST(a_publishing_that_fails_leaves_the_spare),
+        TASK_TEST(a_name_that_may_not_last_is_that_of_a_whole_file),
         TASK_TEST(a_spare_is_there_with_its_space_or_not_at_all),
         TASK_TEST(a_segment_grows_and_shrinks),
         TASK_TEST(what_is_removed_stays_removed),

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""The example in journal/FORMAT.md, read by the reader that was written from that page."""
+
+import os
+import re
+import sys
+import tempfile
+
+from read_journal import Damage, read
+
+LINE = re.compile(r"^    [0-9a-f]{4} ((?: [0-9a-f]{2})+)$", re.MULTILINE)
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(what)
+
+
+def main():
+    with open(sys.argv[1], encoding="ascii") as page:
+        example = bytes.fromhex("".join(found[1] for found in LINE.finditer(page.read())))
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "journal.0000000001")
+        with open(path, "wb") as file:
+            file.write(example)
+        jobs = read(directory, 0).jobs
+        expect(jobs.keys() == {1}, "there is another job")
+        job = jobs[1]
+        expect((job["queue"], job["key"], job["body"]) == ("mail", "k1", "hello"), "other names")
+        expect((job["state"], job["pri"], job["ttr"]) == ("ready", 1024, 60), "another state")
+        expect((job["delay"], job["kicks"], job["flags"]) == (5, 1, 34), "other details")
+        # Each byte of the head and of the records but the last is checked.
+        for at in range(200):
+            with open(path, "wb") as file:
+                file.write(example[:at] + bytes([example[at] ^ 4]) + example[at + 1:])
+            try:
+                expect(not read(directory, 0).jobs and at >= 72, f"byte {at} is not checked")
+            except Damage:
+                expect(at < 72, f"byte {at} is damage")
+
+
+if __name__ == "__main__":
+    main()

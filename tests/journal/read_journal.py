@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Prints the live jobs of a journal directory, or what is wrong with it: a reader that was written
+from journal/FORMAT.md alone.
+
+read_journal.py DIRECTORY [NOW]. One job a line, a JSON object, in the order of their ids, then one
+line for each paused queue. NOW is the present in nanoseconds, for delays and pauses that are over;
+without it, none is.
+"""
+
+import json
+import os
+import re
+import struct
+import sys
+
+JOB, RELEASE, BURY, KICK, TAKE, END, PAUSE, IDS, SYNCED, DROPPED = range(1, 11)
+STATES = {1: "ready", 2: "delayed", 3: "buried"}
+HEAD, SEGMENT_HEAD = 16, 72
+SEGMENT = struct.Struct("<8sIIQQQQQQII")
+RECORD = struct.Struct("<IIIBBH")
+FIXED = struct.Struct("<QQQIIIIIIIIIHHHHHBB")
+CHANGE = struct.Struct("<QQIIHBB")
+PAUSED = struct.Struct("<QQH6s")
+
+
+class Damage(Exception):
+    pass
+
+
+def make_table():
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = (byte >> 1) ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+TABLE = make_table()
+
+
+def crc32c(data, register=0xFFFFFFFF):
+    for byte in data:
+        register = TABLE[(register ^ byte) & 255] ^ (register >> 8)
+    return register ^ 0xFFFFFFFF
+
+
+class Segment:
+    def __init__(self, path, number):
+        self.name = os.path.basename(path)
+        self.number = number
+        with open(path, "rb") as file:
+            self.bytes = file.read()
+        if len(self.bytes) < SEGMENT_HEAD:
+            raise Damage(f"{self.name}: no head")
+        (magic, self.version, size, says, self.salt, before, self.previous_end, self.ids_end, _,
+         checksum, zero) = SEGMENT.unpack_from(self.bytes)
+        if magic != b"TANDEMJ\n" or checksum != crc32c(self.bytes[:64]):
+            raise Damage(f"{self.name}: the head does not check")
+        if self.version != 1:
+            raise Damage(f"{self.name}: version {self.version}")
+        if size != SEGMENT_HEAD or says != number or before != number - 1 or zero:
+            raise Damage(f"{self.name}: the head does not check")
+
+    def record(self, at, end):
+        """The type and the data of the record there, and its size; None if none checks."""
+        if at + HEAD > end:
+            return None
+        head_sum, data_sum, length, kind, zero, zeros = RECORD.unpack_from(self.bytes, at)
+        size = (HEAD + length + 7) // 8 * 8
+        place = (at // 8) & 0xFFFFFFFF
+        if not 1 <= kind <= 10 or zero or zeros or at + size > end:
+            return None
+        if crc32c(self.bytes[at + 4:at + 16], (self.salt & 0xFFFFFFFF) ^ place) != head_sum:
+            return None
+        if crc32c(self.bytes[at + 16:at + size], (self.salt >> 32) ^ place) != data_sum:
+            return None
+        if any(self.bytes[at + HEAD + length:at + size]):
+            return None
+        return kind, self.bytes[at + HEAD:at + HEAD + length], size
+
+    def records(self, end):
+        """All records up to the end, which is None in the last segment."""
+        at = SEGMENT_HEAD
+        limit = len(self.bytes) if end is None else end
+        while at < limit:
+            found = self.record(at, min(limit, len(self.bytes)))
+            if not found:
+                if end is None and not self.was_safe(at):
+                    return
+                raise Damage(f"{self.name}: damaged at offset {at}")
+            yield found[0], found[1]
+            at += found[2]
+
+    def was_safe(self, end):
+        """Whether a record behind the end says that the segment was safe beyond it."""
+        at = end + 8
+        while at < len(self.bytes):
+            found = self.record(at, len(self.bytes))
+            if found and found[0] == SYNCED and struct.unpack("<Q", found[1])[0] > end:
+                return True
+            at += found[2] if found else 8
+        return False
+
+
+def text(name):
+    return name.decode("latin-1")
+
+
+def read_job(data):
+    (ident, moment, created, pri, delay, ttr, reserves, timeouts, releases, buries, kicks, body_len,
+     attempts, most, queue_len, key_len, reducer_len, state, flags) = FIXED.unpack_from(data)
+    queue = data[72:72 + queue_len]
+    key = data[72 + queue_len:][:key_len]
+    reducer = data[72 + queue_len + key_len:][:reducer_len]
+    body = data[72 + queue_len + key_len + reducer_len:]
+    if len(body) != body_len:
+        raise Damage(f"job {ident}: lengths do not add up")
+    return {"id": ident, "queue": text(queue), "state": STATES[state], "moment": moment, "pri": pri,
+            "delay": delay, "ttr": ttr, "created": created, "reserves": reserves,
+            "timeouts": timeouts, "releases": releases, "buries": buries, "kicks": kicks,
+            "attempts": attempts, "max_attempts": most, "key": text(key), "reducer": text(reducer),
+            "flags": flags, "body": text(body)}
+
+
+class Reader:
+    def __init__(self):
+        self.jobs = {}
+        self.pauses = {}
+
+    def change(self, kind, data):
+        ident, moment, pri, delay, attempts, state, flags = CHANGE.unpack(data)
+        job = self.jobs.get(ident)
+        if job:
+            job.update(state=STATES[state], moment=moment, pri=pri, delay=delay, attempts=attempts,
+                       flags=job["flags"] & ~3 | flags)
+            counter = {RELEASE: "releases", BURY: "buries", KICK: "kicks"}.get(kind)
+            if counter:
+                job[counter] += 1
+
+    def take(self, kind, data):
+        if kind == JOB:
+            job = read_job(data)
+            self.jobs[job["id"]] = job
+        elif kind in (RELEASE, BURY, KICK, TAKE):
+            self.change(kind, data)
+        elif kind == END:
+            self.jobs.pop(struct.unpack("<Q", data)[0], None)
+        elif kind == PAUSE:
+            pause_for, until, length, _ = PAUSED.unpack_from(data)
+            name = text(data[24:24 + length])
+            self.pauses[name] = (pause_for, until)
+
+
+def ends_of(segments):
+    return [after.previous_end for after in segments[1:]] + [None]
+
+
+def dropped(segments):
+    numbers = [0]
+    for segment, end in zip(segments, ends_of(segments)):
+        try:
+            numbers += [struct.unpack("<Q", data)[0] for kind, data in segment.records(end)
+                        if kind == DROPPED]
+        except Damage:
+            pass  # if it matters, it is met again
+    return max(numbers)
+
+
+def read(directory, now):
+    numbers = sorted(int(found[1]) for found in
+                     (re.fullmatch(r"journal\.(\d{10,})", name) for name in os.listdir(directory))
+                     if found)
+    segments = [Segment(os.path.join(directory, f"journal.{number:010}"), number)
+                for number in numbers]
+    gone = dropped(segments)
+    segments = [segment for segment in segments if segment.number > gone]
+    reader = Reader()
+    for place, (segment, end) in enumerate(zip(segments, ends_of(segments))):
+        if segment.number != gone + 1 + place:
+            raise Damage(f"segment {gone + 1 + place} is missing")
+        for kind, data in segment.records(end):
+            reader.take(kind, data)
+    for job in reader.jobs.values():
+        if job["state"] == "delayed" and job["moment"] <= now:
+            job.update(state="ready", moment=0)
+    reader.pauses = {name: pause for name, pause in reader.pauses.items()
+                     if pause[0] and pause[1] > now}
+    return reader
+
+
+def main():
+    try:
+        reader = read(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    except Damage as damage:
+        sys.exit(str(damage))
+    for ident in sorted(reader.jobs):
+        print(json.dumps(reader.jobs[ident]))
+    for name, (pause_for, until) in sorted(reader.pauses.items()):
+        print(json.dumps({"paused": name, "for": pause_for, "until": until}))
+
+
+if __name__ == "__main__":
+    main()

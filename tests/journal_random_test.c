@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+// Verbs, failures, full disks, kills, power cuts and restarts by chance. TANDEM_JOURNAL_SEEDS says
+// how many beds there are, TANDEM_JOURNAL_SEED which is the first.
+#include "tests/support/journal_work.h"
+
+#include "core/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { SEEDS = 60, ROUNDS = 12, VERBS = 60 };
+
+static unsigned long number_from(const char *name, unsigned long otherwise)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoul(text, NULL, 10) : otherwise;
+}
+
+static uint64_t roll(uint64_t *dice, uint64_t sides)
+{
+    return (fake_dice(dice) >> 32) % sides;
+}
+
+static struct bed_options options_by_chance(uint64_t *dice)
+{
+    static const nsec_t policies[] = {0, 0, MSEC(50), MSEC(3000), NSEC_NEVER};
+    static const size_t bodies[] = {100, 1000, 2500, 5000, 40000};
+
+    return (struct bed_options){
+        .sync_every_for = policies[roll(dice, 5)],
+        .body_max = bodies[roll(dice, 5)],
+        .segment_size = roll(dice, 3) ? 0 : 20000 + roll(dice, 60000),
+        .fail_for = roll(dice, 2) ? MSEC(300) : 0,
+        .max_pending = roll(dice, 4) ? 0 : 8000,
+    };
+}
+
+static void set_fault(struct bed *bed, uint64_t *dice)
+{
+    static const enum fake_op ops[] = {
+        FAKE_OPEN,   FAKE_WRITE,    FAKE_WRITE,    FAKE_SYNC, FAKE_SYNC,          FAKE_RENAME,
+        FAKE_REMOVE, FAKE_ALLOCATE, FAKE_TRUNCATE, FAKE_ANY,  FAKE_SYNC_DIRECTORY};
+    static const enum fake_effect effects[] = {FAKE_FAIL, FAKE_FAIL, FAKE_TEAR, FAKE_SHORT};
+    const struct fake_fault fault = {
+        .op = ops[roll(dice, sizeof ops / sizeof *ops)],
+        .nth = 1 + (unsigned long)roll(dice, 12),
+        .effect = effects[roll(dice, 4)],
+        .error = roll(dice, 3) ? EIO : ENOSPC,
+        .lasting = roll(dice, 4) == 0,
+    };
+
+    fake_disk_fault(bed->disk, &fault);
+}
+
+static void halt_soon(struct bed *bed, uint64_t *dice)
+{
+    const struct fake_fault fault = {
+        .op = FAKE_ANY, .nth = 1 + (unsigned long)roll(dice, 30), .effect = FAKE_HALT};
+
+    fake_disk_fault(bed->disk, &fault);
+}
+
+// What goes wrong during a round.
+static void go_wrong(struct bed *bed, uint64_t *dice)
+{
+    switch (roll(dice, 8)) {
+    case 0:
+        set_fault(bed, dice);
+        set_fault(bed, dice);
+        halt_soon(bed, dice);
+        return;
+    case 1:
+    case 2:
+        set_fault(bed, dice);
+        return;
+    case 3:
+        halt_soon(bed, dice);
+        return;
+    case 4:
+        fake_disk_set_budget(bed->disk, fake_disk_used(bed->disk) + roll(dice, 100000));
+        return;
+    case 5:
+        bed->hand.waits = true;
+        return;
+    default:
+        return;
+    }
+}
+
+static void play_round(struct bed *bed, uint64_t *dice)
+{
+    // Where nothing is synced, a disk that has failed owes nothing to anybody after a power cut.
+    bool cuts = bed->options.sync_every_for != NSEC_NEVER && roll(dice, 2);
+    uint64_t seed = fake_dice(dice);
+
+    go_wrong(bed, dice);
+    work_at_random(bed, dice, (unsigned)roll(dice, VERBS));
+    if (roll(dice, 4) == 0) {
+        fake_disk_heal(bed->disk);
+        fake_disk_set_budget(bed->disk, UINT64_MAX);
+        work_at_random(bed, dice, (unsigned)roll(dice, VERBS));
+    }
+    fake_disk_set_budget(bed->disk, UINT64_MAX);
+    bed->hand.waits = false;
+    bed_restart(bed, cuts ? roll(dice, 2) ? BED_CUT : BED_CUT_LATE : BED_KILLED, seed);
+}
+
+static void nothing_acknowledged_is_lost_by_chance(void **state)
+{
+    unsigned long first = number_from("TANDEM_JOURNAL_SEED", 1);
+    unsigned long count = number_from("TANDEM_JOURNAL_SEEDS", SEEDS);
+
+    (void)state;
+    for (unsigned long seed = first; seed < first + count; seed++) {
+        uint64_t dice = hash_mix(seed) | 1;
+        struct bed_options options = options_by_chance(&dice);
+        struct bed *bed = bed_new(&options);
+
+        for (int round = 0; round < ROUNDS; round++) {
+            if (getenv("TANDEM_JOURNAL_SEED")) {
+                print_message("seed %lu round %d\n", seed, round);
+            }
+            play_round(bed, &dice);
+        }
+        bed_free(bed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_acknowledged_is_lost_by_chance),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

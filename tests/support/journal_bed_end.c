@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journal_bed.h"
+
+#include "journal/journal_private.h"
+
+// The position up to which everything survives that end. What was reached has been written; what is
+// synced is told to nobody, but it is what survives the power where the policy is another one than
+// `always`.
+uint64_t bed_kept(const struct bed *bed, enum bed_end end)
+{
+    if (end == BED_KILLED || bed->options.sync_every_for == 0) {
+        return journal_reached(bed->journal);
+    }
+    return bed->journal->synced;
+}
+
+static void end_disk(struct fake_disk *disk, enum bed_end end, uint64_t seed)
+{
+    switch (end) {
+    case BED_KILLED:
+        fake_disk_kill(disk);
+        return;
+    case BED_CUT:
+        fake_disk_cut(disk, FAKE_KEEP_NONE, 0);
+        return;
+    case BED_CUT_LATE:
+        fake_disk_cut(disk, FAKE_KEEP_SOME, seed);
+        return;
+    }
+    UNREACHABLE();
+}
+
+// Up to where ids have been told that must not come again. Where nothing is synced before somebody
+// is told, a power cut may take away what is known of them.
+static uint64_t told(const struct bed *bed, enum bed_end end)
+{
+    bool forgets = end != BED_KILLED && bed->options.sync_every_for != 0;
+
+    return !forgets ? journal_reached(bed->journal) : 0;
+}
+
+static void expect_opened(struct bed *bed, enum bed_end end, uint64_t seed)
+{
+    if (!bed_open(bed)) {
+        print_error("end %d, seed %llu\n", (int)end, (unsigned long long)seed);
+        fail_msg("not opened: %s", bed->why.text);
+    }
+}
+
+// A copy of the disk ends so, and a broker that is started from it is compared with the book.
+static void expect_back(struct bed *bed, enum bed_end end, uint64_t seed, uint64_t survives,
+                        uint64_t ids)
+{
+    struct bed other = {
+        .options = bed->options, .disk = fake_disk_copy(bed->disk), .now = bed->now};
+
+    other.io = fake_disk_io(other.disk);
+    other.hand.io = &other.io;
+    other.options.bounded = false;
+    end_disk(other.disk, end, seed);
+    expect_opened(&other, end, seed);
+    book_expect(bed->book, other.broker, survives, ids);
+    bed_abandon(&other);
+    fake_disk_free(other.disk);
+}
+
+void bed_expect_survives(struct bed *bed, enum bed_end end, uint64_t seed)
+{
+    expect_back(bed, end, seed, bed_kept(bed, end), told(bed, end));
+}
+
+void bed_expect_left(struct bed *bed, enum bed_end end, uint64_t seed)
+{
+    expect_back(bed, end, seed, end == BED_KILLED ? bed->left : bed->left_safe, 0);
+}
+
+void bed_expect_survives_all(struct bed *bed)
+{
+    bed_expect_survives(bed, BED_KILLED, 0);
+    bed_expect_survives(bed, BED_CUT, 0);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        bed_expect_survives(bed, BED_CUT_LATE, seed);
+    }
+}
+
+void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed)
+{
+    uint64_t survives = bed_kept(bed, end);
+    uint64_t ids = told(bed, end);
+
+    bed_abandon(bed);
+    end_disk(bed->disk, end, seed);
+    expect_opened(bed, end, seed);
+    if (bed->book) {
+        book_expect(bed->book, bed->broker, survives, ids);
+        book_begin(bed->book, bed->broker);
+    }
+}
