@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""The broker under test, with a directory that outlives it."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+import wire
+
+START_SECONDS = 60
+STOP_SECONDS = 30
+LAST_WORDS = 2000  # bytes
+COMPLAINT = r"^(?:\S+ (?:warn|error) |.*Sanitizer).*$"
+PROTOCOLS = ("beanstalk", "gearman", "http")
+LARGEST_WORKLOAD = 131072  # small ones, so that segments may be small
+
+
+class Failure(Exception):
+    """The broker does not start, or does not end."""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Tandem:
+    """tandemd."""
+
+    speaks_all = True
+
+    def __init__(self, path):
+        self.path = path
+
+    def command(self, ports, directory, fsync, segment_size):
+        settings = [f"{name}.listen=127.0.0.1:{ports[name]}" for name in PROTOCOLS]
+        settings += [f"journal.dir={directory}", f"journal.fsync={fsync}",
+                     f"journal.segment_size={segment_size}",
+                     f"gearman.handle_prefix={wire.HANDLE_PREFIX}",
+                     f"gearman.max_job_size={LARGEST_WORKLOAD}",
+                     f"http.max_body={LARGEST_WORKLOAD}"]
+        return [self.path, "--config", os.devnull] + [
+            word for setting in settings for word in ("--set", setting)]
+
+
+class Beanstalkd:
+    """The reference, which has one protocol and faults of its own."""
+
+    speaks_all = False
+
+    def __init__(self, path):
+        self.path = path
+
+    def command(self, ports, directory, fsync, segment_size):
+        sync = ["-F"] if fsync == "never" else ["-f", "0" if fsync == "always" else fsync]
+        return [self.path, "-l", "127.0.0.1", "-p", str(ports["beanstalk"]), "-b", str(directory),
+                "-s", str(segment_size)] + sync
+
+
+class Broker:
+    """Started and ended again and again in one directory."""
+
+    def __init__(self, kind, base):
+        self.kind = kind
+        self.directory = pathlib.Path(base) / "journal"
+        self.directory.mkdir()
+        self.log = open(pathlib.Path(base) / "log", "ab")
+        self.read_to = 0  # of the log
+        self.process = None
+        self.ports = {}
+
+    def spawn(self, fsync, segment_size):
+        self.ports = {name: free_port() for name in PROTOCOLS}
+        self.process = subprocess.Popen(
+            self.kind.command(self.ports, self.directory, fsync, segment_size),
+            stdout=self.log, stderr=self.log)
+
+    def start(self, fsync, segment_size):
+        """Returns how many seconds it takes until it answers."""
+        begun = time.monotonic()
+        self.spawn(fsync, segment_size)
+        done = wire.wait_for_answer(self.ports["beanstalk"], begun + START_SECONDS,
+                                    lambda: self.process.poll() is None)
+        if done is None:
+            self.kill()
+            raise Failure(f"the broker does not start: {self.last_words()}")
+        return done - begun
+
+    def start_and_kill(self, fsync, segment_size, after_for):
+        """Killed while it reads what was kept, perhaps."""
+        self.spawn(fsync, segment_size)
+        try:
+            self.process.wait(after_for)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return
+        raise Failure(f"the broker does not start: {self.last_words()}")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """As an administrator does."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise Failure("the broker does not stop") from None
+        if self.kind.speaks_all and code != 0:
+            raise Failure(f"the broker ends with {code}: {self.last_words()}")
+
+    def last_words(self):
+        words = pathlib.Path(self.log.name).read_bytes()[-LAST_WORDS:]
+        return words.decode(errors="replace")
+
+    def complaints(self):
+        """New lines of the log that say that something is wrong; a torn tail is not, after a
+        kill."""
+        text = pathlib.Path(self.log.name).read_text(errors="replace")
+        new, self.read_to = text[self.read_to:], len(text)
+        return [line for line in re.findall(COMPLAINT, new, re.MULTILINE)
+                if " journal_torn " not in line]
+
+    def files(self):
+        """The sizes of its files on the disk, set aside or used."""
+        return [path.stat().st_blocks * 512 for path in self.directory.iterdir()
+                if path.is_file() and path.name != "lock"]
+
+    def cut(self, count):
+        """Does away with the last bytes that were written, so many of them, as if the broker had
+        not cared for them. Returns how many there were: none where the newest file is new."""
+        newest = max((path for path in self.directory.iterdir() if path.suffix[1:].isdigit()),
+                     key=lambda path: int(path.suffix[1:]))
+        data = newest.read_bytes().rstrip(b"\0")
+        if len(data) < 2 * count:
+            return 0
+        with open(newest, "r+b") as file:
+            file.seek(len(data) - count)
+            file.write(bytes(count))
+        return count
+
+    def save(self, to):
+        """A copy of the directory, for who looks for the cause."""
+        shutil.rmtree(to, ignore_errors=True)
+        shutil.copytree(self.directory, to)
+
+    def close(self):
+        if self.process and self.process.poll() is None:
+            self.kill()
+        self.log.close()

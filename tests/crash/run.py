@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Kills the broker again and again while clients of all protocols work, and compares what it still
+knows with what they were told. README.md beside this file says what is checked.
+"""
+
+import argparse
+import pathlib
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+
+from book import Book, Ids
+from broker import Beanstalkd, Broker, Failure, Tandem
+from check import Check, bytes_needed
+from crowd import Crowd
+from family import Family
+
+POLICIES = ("always", "50", "never")
+SEGMENT_SIZES = (262144, 262144, 1048576, 8388608)
+SHOWN = 20  # violations of a round
+JOIN_SECONDS = 60
+MIB = 1 << 20
+
+
+class Trial:
+    """All rounds, and what the clients of the present one must know."""
+
+    def __init__(self, options, broker):
+        self.options = options
+        self.broker = broker
+        self.rng = random.Random(options.seed)
+        self.speaks_all = broker.kind.speaks_all
+        self.lock = threading.Lock()
+        self.over = threading.Event()
+        self.violations = []  # of the round
+        self.refusals = {}
+        self.round_number = 0
+        self.segment_size = 0  # as the broker says
+        self.cut = 0  # bytes of the journal, after the last round
+        ids = Ids()
+        self.books = [Book(f"f{number}", ids) for number in range(options.families)]
+        self.books.append(Book("crowd", ids))
+
+    def port(self, protocol):
+        return self.broker.ports[protocol]
+
+    def complain(self, text):
+        with self.lock:
+            self.violations.append(text)
+
+    def refused(self, word):
+        """A request that a healthy broker with room on its disk does not refuse."""
+        with self.lock:
+            self.refusals[word] = self.refusals.get(word, 0) + 1
+
+    def parties(self):
+        def rng(number):
+            return random.Random(f"{self.options.seed} {self.round_number} {number}")
+        families = [Family(self, book, book.name, rng(book.name)) for book in self.books[:-1]]
+        return families + [Crowd(self, self.books[-1], f"crowd-{number}", rng(number))
+                           for number in range(self.options.crowd)]
+
+    def run(self):
+        """Returns how many rounds had violations."""
+        bad = 0
+        while self.round_number < self.options.rounds or self.nothing_was_cut():
+            self.round_number += 1
+            bad += not self.run_round()
+            if bad and self.options.stop:
+                break
+        self.begin_round()
+        last_check, _ = self.restart("always", max(SEGMENT_SIZES))
+        last_check.run()
+        self.broker.stop()
+        self.hear_complaints()
+        print("after the last one: " + self.verdict(), flush=True)
+        return bad + bool(self.violations)
+
+    def nothing_was_cut(self):
+        return self.options.sabotage and not self.cut
+
+    def begin_round(self):
+        self.violations = []
+        self.refusals = {}
+        self.over.clear()
+
+    def restart(self, fsync, segment_size):
+        if self.options.save:
+            self.broker.save(self.options.save)
+        replayed_for = self.broker.start(fsync, segment_size)
+        return Check(self, self.books, self.rng), replayed_for
+
+    def run_round(self):
+        self.begin_round()
+        fsync = self.options.fsync or POLICIES[(self.round_number - 1) % len(POLICIES)]
+        segment_size = self.options.segment_size or self.rng.choice(SEGMENT_SIZES)
+        check, replayed_for = self.restart(fsync, segment_size)
+        check.run()
+        before = self.totals()
+        ending, worked_for, requests = self.work()
+        disk, files = self.measure_disk()
+        accepted, ended = (now - then for now, then in zip(self.totals(), before))
+        self.hear_complaints()
+        between = self.sabotage(fsync, segment_size)
+        print(f"round {self.round_number} fsync={fsync} segment={self.segment_size // 1024}K "
+              f"replay={1000 * replayed_for:.0f}ms unanswered-but-done={check.happened}: "
+              f"worked {worked_for:.1f} s, {requests} requests, {accepted} jobs accepted, "
+              f"{ended} ended, {sum(len(book.live) for book in self.books)} live, "
+              f"{files} files {disk}, {ending}{between}; {self.verdict()}", flush=True)
+        return not self.violations
+
+    def hear_complaints(self):
+        """What the broker has to say; after sabotage, only losses that the clients see count."""
+        if not self.options.sabotage:
+            self.violations += self.broker.complaints()
+
+    def totals(self):
+        return (sum(book.accepted for book in self.books), sum(book.ended for book in self.books))
+
+    def work(self):
+        """Everybody works until the broker ends."""
+        parties = self.parties()
+        begun = time.monotonic()
+        for party in parties:
+            party.start()
+        time.sleep(self.rng.uniform(0.3, 1) * self.options.seconds_per_round)
+        ending = self.end_broker()
+        worked_for = time.monotonic() - begun
+        self.over.set()
+        for party in parties:
+            party.join(JOIN_SECONDS)
+            if party.is_alive():
+                self.complain(f"{party.name} hangs")
+        return ending, worked_for, sum(party.requests for party in parties)
+
+    def end_broker(self):
+        if self.broker.process.poll() is not None:
+            raise Failure(f"the broker ended by itself: {self.broker.last_words()}")
+        if self.rng.random() < 0.15:
+            self.broker.stop()
+            return "stopped"
+        self.broker.kill()
+        return "killed"
+
+    def measure_disk(self):
+        """Its directory must not grow beyond what live jobs need."""
+        sizes = self.broker.files()
+        total, needed = sum(sizes), bytes_needed(self.books)
+        bound = 3 * needed + 3 * self.segment_size
+        if self.speaks_all and total > bound:
+            self.complain(f"{len(sizes)} files take {total} bytes: more than three times the "
+                          f"{needed} of live jobs, and three files of {self.segment_size}")
+        return f"{total / MIB:.1f} MiB of at most {bound / MIB:.1f}", len(sizes)
+
+    def sabotage(self, fsync, segment_size):
+        """What comes between two rounds: perhaps more crashes, perhaps damage."""
+        if self.options.sabotage:
+            self.cut = self.broker.cut(self.options.sabotage)
+            return f", {self.cut} bytes cut"
+        crashes = self.rng.choice([0, 0, 0, 1, 2])
+        for _ in range(crashes):
+            self.broker.start_and_kill(fsync, segment_size, self.rng.uniform(0, 0.05))
+        return f" and {crashes} times more at its start" if crashes else ""
+
+    def verdict(self):
+        lines = [f"  VIOLATION {text}" for text in self.violations[:SHOWN]]
+        if len(self.violations) > SHOWN:
+            lines.append(f"  and {len(self.violations) - SHOWN} more")
+        refusals = f", refused {self.refusals}" if self.refusals else ""
+        return "\n".join([f"{len(self.violations)} violations{refusals}"] + lines)
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    who = parser.add_mutually_exclusive_group(required=True)
+    who.add_argument("--tandemd", help="path of the broker")
+    who.add_argument("--beanstalkd", help="path of the reference; only one protocol is spoken then")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds-per-round", type=float, default=2,
+                        help="that clients work, at most")
+    parser.add_argument("--fsync", help="one policy for all rounds (each in turn)")
+    parser.add_argument("--segment-size", type=int, help="bytes, for all rounds")
+    parser.add_argument("--families", type=int, default=6)
+    parser.add_argument("--crowd", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--dir", help="where the journal's directory is made")
+    parser.add_argument("--stop", action="store_true", help="after a round with violations")
+    parser.add_argument("--save", help="keep a copy of the journal as it was found at each start")
+    parser.add_argument("--sabotage", type=int, metavar="BYTES",
+                        help="cut so many bytes off the journal after each round: exits with 0 "
+                             "only if that is noticed")
+    return parser.parse_args()
+
+
+def run(options, base):
+    kind = Tandem(options.tandemd) if options.tandemd else Beanstalkd(options.beanstalkd)
+    broker = Broker(kind, base)
+    trial = Trial(options, broker)
+    try:
+        bad = trial.run()
+    except Failure as failure:
+        bad = 1
+        print(f"after round {trial.round_number}: {failure}", flush=True)
+        print(trial.verdict(), flush=True)
+    finally:
+        broker.close()
+    accepted, ended = trial.totals()
+    print(f"{trial.round_number} rounds, {accepted} jobs accepted, {ended} ended, "
+          f"{bad} rounds with violations (seed {options.seed})")
+    return bad
+
+
+def main():
+    options = parse_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that the broker ends, too
+    with tempfile.TemporaryDirectory(prefix="crash-", dir=options.dir) as base:
+        bad = run(options, pathlib.Path(base))
+    good = bad > 0 if options.sabotage else bad == 0
+    print(f"# pass {int(good)}\n# fail {int(not good)}")
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
