@@ -9,11 +9,15 @@ import typing
 
 import beanstalk
 import gearman
+import nginx
 import posts
+from floor import Floor
 from neighbours import beside
 from servers import Failure, Server, load_command, run_load
 
 KEY_STEPS = 10
+# Before these comes a small one, for what uniques cost where few are queued.
+FIRST_KEYS = 20000
 # gearmand looks through ever longer lists for a unique: it would be at it for minutes.
 GEARMAND_KEY_STEPS = 2
 
@@ -25,6 +29,7 @@ class Case:
     arguments: list
     neighbour: typing.Optional[typing.Callable] = None
     amount: int = 0
+    floor: typing.Optional[Floor] = None  # measured beside the servers
 
 
 def order_of(servers, round_number):
@@ -33,30 +38,39 @@ def order_of(servers, round_number):
 
 def measure_cases(options, protocol, servers, cases):
     """{title: {server: [result of each round]}}"""
-    results = {case.title: {name: [] for name in servers} for case in cases}
+    results = {case.title: {} for case in cases}
     seconds = protocol.SECONDS if options.seconds is None else options.seconds
     timing = ["--seconds", str(seconds), "--warmup", str(options.warmup)]
     for round_number in range(options.rounds):
         for case in cases:
-            for name in order_of(servers, round_number):
+            known = {**{name: protocol for name in servers},
+                     **{name: case.floor for name in (case.floor.COMMANDS if case.floor else [])}}
+            for name in order_of(list(known), round_number):
                 progress(f"round {round_number + 1} of {options.rounds}: {case.title}: {name}")
-                with Server(protocol, name, options) as server, \
+                with Server(known[name], name, options) as server, \
                         beside(case.neighbour, server.port, case.amount):
-                    results[case.title][name].append(
+                    results[case.title].setdefault(name, []).append(
                         run_load(options, server, case.arguments + timing))
     return results
 
 
-def queue_keyed(options, name):
-    """[result of each step]: background jobs with a unique each, queued one step after another."""
+def key_steps(options, name):
+    """How many jobs are queued at the end of each step."""
     step = options.keys // KEY_STEPS
     steps = KEY_STEPS if name == "tandemd" else GEARMAND_KEY_STEPS
-    results = []
+    first = [FIRST_KEYS] if FIRST_KEYS < step else []
+    return first + [number * step for number in range(1, steps + 1)]
+
+
+def queue_keyed(options, name):
+    """{jobs at the end: result}: background jobs with a unique each, queued step by step."""
+    results, queued = {}, 0
     with Server(gearman, name, options) as server:
-        for number in range(steps):
-            results.append(run_load(options, server, [
-                "put", "--conns", "50", "--depth", "16", "--size", "64", "--jobs", str(step),
-                "--keys-from", str(number * step + 1)]))
+        for until in key_steps(options, name):
+            results[until] = run_load(options, server, [
+                "put", "--conns", "50", "--depth", "16", "--size", "64",
+                "--jobs", str(until - queued), "--keys-from", str(queued + 1)])
+            queued = until
     return results
 
 
@@ -66,8 +80,7 @@ def measure_keys(options, servers):
     for round_number in range(options.rounds):
         for name in order_of(servers, round_number):
             progress(f"round {round_number + 1} of {options.rounds}: uniques: {name}")
-            for number, result in enumerate(queue_keyed(options, name)):
-                queued = (number + 1) * (options.keys // KEY_STEPS)
+            for queued, result in queue_keyed(options, name).items():
                 results.setdefault(queued, {}).setdefault(name, []).append(result)
     return results
 
@@ -108,9 +121,11 @@ def measure_posts(options, servers):
     seconds = posts.SECONDS if options.seconds is None else options.seconds
     for round_number in range(options.rounds):
         for case in posts.cases():
-            for name in order_of(servers, round_number):
+            fixed = nginx.Nginx() if case.nginx and not options.server else None
+            known = {**{name: posts for name in servers}, **({nginx.NAME: fixed} if fixed else {})}
+            for name in order_of(list(known), round_number):
                 progress(f"round {round_number + 1} of {options.rounds}: {case.title}: {name}")
-                with Server(posts, name, options) as server:
+                with Server(known[name], name, options) as server:
                     results.setdefault(case.title, {}).setdefault(name, []).append(
                         posts.measure(options, server, case, seconds))
     return results
@@ -131,7 +146,7 @@ def measure_calls(options, servers):
     asking for the counts are not in it."""
     results = {}
     for title, arguments in [("lone put", ["put"]),
-                             ("put, batches of 16", ["put", "--depth", "16", "--batch"])]:
+                             ("put, batches of 64", ["put", "--depth", "64", "--batch"])]:
         for name in servers:
             progress(f"system calls: {title}: {name}")
             jobs = 1600

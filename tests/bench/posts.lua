@@ -34,8 +34,9 @@ end
 function done(summary, latency, requests)
     local errors = summary.errors
     print(string.format(
-        "measured requests=%d seconds=%.6f p50_us=%.1f p99_us=%.1f connect=%d read=%d write=%d " ..
-        "status=%d timeout=%d",
+        "measured requests=%d seconds=%.6f p50_us=%.1f p99_us=%.1f p999_us=%.1f " ..
+        "connect=%d read=%d write=%d status=%d timeout=%d",
         summary.requests, summary.duration / 1e6, latency:percentile(50), latency:percentile(99),
-        errors.connect, errors.read, errors.write, errors.status, errors.timeout))
+        latency:percentile(99.9), errors.connect, errors.read, errors.write, errors.status,
+        errors.timeout))
 end

@@ -48,6 +48,7 @@ class Posts:
     headers: list
     body: int
     workers: int
+    nginx: bool = False  # measured beside the servers
 
 
 COMMANDS = {"tandemd": tandemd, "gearmand-t1": gearmand(1), "gearmand-t4": gearmand(4)}
@@ -59,7 +60,7 @@ def cases():
     own; but for empty ones, which spare it the search for their like among all that wait."""
     return [
         Posts("background, empty, no workers", BACKGROUND, 0, 0),
-        Posts("background, 64 bytes, no workers", BACKGROUND, BODY, 0),
+        Posts("background, 64 bytes, no workers", BACKGROUND, BODY, 0, nginx=True),
         Posts("background, 64 bytes, 10 workers", BACKGROUND, BODY, 10),
         Posts("foreground, 64 bytes, 50 workers", [], BODY, 50),
     ]
@@ -99,7 +100,7 @@ def post(options, server, case, first_body, seconds):
                f"http://127.0.0.1:{server.ports[1]}/bench-0", "--", str(case.body),
                str(first_body)] + case.headers
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False,
-                          timeout=LOAD_SECONDS)
+                          timeout=seconds + LOAD_SECONDS)
     lines = [line for line in done.stdout.splitlines() if line.startswith("measured ")]
     if done.returncode != 0 or len(lines) != 1:
         raise Failure(f"wrk against {server.name} failed\n{done.stdout}{server.log_text()}")
@@ -115,11 +116,13 @@ def measure(options, server, case, seconds):
         cpu_before = server.cpu_seconds()
         result = post(options, server, case, AT_MOST, seconds)
         cpu = server.cpu_seconds() - cpu_before
-        check_books(server, posted + result["requests"], case.workers)
+        if server.protocol.books:
+            check_books(server, posted + result["requests"], case.workers)
     requests = result["requests"]
     return {"rate": requests / result["seconds"], "server_cpu_us": 1e6 * cpu / max(requests, 1),
             "server_busy": cpu / result["seconds"], "p50_us": result["p50_us"],
-            "p99_us": result["p99_us"], "errors": sum(result[kind] for kind in ERRORS)}
+            "p99_us": result["p99_us"], "p999_us": result["p999_us"],
+            "resident": server.resident(), "errors": sum(result[kind] for kind in ERRORS)}
 
 
 def check_books(server, posted, count):

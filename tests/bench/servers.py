@@ -72,9 +72,9 @@ class Server:
         raise Failure(f"{self.name} has gone:\n{self.log_text()}")
 
     def cpu_seconds(self):
-        """Of all its threads, so far."""
-        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Of all its threads that are there, so far."""
+        return sum(int(path.read_text().split()[0])
+                   for path in pathlib.Path(f"/proc/{self.pid}/task").glob("*/schedstat")) / 1e9
 
     def __enter__(self):
         return self
@@ -114,7 +114,8 @@ def run_load(options, server, arguments):
     """Runs the load generator and checks its count against the server's."""
     command = ["taskset", "-c", str(options.cores[1])] + load_command(
         options, server, arguments + ["--server-pid", str(server.pid)])
-    before = server.books()
+    counts = server.protocol.books is not None
+    before = server.books() if counts else None
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False,
                               timeout=LOAD_SECONDS)
@@ -123,7 +124,8 @@ def run_load(options, server, arguments):
     if done.returncode != 0:
         raise Failure(f"{' '.join(arguments)} against {server.name} failed\n{server.log_text()}")
     result = parse_line(done.stdout)
-    check_books(server, before, result)
+    if counts:
+        check_books(server, before, result)
     result["resident"] = server.resident()
     return result
 

@@ -4,6 +4,9 @@
 import statistics
 
 COLUMNS = ["rate", "server_cpu_us", "p50_us", "p99_us", "p999_us"]
+OURS = "tandemd"
+# How busy a core is whose server could not have done more.
+BUSY = 0.95
 
 
 def median(rounds, key):
@@ -17,10 +20,11 @@ def spread(rounds, key):
     return 50 * (max(values) - min(values)) / middle if middle else 0
 
 
-def print_speed(results, servers):
+def print_speed(results):
     print(f"{'':36}{'server':12}{'jobs/s':>9}{'+-':>5}{'cpu us/job':>12}{'+-':>5}"
           f"{'p50 us':>9}{'p99 us':>9}{'p99.9 us':>10}{'busy':>6} {'load':>6}{'MiB':>8}")
     for title, by_server in results.items():
+        servers = list(by_server)
         for name in servers:
             rounds = by_server[name]
             rate, cpu, *latencies = [median(rounds, key) for key in COLUMNS]
@@ -29,7 +33,7 @@ def print_speed(results, servers):
                   f"{spread(rounds, 'rate'):4.0f}%{cpu:12.2f}"
                   f"{spread(rounds, 'server_cpu_us'):4.0f}%"
                   f"{latencies[0]:9.0f}{latencies[1]:9.0f}{latencies[2]:10.0f}"
-                  f"{100 * busy:5.0f}%{'*' if busy < 0.95 else ' '}"
+                  f"{100 * busy:5.0f}%{'*' if busy < BUSY else ' '}"
                   f"{100 * median(rounds, 'load_busy'):5.0f}%"
                   f"{median(rounds, 'resident') / 2**20:8.1f}")
         print_ratios(by_server, servers)
@@ -50,17 +54,52 @@ def print_ratios(by_server, servers):
         print()
 
 
-def print_neighbours(results, servers):
-    print(f"{'put-reserve-delete cycles, 50 connections, beside':52}{'server':12}{'jobs/s':>9}"
-          f"{'share':>7}{'cpu us/job':>12}")
-    alone = next(iter(results.values()))
-    for title, by_server in results.items():
-        for name in servers:
-            rate = median(by_server[name], "rate")
-            print(f"{title if name == servers[0] else '':52}{name:12}{rate:9.0f}"
-                  f"{rate / median(alone[name], 'rate'):7.2f}"
-                  f"{median(by_server[name], 'server_cpu_us'):12.2f}")
+def goal_of(connections, by_server, disk):
+    """Acknowledged puts a second that are to be reached."""
+    reach = 0.8 * min(connections * median(disk, "rate"), median(by_server["in memory"], "rate"))
+    beanstalkd = by_server.get("beanstalkd")
+    return max(reach, median(beanstalkd, "rate")) if beanstalkd else reach
+
+
+def print_durable_goals(results, disk, servers):
+    """Each server's puts, told after a sync, beside what its disk can do."""
+    print(f"{'fsync = always, 1 in flight':30}{'syncs/s':>9}{'+-':>5}{'goal':>9}"
+          + "".join(f"{name:>12}" for name in servers) + f"{'puts/sync':>11}")
+    for connections, by_server in results.items():
+        goal = goal_of(connections, by_server, disk[connections])
+        syncs = median(disk[connections], "rate")
+        ours = median(by_server[servers[0]], "rate")
+        print(f"{format(connections) + ' connections':30}{syncs:9.0f}"
+              f"{spread(disk[connections], 'rate'):4.0f}%{goal:9.0f}"
+              + "".join(f"{median(by_server[name], 'rate'):12.0f}" for name in servers)
+              + f"{ours / syncs:11.1f}   {'met' if ours >= goal else 'missed'} by {servers[0]}")
+    print("syncs/s: of the disk, for as many records as there are connections. goal: the smaller\n"
+          "of 0.8 x connections x syncs/s and 0.8 x the rate in memory, and not below\n"
+          "beanstalkd's.\n")
+
+
+def print_replay(results, servers, jobs):
+    medians = {name: statistics.median(results[name]) for name in servers}
+    print_sizes("killed, until it answers again", medians, servers,
+                f"seconds, {jobs:,} jobs of 10 bytes", decimals=2)
     print()
+
+
+def print_neighbours(results, servers):
+    print(f"{'beside':52}{'server':12}{'jobs/s':>9}{'share':>7}{'cpu us/job':>12}{'share':>7}"
+          f"{'busy':>6}")
+    alone, load = None, None
+    for title, by_server in results.items():
+        if title.partition(": ")[0] != load:
+            alone, load = by_server, title.partition(": ")[0]
+        for name in servers:
+            rate, cpu = [median(by_server[name], key) for key in COLUMNS[:2]]
+            busy = median(by_server[name], "server_busy")
+            print(f"{title if name == servers[0] else '':52}{name:12}{rate:9.0f}"
+                  f"{rate / median(alone[name], 'rate'):7.2f}{cpu:12.2f}"
+                  f"{cpu / median(alone[name], 'server_cpu_us'):7.2f}"
+                  f"{100 * busy:5.0f}%{'*' if busy < BUSY else ''}")
+    print("share: of the same with nothing else there.\n")
 
 
 def print_keys(results, servers):
@@ -80,35 +119,41 @@ def print_keys(results, servers):
     print()
 
 
-def print_sizes(title, by_server, servers, unit):
-    row = "".join(f"{name} {by_server[name]:.1f}   " for name in servers)
+def print_sizes(title, by_server, servers, unit, decimals=1):
+    row = "".join(f"{name} {by_server[name]:.{decimals}f}   " for name in servers)
     ratio = (f"ratio {by_server[servers[0]] / by_server[servers[1]]:.2f}"
              if len(servers) == 2 and by_server[servers[1]] else "")
     print(f"{title:36}{row}{ratio}   ({unit})")
 
 
-def print_posts(results, servers):
+def print_posts(results):
     print(f"{'wrk, 1 thread, 50 connections':34}{'server':12}{'req/s':>9}{'+-':>5}"
-          f"{'cpu us/req':>12}{'+-':>5}{'p50 us':>9}{'p99 us':>9}{'busy':>6}{'errors':>8}")
+          f"{'cpu us/req':>12}{'+-':>5}{'p50 us':>9}{'p99 us':>9}{'p99.9 us':>10}{'busy':>6} "
+          f"{'errors':>7}{'MiB':>8}")
     for title, by_server in results.items():
+        servers = list(by_server)
         for name in servers:
             rounds = by_server[name]
+            busy = median(rounds, "server_busy")
             print(f"{title if name == servers[0] else '':34}{name:12}"
                   f"{median(rounds, 'rate'):9.0f}{spread(rounds, 'rate'):4.0f}%"
                   f"{median(rounds, 'server_cpu_us'):12.2f}"
                   f"{spread(rounds, 'server_cpu_us'):4.0f}%{median(rounds, 'p50_us'):9.0f}"
-                  f"{median(rounds, 'p99_us'):9.0f}{100 * median(rounds, 'server_busy'):5.0f}%"
-                  f"{sum(one['errors'] for one in rounds):8.0f}")
+                  f"{median(rounds, 'p99_us'):9.0f}{median(rounds, 'p999_us'):10.0f}"
+                  f"{100 * busy:5.0f}%{'*' if busy < BUSY else ' '}"
+                  f"{sum(one['errors'] for one in rounds):7.0f}"
+                  f"{median(rounds, 'resident') / 2**20:8.1f}")
         print_post_ratios(by_server, servers)
     print("gearmand hangs up behind each answer, so wrk connects anew for each request, which it\n"
-          "counts in no latency. busy: the server's core, which all its threads share; wrk and the\n"
-          "workers share the other.\n")
+          "counts in no latency. busy: the server's core, which all its threads share; wrk and\n"
+          "the workers share the other. *: it was less than 95 % busy: compare the CPU time.\n")
 
 
 def print_post_ratios(by_server, servers):
     for other in servers[1:]:
-        rate, cpu, p50, p99 = [median(by_server[servers[0]], key) / median(by_server[other], key)
-                               for key in ("rate", "server_cpu_us", "p50_us", "p99_us")]
-        print(f"{'ratio to ':>34}{other:12}{rate:9.2f}{'':5}{cpu:12.2f}{'':5}{p50:9.2f}{p99:9.2f}")
+        rate, cpu, *latencies = [median(by_server[servers[0]], key) / median(by_server[other], key)
+                                 for key in COLUMNS]
+        print(f"{'ratio to ':>34}{other:12}{rate:9.2f}{'':5}{cpu:12.2f}{'':5}"
+              f"{latencies[0]:9.2f}{latencies[1]:9.2f}{latencies[2]:10.2f}")
     if len(servers) > 1:
         print()

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""How long a turn of our loop takes at worst, with millions of jobs in a journal that is compacted
+while clients of all protocols work. The process says itself which turns were slow (`slow_turn`, CPU
+time of its thread); a client that asks one question after another says how late answers are."""
+
+import concurrent.futures
+import os
+import re
+import subprocess
+import time
+
+import beanstalk
+import posts
+from durable import fresh_directory
+from measure import progress
+from servers import LOAD_SECONDS, Failure, Server, parse_line, run_load
+from tables import OURS
+
+COMMANDS = {OURS: None}
+LONGEST = "longest turn, ms"
+SLOW = 1  # milliseconds
+SIZE = ["--size", str(posts.BODY)]
+FILL = ["put", "--conns", "10", "--depth", "64", *SIZE]
+ASK_EVERY = 0.005
+POSTS = posts.Posts("foreground", [], posts.BODY, 0)
+
+
+class Everything:
+    """All protocols on one journal: beanstalk, HTTP, Gearman."""
+
+    NAME, PORTS = "beanstalk", 3
+
+    def __init__(self, directory):
+        self.books = beanstalk.books
+        self.COMMANDS = {OURS: lambda options, bean, http, gear: [
+            options.tandemd, "--config", os.devnull,
+            "--set", f"beanstalk.listen=127.0.0.1:{bean}",
+            "--set", f"http.listen=127.0.0.1:{http}",
+            "--set", f"gearman.listen=127.0.0.1:{gear}",
+            "--set", f"journal.dir={directory}", "--set", f"server.slow_turn={SLOW}"]}
+
+
+def work(options, port, protocol, arguments):
+    """What the load generator counted."""
+    done = subprocess.run(
+        ["taskset", "-c", str(options.cores[1]), options.load, "--protocol", protocol,
+         "--port", str(port), "--warmup", "0", "--seconds", str(options.turn_seconds), *SIZE,
+         *arguments], stdout=subprocess.PIPE, text=True, check=False,
+        timeout=options.turn_seconds + LOAD_SECONDS)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(arguments)} failed")
+    return parse_line(done.stdout)["rate"]
+
+
+def post(options, server):
+    result = posts.post(options, server, POSTS, 0, options.turn_seconds)
+    return result["requests"] / result["seconds"]
+
+
+def ask(options, port):
+    """Milliseconds from each question to its answer."""
+    os.sched_setaffinity(0, {options.cores[1]})  # of this thread
+    peer = beanstalk.Peer(port)
+    late = []
+    end = time.monotonic() + options.turn_seconds
+    while (begun := time.monotonic()) < end:
+        peer.ask("list-tube-used\r\n", 1)
+        late.append(1000 * (time.monotonic() - begun))
+        time.sleep(ASK_EVERY)
+    peer.close()
+    return sorted(late)
+
+
+def mix(options, server):
+    """({who: jobs a second}, [milliseconds])"""
+    bean, _, gear = server.ports
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        rates = {
+            "beanstalk": pool.submit(work, options, bean, "beanstalk", ["cycle", "--conns", "20"]),
+            "Gearman": pool.submit(work, options, gear, "gearman",
+                                   ["trips", "--producers", "20", "--workers", "10"]),
+            "HTTP": pool.submit(post, options, server),
+        }
+        late = pool.submit(ask, options, bean)
+        return {who: rate.result() for who, rate in rates.items()}, late.result()
+
+
+def measure(options):
+    """{what: {server: number}}"""
+    with fresh_directory(options) as directory:
+        with Server(Everything(directory), OURS, options) as server:
+            progress(f"turns: {options.turn_jobs} jobs")
+            run_load(options, server, FILL + ["--jobs", str(options.turn_jobs)])
+            filled = len(slow_turns(server))
+            progress(f"turns: {options.turn_seconds:g} seconds of everything")
+            rates, late = mix(options, server)
+            slow = slow_turns(server)
+    found = {
+        LONGEST: max(slow[filled:], default=SLOW),
+        "turns above 1 ms": len(slow) - filled,
+        "longest turn while it was filled, ms": max(slow[:filled], default=SLOW),
+        "an answer, median, ms": late[len(late) // 2],
+        "an answer, p99, ms": late[len(late) * 99 // 100],
+        "an answer at worst, ms": late[-1],
+        **{f"{who}, jobs/s": rate for who, rate in rates.items()},
+    }
+    return {what: {OURS: number} for what, number in found.items()}
+
+
+def slow_turns(server):
+    """Milliseconds of CPU time of each turn that took more than SLOW."""
+    return [int(us) / 1000 for us in re.findall(r"slow_turn us=(\d+)", server.log_text())]
+
+
+def print_turns(options, found):
+    print(f"{options.turn_jobs:,} jobs held, {options.turn_seconds:g} seconds of everything")
+    for what, by_server in found.items():
+        print(f"  {what:40}{by_server[OURS]:12.2f}")
+    print(f"turns: by CPU time of the thread; {SLOW} stands for less, too.\n")

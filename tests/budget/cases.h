@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_BUDGET_CASES_H
+#define TANDEM_TESTS_BUDGET_CASES_H
+
+// What is counted: the same operation, so many times, by one or a few callers. Each case looks at
+// the answers, so that nothing that went wrong is taken for cheap.
+
+#include "tests/budget/host.h"
+
+#include <stdbool.h>
+
+// The body of each job.
+#define BODY_64 "abcdefghijklmnopqrstuvwxyz012345ABCDEFGHIJKLMNOPQRSTUVWXYZ678901"
+
+struct budget_case {
+    const char *name; // as in the file of figures; NULL ends a table
+    void (*run)(struct host *host, unsigned long count);
+    bool durable;
+};
+
+// The cases of one protocol.
+struct budget_area {
+    const struct frontend *frontend;
+    const void *settings;
+    const struct budget_case *cases;
+};
+
+extern const struct budget_area beanstalk_area;
+extern const struct budget_area gearman_area;
+extern const struct budget_area http_area;
+
+#endif

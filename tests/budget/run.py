@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Counts the instructions of each operation, and compares them with the figures in the tree.
+
+A case is run with N operations and with 2 N; the difference is what N of them cost, without what
+is done once. Fails where a case takes a tenth more than its figure."""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+FIGURES = pathlib.Path(__file__).with_name("figures")
+COUNT = 2000
+TOLERANCE = 0.10
+
+# The C library chooses its copying functions by the processor; here it is to take the same ones
+# everywhere, those that every 64-bit machine of that kind has.
+TUNABLES = "glibc.cpu.hwcaps=" + ",".join(f"-{capability}" for capability in (
+    "AVX_Fast_Unaligned_Load", "AVX2_Usable", "AVX2", "AVX512F", "AVX512VL", "EVEX", "ERMS", "FSRM",
+    "SSE4_1", "SSE4_2", "SSSE3", "Fast_Unaligned_Copy"))
+
+
+def collect(options, case, count):
+    """Instructions of that many operations."""
+    done = subprocess.run(
+        [options.valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null",
+         "--toggle-collect=host_turn", options.program, case, str(count)],
+        env={**os.environ, "GLIBC_TUNABLES": TUNABLES}, text=True, capture_output=True)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or not found or int(found.group(1)) == 0:
+        sys.exit(f"{case}: nothing was counted\n{done.stdout}{done.stderr}")
+    return int(found.group(1))
+
+
+def measure(options, case):
+    return round((collect(options, case, 2 * COUNT) - collect(options, case, COUNT)) / COUNT)
+
+
+def read_figures():
+    lines = [line.split() for line in FIGURES.read_text().splitlines() if line[:1] not in ("", "#")]
+    return {name: int(figure) for name, figure in lines}
+
+
+def write_figures(figures):
+    head = [line for line in FIGURES.read_text().splitlines() if line.startswith("#")]
+    FIGURES.write_text("\n".join(head + [f"{name} {n}" for name, n in figures.items()]) + "\n")
+
+
+def compare(case, old, new):
+    """Prints a line; True where the case has become too dear, or is unknown."""
+    if old is None:
+        print(f"{case:34} {'-':>8} {new:>8}  has no figure")
+        return True
+    change = new / old - 1
+    remark = ""
+    if change > TOLERANCE:
+        remark = "  more than a tenth above its figure"
+    elif change < -TOLERANCE:
+        remark = "  more than a tenth below its figure: write the new one down"
+    print(f"{case:34} {old:>8} {new:>8} {100 * change:>+7.1f} %{remark}", flush=True)
+    return change > TOLERANCE
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", required=True,
+                        help="the program `instruction_budget` of a release build")
+    parser.add_argument("--valgrind", default="valgrind")
+    parser.add_argument("--write", action="store_true", help="write new figures down")
+    parser.add_argument("cases", nargs="*", help="only these")
+    options = parser.parse_args()
+
+    names = subprocess.run([options.program], check=True, text=True, capture_output=True).stdout
+    names = names.split()
+    figures = read_figures()
+    print(f"{'instructions for each':34} {'figure':>8} {'now':>8}")
+    new = {}
+    dear = False
+    for case in options.cases or names:
+        new[case] = measure(options, case)
+        dear |= compare(case, figures.get(case), new[case])
+    if options.write:
+        merged = {**figures, **new}
+        write_figures({name: merged[name] for name in names if name in merged})
+    elif dear or set(figures) - set(names):
+        for case in sorted(set(figures) - set(names)):
+            print(f"{case:34} there is no such case")
+        print(f"\nWhere that is meant, write the new figures down:\n"
+              f"    {sys.argv[0]} --program {options.program} --write")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
