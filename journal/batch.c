@@ -2,6 +2,7 @@
 #include "journal/batch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // Kept beyond what was asked for: batches come and go.
 enum { KEPT_BEYOND = 32 };
@@ -128,6 +129,34 @@ static void chunk_drop(struct chunk *chunk, struct chunk_pool *pool)
     } else {
         free(chunk);
     }
+}
+
+static bool chunk_fits(const struct chunk *tail, const struct chunk *chunk)
+{
+    return tail && !tail->blob && tail->segment == chunk->segment &&
+           tail->offset + tail->used == chunk->offset && chunk->used <= CHUNK_BYTES - tail->used;
+}
+
+void batch_pack(struct batch *batch, struct batch *more, struct chunk_pool *pool)
+{
+    struct chunk *chunk = more->head;
+    struct chunk *tail = batch->tail;
+
+    if (chunk && chunk_fits(tail, chunk)) {
+        size_t size = chunk_size(chunk);
+
+        memcpy(tail->bytes + tail->used, chunk->bytes, chunk->used);
+        tail->used += chunk->used;
+        tail->blob = chunk->blob;
+        tail->padding = chunk->padding;
+        chunk->blob = NULL;
+        more->head = chunk->next;
+        more->tail = more->head ? more->tail : NULL;
+        batch->bytes += size;
+        more->bytes -= size;
+        chunk_drop(chunk, pool);
+    }
+    batch_append(batch, more);
 }
 
 void batch_drop_synced(struct batch *batch, struct chunk_pool *pool)

@@ -97,6 +97,11 @@ void batch_refer(struct batch *batch, struct blob *blob, size_t padding);
 // and keeps its position.
 void batch_append(struct batch *batch, struct batch *more);
 
+// The same, but what fits into the last chunk of `batch`, and stands right behind it, is copied
+// there: very many small batches take no more memory than one that is as large as they are
+// together.
+void batch_pack(struct batch *batch, struct batch *more, struct chunk_pool *pool);
+
 // Gives back the chunks that are synced already.
 void batch_drop_synced(struct batch *batch, struct chunk_pool *pool);
 

@@ -101,7 +101,7 @@ static void keep_unsynced(struct journal *journal)
     if (batch->marked) {
         codec_put_number(batch->head->bytes, CODEC_SYNCED, 0);
     }
-    batch_append(&journal->unsynced, batch);
+    batch_pack(&journal->unsynced, batch, &journal->pool);
 }
 
 static void written(struct journal *journal)

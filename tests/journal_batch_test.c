@@ -419,6 +419,84 @@ static void what_was_set_aside_serves_without_memory(void **state)
 
 #define BENCH_TEST(f) cmocka_unit_test_setup_teardown(f, bench_setup, bench_teardown)
 
+static size_t chunks_of(const struct batch *batch)
+{
+    size_t count = 0;
+
+    for (const struct chunk *chunk = batch->head; chunk; chunk = chunk->next) {
+        count++;
+    }
+    return count;
+}
+
+static void small_batches_are_packed_into_few_chunks(void **state)
+{
+    struct segment *segment = segment_at(1, 72);
+    struct segment *other = segment_at(2, 72);
+    struct chunk_pool pool = {0};
+    struct batch all;
+
+    (void)state;
+    batch_init(&all, 0);
+    for (unsigned i = 0; i < 1000; i++) {
+        struct batch batch;
+        char *to;
+
+        batch_init(&batch, i + 1);
+        to = batch_reserve(&batch, &pool, i < 999 ? segment : other, 24);
+        assert_non_null(to);
+        memset(to, (int)(i & 0xff), 24);
+        batch_pack(&all, &batch, &pool);
+        assert_true(batch_empty(&batch));
+        assert_int_equal(all.bytes, 24 * ((size_t)i + 1));
+        assert_int_equal(all.position, i + 1);
+    }
+    // One for each segment.
+    assert_int_equal(chunks_of(&all), 2);
+    assert_int_equal(all.head->used, 999 * 24);
+    for (unsigned i = 0; i < 999; i++) {
+        assert_int_equal((unsigned char)all.head->bytes[24 * i], i & 0xff);
+    }
+    batch_drop(&all, &pool);
+    chunk_pool_clear(&pool);
+    segment_free(segment);
+    segment_free(other);
+}
+
+static void what_follows_a_body_or_a_gap_is_not_packed(void **state)
+{
+    struct segment *segment = segment_at(1, 72);
+    struct chunk_pool pool = {0};
+    struct blob *blob = blob_copy(slice_of("0123456789", 10));
+    struct batch all;
+    struct batch batch;
+
+    (void)state;
+    batch_init(&all, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        batch_init(&batch, i + 1);
+        assert_non_null(batch_reserve(&batch, &pool, segment, 24));
+        if (i == 1) {
+            batch_refer(&batch, blob, 6);
+        }
+        batch_pack(&all, &batch, &pool);
+    }
+    // The body is the end of a chunk.
+    assert_int_equal(chunks_of(&all), 2);
+    assert_int_equal(all.head->used, 48);
+    assert_ptr_equal(all.head->blob, blob);
+    assert_int_equal(all.bytes, 3 * 24 + 16);
+    segment->end += 8;
+    batch_init(&batch, 4);
+    assert_non_null(batch_reserve(&batch, &pool, segment, 24));
+    batch_pack(&all, &batch, &pool);
+    assert_int_equal(chunks_of(&all), 3);
+    batch_drop(&all, &pool);
+    blob_unref(blob);
+    chunk_pool_clear(&pool);
+    segment_free(segment);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +509,8 @@ int main(void)
         cmocka_unit_test(a_row_whose_oldest_go_stays_small),
         cmocka_unit_test(an_empty_row_goes_on_at_any_number),
         cmocka_unit_test(room_is_refused_without_memory),
+        cmocka_unit_test(small_batches_are_packed_into_few_chunks),
+        cmocka_unit_test(what_follows_a_body_or_a_gap_is_not_packed),
         BENCH_TEST(records_stand_one_after_the_other),
         BENCH_TEST(a_record_is_whole_within_its_chunk),
         BENCH_TEST(a_body_that_is_referred_to_ends_its_chunk),
