@@ -8,9 +8,9 @@
 
 // What one turn may do: so much, and more where the core appended much, so that compaction keeps
 // pace with any load; but no more than what takes a few milliseconds.
-enum { LOOK_LEAST = 1024, LOOK_MOST = 16384, LOOKS_A_RECORD = 4, QUEUES_A_TURN = 256 };
+enum { LOOK_LEAST = 1024, LOOK_MOST = 8192, LOOKS_A_RECORD = 4, QUEUES_A_TURN = 256 };
 #define COPY_LEAST ((uint64_t)64 * 1024)
-#define COPY_MOST ((uint64_t)2 * 1024 * 1024)
+#define COPY_MOST ((uint64_t)1024 * 1024)
 // A row of very many small segments, as restarts leave, is shortened whatever it takes.
 enum { SEGMENTS_MOST = 16 };
 
@@ -155,12 +155,17 @@ static void finish(struct journal *journal)
     journal->compaction = (struct compaction){0};
 }
 
+static bool is_unsound(const struct journal *journal)
+{
+    return journal->segments.first < journal->unsound_below;
+}
+
 void compact_step(struct journal *journal)
 {
     struct compaction *at = &journal->compaction;
     struct budget budget = budget_of(journal);
 
-    at->runs = (at->runs || journal->emptying || is_wanted(journal)) && !journal->removing &&
+    at->runs = (at->runs || is_unsound(journal) || is_wanted(journal)) && !journal->removing &&
                journal->segments.count > 1 && journal->failing_at == NSEC_NEVER;
     at->blocked = false;
     if (!at->runs) {

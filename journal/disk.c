@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define LOCK_NAME "lock"
@@ -178,6 +179,15 @@ static int disk_truncate(void *self, int file, uint64_t size)
     return error;
 }
 
+static uint64_t disk_room(void *self)
+{
+    const struct disk *disk = self;
+    struct statvfs room;
+
+    return fstatvfs(disk->directory, &room) == 0 ? (uint64_t)room.f_bavail * room.f_frsize
+                                                 : UINT64_MAX;
+}
+
 static int disk_rename(void *self, const char *from, const char *to)
 {
     const struct disk *disk = self;
@@ -315,6 +325,7 @@ int journal_disk_open(struct journal_io *io, const char *path)
         .sync = disk_sync,
         .allocate = disk_allocate,
         .truncate = disk_truncate,
+        .room = disk_room,
         .rename = disk_rename,
         .remove = disk_remove,
         .sync_directory = disk_sync_directory,

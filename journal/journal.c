@@ -118,6 +118,7 @@ static bool begin_file(struct journal *journal, struct journal_error *why)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         task.size = sizes[i];
         if (do_task(journal, &task) == 0) {
+            journal->room = task.room;
             room_follow(journal, task.segment);
             return true;
         }
@@ -192,17 +193,16 @@ static bool renew_step(struct journal *journal)
            journal->segments.count < count;
 }
 
-// What was damaged is not needed once all jobs are written anew.
+// What was damaged is not needed once all its jobs are written anew.
 static bool renew(struct journal *journal, struct journal_error *why)
 {
-    journal->emptying = true;
-    while (journal->segments.count > 1 || journal->removing) {
+    journal->unsound_below = journal->current->number;
+    while (journal->segments.first < journal->unsound_below || journal->removing) {
         if (!renew_step(journal)) {
             journal_complain(why, "what was good cannot be written anew");
             return false;
         }
     }
-    journal->emptying = false;
     return true;
 }
 

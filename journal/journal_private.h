@@ -45,6 +45,7 @@ struct journal {
     struct segment *fresh;    // set aside for when a segment must be given up
     struct segment *removing; // taken out of the row, its file is to go; NULL: none
     uint64_t removable_at;    // ... when this position is synced
+    uint64_t unsound_below;   // segments of lower numbers are to go, whatever they have
     struct chunk_pool pool;
     uint64_t salts; // how many were drawn
 
@@ -61,6 +62,7 @@ struct journal {
     uint64_t live;         // bytes of the full records of live jobs
     uint64_t paused;       // of pauses, as compaction last found them
     uint64_t promised;     // bytes that live jobs may still need
+    uint64_t room;         // bytes that were left on the disk when that was last looked at
     uint64_t ids_end;      // ids below it may be given out: that is kept
     uint64_t ids_asked;    // the same, as last appended
     uint64_t ids_position; // where that was
@@ -88,7 +90,6 @@ struct journal {
     bool locked;
     bool opened;      // from now on the core appends
     bool closing;     // from now on everything is synced
-    bool emptying;    // all segments but the current one are to go, whatever they have
     bool busy;        // the hand has `task`
     bool pauses;      // there have been any
     bool care_is_due; // a batch has passed: care may come before the next

@@ -16,6 +16,8 @@ enum { CHUNKS_SET_ASIDE = 32 };
 // about ids and emptied segments, and the beginning of another file where the process is started
 // anew on a full disk.
 #define SLACK ((uint64_t)16 * 1024)
+// What goes beyond a segment may be this share of what is left on the disk.
+enum { OVERFLOW_SHARE = 4 };
 
 bool room_has_memory(struct journal *journal)
 {
@@ -81,6 +83,15 @@ void room_learn_size(struct journal *journal, size_t size)
     }
 }
 
+// What goes beyond the current segment must find room on the disk later: there must be plenty now.
+static bool may_overflow(const struct journal *journal, uint64_t size)
+{
+    uint64_t wanted = journal->current->end + journal->promised + size + SLACK;
+    uint64_t beyond = wanted > journal->current->size ? wanted - journal->current->size : 0;
+
+    return beyond <= journal->room / OVERFLOW_SHARE;
+}
+
 bool room_is_there(struct journal *journal, const struct record *record)
 {
     uint64_t extra;
@@ -93,7 +104,8 @@ bool room_is_there(struct journal *journal, const struct record *record)
     if (journal->full) {
         return record->kind != RECORD_SUBMIT && fits_current(journal, size, extra + SLACK);
     }
-    return true;
+    return fits_current(journal, size, extra + SLACK) || fits_spare(journal, size, extra + SLACK) ||
+           may_overflow(journal, size + extra);
 }
 
 bool room_overflows(const struct journal *journal)

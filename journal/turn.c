@@ -147,7 +147,7 @@ static void has_no_room(struct journal *journal)
 static void resized(struct journal *journal)
 {
     journal->task.segment->size = journal->task.size;
-    if (journal->spare) {
+    if (journal->spare && room_spare_suffices(journal)) {
         has_room(journal);
     }
 }
@@ -216,6 +216,9 @@ static void take_in_failure(struct journal *journal)
 static void take_in(struct journal *journal)
 {
     journal->busy = false;
+    if (journal->task.kind == TASK_PREPARE || journal->task.kind == TASK_RESIZE) {
+        journal->room = journal->task.room;
+    }
     if (journal->task.error) {
         take_in_failure(journal);
         return;
@@ -399,6 +402,15 @@ static bool sync_is_due(const struct journal *journal)
             nsec_add(journal->dirty_at, journal->settings.sync_every_for) <= present(journal));
 }
 
+// What is to be written comes before what may come: where there is no room, the spare gives up its.
+static bool make_larger(struct journal *journal, struct segment *segment)
+{
+    if (journal->failures > 0 && journal->spare && journal->spare->size > 0) {
+        return resize(journal, journal->spare, 0);
+    }
+    return resize(journal, segment, room_wanted(journal, segment));
+}
+
 static bool write_batch(struct journal *journal)
 {
     struct task task = {.kind = TASK_WRITE, .batch = &journal->writing};
@@ -413,7 +425,7 @@ static bool write_batch(struct journal *journal)
     }
     segment = room_too_small(journal);
     if (segment) {
-        return resize(journal, segment, room_wanted(journal, segment));
+        return make_larger(journal, segment);
     }
     say_how_far_synced(&journal->writing);
     task.before = written_last(journal);

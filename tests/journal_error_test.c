@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // A disk that fails or hangs: who is told what, and when; and what holds back those who submit.
+#include "journal/codec.h"
 #include "tests/support/journal_bed.h"
 
 #include <errno.h>
@@ -257,6 +258,33 @@ static void nothing_is_asked_for_while_the_memory_set_aside_runs_out(void **stat
     bed_free(bed);
 }
 
+// What is written anew takes several files itself.
+static void a_repair_of_much_comes_to_an_end(void **state)
+{
+    struct bed *bed = BED(.sync_every_for = 0);
+    char name[SEGMENT_NAME_MAX];
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        assert_true(BED_PUT(bed, .body_len = 700) > 0);
+        (void)bed_turns(bed);
+    }
+    bed_abandon(bed);
+    fake_disk_kill(bed->disk);
+    segment_name(2, name);
+    fake_disk_flip(bed->disk, name, CODEC_SEGMENT_HEAD + 100, 1);
+    assert_false(bed_open(bed));
+    bed->options.repair = true;
+    assert_true(bed_open(bed));
+    assert_in_range(bed_count(bed), 195, 200);
+    assert_true(bed_info(bed).current - bed_info(bed).oldest < 10);
+    bed->options.repair = false;
+    assert_true(bed_close(bed));
+    assert_true(bed_open(bed));
+    assert_in_range(bed_count(bed), 195, 200);
+    bed_free(bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +295,7 @@ int main(void)
         cmocka_unit_test(nobody_is_given_up_where_nobody_waits),
         cmocka_unit_test(each_time_is_told_once),
         cmocka_unit_test(submitters_are_held_back_while_much_waits_for_the_disk),
+        cmocka_unit_test(a_repair_of_much_comes_to_an_end),
         cmocka_unit_test(submitters_are_held_back_while_a_segment_is_overfull),
         cmocka_unit_test(nothing_is_asked_for_while_the_memory_set_aside_runs_out),
     };

@@ -276,6 +276,41 @@ static void draining_a_full_journal_frees_its_space(void **state)
     }
 }
 
+// All that one turn can take, before anybody knows that there is no room for the next file: what is
+// accepted must fit, or nothing could be written any more, not even ends.
+static void a_burst_beyond_the_disk_is_refused_in_time(void **state)
+{
+    (void)state;
+    for (uint64_t left = 0; left < 400000; left += 13777) {
+        struct bed *bed = BED(.sync_every_for = 0);
+        unsigned refused = 0;
+        uint64_t id;
+
+        (void)bed_turns(bed);
+        fake_disk_set_budget(bed->disk, fake_disk_used(bed->disk) + left);
+        for (int turn = 0; turn < 10; turn++) {
+            for (int i = 0; i < 60; i++) {
+                refused += BED_PUT(bed, .body_len = BODY) == 0;
+            }
+            bed_turn(bed);
+        }
+        bed_pass(bed, SEC(8));
+        assert_true(refused > 0);
+        assert_true(bed_acknowledged(bed));
+        while ((id = bed_take(bed))) {
+            assert_status(STATUS_OK, bed_complete(bed, id));
+            bed_turn(bed);
+        }
+        bed_pass(bed, SEC(8));
+        assert_true(bed_acknowledged(bed));
+        assert_int_equal(bed->gave_up, 0);
+        assert_true(BED_PUT(bed, .body_len = BODY) > 0);
+        (void)bed_turns(bed);
+        bed_expect_survives_all(bed);
+        bed_free(bed);
+    }
+}
+
 // One job that stays, and jobs that come and go: what is not needed any more is all that fills the
 // disk.
 static void a_full_disk_is_no_end_to_traffic_that_leaves_nothing(void **state)
@@ -370,6 +405,7 @@ int main(void)
         cmocka_unit_test(jobs_that_are_not_kept_go_on_on_a_full_disk),
         cmocka_unit_test(room_that_comes_is_used),
         cmocka_unit_test(draining_a_full_journal_frees_its_space),
+        cmocka_unit_test(a_burst_beyond_the_disk_is_refused_in_time),
         cmocka_unit_test(a_full_disk_is_no_end_to_traffic_that_leaves_nothing),
         cmocka_unit_test(a_journal_opens_on_a_full_disk_and_jobs_can_be_worked),
         cmocka_unit_test(a_burst_that_fills_the_disk_does_no_harm),

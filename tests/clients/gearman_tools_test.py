@@ -138,7 +138,9 @@ class ToolsTest(unittest.TestCase):
         gearman("-b", "-f", self.name, "-u", "the-same", data="once")
         gearman("-b", "-f", self.name, "-u", "the-same", data="twice")
         self.assertEqual(row("--priority-status", self.name), [1, 2, 1, 0])
-        worker = self.worker("-c", "4", command=("sh", "-c", "cat >&2; echo >&2"))
+        # It may be done before anybody sees it.
+        worker = self.start("-w", "-f", self.name, "-c", "4", "--", "sh", "-c",
+                            "cat >&2; echo >&2")
         self.assertEqual(worker.wait(SECONDS), 0)
         self.assertEqual(worker.stdout.read().split(), ["-I", "once", "-L"])
 

@@ -398,6 +398,14 @@ static int disk_truncate(void *self, int file, uint64_t size)
     return trace(disk, fate.error, "truncate %s %zu", name_of(disk, file), (size_t)size);
 }
 
+static uint64_t disk_room(void *self)
+{
+    const struct fake_disk *disk = self;
+    uint64_t used = fake_disk_used(disk);
+
+    return used < disk->budget ? disk->budget - used : 0;
+}
+
 static int disk_rename(void *self, const char *from, const char *to)
 {
     struct fake_disk *disk = self;
@@ -450,6 +458,7 @@ struct journal_io fake_disk_io(struct fake_disk *disk)
         .sync = disk_sync,
         .allocate = disk_allocate,
         .truncate = disk_truncate,
+        .room = disk_room,
         .rename = disk_rename,
         .remove = disk_remove,
         .sync_directory = disk_sync_directory,

@@ -101,6 +101,7 @@ static bool start(struct bed *bed)
         .fail_for = bed->options.fail_for ? bed->options.fail_for : SEC(5),
         .secret = 7,
         .now = read_clock,
+        .repair = bed->options.repair,
     };
     const struct journal_hand hand = fake_hand_hand(&bed->hand);
     const struct broker_options options = {.recorder = &bed_recorder, .store = bed, .secret = 11};

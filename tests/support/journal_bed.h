@@ -35,6 +35,7 @@ struct bed_options {
     size_t max_pending;    // 0: much
     nsec_t fail_for;       // 0: 5 seconds
     bool no_book;          // for jobs beyond number
+    bool repair;           // what is damaged is taken over as far as it is good
     bool bounded;          // asserts after each turn that the disk is not used beyond measure
 };
 

@@ -7,8 +7,8 @@
 
 #include "tests/support/journal_bed.h"
 
-// Some hundred verbs of every kind, over several of the smallest segments, with compaction on the way.
-// Always the same.
+// Some hundred verbs of every kind, over several of the smallest segments, with compaction on the
+// way. Always the same.
 void work_a_while(struct bed *bed);
 
 // So many verbs, turns and pauses by chance. `*dice` is the state of a generator, not 0.
