@@ -118,7 +118,6 @@ static bool begin_file(struct journal *journal, struct journal_error *why)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         task.size = sizes[i];
         if (do_task(journal, &task) == 0) {
-            journal->room = task.room;
             room_follow(journal, task.segment);
             return true;
         }

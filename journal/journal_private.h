@@ -62,7 +62,6 @@ struct journal {
     uint64_t live;         // bytes of the full records of live jobs
     uint64_t paused;       // of pauses, as compaction last found them
     uint64_t promised;     // bytes that live jobs may still need
-    uint64_t room;         // bytes that were left on the disk when that was last looked at
     uint64_t ids_end;      // ids below it may be given out: that is kept
     uint64_t ids_asked;    // the same, as last appended
     uint64_t ids_position; // where that was

@@ -89,7 +89,7 @@ static bool may_overflow(const struct journal *journal, uint64_t size)
     uint64_t wanted = journal->current->end + journal->promised + size + SLACK;
     uint64_t beyond = wanted > journal->current->size ? wanted - journal->current->size : 0;
 
-    return beyond <= journal->room / OVERFLOW_SHARE;
+    return beyond == 0 || beyond <= journal->io->room(journal->io->disk) / OVERFLOW_SHARE;
 }
 
 bool room_is_there(struct journal *journal, const struct record *record)

@@ -298,7 +298,4 @@ void task_run(struct task *task, const struct journal_io *io)
     task->failed = NULL;
     task->bad = NULL;
     (void)runs[task->kind](task, io);
-    if (task->kind == TASK_PREPARE || task->kind == TASK_RESIZE) {
-        task->room = io->room(io->disk);
-    }
 }

@@ -38,7 +38,6 @@ struct task {
     // The outcome.
     int error;           // 0, or an errno value
     const char *failed;  // what it was that failed: "write", "sync" ...; static; NULL: nothing
-    uint64_t room;       // PREPARE, RESIZE: bytes that are left on the disk
     struct segment *bad; // whose file it was, NULL where none of the batch's
     nsec_t took_for;     // by the clock that the hand was given
 };

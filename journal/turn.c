@@ -216,9 +216,6 @@ static void take_in_failure(struct journal *journal)
 static void take_in(struct journal *journal)
 {
     journal->busy = false;
-    if (journal->task.kind == TASK_PREPARE || journal->task.kind == TASK_RESIZE) {
-        journal->room = journal->task.room;
-    }
     if (journal->task.error) {
         take_in_failure(journal);
         return;

@@ -35,6 +35,8 @@ bool signals_open(struct signals *signals, struct event_base *base, signal_handl
     signals->handler = handler;
     signals->context = context;
     (void)sigaction(SIGPIPE, &ignore, NULL);
+    // A file that may not grow is an error of its write, as a full disk is.
+    (void)sigaction(SIGXFSZ, &ignore, NULL);
     for (size_t i = 0; i < SIGNALS; i++) {
         if (evsignal_assign(&signals->events[i], base, signal_table[i].number, signal_came,
                             signals) != 0 ||
