@@ -50,9 +50,13 @@ bool signals_open(struct signals *signals, struct event_base *base, signal_handl
 
 void signals_close(struct signals *signals)
 {
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+
     for (size_t i = 0; i < SIGNALS; i++) {
         if (event_initialized(&signals->events[i])) {
             (void)event_del(&signals->events[i]);
+            // The process is about to end: to be told so once more must not cut that short.
+            (void)sigaction(signal_table[i].number, &ignore, NULL);
         }
     }
     memset(signals, 0, sizeof *signals);

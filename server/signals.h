@@ -31,7 +31,7 @@ struct signals {
 bool signals_open(struct signals *signals, struct event_base *base, signal_handler handler,
                   void *context) MUST_USE;
 
-// Gives the signals back to what they did before. A zeroed struct is allowed.
+// From now on these signals do nothing: the process is about to end. A zeroed struct is allowed.
 void signals_close(struct signals *signals);
 
 #endif
