@@ -8,7 +8,9 @@
 
 // What one turn may do: so much, and more where the core appended much, so that compaction keeps
 // pace with any load; but no more than what takes a few milliseconds.
-enum { LOOK_LEAST = 1024, LOOK_MOST = 8192, LOOKS_A_RECORD = 4, QUEUES_A_TURN = 256 };
+enum { LOOK_LEAST = 512, LOOK_MOST = 2048, LOOKS_A_RECORD = 4, QUEUES_A_TURN = 256 };
+// The most where so much is appended that it falls behind: such turns are long by themselves.
+enum { LOOK_URGENT = 8192 };
 #define COPY_LEAST ((uint64_t)64 * 1024)
 #define COPY_MOST ((uint64_t)1024 * 1024)
 // A row of very many small segments, as restarts leave, is shortened whatever it takes.
@@ -19,14 +21,23 @@ struct budget {
     uint64_t bytes;
 };
 
+static bool is_urgent(const struct journal *journal)
+{
+    uint64_t live = journal->live + journal->paused;
+
+    return journal->compaction.runs &&
+           ledger_used(journal) > 2 * live + live / 2 + journal->settings.segment_size;
+}
+
 static struct budget budget_of(struct journal *journal)
 {
     struct budget budget = {LOOK_LEAST + LOOKS_A_RECORD * journal->records,
                             COPY_LEAST + 2 * journal->appended};
+    uint64_t most = is_urgent(journal) ? LOOK_URGENT : LOOK_MOST;
 
     journal->records = 0;
     journal->appended = 0;
-    budget.looks = budget.looks < LOOK_MOST ? budget.looks : LOOK_MOST;
+    budget.looks = budget.looks < most ? budget.looks : most;
     budget.bytes = budget.bytes < COPY_MOST ? budget.bytes : COPY_MOST;
     return budget;
 }
