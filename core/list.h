@@ -58,6 +58,19 @@ static inline void list_append(struct list_node *list, struct list_node *node)
     list_insert_before(list, node);
 }
 
+// Moves all nodes of `more` to the end of `list`, in one step.
+static inline void list_append_all(struct list_node *list, struct list_node *more)
+{
+    if (list_empty(more)) {
+        return;
+    }
+    list->prev->next = more->next;
+    more->next->prev = list->prev;
+    list->prev = more->prev;
+    more->prev->next = list;
+    list_init(more);
+}
+
 static inline void list_remove(struct list_node *node)
 {
     node->prev->next = node->next;

@@ -6,8 +6,6 @@
 #include "core/log.h"
 #include "journal/journal_private.h"
 
-#include <inttypes.h>
-
 // A longer body is referred to, not copied.
 #define COPIED_MAX ((size_t)32 * 1024)
 

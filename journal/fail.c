@@ -13,11 +13,6 @@
 #define RETRY_FIRST (100 * NSEC_PER_MSEC)
 #define RETRY_MOST NSEC_PER_SEC
 
-static nsec_t present(const struct journal *journal)
-{
-    return broker_now(journal->broker).mono;
-}
-
 bool fail_make_room(struct journal *journal)
 {
     if (!journal->fresh) {
@@ -33,21 +28,21 @@ static void note(struct journal *journal)
 
     journal->errors++;
     journal->failures += journal->failures < 8;
-    journal->retry_at = present(journal) + (wait_for < RETRY_MOST ? wait_for : RETRY_MOST);
+    journal->retry_at = journal_present(journal) + (wait_for < RETRY_MOST ? wait_for : RETRY_MOST);
     if (journal->failing_at == NSEC_NEVER) {
-        journal->failing_at = present(journal);
+        journal->failing_at = journal_present(journal);
     }
 }
 
 void fail_wait(struct journal *journal)
 {
-    journal->retry_at = present(journal) + RETRY_FIRST;
+    journal->retry_at = journal_present(journal) + RETRY_FIRST;
 }
 
 void fail_for_now(struct journal *journal)
 {
     note(journal);
-    if (journal->retry_at == present(journal)) {
+    if (journal->retry_at == journal_present(journal)) {
         fail_wait(journal);
     }
 }
@@ -64,13 +59,6 @@ static void cut_segments(const struct batch *batch)
     }
 }
 
-static void forget_mark(struct batch *batch)
-{
-    if (batch->marked && !batch_empty(batch)) {
-        codec_put_number(batch->head->bytes, CODEC_SYNCED, 0);
-    }
-}
-
 // All that is kept and not safe, oldest first, in the batch that is to be written; who waits for it
 // goes on waiting for the same position.
 static void gather_again(struct journal *journal)
@@ -81,8 +69,8 @@ static void gather_again(struct journal *journal)
     uint64_t position =
         batch_empty(&journal->writing) ? journal->reached : journal->writing.position;
 
-    forget_mark(&journal->writing);
-    forget_mark(&journal->gathering);
+    // What was said of the segment that failed would be wrong of another.
+    turn_say_synced(&journal->writing, 0);
     batch_append(again, &journal->writing);
     batch_drop_synced(again, &journal->pool);
     journal->writing = *again;
@@ -98,9 +86,7 @@ static void keep_what_was_to_go(struct journal *journal)
 {
     if (journal->settings.sync_every_for == NSEC_NEVER && journal->removing) {
         log_warn("journal_kept", log_number("segment", (int64_t)journal->removing->number));
-        if (journal->removing->file >= 0) {
-            journal->io->close(journal->io->disk, journal->removing->file);
-        }
+        journal_close_file(journal, journal->removing);
         segment_free(journal->removing);
         journal->removing = NULL;
     }
@@ -114,8 +100,7 @@ static struct segment *next_segment(struct journal *journal, const struct segmen
 
     if (!current->published) {
         if (bad == current && current->file >= 0) {
-            journal->io->close(journal->io->disk, current->file);
-            current->file = -1;
+            journal_close_file(journal, current);
             current->size = 0;
         }
         return current;
@@ -191,7 +176,7 @@ nsec_t fail_due_at(const struct journal *journal)
 
 void fail_review(struct journal *journal)
 {
-    if (fail_due_at(journal) <= present(journal)) {
+    if (fail_due_at(journal) <= journal_present(journal)) {
         journal->given_up = true;
         journal->gave_up = true;
         log_error("journal_given_up", log_number("records", (int64_t)(journal->writing.records +

@@ -36,8 +36,7 @@ struct journal *journal_new(const struct journal_settings *settings, const struc
         return NULL;
     }
     journal->settings = *settings;
-    journal->settings.segment_size =
-        (settings->segment_size + SEGMENT_UNIT - 1) / SEGMENT_UNIT * SEGMENT_UNIT;
+    journal->settings.segment_size = journal_round_up(settings->segment_size, SEGMENT_UNIT);
     room_learn_size(journal, codec_job_size(CODEC_NAMES_MAX + settings->body_max));
     journal->io = io;
     journal->hand = *hand;
@@ -128,6 +127,18 @@ static bool begin_file(struct journal *journal, struct journal_error *why)
     return false;
 }
 
+// Has the next task done, where there is one, and waits for it.
+static bool do_next(struct journal *journal)
+{
+    turn_hand_over(journal);
+    if (!journal->busy) {
+        return false;
+    }
+    journal->hand.wait(journal->hand.self);
+    turn_take_in(journal);
+    return true;
+}
+
 static bool is_idle(const struct journal *journal)
 {
     return !journal->busy && batch_empty(&journal->writing) && batch_empty(&journal->gathering);
@@ -144,14 +155,7 @@ static bool settle(struct journal *journal)
 
         journal->retry_at = 0;
         journal->care_at = 0;
-        turn_hand_over(journal);
-        if (!journal->busy) {
-            failures++;
-            continue;
-        }
-        journal->hand.wait(journal->hand.self);
-        turn_take_in(journal);
-        failures += journal->errors > errors || journal->full;
+        failures += !do_next(journal) || journal->errors > errors || journal->full;
     }
     return is_idle(journal);
 }
@@ -183,11 +187,7 @@ static bool renew_step(struct journal *journal)
     if (!settle(journal)) {
         return false;
     }
-    turn_hand_over(journal);
-    if (journal->busy) {
-        journal->hand.wait(journal->hand.self);
-        turn_take_in(journal);
-    }
+    (void)do_next(journal);
     return !journal->compaction.blocked || waited || journal->total_migrated > migrated ||
            journal->segments.count < count;
 }
@@ -215,7 +215,7 @@ bool journal_open(struct journal *journal, struct broker *broker, struct journal
         return false;
     }
     // A new block of ids: nobody knows how many of the last one were given out.
-    ids_end = (ids_end + IDS_BLOCK - 1) / IDS_BLOCK * IDS_BLOCK;
+    ids_end = journal_round_up(ids_end, IDS_BLOCK);
     if (broker_restore_finish(broker, ids_end ? ids_end : 1) != STATUS_OK) {
         journal_complain(why, "out of memory");
         return false;
@@ -240,7 +240,7 @@ static nsec_t sooner(nsec_t a, nsec_t b)
 
 nsec_t journal_next_due(const struct journal *journal)
 {
-    nsec_t now = broker_now(journal->broker).mono;
+    nsec_t now = journal_present(journal);
     nsec_t due_at = fail_due_at(journal);
 
     if (compact_has_work(journal)) {
@@ -336,15 +336,13 @@ static bool finish(struct journal *journal)
 static void close_files(struct journal *journal)
 {
     if (journal->spare) {
-        journal->io->close(journal->io->disk, journal->spare->file);
+        journal_close_file(journal, journal->spare);
     }
-    if (journal->removing && journal->removing->file >= 0) {
-        journal->io->close(journal->io->disk, journal->removing->file);
+    if (journal->removing) {
+        journal_close_file(journal, journal->removing);
     }
     for (size_t i = 0; i < journal->segments.count; i++) {
-        if (journal->segments.list[i]->file >= 0) {
-            journal->io->close(journal->io->disk, journal->segments.list[i]->file);
-        }
+        journal_close_file(journal, journal->segments.list[i]);
     }
 }
 

@@ -97,6 +97,27 @@ struct journal {
     bool gave_up;     // that has not been told yet
 };
 
+// The present, by the broker's monotonic clock.
+static inline nsec_t journal_present(const struct journal *journal)
+{
+    return broker_now(journal->broker).mono;
+}
+
+// The next multiple of `unit` that is no less.
+static inline uint64_t journal_round_up(uint64_t number, uint64_t unit)
+{
+    return (number + unit - 1) / unit * unit;
+}
+
+// Closes the file of a segment, where it is open.
+static inline void journal_close_file(const struct journal *journal, struct segment *segment)
+{
+    if (segment->file >= 0) {
+        journal->io->close(journal->io->disk, segment->file);
+        segment->file = -1;
+    }
+}
+
 //
 // The books (ledger.c)
 //
@@ -191,6 +212,8 @@ void turn_take_in(struct journal *journal);
 void turn_hand_over(struct journal *journal);
 // The segment that has what was written last, if more may be written to it; NULL for none.
 struct segment *turn_written_last(const struct journal *journal);
+// Fills in, where the batch begins with that, how far its segment is synced.
+void turn_say_synced(const struct batch *batch, uint64_t synced);
 // Until when a batch waits for more to come, by settings.now.
 nsec_t turn_gathers_until(const struct journal *journal);
 bool turn_gathers(const struct journal *journal);

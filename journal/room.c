@@ -79,7 +79,7 @@ void room_learn_size(struct journal *journal, size_t size)
         CODEC_SEGMENT_HEAD + size + PROMISE_END + PROMISE_BURIAL + SLACK + SEGMENT_UNIT;
 
     if (journal->settings.segment_size < least) {
-        journal->settings.segment_size = (least + SEGMENT_UNIT - 1) / SEGMENT_UNIT * SEGMENT_UNIT;
+        journal->settings.segment_size = journal_round_up(least, SEGMENT_UNIT);
     }
 }
 

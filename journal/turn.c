@@ -18,27 +18,23 @@ enum { GATHER_SHARE = 5 };
 // How long to wait before a failed piece of care is tried again.
 #define CARE_RETRY NSEC_PER_SEC
 
-static nsec_t present(const struct journal *journal)
-{
-    return broker_now(journal->broker).mono;
-}
-
 uint64_t turn_draw_salt(struct journal *journal)
 {
     return hash_mix(journal->settings.secret + journal->salts++);
 }
 
-static void segment_close(struct journal *journal, struct segment *segment)
+void turn_say_synced(const struct batch *batch, uint64_t synced)
 {
-    journal->io->close(journal->io->disk, segment->file);
-    segment->file = -1;
+    if (batch->marked) {
+        codec_put_number(batch->head->bytes, CODEC_SYNCED, synced);
+    }
 }
 
 static void give(struct journal *journal, const struct task *task)
 {
     journal->task = *task;
     journal->busy = true;
-    journal->begun_at = present(journal);
+    journal->begun_at = journal_present(journal);
     journal->hand.give(journal->hand.self, &journal->task);
 }
 
@@ -98,9 +94,7 @@ static void keep_unsynced(struct journal *journal)
         batch_drop(batch, &journal->pool);
         return;
     }
-    if (batch->marked) {
-        codec_put_number(batch->head->bytes, CODEC_SYNCED, 0);
-    }
+    turn_say_synced(batch, 0);
     batch_pack(&journal->unsynced, batch, &journal->pool);
 }
 
@@ -119,7 +113,7 @@ static void written(struct journal *journal)
     } else {
         keep_unsynced(journal);
         if (journal->dirty_at == NSEC_NEVER) {
-            journal->dirty_at = present(journal);
+            journal->dirty_at = journal_present(journal);
         }
     }
     batch_init(batch, 0);
@@ -136,7 +130,7 @@ static void has_room(struct journal *journal)
 
 static void has_no_room(struct journal *journal)
 {
-    journal->care_at = nsec_add(present(journal), CARE_RETRY);
+    journal->care_at = nsec_add(journal_present(journal), CARE_RETRY);
     if (!journal->full) {
         journal->full = true;
         log_error("journal_full", log_string("why", strerror(journal->task.error)),
@@ -180,7 +174,7 @@ static void care_failed(struct journal *journal)
     const struct segment *segment = journal->task.segment;
 
     journal->errors++;
-    journal->care_at = nsec_add(present(journal), CARE_RETRY);
+    journal->care_at = nsec_add(journal_present(journal), CARE_RETRY);
     log_warn("journal_care_failed", log_string("what", journal->task.failed),
              log_number("segment", (int64_t)segment->number),
              log_string("why", strerror(journal->task.error)));
@@ -297,7 +291,7 @@ static bool trim(struct journal *journal)
         if (!segment->failed && segment->size > segment->end) {
             return resize(journal, segment, segment->end);
         }
-        segment_close(journal, segment);
+        journal_close_file(journal, segment);
     }
     return false;
 }
@@ -329,9 +323,7 @@ static bool remove_oldest(struct journal *journal)
     if (!journal->removing || journal->reached < journal->removable_at) {
         return false;
     }
-    if (journal->removing->file >= 0) {
-        segment_close(journal, journal->removing);
-    }
+    journal_close_file(journal, journal->removing);
     if (journal->synced < journal->removable_at) {
         task = (struct task){.kind = TASK_SYNC, .segment = turn_written_last(journal)};
     }
@@ -344,7 +336,7 @@ static bool remove_oldest(struct journal *journal)
 
 static bool give_care(struct journal *journal)
 {
-    if (present(journal) < journal->care_at) {
+    if (journal_present(journal) < journal->care_at) {
         return false;
     }
     // Nothing can be written without a file. Otherwise what is given back first is not needed
@@ -378,14 +370,6 @@ nsec_t turn_gathers_until(const struct journal *journal)
     return journal->written_at + wait_for;
 }
 
-// Fills in what the batch begins with.
-static void say_how_far_synced(const struct batch *batch)
-{
-    if (batch->marked) {
-        codec_put_number(batch->head->bytes, CODEC_SYNCED, batch->head->segment->synced);
-    }
-}
-
 // A block of ids is synced, whatever the policy, well before the first of them is given out.
 static bool ids_wait(const struct journal *journal)
 {
@@ -396,7 +380,8 @@ static bool sync_is_due(const struct journal *journal)
 {
     return ids_wait(journal) || journal->unsynced.bytes > journal->settings.max_pending / 2 ||
            (journal->dirty_at != NSEC_NEVER && journal->settings.sync_every_for != NSEC_NEVER &&
-            nsec_add(journal->dirty_at, journal->settings.sync_every_for) <= present(journal));
+            nsec_add(journal->dirty_at, journal->settings.sync_every_for) <=
+                journal_present(journal));
 }
 
 // What is to be written comes before what may come: where there is no room, the spare gives up its.
@@ -424,7 +409,7 @@ static bool write_batch(struct journal *journal)
     if (segment) {
         return make_larger(journal, segment);
     }
-    say_how_far_synced(&journal->writing);
+    turn_say_synced(&journal->writing, journal->writing.head->segment->synced);
     task.before = written_last(journal);
     task.sync = journal->settings.sync_every_for == 0 || journal->closing;
     task.size = journal->settings.sync_every_for == 0 ? TASK_ZEROS_MAX : 0;
@@ -445,7 +430,7 @@ static bool sync(struct journal *journal)
 
 static bool hand_over(struct journal *journal)
 {
-    if (present(journal) < journal->retry_at) {
+    if (journal_present(journal) < journal->retry_at) {
         return false;
     }
     if (!fail_make_room(journal) || !segments_make_room(&journal->segments)) {

@@ -3,6 +3,7 @@
 
 #include "core/macros.h"
 #include "server/fsync.h"
+#include "server/settings.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -16,10 +17,6 @@
 #define DEFAULT_PORT "11300"
 #define DEFAULT_SYNC_MS 50
 static const uint64_t JOB_SIZE_MAX = UINT64_C(1) << 30;
-
-// The least and the most that journal.segment_size takes.
-static const uint64_t SEGMENT_LEAST = 4096;
-static const uint64_t SEGMENT_MOST = UINT64_C(16) << 30;
 
 static const char NOTE_C[] = "-c is ignored, as by beanstalkd: the journal is always compacted";
 static const char NOTE_N[] = "-n is ignored, as by beanstalkd: the journal is always compacted";
@@ -95,8 +92,8 @@ static bool flags_segment(struct flags *flags, const char *value, struct complai
     if (!parse_count('s', value, &size, why)) {
         return false;
     }
-    size = size < SEGMENT_LEAST ? SEGMENT_LEAST : size;
-    flags->segment_size = size > SEGMENT_MOST ? SEGMENT_MOST : size;
+    size = size < SETTINGS_SEGMENT_LEAST ? SETTINGS_SEGMENT_LEAST : size;
+    flags->segment_size = size > SETTINGS_SEGMENT_MOST ? SETTINGS_SEGMENT_MOST : size;
     flags->sized = true;
     return true;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/fsync.h"
 
+#include "core/digits.h"
+
 #include <string.h>
 
 bool fsync_parse(const char *text, nsec_t *every_for, struct complaint *why)
 {
-    nsec_t ms = 0;
+    uint64_t ms;
 
     if (strcmp(text, "always") == 0) {
         *every_for = 0;
@@ -20,13 +22,10 @@ bool fsync_parse(const char *text, nsec_t *every_for, struct complaint *why)
                       text);
         return false;
     }
-    for (; *text && ms <= FSYNC_MOST_MS; text++) {
-        ms = ms * 10 + (*text - '0');
-    }
-    if (ms > FSYNC_MOST_MS) {
+    if (!digits_read(slice_of(text, strlen(text)), &ms) || ms > FSYNC_MOST_MS) {
         complaint_set(why, "more than %d milliseconds", FSYNC_MOST_MS);
         return false;
     }
-    *every_for = ms * NSEC_PER_MSEC;
+    *every_for = (nsec_t)ms * NSEC_PER_MSEC;
     return true;
 }

@@ -212,21 +212,6 @@ static void loop_run(const struct list_node *batch)
     }
 }
 
-// All of a list's connections are to be looked at.
-static void loop_touch_all(struct loop *loop, struct list_node *list)
-{
-    struct list_node *end = loop->touched.prev;
-
-    if (list_empty(list)) {
-        return;
-    }
-    end->next = list->next;
-    list->next->prev = end;
-    loop->touched.prev = list->prev;
-    list->prev->next = &loop->touched;
-    list_init(list);
-}
-
 // Nobody whose output is held will be answered.
 static void loop_give_up(struct loop *loop)
 {
@@ -254,10 +239,10 @@ static void loop_keep_step(struct loop *loop)
     loop->pressure = store->pressure(store->self);
     if (reached != loop->pool.reached) {
         loop->pool.reached = reached;
-        loop_touch_all(loop, &loop->held);
+        list_append_all(&loop->touched, &loop->held);
     }
     if (loop->pressure < before) {
-        loop_touch_all(loop, &loop->paused);
+        list_append_all(&loop->touched, &loop->paused);
     }
     if (store->gave_up(store->self)) {
         loop_give_up(loop);

@@ -14,8 +14,6 @@
 #define WRITE_TIMEOUT_MAX 86400
 #define SLOW_TURN_MAX 3600000
 #define FAIL_TIMEOUT_MAX 86400
-#define SEGMENT_LEAST 4096
-#define SEGMENT_MOST (INT64_C(16) << 30)
 #define PENDING_LEAST (INT64_C(1) << 20)
 #define PENDING_MOST (INT64_C(64) << 30)
 
@@ -94,8 +92,8 @@ static const struct option journal_options[] = {
      .kind = OPTION_SIZE,
      .offset = offsetof(struct store_settings, segment_size),
      .preset = "64M",
-     .min = SEGMENT_LEAST,
-     .max = SEGMENT_MOST,
+     .min = SETTINGS_SEGMENT_LEAST,
+     .max = SETTINGS_SEGMENT_MOST,
      .effect = "The size of a file; larger where the largest job would not fit."},
     {.name = "max_pending",
      .kind = OPTION_SIZE,

@@ -21,6 +21,10 @@ struct server_settings {
     char *log_file;          // empty: stderr
 };
 
+// The least and the most that segment_size takes.
+#define SETTINGS_SEGMENT_LEAST 4096
+#define SETTINGS_SEGMENT_MOST (INT64_C(16) << 30)
+
 struct store_settings {
     char *dir;             // of the journal; empty: jobs are in memory only
     char *fsync;           // for fsync_parse
