@@ -8,9 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// Edge-triggered, because an error of the socket is reported whether it is asked for or not, and
-// would be reported again and again while nobody reads.
-#define WATCH_FOR_HANG_UP (EV_READ | EV_CLOSED | EV_ET)
+// What every connection is watched for as long as it is open. Edge-triggered: the kernel says once
+// that there is something to read, and conn->readable remembers it until it is read. So nothing is
+// set anew when a connection is not to be read for a while, and what waits for its turn is not
+// reported again by every wait.
+#define WATCHED_ALWAYS (EV_READ | EV_CLOSED | EV_ET | EV_PERSIST)
 
 static bool before_deadline(const struct tree_node *a, const struct tree_node *b)
 {
@@ -223,47 +225,40 @@ static void conn_ready(evutil_socket_t fd, short what, void *context)
         conn->wire.out.stalled = false;
         conn_touch(conn);
     }
-    if (conn->watched & EV_ET) {
-        conn_hung_up(conn, what & EV_CLOSED);
-    } else if (what & EV_READ) {
+    if (what & (EV_READ | EV_CLOSED)) {
+        conn->readable = true;
+        conn->closed = conn->closed || what & EV_CLOSED;
+    }
+    if (conn_may_read(conn)) {
         conn_read(conn);
+    } else if (conn->readable) {
+        conn_hung_up(conn);
+        // What it waits for is to be set anew.
+        conn_touch(conn);
     }
 }
 
-// The events that the connection's state calls for.
-static short conn_wants(const struct conn *conn)
+static void conn_unwatch(struct conn *conn)
 {
-    bool full = conn->state == FEED_BLOCKED && kept_len(&conn->kept) >= CONN_KEPT_MAX;
-    short wants = conn->wire.out.stalled ? EV_WRITE : 0;
-
-    if (conn->ended || conn->state == FEED_FINISHED) {
-        // A peer that goes altogether while its answer is held is not waited for.
-        if (wants || !conn_is_held(conn)) {
-            return wants;
-        }
-        return WATCH_FOR_HANG_UP;
+    if (conn->watched) {
+        (void)event_del(&conn->event);
+        conn->watched = 0;
     }
-    if (!conn->choked && !full && !conn_is_paused(conn)) {
-        return (short)(wants | EV_READ);
-    }
-    if (wants) {
-        return wants;
-    }
-    return WATCH_FOR_HANG_UP;
 }
 
-static void conn_watch(struct conn *conn, short wants)
+// Room in the socket is waited for only where there was none: a unix socket would report each
+// reply that its peer takes.
+static void conn_watch(struct conn *conn)
 {
+    short wants = WATCHED_ALWAYS | (conn->wire.out.stalled ? EV_WRITE : 0);
+
     if (conn->watched == wants) {
         return;
     }
-    if (conn->watched) {
-        (void)event_del(&conn->event);
-    }
+    conn_unwatch(conn);
     conn->watched = wants;
-    if (wants && (event_assign(&conn->event, conn_loop(conn)->base, conn->fd,
-                               (short)(wants | EV_PERSIST), conn_ready, conn) != 0 ||
-                  event_add(&conn->event, NULL) != 0)) {
+    if (event_assign(&conn->event, conn_loop(conn)->base, conn->fd, wants, conn_ready, conn) != 0 ||
+        event_add(&conn->event, NULL) != 0) {
         conn->watched = 0;
         conn_break(conn, "cannot be watched");
     }
@@ -275,7 +270,8 @@ static bool conn_done(const struct conn *conn)
     return conn->state == FEED_FINISHED || (conn->ended && conn->state == FEED_MORE);
 }
 
-// Where it stands until it is touched again: on the run list, or where it waits for the store.
+// Where it stands until it is touched again: on the run list, among what is to be read, or where it
+// waits for the store.
 static void conn_stand(struct conn *conn)
 {
     struct loop *loop = conn_loop(conn);
@@ -283,6 +279,9 @@ static void conn_stand(struct conn *conn)
 
     if (conn->runs) {
         conn_touch(conn);
+    } else if (conn_may_read(conn)) {
+        // Nobody says again that there is something to read.
+        event_active(&conn->event, EV_READ, 1);
     }
     if (!list_linked(&conn->touched) && (waits || conn_is_paused(conn))) {
         conn->parked = true;
@@ -312,7 +311,7 @@ void conn_end_turn(struct conn *conn)
     if (!conn_set_deadline(conn, conn_due_at(conn))) {
         conn_break(conn, status_text(STATUS_NO_MEMORY));
     }
-    conn_watch(conn, conn_wants(conn));
+    conn_watch(conn);
     conn_stand(conn);
 }
 
@@ -320,7 +319,7 @@ void conn_close(struct conn *conn)
 {
     log_debug("closed", log_number("conn", (int64_t)conn->wire.number));
     conn->service->frontend->close(conn->frontend_state);
-    conn_watch(conn, 0);
+    conn_unwatch(conn);
     (void)close(conn->fd);
     (void)conn_set_deadline(conn, NSEC_NEVER);
     free(conn->deadline);

@@ -53,15 +53,17 @@ struct conn {
     struct wire wire;
     const struct service *service;
     int fd;
-    short watched;   // the events that `event` is added for, 0 for none
-    uint8_t state;   // enum feed_state, as of the last feed
-    bool runs : 1;   // can be fed without new input: it is fed in the next turn
-    bool woken : 1;  // since the last feed
-    bool told : 1;   // the front-end knows that the peer's input ends
-    bool ended : 1;  // and all of it has been read
-    bool choked : 1; // too much output waits
-    bool broken : 1; // to be closed at once
-    bool shut : 1;   // the peer is to be told that nothing more comes
+    short watched;     // the events that `event` is added for, 0 for none
+    uint8_t state;     // enum feed_state, as of the last feed
+    bool runs : 1;     // can be fed without new input: it is fed in the next turn
+    bool woken : 1;    // since the last feed
+    bool told : 1;     // the front-end knows that the peer's input ends
+    bool ended : 1;    // and all of it has been read
+    bool choked : 1;   // too much output waits
+    bool broken : 1;   // to be closed at once
+    bool shut : 1;     // the peer is to be told that nothing more comes
+    bool readable : 1; // there may be something to read
+    bool closed : 1;   // by the peer: the end follows what is still to be read
     bool parked : 1; // `touched` stands in loop->held or loop->paused, or stood there until it was
                      // moved with all the others
     struct event event;
@@ -118,12 +120,15 @@ static inline bool conn_is_held(const struct conn *conn)
 // Has the connection looked at when the turn ends.
 void conn_touch(struct conn *conn);
 
-// The socket is readable: one read, and what follows from it.
+// Whether there is something to read that can be used now.
+bool conn_may_read(const struct conn *conn);
+
+// One read, and what follows from it.
 void conn_read(struct conn *conn);
 
-// Something happened to the socket while it is not being read: more input, an error, or (`closed`)
-// the peer sends nothing more.
-void conn_hung_up(struct conn *conn, bool closed);
+// Something happened to the socket while it is not being read: more input, an error, or the peer
+// sends nothing more.
+void conn_hung_up(struct conn *conn);
 
 // Whether the store cannot take what might come of its input.
 static inline bool conn_is_paused(const struct conn *conn)

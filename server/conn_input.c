@@ -146,35 +146,49 @@ static void conn_take(struct conn *conn, size_t len)
     }
 }
 
-void conn_read(struct conn *conn)
+bool conn_may_read(const struct conn *conn)
+{
+    // One that runs is fed when the turn comes to it: reading on would only pile up what waits.
+    return conn->readable && !conn->runs && !conn->ended && !conn->broken &&
+           conn->state != FEED_FINISHED && !conn_is_choked(conn) && !conn_is_paused(conn) &&
+           (conn->state != FEED_BLOCKED || kept_len(&conn->kept) < CONN_KEPT_MAX);
+}
+
+// One read of up to `room` bytes to the shared buffer, after what goes to its place; -1 with errno.
+// `*asked` is what would have fitted.
+static ssize_t conn_receive(const struct conn *conn, size_t room, size_t *asked)
 {
     size_t direct = conn->into_len < LOOP_DIRECT_MAX ? conn->into_len : LOOP_DIRECT_MAX;
     struct iovec parts[2] = {
         {.iov_base = conn->into, .iov_len = direct},
-        {.iov_base = conn_loop(conn)->buffer + LOOP_KEPT_MAX, .iov_len = LOOP_READ_MAX},
+        {.iov_base = conn_loop(conn)->buffer + LOOP_KEPT_MAX, .iov_len = room},
     };
-    size_t kept = kept_len(&conn->kept);
-    ssize_t got;
 
-    if (conn_is_paused(conn)) {
-        // What it waits for is to be set anew.
-        conn_touch(conn);
-        return;
-    }
-    // One that runs is fed when the turn comes to it: reading on would only pile up what waits.
-    if (conn->ended || conn->broken || conn->state == FEED_FINISHED || conn->runs ||
-        conn_is_choked(conn)) {
-        return;
-    }
-    if (conn->state == FEED_BLOCKED) {
-        if (kept >= CONN_KEPT_MAX) {
-            return;
-        }
-        parts[1].iov_len = CONN_KEPT_MAX - kept;
+    if (!conn->into) {
+        *asked = room;
+        return recv(conn->fd, parts[1].iov_base, room, 0);
     }
     // What does not go to its place follows only what fills that.
-    got = conn->into ? readv(conn->fd, parts, direct < conn->into_len ? 1 : 2)
-                     : read(conn->fd, parts[1].iov_base, parts[1].iov_len);
+    if (direct < conn->into_len) {
+        *asked = direct;
+        return readv(conn->fd, parts, 1);
+    }
+    *asked = direct + room;
+    return readv(conn->fd, parts, 2);
+}
+
+void conn_read(struct conn *conn)
+{
+    size_t room = LOOP_READ_MAX;
+    size_t asked;
+    ssize_t got;
+
+    if (conn->state == FEED_BLOCKED) {
+        room = CONN_KEPT_MAX - kept_len(&conn->kept);
+    }
+    got = conn_receive(conn, room, &asked);
+    // With less than was asked for, nothing is left to read but the end, if that has come.
+    conn->readable = got > 0 && ((size_t)got == asked || conn->closed);
     if (got > 0) {
         loop_count_bytes(conn_loop(conn), (size_t)got);
         if (conn->into) {
@@ -184,19 +198,22 @@ void conn_read(struct conn *conn)
         }
     } else if (got == 0) {
         conn_end_input(conn);
-    } else if (errno != EAGAIN && errno != EINTR) {
+    } else if (errno == EINTR) {
+        conn->readable = true;
+        conn_touch(conn);
+    } else if (errno != EAGAIN) {
         conn_break(conn, strerror(errno));
     }
 }
 
-void conn_hung_up(struct conn *conn, bool closed)
+void conn_hung_up(struct conn *conn)
 {
     int error = 0;
     socklen_t len = sizeof error;
 
     if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error) {
         conn_break(conn, strerror(error));
-    } else if (closed && conn->state != FEED_FINISHED) {
+    } else if (conn->closed && !conn->wire.out.stalled && conn->state != FEED_FINISHED) {
         conn_tell_end(conn);
     }
 }

@@ -27,8 +27,9 @@ static size_t conn_send(struct conn *conn)
         total += parts[i].iov_len;
         message.msg_iovlen++;
     }
-    // Not writev, for the flag's sake: a peer that has gone is no signal.
-    sent = sendmsg(conn->fd, &message, MSG_NOSIGNAL);
+    // Not write or writev, for the flag's sake: a peer that has gone is no signal.
+    sent = count == 1 ? send(conn->fd, parts[0].iov_base, parts[0].iov_len, MSG_NOSIGNAL)
+                      : sendmsg(conn->fd, &message, MSG_NOSIGNAL);
     if (sent < 0) {
         if (errno == EAGAIN || errno == EINTR) {
             conn->wire.out.stalled = true;
