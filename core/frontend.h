@@ -46,12 +46,14 @@ struct wire_host {
 // Room for an IPv6 address with its scope, and NUL.
 #define WIRE_PEER_MAX 64
 
+#define WIRE_NUMBER_MAX (UINT64_MAX >> 1)
+
 struct wire {
     const struct wire_host *host;
     struct output out;
-    nsec_t deadline_at; // when `expired` is wanted, monotonic; NSEC_NEVER for not at all
-    uint64_t number;    // of the connection, for log lines
-    bool submits;       // it has handed in jobs that the store keeps; see wire_submitted()
+    nsec_t deadline_at;   // when `expired` is wanted, monotonic; NSEC_NEVER for not at all
+    uint64_t number : 63; // of the connection, for log lines
+    uint64_t submits : 1; // it has handed in jobs that the store keeps; see wire_submitted()
 };
 
 static inline void wire_wake(struct wire *wire)
@@ -93,7 +95,7 @@ static inline void wire_hold(struct wire *wire, uint64_t position)
 static inline void wire_submitted(struct wire *wire, uint64_t position)
 {
     if (position) {
-        wire->submits = true;
+        wire->submits = 1;
         output_hold(&wire->out, position);
     }
 }

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// What every connection is watched for as long as it is open. Edge-triggered: the kernel says once
+// What a connection is watched for as long as it is open. Edge-triggered: the kernel says once
 // that there is something to read, and conn->readable remembers it until it is read. So nothing is
 // set anew when a connection is not to be read for a while, and what waits for its turn is not
 // reported again by every wait.
@@ -28,31 +28,56 @@ static bool conn_make_deadline(struct conn *conn)
 
     if (deadline) {
         deadline->at = NSEC_NEVER;
+        deadline->stuck_at = NSEC_NEVER;
         deadline->conn = conn;
         conn->deadline = deadline;
     }
     return deadline != NULL;
 }
 
-// False without memory.
-static bool conn_set_deadline(struct conn *conn, nsec_t at)
+static void conn_move_deadline(struct conn *conn, nsec_t at)
 {
     struct tree *deadlines = &conn_loop(conn)->deadlines;
+    struct deadline *deadline = conn->deadline;
 
-    if ((conn->deadline ? conn->deadline->at : NSEC_NEVER) == at) {
-        return true;
+    if (deadline->at == at) {
+        return;
     }
-    if (!conn->deadline && !conn_make_deadline(conn)) {
-        return false;
+    if (deadline->at != NSEC_NEVER) {
+        tree_remove(deadlines, &deadline->node, before_deadline);
     }
-    if (conn->deadline->at != NSEC_NEVER) {
-        tree_remove(deadlines, &conn->deadline->node, before_deadline);
-    }
-    conn->deadline->at = at;
+    deadline->at = at;
     if (at != NSEC_NEVER) {
-        tree_insert(deadlines, &conn->deadline->node, before_deadline);
+        tree_insert(deadlines, &deadline->node, before_deadline);
     }
+}
+
+// Sets the deadline to the earlier of what the front-end and what the peer's reading ask for. False
+// without memory.
+static bool conn_set_deadline(struct conn *conn)
+{
+    const struct loop *loop = conn_loop(conn);
+    bool unread = loop->unread_for > 0 && output_sendable(&conn->wire.out) > 0;
+    nsec_t due_at = conn->wire.deadline_at;
+
+    if (!conn->deadline && ((!unread && due_at == NSEC_NEVER) || !conn_make_deadline(conn))) {
+        return !unread && due_at == NSEC_NEVER;
+    }
+    if (!unread) {
+        conn->deadline->stuck_at = NSEC_NEVER;
+    } else if (conn->deadline->stuck_at == NSEC_NEVER) {
+        conn->deadline->stuck_at = nsec_add(broker_now(loop->broker).mono, loop->unread_for);
+    }
+    conn_move_deadline(conn, due_at < conn->deadline->stuck_at ? due_at : conn->deadline->stuck_at);
     return true;
+}
+
+static void conn_free_deadline(struct conn *conn)
+{
+    if (conn->deadline) {
+        conn_move_deadline(conn, NSEC_NEVER);
+        free(conn->deadline);
+    }
 }
 
 void conn_touch(struct conn *conn)
@@ -124,12 +149,11 @@ static struct conn *conn_new(const struct service *service, int fd)
     }
     conn->wire.host = &conn_host;
     conn->wire.deadline_at = NSEC_NEVER;
-    conn->wire.number = ++service->loop->connections;
+    conn->wire.number = ++service->loop->connections & WIRE_NUMBER_MAX;
     output_init(&conn->wire.out, &service->loop->pool);
     conn->service = service;
     conn->fd = fd;
     conn->state = FEED_MORE;
-    conn->stuck_at = NSEC_NEVER;
     list_init(&conn->touched);
     return conn;
 }
@@ -189,8 +213,8 @@ void conn_finish(struct conn *conn)
 
 void conn_expire(struct conn *conn)
 {
-    (void)conn_set_deadline(conn, NSEC_NEVER);
-    if (conn->stuck_at <= broker_now(conn_loop(conn)->broker).mono) {
+    conn_move_deadline(conn, NSEC_NEVER);
+    if (conn->deadline->stuck_at <= broker_now(conn_loop(conn)->broker).mono) {
         log_warn("not_reading", log_number("conn", (int64_t)conn->wire.number),
                  log_number("bytes", (int64_t)output_pending(&conn->wire.out)));
         conn_break(conn, "does not read");
@@ -199,19 +223,6 @@ void conn_expire(struct conn *conn)
     conn->wire.deadline_at = NSEC_NEVER;
     conn->service->frontend->expired(conn->frontend_state);
     conn_touch(conn);
-}
-
-// The earlier of what the front-end and what the peer's reading ask for.
-static nsec_t conn_due_at(struct conn *conn)
-{
-    const struct loop *loop = conn_loop(conn);
-
-    if (output_sendable(&conn->wire.out) == 0) {
-        conn->stuck_at = NSEC_NEVER;
-    } else if (conn->stuck_at == NSEC_NEVER && loop->unread_for > 0) {
-        conn->stuck_at = nsec_add(broker_now(loop->broker).mono, loop->unread_for);
-    }
-    return conn->wire.deadline_at < conn->stuck_at ? conn->wire.deadline_at : conn->stuck_at;
 }
 
 static void conn_ready(evutil_socket_t fd, short what, void *context)
@@ -242,7 +253,7 @@ static void conn_unwatch(struct conn *conn)
 {
     if (conn->watched) {
         (void)event_del(&conn->event);
-        conn->watched = 0;
+        conn->watched = false;
     }
 }
 
@@ -250,16 +261,18 @@ static void conn_unwatch(struct conn *conn)
 // reply that its peer takes.
 static void conn_watch(struct conn *conn)
 {
-    short wants = WATCHED_ALWAYS | (conn->wire.out.stalled ? EV_WRITE : 0);
+    bool for_room = conn->wire.out.stalled;
 
-    if (conn->watched == wants) {
+    if (conn->watched && conn->for_room == for_room) {
         return;
     }
     conn_unwatch(conn);
-    conn->watched = wants;
-    if (event_assign(&conn->event, conn_loop(conn)->base, conn->fd, wants, conn_ready, conn) != 0 ||
-        event_add(&conn->event, NULL) != 0) {
-        conn->watched = 0;
+    conn->for_room = for_room;
+    conn->watched =
+        event_assign(&conn->event, conn_loop(conn)->base, conn->fd,
+                     (short)(WATCHED_ALWAYS | (for_room ? EV_WRITE : 0)), conn_ready, conn) == 0 &&
+        event_add(&conn->event, NULL) == 0;
+    if (!conn->watched) {
         conn_break(conn, "cannot be watched");
     }
 }
@@ -308,7 +321,7 @@ void conn_end_turn(struct conn *conn)
         conn->shut = false;
         (void)shutdown(conn->fd, SHUT_WR);
     }
-    if (!conn_set_deadline(conn, conn_due_at(conn))) {
+    if (!conn_set_deadline(conn)) {
         conn_break(conn, status_text(STATUS_NO_MEMORY));
     }
     conn_watch(conn);
@@ -321,8 +334,7 @@ void conn_close(struct conn *conn)
     conn->service->frontend->close(conn->frontend_state);
     conn_unwatch(conn);
     (void)close(conn->fd);
-    (void)conn_set_deadline(conn, NSEC_NEVER);
-    free(conn->deadline);
+    conn_free_deadline(conn);
     list_remove(&conn->all);
     conn_loop(conn)->open--;
     list_remove(&conn->touched);

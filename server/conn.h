@@ -41,10 +41,12 @@ struct service {
     struct loop *loop;
 };
 
-// A moment that a connection's front-end wants to be told of.
+// The moment at which a connection's front-end wants to be told, or its peer has not read for too
+// long.
 struct deadline {
     struct tree_node node; // in loop->deadlines, unless `at` is NSEC_NEVER
-    nsec_t at;
+    nsec_t at;             // the earlier of the two
+    nsec_t stuck_at;       // when it is dropped for not reading; NSEC_NEVER while it reads
     struct conn *conn;
 };
 
@@ -53,28 +55,28 @@ struct conn {
     struct wire wire;
     const struct service *service;
     int fd;
-    short watched;     // the events that `event` is added for, 0 for none
     uint8_t state;     // enum feed_state, as of the last feed
     bool runs : 1;     // can be fed without new input: it is fed in the next turn
     bool woken : 1;    // since the last feed
+    bool readable : 1; // there may be something to read
+    bool closed : 1;   // by the peer: the end follows what is still to be read
     bool told : 1;     // the front-end knows that the peer's input ends
     bool ended : 1;    // and all of it has been read
     bool choked : 1;   // too much output waits
     bool broken : 1;   // to be closed at once
     bool shut : 1;     // the peer is to be told that nothing more comes
-    bool readable : 1; // there may be something to read
-    bool closed : 1;   // by the peer: the end follows what is still to be read
-    bool parked : 1; // `touched` stands in loop->held or loop->paused, or stood there until it was
-                     // moved with all the others
+    bool parked : 1;  // `touched` stands in loop->held or loop->paused, or stood there until it was
+                      // moved with all the others
+    bool watched : 1; // `event` is added
+    bool for_room : 1; // and reports when the socket takes output again
     struct event event;
     struct list_node all;      // in loop->all
     struct list_node touched;  // in one of the loop's other lists, or in none
-    struct deadline *deadline; // made when the front-end first wants one
-    nsec_t stuck_at;           // when it is dropped for not reading; NSEC_NEVER while it reads
+    struct deadline *deadline; // made when it is first wanted
     struct kept kept;
     char *into; // where the front-end wants the next bytes, or NULL
     size_t into_len;
-    alignas(max_align_t) char frontend_state[];
+    alignas(uint64_t) char frontend_state[];
 };
 
 // Begins a connection on `fd`, which is not blocking and is owned from now on: where there is no

@@ -40,7 +40,9 @@ static size_t conn_send(struct conn *conn)
     }
     conn->wire.out.stalled = (size_t)sent < total;
     output_consume(&conn->wire.out, (size_t)sent);
-    conn->stuck_at = NSEC_NEVER;
+    if (conn->deadline) {
+        conn->deadline->stuck_at = NSEC_NEVER;
+    }
     loop_count_bytes(conn_loop(conn), (size_t)sent);
     return (size_t)sent;
 }
