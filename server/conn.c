@@ -230,8 +230,8 @@ static void conn_ready(evutil_socket_t fd, short what, void *context)
     struct conn *conn = context;
 
     (void)fd;
-    loop_count_event(conn_loop(conn));
     loop_tick(conn_loop(conn));
+    loop_count_event(conn_loop(conn));
     if (what & EV_WRITE) {
         conn->wire.out.stalled = false;
         conn_touch(conn);

@@ -93,9 +93,16 @@ bool loop_may_complain(struct loop *loop)
     return true;
 }
 
+// Whether the turn has lasted so long that what comes after `count` connections has to wait.
+static bool loop_lasted(const struct loop *loop, nsec_t lasts_for, unsigned count)
+{
+    return count % LOOP_LOOK == 0 && loop->now().mono - broker_now(loop->broker).mono >= lasts_for;
+}
+
 void loop_count_event(struct loop *loop)
 {
-    if (++loop->events >= LOOP_BATCH) {
+    loop->events++;
+    if (loop->events >= LOOP_BATCH || loop_lasted(loop, LOOP_INPUT_FOR, loop->events)) {
         (void)event_base_loopbreak(loop->base);
     }
 }
@@ -200,16 +207,25 @@ static unsigned loop_take(struct loop *loop, struct list_node *batch, unsigned c
     return count;
 }
 
-// Each connection once: what comes up meanwhile waits for the next turn.
-static void loop_run(const struct list_node *batch)
+// Each connection once: what comes up meanwhile waits for the next turn. So do those that there is
+// no time for; they come before the others then.
+static void loop_run(const struct loop *loop, struct list_node *batch)
 {
-    list_each (node, batch) {
-        struct conn *conn = list_item(node, struct conn, touched);
+    struct list_node done;
+    unsigned count = 0;
 
+    list_init(&done);
+    while (!list_empty(batch) && !(count && loop_lasted(loop, LOOP_INPUT_FOR, count))) {
+        struct conn *conn = list_item(list_first(batch), struct conn, touched);
+
+        list_remove(&conn->touched);
+        list_append(&done, &conn->touched);
         if (conn->runs) {
             conn_run(conn);
+            count++;
         }
     }
+    list_append_all(batch, &done);
 }
 
 // Nobody whose output is held will be answered.
@@ -249,14 +265,18 @@ static void loop_keep_step(struct loop *loop)
     }
 }
 
-// Those that the turn has no bytes left for come first in the next one.
+// Those that the turn has no bytes or no time left for come first in the next one.
 static void loop_finish(struct loop *loop, struct list_node *batch)
 {
-    while (!list_empty(batch) && loop->bytes < LOOP_BYTES_MAX) {
+    unsigned count = 0;
+
+    while (!list_empty(batch) && loop->bytes < LOOP_BYTES_MAX &&
+           !(count && loop_lasted(loop, LOOP_OUTPUT_FOR, count))) {
         struct conn *conn = list_item(list_first(batch), struct conn, touched);
 
         list_remove(&conn->touched);
         conn_end_turn(conn);
+        count++;
     }
     while (!list_empty(batch)) {
         struct list_node *last = batch->prev;
@@ -289,7 +309,7 @@ static void loop_steps(struct loop *loop, bool wait)
     loop_expire(loop);
     loop->unsettled = broker_settle(loop->broker);
     count = loop_take(loop, &batch, 0);
-    loop_run(&batch);
+    loop_run(loop, &batch);
     if (loop->store) {
         loop_keep_step(loop);
         // What may leave now need not wait for another turn.

@@ -45,6 +45,13 @@
 // next one, whose ticks and notices come in between.
 #define LOOP_BATCH 128
 
+// The same once it has lasted so long, counted from its tick: what is still to be read or fed waits
+// after LOOP_INPUT_FOR, what is still to be sent after LOOP_OUTPUT_FOR. The clock is looked at for
+// every LOOP_LOOK connections.
+#define LOOP_INPUT_FOR (NSEC_PER_MSEC * 3 / 2)
+#define LOOP_OUTPUT_FOR (NSEC_PER_MSEC * 3)
+#define LOOP_LOOK 4
+
 // What makes safe what the broker records, as the loop sees it: the functions of journal/journal.h,
 // so that a test can put something else in its place.
 struct loop_store {
@@ -110,8 +117,9 @@ void loop_tick(struct loop *loop);
 // many as there are clients that try again.
 bool loop_may_complain(struct loop *loop);
 
-// Must be called by the callback of a connection's event: ends the wait when there were LOOP_BATCH.
-// The others that are ready come first in the next turn.
+// Must be called by the callback of a connection's event, after loop_tick(): ends the wait when
+// there were LOOP_BATCH, or the turn has lasted long. The others that are ready come first in the
+// next turn.
 void loop_count_event(struct loop *loop);
 
 // The same for bytes that were received or sent.

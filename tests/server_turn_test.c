@@ -246,6 +246,122 @@ static void turn_takes_input_from_so_many_connections_and_no_more(void **state)
     assert_int_equal(bed->front.open, 0);
 }
 
+// A clock by which nothing takes time but feeding.
+static const struct bed *fed;
+static nsec_t feed_lasts_for;
+
+static struct instant feeding_now(void)
+{
+    struct instant now = bed_clock;
+
+    now.mono += fed->front.feeds * feed_lasts_for;
+    return now;
+}
+
+enum { LONG_TURN = 20, FEEDS_IN_TIME = 16 };
+_Static_assert(FEEDS_IN_TIME *(NSEC_PER_MSEC / 10) >= LOOP_INPUT_FOR &&
+                   (FEEDS_IN_TIME - LOOP_LOOK) * (NSEC_PER_MSEC / 10) < LOOP_INPUT_FOR,
+               "feeds that a turn has time for");
+
+static void connect_all(struct bed *bed, int *clients)
+{
+    memset(bed, 0, sizeof *bed);
+    fed = bed;
+    feed_lasts_for = NSEC_PER_MSEC / 10;
+    bed_init(bed, feeding_now);
+    for (int i = 0; i < LONG_TURN; i++) {
+        clients[i] = bed_connect(bed);
+    }
+    bed_turns(bed, 2);
+}
+
+static void close_all(struct bed *bed, const int *clients)
+{
+    for (int i = 0; i < LONG_TURN; i++) {
+        (void)close(clients[i]);
+    }
+    bed_close(bed);
+}
+
+static void turn_that_lasts_long_leaves_the_rest_to_the_next(void **state)
+{
+    struct bed bed;
+    int clients[LONG_TURN];
+
+    (void)state;
+    connect_all(&bed, clients);
+    for (int i = 0; i < LONG_TURN; i++) {
+        send_raw(clients[i], "line\n");
+    }
+    loop_turn(&bed.loop, false);
+    assert_int_equal(bed.front.feeds, FEEDS_IN_TIME);
+    for (int i = 0; i < LONG_TURN; i++) {
+        bed_expect(&bed, clients[i], "line\n");
+    }
+    close_all(&bed, clients);
+}
+
+static void what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next(void **state)
+{
+    struct bed bed;
+    int clients[LONG_TURN];
+
+    (void)state;
+    connect_all(&bed, clients);
+    feed_lasts_for = LOOP_OUTPUT_FOR;
+    send_raw(clients[0], "line\n");
+    list_each (node, &bed.loop.all) {
+        conn_touch(list_item(node, struct conn, all));
+    }
+    loop_turn(&bed.loop, false);
+    assert_false(list_empty(&bed.loop.touched));
+    loop_turn(&bed.loop, false);
+    assert_true(list_empty(&bed.loop.touched));
+    bed_expect(&bed, clients[0], "line\n");
+    close_all(&bed, clients);
+}
+
+// How many bytes the connection keeps that keeps the most, less those of the one with the least.
+static size_t unevenness(struct bed *bed)
+{
+    size_t most = 0;
+    size_t least = SIZE_MAX;
+
+    list_each (node, &bed->loop.all) {
+        size_t len = kept_len(&list_item(node, struct conn, all)->kept);
+
+        most = len > most ? len : most;
+        least = len < least ? len : least;
+    }
+    return most - least;
+}
+
+static void long_pipelines_come_on_evenly_where_turns_last_long(void **state)
+{
+    enum { LINES = 40 * CONN_BUDGET };
+    struct bed bed;
+    int clients[LONG_TURN];
+    char lines[2 * LINES + 1] = "";
+
+    (void)state;
+    for (size_t i = 0; i < LINES; i++) {
+        memcpy(lines + 2 * i, "x\n", 3);
+    }
+    connect_all(&bed, clients);
+    for (int i = 0; i < LONG_TURN; i++) {
+        send_raw(clients[i], lines);
+    }
+    for (int turns = 0; turns < 50; turns++) {
+        loop_turn(&bed.loop, false);
+        assert_in_range(bed.front.most, 1, CONN_BUDGET);
+    }
+    assert_in_range(unevenness(&bed), 0, 10 * CONN_BUDGET);
+    for (int i = 0; i < LONG_TURN; i++) {
+        bed_expect(&bed, clients[i], lines);
+    }
+    close_all(&bed, clients);
+}
+
 static void client_that_takes_no_output_is_dropped_in_the_end(void **state)
 {
     struct bed *bed = *state;
@@ -293,6 +409,9 @@ int main(void)
         TURN_TEST(command_counts_from_the_moment_of_its_turn),
         TURN_TEST(long_pipeline_does_not_hold_up_others),
         TURN_TEST(turn_takes_input_from_so_many_connections_and_no_more),
+        cmocka_unit_test(turn_that_lasts_long_leaves_the_rest_to_the_next),
+        cmocka_unit_test(what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next),
+        cmocka_unit_test(long_pipelines_come_on_evenly_where_turns_last_long),
         TURN_TEST(loop_with_work_left_does_not_sleep),
         TURN_TEST(client_that_takes_no_output_is_dropped_in_the_end),
         TURN_TEST(client_that_is_owed_nothing_may_be_silent_for_ever),
