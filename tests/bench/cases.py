@@ -33,15 +33,16 @@ def speed_cases(options):
         Case("put, 1 connection, 1 in flight", put, floor=floor.BEANSTALK_PUT),
         Case(PUT_1, put + FIFTY, floor=floor.BEANSTALK_PUT),
         Case(PUT_16, put + FIFTY + ["--depth", "16"], floor=floor.BEANSTALK_PUT),
-        Case(CYCLE_50, ["cycle", *FIFTY, *SIZE]),
-        Case(CYCLE_1000, ["cycle", "--conns", "1000", *SIZE]),
-        Case(PAIRS, ["pairs", "--producers", "25", "--workers", "25", *SIZE]),
-        Case(DRAIN_EQUAL, drain),
-        Case(DRAIN_RANDOM, drain + ["--priorities", "random"]),
+        Case(CYCLE_50, ["cycle", *FIFTY, *SIZE], floor=floor.BEANSTALK_CYCLE),
+        Case(CYCLE_1000, ["cycle", "--conns", "1000", *SIZE], floor=floor.BEANSTALK_CYCLE),
+        Case(PAIRS, ["pairs", "--producers", "25", "--workers", "25", *SIZE],
+             floor=floor.BEANSTALK_PAIRS),
+        Case(DRAIN_EQUAL, drain, floor=floor.BEANSTALK_DRAIN),
+        Case(DRAIN_RANDOM, drain + ["--priorities", "random"], floor=floor.BEANSTALK_DRAIN),
     ]
 
 
-def neighbour_cases():
+def neighbour_cases(options):
     """What is measured, beside whom."""
     loads = {
         "put": ["put", *FIFTY, *SIZE],
@@ -52,7 +53,7 @@ def neighbour_cases():
         ALONE: (None, 0),
         "10,000 idle tubes": (idle_tubes, 10000),
         "5,000 blocked reserves elsewhere": (blocked_reserves, 5000),
-        "1,000,000 delayed jobs elsewhere": (delayed_jobs, 1000000),
+        f"{options.delayed:,} delayed jobs elsewhere": (delayed_jobs, options.delayed),
     }
     return [Case(f"{load}: {title}", arguments, *neighbour)
             for load, arguments in loads.items() for title, neighbour in beside.items()]
@@ -66,9 +67,11 @@ def gearman_cases(options):
         Case("background, 1 conn, 1 in flight", ["put", *SIZE], floor=floor.GEARMAN_PUT),
         Case(SUBMIT_1, ["put", *FIFTY, *SIZE], floor=floor.GEARMAN_PUT),
         Case(SUBMIT_16, ["put", *FIFTY, "--depth", "16", *SIZE], floor=floor.GEARMAN_PUT),
-        Case(WORKERS_50, ["drain", *FIFTY, "--jobs", str(some), *SIZE]),
-        Case(TRIPS_50, trips + ["--producers", "50", "--workers", "10"]),
-        Case(TRIPS_1, trips + ["--producers", "1", "--workers", "1"]),
+        Case(WORKERS_50, ["drain", *FIFTY, "--jobs", str(some), *SIZE], floor=floor.GEARMAN_GRAB),
+        Case(TRIPS_50, trips + ["--producers", "50", "--workers", "10"],
+             floor=floor.GEARMAN_BUSY_TRIPS),
+        Case(TRIPS_1, trips + ["--producers", "1", "--workers", "1"],
+             floor=floor.GEARMAN_LONE_TRIPS),
         Case("1 worker, 1 function", one_worker),
         Case("1 worker, 5,000 of 20,000 functions",
              one_worker + ["--queues", str(FUNCTIONS)], waiting_functions, 15000),

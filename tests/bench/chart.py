@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws what rows.py has written: jobs a second, a bar for each server, the longest of a case as
-long as there is room. Readable on light and on dark pages.
+"""Draws what rows.py has written: jobs a second of the chosen cases, a bar for each server, and a
+line where the floor is. Each case has a scale of its own, on which the fastest is as long as there
+is room. Readable on light and on dark pages.
 
 usage: chart.py CSV SVG"""
 
@@ -12,35 +13,50 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import cases
+import durable
+import posts
 import rows
+from floor import NAME as FLOOR
 
-HEADINGS = {"speed": "beanstalk protocol", "gearman-speed": "Gearman protocol",
-            "http": "HTTP, 50 connections", "durable": "With a journal"}
-# A colour for each server, on light and on dark pages.
-COLOURS = {"tandemd": ("#0969da", "#58a6ff"), "beanstalkd": ("#bc6c00", "#e3a04a"),
-           "gearmand-t1": ("#8250df", "#bc8cff"), "gearmand-t4": ("#bf5aa8", "#e58fd0"),
-           "nginx": ("#1a7f37", "#56d364"), "floor": ("#8c959f", "#6e7681"),
-           "in memory": ("#80b5f0", "#2f5d92")}
+# What is drawn, of which part, under which heading. The rest is in the tables.
+CHOSEN = {
+    "speed": ("beanstalk protocol, jobs a second",
+              [cases.PUT_1, cases.PUT_16, cases.CYCLE_50, cases.CYCLE_1000, cases.PAIRS,
+               cases.DRAIN_RANDOM]),
+    "gearman-speed": ("Gearman protocol, jobs a second",
+                      [cases.SUBMIT_1, cases.SUBMIT_16, cases.WORKERS_50, cases.TRIPS_50]),
+    "http": ("HTTP, 50 connections, requests a second",
+             [posts.BACKGROUND_64, posts.FOREGROUND_64]),
+    "durable": ("beanstalk protocol with a journal, jobs a second",
+                [*map(durable.always_title, durable.CONNECTIONS),
+                 durable.relaxed_title("50 ms", 16)]),
+}
+# A name and a colour for each server, on light and on dark pages.
+SERVERS = {"tandemd": ("Tandem", "#0969da", "#58a6ff"),
+           "beanstalkd": ("beanstalkd", "#bc6c00", "#e3a04a"),
+           "gearmand-t1": ("gearmand, 1 thread", "#8250df", "#bc8cff"),
+           "gearmand-t4": ("gearmand, 4 threads", "#bf5aa8", "#e58fd0"),
+           "nginx": ("nginx, a fixed answer", "#1a7f37", "#56d364"),
+           FLOOR: ("floor: a server that does nothing", "#cf222e", "#ff7b72")}
 PAGES = [("#ffffff", "#1f2328", "#59636e"), ("#0d1117", "#e6edf3", "#9198a1")]
-WIDTH, MARGIN = 880, 16
-BARS_AT, BARS_WIDTH = 320, 380
-BAR, GAP, CASE_GAP, HEADING = 12, 3, 12, 36
+# Pixels.
+WIDTH, MARGIN = 840, 16
+BARS_AT, BARS_WIDTH = 280, 460
+BAR, GAP, CASE_GAP, HEADING, LINE, TITLE = 13, 3, 14, 40, 18, 15
+LETTER = 7  # of a legend, about
 
 
 def style():
     def rules(place):
-        bars = "".join(f".{kind(name)}{{fill:{colours[place]}}}"
-                       for name, colours in COLOURS.items())
+        bars = "".join(f".{name}{{fill:{colours[place]}}}"
+                       for name, (_, *colours) in SERVERS.items())
         page, ink, quiet = PAGES[place]
         return f".page{{fill:{page}}}text{{fill:{ink}}}.quiet{{fill:{quiet}}}{bars}"
 
-    return ("<style>text{font:12px system-ui,sans-serif}.head{font-weight:600;font-size:15px}"
+    return ("<style>text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif}"
+            ".head{font-weight:600;font-size:14px}"
             + rules(0) + "@media(prefers-color-scheme:dark){" + rules(1) + "}</style>")
-
-
-def kind(name):
-    """The class of a server's bars."""
-    return name.replace(" ", "-")
 
 
 def text(x, y, what, look="", anchor="start"):
@@ -48,57 +64,84 @@ def text(x, y, what, look="", anchor="start"):
             f"{html.escape(what)}</text>")
 
 
-def bar(row, y, longest):
-    rate = float(row["jobs_per_s"])
-    width = max(1, round(BARS_WIDTH * rate / longest))
-    busy = ("" if row["limit"] != "elsewhere" else
-            f" ({100 * float(row['server_busy']):.0f} %, {float(row['cpu_us_per_job']):.1f} us)")
-    return (f'<rect x="{BARS_AT}" y="{y}" width="{width}" height="{BAR}" rx="2" '
-            f'class="{kind(row["server"])}"/>'
-            + text(BARS_AT + width + 6, y + BAR - 2, f"{rate:,.0f}{busy}", "quiet"))
+def box(x, y, width, height, name):
+    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" class="{name}"/>'
+
+
+def rate(row):
+    return float(row["jobs_per_s"])
 
 
 def draw_case(case, of_case, y):
     """(what is drawn, where it ends)"""
-    longest = max(float(row["jobs_per_s"]) for row in of_case)
-    height = len(of_case) * (BAR + GAP)
-    drawn = [text(BARS_AT - 10, y + height / 2 + 3, case, anchor="end")]
-    for place, row in enumerate(of_case):
-        drawn.append(bar(row, y + place * (BAR + GAP), longest))
+    scale = BARS_WIDTH / max(map(rate, of_case))
+    bars = [row for row in of_case if row["server"] != FLOOR]
+    height = len(bars) * (BAR + GAP) - GAP
+    lines = [case]
+    drawn = []
+    for place, row in enumerate(bars):
+        top = y + place * (BAR + GAP)
+        drawn.append(box(BARS_AT, top, max(1, round(rate(row) * scale)), BAR, row["server"]))
+        drawn.append(text(WIDTH - MARGIN, top + BAR - 2, f"{rate(row):,.0f}", anchor="end"))
+    for row in of_case:
+        if row["server"] == FLOOR:
+            drawn.append(box(BARS_AT + round(rate(row) * scale) - 1, y - 3, 2, height + 6, FLOOR))
+            lines.append(f"floor {rate(row):,.0f}")
+    middle = y + height / 2 + 4 - TITLE / 2 * (len(lines) - 1)
+    for place, line in enumerate(lines):
+        drawn.append(text(BARS_AT - 10, middle + place * TITLE, line, "quiet" if place else "",
+                          "end"))
     return drawn, y + height + CASE_GAP
 
 
 def legend(names, y):
+    """(what is drawn, where it ends)"""
     drawn, x = [], MARGIN
     for name in names:
-        drawn.append(f'<rect x="{x}" y="{y - 10}" width="12" height="12" rx="2" '
-                     f'class="{kind(name)}"/>')
-        drawn.append(text(x + 18, y, name))
-        x += 40 + 7 * len(name)
-    drawn.append(text(WIDTH - MARGIN, y, "jobs a second", "quiet", "end"))
-    return drawn
+        title = SERVERS[name][0]
+        needed = 30 + LETTER * len(title)
+        if x + needed > WIDTH - MARGIN:
+            x, y = MARGIN, y + LINE
+        drawn.append(box(x + (5 if name == FLOOR else 0), y - 11, 2 if name == FLOOR else 12, 13,
+                         name))
+        drawn.append(text(x + 18, y, title))
+        x += needed
+    return drawn, y
+
+
+def chosen(all_rows):
+    """Those that are drawn, in the order of the lists above."""
+    by_case = {}
+    for row in all_rows:
+        if row["server"] in SERVERS and row["jobs_per_s"]:
+            by_case.setdefault((row["part"], row["case"]), []).append(row)
+    names = list(SERVERS)
+    for part, (_, titles) in CHOSEN.items():
+        for title in titles:
+            yield from sorted(by_case.get((part, title), []),
+                              key=lambda row: names.index(row["server"]))
 
 
 def draw(all_rows):
     """The chart, None where there is nothing to draw."""
-    shown = [row for row in all_rows if row["part"] in HEADINGS
-             and row["jobs_per_s"] and row["server"] in COLOURS]
+    shown = list(chosen(all_rows))
     if not shown:
         return None
-    names = [name for name in COLOURS if any(row["server"] == name for row in shown)]
-    drawn, y = legend(names, MARGIN + 12), MARGIN + 20
+    names = [name for name in SERVERS if any(row["server"] == name for row in shown)]
+    drawn, y = legend(names, MARGIN + 12)
     for part, of_part in itertools.groupby(shown, lambda row: row["part"]):
-        drawn.append(text(MARGIN, y + HEADING - 14, HEADINGS[part], "head"))
+        drawn.append(text(MARGIN, y + HEADING - 12, CHOSEN[part][0], "head"))
         y += HEADING
         for case, of_case in itertools.groupby(of_part, lambda row: row["case"]):
             more, y = draw_case(case, list(of_case), y)
             drawn += more
-    if any(row["limit"] == "elsewhere" for row in shown):
-        drawn.append(text(MARGIN, y + 10, "In brackets, where the rate is not the server's limit: "
-                          "how busy its core was, and its CPU time for each job", "quiet"))
-        y += 16
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y + MARGIN}" '
-            f'viewBox="0 0 {WIDTH} {y + MARGIN}" role="img" aria-label="Jobs a second of each '
+    rounds = int(shown[0]["rounds"])
+    drawn.append(text(MARGIN, y + LINE, "Longer is better, each case on its own scale. "
+                      f"{'Medians of ' if rounds > 1 else ''}{rounds} round{'s' * (rounds > 1)}; "
+                      "the server has one core, the load another.", "quiet"))
+    height = round(y + LINE + MARGIN)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+            f'viewBox="0 0 {WIDTH} {height}" role="img" aria-label="Jobs a second of each '
             f'server, case by case">\n' + style()
             + '\n<rect class="page" width="100%" height="100%"/>\n' + "\n".join(drawn)
             + "\n</svg>\n")

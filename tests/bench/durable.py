@@ -29,6 +29,19 @@ IN_MEMORY = "in memory"
 BEANSTALKD_SYNC = {"always": ["-f", "0"], "50": ["-f", "50"], "never": ["-F"]}
 REPLAY_FILL = ["put", "--size", "10", "--conns", "4", "--depth", "64"]
 SYNC_SECONDS = 1
+REPLAY = "replay, seconds"
+
+
+def always_title(connections):
+    return f"sync always, {connections} conn{'s' if connections > 1 else ''}"
+
+
+def relaxed_title(words, depth):
+    return f"sync {words}, 50 conns, {depth} in flight"
+
+
+def syncs_title(connections):
+    return f"syncs, {connections} records each"
 
 
 class Kept:
@@ -102,7 +115,7 @@ def measure_relaxed(options, servers):
     for round_number in range(options.rounds):
         for fsync, words in (("50", "50 ms"), ("never", "never")):
             for depth in (1, 16):
-                title = f"sync {words}, 50 conns, {depth} in flight"
+                title = relaxed_title(words, depth)
                 for name in order_of(servers, round_number):
                     progress(f"round {round_number + 1} of {options.rounds}: {title}: {name}")
                     results.setdefault(title, {}).setdefault(name, []).append(measure_put(

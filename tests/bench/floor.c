@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-// tandem_floor PORT REQUEST_BYTES REPLY: the least that a server on this kernel can do. It keeps
-// nothing and understands nothing: for so many bytes received it sends one fixed reply (in
-// hexadecimal digits), with one read and one write each time that it is woken. The address is
-// 127.0.0.1.
+// tandem_floor PORT SCRIPT...: the least that a server on this kernel can do. It understands
+// nothing and keeps no job: see floor_script.h for what it answers. It reads once from each
+// connection that has something for it, and then writes once to each that gets something. The
+// address is 127.0.0.1. It serves one load and is stopped behind it.
 // accept4 is a GNU function.
 #define _GNU_SOURCE
+#include "tests/bench/floor_script.h"
+
 #include <arpa/inet.h>
 #include <err.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,47 +20,129 @@
 #include <unistd.h>
 
 #define READ_MAX 65536
-#define REPLY_MAX 256
-#define CONNS_MAX 65536
+// More than one read can ask for, and no power of two: the beginnings of all buffers would fall
+// into the same few lines of the cache.
+#define OUT_MAX (16384 + 64)
+#define CONNS_MAX 4096
 #define EVENTS_PER_WAIT 256
 
-struct reply {
-    size_t request_len;
-    size_t len;
-    char *copies; // as many as one read can ask for
+struct conn {
+    struct side *side; // NULL until the first bytes are there
+    size_t step;
+    size_t begun; // bytes of its request that have come
+    size_t out_len;
+    char out[OUT_MAX];
 };
 
-// Bytes of a request that has begun, by descriptor.
-static size_t begun[CONNS_MAX];
+struct side {
+    const struct floor_side *script;
+    int waiting[CONNS_MAX]; // descriptors, the next to get a notice at `first`
+    size_t first;
+    size_t waiting_count;
+    size_t notices; // given while nobody waited
+};
 
-static void serve(int fd, const struct reply *reply)
+static struct floor_script script;
+static struct side sides[FLOOR_SIDES_MAX];
+static struct conn conns[CONNS_MAX]; // by descriptor
+static int touched[CONNS_MAX];       // those with output
+static size_t touched_count;
+
+static void stage(int fd, const struct floor_text *text)
+{
+    struct conn *conn = &conns[fd];
+    if (text->len == 0)
+        return;
+    if (conn->out_len + text->len > OUT_MAX)
+        errx(1, "too many requests at once");
+    if (conn->out_len == 0)
+        touched[touched_count++] = fd;
+    memcpy(conn->out + conn->out_len, text->bytes, text->len);
+    conn->out_len += text->len;
+}
+
+static void give_notice(struct side *side)
+{
+    if (side->waiting_count == 0) {
+        side->notices++;
+        return;
+    }
+    stage(side->waiting[side->first], &side->script->notice);
+    side->first = (side->first + 1) % CONNS_MAX;
+    side->waiting_count--;
+}
+
+static void await_notice(struct side *side, int fd)
+{
+    if (side->notices > 0) {
+        side->notices--;
+        stage(fd, &side->script->notice);
+        return;
+    }
+    side->waiting[(side->first + side->waiting_count++) % CONNS_MAX] = fd;
+}
+
+static void do_step(int fd, const struct floor_step *step)
+{
+    struct side *side = conns[fd].side;
+    stage(fd, &step->reply);
+    if (step->gives_notice)
+        give_notice(side == &sides[0] ? &sides[script.count - 1] : &sides[0]);
+    if (step->waits)
+        await_notice(side, fd);
+}
+
+// The side of a connection is told by the length of what it says first.
+static struct side *side_of(size_t first_len)
+{
+    bool first = first_len == script.sides[0].steps[0].request_len;
+    return first ? &sides[0] : &sides[script.count - 1];
+}
+
+static void receive(int fd)
 {
     static char bytes[READ_MAX];
+    struct conn *conn = &conns[fd];
     ssize_t got = read(fd, bytes, sizeof bytes);
     if (got <= 0) {
-        begun[fd] = 0;
         close(fd);
         return;
     }
-    size_t arrived = begun[fd] + (size_t)got;
-    size_t len = arrived / reply->request_len * reply->len;
-    begun[fd] = arrived % reply->request_len;
-    if (len > 0 && write(fd, reply->copies, len) != (ssize_t)len)
-        close(fd);
+    if (!conn->side)
+        conn->side = side_of((size_t)got);
+    const struct floor_side *steps = conn->side->script;
+    conn->begun += (size_t)got;
+    while (conn->begun >= steps->steps[conn->step].request_len) {
+        const struct floor_step *step = &steps->steps[conn->step];
+        conn->begun -= step->request_len;
+        conn->step = conn->step + 1 < steps->count ? conn->step + 1 : steps->repeat_from;
+        do_step(fd, step);
+    }
+}
+
+static void send_all(void)
+{
+    for (size_t i = 0; i < touched_count; i++) {
+        struct conn *conn = &conns[touched[i]];
+        // Where the peer has gone, or does not read, its bytes are lost: the load will miss them.
+        (void)!write(touched[i], conn->out, conn->out_len);
+        conn->out_len = 0;
+    }
+    touched_count = 0;
 }
 
 static void accept_one(int listener, int epoll)
 {
     const int on = 1;
-    struct sockaddr_in peer;
-    socklen_t len = sizeof peer;
-    int fd = accept4(listener, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 || fd >= CONNS_MAX)
         errx(1, "cannot take a connection");
     struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
     if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0 ||
         epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0)
         err(1, "cannot serve a connection");
+    conns[fd].side = NULL;
+    conns[fd].step = conns[fd].begun = conns[fd].out_len = 0;
 }
 
 static int listen_on(uint16_t port)
@@ -73,28 +157,13 @@ static int listen_on(uint16_t port)
     return fd;
 }
 
-static struct reply read_reply(const char *request_len, const char *digits)
-{
-    struct reply reply = {.request_len = strtoul(request_len, NULL, 10), .len = strlen(digits) / 2};
-    if (reply.request_len == 0 || reply.len == 0 || reply.len > REPLY_MAX)
-        errx(2, "no such requests or replies");
-    size_t copies = READ_MAX / reply.request_len + 1;
-    reply.copies = malloc(copies * reply.len);
-    if (!reply.copies)
-        err(1, "no memory");
-    for (size_t i = 0; i < copies * reply.len; i++) {
-        const char *at = digits + i % reply.len * 2;
-        const char pair[] = {at[0], at[1], '\0'};
-        reply.copies[i] = (char)strtoul(pair, NULL, 16);
-    }
-    return reply;
-}
-
 int main(int argc, char **argv)
 {
-    if (argc != 4)
-        errx(2, "usage: tandem_floor PORT REQUEST_BYTES REPLY");
-    struct reply reply = read_reply(argv[2], argv[3]);
+    if (argc < 3)
+        errx(2, "usage: tandem_floor PORT @NOTICE BYTES[o][n][w]:REPLY... [@NOTICE ...]");
+    floor_script_read(&script, argv + 2);
+    for (size_t i = 0; i < script.count; i++)
+        sides[i].script = &script.sides[i];
     int listener = listen_on((uint16_t)strtoul(argv[1], NULL, 10));
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
@@ -107,7 +176,8 @@ int main(int argc, char **argv)
             if (events[i].data.fd == listener)
                 accept_one(listener, epoll);
             else
-                serve(events[i].data.fd, &reply);
+                receive(events[i].data.fd);
         }
+        send_all();
     }
 }

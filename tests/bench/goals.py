@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What was to be reached, beside what was. A rate counts as the server's where its core was busy;
-where one of two was not, their CPU time per job is compared instead."""
+where one of two was not, their CPU time per job is compared instead. Beside a goal that was missed
+stands what the floor reaches in our place, so that one that no server can reach shows as such."""
+
+import statistics
 
 import cases
+import durable
+import posts
 import turns
-from tables import BUSY, OURS, median
+from floor import NAME as FLOOR
+from tables import BUSY, OURS, durable_bound, median
 
-PEER, FLOOR, NGINX = "beanstalkd", "floor", "nginx"
+PEER, NGINX = "beanstalkd", "nginx"
 
 
 def by_cpu(*measured):
@@ -23,74 +29,112 @@ def faster(ours, theirs):
     return capacity(ours, cpu) / capacity(theirs, cpu), cpu
 
 
-def than(title, name, factor=1):
-    """Our speed as a share of another's."""
-    def reached(by_title):
-        share, cpu = faster(by_title[title][OURS], by_title[title][name])
-        return share * factor, cpu
-    return reached
+#
+# How a goal is found: each of these makes a function of what was measured and of whose number is
+# wanted, ours or the floor's. It raises KeyError where there is none.
+#
+
+
+def than(title, name):
+    """The speed as a share of another's."""
+    return lambda by_title, who: faster(by_title[title][who], by_title[title][name])
 
 
 def than_gearmand(title):
     """The better one of those that were measured."""
-    def reached(by_title):
-        ours = by_title[title][OURS]
-        return min(faster(ours, rounds) for name, rounds in by_title[title].items()
-                   if name.startswith("gearmand"))
+    def reached(by_title, who):
+        return min(faster(by_title[title][who], rounds)
+                   for name, rounds in by_title[title].items() if name.startswith("gearmand"))
     return reached
 
 
-def of_third(by_title):
+def of_third(by_title, who):
     """A cycle is three requests: it can be a third as fast as the floor's puts."""
-    share, cpu = faster(by_title[cases.CYCLE_50][OURS], by_title[cases.PUT_1][FLOOR])
+    share, cpu = faster(by_title[cases.CYCLE_50][who], by_title[cases.PUT_1][FLOOR])
     return 3 * share, cpu
 
 
 def of_own(title, other):
-    return lambda by_title: faster(by_title[title][OURS], by_title[other][OURS])
+    return lambda by_title, who: faster(by_title[title][who], by_title[other][who])
 
 
-def drain_against_equal(by_title):
+def drain_against_equal(by_title, who):
     """Ours of random priorities, theirs of equal ones."""
-    return faster(by_title[cases.DRAIN_RANDOM][OURS], by_title[cases.DRAIN_EQUAL][PEER])
+    return faster(by_title[cases.DRAIN_RANDOM][who], by_title[cases.DRAIN_EQUAL][PEER])
 
 
-def worst_beside(by_title):
+def worst_beside(by_title, who):
     worst = (float("inf"), False)
     for title, by_server in by_title.items():
         load = title.partition(": ")[0]
-        alone = by_title[f"{load}: {cases.ALONE}"][OURS]
-        worst = min(worst, faster(by_server[OURS], alone))
+        alone = by_title[f"{load}: {cases.ALONE}"][who]
+        worst = min(worst, faster(by_server[who], alone))
     return worst
 
 
-def last_of_first(by_queued):
-    steps = [by_queued[queued][OURS] for queued in sorted(by_queued)]
+def last_of_first(by_queued, who):
+    steps = [by_queued[queued][who] for queued in sorted(by_queued) if who in by_queued[queued]]
+    if not steps:
+        raise KeyError(who)
     return faster(steps[-1], steps[0])
 
 
+def all_keys(by_queued):
+    return f"with a unique each, {max(by_queued):,} queued"
+
+
 def share_of(title, key, others):
-    """Our number as a share of the least of theirs; not for rates."""
-    def reached(by_title):
+    """The number as a share of the least of theirs; not for rates."""
+    def reached(by_title, who):
         by_server = by_title[title]
         least = min(median(rounds, key) for name, rounds in by_server.items()
                     if name.startswith(others))
-        return median(by_server[OURS], key) / least, False
+        return median(by_server[who], key) / least, False
     return reached
 
 
+def of_disk(connections):
+    """Of what the disk allows, or of what we do without one where that is less."""
+    def reached(by_title, who):
+        by_server = by_title[durable.always_title(connections)]
+        disk = by_title[durable.syncs_title(connections)]["disk"]
+        bound = durable_bound(connections, by_server, disk)
+        return median(by_server[who], "rate") / bound, False
+    return reached
+
+
+def acknowledged(connections):
+    """Rates only: the server that waits for its disk is not busy, and need not be."""
+    def reached(by_title, who):
+        by_server = by_title[durable.always_title(connections)]
+        return median(by_server[who], "rate") / median(by_server[PEER], "rate"), False
+    return reached
+
+
+def of_replay(by_title, who):
+    times = by_title[durable.REPLAY]
+    return statistics.median(times[who]) / statistics.median(times[PEER]), False
+
+
 def own_number(*path):
-    def reached(content):
+    def reached(content, who):
         for key in path:
             content = content[key]
-        return content[OURS], False
+        return content[who], False
     return reached
 
 
 LEAST, MOST = ">=", "<="
-HTTP = "background, 64 bytes, no workers"
 
-# Part, case, what is compared, at least or at most, the goal, how it is found.
+
+def durable_goals(connections):
+    title = durable.always_title(connections)
+    return [("durable", title, "of disk or memory", LEAST, 0.8, of_disk(connections)),
+            ("durable", title, "x beanstalkd", LEAST, 1, acknowledged(connections))]
+
+
+# Part, case (or what tells it by what was measured), what is compared, at least or at most, the
+# goal, how it is found.
 GOALS = [
     ("speed", cases.PUT_1, "of the floor", LEAST, 0.92, than(cases.PUT_1, FLOOR)),
     ("speed", cases.PUT_16, "of the floor", LEAST, 0.7, than(cases.PUT_16, FLOOR)),
@@ -108,7 +152,7 @@ GOALS = [
     ("gearman-speed", cases.SUBMIT_16, "of the floor", LEAST, 0.65,
      than(cases.SUBMIT_16, FLOOR)),
     ("gearman-speed", cases.SUBMIT_16, "x gearmand", LEAST, 6, than_gearmand(cases.SUBMIT_16)),
-    ("gearman-keys", "with uniques, all queued", "of the first step", LEAST, 0.8, last_of_first),
+    ("gearman-keys", all_keys, "of the first step", LEAST, 0.8, last_of_first),
     ("gearman-speed", cases.WORKERS_50, "x gearmand", LEAST, 4.5,
      than_gearmand(cases.WORKERS_50)),
     ("gearman-speed", cases.TRIPS_50, "x gearmand", LEAST, 1.6, than_gearmand(cases.TRIPS_50)),
@@ -117,27 +161,41 @@ GOALS = [
     ("gearman-speed", cases.TRIPS_1, "x gearmand", LEAST, 1.2, than_gearmand(cases.TRIPS_1)),
     ("gearman-speed", cases.TRIPS_1, "of gearmand's CPU", MOST, 0.5,
      share_of(cases.TRIPS_1, "server_cpu_us", "gearmand")),
-    ("http", HTTP, "x gearmand", LEAST, 6, than_gearmand(HTTP)),
-    ("http", HTTP, "of nginx", LEAST, 0.75, than(HTTP, NGINX)),
+    ("http", posts.BACKGROUND_64, "x gearmand", LEAST, 6,
+     than_gearmand(posts.BACKGROUND_64)),
+    ("http", posts.BACKGROUND_64, "of nginx", LEAST, 0.75, than(posts.BACKGROUND_64, NGINX)),
+    *[goal for connections in durable.CONNECTIONS for goal in durable_goals(connections)],
+    ("durable", "back after a kill -9", "of beanstalkd's time", MOST, 0.33, of_replay),
     ("memory", "a waiting job of 10 bytes", "bytes", MOST, 130, own_number()),
     ("idle", "an idle connection", "bytes", MOST, 700, own_number()),
     ("calls", "lone put", "system calls", MOST, 3, own_number("lone put")),
-    ("turns", "the longest turn", "ms of CPU time", MOST, 5, own_number(turns.LONGEST)),
     ("calls", "put, batches of 64", "system calls", MOST, 0.1, own_number("put, batches of 64")),
+    ("turns", "the longest turn", "ms of CPU time", MOST, 5, own_number(turns.LONGEST)),
 ]
+
+
+def floor_reaches(content, find):
+    """Empty where the floor was not measured, or is what we are compared with."""
+    try:
+        reached, _ = find(content, FLOOR)
+    except (KeyError, ValueError):
+        return ""
+    return f"; the floor reaches {reached:.2f}" if reached != 1 else ""
 
 
 def lines(kept):
     """None for what was not measured, or not with the server of the comparison."""
     for part, title, what, sense, goal, find in GOALS:
         try:
-            reached, cpu = find(kept[part])
+            reached, cpu = find(kept[part], OURS)
         except (KeyError, ValueError):
             continue
+        title = title(kept[part]) if callable(title) else title
         reached = round(reached, 2)
         met = reached >= goal if sense == LEAST else reached <= goal
         yield (f"{title:46}{what:26}{sense + ' ' + format(goal, 'g'):>10}{reached:10.2f}  "
-               f"{'met' if met else 'missed'}{', by CPU time per job' if cpu else ''}")
+               f"{'met' if met else 'missed'}{', by CPU time per job' if cpu else ''}"
+               f"{'' if met else floor_reaches(kept[part], find)}")
 
 
 def print_goals(kept):

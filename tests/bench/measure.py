@@ -11,15 +11,13 @@ import beanstalk
 import gearman
 import nginx
 import posts
-from floor import Floor
+from floor import NAME as FLOOR, Floor
 from neighbours import beside
 from servers import Failure, Server, load_command, run_load
 
 KEY_STEPS = 10
 # Before these comes a small one, for what uniques cost where few are queued.
 FIRST_KEYS = 20000
-# gearmand looks through ever longer lists for a unique: it would be at it for minutes.
-GEARMAND_KEY_STEPS = 2
 
 
 @dataclasses.dataclass
@@ -30,6 +28,11 @@ class Case:
     neighbour: typing.Optional[typing.Callable] = None
     amount: int = 0
     floor: typing.Optional[Floor] = None  # measured beside the servers
+
+    def load_for(self, name):
+        """What the load generator does to this server."""
+        own = self.floor.arguments if name == FLOOR else None
+        return own or self.arguments
 
 
 def order_of(servers, round_number):
@@ -50,16 +53,16 @@ def measure_cases(options, protocol, servers, cases):
                 with Server(known[name], name, options) as server, \
                         beside(case.neighbour, server.port, case.amount):
                     results[case.title].setdefault(name, []).append(
-                        run_load(options, server, case.arguments + timing))
+                        run_load(options, server, case.load_for(name) + timing))
     return results
 
 
 def key_steps(options, name):
     """How many jobs are queued at the end of each step."""
-    step = options.keys // KEY_STEPS
-    steps = KEY_STEPS if name == "tandemd" else GEARMAND_KEY_STEPS
+    step = max(options.keys // KEY_STEPS, 1)
+    most = options.keys if name == "tandemd" else options.gearmand_keys
     first = [FIRST_KEYS] if FIRST_KEYS < step else []
-    return first + [number * step for number in range(1, steps + 1)]
+    return first + [*range(step, most, step), most]
 
 
 def queue_keyed(options, name):

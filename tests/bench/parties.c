@@ -56,7 +56,9 @@ static void pairs_answered(struct run *run, struct conn *conn, const struct requ
     if (reply->kind != REPLY_OK)
         run_broken("a pair was interrupted");
     if (request->op == OP_TAKE) {
-        run_count_latency(run, run_put_at(run, reply));
+        uint64_t put_at = run_put_at(run, reply);
+        if (put_at)
+            run_count_latency(run, put_at);
         run_done(run, conn, reply);
         run_take(run, conn);
     } else if (request->op == OP_DONE) {

@@ -26,6 +26,8 @@ AT_MOST = 1 << 40  # requests in one measurement
 DRAIN_SECONDS = 60  # workers may be behind when the posts end
 ERRORS = ("connect", "read", "write", "status", "timeout")
 BACKGROUND = ["X-Gearman-Background", "true"]
+BACKGROUND_64 = f"background, {BODY} bytes, no workers"
+FOREGROUND_64 = f"foreground, {BODY} bytes, 50 workers"
 
 
 def tandemd(options, port, http_port):
@@ -60,9 +62,9 @@ def cases():
     own; but for empty ones, which spare it the search for their like among all that wait."""
     return [
         Posts("background, empty, no workers", BACKGROUND, 0, 0),
-        Posts("background, 64 bytes, no workers", BACKGROUND, BODY, 0, nginx=True),
+        Posts(BACKGROUND_64, BACKGROUND, BODY, 0, nginx=True),
         Posts("background, 64 bytes, 10 workers", BACKGROUND, BODY, 10),
-        Posts("foreground, 64 bytes, 50 workers", [], BODY, 50),
+        Posts(FOREGROUND_64, [], BODY, 50),
     ]
 
 

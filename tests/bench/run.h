@@ -68,7 +68,7 @@ void run_ping(struct run *run, struct conn *conn);
 // Sends what is staged on another connection than the one that is being served.
 void run_flush(struct run *run, struct conn *conn);
 
-// When the job with this body was put; 0 where the body is too small to say.
+// When the job with this body was put; 0 where the body does not say.
 uint64_t run_put_at(const struct run *run, const struct reply *reply);
 
 // Counts one job, or one latency, where the run is measuring.

@@ -19,6 +19,7 @@ from tables import OURS
 COMMANDS = {OURS: None}
 LONGEST = "longest turn, ms"
 SLOW = 1  # milliseconds
+LIMITS = (SLOW, 2, 3, 5, 10)  # of each is said how many turns took longer
 SIZE = ["--size", str(posts.BODY)]
 FILL = ["put", "--conns", "10", "--depth", "64", *SIZE]
 ASK_EVERY = 0.005
@@ -97,10 +98,12 @@ def measure(options):
             slow = slow_turns(server)
     found = {
         LONGEST: max(slow[filled:], default=SLOW),
-        "turns above 1 ms": len(slow) - filled,
+        **{f"turns above {limit} ms": sum(took >= limit for took in slow[filled:])
+           for limit in LIMITS},
         "longest turn while it was filled, ms": max(slow[:filled], default=SLOW),
         "an answer, median, ms": late[len(late) // 2],
         "an answer, p99, ms": late[len(late) * 99 // 100],
+        "an answer, p99.9, ms": late[len(late) * 999 // 1000],
         "an answer at worst, ms": late[-1],
         **{f"{who}, jobs/s": rate for who, rate in rates.items()},
     }

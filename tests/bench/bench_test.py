@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""usage: bench_test.py --load PROGRAM --floor PROGRAM
+
+That the floor answers each load that is measured beside it, and what is said of goals."""
+
+import argparse
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+
+import cases
+import chart
+import floor
+import goals
+import rows
+import servers
+from servers import Server, run_load
+
+OPTIONS = argparse.Namespace(drain=100)
+JOBS = ["--jobs", "2000", "--warmup", "0"]
+
+
+def of(rate, busy=1.0):
+    """One round of a server."""
+    return [{"rate": rate, "server_cpu_us": 1e6 * busy / rate, "server_busy": busy, "p50_us": 1,
+             "p99_us": 1, "p999_us": 1, "load_busy": 1, "resident": 1}]
+
+
+class FloorTest(unittest.TestCase):
+    def test_floor_answers_each_load_to_its_end(self):
+        for case in cases.speed_cases(OPTIONS) + cases.gearman_cases(OPTIONS):
+            if not case.floor:
+                continue
+            with self.subTest(case.title), Server(case.floor, floor.NAME, OPTIONS) as server:
+                result = run_load(OPTIONS, server, case.load_for(floor.NAME) + JOBS)
+                self.assertGreaterEqual(result["jobs"], 2000)
+                self.assertEqual(result["errors"], 0)
+
+
+class GoalsTest(unittest.TestCase):
+    def goal(self, kept, title, what):
+        return next(line for line in goals.lines(kept)
+                    if line.startswith(title) and f" {what} " in line)
+
+    def test_missed_goal_beside_a_peer_shows_what_the_floor_reaches(self):
+        kept = {"speed": {cases.PAIRS: {"tandemd": of(120), "beanstalkd": of(100),
+                                        "floor": of(130)}}}
+        line = self.goal(kept, cases.PAIRS, "x beanstalkd")
+        self.assertIn("1.20  missed; the floor reaches 1.30", line)
+
+    def test_goal_that_is_met_says_nothing_of_the_floor(self):
+        kept = {"speed": {cases.PAIRS: {"tandemd": of(200), "beanstalkd": of(100),
+                                        "floor": of(210)}}}
+        self.assertTrue(self.goal(kept, cases.PAIRS, "x beanstalkd").endswith("2.00  met"))
+
+    def test_idle_server_is_compared_by_its_cpu_time(self):
+        kept = {"speed": {cases.PUT_16: {"tandemd": of(100, busy=0.5), "beanstalkd": of(100)}}}
+        line = self.goal(kept, cases.PUT_16, "x beanstalkd")
+        self.assertIn("2.00  missed, by CPU time per job", line)
+
+    def test_durable_puts_are_bounded_by_the_disk_or_by_memory(self):
+        def share(syncs, in_memory):
+            kept = {"durable": {"sync always, 10 conns": {"tandemd": of(90),
+                                                          "in memory": of(in_memory)},
+                                "syncs, 10 records each": {"disk": [{"rate": syncs}]}}}
+            return self.goal(kept, "sync always, 10 conns", "of disk or memory").split()[-2:]
+
+        self.assertEqual(share(syncs=10, in_memory=1000), ["0.90", "met"])
+        self.assertEqual(share(syncs=1000, in_memory=180), ["0.50", "missed"])
+
+
+class ChartTest(unittest.TestCase):
+    def test_each_server_has_a_bar_and_the_floor_a_line(self):
+        kept = {"speed": {cases.PUT_1: {"tandemd": of(50), "beanstalkd": of(25),
+                                        "floor": of(100)}}}
+        drawn = chart.draw([{key: str(value) for key, value in row.items()}
+                            for row in rows.rows_of(kept)])
+        half = chart.BARS_WIDTH // 2
+        self.assertIn(f'width="{half}" height="{chart.BAR}" class="tandemd"', drawn)
+        self.assertIn(f'width="{half // 2}" height="{chart.BAR}" class="beanstalkd"', drawn)
+        self.assertIn(f'x="{chart.BARS_AT + chart.BARS_WIDTH - 1}"', drawn)
+        self.assertIn("floor 100", drawn)
+
+    def test_nothing_is_drawn_where_nothing_was_measured(self):
+        self.assertIsNone(chart.draw([]))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--load", required=True)
+    parser.add_argument("--floor", required=True)
+    parser.parse_args(namespace=OPTIONS)
+    # A floor that answers too little makes the load wait for ever.
+    servers.LOAD_SECONDS = 20
+    # The same core may serve both: nothing is measured here.
+    available = sorted(os.sched_getaffinity(0))
+    OPTIONS.cores = [available[0], available[-1]]
+    unittest.main(argv=sys.argv[:1], verbosity=2)
