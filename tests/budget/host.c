@@ -183,7 +183,7 @@ struct caller *host_connect(struct host *host)
     caller->conn = make(host->frontend->conn_size);
     caller->wire.host = &wire_host;
     caller->wire.deadline_at = NSEC_NEVER;
-    caller->wire.number = host->count;
+    caller->wire.number = host->count & WIRE_NUMBER_MAX;
     output_init(&caller->wire.out, &host->pool);
     ENSURE(host->frontend->open(caller->conn, host->shared, &caller->wire) == STATUS_OK);
     return caller;

@@ -417,7 +417,7 @@ static bool open_peer(struct rig *rig, const struct service *service, struct pee
     peer->conn = peer + 1;
     peer->wire.host = &host;
     peer->wire.deadline_at = NSEC_NEVER;
-    peer->wire.number = ++rig->numbers;
+    peer->wire.number = ++rig->numbers & WIRE_NUMBER_MAX;
     output_init(&peer->wire.out, &rig->pool);
     peer->quiet = true;
     status = peer->frontend->open(peer->conn, (void *)service->shared.start, &peer->wire);
