@@ -5,6 +5,7 @@
 
 #include "proto_gearman/listing.h"
 
+#include <endian.h>
 #include <string.h>
 
 // Data up to this long is copied; a reference costs more than that.
@@ -22,22 +23,14 @@ static const struct refusal refusals[] = {
 #undef X
 };
 
-static char *put_u32(char *at, uint32_t number)
-{
-    *at++ = (char)(number >> 24);
-    *at++ = (char)(number >> 16 & 0xff);
-    *at++ = (char)(number >> 8 & 0xff);
-    *at++ = (char)(number & 0xff);
-    return at;
-}
-
-static char *put_header(char *at, enum gear_type type, size_t len)
+// A header: the type and the length follow the magic, big-endian.
+static void put_header(char *at, enum gear_type type, size_t len)
 {
     static const char magic[4] = {0, 'R', 'E', 'S'};
+    const uint32_t numbers[] = {htobe32((uint32_t)type), htobe32((uint32_t)len)};
 
     memcpy(at, magic, sizeof magic);
-    at = put_u32(at + sizeof magic, (uint32_t)type);
-    return put_u32(at, (uint32_t)len);
+    memcpy(at + sizeof magic, numbers, sizeof numbers);
 }
 
 static char *put_slice(char *at, struct slice bytes)
@@ -55,20 +48,20 @@ static struct output *out_of(struct gear_conn *conn)
 }
 
 // Room for a header and so many bytes; NULL where the output has failed.
-static char *reserve(struct gear_conn *conn, size_t len)
+static char *reserve(struct output *out, size_t len)
 {
-    return output_reserve(out_of(conn), GEAR_HEADER + len);
+    return output_reserve(out, GEAR_HEADER + len);
 }
 
 // Everything from `start`, where a header was left out, to `end` is a packet, `more` bytes of
 // which are still to come.
-static void commit(struct gear_conn *conn, enum gear_type type, char *start, const char *end,
+static void commit(struct output *out, enum gear_type type, char *start, const char *end,
                    size_t more)
 {
     size_t len = (size_t)(end - start);
 
     put_header(start, type, len - GEAR_HEADER + more);
-    output_commit(out_of(conn), len);
+    output_commit(out, len);
 }
 
 void gear_hold(struct gear_conn *conn, uint64_t position)
@@ -87,15 +80,16 @@ size_t gear_unread(struct gear_conn *conn)
 
 void gear_refuse(struct gear_conn *conn, enum gear_refusal refusal)
 {
+    struct output *out = out_of(conn);
     struct slice code = slice_of(refusals[refusal].code, strlen(refusals[refusal].code));
     struct slice text = slice_of(refusals[refusal].text, strlen(refusals[refusal].text));
-    char *start = reserve(conn, code.len + 1 + text.len);
+    char *start = reserve(out, code.len + 1 + text.len);
     char *at;
 
     if (start) {
         at = put_slice(start + GEAR_HEADER, code);
         *at++ = 0;
-        commit(conn, GEAR_ERROR, start, put_slice(at, text), 0);
+        commit(out, GEAR_ERROR, start, put_slice(at, text), 0);
     }
 }
 
@@ -136,43 +130,47 @@ void gear_refuse_status(struct gear_conn *conn, enum status status, enum gear_re
 
 void gear_reply(struct gear_conn *conn, enum gear_type type)
 {
-    char *start = reserve(conn, 0);
+    struct output *out = out_of(conn);
+    char *start = reserve(out, 0);
 
     if (start) {
-        commit(conn, type, start, start + GEAR_HEADER, 0);
+        commit(out, type, start, start + GEAR_HEADER, 0);
     }
 }
 
 void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice data,
                      struct blob *blob)
 {
-    char *start = reserve(conn, 0);
+    struct output *out = out_of(conn);
+    char *start = reserve(out, 0);
 
     if (!start) {
         return;
     }
-    commit(conn, type, start, start + GEAR_HEADER, data.len);
+    commit(out, type, start, start + GEAR_HEADER, data.len);
     if (blob && data.len > COPIED_MAX) {
-        output_blob(out_of(conn), blob);
+        output_blob(out, blob);
     } else {
-        output_write(out_of(conn), data);
+        output_write(out, data);
     }
 }
 
 void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id)
 {
-    char *start = reserve(conn, HANDLE_MAX);
+    struct output *out = out_of(conn);
+    char *start = reserve(out, HANDLE_MAX);
 
     if (start) {
-        commit(conn, type, start, handle_write(&conn->shared->handles, id, start + GEAR_HEADER), 0);
+        commit(out, type, start, handle_write(&conn->shared->handles, id, start + GEAR_HEADER), 0);
     }
 }
 
 void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data)
 {
+    struct output *out = out_of(conn);
     size_t len = data ? data->len : 0;
     size_t copied = len <= COPIED_MAX ? len : 0;
-    char *start = reserve(conn, HANDLE_MAX + 1 + copied);
+    char *start = reserve(out, HANDLE_MAX + 1 + copied);
     char *at;
 
     if (!start) {
@@ -183,9 +181,9 @@ void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, 
     if (copied > 0) {
         at = put_slice(at, blob_slice(data));
     }
-    commit(conn, type, start, at, len - copied);
+    commit(out, type, start, at, len - copied);
     if (copied < len) {
-        output_blob(out_of(conn), data);
+        output_blob(out, data);
     }
 }
 
@@ -197,6 +195,7 @@ static struct slice shown_unique(const struct job_info *info)
 
 void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct job *job)
 {
+    struct output *out = out_of(conn);
     struct slice function = queue_name(job_queue(conn->shared->broker, job));
     struct slice unique = SLICE(""), reducer = SLICE("");
     struct job_info info;
@@ -209,7 +208,7 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
         reducer = info.reducer;
         type = type == GEAR_JOB_ASSIGN_ALL && reducer.len > 0 ? type : GEAR_JOB_ASSIGN_UNIQ;
     }
-    start = reserve(conn, HANDLE_MAX + function.len + unique.len + reducer.len + 4);
+    start = reserve(out, HANDLE_MAX + function.len + unique.len + reducer.len + 4);
     if (!start) {
         return;
     }
@@ -225,15 +224,16 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
         at = put_slice(at, reducer);
         *at++ = 0;
     }
-    commit(conn, type, start, at, job_body(job).len);
-    job_body_send(job, out_of(conn));
+    commit(out, type, start, at, job_body(job).len);
+    job_body_send(job, out);
 }
 
 void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice subject,
                        const struct job *job)
 {
+    struct output *out = out_of(conn);
     struct job_info info = {.state = JOB_GONE};
-    char *start = reserve(conn, 0);
+    char *start = reserve(out, 0);
     char tail[STATUS_NUMBERS * (1 + DIGITS_MAX)];
     char *at = tail;
 
@@ -249,8 +249,8 @@ void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice
         at = digits_write(at, numbers[i]);
     }
     if (start) {
-        commit(conn, type, start, start + GEAR_HEADER, subject.len + (size_t)(at - tail));
-        output_write(out_of(conn), subject);
-        output_write(out_of(conn), slice_of(tail, (size_t)(at - tail)));
+        commit(out, type, start, start + GEAR_HEADER, subject.len + (size_t)(at - tail));
+        output_write(out, subject);
+        output_write(out, slice_of(tail, (size_t)(at - tail)));
     }
 }
