@@ -13,20 +13,26 @@ enum { FUNCTION, UNIQUE, EPOCH, REDUCER = 2, SCHEDULE = 2 };
 // so that the job is one piece of memory.
 #define COPIED_MAX ((size_t)4096)
 
-static bool is_background(enum gear_type type)
-{
-    return type == GEAR_SUBMIT_JOB_BG || type == GEAR_SUBMIT_JOB_HIGH_BG ||
-           type == GEAR_SUBMIT_JOB_LOW_BG || type == GEAR_SUBMIT_JOB_EPOCH ||
-           type == GEAR_SUBMIT_JOB_SCHED || type == GEAR_SUBMIT_REDUCE_JOB_BACKGROUND;
-}
-
-static uint32_t pri_of(enum gear_type type)
-{
-    if (type == GEAR_SUBMIT_JOB_HIGH || type == GEAR_SUBMIT_JOB_HIGH_BG) {
-        return PRI_HIGH;
+#define FORM(pri_, background)                                                                     \
+    {                                                                                              \
+        .pri = (pri_), .on_loss = ON_LOSS_BACK, .durable = (background)                            \
     }
-    return type == GEAR_SUBMIT_JOB_LOW || type == GEAR_SUBMIT_JOB_LOW_BG ? PRI_LOW : PRI_NORMAL;
-}
+
+// What the contract begins with, by the form of the submission.
+static const struct job_spec forms[GEAR_TYPE_COUNT] = {
+    [GEAR_SUBMIT_JOB] = FORM(PRI_NORMAL, false),
+    [GEAR_SUBMIT_JOB_BG] = FORM(PRI_NORMAL, true),
+    [GEAR_SUBMIT_JOB_HIGH] = FORM(PRI_HIGH, false),
+    [GEAR_SUBMIT_JOB_HIGH_BG] = FORM(PRI_HIGH, true),
+    [GEAR_SUBMIT_JOB_LOW] = FORM(PRI_LOW, false),
+    [GEAR_SUBMIT_JOB_LOW_BG] = FORM(PRI_LOW, true),
+    [GEAR_SUBMIT_JOB_SCHED] = FORM(PRI_NORMAL, true),
+    [GEAR_SUBMIT_JOB_EPOCH] = FORM(PRI_NORMAL, true),
+    [GEAR_SUBMIT_REDUCE_JOB] = FORM(PRI_NORMAL, false),
+    [GEAR_SUBMIT_REDUCE_JOB_BACKGROUND] = FORM(PRI_NORMAL, true),
+};
+
+#undef FORM
 
 static uint32_t attempts_of(int64_t retries)
 {
@@ -59,15 +65,14 @@ static void set_body(struct job_spec *spec, const struct gear_packet *packet)
 static bool set_start(const struct gear_conn *conn, struct job_spec *spec,
                       const struct gear_packet *packet)
 {
-    nsec_t now = broker_now(conn->shared->broker).wall;
-
     if (packet->type == GEAR_SUBMIT_JOB_EPOCH) {
         spec->start_kind = START_AT;
         return gear_epoch_parse(packet->args[EPOCH], &spec->start);
     }
     if (packet->type == GEAR_SUBMIT_JOB_SCHED) {
         spec->start_kind = START_AT;
-        return gear_schedule_next(&packet->args[SCHEDULE], now, &spec->start);
+        return gear_schedule_next(&packet->args[SCHEDULE], broker_now(conn->shared->broker).wall,
+                                  &spec->start);
     }
     return true;
 }
@@ -77,17 +82,12 @@ static bool spec_of(const struct gear_conn *conn, const struct gear_packet *pack
                     struct job_spec *spec, enum gear_refusal *why)
 {
     const struct gear_options *options = conn->shared->options;
-    bool reduce =
-        packet->type == GEAR_SUBMIT_REDUCE_JOB || packet->type == GEAR_SUBMIT_REDUCE_JOB_BACKGROUND;
 
-    *spec = (struct job_spec){
-        .pri = pri_of(packet->type),
-        .max_attempts = attempts_of(options->job_retries),
-        .on_fail = options->on_fail == GEAR_FAIL_BURIES ? ON_FAIL_BURY : ON_FAIL_DROP,
-        .on_loss = ON_LOSS_BACK,
-        .durable = is_background(packet->type),
-    };
-    if (reduce) {
+    *spec = forms[packet->type];
+    spec->max_attempts = attempts_of(options->job_retries);
+    spec->on_fail = options->on_fail == GEAR_FAIL_BURIES ? ON_FAIL_BURY : ON_FAIL_DROP;
+    if (packet->type == GEAR_SUBMIT_REDUCE_JOB ||
+        packet->type == GEAR_SUBMIT_REDUCE_JOB_BACKGROUND) {
         spec->reducer = packet->args[REDUCER];
     }
     set_key(spec, packet->args[UNIQUE]);
