@@ -23,7 +23,7 @@ static size_t args_len(const struct gear_packet *packet)
 {
     size_t len = 0;
 
-    for (unsigned i = 0; i < GEAR_ARGS_MAX; i++) {
+    for (unsigned i = 0; i < gear_type_args(packet->type); i++) {
         len += packet->args[i].len;
     }
     return len;
@@ -34,7 +34,7 @@ static void copy_args(struct gear_body *body, const struct gear_packet *packet)
     char *at = body->args;
 
     body->packet = *packet;
-    for (unsigned i = 0; i < GEAR_ARGS_MAX; i++) {
+    for (unsigned i = 0; i < gear_type_args(packet->type); i++) {
         struct slice *arg = &body->packet.args[i];
 
         if (arg->len > 0) {

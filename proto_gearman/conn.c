@@ -80,72 +80,79 @@ static enum gear_step refuse(struct gear_conn *conn, struct gear_turn *turn,
 // What a schedule that matches rarely costs to look up.
 #define SCHEDULE_COST 32
 
+static void spend(struct gear_turn *turn, size_t cost)
+{
+    turn->budget -= cost < turn->budget ? (unsigned)cost : turn->budget;
+}
+
 // A worker with very many functions pays for several messages when it asks for a job or sleeps, so
 // that a pipeline of them leaves the others their turn.
 static void charge(const struct gear_conn *conn, enum gear_type type, struct gear_turn *turn)
 {
-    size_t cost = 0;
-
     if (type == GEAR_PRE_SLEEP || type == GEAR_GRAB_JOB || type == GEAR_GRAB_JOB_UNIQ ||
         type == GEAR_GRAB_JOB_ALL) {
-        cost = session_take_cost(conn->session) / BROKER_SLICE;
+        spend(turn, session_take_cost(conn->session) / BROKER_SLICE);
     } else if (type == GEAR_SUBMIT_JOB_SCHED) {
-        cost = SCHEDULE_COST;
+        spend(turn, SCHEDULE_COST);
     }
-    turn->budget -= cost < turn->budget ? (unsigned)cost : turn->budget;
 }
 
-// The arguments are known, and the data is, or will be, `len` bytes, which begin at `used`.
+// The arguments are known. `missing` bytes of the data are not there, and then all the input that
+// is left belongs to it.
 static enum gear_step take_packet(struct gear_conn *conn, struct gear_turn *turn,
-                                  struct gear_packet *packet, size_t used, size_t len)
+                                  const struct gear_packet *packet, size_t missing)
 {
+    const char *end = packet->data.ptr + packet->data.len;
+
     if (gear_report_waits(conn, packet)) {
         return GEAR_STEP_AGAIN;
     }
-    turn->input = slice_from(turn->input, GEAR_HEADER + used);
     turn->budget--;
-    if (turn->input.len < len) {
-        gear_body_begin(conn, packet, len);
+    if (missing > 0) {
+        turn->input = packet->data;
+        gear_body_begin(conn, packet, packet->data.len + missing);
         return GEAR_STEP_ON;
     }
-    packet->data = slice_of(turn->input.ptr, len);
-    turn->input = slice_from(turn->input, len);
+    turn->input = slice_from(turn->input, (size_t)(end - turn->input.ptr));
     gear_exec(conn, packet);
     charge(conn, packet->type, turn);
     return GEAR_STEP_ON;
+}
+
+// The arguments are not all there, but may still come.
+static enum gear_step want_arguments(struct gear_conn *conn, struct gear_turn *turn,
+                                     const struct gear_head *head, size_t missing)
+{
+    if (head->len - missing >= GEAR_FIXED_MAX) {
+        return refuse(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
+    }
+    return missing > 0 ? GEAR_STEP_MORE : refuse(conn, turn, head, GEAR_REFUSE_TOO_FEW_ARGUMENTS);
 }
 
 static enum gear_step step_known(struct gear_conn *conn, struct gear_turn *turn,
                                  const struct gear_head *head)
 {
     struct slice body = slice_from(turn->input, GEAR_HEADER);
-    bool has_data = gear_type_has_data(head->type);
+    size_t missing = body.len < head->len ? head->len - body.len : 0;
     struct gear_packet packet;
-    size_t used;
 
-    if (!has_data && head->len > GEAR_FIXED_MAX) {
+    if (!gear_type_has_data(head->type) && head->len > GEAR_FIXED_MAX) {
         return refuse(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
     }
-    if (body.len < head->len && head->len <= WHOLE_MAX) {
+    if (missing > 0 && head->len <= WHOLE_MAX) {
         return GEAR_STEP_MORE;
     }
-    if (body.len > head->len) {
-        body.len = head->len;
+    body.len = head->len - missing;
+    if (!gear_packet_split((enum gear_type)head->type, body, missing == 0, &packet)) {
+        return want_arguments(conn, turn, head, missing);
     }
-    switch (gear_packet_split((enum gear_type)head->type, body, body.len == head->len, &packet,
-                              &used)) {
-    case GEAR_SPLIT_MORE:
-        return body.len < head->len ? GEAR_STEP_MORE
-                                    : refuse(conn, turn, head, GEAR_REFUSE_TOO_FEW_ARGUMENTS);
-    case GEAR_SPLIT_TOO_LONG:
+    if (body.len - packet.data.len > GEAR_FIXED_MAX) {
         return refuse(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
-    case GEAR_SPLIT_DONE:
-        break;
     }
-    if (head->len - used > conn->shared->options->max_job_size) {
+    if (packet.data.len + missing > conn->shared->options->max_job_size) {
         return refuse(conn, turn, head, GEAR_REFUSE_LARGE_WORKLOAD);
     }
-    return take_packet(conn, turn, &packet, used, head->len - used);
+    return take_packet(conn, turn, &packet, missing);
 }
 
 // Nothing that such a peer goes on to send can be trusted, or waited for.
@@ -161,13 +168,13 @@ static enum gear_step step_packet(struct gear_conn *conn, struct gear_turn *turn
     struct gear_head head;
 
     conn->past_first = true;
-    if (!gear_magic_good(turn->input)) {
-        return give_up(conn, GEAR_REFUSE_MAGIC);
-    }
     if (turn->input.len < GEAR_HEADER) {
-        return GEAR_STEP_MORE;
+        return gear_magic_good(turn->input) ? GEAR_STEP_MORE : give_up(conn, GEAR_REFUSE_MAGIC);
     }
     head = gear_head_read(turn->input.ptr);
+    if (head.magic == GEAR_MAGIC_BAD) {
+        return give_up(conn, GEAR_REFUSE_MAGIC);
+    }
     if (head.len > conn->shared->options->max_job_size + GEAR_FIXED_MAX) {
         return give_up(conn, GEAR_REFUSE_LARGE_WORKLOAD);
     }
@@ -184,16 +191,22 @@ static enum gear_step step_packet(struct gear_conn *conn, struct gear_turn *turn
 // States
 //
 
-static enum gear_step step_message(struct gear_conn *conn, struct gear_turn *turn)
+// All that are there: most messages are followed by others.
+static enum gear_step step_messages(struct gear_conn *conn, struct gear_turn *turn)
 {
-    if (turn->input.len == 0) {
-        return GEAR_STEP_MORE;
+    enum gear_step step = GEAR_STEP_ON;
+
+    while (step == GEAR_STEP_ON && conn->state == GEAR_MESSAGE) {
+        if (turn->input.len == 0) {
+            return GEAR_STEP_MORE;
+        }
+        if (turn->budget == 0) {
+            return GEAR_STEP_AGAIN;
+        }
+        step = *turn->input.ptr == 0 ? step_packet(conn, turn)
+                                     : step_line(conn, turn, !conn->past_first);
     }
-    if (turn->budget == 0) {
-        return GEAR_STEP_AGAIN;
-    }
-    return *turn->input.ptr == 0 ? step_packet(conn, turn)
-                                 : step_line(conn, turn, !conn->past_first);
+    return step;
 }
 
 static enum gear_step step_skip(struct gear_conn *conn, struct gear_turn *turn)
@@ -232,8 +245,8 @@ static enum gear_step step_finished(struct gear_conn *conn, struct gear_turn *tu
 typedef enum gear_step (*step_fn)(struct gear_conn *conn, struct gear_turn *turn);
 
 static const step_fn steps[GEAR_STATES] = {
-    [GEAR_MESSAGE] = step_message, [GEAR_BODY] = gear_body_step,  [GEAR_SKIP] = step_skip,
-    [GEAR_GIVING] = step_giving,   [GEAR_LISTING] = step_listing, [GEAR_FINISHED] = step_finished,
+    [GEAR_MESSAGE] = step_messages, [GEAR_BODY] = gear_body_step,  [GEAR_SKIP] = step_skip,
+    [GEAR_GIVING] = step_giving,    [GEAR_LISTING] = step_listing, [GEAR_FINISHED] = step_finished,
 };
 
 static enum feed_state feed_state(enum gear_step step)

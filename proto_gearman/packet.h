@@ -90,26 +90,25 @@ struct gear_head gear_head_read(const char *input);
 // Whether a peer may send packets of that type.
 bool gear_type_known(uint32_t type);
 
-// Whether packets of a type that is known have data.
+// Of a type that is known: how many arguments its packets have before the data, and whether they
+// have data.
+unsigned gear_type_args(uint32_t type);
 bool gear_type_has_data(uint32_t type);
 
 struct blob;
 
 struct gear_packet {
     enum gear_type type;
-    struct slice args[GEAR_ARGS_MAX];
+    struct slice args[GEAR_ARGS_MAX]; // as many of them as the type has are set
     struct slice data;
     struct blob *blob; // borrowed: holds the data, where that was gathered; else NULL
 };
 
-enum gear_split { GEAR_SPLIT_DONE, GEAR_SPLIT_MORE, GEAR_SPLIT_TOO_LONG };
-
 // Finds the arguments of a packet of that type in the part of its body that is there; `whole` says
-// that it is all of it, as it must be if the type has no data. They borrow from `body`; `*used` is
-// where the data begins. MORE: they are not all there. TOO_LONG: nor would they be within
-// GEAR_FIXED_MAX.
-enum gear_split gear_packet_split(enum gear_type type, struct slice body, bool whole,
-                                  struct gear_packet *packet, size_t *used);
+// that it is all of it, as it must be if the type has no data. They borrow from `body`, and so does
+// the data, which is what is there of it. False: they are not all there.
+bool gear_packet_split(enum gear_type type, struct slice body, bool whole,
+                       struct gear_packet *packet);
 
 // The number that the text begins with, as C's strtol finds it, for workers are free in what they
 // write: spaces and a sign may come first, anything may follow, and nothing is 0.

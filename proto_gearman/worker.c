@@ -50,12 +50,9 @@ static uint64_t job_of(const struct gear_conn *conn, const struct gear_packet *p
     return handle_read(&conn->shared->handles, packet->args[0], &id) ? id : 0;
 }
 
-bool gear_report_waits(const struct gear_conn *conn, const struct gear_packet *packet)
+bool gear_report_is_early(const struct gear_conn *conn, const struct gear_packet *packet)
 {
-    bool report = packet->type == GEAR_WORK_STATUS || packet->type == GEAR_WORK_DATA ||
-                  packet->type == GEAR_WORK_WARNING;
-
-    return report && broker_report_waits(conn->session, job_of(conn, packet));
+    return broker_report_waits(conn->session, job_of(conn, packet));
 }
 
 // What the worker says, as a blob of its own; false without memory.

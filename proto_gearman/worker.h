@@ -12,8 +12,17 @@ void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet);
 // GRAB_JOB, GRAB_JOB_UNIQ, GRAB_JOB_ALL.
 void gear_grab(struct gear_conn *conn, const struct gear_packet *packet);
 
-// Whether the packet is a report that must wait until clients have been told of those before it.
-bool gear_report_waits(const struct gear_conn *conn, const struct gear_packet *packet);
+// Whether clients have yet to be told of reports before this one.
+bool gear_report_is_early(const struct gear_conn *conn, const struct gear_packet *packet);
+
+// Whether the packet is a report that must wait for that. Asked of every packet; few are reports.
+static inline bool gear_report_waits(const struct gear_conn *conn, const struct gear_packet *packet)
+{
+    bool report = packet->type == GEAR_WORK_STATUS || packet->type == GEAR_WORK_DATA ||
+                  packet->type == GEAR_WORK_WARNING;
+
+    return report && gear_report_is_early(conn, packet);
+}
 
 void gear_work_status(struct gear_conn *conn, const struct gear_packet *packet);
 // WORK_DATA and WORK_WARNING.

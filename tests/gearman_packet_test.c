@@ -159,6 +159,29 @@ static void the_last_argument_without_data_ends_at_a_nul(void **state)
     gear_says(t->b, MANY(REQ(CANT_DO, "f", ""), REQ(GRAB_JOB)), RES(NO_JOB));
 }
 
+static void arguments_of_any_length_and_of_any_bytes_are_found(void **state)
+{
+    static const char bytes[] = {'a', '\1', '\x7f', '\x80', '\x81', '\xff'};
+    const size_t longest = 20;
+    struct gear *t = *state;
+    uint64_t id = 0;
+
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        for (size_t len = 1; len <= longest; len++) {
+            const char *function = gear_run(bytes[i], len);
+            const char *unique = gear_run(bytes[i], longest - len);
+            const char *data = gear_run(bytes[i], len % 9);
+            const char *handle = gear_handle(++id);
+
+            gear_says(t->b, REQ(CAN_DO, function), NOTHING);
+            gear_says(t->a, REQ(SUBMIT_JOB_BG, function, unique, data), RES(JOB_CREATED, handle));
+            gear_says(t->b, REQ(GRAB_JOB_UNIQ),
+                      RES(JOB_ASSIGN_UNIQ, handle, function, unique, data));
+            gear_says(t->b, REQ(WORK_COMPLETE, handle, data), NOTHING);
+        }
+    }
+}
+
 static void arguments_before_the_data_have_a_limit(void **state)
 {
     struct gear *t = *state;
@@ -237,6 +260,7 @@ int main(void)
         GEAR(a_report_that_is_only_a_handle_has_no_data),
         GEAR(a_body_that_no_argument_claims_is_ignored),
         GEAR(the_last_argument_without_data_ends_at_a_nul),
+        GEAR(arguments_of_any_length_and_of_any_bytes_are_found),
         GEAR(arguments_before_the_data_have_a_limit),
         GEAR(a_long_argument_without_an_end_is_refused_before_it_has_all_come),
         GEAR(a_packet_may_end_with_its_header),
