@@ -14,10 +14,11 @@ static void put_head(char *to, enum codec_type type, uint32_t data_len)
     to[HEAD_TYPE] = (char)type;
 }
 
-// Zeros from `len` bytes on up to the next multiple of 8.
+// Zeros at the end of a record of `len` bytes, up to the next multiple of 8. To be called before
+// its last bytes are put, some of which it clears, too.
 static void pad(char *record, size_t len)
 {
-    memset(record + len, 0, codec_padded(len) - len);
+    memset(record + codec_padded(len) - 8, 0, 8);
 }
 
 static char state_byte(const struct job_change *change)
@@ -101,6 +102,9 @@ size_t codec_put_job(char *to, const struct job_image *image, bool with_body)
 
     ENSURE(names <= CODEC_NAMES_MAX && data_len <= UINT32_MAX - 7);
     put_head(to, CODEC_JOB, (uint32_t)data_len);
+    if (with_body) {
+        pad(to, CODEC_HEAD + data_len);
+    }
     put_job_fixed(to + CODEC_HEAD, image);
     end = put_bytes(to + CODEC_JOB_FIXED, image->queue);
     end = put_bytes(end, image->key);
@@ -109,7 +113,6 @@ size_t codec_put_job(char *to, const struct job_image *image, bool with_body)
         return (size_t)(end - to);
     }
     (void)put_bytes(end, image->body);
-    pad(to, CODEC_HEAD + data_len);
     return codec_padded(CODEC_HEAD + data_len);
 }
 
@@ -118,6 +121,7 @@ void codec_put_change(char *to, enum codec_type type, const struct job_change *c
     char *data = to + CODEC_HEAD;
 
     put_head(to, type, CHANGE_LEN);
+    pad(to, CODEC_HEAD + CHANGE_LEN);
     put64(data + JOB_ID, change->id);
     put64(data + JOB_MOMENT, moment_of(change));
     put32(data + CHANGE_PRI, change->pri);
@@ -125,7 +129,6 @@ void codec_put_change(char *to, enum codec_type type, const struct job_change *c
     put16(data + CHANGE_ATTEMPTS, change->attempts);
     data[CHANGE_STATE] = state_byte(change);
     data[CHANGE_FLAGS] = (char)change_flags(change);
-    pad(to, CODEC_HEAD + CHANGE_LEN);
 }
 
 void codec_put_number(char *to, enum codec_type type, uint64_t number)
@@ -139,12 +142,12 @@ void codec_put_pause(char *to, struct slice name, nsec_t pause_for, nsec_t until
     char *data = to + CODEC_HEAD;
 
     put_head(to, CODEC_PAUSE, (uint32_t)(PAUSE_NAME + name.len));
+    pad(to, CODEC_HEAD + PAUSE_NAME + name.len);
     put64(data, (uint64_t)pause_for);
     put64(data + PAUSE_UNTIL, (uint64_t)until_at);
     memset(data + PAUSE_NAME_LEN, 0, PAUSE_NAME - PAUSE_NAME_LEN);
     put16(data + PAUSE_NAME_LEN, (uint16_t)name.len);
     memcpy(data + PAUSE_NAME, name.ptr, name.len);
-    pad(to, CODEC_HEAD + PAUSE_NAME + name.len);
 }
 
 void codec_seal(char *record, size_t len, struct slice tail, uint64_t salt, uint64_t offset)
