@@ -30,12 +30,20 @@ void turn_say_synced(const struct batch *batch, uint64_t synced)
     }
 }
 
-static void give(struct journal *journal, const struct task *task)
+// Hands `task` over. Always true: there was something to do.
+static bool give(struct journal *journal)
 {
-    journal->task = *task;
     journal->busy = true;
     journal->begun_at = journal_present(journal);
     journal->hand.give(journal->hand.self, &journal->task);
+    return true;
+}
+
+// Has the segment synced, as far as it is written; false for none.
+static bool give_sync(struct journal *journal, struct segment *segment)
+{
+    journal->task = (struct task){.kind = TASK_SYNC, .segment = segment};
+    return segment && give(journal);
 }
 
 // It may have left the row already, as emptied, while the first of the row is still on its way.
@@ -247,14 +255,11 @@ static uint64_t spare_size(const struct journal *journal)
 
 static bool prepare(struct journal *journal)
 {
-    struct task task = {.kind = TASK_PREPARE, .size = spare_size(journal)};
+    struct segment *segment = segment_new(0, turn_draw_salt(journal));
 
-    task.segment = segment_new(0, turn_draw_salt(journal));
-    if (!task.segment) {
-        return false;
-    }
-    give(journal, &task);
-    return true;
+    journal->task =
+        (struct task){.kind = TASK_PREPARE, .segment = segment, .size = spare_size(journal)};
+    return segment && give(journal);
 }
 
 // A segment that is on its way has the spare's name until it is published.
@@ -266,13 +271,11 @@ static bool spare_is_wanted(const struct journal *journal)
 // What is given back must not be counted on from now on, what is wanted not before it is there.
 static bool resize(struct journal *journal, struct segment *segment, uint64_t size)
 {
-    const struct task task = {.kind = TASK_RESIZE, .segment = segment, .size = size};
-
     if (size < segment->size) {
         segment->size = size;
     }
-    give(journal, &task);
-    return true;
+    journal->task = (struct task){.kind = TASK_RESIZE, .segment = segment, .size = size};
+    return give(journal);
 }
 
 // A segment that is written to no more gives back what it had set aside, and is closed.
@@ -318,20 +321,15 @@ static bool fit_current(struct journal *journal)
 
 static bool remove_oldest(struct journal *journal)
 {
-    struct task task = {.kind = TASK_REMOVE, .segment = journal->removing};
-
     if (!journal->removing || journal->reached < journal->removable_at) {
         return false;
     }
     journal_close_file(journal, journal->removing);
     if (journal->synced < journal->removable_at) {
-        task = (struct task){.kind = TASK_SYNC, .segment = turn_written_last(journal)};
+        return give_sync(journal, turn_written_last(journal));
     }
-    if (!task.segment) {
-        return false;
-    }
-    give(journal, &task);
-    return true;
+    journal->task = (struct task){.kind = TASK_REMOVE, .segment = journal->removing};
+    return give(journal);
 }
 
 static bool give_care(struct journal *journal)
@@ -395,7 +393,7 @@ static bool make_larger(struct journal *journal, struct segment *segment)
 
 static bool write_batch(struct journal *journal)
 {
-    struct task task = {.kind = TASK_WRITE, .batch = &journal->writing};
+    bool always = journal->settings.sync_every_for == 0;
     struct segment *segment;
 
     if (batch_empty(&journal->writing)) {
@@ -410,26 +408,23 @@ static bool write_batch(struct journal *journal)
         return make_larger(journal, segment);
     }
     turn_say_synced(&journal->writing, journal->writing.head->segment->synced);
-    task.before = written_last(journal);
-    task.sync = journal->settings.sync_every_for == 0 || journal->closing;
-    task.size = journal->settings.sync_every_for == 0 ? TASK_ZEROS_MAX : 0;
-    give(journal, &task);
-    return true;
+    journal->task = (struct task){.kind = TASK_WRITE,
+                                  .batch = &journal->writing,
+                                  .before = written_last(journal),
+                                  .sync = always || journal->closing,
+                                  .size = always ? TASK_ZEROS_MAX : 0};
+    return give(journal);
 }
 
 static bool sync(struct journal *journal)
 {
-    const struct task task = {.kind = TASK_SYNC, .segment = turn_written_last(journal)};
-
-    if (!sync_is_due(journal) || !task.segment) {
-        return false;
-    }
-    give(journal, &task);
-    return true;
+    return sync_is_due(journal) && give_sync(journal, turn_written_last(journal));
 }
 
 static bool hand_over(struct journal *journal)
 {
+    bool cares = journal->care_is_due;
+
     if (journal_present(journal) < journal->retry_at) {
         return false;
     }
@@ -440,13 +435,9 @@ static bool hand_over(struct journal *journal)
     if (journal->current->file < 0 && !fail_take_spare(journal)) {
         return give_care(journal);
     }
-    if (journal->care_is_due) {
-        journal->care_is_due = false;
-        if (give_care(journal)) {
-            return true;
-        }
-    }
-    return sync(journal) || write_batch(journal) || give_care(journal);
+    journal->care_is_due = false;
+    return (cares && give_care(journal)) || sync(journal) || write_batch(journal) ||
+           (!cares && give_care(journal));
 }
 
 void turn_take_in(struct journal *journal)
