@@ -59,15 +59,16 @@ static void note_submission(struct journal *journal, uint64_t id)
 size_t append_job(struct journal *journal, const struct job *job, uint64_t extra)
 {
     struct job_image image;
-    size_t size = codec_job_size(job_variable_len(journal->broker, job));
+    size_t names;
+    size_t size;
     bool refers;
     char *to;
 
     job_describe(journal->broker, job, &image);
+    names = image.queue.len + image.key.len + image.reducer.len;
+    size = codec_job_size(names + image.body.len);
     refers = image.blob && image.body.len > COPIED_MAX;
-    to = room_for(journal, size, extra,
-                  refers ? CODEC_JOB_FIXED + image.queue.len + image.key.len + image.reducer.len
-                         : size);
+    to = room_for(journal, size, extra, refers ? CODEC_JOB_FIXED + names : size);
     if (to) {
         size_t put = codec_put_job(to, &image, !refers);
 
@@ -121,7 +122,7 @@ static size_t append_submission(struct journal *journal, const struct job *job)
 {
     size_t size = append_job(journal, job, PROMISE_END + PROMISE_BURIAL);
 
-    ledger_add(journal, journal->current, job);
+    ledger_add(journal, journal->current, job, size);
     note_submission(journal, job_id(job));
     return size;
 }

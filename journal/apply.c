@@ -47,7 +47,7 @@ static enum applied apply_job(struct replay *replay, struct segment *segment,
         ENSURE(!old || broker_restore_end(journal->broker, image->now.id) == STATUS_OK);
         return outcome(status);
     }
-    ledger_add(journal, segment, job);
+    ledger_add(journal, segment, job, codec_job_size(job_variable_len(journal->broker, job)));
     see_id(replay, image->now.id);
     if (replay->jobs_end <= image->now.id) {
         replay->jobs_end = image->now.id + 1;

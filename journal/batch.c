@@ -25,9 +25,8 @@ static struct chunk *pool_take(struct chunk_pool *pool)
     return chunk;
 }
 
-bool chunk_pool_fill(struct chunk_pool *pool, size_t count)
+bool chunk_pool_grow(struct chunk_pool *pool, size_t count)
 {
-    pool->asked = count;
     while (pool->count < count) {
         struct chunk *chunk = malloc(sizeof *chunk);
 

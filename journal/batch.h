@@ -47,7 +47,12 @@ struct chunk_pool {
 };
 
 // Allocates until there are `count`. False without memory: those that could be had are kept.
-bool chunk_pool_fill(struct chunk_pool *pool, size_t count) MUST_USE;
+bool chunk_pool_grow(struct chunk_pool *pool, size_t count) MUST_USE;
+static inline bool chunk_pool_fill(struct chunk_pool *pool, size_t count)
+{
+    pool->asked = count;
+    return pool->count >= count || chunk_pool_grow(pool, count);
+}
 void chunk_pool_clear(struct chunk_pool *pool);
 
 struct batch {

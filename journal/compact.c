@@ -25,18 +25,15 @@ static bool is_urgent(const struct journal *journal)
 {
     uint64_t live = journal->live + journal->paused;
 
-    return journal->compaction.runs &&
-           ledger_used(journal) > 2 * live + live / 2 + journal->settings.segment_size;
+    return ledger_used(journal) > 2 * live + live / 2 + journal->settings.segment_size;
 }
 
-static struct budget budget_of(struct journal *journal)
+static struct budget budget_of(const struct journal *journal)
 {
     struct budget budget = {LOOK_LEAST + LOOKS_A_RECORD * journal->records,
                             COPY_LEAST + 2 * journal->appended};
     uint64_t most = is_urgent(journal) ? LOOK_URGENT : LOOK_MOST;
 
-    journal->records = 0;
-    journal->appended = 0;
     budget.looks = budget.looks < most ? budget.looks : most;
     budget.bytes = budget.bytes < COPY_MOST ? budget.bytes : COPY_MOST;
     return budget;
@@ -52,12 +49,8 @@ static bool too_many(const struct journal *journal, uint64_t used)
 static bool is_wanted(const struct journal *journal)
 {
     uint64_t live = journal->live + journal->paused;
-    uint64_t used;
+    uint64_t used = ledger_used(journal);
 
-    if (journal->segments.count < 2 || journal->removing || journal->failing_at != NSEC_NEVER) {
-        return false;
-    }
-    used = ledger_used(journal);
     return used > 2 * live + journal->settings.segment_size / 2 || too_many(journal, used) ||
            (journal->full && used > live + live / 8 + journal->current->end);
 }
@@ -162,6 +155,7 @@ static void finish(struct journal *journal)
     }
     (void)append_number(journal, CODEC_DROPPED, journal->segments.first);
     journal->removing = segments_shift(&journal->segments);
+    ledger_count_row(journal);
     journal->removable_at = journal->gathering.position;
     journal->compaction = (struct compaction){0};
 }
@@ -171,23 +165,32 @@ static bool is_unsound(const struct journal *journal)
     return journal->segments.first < journal->unsound_below;
 }
 
-void compact_step(struct journal *journal)
+static void empty_oldest(struct journal *journal)
 {
     struct compaction *at = &journal->compaction;
     struct budget budget = budget_of(journal);
 
-    at->runs = (at->runs || is_unsound(journal) || is_wanted(journal)) && !journal->removing &&
-               journal->segments.count > 1 && journal->failing_at == NSEC_NEVER;
-    at->blocked = false;
-    if (!at->runs) {
-        return;
-    }
     if (at->pauses || copy_jobs(journal, &budget)) {
         at->pauses = true;
         if (copy_pauses(journal)) {
             finish(journal);
         }
     }
+}
+
+void compact_step(struct journal *journal)
+{
+    struct compaction *at = &journal->compaction;
+
+    at->runs = journal->segments.count > 1 && !journal->removing &&
+               journal->failing_at == NSEC_NEVER &&
+               (at->runs || is_unsound(journal) || is_wanted(journal));
+    at->blocked = false;
+    if (at->runs) {
+        empty_oldest(journal);
+    }
+    journal->records = 0;
+    journal->appended = 0;
 }
 
 bool compact_has_work(const struct journal *journal)

@@ -13,11 +13,9 @@
 #define RETRY_FIRST (100 * NSEC_PER_MSEC)
 #define RETRY_MOST NSEC_PER_SEC
 
-bool fail_make_room(struct journal *journal)
+bool fail_make_fresh(struct journal *journal)
 {
-    if (!journal->fresh) {
-        journal->fresh = segment_new(0, 0);
-    }
+    journal->fresh = segment_new(0, 0);
     return journal->fresh != NULL;
 }
 

@@ -62,6 +62,7 @@ struct journal {
     uint64_t live;         // bytes of the full records of live jobs
     uint64_t paused;       // of pauses, as compaction last found them
     uint64_t promised;     // bytes that live jobs may still need
+    uint64_t used_before;  // bytes that records take in all segments but the current one
     uint64_t ids_end;      // ids below it may be given out: that is kept
     uint64_t ids_asked;    // the same, as last appended
     uint64_t ids_position; // where that was
@@ -122,9 +123,10 @@ static inline void journal_close_file(const struct journal *journal, struct segm
 // The books (ledger.c)
 //
 
-// The job's full record is in that segment now: marks it, and counts it. It must not be counted
-// yet. The segment must have room for its id.
-void ledger_add(struct journal *journal, struct segment *segment, const struct job *job);
+// The job's full record, of `size` bytes, is in that segment now: marks it, and counts it. It must
+// not be counted yet. The segment must have room for its id.
+void ledger_add(struct journal *journal, struct segment *segment, const struct job *job,
+                size_t size);
 // The job is gone, or its full record stands elsewhere: it is counted no longer.
 void ledger_remove(struct journal *journal, const struct job *job);
 // The record was written anew, to that segment.
@@ -133,6 +135,8 @@ void ledger_move(struct journal *journal, struct segment *segment, const struct 
 void ledger_buried(struct journal *journal);
 void ledger_unburied(struct journal *journal);
 void ledger_pause(struct journal *journal, struct segment *segment, const struct queue *queue);
+// The row is another than before, or segments in it that are written to no more end elsewhere.
+void ledger_count_row(struct journal *journal);
 // Bytes that the files have on the disk, set aside or used; and those that records take.
 uint64_t ledger_on_disk(const struct journal *journal);
 uint64_t ledger_used(const struct journal *journal);
@@ -164,7 +168,7 @@ uint64_t room_wanted(const struct journal *journal, const struct segment *segmen
 bool room_spare_suffices(const struct journal *journal);
 // Makes `next` the current segment. The row has room for it.
 void room_follow(struct journal *journal, struct segment *next);
-// Notes, for the head of the current segment, where the records of the one before it end.
+// Notes, for the head of the current segment and for the books, where those before it end.
 void room_note_previous(struct journal *journal);
 
 //
@@ -199,7 +203,11 @@ void fail_wait(struct journal *journal);
 // The current segment has no file: it gets that of the spare. False where there is none.
 bool fail_take_spare(struct journal *journal);
 // Sees to it that a segment can be given up without asking for memory.
-bool fail_make_room(struct journal *journal) MUST_USE;
+bool fail_make_fresh(struct journal *journal) MUST_USE;
+static inline bool fail_make_room(struct journal *journal)
+{
+    return journal->fresh || fail_make_fresh(journal);
+}
 // When those who wait are given up; NSEC_NEVER where all is well. And does it, when it is time.
 nsec_t fail_due_at(const struct journal *journal);
 void fail_review(struct journal *journal);

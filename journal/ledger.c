@@ -10,11 +10,6 @@ static uint64_t promise_of(const struct job *job)
     return job_is_buried(job) ? PROMISE_END : PROMISE_END + PROMISE_BURIAL;
 }
 
-static uint64_t size_of(const struct journal *journal, const struct job *job)
-{
-    return codec_job_size(job_variable_len(journal->broker, job));
-}
-
 static void enter(struct segment *segment, const struct job *job)
 {
     job_set_mark(job, (uint32_t)segment->number);
@@ -30,17 +25,18 @@ static void leave(struct journal *journal, const struct job *job)
     segment->jobs--;
 }
 
-void ledger_add(struct journal *journal, struct segment *segment, const struct job *job)
+void ledger_add(struct journal *journal, struct segment *segment, const struct job *job,
+                size_t size)
 {
     enter(segment, job);
-    journal->live += size_of(journal, job);
+    journal->live += size;
     journal->promised += promise_of(job);
 }
 
 void ledger_remove(struct journal *journal, const struct job *job)
 {
     leave(journal, job);
-    journal->live -= size_of(journal, job);
+    journal->live -= codec_job_size(job_variable_len(journal->broker, job));
     journal->promised -= promise_of(job);
 }
 
@@ -66,14 +62,17 @@ void ledger_pause(struct journal *journal, struct segment *segment, const struct
     journal->pauses = true;
 }
 
+void ledger_count_row(struct journal *journal)
+{
+    journal->used_before = 0;
+    for (size_t i = 0; i + 1 < journal->segments.count; i++) {
+        journal->used_before += journal->segments.list[i]->end;
+    }
+}
+
 uint64_t ledger_used(const struct journal *journal)
 {
-    uint64_t used = 0;
-
-    for (size_t i = 0; i < journal->segments.count; i++) {
-        used += journal->segments.list[i]->end;
-    }
-    return used;
+    return journal->used_before + journal->current->end;
 }
 
 uint64_t ledger_on_disk(const struct journal *journal)

@@ -175,6 +175,7 @@ void room_note_previous(struct journal *journal)
     } else if (journal->removing) {
         journal->current->previous_end = journal->removing->end;
     }
+    ledger_count_row(journal);
 }
 
 void room_choose(struct journal *journal, size_t size, uint64_t extra)

@@ -72,15 +72,11 @@ static size_t room_grown(size_t room)
     return room ? room + room / 2 : ROOM_FIRST;
 }
 
-bool segment_make_room(struct segment *segment)
+bool segment_grow(struct segment *segment)
 {
     size_t room = room_grown(segment->run_room);
-    struct id_run *runs;
+    struct id_run *runs = realloc(segment->runs, room * sizeof *runs);
 
-    if (segment->run_count < segment->run_room) {
-        return true;
-    }
-    runs = realloc(segment->runs, room * sizeof *runs);
     if (!runs) {
         return false;
     }
@@ -116,15 +112,12 @@ void segment_note_id(struct segment *segment, uint64_t id)
     segment->run_count = count + 1;
 }
 
-bool segments_make_room(struct segments *segments)
+bool segments_grow(struct segments *segments)
 {
     size_t passed = (size_t)(segments->list - segments->base);
     size_t room = room_grown(segments->room);
     struct segment **base;
 
-    if (passed + segments->count + 1 < segments->room) {
-        return true;
-    }
     // As many have been taken out as are moved now: an addition costs two moves at most.
     if (passed > 0 && passed >= segments->count) {
         memcpy(segments->base, segments->list, segments->count * sizeof(struct segment *));

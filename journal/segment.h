@@ -57,7 +57,11 @@ struct segment *segment_new(uint64_t number, uint64_t salt) MUST_USE;
 void segment_free(struct segment *segment);
 
 // Sees to it that one more id can be noted. False without memory.
-bool segment_make_room(struct segment *segment) MUST_USE;
+bool segment_grow(struct segment *segment) MUST_USE;
+static inline bool segment_make_room(struct segment *segment)
+{
+    return segment->run_count < segment->run_room || segment_grow(segment);
+}
 // Runs may have ids that are not there, and an id may be in two of them.
 void segment_note_id(struct segment *segment, uint64_t id);
 
@@ -72,7 +76,13 @@ struct segments {
 };
 
 // Sees to it that two more can be added. False without memory.
-bool segments_make_room(struct segments *segments) MUST_USE;
+bool segments_grow(struct segments *segments) MUST_USE;
+static inline bool segments_make_room(struct segments *segments)
+{
+    size_t passed = (size_t)(segments->list - segments->base);
+
+    return passed + segments->count + 1 < segments->room || segments_grow(segments);
+}
 // Adds the youngest, whose number follows on that of the last; any number where the row is empty.
 void segments_add(struct segments *segments, struct segment *segment);
 // Takes the oldest out.

@@ -330,12 +330,11 @@ static void starts_without_anything_between(void **state)
     bed_free(bed);
 }
 
-static void it_goes_on_when_traffic_stops(void **state)
+// Of 30000 jobs every tenth is left, and the end of the others is not written yet.
+static struct bed *bed_just_thinned_out(void)
 {
     struct bed *bed = BED(.sync_every_for = 0, .no_book = true, .segment_size = 1 << 18);
-    unsigned turns;
 
-    (void)state;
     for (int i = 0; i < 30000; i++) {
         assert_true(BED_PUT(bed, .body_len = 20, .pri = i % 10 ? 1 : 2) > 0);
         if (i % 100 == 0) {
@@ -345,6 +344,15 @@ static void it_goes_on_when_traffic_stops(void **state)
     for (int i = 0; i < 27000; i++) {
         assert_status(STATUS_OK, bed_complete(bed, bed_take(bed)));
     }
+    return bed;
+}
+
+static void it_goes_on_when_traffic_stops(void **state)
+{
+    struct bed *bed = bed_just_thinned_out();
+    unsigned turns;
+
+    (void)state;
     turns = bed_turns(bed);
     bed_pass(bed, SEC(3));
     // Some thousand looks a turn: it cannot take long.
@@ -354,6 +362,29 @@ static void it_goes_on_when_traffic_stops(void **state)
     assert_int_equal(bed_count(bed), 3000);
     bed_restart(bed, BED_CUT, 0);
     assert_int_equal(bed_count(bed), 3000);
+    bed_free(bed);
+}
+
+// How much it does in a turn goes by what was appended since the last one, and by nothing older.
+static void it_takes_small_steps_when_traffic_stops(void **state)
+{
+    enum { TURNS = 50, IDS_LOOKED_AT = 512 };
+    struct bed *bed = bed_just_thinned_out();
+    uint64_t migrated;
+    uint64_t began;
+
+    (void)state;
+    bed_turn(bed);
+    began = bed_info(bed).migrated;
+    migrated = began;
+    for (int i = 0; i < TURNS; i++) {
+        uint64_t before = migrated;
+
+        bed_turn(bed);
+        migrated = bed_info(bed).migrated;
+        assert_true(migrated - before <= IDS_LOOKED_AT / 10 + 1);
+    }
+    assert_true(migrated > began);
     bed_free(bed);
 }
 
@@ -374,6 +405,7 @@ int main(void)
         cmocka_unit_test(a_start_after_every_few_verbs),
         cmocka_unit_test(starts_without_anything_between),
         cmocka_unit_test(it_goes_on_when_traffic_stops),
+        cmocka_unit_test(it_takes_small_steps_when_traffic_stops),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
