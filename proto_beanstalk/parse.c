@@ -5,11 +5,6 @@
 
 typedef enum bean_verdict (*parse_fn)(struct slice rest, struct bean_command *command);
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static struct slice skip_spaces(struct slice rest)
 {
     while (rest.len && *rest.ptr == ' ') {
@@ -18,59 +13,58 @@ static struct slice skip_spaces(struct slice rest)
     return rest;
 }
 
-// Takes decimal digits, at least one, off the front. False where there is none or they exceed max.
-static bool take_digits(struct slice *rest, uint64_t max, uint64_t *number)
+// What is left of a line in which something was not as it should be. Nothing can be taken off it.
+static const struct slice bad = {NULL, 0};
+
+// Takes decimal digits, at least one, off the front. `bad` where there is none or they exceed max.
+static inline struct slice take_digits(struct slice rest, uint64_t max, uint64_t *number)
 {
-    const char *at = rest->ptr;
-    const char *end = at + rest->len;
-    const uint64_t most = max / 10;
-    const unsigned last = (unsigned)(max % 10);
+    const char *at = rest.ptr;
+    const char *end = at + rest.len;
     uint64_t value = 0;
 
-    while (at < end && is_digit(*at)) {
-        unsigned digit = (unsigned)(*at++ - '0');
+    for (; at < end; at++) {
+        unsigned digit = (unsigned)(unsigned char)*at - '0';
 
-        if (value > most || (value == most && digit > last)) {
-            return false;
+        if (digit > 9) {
+            break;
+        }
+        if (value >= UINT64_MAX / 10 && (value > UINT64_MAX / 10 || digit > UINT64_MAX % 10)) {
+            return bad;
         }
         value = value * 10 + digit;
     }
-    if (at == rest->ptr) {
-        return false;
+    if (at == rest.ptr || value > max) {
+        return bad;
     }
-    *rest = slice_of(at, (size_t)(end - at));
     *number = value;
-    return true;
+    return slice_of(at, (size_t)(end - at));
 }
 
-static bool take_u64(struct slice *rest, uint64_t *number)
+static struct slice take_u64(struct slice rest, uint64_t *number)
 {
-    *rest = skip_spaces(*rest);
-    return take_digits(rest, UINT64_MAX, number);
+    return take_digits(skip_spaces(rest), UINT64_MAX, number);
 }
 
-static bool take_u32(struct slice *rest, uint32_t *number)
+static struct slice take_u32(struct slice rest, uint32_t *number)
 {
-    uint64_t value;
+    uint64_t value = 0;
 
-    *rest = skip_spaces(*rest);
-    if (!take_digits(rest, UINT32_MAX, &value)) {
-        return false;
-    }
+    rest = take_digits(skip_spaces(rest), UINT32_MAX, &value);
     *number = (uint32_t)value;
-    return true;
+    return rest;
 }
 
 // The last number must end the line.
-static enum bean_verdict good_at_end(bool good, struct slice rest)
+static enum bean_verdict good_at_end(struct slice rest)
 {
-    return good && rest.len == 0 ? BEAN_GOOD : BEAN_BAD;
+    return rest.ptr && rest.len == 0 ? BEAN_GOOD : BEAN_BAD;
 }
 
 static enum bean_verdict parse_nothing(struct slice rest, struct bean_command *command)
 {
     (void)command;
-    return good_at_end(true, rest);
+    return good_at_end(rest);
 }
 
 static enum bean_verdict parse_anything(struct slice rest, struct bean_command *command)
@@ -82,32 +76,29 @@ static enum bean_verdict parse_anything(struct slice rest, struct bean_command *
 
 static enum bean_verdict parse_id(struct slice rest, struct bean_command *command)
 {
-    bool good = take_u64(&rest, &command->id);
-
-    return good_at_end(good, rest);
+    return good_at_end(take_u64(rest, &command->id));
 }
 
 static enum bean_verdict parse_bury(struct slice rest, struct bean_command *command)
 {
-    bool good = take_u64(&rest, &command->id) && take_u32(&rest, &command->pri);
-
-    return good_at_end(good, rest);
+    rest = take_u64(rest, &command->id);
+    return good_at_end(take_u32(rest, &command->pri));
 }
 
 static enum bean_verdict parse_release(struct slice rest, struct bean_command *command)
 {
-    bool good = take_u64(&rest, &command->id) && take_u32(&rest, &command->pri) &&
-                take_u32(&rest, &command->delay);
-
-    return good_at_end(good, rest);
+    rest = take_u64(rest, &command->id);
+    rest = take_u32(rest, &command->pri);
+    return good_at_end(take_u32(rest, &command->delay));
 }
 
 static enum bean_verdict parse_put(struct slice rest, struct bean_command *command)
 {
-    bool good = take_u32(&rest, &command->pri) && take_u32(&rest, &command->delay) &&
-                take_u32(&rest, &command->ttr) && take_u32(&rest, &command->bytes);
-
-    if (!good) {
+    rest = take_u32(rest, &command->pri);
+    rest = take_u32(rest, &command->delay);
+    rest = take_u32(rest, &command->ttr);
+    rest = take_u32(rest, &command->bytes);
+    if (!rest.ptr) {
         return BEAN_BAD;
     }
     return rest.len ? BEAN_BAD_LATE : BEAN_GOOD;
@@ -116,9 +107,8 @@ static enum bean_verdict parse_put(struct slice rest, struct bean_command *comma
 // Whatever follows the number is ignored.
 static enum bean_verdict parse_timeout(struct slice rest, struct bean_command *command)
 {
-    bool good = take_u32(&rest, &command->timeout);
-
-    return good && command->timeout <= INT32_MAX ? BEAN_GOOD : BEAN_BAD;
+    rest = take_u32(rest, &command->timeout);
+    return rest.ptr && command->timeout <= INT32_MAX ? BEAN_GOOD : BEAN_BAD;
 }
 
 static bool is_c_space(char c)
@@ -131,7 +121,7 @@ static bool is_c_space(char c)
 static enum bean_verdict parse_kick(struct slice rest, struct bean_command *command)
 {
     bool negative;
-    uint64_t value;
+    uint64_t value = 0;
 
     while (rest.len && is_c_space(*rest.ptr)) {
         rest = slice_from(rest, 1);
@@ -140,11 +130,9 @@ static enum bean_verdict parse_kick(struct slice rest, struct bean_command *comm
     if (negative || (rest.len && *rest.ptr == '+')) {
         rest = slice_from(rest, 1);
     }
-    if (!take_digits(&rest, UINT64_MAX, &value)) {
-        return BEAN_BAD;
-    }
+    rest = take_digits(rest, UINT64_MAX, &value);
     command->bound = (uint32_t)(negative ? 0 - value : value);
-    return BEAN_GOOD;
+    return rest.ptr ? BEAN_GOOD : BEAN_BAD;
 }
 
 // Which bytes a name may contain.
@@ -185,8 +173,8 @@ static enum bean_verdict parse_pause(struct slice rest, struct bean_command *com
 
     rest = skip_spaces(rest);
     name = slice_of(rest.ptr, name_bytes(rest));
-    rest = slice_from(rest, name.len);
-    if (name.len == 0 || !take_u32(&rest, &command->delay) || rest.len) {
+    rest = take_u32(slice_from(rest, name.len), &command->delay);
+    if (name.len == 0 || good_at_end(rest) != BEAN_GOOD) {
         return BEAN_BAD;
     }
     command->name = name;
@@ -196,18 +184,23 @@ static enum bean_verdict parse_pause(struct slice rest, struct bean_command *com
 struct form {
     struct slice token;
     parse_fn parse;
+    bool loose; // whatever follows what it reads is ignored
 };
 
 #define FORM(token, parse)                                                                         \
     {                                                                                              \
-        {(token), sizeof(token) - 1}, (parse)                                                      \
+        {(token), sizeof(token) - 1}, (parse), false                                               \
+    }
+#define LOOSE_FORM(token, parse)                                                                   \
+    {                                                                                              \
+        {(token), sizeof(token) - 1}, (parse), true                                                \
     }
 
 static const struct form forms[BEAN_VERBS + 1] = {
     [BEAN_BURY] = FORM("bury ", parse_bury),
     [BEAN_DELETE] = FORM("delete ", parse_id),
     [BEAN_IGNORE] = FORM("ignore ", parse_name),
-    [BEAN_KICK] = FORM("kick ", parse_kick),
+    [BEAN_KICK] = LOOSE_FORM("kick ", parse_kick),
     [BEAN_KICK_JOB] = FORM("kick-job ", parse_id),
     [BEAN_LIST_TUBES_WATCHED] = FORM("list-tubes-watched", parse_nothing),
     [BEAN_LIST_TUBES] = FORM("list-tubes", parse_nothing),
@@ -218,8 +211,8 @@ static const struct form forms[BEAN_VERBS + 1] = {
     [BEAN_PEEK_DELAYED] = FORM("peek-delayed", parse_nothing),
     [BEAN_PEEK_BURIED] = FORM("peek-buried", parse_nothing),
     [BEAN_PAUSE_TUBE] = FORM("pause-tube", parse_pause),
-    [BEAN_QUIT] = FORM("quit", parse_anything),
-    [BEAN_RESERVE_WITH_TIMEOUT] = FORM("reserve-with-timeout ", parse_timeout),
+    [BEAN_QUIT] = LOOSE_FORM("quit", parse_anything),
+    [BEAN_RESERVE_WITH_TIMEOUT] = LOOSE_FORM("reserve-with-timeout ", parse_timeout),
     [BEAN_RESERVE_JOB] = FORM("reserve-job ", parse_id),
     [BEAN_RESERVE] = FORM("reserve", parse_nothing),
     [BEAN_RELEASE] = FORM("release ", parse_release),
@@ -275,18 +268,21 @@ static enum bean_verb find_verb(struct slice line)
 
 void bean_parse(struct slice line, struct bean_command *command)
 {
-    command->verb = BEAN_UNKNOWN;
-    command->verdict = BEAN_BAD;
-    if (line.len && memchr(line.ptr, '\0', line.len)) {
-        return;
-    }
+    const struct form *form = NULL;
+    enum bean_verdict verdict = BEAN_GOOD;
+
     command->verb = find_verb(line);
-    if (command->verb == BEAN_UNKNOWN) {
-        command->verdict = BEAN_GOOD;
-        return;
+    if (command->verb != BEAN_UNKNOWN) {
+        form = &forms[command->verb];
+        verdict = form->parse(slice_from(line, form->token.len), command);
     }
-    command->verdict =
-        forms[command->verb].parse(slice_from(line, forms[command->verb].token.len), command);
+    // Where each byte was understood, none is NUL.
+    if ((!form || form->loose || verdict != BEAN_GOOD) && line.len &&
+        memchr(line.ptr, '\0', line.len)) {
+        command->verb = BEAN_UNKNOWN;
+        verdict = BEAN_BAD;
+    }
+    command->verdict = verdict;
 }
 
 bool bean_name_valid(struct slice name)

@@ -128,9 +128,19 @@ static void a_shorter_command_is_found_in_a_longer_word(void **state)
 
 static void nul_anywhere_is_malformed(void **state)
 {
-    static const struct slice lines[] = {
-        {"reserve\0", 8},      {"\0", 1},        {"foo\0", 4}, {"quit\0", 5},
-        {"put 0 0 0 0\0", 12}, {"kick 1 \0", 8},
+    const struct slice lines[] = {
+        SLICE("reserve\0"),
+        SLICE("\0"),
+        SLICE("foo\0"),
+        SLICE("quit\0"),
+        SLICE("put 0 0 0 0\0"),
+        SLICE("put 0 \0 0 0"),
+        SLICE("kick 1 \0"),
+        SLICE("reserve-with-timeout 1 \0"),
+        SLICE("delete 1\0"),
+        SLICE("watch a\0b"),
+        SLICE("pause-tube a\0 1"),
+        SLICE("pause-tube -a 1\0"),
     };
 
     (void)state;
