@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-// Finds the first CRLF; a lone CR or LF is a byte like any other.
-static bool find_line(struct slice input, struct slice *line)
+// The first CRLF, NULL for none; a lone CR or LF is a byte like any other.
+static const char *line_end(struct slice input)
 {
     const char *at = input.ptr;
     const char *end = at + input.len;
@@ -20,15 +20,14 @@ static bool find_line(struct slice input, struct slice *line)
         const char *cr = memchr(at, '\r', (size_t)(end - at));
 
         if (!cr || cr + 1 == end) {
-            return false;
+            return NULL;
         }
         if (cr[1] == '\n') {
-            *line = slice_of(input.ptr, (size_t)(cr - input.ptr));
-            return true;
+            return cr;
         }
         at = cr + 1;
     }
-    return false;
+    return NULL;
 }
 
 // Takes the line and its CRLF off the input. False where it is the first and comes from a browser
@@ -49,7 +48,7 @@ static bool take_line(struct bean_conn *conn, struct bean_turn *turn, struct sli
 static enum bean_step step_line(struct bean_conn *conn, struct bean_turn *turn)
 {
     struct slice window = turn->input;
-    struct slice line;
+    const char *end;
 
     if (window.len == 0) {
         return BEAN_STEP_MORE;
@@ -64,12 +63,16 @@ static enum bean_step step_line(struct bean_conn *conn, struct bean_turn *turn)
     if (window.len > BEAN_LINE_MAX) {
         window.len = BEAN_LINE_MAX;
     }
-    if (find_line(window, &line)) {
+    end = line_end(window);
+    if (end) {
+        struct slice line = slice_of(window.ptr, (size_t)(end - window.ptr));
+
         turn->budget--;
         if (take_line(conn, turn, line)) {
             bean_exec(conn, line, turn);
         }
-        return BEAN_STEP_ON;
+        // Mostly a line comes alone.
+        return turn->input.len == 0 && conn->state == BEAN_LINE ? BEAN_STEP_MORE : BEAN_STEP_ON;
     }
     if (window.len < BEAN_LINE_MAX) {
         return BEAN_STEP_MORE;
@@ -80,11 +83,12 @@ static enum bean_step step_line(struct bean_conn *conn, struct bean_turn *turn)
 
 static enum bean_step step_discard(struct bean_conn *conn, struct bean_turn *turn)
 {
-    struct slice line;
+    const char *start = turn->input.ptr;
+    const char *end = line_end(turn->input);
 
-    if (find_line(turn->input, &line)) {
+    if (end) {
         conn->state = BEAN_LINE;
-        if (take_line(conn, turn, line)) {
+        if (take_line(conn, turn, slice_of(start, (size_t)(end - start)))) {
             bean_reply(&conn->wire->out, BEAN_BAD_FORMAT);
         }
         return BEAN_STEP_ON;
