@@ -7,11 +7,21 @@ static const char pairs[] = "000102030405060708091011121314151617181920212223242
                             "34353637383940414243444546474849505152535455565758596061626364656667"
                             "6869707172737475767778798081828384858687888990919293949596979899";
 
+// How many digits it takes.
+static unsigned digits_of(uint64_t number)
+{
+    unsigned digits = 1;
+
+    for (; number >= 10000; number /= 10000) {
+        digits += 4;
+    }
+    return digits + (number >= 10) + (number >= 100) + (number >= 1000);
+}
+
 char *digits_write(char *at, uint64_t number)
 {
-    char reversed[DIGITS_MAX];
-    char *first = reversed + sizeof reversed;
-    size_t len;
+    char *end = at + digits_of(number);
+    char *first = end;
 
     while (number >= 100) {
         first -= 2;
@@ -19,14 +29,11 @@ char *digits_write(char *at, uint64_t number)
         number /= 100;
     }
     if (number >= 10) {
-        first -= 2;
-        memcpy(first, pairs + number * 2, 2);
+        memcpy(at, pairs + number * 2, 2);
     } else {
-        *--first = (char)('0' + number);
+        *at = (char)('0' + number);
     }
-    len = (size_t)(reversed + sizeof reversed - first);
-    memcpy(at, first, len);
-    return at + len;
+    return end;
 }
 
 bool digits_read(struct slice text, uint64_t *number)
