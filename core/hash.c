@@ -15,25 +15,30 @@ enum { LANES = 4, LONG_KEY = 256 };
 enum { AHEAD = 8, LARGE = 1 << 15 };
 _Static_assert(FIRST % AHEAD == 0, "chains that are fetched together are in one segment");
 
+// Which bit is the highest in `n`, which is not 0.
+static unsigned top_bit(size_t n)
+{
+    return 63 ^ (unsigned)__builtin_clzll((unsigned long long)n);
+}
+
 // The largest power of two that is at most `n`, which is not 0.
 static size_t floor_power(size_t n)
 {
-    return (size_t)1 << (63 - __builtin_clzll((unsigned long long)n));
+    return (size_t)1 << top_bit(n);
 }
 
-// Segment 0 holds the first FIRST buckets; segment k as many as all before it.
+// Segment 0 holds the first FIRST buckets, each further one twice as many: counted from FIRST, the
+// highest bit of a bucket's number says its segment, and the others where it stands there.
 static unsigned segment_of(size_t bucket)
 {
-    return bucket < FIRST
-               ? 0
-               : (unsigned)(64 - HASH_FIRST_BITS - __builtin_clzll((unsigned long long)bucket));
+    return top_bit(bucket + FIRST) - HASH_FIRST_BITS;
 }
 
 static struct hash_node **bucket_at(const struct hash *hash, size_t bucket)
 {
-    unsigned segment = segment_of(bucket);
+    size_t number = bucket + FIRST;
 
-    return &hash->segments[segment][segment == 0 ? bucket : bucket - floor_power(bucket)];
+    return &hash->segments[segment_of(bucket)][number ^ floor_power(number)];
 }
 
 static size_t bucket_of(const struct hash *hash, uint64_t value)
@@ -57,18 +62,21 @@ void hash_clear(struct hash *hash)
     }
     hash->count = 0;
     hash->buckets = 0;
+    hash->room = 0;
 }
 
-bool hash_make_room(struct hash *hash)
+bool hash_make_segment(struct hash *hash)
 {
-    size_t bucket = hash->buckets;
-    unsigned segment = segment_of(bucket);
+    size_t len = hash->room + FIRST;
+    unsigned segment = segment_of(hash->room);
 
-    if (hash->count < bucket || segment >= HASH_SEGMENTS || hash->segments[segment]) {
-        return true;
+    if (segment < HASH_SEGMENTS) {
+        hash->segments[segment] = calloc(len, sizeof(struct hash_node *));
+        if (hash->segments[segment]) {
+            hash->room += len;
+        }
     }
-    hash->segments[segment] = calloc(bucket ? bucket : FIRST, sizeof(struct hash_node *));
-    if (bucket == 0 && hash->segments[0]) {
+    if (hash->buckets == 0 && hash->room > 0) {
         hash->buckets = FIRST;
     }
     return hash->buckets > 0;
@@ -123,27 +131,32 @@ static struct hash_node **divided_for(const struct hash *hash, size_t added)
     return bucket_at(hash, added - floor_power(added));
 }
 
+// The first nodes of chains that are divided soon; the second ones where the first have come.
+static APART void fetch_ahead(const struct hash *hash, size_t added)
+{
+    struct hash_node **next = divided_for(hash, added + AHEAD);
+    struct hash_node **later = divided_for(hash, added + 2 * AHEAD);
+
+    for (size_t i = 0; i < AHEAD; i++) {
+        PREFETCH(later[i]);
+        if (next[i]) {
+            PREFETCH(next[i]->next);
+        }
+    }
+}
+
 // Adds the next bucket, where its segment is there, and gives it its share of the chain that held
 // the nodes of both.
 static void grow(struct hash *hash)
 {
     size_t added = hash->buckets;
 
-    if (segment_of(added) >= HASH_SEGMENTS || !hash->segments[segment_of(added)]) {
+    if (added == hash->room) {
         return;
     }
     hash->buckets++;
     if (added >= LARGE && added % AHEAD == 0) {
-        struct hash_node **next = divided_for(hash, added + AHEAD);
-        struct hash_node **later = divided_for(hash, added + 2 * AHEAD);
-
-        // The first nodes; the second ones where the first have come.
-        for (size_t i = 0; i < AHEAD; i++) {
-            PREFETCH(later[i]);
-            if (next[i]) {
-                PREFETCH(next[i]->next);
-            }
-        }
+        fetch_ahead(hash, added);
     }
     divide(hash, divided_for(hash, added), bucket_at(hash, added), floor_power(added));
 }
@@ -167,6 +180,7 @@ static void shrink(struct hash *hash)
     if (unused < HASH_SEGMENTS && hash->segments[unused]) {
         free(hash->segments[unused]);
         hash->segments[unused] = NULL;
+        hash->room = ((size_t)FIRST << unused) - FIRST;
     }
 }
 

@@ -4,7 +4,7 @@
 
 // An intrusive hash table that never stops to grow: linear hashing. An insert adds at most one
 // bucket and divides one chain, a removal takes at most two away. Buckets stand in segments,
-// each as large as all before it together, so that nothing is ever copied. The only allocation is
+// each twice as large as the one before it, so that nothing is ever copied. The only allocation is
 // a segment, which hash_make_room() makes beforehand; inserting and removing cannot fail.
 //
 // The caller computes hashes and compares: a chain is walked with hash_first() and `next`. Hashes
@@ -27,6 +27,7 @@ struct hash {
     uint64_t (*hash_of)(const struct hash_node *node); /* private */
     size_t count;                                      /* private: nodes */
     size_t buckets;                             /* private: in use, 0 or at least 2^FIRST_BITS */
+    size_t room;                                /* private: buckets that there are segments for */
     struct hash_node **segments[HASH_SEGMENTS]; /* private */
 };
 
@@ -36,9 +37,15 @@ void hash_init(struct hash *hash, uint64_t (*hash_of)(const struct hash_node *no
 // Frees the table, not what is in it.
 void hash_clear(struct hash *hash);
 
+// private: the segment that the next bucket stands in.
+bool hash_make_segment(struct hash *hash) MUST_USE;
+
 // Sees to it that one more node can be inserted. False without memory, and only where not even the
 // first segment could be had: a table that cannot grow gets longer chains instead.
-bool hash_make_room(struct hash *hash) MUST_USE;
+MUST_USE static inline bool hash_make_room(struct hash *hash)
+{
+    return hash->count < hash->buckets || hash->buckets < hash->room || hash_make_segment(hash);
+}
 
 // The first node of the chain in which nodes of that hash are; NULL for none. Nodes of other hashes
 // may stand in it, too.

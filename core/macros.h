@@ -16,6 +16,10 @@
 // NULL is allowed. Compilers take a function that does nothing else for one that does nothing.
 #define PREFETCH(pointer) __builtin_prefetch(pointer)
 
+// Compiled apart from where it is called: what a long way needs (registers saved, room on the
+// stack) is no burden to the short way past it.
+#define APART __attribute__((noinline))
+
 // An assertion means a bug in us, never bad input, and stays on in a release: a broker that knows
 // its books to be wrong must not go on handing out jobs.
 #define ENSURE(condition) ((condition) ? (void)0 : ensure_failed(#condition, __FILE__, __LINE__))
