@@ -14,6 +14,8 @@ enum { LARGEST = SLAB_MAX };
 #define BLOCK_SIZE ((size_t)256 * 1024)
 #define CACHE_LINE 64
 // So many empty blocks are kept, lest a load that rises and falls maps and unmaps all the time.
+// Each stays where it is for the next thing of its size: a job that comes and goes alone finds all
+// as it was.
 enum { EMPTY_KEPT = 4 };
 
 struct thing {
@@ -23,12 +25,12 @@ struct thing {
 // At the beginning of each block, whose address is a multiple of its size: a whole line of the
 // cache, so that things of whole lines do not straddle one more.
 struct block {
-    // In slab->usable, slab->empty, or (a full one) in no list.
-    _Alignas(CACHE_LINE) struct list_node link;
-    struct thing *freed; // things that were in use and are not
-    uint32_t used;       // things in use
-    uint32_t fresh;      // where the things begin that were never used, from the block's start
-    uint32_t size;       // of a thing
+    _Alignas(CACHE_LINE) struct list_node link; // in slab->usable; a full one is in no list
+    struct list_node empty;                     // in slab->empty while nothing is in use
+    struct thing *freed;                        // things that were in use and are not
+    uint32_t used;                              // things in use
+    uint32_t fresh; // where the things begin that were never used, from the block's start
+    uint32_t size;  // of a thing
 };
 
 _Static_assert(sizeof(struct block) == CACHE_LINE, "the head of a block has outgrown its line");
@@ -47,15 +49,32 @@ static struct block *block_in(struct list_node *list)
     return list_empty(list) ? NULL : list_item(list_first(list), struct block, link);
 }
 
+static struct block *longest_empty(const struct slab *slab)
+{
+    return list_item(list_first(&slab->empty), struct block, empty);
+}
+
+static void block_enter_empty(struct slab *slab, struct block *block)
+{
+    list_append(&slab->empty, &block->empty);
+    slab->empty_count++;
+}
+
+static void block_leave_empty(struct slab *slab, struct block *block)
+{
+    list_remove(&block->empty);
+    slab->empty_count--;
+}
+
 void slab_clear(struct slab *slab)
 {
-    struct block *block;
+    while (slab->empty_count > 0) {
+        struct block *block = longest_empty(slab);
 
-    while ((block = block_in(&slab->empty))) {
+        block_leave_empty(slab, block);
         list_remove(&block->link);
         (void)munmap(block, BLOCK_SIZE);
     }
-    slab->empty_count = 0;
 }
 
 // The system aligns to pages only: maps twice as much and gives back what is not needed.
@@ -76,20 +95,20 @@ static struct block *block_map(void)
     return (struct block *)(void *)(map + before);
 }
 
+// A block for things of that size, empty: a new one, or one that was kept for another size.
 static struct block *block_new(struct slab *slab, size_t size)
 {
-    struct block *block = block_in(&slab->empty);
+    struct block *block = slab->empty_count < EMPTY_KEPT ? block_map() : NULL;
 
-    if (block) {
+    if (!block && slab->empty_count > 0) {
+        block = longest_empty(slab);
+        block_leave_empty(slab, block);
         list_remove(&block->link);
-        slab->empty_count--;
-    } else {
-        block = block_map();
     }
     if (block) {
         *block = (struct block){.fresh = sizeof *block, .size = (uint32_t)size};
-        list_init(&block->link);
         list_append(&slab->usable[size / 8], &block->link);
+        block_enter_empty(slab, block);
     }
     return block;
 }
@@ -99,7 +118,7 @@ static bool block_full(const struct block *block)
     return !block->freed && block->fresh + block->size > BLOCK_SIZE;
 }
 
-static void *block_take(struct block *block)
+static inline void *block_take(struct slab *slab, struct block *block)
 {
     struct thing *thing = block->freed;
 
@@ -109,11 +128,20 @@ static void *block_take(struct block *block)
         thing = (struct thing *)(void *)((char *)block + block->fresh);
         block->fresh += block->size;
     }
-    block->used++;
+    if (block->used++ == 0) {
+        block_leave_empty(slab, block);
+    }
     if (block_full(block)) {
         list_remove(&block->link);
     }
     return thing;
+}
+
+static APART void *take_from_new(struct slab *slab, size_t size)
+{
+    struct block *block = block_new(slab, size);
+
+    return block ? block_take(slab, block) : NULL;
 }
 
 void *slab_alloc(struct slab *slab, size_t size)
@@ -125,10 +153,7 @@ void *slab_alloc(struct slab *slab, size_t size)
     }
     size = size < sizeof(struct thing) ? sizeof(struct thing) : (size + 7) & ~(size_t)7;
     block = block_in(&slab->usable[size / 8]);
-    if (!block) {
-        block = block_new(slab, size);
-    }
-    return block ? block_take(block) : NULL;
+    return block ? block_take(slab, block) : take_from_new(slab, size);
 }
 
 void *slab_calloc(struct slab *slab, size_t size)
@@ -141,13 +166,19 @@ void *slab_calloc(struct slab *slab, size_t size)
     return thing;
 }
 
+// Where too many are empty, the one that has been for longest goes back. (Where the system cannot
+// divide its map any further, it is kept for the next need.)
 static void block_retire(struct slab *slab, struct block *block)
 {
-    list_remove(&block->link);
-    // Where the system cannot divide its map any further, the block is kept for the next need.
-    if (slab->empty_count < EMPTY_KEPT || munmap(block, BLOCK_SIZE) != 0) {
-        list_append(&slab->empty, &block->link);
-        slab->empty_count++;
+    block_enter_empty(slab, block);
+    if (slab->empty_count > EMPTY_KEPT) {
+        block = longest_empty(slab);
+        block_leave_empty(slab, block);
+        list_remove(&block->link);
+        if (munmap(block, BLOCK_SIZE) != 0) {
+            list_append(&slab->usable[block->size / 8], &block->link);
+            block_enter_empty(slab, block);
+        }
     }
 }
 

@@ -4,9 +4,9 @@
 
 // Memory for things that there are millions of. Things of one size stand side by side in blocks
 // that come straight from the system, without a header each, and a block goes back to the system
-// when the last of its things has gone. A general allocator does neither: it rounds each thing up,
-// and one small thing that stays keeps all before it. Sizes are rounded up to 8 bytes, and so are
-// addresses. What is larger than SLAB_MAX comes from malloc.
+// when the last of its things has gone, but for a few that are kept. A general allocator does
+// neither: it rounds each thing up, and one small thing that stays keeps all before it. Sizes are
+// rounded up to 8 bytes, and so are addresses. What is larger than SLAB_MAX comes from malloc.
 //
 // With AddressSanitizer every thing comes from malloc, which watches over it.
 
@@ -21,7 +21,7 @@
 
 struct slab {
     struct list_node usable[SLAB_CLASSES]; /* private: blocks with room, by size */
-    struct list_node empty;                /* private: blocks that are kept for the next need */
+    struct list_node empty;                /* private: those of them that nothing is in */
     uint32_t empty_count;                  /* private */
 };
 
