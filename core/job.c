@@ -110,6 +110,9 @@ static size_t job_size(bool large, size_t len)
     return size > sizeof(struct job) ? size : sizeof(struct job);
 }
 
+// A job gets its id and its links when it is linked; what stands behind these begins as zero.
+#define LINKS_END (offsetof(struct job, place) + sizeof((struct job *)NULL)->place)
+
 struct job *job_new(struct broker *broker, const struct job_spec *spec)
 {
     struct slice body = spec->body_blob ? blob_slice(spec->body_blob) : spec->body;
@@ -119,17 +122,17 @@ struct job *job_new(struct broker *broker, const struct job_spec *spec)
     if (!job) {
         return NULL;
     }
-    *job = (struct job){
-        .queue = spec->queue->place,
-        .pri = spec->pri,
-        .ttr = whole_seconds(spec->ttr_for),
-        .created_ms = (uint64_t)(broker->now.wall / NSEC_PER_MSEC) & ((UINT64_C(1) << 42) - 1),
-        .state = JOB_GONE,
-        .on_fail = spec->on_fail,
-        .on_loss = spec->on_loss,
-        .durable = spec->durable,
-        .large = large,
-    };
+    // To clear all of it, the compiler takes a string instruction, which is slow to begin.
+    memset((char *)job + LINKS_END, 0, sizeof *job - LINKS_END);
+    job->queue = spec->queue->place;
+    job->pri = spec->pri;
+    job->ttr = whole_seconds(spec->ttr_for);
+    job->created_ms = (uint64_t)(broker->now.wall / NSEC_PER_MSEC) & ((UINT64_C(1) << 42) - 1);
+    job->state = JOB_GONE;
+    job->on_fail = spec->on_fail & 1;
+    job->on_loss = spec->on_loss & 1;
+    job->durable = spec->durable;
+    job->large = large;
     if (!set_body(job, spec, body) || !set_extra(broker, job, spec)) {
         job_free(broker, job);
         return NULL;

@@ -63,28 +63,30 @@ struct job_extra {
     char names[];    // the key, then the reducer
 };
 
+// What a search in the index by id looks at stands side by side, and so does what one in a tree
+// looks at, the ready jobs' before all: with millions of jobs, each line of the cache counts.
 struct job {
+    uint64_t id;
+    struct hash_node by_id;
     union {
         struct tree_node tree;
         struct list_node list;
     } place;
-    struct hash_node by_id;
-    uint64_t id;
-    struct job_extra *extra;
+    uint64_t seq : 48;      // its place among equals
+    uint64_t body_len : 12; // of a body behind the header
+    uint64_t reserves : 4;  // the lowest part of the count
+    uint32_t pri;
+    uint32_t queue; // place in the broker's table of queues
     union {
         nsec_t due_at;        // DELAYED: of its clock; RESERVED: end of the lease, monotonic
         uint64_t last_holder; // READY: who may still complete it after its time ran out; 0 nobody
         uint64_t burial;      // BURIED: rising along the list
     };
-    uint64_t seq : 48;      // its place among equals
-    uint64_t body_len : 12; // of a body behind the header
-    uint64_t reserves : 4;  // the lowest part of the count
-    uint32_t queue;         // place in the broker's table of queues
+    struct job_extra *extra;
     union {
         uint32_t holder; // RESERVED: place in the broker's table of sessions
         uint32_t order;  // DELAYED: among delays that end at the same moment, the first set first
     };
-    uint32_t pri;
     uint32_t ttr;             // seconds; 0: none
     uint64_t created_ms : 42; // wall clock; enough until 2109
     uint64_t attempts : 10;

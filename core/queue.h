@@ -47,25 +47,26 @@ struct queue {
     bool paused;
     bool lingers; // restored with nothing but a pause: stays until that is over
 
+    // What each job that comes and goes touches.
     struct tree ready;
-    struct tree delayed[CLOCKS];
-    struct list_node buried;
+    struct list_node waits; // subscriptions of waiting sessions, longest waiting first
+    struct list_node naps;  // subscriptions of napping sessions
     uint64_t jobs[JOB_STATES];
     uint64_t ready_in[BAND_COUNT];
     uint64_t total_jobs;
     uint64_t ended;
-    uint64_t pauses;
     uint32_t limits[BAND_COUNT];
-    uint32_t nudges; // naps that are still to be ended
+    uint32_t nudges;   // naps that are still to be ended
+    struct bound work; // in broker->work
 
+    struct tree delayed[CLOCKS];
+    struct list_node buried;
     struct moment due[CLOCKS]; // in broker->due_queues
     struct moment resumes;     // in broker->pauses, while paused
-    struct bound work;         // in broker->work
-    uint64_t opened;           // when it became open, counted in openings
     nsec_t pause_for;
+    uint64_t pauses;
+    uint64_t opened; // when it became open, counted in openings
 
-    struct list_node waits;    // subscriptions of waiting sessions, longest waiting first
-    struct list_node naps;     // subscriptions of napping sessions
     struct list_node opening;  // in broker->openings
     struct list_node matching; // in broker->matching
     struct list_node nudging;  // in broker->nudging
