@@ -31,9 +31,8 @@ typedef bool (*tree_before)(const struct tree_node *a, const struct tree_node *b
 
 static inline uint64_t tree_rank(const struct tree_node *node)
 {
-    uint64_t x = (uint64_t)(uintptr_t)node;
+    uint64_t x = (uint64_t)(uintptr_t)node * UINT64_C(0xd6e8feb86659fd93);
 
-    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
     x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
     return x;
 }
@@ -94,11 +93,12 @@ static inline void tree_remove(struct tree *tree, struct tree_node *node, tree_b
     struct tree_node **link = &tree->root;
     struct tree_node *left = node->left;
     struct tree_node *right = node->right;
+    bool first = tree->first == node;
 
     while (*link != node) {
-        link = before(node, *link) ? &(*link)->left : &(*link)->right;
+        link = first || before(node, *link) ? &(*link)->left : &(*link)->right;
     }
-    if (tree->first == node) {
+    if (first) {
         // It has nothing to its left: its successor is leftmost on its right, or its parent.
         struct tree_node *next = right;
 
