@@ -35,32 +35,30 @@ static struct moment *due(const struct tree *tree, nsec_t now)
     return first && first->at <= now ? first : NULL;
 }
 
-static void end_delays(struct broker *broker, enum clock clock)
+static void end_delay(struct broker *broker, const struct queue *queue, enum clock clock)
 {
-    nsec_t now = broker_clock(broker, clock);
-    struct moment *moment;
+    struct job *job = job_in_tree(tree_first(&queue->delayed[clock]));
+    const struct job_place ready = job_ready_place(job);
 
-    for (unsigned budget = BROKER_SLICE;
-         budget > 0 && (moment = due(&broker->due_queues[clock], now)); budget--) {
-        struct queue *queue = container_of(moment, struct queue, due[clock]);
-        struct job *job = job_in_tree(tree_first(&queue->delayed[clock]));
-        const struct job_place ready = job_ready_place(job);
-
-        match_ready(broker, job, &ready);
-    }
+    match_ready(broker, job, &ready);
 }
 
-static void end_pauses(struct broker *broker)
+static void end_delay_mono(struct broker *broker, struct moment *moment)
 {
-    struct moment *moment;
+    end_delay(broker, container_of(moment, struct queue, due[CLOCK_MONO]), CLOCK_MONO);
+}
 
-    for (unsigned budget = BROKER_SLICE;
-         budget > 0 && (moment = due(&broker->pauses, broker->now.mono)); budget--) {
-        struct queue *queue = container_of(moment, struct queue, resumes);
+static void end_delay_wall(struct broker *broker, struct moment *moment)
+{
+    end_delay(broker, container_of(moment, struct queue, due[CLOCK_WALL]), CLOCK_WALL);
+}
 
-        queue_resume(broker, queue);
-        queue_vanish_if_idle(broker, queue);
-    }
+static void end_pause(struct broker *broker, struct moment *moment)
+{
+    struct queue *queue = container_of(moment, struct queue, resumes);
+
+    queue_resume(broker, queue);
+    queue_vanish_if_idle(broker, queue);
 }
 
 static void end_wait(struct session *session, enum wait_end why)
@@ -78,23 +76,28 @@ static void end_lease(struct broker *broker, struct job *job)
     outcome_lost(broker, job, limited ? LOSS_LIMIT : LOSS_TTR);
 }
 
-static void ring_alarms(struct broker *broker)
+static void ring_alarm(struct broker *broker, struct moment *moment)
 {
-    nsec_t now = broker->now.mono;
+    struct session *session = container_of(moment, struct session, alarm);
+    struct job *lease = job_in_tree(tree_first(&session->leases));
+
+    if (lease && lease->due_at <= broker->now.mono) {
+        end_lease(broker, lease);
+    } else if (session_lease_ends_soon(session)) {
+        end_wait(session, WAIT_LEASE_SOON);
+    } else {
+        end_wait(session, WAIT_TIMED_OUT);
+    }
+}
+
+// Does what is due of those moments, one slice of it.
+static void fall_due(struct broker *broker, const struct tree *moments, nsec_t now,
+                     void (*fall)(struct broker *broker, struct moment *moment))
+{
     struct moment *moment;
 
-    for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = due(&broker->alarms, now));
-         budget--) {
-        struct session *session = container_of(moment, struct session, alarm);
-        struct job *lease = job_in_tree(tree_first(&session->leases));
-
-        if (lease && lease->due_at <= now) {
-            end_lease(broker, lease);
-        } else if (session_lease_ends_soon(session)) {
-            end_wait(session, WAIT_LEASE_SOON);
-        } else {
-            end_wait(session, WAIT_TIMED_OUT);
-        }
+    for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = due(moments, now)); budget--) {
+        fall(broker, moment);
     }
 }
 
@@ -114,11 +117,13 @@ void broker_tick(struct broker *broker, struct instant now)
     ENSURE(now.mono >= broker->now.mono && !broker->settling);
     broker->now = now;
     take_apart(broker);
-    end_delays(broker, CLOCK_MONO);
-    end_delays(broker, CLOCK_WALL);
-    end_pauses(broker);
-    match_backlog(broker, &budget);
-    ring_alarms(broker);
+    fall_due(broker, &broker->due_queues[CLOCK_MONO], now.mono, end_delay_mono);
+    fall_due(broker, &broker->due_queues[CLOCK_WALL], now.wall, end_delay_wall);
+    fall_due(broker, &broker->pauses, now.mono, end_pause);
+    if (!list_empty(&broker->matching)) {
+        match_backlog(broker, &budget);
+    }
+    fall_due(broker, &broker->alarms, now.mono, ring_alarm);
 }
 
 static void tell_session(struct session *session)
@@ -147,7 +152,7 @@ static bool untold(const struct broker *broker)
            !list_empty(&broker->notices) || !list_empty(&broker->news);
 }
 
-bool broker_settle(struct broker *broker)
+static APART void settle(struct broker *broker)
 {
     unsigned sessions = BROKER_SLICE;
     unsigned backlog = BROKER_SLICE;
@@ -162,6 +167,14 @@ bool broker_settle(struct broker *broker)
     }
     interest_tell_all(broker, &events);
     broker->settling = false;
+}
+
+bool broker_settle(struct broker *broker)
+{
+    if (!untold(broker)) {
+        return false;
+    }
+    settle(broker);
     return untold(broker);
 }
 
