@@ -5,11 +5,6 @@
 
 #include <stdlib.h>
 
-enum band band_of(uint32_t pri)
-{
-    return pri < 1024 ? BAND_HIGH : pri < UINT32_C(1) << 31 ? BAND_NORMAL : BAND_LOW;
-}
-
 static struct job *job_by_id(const struct hash_node *node)
 {
     return container_of((struct hash_node *)(uintptr_t)node, struct job, by_id);

@@ -53,7 +53,12 @@ enum band { BAND_HIGH, BAND_NORMAL, BAND_LOW };
 #define PRI_HIGH UINT32_C(512)
 #define PRI_NORMAL UINT32_C(65536)
 #define PRI_LOW UINT32_C(2147549184)
-enum band band_of(uint32_t pri); // high < 1024 <= normal < 2^31 <= low
+
+// high < 1024 <= normal < 2^31 <= low
+static inline enum band band_of(uint32_t pri)
+{
+    return pri < 1024 ? BAND_HIGH : pri < UINT32_C(1) << 31 ? BAND_NORMAL : BAND_LOW;
+}
 
 enum job_state { JOB_DELAYED, JOB_READY, JOB_RESERVED, JOB_BURIED, JOB_GONE };
 #define JOB_STATES 4 // that a live job can be in

@@ -80,11 +80,6 @@ static inline struct moment *moment_first(const struct tree *tree)
     return node ? container_of(node, struct moment, node) : NULL;
 }
 
-static inline nsec_t broker_clock(const struct broker *broker, enum clock clock)
-{
-    return clock == CLOCK_WALL ? broker->now.wall : broker->now.mono;
-}
-
 static inline struct queue *queue_at(const struct broker *broker, const struct job *job)
 {
     return table_get(&broker->queues, job->queue);
@@ -135,8 +130,8 @@ struct slice job_key(const struct job *job);
 // Puts the job into READY, and (unless the broker is gathering) straight into the hands of who
 // waits for it longest.
 void match_ready(struct broker *broker, struct job *job, const struct job_place *ready);
-// Gives the job to the session: RESERVED, with a lease. `by` is the subscription that it was taken
-// by, NULL for none; the room for its limit is there.
+// Gives the job, a new one or one that is not held, to the session: RESERVED, with a lease. `by` is
+// the subscription that it was taken by, NULL for none; the room for its limit is there.
 void match_lease(struct session *session, struct job *job, const struct subscription *by);
 // The wait of that subscription's session is over: it will be told that it holds the job.
 void match_assign(struct subscription *by, struct job *job);
@@ -196,12 +191,27 @@ void outcome_buried(struct broker *broker, struct job *job, uint32_t pri);
 // What a store is told (record.c)
 //
 
+// Is there a store that keeps this job?
+static inline bool record_kept(const struct broker *broker, const struct job *job)
+{
+    return broker->recorder && job->durable;
+}
+bool record_ask(struct broker *broker, enum record_kind kind, const struct job *job);
+uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct job *job,
+                     bool was_buried);
+
 // Asked before the change.
-bool record_room(struct broker *broker, enum record_kind kind, const struct job *job);
+static inline bool record_room(struct broker *broker, enum record_kind kind, const struct job *job)
+{
+    return !record_kept(broker, job) || record_ask(broker, kind, job);
+}
 // Told after it; `was_buried` is about the job before. The position of the record, which the answer
 // to the present verb waits for; 0 where there is none.
-uint64_t record_append(struct broker *broker, enum record_kind kind, const struct job *job,
-                       bool was_buried);
+static inline uint64_t record_append(struct broker *broker, enum record_kind kind,
+                                     const struct job *job, bool was_buried)
+{
+    return record_kept(broker, job) ? record_tell(broker, kind, job, was_buried) : 0;
+}
 // The answer to the present verb waits for that position, too.
 static inline void broker_raise(struct broker *broker, uint64_t position)
 {

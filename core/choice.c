@@ -178,13 +178,10 @@ static struct job *best_of_one(struct session *session, struct subscription **by
     return queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
 }
 
-struct job *choice_best(struct session *session, struct subscription **by)
+static APART struct job *best_of_many(struct session *session, struct subscription **by)
 {
     struct search search = {.session = session};
 
-    if (session->subscriptions == 1) {
-        return best_of_one(session, by);
-    }
     search.cost = rota_bring_back(session);
     search.bound = bound_in(tree_first(&session->broker->work));
     search.next = next_subscription(session, NULL);
@@ -197,6 +194,11 @@ struct job *choice_best(struct session *session, struct subscription **by)
     session->broker->take_cost = search.cost;
     *by = search.by;
     return search.best;
+}
+
+struct job *choice_best(struct session *session, struct subscription **by)
+{
+    return session->subscriptions == 1 ? best_of_one(session, by) : best_of_many(session, by);
 }
 
 size_t session_take_cost(const struct session *session)

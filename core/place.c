@@ -53,12 +53,12 @@ static void leave_reserved(struct broker *broker, struct job *job)
     }
 }
 
-static void leave(struct broker *broker, struct job *job)
+static void leave(struct broker *broker, struct queue *queue, struct job *job)
 {
-    struct queue *queue = queue_at(broker, job);
     enum clock clock = job->on_wall ? CLOCK_WALL : CLOCK_MONO;
+    enum job_state state = (enum job_state)job->state;
 
-    switch ((enum job_state)job->state) {
+    switch (state) {
     case JOB_READY:
         tree_remove(&queue->ready, &job->place.tree, ready_before);
         queue->ready_in[band_of(job->pri)]--;
@@ -80,13 +80,13 @@ static void leave(struct broker *broker, struct job *job)
     case JOB_GONE:
         return;
     }
-    queue->jobs[job->state]--;
-    broker->jobs[job->state]--;
+    queue->jobs[state]--;
+    broker->jobs[state]--;
 }
 
-static void enter(struct broker *broker, struct job *job, const struct job_place *to)
+static void enter(struct broker *broker, struct queue *queue, struct job *job,
+                  const struct job_place *to)
 {
-    struct queue *queue = queue_at(broker, job);
     enum clock clock = to->on_wall ? CLOCK_WALL : CLOCK_MONO;
 
     job->state = to->state & 7;
@@ -101,7 +101,10 @@ static void enter(struct broker *broker, struct job *job, const struct job_place
         tree_insert(&queue->ready, &job->place.tree, ready_before);
         queue->ready_in[band_of(job->pri)]++;
         broker->ready_in[band_of(job->pri)]++;
-        choice_review(broker, queue);
+        if (tree_first(&queue->ready) == &job->place.tree) {
+            // Behind another, it changes nothing about what the queue has to offer.
+            choice_review(broker, queue);
+        }
         break;
     case JOB_DELAYED:
         job->due_at = to->due_at;
@@ -131,7 +134,7 @@ static void enter(struct broker *broker, struct job *job, const struct job_place
 void job_begin(struct broker *broker, struct job *job, const struct job_place *to)
 {
     hash_insert(&broker->jobs_by_id, &job->by_id);
-    enter(broker, job, to);
+    enter(broker, queue_at(broker, job), job, to);
 }
 
 // A session that was given the job, but not told of it yet, must learn of something else.
@@ -148,14 +151,15 @@ static struct session *untold_holder(struct broker *broker, struct job *job)
 
 void job_move(struct broker *broker, struct job *job, const struct job_place *to)
 {
+    struct queue *queue = queue_at(broker, job);
     bool renewed = to->state == JOB_RESERVED && to->holder == holder_of(broker, job);
     struct session *untold = renewed ? NULL : untold_holder(broker, job);
 
     if (!renewed && job->extra) {
         job->extra->limit_at = 0;
     }
-    leave(broker, job);
-    enter(broker, job, to);
+    leave(broker, queue, job);
+    enter(broker, queue, job, to);
     if (untold) {
         session_wait_on(untold);
     }
@@ -166,7 +170,7 @@ void job_end(struct broker *broker, struct job *job)
     struct queue *queue = queue_at(broker, job);
     struct session *untold = untold_holder(broker, job);
 
-    leave(broker, job);
+    leave(broker, queue, job);
     hash_remove(&broker->jobs_by_id, &job->by_id);
     key_yield(broker, job);
     job_free(broker, job);

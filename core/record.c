@@ -3,7 +3,7 @@
 
 #include "core/broker_private.h"
 
-bool record_room(struct broker *broker, enum record_kind kind, const struct job *job)
+bool record_ask(struct broker *broker, enum record_kind kind, const struct job *job)
 {
     const struct record record = {
         .kind = kind,
@@ -12,11 +12,11 @@ bool record_room(struct broker *broker, enum record_kind kind, const struct job 
         .queue = queue_at(broker, job),
     };
 
-    return !broker->recorder || !job->durable || broker->recorder->room(broker->store, &record);
+    return broker->recorder->room(broker->store, &record);
 }
 
-uint64_t record_append(struct broker *broker, enum record_kind kind, const struct job *job,
-                       bool was_buried)
+uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct job *job,
+                     bool was_buried)
 {
     const struct record record = {
         .kind = kind,
@@ -24,12 +24,8 @@ uint64_t record_append(struct broker *broker, enum record_kind kind, const struc
         .job = job,
         .queue = queue_at(broker, job),
     };
-    uint64_t position;
+    uint64_t position = broker->recorder->append(broker->store, &record);
 
-    if (!broker->recorder || !job->durable) {
-        return 0;
-    }
-    position = broker->recorder->append(broker->store, &record);
     broker_raise(broker, position);
     return position;
 }

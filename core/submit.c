@@ -40,10 +40,11 @@ static bool queue_full(const struct queue *queue, uint32_t pri)
     return limit > 0 && queue_jobs(queue) - queue->jobs[JOB_BURIED] >= limit;
 }
 
-static void begin(struct broker *broker, struct job *job, const struct job_place *place)
+static void begin(struct broker *broker, struct queue *queue, struct job *job,
+                  const struct job_place *place)
 {
     job->id = broker->next_id++;
-    queue_at(broker, job)->total_jobs++;
+    queue->total_jobs++;
     broker->total_jobs++;
     if (place->state == JOB_READY) {
         match_ready(broker, job, place);
@@ -76,7 +77,7 @@ static enum status accept(struct broker *broker, const struct job_spec *spec,
     if (key) {
         key_take(broker, job, key);
     }
-    begin(broker, job, &place);
+    begin(broker, spec->queue, job, &place);
     submission->id = job->id;
     record_append(broker, RECORD_SUBMIT, job, false);
     broker_raise(broker, broker_job_position(broker, job));
