@@ -31,13 +31,15 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
 {
     struct broker *broker = session->broker;
     bool limited = by && by->limit_ms > 0;
+    bool fresh = job->state == JOB_GONE;
     nsec_t limit_at =
         limited ? nsec_add(broker->now.mono, (nsec_t)by->limit_ms * NSEC_PER_MSEC) : 0;
     const struct job_place held = {
         .state = JOB_RESERVED,
         .pri = job->pri,
-        .holder = session,
+        .to_back = fresh,
         .due_at = match_lease_end(broker, job, limit_at),
+        .holder = session,
     };
 
     job_count_reserve(broker, job);
@@ -45,7 +47,11 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
     if (job->extra) {
         job->extra->spoken = false;
     }
-    job_move(broker, job, &held);
+    if (fresh) {
+        job_begin(broker, job, &held);
+    } else {
+        job_move(broker, job, &held);
+    }
     if (limited) {
         struct job_extra *extra = room_for_limit(session, job);
 
@@ -113,6 +119,11 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
     bool others = !tree_empty(&queue->ready);
 
     if (job->state == JOB_GONE) {
+        if (by && !others && !queue->paused && !broker->gathering) {
+            // It need not stand in its queue for as long as that takes.
+            match_assign(by, job);
+            return;
+        }
         job_begin(broker, job, ready);
     } else {
         job_move(broker, job, ready);

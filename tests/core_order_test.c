@@ -36,6 +36,20 @@ static void released_job_keeps_its_place(void **state)
     act_drain(w, "1 2");
 }
 
+static void job_handed_straight_to_a_waiter_has_its_place_all_the_same(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    PUT(s, .delay_for = SEC(5));
+    assert_status(STATUS_OK, act_wait_until(w, NSEC_NEVER, -1));
+    PUT(s, .queue = "q");
+    stage_expect(s, "w leased 2");
+    assert_status(STATUS_OK, act_release(w, 2, 0, 0));
+    stage_advance(s, SEC(5));
+    act_drain(w, "1 2");
+}
+
 static void release_changes_the_priority(void **state)
 {
     struct stage *s = *state;
@@ -265,6 +279,7 @@ int main(void)
         STORY(lowest_priority_number_is_taken_first),
         STORY(equals_are_taken_in_order_of_submission),
         STORY(released_job_keeps_its_place),
+        STORY(job_handed_straight_to_a_waiter_has_its_place_all_the_same),
         STORY(release_changes_the_priority),
         STORY(job_whose_delay_ends_goes_by_its_submission),
         STORY(kicked_job_keeps_its_place),
