@@ -10,8 +10,6 @@
 #include "proto_http/request.h"
 #include "proto_http/submit.h"
 
-#include <stdlib.h>
-
 // An origin that is longer is nobody's.
 #define ORIGIN_MAX 512
 #define ALLOW_FUNCTION "Allow: GET, POST, PUT, OPTIONS\r\n"
@@ -106,13 +104,16 @@ static bool read_coding(struct web_conn *conn, const struct web_fields *fields,
 static bool read_framing(struct web_conn *conn, const struct web_fields *fields,
                          struct framing *framing)
 {
-    const uint8_t *counts = fields->counts;
+    bool measured = web_has(fields, WEB_FIELD_CONTENT_LENGTH);
 
     *framing = (struct framing){.chunked = false};
-    if (counts[WEB_FIELD_HOST] > 1 || (counts[WEB_FIELD_HOST] == 0 && !fields->version_1_0)) {
+    if (web_repeats(fields, WEB_FIELD_HOST) ||
+        (!web_has(fields, WEB_FIELD_HOST) && !fields->version_1_0)) {
         return refuse(conn, 400, "there must be one Host");
     }
-    if (counts[WEB_FIELD_CONTENT_LENGTH] + counts[WEB_FIELD_TRANSFER_ENCODING] > 1) {
+    if (web_repeats(fields, WEB_FIELD_CONTENT_LENGTH) ||
+        web_repeats(fields, WEB_FIELD_TRANSFER_ENCODING) ||
+        (measured && web_has(fields, WEB_FIELD_TRANSFER_ENCODING))) {
         return refuse(conn, 400, "there can be one Content-Length or one Transfer-Encoding");
     }
     if (web_has(fields, WEB_FIELD_UPGRADE)) {
@@ -312,7 +313,7 @@ static void begin_body(struct web_conn *conn, const struct web_fields *fields,
 }
 
 // Reads the head. True: the request's job is to be submitted when its body is there.
-static bool accept(struct web_conn *conn, struct slice head, struct web_fields *fields,
+static bool accept(struct web_conn *conn, const struct web_head *head, struct web_fields *fields,
                    struct framing *framing)
 {
     struct web_request *request = conn->request;
@@ -341,13 +342,13 @@ static bool accept(struct web_conn *conn, struct slice head, struct web_fields *
     return true;
 }
 
-void web_accept(struct web_conn *conn, struct slice head)
+void web_accept(struct web_conn *conn, const struct web_head *head)
 {
     struct web_fields fields;
     struct framing framing;
 
     conn->unread = true;
-    conn->request = calloc(1, sizeof *conn->request);
+    conn->request = web_request_new();
     if (!conn->request) {
         (void)refuse_memory(conn);
         web_conn_next(conn);

@@ -5,12 +5,10 @@
 // What is decided about a request when its head is there: whether it is taken, how its body will
 // come, or how it is answered at once.
 
-#include "core/slice.h"
-
 #include "proto_http/conn.h"
 
 // The head, which web_head_check() found complete, is of a new request. The connection's state is
 // what comes next.
-void web_accept(struct web_conn *conn, struct slice head);
+void web_accept(struct web_conn *conn, const struct web_head *head);
 
 #endif

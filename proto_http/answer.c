@@ -13,42 +13,49 @@
 // Room for an error as JSON.
 #define ERROR_MAX 256
 
+// What the status line says behind the version.
 struct reason {
     unsigned status;
+    size_t len;
     const char *text;
 };
 
+#define REASON(status, text)                                                                       \
+    {                                                                                              \
+        (status), sizeof(#status " " text) - 1, #status " " text                                   \
+    }
+
 static const struct reason reasons[] = {
-    {200, "OK"},
-    {204, "No Content"},
-    {400, "Bad Request"},
-    {401, "Unauthorized"},
-    {403, "Forbidden"},
-    {404, "Not Found"},
-    {405, "Method Not Allowed"},
-    {408, "Request Timeout"},
-    {409, "Conflict"},
-    {410, "Gone"},
-    {413, "Content Too Large"},
-    {417, "Expectation Failed"},
-    {429, "Too Many Requests"},
-    {431, "Request Header Fields Too Large"},
-    {500, "Internal Server Error"},
-    {501, "Not Implemented"},
-    {502, "Bad Gateway"},
-    {503, "Service Unavailable"},
-    {504, "Gateway Timeout"},
-    {505, "HTTP Version Not Supported"},
+    REASON(200, "OK"),
+    REASON(204, "No Content"),
+    REASON(400, "Bad Request"),
+    REASON(401, "Unauthorized"),
+    REASON(403, "Forbidden"),
+    REASON(404, "Not Found"),
+    REASON(405, "Method Not Allowed"),
+    REASON(408, "Request Timeout"),
+    REASON(409, "Conflict"),
+    REASON(410, "Gone"),
+    REASON(413, "Content Too Large"),
+    REASON(417, "Expectation Failed"),
+    REASON(429, "Too Many Requests"),
+    REASON(431, "Request Header Fields Too Large"),
+    REASON(500, "Internal Server Error"),
+    REASON(501, "Not Implemented"),
+    REASON(502, "Bad Gateway"),
+    REASON(503, "Service Unavailable"),
+    REASON(504, "Gateway Timeout"),
+    REASON(505, "HTTP Version Not Supported"),
 };
 
-static const char *reason_of(unsigned status)
+static struct slice reason_of(unsigned status)
 {
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         if (reasons[i].status == status) {
-            return reasons[i].text;
+            return slice_of(reasons[i].text, reasons[i].len);
         }
     }
-    return "";
+    UNREACHABLE();
 }
 
 // Server and Date, written once for all answers of a second.
@@ -75,7 +82,7 @@ static struct slice common_of(struct web_shared *shared)
 
 // A head that is being written.
 struct writing {
-    char *at, *end;
+    char *start, *at, *end;
 };
 
 static void put(struct writing *writing, struct slice text)
@@ -93,9 +100,8 @@ static void put_text(struct writing *writing, const char *text)
 
 static void put_number(struct writing *writing, uint64_t number)
 {
-    char digits[DIGITS_MAX];
-
-    put(writing, slice_of(digits, (size_t)(digits_write(digits, number) - digits)));
+    ENSURE(writing->end - writing->at >= DIGITS_MAX);
+    writing->at = digits_write(writing->at, number);
 }
 
 // A header with a value that may be NULL: then there is none.
@@ -110,13 +116,10 @@ static void put_header(struct writing *writing, struct slice name, const char *v
 
 static void put_job(struct writing *writing, const struct web_conn *conn, uint64_t id)
 {
-    char handle[HANDLE_MAX];
-
     if (id) {
-        char *end = handle_write(&conn->shared->handles, id, handle);
-
         put(writing, SLICE("X-Gearman-Job-Handle: "));
-        put(writing, slice_of(handle, (size_t)(end - handle)));
+        ENSURE(writing->end - writing->at >= HANDLE_MAX);
+        writing->at = handle_write(&conn->shared->handles, id, writing->at);
         put(writing, SLICE("\r\n"));
     }
 }
@@ -124,9 +127,7 @@ static void put_job(struct writing *writing, const struct web_conn *conn, uint64
 static void put_status(struct writing *writing, const struct web_request *request, unsigned status)
 {
     put(writing, request && request->version_1_0 ? SLICE("HTTP/1.0 ") : SLICE("HTTP/1.1 "));
-    put_number(writing, status);
-    put(writing, SLICE(" "));
-    put_text(writing, reason_of(status));
+    put(writing, reason_of(status));
     put(writing, SLICE("\r\n"));
 }
 
@@ -152,40 +153,49 @@ static void put_connection(struct writing *writing, const struct web_request *re
     }
 }
 
-static void head(struct web_conn *conn, const struct web_answer *answer, struct slice length)
+// Up to the header that says where the body ends; false without memory.
+static bool begin_head(struct web_conn *conn, const struct web_answer *answer,
+                       struct writing *writing)
 {
-    char *start = output_reserve(&conn->wire->out, HEAD_MAX);
-    struct writing writing = {.at = start};
-
-    if (!start) {
-        return;
+    writing->start = output_reserve(&conn->wire->out, HEAD_MAX);
+    if (!writing->start) {
+        return false;
     }
-    writing.end = start + HEAD_MAX;
-    put_status(&writing, conn->request, answer->status);
-    put(&writing, common_of(conn->shared));
-    put_job(&writing, conn, answer->job_id);
-    put_header(&writing, SLICE("X-Gearman-Command: "), answer->command);
-    put_header(&writing, SLICE("Content-Type: "), answer->type);
-    put_text(&writing, answer->extra ? answer->extra : "");
-    put(&writing, length);
-    put_origin(&writing, conn);
-    put_connection(&writing, conn->request);
-    put(&writing, SLICE("\r\n"));
-    output_commit(&conn->wire->out, (size_t)(writing.at - start));
+    writing->at = writing->start;
+    writing->end = writing->start + HEAD_MAX;
+    put_status(writing, conn->request, answer->status);
+    put(writing, common_of(conn->shared));
+    put_job(writing, conn, answer->job_id);
+    put_header(writing, SLICE("X-Gearman-Command: "), answer->command);
+    put_header(writing, SLICE("Content-Type: "), answer->type);
+    if (answer->extra) {
+        put_text(writing, answer->extra);
+    }
+    return true;
+}
+
+static void end_head(struct web_conn *conn, struct writing *writing)
+{
+    put_origin(writing, conn);
+    put_connection(writing, conn->request);
+    put(writing, SLICE("\r\n"));
+    output_commit(&conn->wire->out, (size_t)(writing->at - writing->start));
 }
 
 void web_answer_head(struct web_conn *conn, const struct web_answer *answer, uint64_t len)
 {
-    char text[64];
-    struct writing length = {.at = text, .end = text + sizeof text};
+    struct writing writing;
 
+    if (!begin_head(conn, answer, &writing)) {
+        return;
+    }
     // A 204 has no body by its meaning, and must not say how long it is.
     if (answer->status != 204) {
-        put(&length, SLICE("Content-Length: "));
-        put_number(&length, len);
-        put(&length, SLICE("\r\n"));
+        put(&writing, SLICE("Content-Length: "));
+        put_number(&writing, len);
+        put(&writing, SLICE("\r\n"));
     }
-    head(conn, answer, slice_of(text, (size_t)(length.at - text)));
+    end_head(conn, &writing);
 }
 
 void web_answer(struct web_conn *conn, const struct web_answer *answer, struct slice body)
@@ -200,9 +210,16 @@ void web_answer(struct web_conn *conn, const struct web_answer *answer, struct s
 void web_answer_open(struct web_conn *conn, const struct web_answer *answer)
 {
     bool chunked = !conn->request->version_1_0;
+    struct writing writing;
 
     conn->request->keep_alive = conn->request->keep_alive && chunked;
-    head(conn, answer, chunked ? SLICE("Transfer-Encoding: chunked\r\n") : SLICE(""));
+    if (!begin_head(conn, answer, &writing)) {
+        return;
+    }
+    if (chunked) {
+        put(&writing, SLICE("Transfer-Encoding: chunked\r\n"));
+    }
+    end_head(conn, &writing);
 }
 
 void web_refuse(struct web_conn *conn, const struct web_answer *answer, const char *why)

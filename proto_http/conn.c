@@ -91,7 +91,7 @@ static bool is_half_empty_line(const struct web_conn *conn, const struct web_tur
 static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
 {
     size_t most = (size_t)conn->shared->options->max_header_bytes;
-    struct slice head;
+    struct web_head head;
 
     if (conn->scan.checked == 0) {
         skip_empty_lines(turn);
@@ -102,8 +102,7 @@ static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
     if (turn->budget == 0) {
         return WEB_STEP_AGAIN;
     }
-    head = turn->input;
-    switch (web_head_check(&conn->scan, turn->input, most, &head.len)) {
+    switch (web_head_check(&conn->scan, turn->input, most, &head)) {
     case WEB_HEAD_MORE:
         return head_incomplete(conn);
     case WEB_HEAD_BAD:
@@ -115,10 +114,10 @@ static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
     case WEB_HEAD_DONE:
         break;
     }
-    turn->input = slice_from(turn->input, head.len);
+    turn->input = slice_from(turn->input, head.bytes.len);
     turn->budget--;
     conn->wire->deadline_at = NSEC_NEVER;
-    web_accept(conn, head);
+    web_accept(conn, &head);
     return WEB_STEP_ON;
 }
 

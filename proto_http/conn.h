@@ -21,14 +21,19 @@
 struct web_tokens;
 struct web_request;
 
+// A Host that is longer is no address with a port.
+#define WEB_HOST_KEPT 64
+
 struct web_shared {
     struct broker *broker;
     const struct web_options *options;
     const struct process_facts *facts;
     struct handles handles;
     struct web_tokens *tokens; // owned; NULL where everybody may call
-    int64_t date_at;           // the second that `common` is for
-    char common[96];           // headers that every answer has: Server and Date
+    char host[WEB_HOST_KEPT];  // a Host that may be given, see web_host_allowed()
+    uint8_t host_len;
+    int64_t date_at; // the second that `common` is for
+    char common[96]; // headers that every answer has: Server and Date
     uint8_t common_len;
 };
 

@@ -7,7 +7,6 @@
 
 struct reading {
     struct web_fields *fields;
-    struct slice name; // of the header that is being read
     // What Connection says, in one line or in several.
     bool close, keep_alive;
 };
@@ -23,9 +22,22 @@ const char *web_field_name(enum web_field field)
     return names[field].ptr;
 }
 
+// Letters differ in one bit from themselves in the other case.
+static bool may_be_same(char a, char b)
+{
+    return ((a ^ b) & ~('a' ^ 'A')) == 0;
+}
+
 bool web_same_word(struct slice a, struct slice b)
 {
-    return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
+    if (a.len != b.len) {
+        return false;
+    }
+    // Words of one length that differ mostly do at their ends, and those that do not are mostly
+    // written alike.
+    return a.len == 0 ||
+           (may_be_same(a.ptr[a.len - 1], b.ptr[a.len - 1]) &&
+            (memcmp(a.ptr, b.ptr, a.len) == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0));
 }
 
 static struct slice trim(struct slice text)
@@ -77,113 +89,118 @@ static bool names_stream(struct slice accept)
     return false;
 }
 
-static int on_url(http_parser *parser, const char *at, size_t len)
+//
+// Reading
+//
+
+// How a name is found: those that mean something and have that many bytes, a bit for each. Most
+// lines are compared with one name, or none.
+#define BIT(name) WEB_BIT(WEB_FIELD_##name)
+static const uint32_t of_length[] = {
+    [4] = BIT(HOST),
+    [6] = BIT(EXPECT) | BIT(ACCEPT) | BIT(ORIGIN),
+    [7] = BIT(UPGRADE),
+    [10] = BIT(CONNECTION),
+    [13] = BIT(AUTHORIZATION) | BIT(LAST_EVENT_ID) | BIT(TTR),
+    [14] = BIT(CONTENT_LENGTH) | BIT(SEC_FETCH_SITE),
+    [15] = BIT(DELAY) | BIT(EPOCH),
+    [16] = BIT(UNIQUE),
+    [17] = BIT(TRANSFER_ENCODING) | BIT(TIMEOUT),
+    [18] = BIT(PRIORITY),
+    [20] = BIT(BACKGROUND),
+};
+
+// WEB_FIELD_COUNT: one that means nothing here.
+static enum web_field field_of(struct slice name)
 {
-    struct reading *reading = parser->data;
+    uint32_t left = name.len < sizeof of_length / sizeof *of_length ? of_length[name.len] : 0;
 
-    reading->fields->target = slice_of(at, len);
-    return 0;
-}
+    for (; left; left &= left - 1) {
+        int field = __builtin_ctz(left);
 
-static int on_name(http_parser *parser, const char *at, size_t len)
-{
-    struct reading *reading = parser->data;
-
-    reading->name = slice_of(at, len);
-    return 0;
-}
-
-// Lists may be divided among several lines.
-static void read_lists(struct reading *reading, struct slice value)
-{
-    if (web_same_word(reading->name, names[WEB_FIELD_CONNECTION])) {
-        reading->close = reading->close || web_list_has(value, SLICE("close"));
-        reading->keep_alive = reading->keep_alive || web_list_has(value, SLICE("keep-alive"));
-    } else if (web_same_word(reading->name, names[WEB_FIELD_ACCEPT])) {
-        reading->fields->stream = reading->fields->stream || names_stream(value);
-    }
-}
-
-static int on_value(http_parser *parser, const char *at, size_t len)
-{
-    struct reading *reading = parser->data;
-    struct web_fields *fields = reading->fields;
-
-    for (int i = 0; i < WEB_FIELD_COUNT; i++) {
-        if (reading->name.len == names[i].len && web_same_word(reading->name, names[i])) {
-            fields->values[i] = trim(slice_of(at, len));
-            fields->counts[i] = (uint8_t)(fields->counts[i] + (fields->counts[i] < UINT8_MAX));
+        if (web_same_word(name, names[field])) {
+            return (enum web_field)field;
         }
     }
-    read_lists(reading, slice_of(at, len));
-    return 0;
+    return WEB_FIELD_COUNT;
 }
 
-// The body is not for the parser.
-static int on_headers_complete(http_parser *parser)
-{
-    http_parser_pause(parser, 1);
-    return 1;
-}
-
-static enum web_method method_of(struct slice head)
+static enum web_method method_of(struct slice name)
 {
     static const struct slice methods[WEB_OTHER_METHOD] = {
-        [WEB_GET] = {"GET ", 4},          [WEB_POST] = {"POST ", 5},
-        [WEB_PUT] = {"PUT ", 4},          [WEB_DELETE] = {"DELETE ", 7},
-        [WEB_HEAD_METHOD] = {"HEAD ", 5}, [WEB_OPTIONS] = {"OPTIONS ", 8},
+        [WEB_GET] = {"GET", 3},          [WEB_POST] = {"POST", 4},
+        [WEB_PUT] = {"PUT", 3},          [WEB_DELETE] = {"DELETE", 6},
+        [WEB_HEAD_METHOD] = {"HEAD", 4}, [WEB_OPTIONS] = {"OPTIONS", 7},
     };
 
     for (int i = 0; i < WEB_OTHER_METHOD; i++) {
-        if (head.len >= methods[i].len && memcmp(head.ptr, methods[i].ptr, methods[i].len) == 0) {
+        if (slice_equal(name, methods[i])) {
             return (enum web_method)i;
         }
     }
     return WEB_OTHER_METHOD;
 }
 
-// Of a method that the parser may not know.
-static struct slice target_of(struct slice head)
+// Lists may be divided among several lines.
+static void read_header(struct reading *reading, const struct web_header *header)
 {
-    const char *start = (const char *)memchr(head.ptr, ' ', head.len) + 1;
-    const char *end = memchr(start, ' ', head.len - (size_t)(start - head.ptr));
+    struct web_fields *fields = reading->fields;
+    enum web_field field = field_of(header->name);
+    struct slice value;
 
-    return slice_of(start, (size_t)(end - start));
+    if (field == WEB_FIELD_COUNT) {
+        return;
+    }
+    value = trim(header->value);
+    fields->values[field] = value;
+    fields->repeated |= fields->present & WEB_BIT(field);
+    fields->present |= WEB_BIT(field);
+    if (field == WEB_FIELD_CONNECTION) {
+        reading->close = reading->close || web_list_has(value, SLICE("close"));
+        reading->keep_alive = reading->keep_alive || web_list_has(value, SLICE("keep-alive"));
+    } else if (field == WEB_FIELD_ACCEPT) {
+        fields->stream = fields->stream || names_stream(value);
+    }
 }
 
-// The request line has been looked at: the version's last digit is its last byte.
-static bool is_version_1_0(struct slice head)
-{
-    const char *end = memchr(head.ptr, '\r', head.len);
+//
+// The parser
+//
+// Where names and values stand is known from the check of the lines. Whether they are a request as
+// a whole (the form of the target, how long the body is) is for the parser to say.
+//
 
-    return end && end > head.ptr && end[-1] == '0';
+static int on_headers_complete(http_parser *parser)
+{
+    http_parser_pause(parser, 1);
+    return 1;
 }
 
-bool web_fields_read(struct slice head, struct web_fields *fields)
+static bool parser_agrees(struct slice head)
 {
-    static const http_parser_settings settings = {
-        .on_url = on_url,
-        .on_header_field = on_name,
-        .on_header_value = on_value,
-        .on_headers_complete = on_headers_complete,
-    };
-    struct reading reading = {.fields = fields};
+    static const http_parser_settings settings = {.on_headers_complete = on_headers_complete};
     http_parser parser;
 
+    http_parser_init(&parser, HTTP_REQUEST);
+    (void)http_parser_execute(&parser, &settings, head.ptr, head.len);
+    return HTTP_PARSER_ERRNO(&parser) == HPE_PAUSED;
+}
+
+bool web_fields_read(const struct web_head *head, struct web_fields *fields)
+{
+    struct reading reading = {.fields = fields};
+
     *fields = (struct web_fields){
-        .method = method_of(head),
-        .version_1_0 = is_version_1_0(head),
+        .method = method_of(head->method),
+        .version_1_0 = head->version.ptr[head->version.len - 1] == '0',
+        .target = head->target,
     };
     if (fields->method == WEB_OTHER_METHOD) {
-        fields->target = target_of(head);
         return true;
     }
-    http_parser_init(&parser, HTTP_REQUEST);
-    parser.data = &reading;
-    (void)http_parser_execute(&parser, &settings, head.ptr, head.len);
-    if (HTTP_PARSER_ERRNO(&parser) != HPE_PAUSED) {
-        return false;
+    for (unsigned i = 0; i < head->count; i++) {
+        read_header(&reading, &head->headers[i]);
     }
     fields->keep_alive = !reading.close && (!fields->version_1_0 || reading.keep_alive);
-    return true;
+    return parser_agrees(head->bytes);
 }

@@ -6,6 +6,8 @@
 
 #include "core/slice.h"
 
+#include "proto_http/head.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,7 +21,7 @@ enum web_method {
     WEB_OTHER_METHOD
 };
 
-// Headers that mean something: our name, the header's, whether it may stand there only once.
+// Headers that mean something: our name, the header's. Those from UNIQUE on are about a job.
 #define WEB_FIELDS(X)                                                                              \
     X(HOST, "Host")                                                                                \
     X(CONNECTION, "Connection")                                                                    \
@@ -32,7 +34,6 @@ enum web_method {
     X(AUTHORIZATION, "Authorization")                                                              \
     X(SEC_FETCH_SITE, "Sec-Fetch-Site")                                                            \
     X(LAST_EVENT_ID, "Last-Event-ID")                                                              \
-    X(REQUEST_METHOD, "Access-Control-Request-Method")                                             \
     X(UNIQUE, "X-Gearman-Unique")                                                                  \
     X(BACKGROUND, "X-Gearman-Background")                                                          \
     X(PRIORITY, "X-Gearman-Priority")                                                              \
@@ -48,6 +49,10 @@ enum web_field {
         WEB_FIELD_COUNT
 };
 
+// The bit of a field in a set of them.
+#define WEB_BIT(field) (UINT32_C(1) << (field))
+_Static_assert(WEB_FIELD_COUNT <= 32, "a set of fields is 32 bits");
+
 struct web_fields {
     enum web_method method;
     bool version_1_0;
@@ -55,19 +60,25 @@ struct web_fields {
     bool stream;     // Accept names server-sent events
     struct slice target;
     struct slice values[WEB_FIELD_COUNT]; // without white space around; `ptr` NULL: not there
-    uint8_t counts[WEB_FIELD_COUNT];      // how often it is there, 255 for more
+    uint32_t present, repeated;           // sets: those that are there, and more than once
 };
 
 // Reads a head that web_head_check() found complete. The slices are valid as long as its bytes.
-// False where the parser finds something wrong with it all the same.
-bool web_fields_read(struct slice head, struct web_fields *fields);
+// False where http-parser finds something wrong with it all the same.
+bool web_fields_read(const struct web_head *head, struct web_fields *fields);
 
 // The name of a header, as it is written.
 const char *web_field_name(enum web_field field);
 
 static inline bool web_has(const struct web_fields *fields, enum web_field field)
 {
-    return fields->counts[field] > 0;
+    return (fields->present & WEB_BIT(field)) != 0;
+}
+
+// Whether it is there more than once.
+static inline bool web_repeats(const struct web_fields *fields, enum web_field field)
+{
+    return (fields->repeated & WEB_BIT(field)) != 0;
 }
 
 // Whether two texts are the same but for the case of their letters.

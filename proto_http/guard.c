@@ -44,12 +44,29 @@ static bool is_address(struct slice name)
     return inet_pton(v6 ? AF_INET6 : AF_INET, text, &addr) == 1;
 }
 
-bool web_host_allowed(const struct web_shared *shared, struct slice host)
+static void keep_host(struct web_shared *shared, struct slice host)
+{
+    if (host.len <= sizeof shared->host) {
+        memcpy(shared->host, host.ptr, host.len);
+        shared->host_len = (uint8_t)host.len;
+    }
+}
+
+bool web_host_allowed(struct web_shared *shared, struct slice host)
 {
     struct slice name;
 
-    return host_name(host, &name) && (is_address(name) || web_same_word(name, SLICE("localhost")) ||
-                                      web_list_names(shared->options->hosts, name));
+    if (host.len > 0 && slice_equal(host, slice_of(shared->host, shared->host_len))) {
+        return true;
+    }
+    if (!host_name(host, &name)) {
+        return false;
+    }
+    if (is_address(name) || web_same_word(name, SLICE("localhost"))) {
+        keep_host(shared, host);
+        return true;
+    }
+    return web_list_names(shared->options->hosts, name);
 }
 
 bool web_origin_allowed(const struct web_shared *shared, struct slice origin)

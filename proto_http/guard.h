@@ -13,8 +13,9 @@
 #include <stdbool.h>
 
 // Whether the value of Host is an IP address, localhost, or one of http.hosts: under any other name
-// a page of somebody else's might pretend to be of the same origin.
-bool web_host_allowed(const struct web_shared *shared, struct slice host);
+// a page of somebody else's might pretend to be of the same origin. The last one that is good
+// whatever the configuration says is kept: most requests have the same.
+bool web_host_allowed(struct web_shared *shared, struct slice host);
 
 // Whether http.cors_origins names the origin, or everybody (`*`).
 bool web_origin_allowed(const struct web_shared *shared, struct slice origin);

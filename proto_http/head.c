@@ -6,27 +6,17 @@
 
 #define VERSION_START "HTTP/"
 
-// Which bytes below 0x80 are those of a token, 32 to a word.
-static const uint32_t tokens[4] = {
-    0,          // control bytes
-    0x03ff6cfa, // ! # $ % & ' * + - . and digits
-    0xc7fffffe, // capital letters, ^ and _
-    0x57ffffff, // `, small letters, | and ~
+// The bytes of a token: of a method, or of a header's name.
+static const bool tokens[UINT8_MAX + 1] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // control bytes
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // control bytes
+    0, 1, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 0, //   ! " # $ % & ' ( ) * + , - . /
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, // 0 1 2 3 4 5 6 7 8 9 : ; < = > ?
+    0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, // @ A B C D E F G H I J K L M N O
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, // P Q R S T U V W X Y Z [ \ ] ^ _
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, // ` a b c d e f g h i j k l m n o
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0  // p q r s t u v w x y z { | } ~
 };
-
-// Whether it is a byte of a token: of a method, or of a header's name.
-static bool is_token(char c)
-{
-    unsigned char byte = (unsigned char)c;
-
-    return byte < 0x80 && (tokens[byte / 32] >> byte % 32 & 1) != 0;
-}
-
-// Text that may stand in the value of a header.
-static bool is_text(unsigned char c)
-{
-    return c == '\t' || (c >= 0x20 && c != 0x7f);
-}
 
 // What may stand in a target: no blank, no control byte, nothing of 0x80 and over.
 static bool is_target(unsigned char c)
@@ -34,40 +24,68 @@ static bool is_target(unsigned char c)
     return c > 0x20 && c < 0x7f;
 }
 
-static size_t token_len(struct slice text)
+// Text that may stand in the value of a header.
+static bool is_text(unsigned char c)
+{
+    return c < 0x20 ? c == '\t' : c != 0x7f;
+}
+
+// Whether eight bytes are text without a tab.
+static bool is_plain_text(const char *at)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t bytes, del;
+
+    memcpy(&bytes, at, sizeof bytes);
+    del = bytes ^ each * 0x7f;
+    // Some high bit remains if a byte is below 0x20, or if one of `del` is 0.
+    return ((((bytes - each * 0x20) & ~bytes) | ((del - each) & ~del)) & each * 0x80) == 0;
+}
+
+// How long what a line begins with is. No kind of byte has the CR in it that the line ends with, so
+// that none of these runs past it.
+static size_t token_len(const char *line)
 {
     size_t len = 0;
 
-    while (len < text.len && is_token(text.ptr[len])) {
+    while (tokens[(unsigned char)line[len]]) {
         len++;
     }
     return len;
 }
 
-// Method, target and version, with exactly one space between them.
-static enum web_head_verdict check_request_line(struct slice line)
+static size_t target_len(const char *line)
+{
+    size_t len = 0;
+
+    while (is_target((unsigned char)line[len])) {
+        len++;
+    }
+    return len;
+}
+
+static size_t text_len(struct slice line)
+{
+    size_t len = 0;
+
+    while (line.len - len >= sizeof(uint64_t) && is_plain_text(line.ptr + len)) {
+        len += sizeof(uint64_t);
+    }
+    while (is_text((unsigned char)line.ptr[len])) {
+        len++;
+    }
+    return len;
+}
+
+static enum web_head_verdict check_version(struct slice version)
 {
     const struct slice start = SLICE(VERSION_START);
-    size_t method = token_len(line);
-    struct slice rest = slice_from(line, method);
-    size_t target = 1;
-    struct slice version;
 
-    if (method == 0 || rest.len == 0 || *rest.ptr != ' ') {
-        return WEB_HEAD_BAD;
-    }
-    while (target < rest.len && is_target((unsigned char)rest.ptr[target])) {
-        target++;
-    }
-    if (target == 1 || target == rest.len || rest.ptr[target] != ' ') {
-        return WEB_HEAD_BAD;
-    }
-    version = slice_from(rest, target + 1);
     if (version.len != start.len + 3 || memcmp(version.ptr, start.ptr, start.len) != 0) {
         return WEB_HEAD_BAD;
     }
     version = slice_from(version, start.len);
-    if (slice_equal(version, SLICE("1.0")) || slice_equal(version, SLICE("1.1"))) {
+    if (slice_equal(version, SLICE("1.1")) || slice_equal(version, SLICE("1.0"))) {
         return WEB_HEAD_MORE;
     }
     return version.ptr[0] >= '0' && version.ptr[0] <= '9' && version.ptr[1] == '.' &&
@@ -76,37 +94,53 @@ static enum web_head_verdict check_request_line(struct slice line)
                : WEB_HEAD_BAD;
 }
 
-// A name that is a token, a colon right behind it, a value. A line that begins with a blank would
-// continue the one before.
-static enum web_head_verdict check_header(struct slice line)
+// Method, target and version, with exactly one space between them.
+static enum web_head_verdict check_request_line(struct slice line, struct web_head *head)
 {
-    size_t name = token_len(line);
-
-    if (name == 0 || name == line.len || line.ptr[name] != ':') {
+    head->method = slice_of(line.ptr, token_len(line.ptr));
+    line = slice_from(line, head->method.len);
+    if (head->method.len == 0 || *line.ptr != ' ') {
         return WEB_HEAD_BAD;
     }
-    for (size_t i = name + 1; i < line.len; i++) {
-        if (!is_text((unsigned char)line.ptr[i])) {
-            return WEB_HEAD_BAD;
-        }
+    line = slice_from(line, 1);
+    head->target = slice_of(line.ptr, target_len(line.ptr));
+    line = slice_from(line, head->target.len);
+    if (head->target.len == 0 || *line.ptr != ' ') {
+        return WEB_HEAD_BAD;
     }
-    return WEB_HEAD_MORE;
+    head->version = slice_from(line, 1);
+    return check_version(head->version);
+}
+
+// A name that is a token, a colon right behind it, a value. A line that begins with a blank would
+// continue the one before.
+static enum web_head_verdict check_header(struct slice line, struct web_header *header)
+{
+    header->name = slice_of(line.ptr, token_len(line.ptr));
+    line = slice_from(line, header->name.len);
+    if (header->name.len == 0 || *line.ptr != ':') {
+        return WEB_HEAD_BAD;
+    }
+    header->value = slice_from(line, 1);
+    return text_len(header->value) == header->value.len ? WEB_HEAD_MORE : WEB_HEAD_BAD;
 }
 
 // Looks at the next line, without its end. DONE: it is the empty one.
-static enum web_head_verdict check_line(struct web_head_scan *scan, struct slice line)
+static enum web_head_verdict check_line(unsigned number, struct slice line, struct web_head *head)
 {
-    if (scan->lines == 0) {
-        return check_request_line(line);
+    if (number == 0) {
+        return check_request_line(line, head);
     }
+    head->count = number - 1;
     if (line.len == 0) {
         return WEB_HEAD_DONE;
     }
-    return scan->lines > WEB_HEADERS_MAX ? WEB_HEAD_LONG : check_header(line);
+    return number > WEB_HEADERS_MAX ? WEB_HEAD_LONG
+                                    : check_header(line, &head->headers[number - 1]);
 }
 
-enum web_head_verdict web_head_check(struct web_head_scan *scan, struct slice input, size_t max,
-                                     size_t *len)
+static enum web_head_verdict check_lines(struct web_head_scan *scan, struct slice input, size_t max,
+                                         struct web_head *head)
 {
     enum web_head_verdict verdict = WEB_HEAD_MORE;
 
@@ -125,10 +159,24 @@ enum web_head_verdict web_head_check(struct web_head_scan *scan, struct slice in
         if (line_len < 2 || end[-1] != '\r') {
             return WEB_HEAD_BAD;
         }
-        verdict = check_line(scan, slice_of(rest.ptr, line_len - 2));
+        verdict = check_line(scan->lines, slice_of(rest.ptr, line_len - 2), head);
         scan->checked += line_len;
         scan->lines++;
     }
-    *len = scan->checked;
+    return verdict;
+}
+
+enum web_head_verdict web_head_check(struct web_head_scan *scan, struct slice input, size_t max,
+                                     struct web_head *head)
+{
+    bool in_pieces = scan->checked > 0;
+    enum web_head_verdict verdict = check_lines(scan, input, max, head);
+
+    if (verdict == WEB_HEAD_DONE && in_pieces) {
+        // The parts of its first lines are not where they were, if they were kept at all.
+        *scan = (struct web_head_scan){0};
+        verdict = check_lines(scan, input, max, head);
+    }
+    head->bytes = slice_of(input.ptr, scan->checked);
     return verdict;
 }

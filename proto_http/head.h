@@ -2,9 +2,9 @@
 #ifndef TANDEM_PROTO_HTTP_HEAD_H
 #define TANDEM_PROTO_HTTP_HEAD_H
 
-// The head of a request, looked at byte by byte before any parser sees it. A head that passes here
-// means the same to every parser; what some take one way and some another is refused, because
-// requests are smuggled through such gaps.
+// The head of a request, looked at byte by byte before anything else sees it, and taken apart into
+// its lines. A head that passes here means the same to every parser; what some take one way and
+// some another is refused, because requests are smuggled through such gaps.
 
 #include "core/slice.h"
 
@@ -28,9 +28,23 @@ struct web_head_scan {
     unsigned lines; // among them
 };
 
-// Looks at what is there of a head, `max` bytes at most. DONE: its length in `*len`, with the empty
-// line. The verdict does not depend on the pieces in which the bytes arrive.
+struct web_header {
+    struct slice name;
+    struct slice value; // up to the CR that ends the line, with the blanks around it
+};
+
+// The parts of a head, in the bytes that it came as.
+struct web_head {
+    struct slice bytes; // all of it, with the empty line
+    struct slice method, target, version;
+    unsigned count;
+    struct web_header headers[WEB_HEADERS_MAX];
+};
+
+// Looks at what is there of a head, `max` bytes at most, which begins where it began before. DONE:
+// its parts in `*head`, which are valid as long as the input. The verdict does not depend on the
+// pieces in which the bytes arrive.
 enum web_head_verdict web_head_check(struct web_head_scan *scan, struct slice input, size_t max,
-                                     size_t *len);
+                                     struct web_head *head);
 
 #endif

@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/request.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PARTS_FIRST 4
+
+struct web_request *web_request_new(void)
+{
+    struct web_request *request = malloc(sizeof *request);
+
+    if (request) {
+        memset(request, 0, offsetof(struct web_request, target.name));
+    }
+    return request;
+}
 
 bool web_request_set_origin(struct web_request *request, struct slice origin)
 {

@@ -30,7 +30,6 @@ struct web_request {
     bool keep_alive : 1;
     bool background : 1;
     bool stream : 1;
-    struct web_target target;
     char *origin; // owned: the origin that may see the answer; NULL for none
 
     // Of the job.
@@ -54,7 +53,12 @@ struct web_request {
     uint32_t parts_count, parts_room;
     size_t parts_len; // bytes
     uint64_t events;  // that were sent, of a stream
+
+    struct web_target target; // last: its name is not cleared
 };
+
+// All zero but for the target's name; NULL without memory.
+struct web_request *web_request_new(void) MUST_USE;
 
 // Notes who may see the answer; false without memory.
 bool web_request_set_origin(struct web_request *request, struct slice origin) MUST_USE;

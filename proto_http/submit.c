@@ -47,16 +47,13 @@ static bool read_unique(struct web_conn *conn, const struct web_fields *fields)
 static bool read_background(struct web_conn *conn, const struct web_fields *fields)
 {
     struct slice text = fields->values[WEB_FIELD_BACKGROUND];
-    bool yes = web_same_word(text, SLICE("true")) || web_same_word(text, SLICE("1")) ||
-               web_same_word(text, SLICE("yes"));
-    bool no = text.len == 0 || web_same_word(text, SLICE("false")) ||
-              web_same_word(text, SLICE("0")) || web_same_word(text, SLICE("no"));
 
-    if (!yes && !no) {
-        return bad_field(conn, WEB_FIELD_BACKGROUND, "is neither true nor false");
-    }
-    conn->request->background = yes;
-    return true;
+    conn->request->background = web_same_word(text, SLICE("true")) ||
+                                web_same_word(text, SLICE("1")) ||
+                                web_same_word(text, SLICE("yes"));
+    return conn->request->background || text.len == 0 || web_same_word(text, SLICE("false")) ||
+           web_same_word(text, SLICE("0")) || web_same_word(text, SLICE("no")) ||
+           bad_field(conn, WEB_FIELD_BACKGROUND, "is neither true nor false");
 }
 
 // A number of the header, if it is there; false, answered, where it is none up to `most`.
@@ -72,14 +69,15 @@ static bool read_number(struct web_conn *conn, const struct web_fields *fields,
 static bool read_priority(struct web_conn *conn, const struct web_fields *fields)
 {
     struct slice text = fields->values[WEB_FIELD_PRIORITY];
-    uint64_t number = PRI_NORMAL;
+    uint64_t number;
 
-    if (web_same_word(text, SLICE("high"))) {
+    if (!web_has(fields, WEB_FIELD_PRIORITY) || web_same_word(text, SLICE("normal"))) {
+        number = PRI_NORMAL;
+    } else if (web_same_word(text, SLICE("high"))) {
         number = PRI_HIGH;
     } else if (web_same_word(text, SLICE("low"))) {
         number = PRI_LOW;
-    } else if (web_has(fields, WEB_FIELD_PRIORITY) && !web_same_word(text, SLICE("normal")) &&
-               (!digits_read(text, &number) || number > UINT32_MAX)) {
+    } else if (!digits_read(text, &number) || number > UINT32_MAX) {
         return bad_field(conn, WEB_FIELD_PRIORITY, "is neither high, normal, low nor a number");
     }
     conn->request->pri = (uint32_t)number;
@@ -93,12 +91,17 @@ static bool read_start(struct web_conn *conn, const struct web_fields *fields)
     bool dated = web_has(fields, WEB_FIELD_EPOCH);
     uint64_t delay = 0, epoch = 0;
 
+    if (!delayed && !dated) {
+        request->start_kind = START_NOW;
+        request->start = 0;
+        return true;
+    }
     if (!read_number(conn, fields, WEB_FIELD_DELAY, UINT32_MAX, &delay) ||
         !read_number(conn, fields, WEB_FIELD_EPOCH, (uint64_t)(NSEC_NEVER / NSEC_PER_SEC),
                      &epoch)) {
         return false;
     }
-    if ((delayed || dated) && !request->background) {
+    if (!request->background) {
         return bad_field(conn, delayed ? WEB_FIELD_DELAY : WEB_FIELD_EPOCH,
                          "is for background jobs only");
     }
@@ -125,19 +128,17 @@ static bool read_times(struct web_conn *conn, const struct web_fields *fields)
 }
 
 // A header that says one thing cannot be there twice.
-static bool read_once(struct web_conn *conn, const struct web_fields *fields)
+static bool check_once(struct web_conn *conn, const struct web_fields *fields)
 {
-    for (int field = WEB_FIELD_UNIQUE; field < WEB_FIELD_COUNT; field++) {
-        if (fields->counts[field] > 1) {
-            return bad_field(conn, (enum web_field)field, "is there more than once");
-        }
-    }
-    return true;
+    uint32_t of_job = fields->repeated & ~(WEB_BIT(WEB_FIELD_UNIQUE) - 1);
+
+    return of_job == 0 ||
+           bad_field(conn, (enum web_field)__builtin_ctz(of_job), "is there more than once");
 }
 
 bool web_submit_read(struct web_conn *conn, const struct web_fields *fields)
 {
-    if (!read_once(conn, fields) || !read_unique(conn, fields) || !read_background(conn, fields) ||
+    if (!check_once(conn, fields) || !read_unique(conn, fields) || !read_background(conn, fields) ||
         !read_priority(conn, fields) || !read_start(conn, fields) || !read_times(conn, fields)) {
         return false;
     }

@@ -25,7 +25,7 @@ struct web_target {
     bool has_query;
     struct slice query;        // as it came
     size_t name_len;           // of the function, or of the handle
-    char name[QUEUE_NAME_MAX]; // decoded
+    char name[QUEUE_NAME_MAX]; // decoded; last, as nobody has to clear it
 };
 
 // Takes a target apart; `name` is decoded once.

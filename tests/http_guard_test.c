@@ -90,6 +90,17 @@ static void more_hosts_may_be_configured(void **state)
     host_is(t, "broker.example,tandem", 403);
 }
 
+static void a_host_that_is_taken_off_the_list_is_refused(void **state)
+{
+    struct web *t = *state;
+    char *before = t->settings.hosts;
+
+    t->settings.hosts = hosts;
+    host_is(t, "broker.example", 404);
+    t->settings.hosts = before;
+    host_is(t, "broker.example", 403);
+}
+
 static void a_wrong_host_is_refused_whatever_is_asked(void **state)
 {
     struct web *t = *state;
@@ -269,6 +280,7 @@ int main(void)
         HTTP(a_host_is_an_address_or_localhost),
         HTTP(any_other_host_is_refused),
         HTTP(more_hosts_may_be_configured),
+        HTTP(a_host_that_is_taken_off_the_list_is_refused),
         HTTP(a_wrong_host_is_refused_whatever_is_asked),
         HTTP(a_request_of_an_unknown_page_is_refused),
         HTTP(a_page_that_is_named_may_call_and_see_the_answer),

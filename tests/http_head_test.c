@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+
+// The check of a head, byte by byte: what may stand where, and the parts that come out of it.
+
+#include "proto_http/head.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define HEAD_MOST 4096
+#define START "GET / HTTP/1.1\r\n"
+// Longer than what is looked at in one go.
+#define VALUE_LEN 21
+
+static enum web_head_verdict check(struct slice input, struct web_head *head)
+{
+    struct web_head_scan scan = {0};
+
+    return web_head_check(&scan, input, HEAD_MOST, head);
+}
+
+struct text {
+    size_t len;
+    char bytes[HEAD_MOST];
+};
+
+static void add(struct text *text, struct slice part)
+{
+    assert_true(part.len <= sizeof text->bytes - text->len);
+    memcpy(text->bytes + text->len, part.ptr, part.len);
+    text->len += part.len;
+}
+
+// Whether it is a good head with the byte between the two.
+static bool passes(struct slice before, int byte, struct slice behind)
+{
+    char one = (char)byte;
+    struct text text = {.len = 0};
+    struct web_head head;
+
+    add(&text, before);
+    add(&text, slice_of(&one, 1));
+    add(&text, behind);
+    return check(slice_of(text.bytes, text.len), &head) == WEB_HEAD_DONE;
+}
+
+//
+// Bytes
+//
+
+static bool is_token(int byte)
+{
+    bool letter = (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
+
+    return letter || (byte >= '0' && byte <= '9') ||
+           (byte != 0 && strchr("!#$%&'*+-.^_`|~", byte) != NULL);
+}
+
+static void a_name_and_a_method_have_bytes_of_tokens(void **state)
+{
+    (void)state;
+    for (int byte = 0; byte <= UCHAR_MAX; byte++) {
+        // A colon ends the name, a blank the method.
+        assert_int_equal(passes(SLICE(START "X"), byte, SLICE("X: y\r\n\r\n")),
+                         is_token(byte) || byte == ':');
+        assert_int_equal(passes(SLICE("X"), byte, SLICE("X / HTTP/1.1\r\n\r\n")), is_token(byte));
+    }
+}
+
+static void a_target_has_bytes_that_can_be_seen(void **state)
+{
+    (void)state;
+    for (int byte = 0; byte <= UCHAR_MAX; byte++) {
+        assert_int_equal(passes(SLICE("GET /"), byte, SLICE("x HTTP/1.1\r\n\r\n")),
+                         byte > ' ' && byte < 0x7f);
+    }
+}
+
+static void a_value_has_text_at_every_place(void **state)
+{
+    (void)state;
+    for (size_t place = 0; place < VALUE_LEN; place++) {
+        struct text before = {.len = 0}, behind = {.len = 0};
+
+        // The neighbours are the first and the last bytes that are text.
+        add(&before, SLICE(START "X:"));
+        for (size_t i = 0; i < place; i++) {
+            add(&before, i % 2 ? SLICE(" ") : SLICE("\xff"));
+        }
+        for (size_t i = place + 1; i < VALUE_LEN; i++) {
+            add(&behind, i % 2 ? SLICE("~") : SLICE("\x80"));
+        }
+        add(&behind, SLICE("\r\n\r\n"));
+        for (int byte = 0; byte <= UCHAR_MAX; byte++) {
+            assert_int_equal(passes(slice_of(before.bytes, before.len), byte,
+                                    slice_of(behind.bytes, behind.len)),
+                             byte == '\t' || (byte >= ' ' && byte != 0x7f));
+        }
+    }
+}
+
+//
+// Parts
+//
+
+static bool is(struct slice slice, const char *text)
+{
+    return slice_equal(slice, slice_of(text, strlen(text)));
+}
+
+static void parts_are_what_stands_between(const struct web_head *head, const char *input)
+{
+    assert_ptr_equal(head->bytes.ptr, input);
+    assert_true(is(head->method, "POST"));
+    assert_true(is(head->target, "/a/b?c"));
+    assert_true(is(head->version, "HTTP/1.0"));
+    assert_int_equal(head->count, 3);
+    assert_true(is(head->headers[0].name, "Host"));
+    assert_true(is(head->headers[0].value, " x:80 \t"));
+    assert_true(is(head->headers[1].name, "A"));
+    assert_true(is(head->headers[1].value, ""));
+    assert_true(is(head->headers[2].name, "B-c"));
+    assert_true(is(head->headers[2].value, ":d: e"));
+}
+
+#define PARTS "POST /a/b?c HTTP/1.0\r\nHost: x:80 \t\r\nA:\r\nB-c::d: e\r\n\r\n"
+#define BODY "A: b\r\n"
+
+static void a_head_is_taken_apart(void **state)
+{
+    static const char input[] = PARTS BODY;
+    struct web_head head;
+
+    (void)state;
+    assert_int_equal(check(SLICE(PARTS BODY), &head), WEB_HEAD_DONE);
+    assert_int_equal(check(slice_of(input, sizeof input - 1), &head), WEB_HEAD_DONE);
+    assert_int_equal(head.bytes.len, sizeof PARTS - 1);
+    parts_are_what_stands_between(&head, input);
+}
+
+// Each time at another address, as where a buffer has to grow.
+static void parts_do_not_depend_on_the_pieces(void **state)
+{
+    const struct slice whole = SLICE(PARTS);
+
+    (void)state;
+    for (size_t first = 0; first < whole.len; first++) {
+        struct web_head_scan scan = {0};
+        struct web_head head;
+        char *part = malloc(first + 1);
+        char *all = malloc(whole.len);
+
+        assert_non_null(part);
+        assert_non_null(all);
+        memcpy(part, whole.ptr, first);
+        memcpy(all, whole.ptr, whole.len);
+        assert_int_equal(web_head_check(&scan, slice_of(part, first), HEAD_MOST, &head),
+                         WEB_HEAD_MORE);
+        memset(part, 0, first);
+        memset(&head, 0, sizeof head);
+        free(part);
+        assert_int_equal(web_head_check(&scan, slice_of(all, whole.len), HEAD_MOST, &head),
+                         WEB_HEAD_DONE);
+        parts_are_what_stands_between(&head, all);
+        free(all);
+    }
+}
+
+// The most lines that are allowed, and one more.
+static void a_hundred_headers_are_all_there(void **state)
+{
+    struct text text = {.len = 0};
+    struct web_head head;
+
+    (void)state;
+    add(&text, SLICE(START));
+    for (int i = 0; i < WEB_HEADERS_MAX; i++) {
+        add(&text, SLICE("N: v\r\n"));
+    }
+    add(&text, SLICE("\r\n"));
+    assert_int_equal(check(slice_of(text.bytes, text.len), &head), WEB_HEAD_DONE);
+    assert_int_equal(head.count, WEB_HEADERS_MAX);
+    assert_true(is(head.headers[WEB_HEADERS_MAX - 1].value, " v"));
+    text.len -= 2;
+    add(&text, SLICE("N: v\r\n\r\n"));
+    assert_int_equal(check(slice_of(text.bytes, text.len), &head), WEB_HEAD_LONG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_and_a_method_have_bytes_of_tokens),
+        cmocka_unit_test(a_target_has_bytes_that_can_be_seen),
+        cmocka_unit_test(a_value_has_text_at_every_place),
+        cmocka_unit_test(a_head_is_taken_apart),
+        cmocka_unit_test(parts_do_not_depend_on_the_pieces),
+        cmocka_unit_test(a_hundred_headers_are_all_there),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
