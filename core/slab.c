@@ -39,6 +39,7 @@ void slab_init(struct slab *slab)
 {
     for (size_t i = 0; i < SLAB_CLASSES; i++) {
         list_init(&slab->usable[i]);
+        slab->blocks[i] = 0;
     }
     list_init(&slab->empty);
     slab->empty_count = 0;
@@ -66,13 +67,27 @@ static void block_leave_empty(struct slab *slab, struct block *block)
     slab->empty_count--;
 }
 
+// Takes a block that nothing is in out of the lists.
+static void block_take_out(struct slab *slab, struct block *block)
+{
+    block_leave_empty(slab, block);
+    list_remove(&block->link);
+    slab->blocks[block->size / 8]--;
+}
+
+static void block_put_in(struct slab *slab, struct block *block)
+{
+    list_append(&slab->usable[block->size / 8], &block->link);
+    block_enter_empty(slab, block);
+    slab->blocks[block->size / 8]++;
+}
+
 void slab_clear(struct slab *slab)
 {
     while (slab->empty_count > 0) {
         struct block *block = longest_empty(slab);
 
-        block_leave_empty(slab, block);
-        list_remove(&block->link);
+        block_take_out(slab, block);
         (void)munmap(block, BLOCK_SIZE);
     }
 }
@@ -95,20 +110,30 @@ static struct block *block_map(void)
     return (struct block *)(void *)(map + before);
 }
 
+// Where there is a block of that size already, another one will be filled: all its pages are asked
+// for at once, for each would be a fault of its own. (An older system does not know how.)
+static struct block *block_map_next(const struct slab *slab, size_t size)
+{
+    struct block *block = block_map();
+
+    if (block && slab->blocks[size / 8] > 0) {
+        (void)madvise(block, BLOCK_SIZE, MADV_POPULATE_WRITE);
+    }
+    return block;
+}
+
 // A block for things of that size, empty: a new one, or one that was kept for another size.
 static struct block *block_new(struct slab *slab, size_t size)
 {
-    struct block *block = slab->empty_count < EMPTY_KEPT ? block_map() : NULL;
+    struct block *block = slab->empty_count < EMPTY_KEPT ? block_map_next(slab, size) : NULL;
 
     if (!block && slab->empty_count > 0) {
         block = longest_empty(slab);
-        block_leave_empty(slab, block);
-        list_remove(&block->link);
+        block_take_out(slab, block);
     }
     if (block) {
         *block = (struct block){.fresh = sizeof *block, .size = (uint32_t)size};
-        list_append(&slab->usable[size / 8], &block->link);
-        block_enter_empty(slab, block);
+        block_put_in(slab, block);
     }
     return block;
 }
@@ -173,11 +198,9 @@ static void block_retire(struct slab *slab, struct block *block)
     block_enter_empty(slab, block);
     if (slab->empty_count > EMPTY_KEPT) {
         block = longest_empty(slab);
-        block_leave_empty(slab, block);
-        list_remove(&block->link);
+        block_take_out(slab, block);
         if (munmap(block, BLOCK_SIZE) != 0) {
-            list_append(&slab->usable[block->size / 8], &block->link);
-            block_enter_empty(slab, block);
+            block_put_in(slab, block);
         }
     }
 }
