@@ -238,13 +238,13 @@ static void conn_ready(evutil_socket_t fd, short what, void *context)
     }
     if (what & (EV_READ | EV_CLOSED)) {
         conn->readable = true;
+        conn->reported = true;
         conn->closed = conn->closed || what & EV_CLOSED;
     }
     if (conn_may_read(conn)) {
         conn_read(conn);
-    } else if (conn->readable) {
-        conn_hung_up(conn);
-        // What it waits for is to be set anew.
+    } else {
+        // The end of the turn sees what that means where nothing is read.
         conn_touch(conn);
     }
 }
@@ -311,6 +311,7 @@ void conn_end_turn(struct conn *conn)
     }
     if (!conn->broken) {
         conn_flush(conn);
+        conn_notice(conn);
     }
     pending = output_pending(&conn->wire.out);
     if (conn->broken || (pending == 0 && conn_done(conn))) {

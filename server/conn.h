@@ -59,6 +59,7 @@ struct conn {
     bool runs : 1;     // can be fed without new input: it is fed in the next turn
     bool woken : 1;    // since the last feed
     bool readable : 1; // there may be something to read
+    bool reported : 1; // an event said so, and no read has followed
     bool closed : 1;   // by the peer: the end follows what is still to be read
     bool told : 1;     // the front-end knows that the peer's input ends
     bool ended : 1;    // and all of it has been read
@@ -128,9 +129,9 @@ bool conn_may_read(const struct conn *conn);
 // One read, and what follows from it.
 void conn_read(struct conn *conn);
 
-// Something happened to the socket while it is not being read: more input, an error, or the peer
-// sends nothing more.
-void conn_hung_up(struct conn *conn);
+// Notices what happened to the socket while nothing is read: an error, or the peer sends nothing
+// more.
+void conn_notice(struct conn *conn);
 
 // Whether the store cannot take what might come of its input.
 static inline bool conn_is_paused(const struct conn *conn)

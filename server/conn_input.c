@@ -186,8 +186,11 @@ void conn_read(struct conn *conn)
     if (conn->state == FEED_BLOCKED) {
         room = CONN_KEPT_MAX - kept_len(&conn->kept);
     }
+    conn->reported = false;
     got = conn_receive(conn, room, &asked);
-    // With less than was asked for, nothing is left to read but the end, if that has come.
+    // With less than was asked for, nothing is left to read but the end, if that has come. (Behind
+    // a byte of urgent data, or a descriptor that was passed, there may be more. Nobody who speaks
+    // these protocols sends such; if somebody does, it waits for what comes next.)
     conn->readable = got > 0 && ((size_t)got == asked || conn->closed);
     if (got > 0) {
         loop_count_bytes(conn_loop(conn), (size_t)got);
@@ -206,14 +209,18 @@ void conn_read(struct conn *conn)
     }
 }
 
-void conn_hung_up(struct conn *conn)
+void conn_notice(struct conn *conn)
 {
     int error = 0;
     socklen_t len = sizeof error;
 
-    if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error) {
+    if (conn->broken || conn->runs || conn_may_read(conn)) {
+        return;
+    }
+    if (conn->reported && getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error) {
         conn_break(conn, strerror(error));
     } else if (conn->closed && !conn->wire.out.stalled && conn->state != FEED_FINISHED) {
         conn_tell_end(conn);
     }
+    conn->reported = false;
 }

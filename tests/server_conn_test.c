@@ -358,6 +358,37 @@ static void end_of_input_closes_where_the_protocol_says_so(void **state)
     bed_expect_end(bed, client);
 }
 
+static void end_that_comes_while_input_is_still_fed_comes_after_it(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+    char *lines = repeat("x\n", 5 * CONN_BUDGET);
+
+    bed->front.eof_means_gone = true;
+    bed_send(bed, client, lines);
+    assert_true(bed_latest(bed)->runs);
+    assert_int_equal(shutdown(client, SHUT_WR), 0);
+    bed_expect(bed, client, lines);
+    bed_expect_end(bed, client);
+    free(lines);
+}
+
+static void end_means_nothing_yet_while_the_peer_takes_no_output(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+
+    bed->front.eof_means_gone = true;
+    bed_send(bed, client, "big 2000000\n");
+    assert_true(bed_latest(bed)->choked);
+    assert_int_equal(shutdown(client, SHUT_WR), 0);
+    bed_turns(bed, 5);
+    assert_int_equal(bed->front.open, 1);
+    (void)close(client);
+    bed_turns(bed, 2);
+    assert_int_equal(bed->front.open, 0);
+}
+
 static void finished_connection_sends_its_answers_and_parses_no_more(void **state)
 {
     struct bed *bed = *state;
@@ -491,6 +522,8 @@ int main(void)
         CONN_TEST(command_that_blocks_after_a_half_close_is_waited_for_without_spinning),
         CONN_TEST(half_closed_client_that_does_not_read_costs_no_wake_ups),
         CONN_TEST(end_of_input_closes_where_the_protocol_says_so),
+        CONN_TEST(end_that_comes_while_input_is_still_fed_comes_after_it),
+        CONN_TEST(end_means_nothing_yet_while_the_peer_takes_no_output),
         CONN_TEST(finished_connection_sends_its_answers_and_parses_no_more),
         CONN_TEST(large_output_leaves_as_the_peer_reads),
         CONN_TEST(peer_that_does_not_read_is_neither_read_nor_fed),
