@@ -390,21 +390,21 @@ bool broker_report_waits(const struct session *session, uint64_t id);
 // while a worker holds it, unless `even_held` (the worker is not told; its reports find no job).
 enum status broker_cancel(struct broker *broker, uint64_t id, bool even_held) MUST_USE;
 
-// A kick of many, made in slices. Fill in with broker_kick_begin(), then call broker_kick() until
-// it answers something else than STATUS_MORE. The caller holds the queue meanwhile.
+// A kick of many jobs of one queue, made in slices. Fill in with broker_kick_begin(), then call
+// broker_kick() until it answers something else than STATUS_MORE. The caller holds the queue
+// meanwhile.
 struct kick {
-    struct queue *queue; /* private */
-    uint32_t left;       /* private */
-    bool buried;         /* private */
-    uint32_t kicked;     // how many so far
+    uint32_t left;   /* private */
+    uint32_t kicked; // how many so far
+    bool buried;     /* private */
 };
 
 // Decides what is kicked: at most `bound` of the buried jobs, longest buried first, or, where none
 // is buried, of the delayed ones, soonest first.
-void broker_kick_begin(struct queue *queue, uint32_t bound, struct kick *kick);
+void broker_kick_begin(const struct queue *queue, uint32_t bound, struct kick *kick);
 
 // STATUS_OK: done; STATUS_MORE; STATUS_NO_ROOM: the rest stays as it is.
-enum status broker_kick(struct broker *broker, struct kick *kick) MUST_USE;
+enum status broker_kick(struct broker *broker, struct queue *queue, struct kick *kick) MUST_USE;
 
 // Makes one buried or delayed job ready. STATUS_NOT_FOUND, STATUS_NO_ROOM.
 enum status broker_kick_id(struct broker *broker, uint64_t id) MUST_USE;

@@ -12,6 +12,7 @@ enum { LARGEST = SLAB_MAX };
 #endif
 
 #define BLOCK_SIZE ((size_t)256 * 1024)
+#define ASKED_AT_ONCE (32 * 1024)
 #define CACHE_LINE 64
 // So many empty blocks are kept, lest a load that rises and falls maps and unmaps all the time.
 // Each stays where it is for the next thing of its size: a job that comes and goes alone finds all
@@ -31,6 +32,7 @@ struct block {
     uint32_t used;                              // things in use
     uint32_t fresh; // where the things begin that were never used, from the block's start
     uint32_t size;  // of a thing
+    uint32_t asked; // pages up to there need not be asked for
 };
 
 _Static_assert(sizeof(struct block) == CACHE_LINE, "the head of a block has outgrown its line");
@@ -110,29 +112,28 @@ static struct block *block_map(void)
     return (struct block *)(void *)(map + before);
 }
 
-// Where there is a block of that size already, another one will be filled: all its pages are asked
-// for at once, for each would be a fault of its own. (An older system does not know how.)
-static struct block *block_map_next(const struct slab *slab, size_t size)
+// Has the next pages of the block in memory at once: each would be a fault of its own. (An older
+// system does not know how.)
+static APART void block_ask(struct block *block)
 {
-    struct block *block = block_map();
-
-    if (block && slab->blocks[size / 8] > 0) {
-        (void)madvise(block, BLOCK_SIZE, MADV_POPULATE_WRITE);
-    }
-    return block;
+    (void)madvise((char *)block + block->asked, ASKED_AT_ONCE, MADV_POPULATE_WRITE);
+    block->asked += ASKED_AT_ONCE;
 }
 
 // A block for things of that size, empty: a new one, or one that was kept for another size.
 static struct block *block_new(struct slab *slab, size_t size)
 {
-    struct block *block = slab->empty_count < EMPTY_KEPT ? block_map_next(slab, size) : NULL;
+    struct block *block = slab->empty_count < EMPTY_KEPT ? block_map() : NULL;
 
     if (!block && slab->empty_count > 0) {
         block = longest_empty(slab);
         block_take_out(slab, block);
     }
     if (block) {
-        *block = (struct block){.fresh = sizeof *block, .size = (uint32_t)size};
+        // The first of a size may never hold more than a few things.
+        *block = (struct block){.fresh = sizeof *block,
+                                .size = (uint32_t)size,
+                                .asked = slab->blocks[size / 8] > 0 ? 0 : BLOCK_SIZE};
         block_put_in(slab, block);
     }
     return block;
@@ -152,6 +153,9 @@ static inline void *block_take(struct slab *slab, struct block *block)
     } else {
         thing = (struct thing *)(void *)((char *)block + block->fresh);
         block->fresh += block->size;
+        if (block->fresh > block->asked) {
+            block_ask(block);
+        }
     }
     if (block->used++ == 0) {
         block_leave_empty(slab, block);

@@ -52,22 +52,19 @@ enum status broker_kick_id(struct broker *broker, uint64_t id)
     return kick(broker, job);
 }
 
-void broker_kick_begin(struct queue *queue, uint32_t bound, struct kick *kick)
+void broker_kick_begin(const struct queue *queue, uint32_t bound, struct kick *kick)
 {
     bool buried = queue->jobs[JOB_BURIED] > 0;
     uint64_t there = queue->jobs[buried ? JOB_BURIED : JOB_DELAYED];
 
     *kick = (struct kick){
-        .queue = queue,
         .left = there < bound ? (uint32_t)there : bound,
         .buried = buried,
     };
 }
 
-enum status broker_kick(struct broker *broker, struct kick *kick_of)
+enum status broker_kick(struct broker *broker, struct queue *queue, struct kick *kick_of)
 {
-    struct queue *queue = kick_of->queue;
-
     ENSURE(!broker->settling);
     broker->position = 0;
     for (unsigned budget = BROKER_SLICE; kick_of->left > 0; budget--) {

@@ -164,7 +164,7 @@ static void exec_kick(struct bean_conn *conn, const struct bean_command *command
 enum bean_step bean_kick_step(struct bean_conn *conn)
 {
     struct kick *kick = &conn->doing.kick;
-    enum status status = broker_kick(conn->shared->broker, kick);
+    enum status status = broker_kick(conn->shared->broker, conn->used, kick);
 
     // The answer, which is the next thing to be said, waits for all slices.
     wire_hold(conn->wire, broker_position(conn->shared->broker));

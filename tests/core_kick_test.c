@@ -102,7 +102,7 @@ static void kick_of_many_is_made_in_slices(void **state)
     }
     assert_status(STATUS_OK, broker_queue_hold(s->broker, SLICE("q"), &queue));
     broker_kick_begin(queue, 900, &kick);
-    while (broker_kick(s->broker, &kick) == STATUS_MORE) {
+    while (broker_kick(s->broker, queue, &kick) == STATUS_MORE) {
         assert_true(kick.kicked - before <= BROKER_SLICE);
         before = kick.kicked;
         slices++;
@@ -128,11 +128,11 @@ static void kick_in_slices_minds_what_others_do_in_between(void **state)
     PUT(s, .delay_for = SEC(9));
     assert_status(STATUS_OK, broker_queue_hold(s->broker, SLICE("q"), &queue));
     broker_kick_begin(queue, UINT32_MAX, &kick);
-    assert_status(STATUS_MORE, broker_kick(s->broker, &kick));
+    assert_status(STATUS_MORE, broker_kick(s->broker, queue, &kick));
     for (uint64_t id = 400; id <= 600; id++) {
         assert_status(STATUS_OK, stage_cancel(s, id));
     }
-    while (broker_kick(s->broker, &kick) == STATUS_MORE) {
+    while (broker_kick(s->broker, queue, &kick) == STATUS_MORE) {
     }
     // What was decided at first stays: buried jobs only.
     assert_int_equal(kick.kicked, 399);

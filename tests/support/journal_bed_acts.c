@@ -137,7 +137,7 @@ uint32_t bed_kick(struct bed *bed, int queue, uint32_t bound)
 
     broker_kick_begin(queue_of(bed, queue), bound, &kick);
     do {
-        status = broker_kick(bed->broker, &kick);
+        status = broker_kick(bed->broker, queue_of(bed, queue), &kick);
     } while (status == STATUS_MORE);
     return kick.kicked;
 }

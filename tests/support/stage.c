@@ -308,7 +308,7 @@ uint32_t stage_kick(struct stage *s, const char *queue, uint32_t bound)
     assert_status(STATUS_OK, broker_queue_hold(s->broker, stage_slice(queue), &held));
     broker_kick_begin(held, bound, &kick);
     do {
-        status = broker_kick(s->broker, &kick);
+        status = broker_kick(s->broker, held, &kick);
         stage_step(s);
     } while (status == STATUS_MORE);
     broker_queue_drop(s->broker, held);
