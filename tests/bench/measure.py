@@ -2,6 +2,7 @@
 """The measurements: each gives numbers for each server, which others print."""
 
 import dataclasses
+import contextlib
 import subprocess
 import sys
 import tempfile
@@ -101,20 +102,28 @@ def measure_memory(options, servers):
     return results
 
 
+@contextlib.contextmanager
+def idle_load(options, server, conns):
+    """Connections that have asked one question each, as long as this lasts."""
+    command = load_command(options, server, ["idle", "--conns", str(conns)])
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as load:
+        if not load.stdout.readline().startswith(b"ready"):
+            raise Failure(f"{server.name} did not take {conns} connections\n" + server.log_text())
+        yield
+        load.communicate()
+
+
 def measure_idle(options, servers):
     """Resident bytes per connection that has asked one question and is silent."""
     results = {}
     for name in servers:
         progress(f"memory of {options.idle} idle connections: {name}")
         with Server(beanstalk, name, options) as server:
-            before = server.resident()
-            command = load_command(options, server, ["idle", "--conns", str(options.idle)])
-            load = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            if not load.stdout.readline().startswith(b"ready"):
-                raise Failure(f"{name} did not take {options.idle} connections\n"
-                              + server.log_text())
-            results[name] = (server.resident() - before) / options.idle
-            load.communicate()
+            # The first connection brings the server's code into memory.
+            with idle_load(options, server, 1):
+                before = server.resident()
+                with idle_load(options, server, options.idle):
+                    results[name] = (server.resident() - before) / options.idle
     return results
 
 
