@@ -89,8 +89,9 @@ static void reserve_delete(struct host *host, unsigned long count)
 // A job goes to a worker who is blocked, deletes it and waits for the next.
 static void hand_over(struct host *host, unsigned long count)
 {
-    struct caller *producer = host_connect(host);
+    // They are fed in this order: the worker waits when the job comes.
     struct caller *worker = host_connect(host);
+    struct caller *producer = host_connect(host);
     char room[LINE_ROOM];
 
     for (unsigned long i = 0; i < count; i++) {

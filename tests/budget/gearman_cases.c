@@ -11,6 +11,7 @@
 #define HEADER_LEN 12
 #define HANDLE_MAX 64
 #define PACKET_MAX 300
+#define DEPTH 16
 
 // A packet whose length fits a byte: `type` and `len` are string literals of one byte each.
 #define REQUEST(type, len) "\0REQ\0\0\0" type "\0\0\0" len
@@ -80,6 +81,21 @@ static void background(struct host *host, unsigned long count)
     }
 }
 
+static void submit_pipelined(struct host *host, unsigned long count)
+{
+    struct caller *client = host_connect(host);
+    char packets[DEPTH * PACKET_MAX];
+    char *end = packets;
+
+    for (int i = 0; i < DEPTH; i++) {
+        memcpy(end, SUBMIT_JOB_BG.ptr, SUBMIT_JOB_BG.len);
+        end += SUBMIT_JOB_BG.len;
+    }
+    for (unsigned long i = 0; i < count; i += DEPTH) {
+        (void)caller_ask(client, slice_of(packets, (size_t)(end - packets)), JOB_CREATED);
+    }
+}
+
 static void submit_unique(struct host *host, unsigned long count)
 {
     struct caller *client = host_connect(host);
@@ -126,6 +142,7 @@ static const struct gear_options settings = {.max_job_size = 64 << 20,
 
 static const struct budget_case cases[] = {
     {.name = "gearman_background", .run = background},
+    {.name = "gearman_submit_pipelined", .run = submit_pipelined},
     {.name = "gearman_submit_unique", .run = submit_unique},
     {.name = "gearman_foreground", .run = foreground},
     {.name = "gearman_durable_background", .run = background, .durable = true},
