@@ -88,17 +88,31 @@ static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_b
     *right = NULL;
 }
 
-static inline void tree_remove(struct tree *tree, struct tree_node *node, tree_before before)
+// The pointer to a node that is in the tree. The way to the first is known without comparing.
+static inline struct tree_node **tree_link_to(struct tree *tree, const struct tree_node *node,
+                                              tree_before before)
 {
     struct tree_node **link = &tree->root;
+
+    if (node == tree->first) {
+        while ((*link)->left) {
+            link = &(*link)->left;
+        }
+        return link;
+    }
+    while (*link != node) {
+        link = before(node, *link) ? &(*link)->left : &(*link)->right;
+    }
+    return link;
+}
+
+static inline void tree_remove(struct tree *tree, struct tree_node *node, tree_before before)
+{
+    struct tree_node **link = tree_link_to(tree, node, before);
     struct tree_node *left = node->left;
     struct tree_node *right = node->right;
-    bool first = tree->first == node;
 
-    while (*link != node) {
-        link = first || before(node, *link) ? &(*link)->left : &(*link)->right;
-    }
-    if (first) {
+    if (tree->first == node) {
         // It has nothing to its left: its successor is leftmost on its right, or its parent.
         struct tree_node *next = right;
 

@@ -211,6 +211,7 @@ void conn_finish(struct conn *conn)
     conn_touch(conn);
 }
 
+// What the deadline was set for may have been put off in a turn that had no time left to finish.
 void conn_expire(struct conn *conn)
 {
     conn_move_deadline(conn, NSEC_NEVER);
@@ -220,8 +221,10 @@ void conn_expire(struct conn *conn)
         conn_break(conn, "does not read");
         return;
     }
-    conn->wire.deadline_at = NSEC_NEVER;
-    conn->service->frontend->expired(conn->frontend_state);
+    if (conn->wire.deadline_at <= broker_now(conn_loop(conn)->broker).mono) {
+        conn->wire.deadline_at = NSEC_NEVER;
+        conn->service->frontend->expired(conn->frontend_state);
+    }
     conn_touch(conn);
 }
 

@@ -60,6 +60,7 @@ struct conn {
     bool woken : 1;    // since the last feed
     bool readable : 1; // there may be something to read
     bool reported : 1; // an event said so, and no read has followed
+    bool untried : 1;  // what was read may not have been all: the next send, or a read, will tell
     bool closed : 1;   // by the peer: the end follows what is still to be read
     bool told : 1;     // the front-end knows that the peer's input ends
     bool ended : 1;    // and all of it has been read

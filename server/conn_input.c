@@ -188,10 +188,12 @@ void conn_read(struct conn *conn)
     }
     conn->reported = false;
     got = conn_receive(conn, room, &asked);
-    // With less than was asked for, nothing is left to read but the end, if that has come. (Behind
-    // a byte of urgent data, or a descriptor that was passed, there may be more. Nobody who speaks
-    // these protocols sends such; if somebody does, it waits for what comes next.)
+    // With less than was asked for, nothing is left to read but the end, if that has come, or a
+    // reset, which the next send would meet. (Behind a byte of urgent data, or a descriptor that
+    // was passed, there may be more. Nobody who speaks these protocols sends such; if somebody
+    // does, it waits for what comes next.)
     conn->readable = got > 0 && ((size_t)got == asked || conn->closed);
+    conn->untried = got > 0 && !conn->readable;
     if (got > 0) {
         loop_count_bytes(conn_loop(conn), (size_t)got);
         if (conn->into) {
@@ -214,12 +216,18 @@ void conn_notice(struct conn *conn)
     int error = 0;
     socklen_t len = sizeof error;
 
+    if (conn->untried && output_pending(&conn->wire.out) == 0) {
+        // Nothing was answered: another read tells whether the peer is still there.
+        conn->untried = false;
+        conn->readable = true;
+    }
     if (conn->broken || conn->runs || conn_may_read(conn)) {
         return;
     }
     if (conn->reported && getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error) {
         conn_break(conn, strerror(error));
-    } else if (conn->closed && !conn->wire.out.stalled && conn->state != FEED_FINISHED) {
+    } else if (conn->closed && output_sendable(&conn->wire.out) == 0 &&
+               conn->state != FEED_FINISHED) {
         conn_tell_end(conn);
     }
     conn->reported = false;

@@ -39,6 +39,7 @@ static size_t conn_send(struct conn *conn)
         return 0;
     }
     conn->wire.out.stalled = (size_t)sent < total;
+    conn->untried = false;
     output_consume(&conn->wire.out, (size_t)sent);
     if (conn->deadline) {
         conn->deadline->stuck_at = NSEC_NEVER;

@@ -112,7 +112,7 @@ static void blocks_go_back_when_their_last_thing_has_gone(void **state)
 static void things_that_come_and_go_alone_find_their_place_again(void **state)
 {
     enum { SIZES = 4 };
-    void *places[SIZES];
+    void *places[SIZES] = {NULL};
     struct slab slab;
 
     (void)state;

@@ -289,6 +289,22 @@ static void full_blocked_connection_notices_a_reset(void **state)
     assert_int_equal(bed->front.open, 0);
 }
 
+static void reset_behind_input_without_an_answer_is_noticed(void **state)
+{
+    const struct linger reset = {.l_onoff = 1, .l_linger = 0};
+    struct bed *bed = *state;
+    int fds[2];
+
+    tcp_pair(fds);
+    bed_serve(bed, fds[0]);
+    bed_turns(bed, 2);
+    assert_int_equal(send(fds[1], "block\n", 6, 0), 6);
+    assert_int_equal(setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
+    (void)close(fds[1]);
+    bed_turns(bed, 3);
+    assert_int_equal(bed->front.open, 0);
+}
+
 static void half_closed_client_gets_its_answers_and_is_closed(void **state)
 {
     struct bed *bed = *state;
@@ -517,6 +533,7 @@ int main(void)
         CONN_TEST(full_blocked_connection_still_notices_that_its_peer_has_gone),
         CONN_TEST(full_blocked_connection_is_told_of_a_half_close_once),
         CONN_TEST(full_blocked_connection_notices_a_reset),
+        CONN_TEST(reset_behind_input_without_an_answer_is_noticed),
         CONN_TEST(half_closed_client_gets_its_answers_and_is_closed),
         CONN_TEST(half_close_ends_a_blocked_command_and_the_rest_is_answered),
         CONN_TEST(command_that_blocks_after_a_half_close_is_waited_for_without_spinning),

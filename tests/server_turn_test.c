@@ -109,6 +109,20 @@ static void deadline_can_be_moved_either_way(void **state)
     (void)close(client);
 }
 
+static void deadline_that_is_put_off_in_the_turn_that_it_comes_in_is_not_told(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+
+    bed_send(bed, client, "late 1\n");
+    bed_clock.mono += NSEC_PER_SEC;
+    send_raw(client, "late 5\n");
+    bed_expect_silence(bed, client);
+    bed_clock.mono += 5 * NSEC_PER_SEC;
+    bed_expect(bed, client, "late\n");
+    (void)close(client);
+}
+
 static void many_deadlines_are_all_told(void **state)
 {
     enum { MANY = 300 };
@@ -417,6 +431,7 @@ int main(void)
         TURN_TEST(client_that_is_owed_nothing_may_be_silent_for_ever),
         TURN_TEST(deadline_is_told_once_when_it_has_come),
         TURN_TEST(deadline_can_be_moved_either_way),
+        TURN_TEST(deadline_that_is_put_off_in_the_turn_that_it_comes_in_is_not_told),
         TURN_TEST(many_deadlines_are_all_told),
         TURN_TEST(deadline_of_a_connection_that_has_gone_is_forgotten),
         cmocka_unit_test(deadline_ends_the_sleep_of_an_idle_loop),

@@ -134,7 +134,9 @@ static void send_all(void)
 static void accept_one(int listener, int epoll)
 {
     const int on = 1;
-    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    struct sockaddr_in peer;
+    socklen_t len = sizeof peer;
+    int fd = accept4(listener, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 || fd >= CONNS_MAX)
         errx(1, "cannot take a connection");
     // What one read does not take is not asked for again: no load sends so much at once.
