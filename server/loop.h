@@ -48,8 +48,8 @@
 // The same once it has lasted so long, counted from its tick: what is still to be read or fed waits
 // after LOOP_INPUT_FOR, what is still to be sent after LOOP_OUTPUT_FOR. The clock is looked at for
 // every LOOP_LOOK connections.
-#define LOOP_INPUT_FOR (NSEC_PER_MSEC * 3 / 2)
-#define LOOP_OUTPUT_FOR (NSEC_PER_MSEC * 3)
+#define LOOP_INPUT_FOR NSEC_PER_MSEC
+#define LOOP_OUTPUT_FOR (NSEC_PER_MSEC * 2)
 #define LOOP_LOOK 4
 
 // What makes safe what the broker records, as the loop sees it: the functions of journal/journal.h,

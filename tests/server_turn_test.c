@@ -272,7 +272,7 @@ static struct instant feeding_now(void)
     return now;
 }
 
-enum { LONG_TURN = 20, FEEDS_IN_TIME = 16 };
+enum { LONG_TURN = 20, FEEDS_IN_TIME = 12 };
 _Static_assert(FEEDS_IN_TIME *(NSEC_PER_MSEC / 10) >= LOOP_INPUT_FOR &&
                    (FEEDS_IN_TIME - LOOP_LOOK) * (NSEC_PER_MSEC / 10) < LOOP_INPUT_FOR,
                "feeds that a turn has time for");
