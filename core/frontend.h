@@ -46,6 +46,7 @@ struct wire_host {
 // Room for an IPv6 address with its scope, and NUL.
 #define WIRE_PEER_MAX 64
 
+// What fits wire->number.
 #define WIRE_NUMBER_MAX (UINT64_MAX >> 1)
 
 struct wire {

@@ -60,8 +60,11 @@ static bool conn_set_deadline(struct conn *conn)
     bool unread = loop->unread_for > 0 && output_sendable(&conn->wire.out) > 0;
     nsec_t due_at = conn->wire.deadline_at;
 
-    if (!conn->deadline && ((!unread && due_at == NSEC_NEVER) || !conn_make_deadline(conn))) {
-        return !unread && due_at == NSEC_NEVER;
+    if (!conn->deadline && !unread && due_at == NSEC_NEVER) {
+        return true;
+    }
+    if (!conn->deadline && !conn_make_deadline(conn)) {
+        return false;
     }
     if (!unread) {
         conn->deadline->stuck_at = NSEC_NEVER;
