@@ -286,13 +286,23 @@ static void loop_finish(struct loop *loop, struct list_node *batch)
     }
 }
 
-// Not the time that passes: a busy machine makes no turn slow.
 static nsec_t loop_cpu_time(void)
 {
     struct timespec used = {0};
 
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
     return (nsec_t)used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
+}
+
+// How much processor time the turn used. Not the time that passed: a busy machine makes no turn
+// slow. But no more than passed since the wait, either: on a virtual machine the thread's clock is
+// corrected later, in a jump, for time that was stolen.
+static nsec_t loop_used_for(const struct loop *loop, nsec_t cpu_began_at)
+{
+    nsec_t used_for = loop_cpu_time() - cpu_began_at;
+    nsec_t passed_for = loop->now().mono - broker_now(loop->broker).mono;
+
+    return used_for < passed_for ? used_for : passed_for;
 }
 
 static void loop_steps(struct loop *loop, bool wait)
@@ -331,7 +341,7 @@ void loop_turn(struct loop *loop, bool wait)
     }
     began_at = loop_cpu_time();
     loop_steps(loop, wait);
-    used_for = loop_cpu_time() - began_at;
+    used_for = loop_used_for(loop, began_at);
     if (used_for > loop->slow_for) {
         log_warn("slow_turn", log_number("us", used_for / 1000));
     }

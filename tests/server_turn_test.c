@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // The turn: whose turn it is, what time it is, and when there is something to do.
+#include "core/log.h"
 #include "server/clock.h"
 #include "tests/support/server_bed.h"
 #include "tests/support/server_cmocka.h"
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 static int turn_setup(void **state)
@@ -415,6 +417,80 @@ static void client_that_is_owed_nothing_may_be_silent_for_ever(void **state)
     (void)close(client);
 }
 
+// What a turn does, and what a virtual clock says that it took.
+struct toil {
+    nsec_t works_for; // by the thread's clock
+    nsec_t lasts_for;
+    unsigned slow_lines;
+    nsec_t said_for; // in the last of these
+};
+
+static nsec_t thread_clock(void)
+{
+    struct timespec used = {0};
+
+    assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used), 0);
+    return (nsec_t)used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
+}
+
+static struct toil toil;
+
+// The store's share of a turn.
+static void toil_turn(void *store)
+{
+    nsec_t end_at = thread_clock() + toil.works_for;
+
+    (void)store;
+    while (thread_clock() < end_at) {
+        // Nothing but that.
+    }
+    bed_clock.mono += toil.lasts_for;
+}
+
+static void toil_see(void *context, enum log_level level, const char *event,
+                     const struct log_field *fields, size_t count)
+{
+    (void)context;
+    assert_int_equal(level, LOG_LEVEL_WARN);
+    assert_string_equal(event, "slow_turn");
+    assert_int_equal(count, 1);
+    toil.slow_lines++;
+    toil.said_for = fields[0].number * 1000;
+}
+
+// One turn that works for 2 ms, where 1 ms is slow. It is an hour since the last one.
+static void toil_through_turn(struct bed *bed, nsec_t lasts_for)
+{
+    toil = (struct toil){.works_for = 2 * NSEC_PER_MSEC, .lasts_for = lasts_for};
+    bed_keep(bed);
+    bed->front.store.duties.turn = toil_turn;
+    bed->loop.slow_for = NSEC_PER_MSEC;
+    bed_clock.mono += 3600 * NSEC_PER_SEC;
+    log_set_sink(toil_see, NULL, LOG_LEVEL_WARN);
+    loop_turn(&bed->loop, false);
+    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
+}
+
+static void turn_that_uses_much_time_is_logged_with_what_it_used(void **state)
+{
+    toil_through_turn(*state, 3600 * NSEC_PER_SEC);
+    assert_int_equal(toil.slow_lines, 1);
+    assert_in_range(toil.said_for, 2 * NSEC_PER_MSEC, 3599 * NSEC_PER_SEC);
+}
+
+static void turn_has_used_no_more_than_what_passed_since_it_began(void **state)
+{
+    toil_through_turn(*state, NSEC_PER_MSEC + 1000);
+    assert_int_equal(toil.slow_lines, 1);
+    assert_int_equal(toil.said_for, NSEC_PER_MSEC + 1000);
+}
+
+static void turn_in_which_no_time_passes_is_not_slow(void **state)
+{
+    toil_through_turn(*state, 0);
+    assert_int_equal(toil.slow_lines, 0);
+}
+
 #define TURN_TEST(name) cmocka_unit_test_setup_teardown(name, turn_setup, turn_teardown)
 
 int main(void)
@@ -426,6 +502,9 @@ int main(void)
         cmocka_unit_test(turn_that_lasts_long_leaves_the_rest_to_the_next),
         cmocka_unit_test(what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next),
         cmocka_unit_test(long_pipelines_come_on_evenly_where_turns_last_long),
+        TURN_TEST(turn_that_uses_much_time_is_logged_with_what_it_used),
+        TURN_TEST(turn_has_used_no_more_than_what_passed_since_it_began),
+        TURN_TEST(turn_in_which_no_time_passes_is_not_slow),
         TURN_TEST(loop_with_work_left_does_not_sleep),
         TURN_TEST(client_that_takes_no_output_is_dropped_in_the_end),
         TURN_TEST(client_that_is_owed_nothing_may_be_silent_for_ever),
