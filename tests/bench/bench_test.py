@@ -5,7 +5,10 @@
 That the floor answers each load that is measured beside it, and what is said of goals."""
 
 import argparse
+import contextlib
+import io
 import os
+import re
 import sys
 import unittest
 
@@ -17,6 +20,7 @@ import floor
 import goals
 import rows
 import servers
+import turns
 from servers import Server, run_load
 
 OPTIONS = argparse.Namespace(drain=100)
@@ -39,6 +43,40 @@ class FloorTest(unittest.TestCase):
                 self.assertGreaterEqual(result["jobs"], 2000)
                 self.assertEqual(result["errors"], 0)
 
+    def said_by(self, told_floor):
+        """What the floor writes until it is stopped behind a load that cycles."""
+        with Server(told_floor, floor.NAME, OPTIONS) as server:
+            run_load(OPTIONS, server, ["cycle", "--size", str(floor.BODY), *JOBS])
+            server.process.terminate()
+            server.process.wait(servers.STOP_SECONDS)
+            return server.log_text()
+
+    def test_floor_tells_its_slow_turns_if_it_is_asked_to(self):
+        # A turn with work to do takes more than nothing, and less than a minute.
+        for slow_turn, least, most in ((0, 2000, 1e9), (60000, 0, 0)):
+            said = self.said_by(floor.BEANSTALK_CYCLE.that_tells(slow_turn))
+            told = said.splitlines()
+            self.assertTrue(all(re.fullmatch(r"slow_turn us=\d+", line) for line in told), said)
+            self.assertTrue(least <= len(told) <= most, len(told))
+        self.assertEqual(self.said_by(floor.BEANSTALK_CYCLE), "")
+
+
+class TurnsTest(unittest.TestCase):
+    def test_slow_turns_are_counted_above_each_limit(self):
+        found = turns.count([1.2, 2.5, 7.25])
+        self.assertEqual(found[turns.LONGEST], 7.25)
+        self.assertEqual([found[f"turns above {limit} ms"] for limit in turns.LIMITS],
+                         [3, 2, 1, 1, 0])
+        self.assertEqual(turns.count([])[turns.LONGEST], turns.SLOW)
+
+    def test_table_stays_empty_where_the_floor_has_no_number(self):
+        found = {turns.LONGEST: {"tandemd": 2.5, "floor": 1.25}, "HTTP, jobs/s": {"tandemd": 7}}
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            turns.print_turns(argparse.Namespace(turn_jobs=1, turn_seconds=1), found)
+        lines = [line.split() for line in printed.getvalue().splitlines()]
+        self.assertIn([*turns.LONGEST.split(), "2.50", "1.25"], lines)
+        self.assertIn(["HTTP,", "jobs/s", "7.00"], lines)
+
 
 class GoalsTest(unittest.TestCase):
     def goal(self, kept, title, what):
@@ -55,6 +93,16 @@ class GoalsTest(unittest.TestCase):
         kept = {"speed": {cases.PAIRS: {"tandemd": of(200), "beanstalkd": of(100),
                                         "floor": of(210)}}}
         self.assertTrue(self.goal(kept, cases.PAIRS, "x beanstalkd").endswith("2.00  met"))
+
+    def test_share_of_the_floor_says_nothing_more_of_it(self):
+        kept = {"speed": {cases.PUT_1: {"tandemd": of(50), "floor": of(100)}}}
+        self.assertTrue(self.goal(kept, cases.PUT_1, "of the floor").endswith("0.50  missed"))
+
+    def test_turn_that_is_too_long_shows_how_long_those_of_the_floor_are(self):
+        for longest in (1, 8.25):
+            kept = {"turns": {turns.LONGEST: {"tandemd": 9.5, "floor": longest}}}
+            line = self.goal(kept, "the longest turn", "ms of CPU time")
+            self.assertIn(f"9.50  missed; the floor reaches {longest:.2f}", line)
 
     def test_idle_server_is_compared_by_its_cpu_time(self):
         kept = {"speed": {cases.PUT_16: {"tandemd": of(100, busy=0.5), "beanstalkd": of(100)}}}

@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-// tandem_floor PORT SCRIPT...: the least that a server on this kernel can do. It understands
-// nothing and keeps no job: see floor_script.h for what it answers. It reads once from each
-// connection that has something for it, and then writes once to each that gets something. The
+// tandem_floor [--slow-turn MS] PORT SCRIPT...: the least that a server on this kernel can do. It
+// understands nothing and keeps no job: see floor_script.h for what it answers. It reads once from
+// each connection that has something for it, and then writes once to each that gets something. The
 // address is 127.0.0.1. It serves one load and is stopped behind it.
+//
+// With --slow-turn, each turn that takes more than so many milliseconds is a line on stderr, as of
+// tandemd: `slow_turn us=N`. A turn is what is between two waits, and takes the thread's processor
+// time, but no more than what passed.
 // accept4 is a GNU function.
 #define _GNU_SOURCE
 #include "tests/bench/floor_script.h"
 
 #include <arpa/inet.h>
 #include <err.h>
+#include <getopt.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define READ_MAX 65536
@@ -42,11 +50,18 @@ struct side {
     size_t notices; // given while nobody waited
 };
 
+struct turn {
+    int64_t slow_for; // nanoseconds; negative: turns are not measured
+    int64_t woke_at;
+    int64_t cpu_began_at;
+};
+
 static struct floor_script script;
 static struct side sides[FLOOR_SIDES_MAX];
 static struct conn conns[CONNS_MAX]; // by descriptor
 static int touched[CONNS_MAX];       // those with output
 static size_t touched_count;
+static struct turn turn = {.slow_for = -1};
 
 static void stage(int fd, const struct floor_text *text)
 {
@@ -160,21 +175,71 @@ static int listen_on(uint16_t port)
     return fd;
 }
 
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void begin_turn(void)
+{
+    turn.woke_at = read_clock(CLOCK_MONOTONIC);
+    turn.cpu_began_at = read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void end_turn(void)
+{
+    int64_t used_for = read_clock(CLOCK_THREAD_CPUTIME_ID) - turn.cpu_began_at;
+    int64_t passed_for = read_clock(CLOCK_MONOTONIC) - turn.woke_at;
+    int64_t took_for = used_for < passed_for ? used_for : passed_for;
+    if (took_for > turn.slow_for)
+        (void)fprintf(stderr, "slow_turn us=%" PRId64 "\n", took_for / 1000);
+}
+
+// Where turns are measured, one ends here and the next begins. That is one look a turn at whether
+// they are, which is all that it costs where they are not.
+static int await_events(int epoll, struct epoll_event *events)
+{
+    if (turn.slow_for < 0)
+        return epoll_wait(epoll, events, EVENTS_PER_WAIT, -1);
+    end_turn();
+    int count = epoll_wait(epoll, events, EVENTS_PER_WAIT, -1);
+    begin_turn();
+    return count;
+}
+
+// Behind the options, the words begin at `optind`.
+static void read_options(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"slow-turn", required_argument, NULL, 's'},
+        {NULL, 0, NULL, 0},
+    };
+    int key;
+    while ((key = getopt_long(argc, argv, "+", options, NULL)) == 's')
+        turn.slow_for = (int64_t)strtoul(optarg, NULL, 10) * 1000000;
+    if (key != -1 || argc - optind < 2)
+        errx(2, "usage: tandem_floor [--slow-turn MS] PORT "
+                "@NOTICE BYTES[o][n][w]:REPLY... [@NOTICE ...]");
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 3)
-        errx(2, "usage: tandem_floor PORT @NOTICE BYTES[o][n][w]:REPLY... [@NOTICE ...]");
-    floor_script_read(&script, argv + 2);
+    read_options(argc, argv);
+    const char *port = argv[optind];
+    floor_script_read(&script, argv + optind + 1);
     for (size_t i = 0; i < script.count; i++)
         sides[i].script = &script.sides[i];
-    int listener = listen_on((uint16_t)strtoul(argv[1], NULL, 10));
+    int listener = listen_on((uint16_t)strtoul(port, NULL, 10));
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
     if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event) < 0)
         err(1, "epoll");
+    begin_turn();
     for (;;) {
         struct epoll_event events[EVENTS_PER_WAIT];
-        int count = epoll_wait(epoll, events, EVENTS_PER_WAIT, -1);
+        int count = await_events(epoll, events);
         for (int i = 0; i < count; i++) {
             if (events[i].data.fd == listener)
                 accept_one(listener, epoll);

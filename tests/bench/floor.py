@@ -18,13 +18,19 @@ class Floor:
     script: list
     # What the load generator does instead of the case's own load, where that looks too closely.
     arguments: typing.Optional[list] = None
+    flags: tuple = ()  # of the program
 
     PORTS = 1
     books = None  # it has none
 
     @property
     def COMMANDS(self):
-        return {NAME: lambda options, port: [options.floor, str(port), *self.script]}
+        return {NAME: lambda options, port: [options.floor, *self.flags, str(port),
+                                              *self.script]}
+
+    def that_tells(self, slow_turn):
+        """The same, but it says which of its turns take more than so many milliseconds."""
+        return dataclasses.replace(self, flags=("--slow-turn", str(slow_turn)))
 
 
 def side(*steps, notice=b""):

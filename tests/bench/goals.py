@@ -36,8 +36,12 @@ def faster(ours, theirs):
 
 
 def than(title, name):
-    """The speed as a share of another's."""
-    return lambda by_title, who: faster(by_title[title][who], by_title[title][name])
+    """The speed as a share of another's; there is none of its own."""
+    def reached(by_title, who):
+        if who == name:
+            raise KeyError(who)
+        return faster(by_title[title][who], by_title[title][name])
+    return reached
 
 
 def than_gearmand(title):
@@ -180,7 +184,7 @@ def floor_reaches(content, find):
         reached, _ = find(content, FLOOR)
     except (KeyError, ValueError):
         return ""
-    return f"; the floor reaches {reached:.2f}" if reached != 1 else ""
+    return f"; the floor reaches {reached:.2f}"
 
 
 def lines(kept):

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """How long a turn of our loop takes at worst, with millions of jobs in a journal that is compacted
 while clients of all protocols work. The process says itself which turns were slow (`slow_turn`, CPU
-time of its thread); a client that asks one question after another says how late answers are."""
+time of its thread); a client that asks one question after another says how late answers are.
+
+Behind it the floor is measured for as long, with as many connections and beside a disk that syncs:
+on a virtual machine a thread is charged with what others do, and turns are long for no fault of the
+server."""
 
 import concurrent.futures
 import os
@@ -10,6 +14,7 @@ import subprocess
 import time
 
 import beanstalk
+import floor
 import posts
 from durable import fresh_directory
 from measure import progress
@@ -20,10 +25,14 @@ COMMANDS = {OURS: None}
 LONGEST = "longest turn, ms"
 SLOW = 1  # milliseconds
 LIMITS = (SLOW, 2, 3, 5, 10)  # of each is said how many turns took longer
-SIZE = ["--size", str(posts.BODY)]
+SIZE = ["--size", str(floor.BODY)]
+CYCLING, PRODUCERS, WORKERS = 20, 20, 10  # connections
+ALL = CYCLING + PRODUCERS + WORKERS + posts.CONNECTIONS
+SYNCED = 16384  # bytes: about what so many leave behind at once
 FILL = ["put", "--conns", "10", "--depth", "64", *SIZE]
 ASK_EVERY = 0.005
-POSTS = posts.Posts("foreground", [], posts.BODY, 0)
+POSTS = posts.Posts("foreground", [], floor.BODY, 0)
+CYCLE = floor.BEANSTALK_CYCLE.that_tells(SLOW)
 
 
 class Everything:
@@ -77,17 +86,34 @@ def mix(options, server):
     bean, _, gear = server.ports
     with concurrent.futures.ThreadPoolExecutor() as pool:
         rates = {
-            "beanstalk": pool.submit(work, options, bean, "beanstalk", ["cycle", "--conns", "20"]),
+            "beanstalk": pool.submit(work, options, bean, "beanstalk",
+                                     ["cycle", "--conns", str(CYCLING)]),
             "Gearman": pool.submit(work, options, gear, "gearman",
-                                   ["trips", "--producers", "20", "--workers", "10"]),
+                                   ["trips", "--producers", str(PRODUCERS),
+                                    "--workers", str(WORKERS)]),
             "HTTP": pool.submit(post, options, server),
         }
         late = pool.submit(ask, options, bean)
         return {who: rate.result() for who, rate in rates.items()}, late.result()
 
 
+def sync(options, directory):
+    """On the server's core, as our disk thread does."""
+    subprocess.run(
+        ["taskset", "-c", str(options.cores[0]), options.syncs, f"{directory}/file",
+         str(SYNCED), str(options.turn_seconds)],
+        stdout=subprocess.DEVNULL, check=True, timeout=options.turn_seconds + LOAD_SECONDS)
+
+
 def measure(options):
     """{what: {server: number}}"""
+    measured = {OURS: measure_ours(options), floor.NAME: measure_floor(options)}
+    return {what: {server: found[what] for server, found in measured.items() if what in found}
+            for what in measured[OURS]}
+
+
+def measure_ours(options):
+    """{what: number}"""
     with fresh_directory(options) as directory:
         with Server(Everything(directory), OURS, options) as server:
             progress(f"turns: {options.turn_jobs} jobs")
@@ -96,10 +122,8 @@ def measure(options):
             progress(f"turns: {options.turn_seconds:g} seconds of everything")
             rates, late = mix(options, server)
             slow = slow_turns(server)
-    found = {
-        LONGEST: max(slow[filled:], default=SLOW),
-        **{f"turns above {limit} ms": sum(took >= limit for took in slow[filled:])
-           for limit in LIMITS},
+    return {
+        **count(slow[filled:]),
         "longest turn while it was filled, ms": max(slow[:filled], default=SLOW),
         "an answer, median, ms": late[len(late) // 2],
         "an answer, p99, ms": late[len(late) * 99 // 100],
@@ -107,7 +131,17 @@ def measure(options):
         "an answer at worst, ms": late[-1],
         **{f"{who}, jobs/s": rate for who, rate in rates.items()},
     }
-    return {what: {OURS: number} for what, number in found.items()}
+
+
+def measure_floor(options):
+    """{what: number}"""
+    progress(f"turns: {options.turn_seconds:g} seconds of the floor")
+    with fresh_directory(options) as directory, Server(CYCLE, floor.NAME, options) as server:
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            disk = pool.submit(sync, options, directory)
+            work(options, server.port, CYCLE.NAME, ["cycle", "--conns", str(ALL)])
+            disk.result()
+        return count(slow_turns(server))
 
 
 def slow_turns(server):
@@ -115,8 +149,20 @@ def slow_turns(server):
     return [int(us) / 1000 for us in re.findall(r"slow_turn us=(\d+)", server.log_text())]
 
 
+def count(slow):
+    """{what: number}"""
+    return {LONGEST: max(slow, default=SLOW),
+            **{f"turns above {limit} ms": sum(took >= limit for took in slow)
+               for limit in LIMITS}}
+
+
 def print_turns(options, found):
     print(f"{options.turn_jobs:,} jobs held, {options.turn_seconds:g} seconds of everything")
+    print(f"  {'':40}{OURS:>12}{floor.NAME:>12}")
     for what, by_server in found.items():
-        print(f"  {what:40}{by_server[OURS]:12.2f}")
-    print(f"turns: by CPU time of the thread; {SLOW} stands for less, too.\n")
+        print(f"  {what:40}" + "".join(
+            f"{by_server[name]:12.2f}" if name in by_server else "" for name in (OURS, floor.NAME)))
+    print("turns: by CPU time of the thread, but no more than what passed; "
+          f"{SLOW} stands for less, too.\n"
+          "floor: what the machine itself does to a server that keeps nothing, with as many\n"
+          "connections, on a core that it shares with a thread that syncs.\n")
