@@ -37,14 +37,15 @@ struct namesake {
     struct list_node ring;
 };
 
-// The rare part of a job. What a search for a key looks at comes first, side by side.
+// The rare part of a job. What a search for a key looks at comes first, side by side, and before
+// all what the index by name looks at, most often to go on: one line of the cache, if it can be.
 struct job_extra {
     struct hash_node by_key; // in the index by name, where `first`
+    uint32_t name_hash;      // KEY_NAME: of the name alone
+    uint16_t key_len;        // KEY_NAME
+    uint8_t key_kind;        // enum key_kind
+    bool keyed;              // it holds its key
     uint64_t key_hash;
-    uint32_t name_hash; // KEY_NAME: of the name alone
-    uint16_t key_len;   // KEY_NAME
-    uint8_t key_kind;   // enum key_kind
-    bool keyed;         // it holds its key
     struct job *job;
     struct interest *interest; // watches and progress; NULL for none
     nsec_t limit_at;           // where a subscription limits the lease: its end; 0 for none

@@ -13,8 +13,13 @@
 #define container_of(field, type, member) ((type *)(void *)((char *)(field)-offsetof(type, member)))
 
 // Begins to fetch what the pointer points at, for a use that is still some way off. Reads nothing:
-// NULL is allowed. Compilers take a function that does nothing else for one that does nothing.
-#define PREFETCH(pointer) __builtin_prefetch(pointer)
+// NULL is allowed. The empty statement keeps a function that does nothing else: compilers take it
+// for one that does nothing, and leave out the call.
+#define PREFETCH(pointer)                                                                          \
+    do {                                                                                           \
+        __builtin_prefetch(pointer);                                                               \
+        __asm__ volatile("");                                                                      \
+    } while (0)
 
 // Compiled apart from where it is called: what a long way needs (registers saved, room on the
 // stack) is no burden to the short way past it.
