@@ -194,6 +194,12 @@ static void check_buried(struct tally *tally, const struct queue *queue)
     }
 }
 
+// What is known of the tree's last node of high rank is true.
+static void check_shortcut(const struct queue *queue)
+{
+    ENSURE(!queue->ready_high || queue->ready_high == tree_last_high(&queue->ready));
+}
+
 static void check_queue_flags(struct tally *tally, const struct queue *queue)
 {
     bool meets = queue_open(queue) && !list_empty(&queue->waits);
@@ -237,6 +243,7 @@ static void check_queue(struct tally *tally, const struct queue *queue)
     tally->queues++;
     tally->subscriptions += queue->subscriptions;
     check_queue_flags(tally, queue);
+    check_shortcut(queue);
 }
 
 // One that is set aside has no open queue, or is brought back before the session chooses.

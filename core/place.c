@@ -60,6 +60,9 @@ static void leave(struct broker *broker, struct queue *queue, struct job *job)
 
     switch (state) {
     case JOB_READY:
+        if (queue->ready_high == &job->place.tree) {
+            queue->ready_high = NULL;
+        }
         tree_remove(&queue->ready, &job->place.tree, ready_before);
         queue->ready_in[band_of(job->pri)]--;
         broker->ready_in[band_of(job->pri)]--;
@@ -98,7 +101,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
     switch (to->state) {
     case JOB_READY:
         job->last_holder = to->last_holder;
-        tree_insert(&queue->ready, &job->place.tree, ready_before);
+        tree_insert_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
         queue->ready_in[band_of(job->pri)]++;
         broker->ready_in[band_of(job->pri)]++;
         if (tree_first(&queue->ready) == &job->place.tree) {

@@ -49,8 +49,9 @@ struct queue {
 
     // What each job that comes and goes touches.
     struct tree ready;
-    struct list_node waits; // subscriptions of waiting sessions, longest waiting first
-    struct list_node naps;  // subscriptions of napping sessions
+    struct tree_node *ready_high; // its last node of high rank, where known
+    struct list_node waits;       // subscriptions of waiting sessions, longest waiting first
+    struct list_node naps;        // subscriptions of napping sessions
     uint64_t jobs[JOB_STATES];
     uint64_t ready_in[BAND_COUNT];
     uint64_t total_jobs;

@@ -8,7 +8,7 @@
 // multiple of log2(n) whatever comes in whatever order, and each single operation is bounded by
 // it; none pays for an earlier one. A node is two pointers, nothing is allocated, nothing fails.
 // The first node is kept at hand; taking it off, and adding at the end, touch only nodes along one
-// edge, which are the ones in the cache.
+// edge, which are the ones in the cache; tree_insert_late() spares most of these, too.
 //
 // `before(a, b)` must be a strict total order on the nodes in the tree, and must not change for a
 // node while it is in. The functions are inline so that the compiler sees through `before`.
@@ -48,25 +48,14 @@ static inline struct tree_node *tree_first(const struct tree *tree)
     return tree->first;
 }
 
-static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_before before)
+// Puts the node to its place below `link`.
+static inline void tree_insert_below(struct tree_node **link, struct tree_node *node, uint64_t rank,
+                                     tree_before before)
 {
-    uint64_t rank;
-    struct tree_node **link = &tree->root;
     struct tree_node **left = &node->left;
     struct tree_node **right = &node->right;
     struct tree_node *below;
 
-    if (!tree->root) {
-        // So often the case that it need not know its rank.
-        *tree = (struct tree){.root = node, .first = node};
-        node->left = NULL;
-        node->right = NULL;
-        return;
-    }
-    rank = tree_rank(node);
-    if (before(node, tree->first)) {
-        tree->first = node;
-    }
     while (*link && tree_rank(*link) > rank) {
         link = before(node, *link) ? &(*link)->left : &(*link)->right;
     }
@@ -86,6 +75,60 @@ static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_b
     }
     *left = NULL;
     *right = NULL;
+}
+
+static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_before before)
+{
+    if (!tree->root) {
+        // So often the case that it need not know its rank.
+        *tree = (struct tree){.root = node, .first = node};
+        node->left = NULL;
+        node->right = NULL;
+        return;
+    }
+    if (before(node, tree->first)) {
+        tree->first = node;
+    }
+    tree_insert_below(&tree->root, node, tree_rank(node), before);
+}
+
+// One node in 64 has a rank that high.
+#define TREE_HIGH (UINT64_C(63) << 58)
+
+// The last node of high rank; NULL for none. What comes after it is all of low rank, so it is on
+// the right edge and has all that to its right.
+static inline struct tree_node *tree_last_high(const struct tree *tree)
+{
+    struct tree_node *last = NULL;
+
+    for (struct tree_node *node = tree->root; node && tree_rank(node) >= TREE_HIGH;
+         node = node->right) {
+        last = node;
+    }
+    return last;
+}
+
+// The same as tree_insert(), for a tree that may be large and is mostly added to near its end: the
+// way begins at `*high`, the last node of high rank, and is a few steps long whatever the size.
+// NULL there means that it is not known; the caller sets it so before it removes that node.
+static inline void tree_insert_late(struct tree *tree, struct tree_node **high,
+                                    struct tree_node *node, tree_before before)
+{
+    uint64_t rank = tree_rank(node);
+    bool after;
+
+    if (!*high) {
+        *high = tree_last_high(tree);
+    }
+    after = !*high || before(*high, node);
+    if (*high && after && rank < TREE_HIGH) {
+        tree_insert_below(&(*high)->right, node, rank, before);
+        return;
+    }
+    tree_insert(tree, node, before);
+    if (after && rank >= TREE_HIGH) {
+        *high = node;
+    }
 }
 
 // The pointer to a node that is in the tree. The way to the first is known without comparing.

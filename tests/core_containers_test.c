@@ -152,12 +152,19 @@ static size_t depth_of(const struct tree_node *node)
     return node ? 1 + (left > right ? left : right) : 0;
 }
 
+static void expect_below(const struct tree_node *node, const struct tree_node *child)
+{
+    assert_true(!child || tree_rank(child) < tree_rank(node));
+}
+
 // Walks in order; returns how many nodes there are.
 static size_t expect_ordered(const struct tree_node *node, const struct tree_node **before)
 {
     size_t count = 0;
 
     if (node) {
+        expect_below(node, node->left);
+        expect_below(node, node->right);
         count = expect_ordered(node->left, before);
         assert_true(!*before || item_before(*before, node));
         *before = node;
@@ -225,6 +232,82 @@ static void tree_follows_random_changes(void **state)
         }
     }
     expect_tree(&tree, count);
+}
+
+// The last node of high rank, found the long way.
+static const struct tree_node *last_high(const struct tree_node *node)
+{
+    const struct tree_node *found = node ? last_high(node->right) : NULL;
+
+    if (!node || found) {
+        return found;
+    }
+    return tree_rank(node) >= TREE_HIGH ? node : last_high(node->left);
+}
+
+static void tree_with_late_inserts_follows_random_changes(void **state)
+{
+    struct tree_node *high = NULL;
+    struct tree tree = {0};
+    size_t count = 0;
+
+    (void)state;
+    for (unsigned step = 0; step < 40000; step++) {
+        struct item *item = &items[below(ITEMS)];
+
+        if (item->in) {
+            high = high == &item->in_tree ? NULL : high;
+            tree_remove(&tree, &item->in_tree, item_before);
+            count--;
+        } else {
+            // Some come before others, most behind all.
+            item->key = below(4) ? step : below(step + 1);
+            tree_insert_late(&tree, &high, &item->in_tree, item_before);
+            count++;
+        }
+        item->in = !item->in;
+        assert_true(!high || high == last_high(tree.root));
+        if (step % 64 == 0) {
+            expect_tree(&tree, count);
+        }
+    }
+    expect_tree(&tree, count);
+}
+
+static size_t comparisons;
+
+static bool counted_before(const struct tree_node *a, const struct tree_node *b)
+{
+    comparisons++;
+    return item_before(a, b);
+}
+
+static void late_inserts_are_compared_with_few(void **state)
+{
+    enum { MANY = 1 << 14 };
+    struct item *many = calloc(MANY, sizeof *many);
+    size_t from_root;
+
+    (void)state;
+    assert_non_null(many);
+    for (int late = 0; late < 2; late++) {
+        struct tree_node *high = NULL;
+        struct tree tree = {0};
+
+        from_root = comparisons;
+        comparisons = 0;
+        for (uint64_t i = 0; i < MANY; i++) {
+            many[i].key = i;
+            if (late) {
+                tree_insert_late(&tree, &high, &many[i].in_tree, counted_before);
+            } else {
+                tree_insert(&tree, &many[i].in_tree, counted_before);
+            }
+        }
+    }
+    // From the root it is the logarithm of all, else that of 64 or so.
+    assert_true(comparisons < from_root * 3 / 4);
+    free(many);
 }
 
 static void tree_stays_shallow_whatever_the_order(void **state)
@@ -345,6 +428,8 @@ int main(void)
         WITH_ITEMS(sorted_list_is_in_order_and_keeps_that_of_equals),
         WITH_ITEMS(tree_gives_its_nodes_in_order),
         WITH_ITEMS(tree_follows_random_changes),
+        WITH_ITEMS(tree_with_late_inserts_follows_random_changes),
+        WITH_ITEMS(late_inserts_are_compared_with_few),
         WITH_ITEMS(tree_stays_shallow_whatever_the_order),
         WITH_ITEMS(table_follows_random_changes),
         WITH_ITEMS(table_without_memory_says_so_and_can_go_on),
