@@ -94,14 +94,26 @@ void slab_clear(struct slab *slab)
     }
 }
 
-// The system aligns to pages only: maps twice as much and gives back what is not needed.
+static char *map_pages(size_t size)
+{
+    char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return map != MAP_FAILED ? map : NULL;
+}
+
+// The system aligns to pages only. But mostly it maps beside the block before, and all is well;
+// otherwise twice as much is mapped and what is not needed given back.
 static struct block *block_map(void)
 {
-    char *map =
-        mmap(NULL, 2 * BLOCK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *map = map_pages(BLOCK_SIZE);
     size_t before;
 
-    if (map == MAP_FAILED) {
+    if (!map || ((uintptr_t)map & (BLOCK_SIZE - 1)) == 0) {
+        return (struct block *)(void *)map;
+    }
+    (void)munmap(map, BLOCK_SIZE);
+    map = map_pages(2 * BLOCK_SIZE);
+    if (!map) {
         return NULL;
     }
     before = (BLOCK_SIZE - ((uintptr_t)map & (BLOCK_SIZE - 1))) & (BLOCK_SIZE - 1);
