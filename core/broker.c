@@ -5,23 +5,6 @@
 
 #include <stdlib.h>
 
-static struct job *job_by_id(const struct hash_node *node)
-{
-    return container_of((struct hash_node *)(uintptr_t)node, struct job, by_id);
-}
-
-// Ids are given out one after the other. Runs of 64 stay together, for the cache; where a run goes
-// is mixed, so that no choice of the jobs that stay makes the chains long.
-static uint64_t id_hash(uint64_t id)
-{
-    return hash_mix(id >> 6) + (id & 63);
-}
-
-static uint64_t id_hash_of(const struct hash_node *node)
-{
-    return id_hash(job_by_id(node)->id);
-}
-
 struct broker *broker_new(const struct broker_options *options, struct instant now)
 {
     struct broker *broker = calloc(1, sizeof *broker);
@@ -38,7 +21,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     broker->next_session = 1;
     broker->next_burial = 1;
     slab_init(&broker->slab);
-    hash_init(&broker->jobs_by_id, id_hash_of);
+    id_map_init(&broker->jobs_by_id, &broker->slab);
     hash_init(&broker->jobs_by_key, key_hash_of);
     hash_init(&broker->jobs_by_name, name_hash_of);
     hash_init(&broker->queues_by_name, queue_hash_of);
@@ -106,7 +89,7 @@ void broker_free(struct broker *broker)
     while ((queue = table_next(&broker->queues, &cursor))) {
         free_queue_with_jobs(broker, queue);
     }
-    hash_clear(&broker->jobs_by_id);
+    id_map_clear(&broker->jobs_by_id);
     hash_clear(&broker->jobs_by_key);
     hash_clear(&broker->jobs_by_name);
     hash_clear(&broker->queues_by_name);
@@ -133,12 +116,7 @@ struct instant broker_now(const struct broker *broker)
 
 struct job *broker_job(const struct broker *broker, uint64_t id)
 {
-    struct hash_node *node = hash_first(&broker->jobs_by_id, id_hash(id));
-
-    while (node && job_by_id(node)->id != id) {
-        node = node->next;
-    }
-    return node ? job_by_id(node) : NULL;
+    return id_map_find(&broker->jobs_by_id, id);
 }
 
 struct job *broker_held(const struct session *session, uint64_t id)
@@ -153,38 +131,17 @@ const struct job *broker_find(const struct broker *broker, uint64_t id)
     return broker_job(broker, id);
 }
 
-// Does the job come after the place where the walk stands? Hashes of jobs may, rarely, be equal:
-// the id decides then.
-static bool walk_is_before(const struct job_walk *walk, const struct job *job)
-{
-    uint64_t position = hash_position(id_hash(job->id));
-
-    return position != walk->position ? position > walk->position : job->id > walk->id;
-}
-
 enum status broker_job_next(const struct broker *broker, struct job_walk *walk,
                             const struct job **job)
 {
-    struct job_walk next = {.over = true};
-    struct hash_node *node;
-    uint64_t last;
+    struct id_walk ids = {.position = walk->position, .id = walk->id, .over = walk->over};
+    const struct job *next = id_map_next(&broker->jobs_by_id, &ids);
 
-    if (walk->over) {
-        return STATUS_EMPTY;
+    *walk = (struct job_walk){.position = ids.position, .id = ids.id, .over = ids.over};
+    if (!next) {
+        return ids.over ? STATUS_EMPTY : STATUS_MORE;
     }
-    for (node = hash_stretch(&broker->jobs_by_id, walk->position, &last); node; node = node->next) {
-        struct job *found = job_by_id(node);
-
-        if (walk_is_before(walk, found) && (next.over || !walk_is_before(&next, found))) {
-            next = (struct job_walk){hash_position(id_hash(found->id)), found->id, false};
-            *job = found;
-        }
-    }
-    if (next.over) {
-        *walk = (struct job_walk){.position = last + 1, .over = last == UINT64_MAX};
-        return walk->over ? STATUS_EMPTY : STATUS_MORE;
-    }
-    *walk = next;
+    *job = next;
     return STATUS_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/broker.h"
 #include "core/hash.h"
+#include "core/id_map.h"
 #include "core/job.h"
 #include "core/list.h"
 #include "core/queue.h"
@@ -38,7 +39,7 @@ struct broker {
     bool restored_contents; // some of these held their content as a key
 
     struct slab slab; // jobs, sessions and what belongs to them
-    struct hash jobs_by_id;
+    struct id_map jobs_by_id;
     struct hash jobs_by_key;  // those with a key, but for
     struct hash jobs_by_name; // the first of each name
     struct hash queues_by_name;

@@ -388,7 +388,7 @@ static void check_totals(const struct tally *tally)
     for (unsigned band = 0; band < BAND_COUNT; band++) {
         ENSURE(broker->ready_in[band] == tally->ready_in[band]);
     }
-    ENSURE(hash_count(&broker->jobs_by_id) == live);
+    ENSURE(id_map_count(&broker->jobs_by_id) == live);
     ENSURE(hash_count(&broker->jobs_by_key) == tally->keyed - tally->firsts);
     ENSURE(hash_count(&broker->jobs_by_name) == tally->firsts);
     ENSURE(tally->ringed == tally->named);

@@ -4,7 +4,7 @@
 
 // Private to the core: a job in memory.
 //
-// A job is one allocation: a header of 84 bytes, for there may be very many, and the body behind
+// A job is one allocation: a header of 76 bytes, for there may be very many, and the body behind
 // it, or a pointer to it where it is large. What few jobs have (a key, a reducer, watchers,
 // progress, counters above zero) is in blocks of its own.
 //
@@ -64,11 +64,10 @@ struct job_extra {
     char names[];    // the key, then the reducer
 };
 
-// What a search in the index by id looks at stands side by side, and so does what one in a tree
-// looks at, the ready jobs' before all: with millions of jobs, each line of the cache counts.
+// What a search in a tree looks at stands side by side, the ready jobs' before all: with millions
+// of jobs, each line of the cache counts.
 struct job {
     uint64_t id;
-    struct hash_node by_id;
     union {
         struct tree_node tree;
         struct list_node list;
@@ -104,7 +103,7 @@ struct job {
 };
 
 _Static_assert(sizeof(struct job_extra) == 80, "the rare part of a job has outgrown its 80 bytes");
-_Static_assert(offsetof(struct job, body) == 84, "the header of a job has outgrown its 84 bytes");
+_Static_assert(offsetof(struct job, body) == 76, "the header of a job has outgrown its 76 bytes");
 _Static_assert(JOB_INLINE_MAX < 1 << 12, "body_len must be able to say it");
 _Static_assert(JOB_ATTEMPTS_MAX < 1 << 10, "attempts must be able to say it");
 

@@ -136,7 +136,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
 
 void job_begin(struct broker *broker, struct job *job, const struct job_place *to)
 {
-    hash_insert(&broker->jobs_by_id, &job->by_id);
+    id_map_insert(&broker->jobs_by_id, job->id, job);
     enter(broker, queue_at(broker, job), job, to);
 }
 
@@ -174,7 +174,7 @@ void job_end(struct broker *broker, struct job *job)
     struct session *untold = untold_holder(broker, job);
 
     leave(broker, queue, job);
-    hash_remove(&broker->jobs_by_id, &job->by_id);
+    id_map_remove(&broker->jobs_by_id, job->id);
     key_yield(broker, job);
     job_free(broker, job);
     if (untold) {

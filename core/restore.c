@@ -189,7 +189,7 @@ enum status broker_restore_job(struct broker *broker, const struct job_image *im
     if (!restored) {
         return STATUS_NO_MEMORY;
     }
-    if (!hash_make_room(&broker->jobs_by_id) ||
+    if (!id_map_make_room(&broker->jobs_by_id) ||
         (job_key(restored).len > 0 && !key_make_room(broker))) {
         job_free(broker, restored);
         return STATUS_NO_MEMORY;

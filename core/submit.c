@@ -61,7 +61,7 @@ static enum status accept(struct broker *broker, const struct job_spec *spec,
     struct job *job = job_new(broker, spec);
     enum status status = STATUS_NO_MEMORY;
 
-    if (!job || !hash_make_room(&broker->jobs_by_id) || (key && !key_make_room(broker))) {
+    if (!job || !id_map_make_room(&broker->jobs_by_id) || (key && !key_make_room(broker))) {
         goto out;
     }
     if (watcher) {

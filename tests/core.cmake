@@ -1,5 +1,5 @@
 # Containers and blobs, each for itself.
-foreach(unit containers hash blob digits output)
+foreach(unit containers hash id_map blob digits output)
     tandem_test(NAME core_${unit}_test LABEL unit
         SOURCES core_${unit}_test.c LINKS tandem_core NTH_ALLOC)
 endforeach()
