@@ -332,17 +332,19 @@ static void loop_steps(struct loop *loop, bool wait)
 
 void loop_turn(struct loop *loop, bool wait)
 {
+    // The turn itself may set another.
+    nsec_t slow_for = loop->slow_for;
     nsec_t began_at;
     nsec_t used_for;
 
-    if (loop->slow_for == 0) {
+    if (slow_for == 0) {
         loop_steps(loop, wait);
         return;
     }
     began_at = loop_cpu_time();
     loop_steps(loop, wait);
     used_for = loop_used_for(loop, began_at);
-    if (used_for > loop->slow_for) {
+    if (used_for > slow_for) {
         log_warn("slow_turn", log_number("us", used_for / 1000));
     }
 }

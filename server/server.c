@@ -111,6 +111,7 @@ static void server_signal(void *context, enum signal_wish wish)
 {
     struct server *server = context;
 
+    loop_tick(&server->loop);
     switch (wish) {
     case SIGNAL_STOP:
         server_stop(server);

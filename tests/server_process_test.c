@@ -195,6 +195,30 @@ static void hup_with_a_wrong_file_changes_nothing(void **state)
     client_expect_end(client);
 }
 
+// Reading so much takes far more than the millisecond that is allowed, whatever the machine.
+static void hup_that_takes_long_is_a_slow_turn(void **state)
+{
+    enum { COMMENTS = 200000 };
+    struct den *den = *state;
+    struct process *process = &den->process;
+    size_t from = 0;
+    FILE *file;
+
+    write_config(den, "[beanstalk]\nlisten = 127.0.0.1:0\n[server]\nslow_turn = 1\n");
+    PROCESS_START(process, "-C", den->config);
+    process_expect(process, " info started ", &from);
+    file = fopen(den->config, "a");
+    assert_non_null(file);
+    for (int i = 0; i < COMMENTS; i++) {
+        (void)fputs("# a line that says nothing\n", file);
+    }
+    assert_int_equal(fclose(file), 0);
+    process_signal(process, SIGHUP);
+    process_expect(process, " info reloaded ", &from);
+    process_expect(process, " warn slow_turn us=", &from);
+    process_stop(process);
+}
+
 static void hup_opens_the_log_file_anew(void **state)
 {
     struct den *den = *state;
@@ -383,6 +407,7 @@ int main(void)
         DEN_TEST(usr1_refuses_new_jobs_and_goes_on),
         DEN_TEST(hup_takes_over_what_is_live_and_names_what_is_not),
         DEN_TEST(hup_with_a_wrong_file_changes_nothing),
+        DEN_TEST(hup_that_takes_long_is_a_slow_turn),
         DEN_TEST(hup_opens_the_log_file_anew),
         DEN_TEST(several_listeners_serve_the_same_queues),
         DEN_TEST(ipv6_is_served),

@@ -145,7 +145,7 @@ def measure_floor(options):
 
 
 def slow_turns(server):
-    """Milliseconds of CPU time of each turn that took more than SLOW."""
+    """Milliseconds that each turn used that took more than SLOW."""
     return [int(us) / 1000 for us in re.findall(r"slow_turn us=(\d+)", server.log_text())]
 
 
