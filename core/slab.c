@@ -45,6 +45,7 @@ void slab_init(struct slab *slab)
     }
     list_init(&slab->empty);
     slab->empty_count = 0;
+    slab->beside = NULL;
 }
 
 static struct block *block_in(struct list_node *list)
@@ -94,25 +95,19 @@ void slab_clear(struct slab *slab)
     }
 }
 
-static char *map_pages(size_t size)
+static char *map_pages(void *wanted, size_t size)
 {
-    char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *map = mmap(wanted, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     return map != MAP_FAILED ? map : NULL;
 }
 
-// The system aligns to pages only. But mostly it maps beside the block before, and all is well;
-// otherwise twice as much is mapped and what is not needed given back.
-static struct block *block_map(void)
+// The system aligns to pages only: maps twice as much and gives back what is not needed.
+static char *map_aligned(void)
 {
-    char *map = map_pages(BLOCK_SIZE);
+    char *map = map_pages(NULL, 2 * BLOCK_SIZE);
     size_t before;
 
-    if (!map || ((uintptr_t)map & (BLOCK_SIZE - 1)) == 0) {
-        return (struct block *)(void *)map;
-    }
-    (void)munmap(map, BLOCK_SIZE);
-    map = map_pages(2 * BLOCK_SIZE);
     if (!map) {
         return NULL;
     }
@@ -121,7 +116,23 @@ static struct block *block_map(void)
         (void)munmap(map, before);
     }
     (void)munmap(map + before + BLOCK_SIZE, BLOCK_SIZE - before);
-    return (struct block *)(void *)(map + before);
+    return map + before;
+}
+
+// Mostly there is room right below the block before, which is as well aligned.
+static struct block *block_map(struct slab *slab)
+{
+    char *map = slab->beside ? map_pages(slab->beside, BLOCK_SIZE) : NULL;
+
+    if (map && ((uintptr_t)map & (BLOCK_SIZE - 1)) != 0) {
+        (void)munmap(map, BLOCK_SIZE);
+        map = NULL;
+    }
+    if (!map) {
+        map = map_aligned();
+    }
+    slab->beside = map ? map - BLOCK_SIZE : NULL;
+    return (struct block *)(void *)map;
 }
 
 // Has the next pages of the block in memory at once: each would be a fault of its own. (An older
@@ -135,7 +146,7 @@ static APART void block_ask(struct block *block)
 // A block for things of that size, empty: a new one, or one that was kept for another size.
 static struct block *block_new(struct slab *slab, size_t size)
 {
-    struct block *block = slab->empty_count < EMPTY_KEPT ? block_map() : NULL;
+    struct block *block = slab->empty_count < EMPTY_KEPT ? block_map(slab) : NULL;
 
     if (!block && slab->empty_count > 0) {
         block = longest_empty(slab);

@@ -24,6 +24,7 @@ struct slab {
     uint32_t blocks[SLAB_CLASSES];         /* private: how many there are, by size */
     struct list_node empty;                /* private: those of them that nothing is in */
     uint32_t empty_count;                  /* private */
+    void *beside;                          /* private: where the next block had better be */
 };
 
 void slab_init(struct slab *slab);

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -195,6 +196,51 @@ static void pages_of_further_blocks_of_a_size_come_by_eight(void **state)
     slab_clear(&slab);
 }
 
+// Bytes of addresses that the process uses.
+static size_t mapped_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    assert_int_equal(fclose(file), 0);
+    return pages * 4096;
+}
+
+static void block_takes_no_more_room_than_its_own_where_its_place_is_taken(void **state)
+{
+    enum { SIZE = SLAB_MAX, THINGS_OF_ONE = BLOCK / SIZE };
+    void *things[3 * THINGS_OF_ONE];
+    struct slab slab;
+    size_t before = 0;
+    void *taken = NULL;
+
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip();
+#endif
+    slab_init(&slab);
+    for (size_t i = 0; i < 3 * (size_t)THINGS_OF_ONE; i++) {
+        if (i == (size_t)THINGS_OF_ONE) {
+            // The end of where the second block would be: what is free below it is not aligned.
+            char *end = (char *)slab.beside + BLOCK - 4096;
+
+            taken = mmap(end, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            assert_ptr_equal(taken, end);
+            before = mapped_bytes();
+        }
+        things[i] = slab_alloc(&slab, SIZE);
+        assert_non_null(things[i]);
+    }
+    assert_int_equal(mapped_bytes(), before + (size_t)2 * BLOCK);
+    for (size_t i = 0; i < 3 * (size_t)THINGS_OF_ONE; i++) {
+        slab_free(&slab, things[i], SIZE);
+    }
+    slab_clear(&slab);
+    assert_int_equal(munmap(taken, 4096), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +250,7 @@ int main(void)
         cmocka_unit_test(things_that_come_and_go_alone_find_their_place_again),
         cmocka_unit_test(few_blocks_are_kept_for_however_many_sizes),
         cmocka_unit_test(pages_of_further_blocks_of_a_size_come_by_eight),
+        cmocka_unit_test(block_takes_no_more_room_than_its_own_where_its_place_is_taken),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
