@@ -21,7 +21,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     broker->next_session = 1;
     broker->next_burial = 1;
     slab_init(&broker->slab);
-    id_map_init(&broker->jobs_by_id, &broker->slab);
+    id_map_init(&broker->jobs_by_id, &broker->slab, options->secret);
     hash_init(&broker->jobs_by_key, key_hash_of);
     hash_init(&broker->jobs_by_name, name_hash_of);
     hash_init(&broker->queues_by_name, queue_hash_of);

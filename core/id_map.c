@@ -6,15 +6,22 @@ static struct id_run *run_at(const struct hash_node *node)
     return container_of((struct hash_node *)(uintptr_t)node, struct id_run, node);
 }
 
-static uint64_t number_of(uint64_t id)
+// The buckets of so many neighbours stay together, too: a line of the cache or two.
+enum { NEAR_BITS = 3, NEAR = 1 << NEAR_BITS };
+
+static uint64_t number_of(const struct id_map *map, uint64_t id)
 {
-    return id >> ID_RUN_BITS;
+    return id >> ID_RUN_BITS ^ map->secret;
 }
 
-// The buckets of eight neighbours stay together, too: a line of the cache.
+static uint64_t id_of(const struct id_map *map, const struct id_run *run, unsigned place)
+{
+    return (run->number ^ map->secret) << ID_RUN_BITS | place;
+}
+
 static uint64_t hash_number(uint64_t number)
 {
-    return hash_mix(number >> 3) + (number & 7);
+    return hash_mix(number >> NEAR_BITS) + number % NEAR;
 }
 
 static uint64_t hash_of_run(const struct hash_node *node)
@@ -22,9 +29,9 @@ static uint64_t hash_of_run(const struct hash_node *node)
     return hash_number(run_at(node)->number);
 }
 
-void id_map_init(struct id_map *map, struct slab *slab)
+void id_map_init(struct id_map *map, struct slab *slab, uint64_t secret)
 {
-    *map = (struct id_map){.slab = slab};
+    *map = (struct id_map){.slab = slab, .secret = secret};
     hash_init(&map->runs, hash_of_run);
 }
 
@@ -52,6 +59,7 @@ void id_map_clear(struct id_map *map)
     } while (last != UINT64_MAX);
     run_free(map, map->spare);
     hash_clear(&map->runs);
+    id_map_init(map, map->slab, map->secret);
 }
 
 bool id_map_make_spare(struct id_map *map)
@@ -103,11 +111,12 @@ static APART struct id_run *run_begin(struct id_map *map, uint64_t number)
 
 void id_map_insert(struct id_map *map, uint64_t id, void *thing)
 {
-    struct id_run *run = find_run(map, number_of(id));
+    struct id_run *run = find_run(map, number_of(map, id));
 
     if (!run) {
-        run = run_begin(map, number_of(id));
+        run = run_begin(map, number_of(map, id));
     }
+    ENSURE(!run->things[id % ID_RUN]);
     run->things[id % ID_RUN] = thing;
     run->count++;
     map->count++;
@@ -115,7 +124,7 @@ void id_map_insert(struct id_map *map, uint64_t id, void *thing)
 
 void id_map_remove(struct id_map *map, uint64_t id)
 {
-    struct id_run *run = find_run(map, number_of(id));
+    struct id_run *run = find_run(map, number_of(map, id));
 
     ENSURE(run && run->things[id % ID_RUN]);
     run->things[id % ID_RUN] = NULL;
@@ -128,7 +137,7 @@ void id_map_remove(struct id_map *map, uint64_t id)
 
 void *id_map_find(const struct id_map *map, uint64_t id)
 {
-    const struct id_run *run = find_run(map, number_of(id));
+    const struct id_run *run = find_run(map, number_of(map, id));
 
     return run ? run->things[id % ID_RUN] : NULL;
 }
@@ -140,13 +149,13 @@ static bool comes_before(const struct id_walk *a, const struct id_walk *b)
 }
 
 // Finds the first thing of the run behind the place of the walk; `next` is the best so far.
-static void *look_through(const struct id_run *run, const struct id_walk *walk,
-                          struct id_walk *next)
+static void *look_through(const struct id_map *map, const struct id_run *run,
+                          const struct id_walk *walk, struct id_walk *next)
 {
     struct id_walk place = {.position = hash_position(hash_number(run->number))};
 
     for (unsigned i = 0; i < ID_RUN; i++) {
-        place.id = run->number << ID_RUN_BITS | i;
+        place.id = id_of(map, run, i);
         if (run->things[i] && comes_before(walk, &place)) {
             if (!next->over && !comes_before(&place, next)) {
                 return NULL;
@@ -169,7 +178,7 @@ void *id_map_next(const struct id_map *map, struct id_walk *walk)
         return NULL;
     }
     for (node = hash_stretch(&map->runs, walk->position, &last); node; node = node->next) {
-        void *thing = look_through(run_at(node), walk, &next);
+        void *thing = look_through(map, run_at(node), walk, &next);
 
         best = thing ? thing : best;
     }

@@ -4,11 +4,12 @@
 
 // What has an id, by its id, for ids that are given out one after the other. Eight neighbours share
 // a run, and the runs are in a hash table: to add the next id mostly means to fill in a place in
-// the run that was used last. A run leaves with the last of its ids, so a lone survivor of each
-// run is the worst that can happen: it has eight places for itself.
+// the run that was begun last. A run leaves with the last of its ids, but for the one that was
+// begun last, so a lone survivor of each run is the worst that can happen: it has eight places for
+// itself.
 //
-// Where a run goes in the table is mixed, so that no choice of the ids that stay makes the chains
-// long.
+// Where a run goes in the table depends on a secret, so that no choice of the ids that stay makes
+// the chains long.
 
 #include "core/hash.h"
 #include "core/slab.h"
@@ -17,13 +18,14 @@ enum { ID_RUN_BITS = 3, ID_RUN = 1 << ID_RUN_BITS };
 
 struct id_run {
     struct hash_node node;
-    uint64_t number; // of its ids, without their lowest bits
+    uint64_t number; // its ids without their lowest bits, behind the secret
     size_t count;    // of its things
     void *things[ID_RUN];
 };
 
 struct id_map {
     struct slab *slab;     /* private: what the runs come from */
+    uint64_t secret;       /* private */
     struct hash runs;      /* private */
     struct id_run *recent; /* private: the last that was begun, kept though it be empty */
     struct id_run *spare;  /* private: for the next insert, in no table */
@@ -39,9 +41,9 @@ struct id_walk {
 };
 
 // An empty map; allocates nothing.
-void id_map_init(struct id_map *map, struct slab *slab);
+void id_map_init(struct id_map *map, struct slab *slab, uint64_t secret);
 
-// Frees the map, not what is in it.
+// Frees the map, not what is in it. It is empty then.
 void id_map_clear(struct id_map *map);
 
 // private: makes the spare.

@@ -87,6 +87,17 @@ static void leave(struct broker *broker, struct queue *queue, struct job *job)
     broker->jobs[state]--;
 }
 
+static void enter_ready(struct broker *broker, struct queue *queue, struct job *job)
+{
+    tree_insert_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
+    queue->ready_in[band_of(job->pri)]++;
+    broker->ready_in[band_of(job->pri)]++;
+    if (tree_first(&queue->ready) == &job->place.tree) {
+        // Behind another, it changes nothing about what the queue has to offer.
+        choice_review(broker, queue);
+    }
+}
+
 static void enter(struct broker *broker, struct queue *queue, struct job *job,
                   const struct job_place *to)
 {
@@ -101,13 +112,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
     switch (to->state) {
     case JOB_READY:
         job->last_holder = to->last_holder;
-        tree_insert_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
-        queue->ready_in[band_of(job->pri)]++;
-        broker->ready_in[band_of(job->pri)]++;
-        if (tree_first(&queue->ready) == &job->place.tree) {
-            // Behind another, it changes nothing about what the queue has to offer.
-            choice_review(broker, queue);
-        }
+        enter_ready(broker, queue, job);
         break;
     case JOB_DELAYED:
         job->due_at = to->due_at;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#define SECRET UINT64_C(0xfedcba9876543210)
 // Ids from BASE on: the last one that there can be is among them.
 enum { IDS = 3000 };
 #define BASE (UINT64_MAX - IDS + 1)
@@ -36,14 +37,16 @@ static int begin(void **state)
 {
     (void)state;
     memset(&bed, 0, sizeof bed);
+    nth_alloc_fail(0);
     slab_init(&bed.slab);
-    id_map_init(&bed.map, &bed.slab);
+    id_map_init(&bed.map, &bed.slab, SECRET);
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
+    nth_alloc_fail(0);
     id_map_clear(&bed.map);
     slab_clear(&bed.slab);
     return 0;
@@ -127,6 +130,7 @@ static void ids_that_come_and_go_alone_ask_for_memory_twice_at_most(void **state
         remove_id(id);
     }
     assert_int_equal(nth_alloc_count(), 0);
+    assert_int_equal(hash_count(&bed.map.runs), 1);
 }
 
 static void run_leaves_with_the_last_of_its_ids(void **state)
@@ -145,13 +149,56 @@ static void run_leaves_with_the_last_of_its_ids(void **state)
 static void map_without_memory_says_so_and_can_go_on(void **state)
 {
     (void)state;
-    nth_alloc_fail(1);
-    assert_false(id_map_make_room(&bed.map));
-    nth_alloc_fail(2);
-    assert_false(id_map_make_room(&bed.map));
-    nth_alloc_fail(0);
+    for (size_t n = 1;; n++) {
+        bool made;
+
+        id_map_clear(&bed.map);
+        bed.count = 0;
+        memset(bed.in, 0, sizeof bed.in);
+        nth_alloc_fail(n);
+        made = id_map_make_room(&bed.map);
+        assert_true(made == (nth_alloc_count() < n));
+        nth_alloc_fail(0);
+        insert(BASE);
+        expect_all();
+        if (made) {
+            break;
+        }
+    }
+}
+
+static void cleared_map_is_empty_and_may_be_cleared_again(void **state)
+{
+    (void)state;
     insert(BASE);
-    expect_all();
+    insert(BASE + ID_RUN);
+    assert_true(id_map_make_room(&bed.map));
+    id_map_clear(&bed.map);
+    id_map_clear(&bed.map);
+    assert_null(id_map_find(&bed.map, BASE));
+    assert_int_equal(id_map_count(&bed.map), 0);
+}
+
+static uint64_t position_of(uint64_t secret, uint64_t id)
+{
+    struct id_walk walk = {0};
+    struct id_map map;
+
+    id_map_init(&map, &bed.slab, secret);
+    assert_true(id_map_make_room(&map));
+    id_map_insert(&map, id, &map);
+    while (!id_map_next(&map, &walk)) {
+        assert_false(walk.over);
+    }
+    id_map_clear(&map);
+    return walk.position;
+}
+
+static void secret_decides_where_a_run_goes(void **state)
+{
+    (void)state;
+    assert_true(position_of(SECRET, BASE) == position_of(SECRET, BASE));
+    assert_true(position_of(SECRET, BASE) != position_of(SECRET + 256, BASE));
 }
 
 // Takes a step of a walk; false behind its end.
@@ -223,6 +270,8 @@ static void runs_of_one_hash_are_told_apart_and_walked(void **state)
     size_t seen[2] = {0};
 
     (void)state;
+    id_map_clear(&bed.map);
+    id_map_init(&bed.map, &bed.slab, 0);
     assert_true(hash_mix(GROUP) + 3 == hash_mix(THREE_ON));
     for (size_t i = 0; i < 2; i++) {
         assert_true(id_map_make_room(&bed.map));
@@ -253,6 +302,8 @@ int main(void)
         IN_BED(ids_that_come_and_go_alone_ask_for_memory_twice_at_most),
         IN_BED(run_leaves_with_the_last_of_its_ids),
         IN_BED(map_without_memory_says_so_and_can_go_on),
+        IN_BED(cleared_map_is_empty_and_may_be_cleared_again),
+        IN_BED(secret_decides_where_a_run_goes),
         IN_BED(walk_sees_what_stays_once_and_nothing_twice),
         IN_BED(walk_of_an_empty_map_is_over_at_once),
         IN_BED(runs_of_one_hash_are_told_apart_and_walked),
