@@ -60,10 +60,7 @@ static void leave(struct broker *broker, struct queue *queue, struct job *job)
 
     switch (state) {
     case JOB_READY:
-        if (queue->ready_high == &job->place.tree) {
-            queue->ready_high = NULL;
-        }
-        tree_remove(&queue->ready, &job->place.tree, ready_before);
+        tree_remove_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
         queue->ready_in[band_of(job->pri)]--;
         broker->ready_in[band_of(job->pri)]--;
         if (tree_empty(&queue->ready)) {

@@ -110,7 +110,7 @@ static inline struct tree_node *tree_last_high(const struct tree *tree)
 
 // The same as tree_insert(), for a tree that may be large and is mostly added to near its end: the
 // way begins at `*high`, the last node of high rank, and is a few steps long whatever the size.
-// NULL there means that it is not known; the caller sets it so before it removes that node.
+// NULL there means that it is not known. Nodes of such a tree leave by tree_remove_late().
 static inline void tree_insert_late(struct tree *tree, struct tree_node **high,
                                     struct tree_node *node, tree_before before)
 {
@@ -181,6 +181,16 @@ static inline void tree_remove(struct tree *tree, struct tree_node *node, tree_b
     *link = left ? left : right;
     node->left = NULL;
     node->right = NULL;
+}
+
+// The same as tree_remove(), for a tree whose last node of high rank is known by `*high`.
+static inline void tree_remove_late(struct tree *tree, struct tree_node **high,
+                                    struct tree_node *node, tree_before before)
+{
+    if (*high == node) {
+        *high = NULL;
+    }
+    tree_remove(tree, node, before);
 }
 
 // The first node that comes after `probe`, which need not be in the tree itself; NULL for none.

@@ -5,6 +5,7 @@
 #include "core/table.h"
 #include "core/tree.h"
 
+#include "tests/support/chance.h"
 #include "tests/support/nth_alloc.h"
 
 #include <setjmp.h>
@@ -24,15 +25,6 @@ struct item {
 };
 
 static struct item items[ITEMS];
-static uint64_t random_state = 88172645463325252u;
-
-static uint32_t below(uint32_t bound)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 32) % bound;
-}
 
 static int clear_items(void **state)
 {
@@ -256,8 +248,7 @@ static void tree_with_late_inserts_follows_random_changes(void **state)
         struct item *item = &items[below(ITEMS)];
 
         if (item->in) {
-            high = high == &item->in_tree ? NULL : high;
-            tree_remove(&tree, &item->in_tree, item_before);
+            tree_remove_late(&tree, &high, &item->in_tree, item_before);
             count--;
         } else {
             // Some come before others, most behind all.

@@ -2,6 +2,7 @@
 // The hash table: against an array that is searched end to end, and walked while it changes.
 #include "core/hash.h"
 
+#include "tests/support/chance.h"
 #include "tests/support/nth_alloc.h"
 
 #include <setjmp.h>
@@ -20,15 +21,6 @@ struct item {
 };
 
 static struct item items[ITEMS];
-static uint64_t random_state = 88172645463325252u;
-
-static uint32_t below(uint32_t bound)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 32) % bound;
-}
 
 static int clear_items(void **state)
 {

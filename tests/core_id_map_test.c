@@ -2,6 +2,7 @@
 // The map of ids: against an array, and walked while it changes.
 #include "core/id_map.h"
 
+#include "tests/support/chance.h"
 #include "tests/support/nth_alloc.h"
 
 #include <setjmp.h>
@@ -23,15 +24,6 @@ struct bed {
 };
 
 static struct bed bed;
-static uint64_t random_state = 88172645463325252u;
-
-static uint32_t below(uint32_t bound)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 32) % bound;
-}
 
 static int begin(void **state)
 {
