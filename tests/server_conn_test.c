@@ -4,8 +4,6 @@
 #include "tests/support/server_bed.h"
 #include "tests/support/server_cmocka.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,54 +251,26 @@ static void full_blocked_connection_is_told_of_a_half_close_once(void **state)
     assert_int_equal(bed->front.eofs, 1);
 }
 
-// A pair of connected TCP sockets on the loopback.
-static void tcp_pair(int fds[2])
-{
-    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof addr;
-    int listening = socket(AF_INET, SOCK_STREAM, 0);
-
-    assert_int_equal(bind(listening, (struct sockaddr *)&addr, len), 0);
-    assert_int_equal(listen(listening, 1), 0);
-    assert_int_equal(getsockname(listening, (struct sockaddr *)&addr, &len), 0);
-    fds[1] = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(connect(fds[1], (struct sockaddr *)&addr, len), 0);
-    fds[0] = accept(listening, NULL, NULL);
-    assert_in_range(fds[0], 0, 1000);
-    (void)close(listening);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(evutil_make_socket_nonblocking(fds[i]), 0);
-    }
-}
-
 static void full_blocked_connection_notices_a_reset(void **state)
 {
-    const struct linger reset = {.l_onoff = 1, .l_linger = 0};
     struct bed *bed = *state;
-    int fds[2];
+    int client = bed_connect_tcp(bed);
 
-    tcp_pair(fds);
-    bed_serve(bed, fds[0]);
-    bed_send(bed, fds[1], "block\n");
-    (void)stuff(bed, fds[1]);
-    assert_int_equal(setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
-    (void)close(fds[1]);
+    bed_send(bed, client, "block\n");
+    (void)stuff(bed, client);
+    reset_client(client);
     bed_turns(bed, 3);
     assert_int_equal(bed->front.open, 0);
 }
 
 static void reset_behind_input_without_an_answer_is_noticed(void **state)
 {
-    const struct linger reset = {.l_onoff = 1, .l_linger = 0};
     struct bed *bed = *state;
-    int fds[2];
+    int client = bed_connect_tcp(bed);
 
-    tcp_pair(fds);
-    bed_serve(bed, fds[0]);
     bed_turns(bed, 2);
-    assert_int_equal(send(fds[1], "block\n", 6, 0), 6);
-    assert_int_equal(setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
-    (void)close(fds[1]);
+    assert_int_equal(send(client, "block\n", 6, 0), 6);
+    reset_client(client);
     bed_turns(bed, 3);
     assert_int_equal(bed->front.open, 0);
 }

@@ -6,9 +6,7 @@
 #include "tests/support/server_bed.h"
 #include "tests/support/server_cmocka.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -201,45 +199,16 @@ static void half_closed_client_gets_its_held_answer(void **state)
     assert_int_equal(bed->front.open, 0);
 }
 
-// A pair of sockets that can be reset, which those of socketpair() cannot.
-static int tcp_connect(struct bed *bed)
-{
-    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof addr;
-    int listening = socket(AF_INET, SOCK_STREAM, 0);
-    int client = socket(AF_INET, SOCK_STREAM, 0);
-    int fd;
-
-    assert_int_equal(bind(listening, (const struct sockaddr *)&addr, sizeof addr), 0);
-    assert_int_equal(listen(listening, 1), 0);
-    assert_int_equal(getsockname(listening, (struct sockaddr *)&addr, &len), 0);
-    assert_int_equal(connect(client, (const struct sockaddr *)&addr, sizeof addr), 0);
-    fd = accept(listening, NULL, NULL);
-    assert_true(fd >= 0);
-    assert_int_equal(evutil_make_socket_nonblocking(fd), 0);
-    (void)close(listening);
-    bed_serve(bed, fd);
-    return client;
-}
-
-static void reset_connection(int client)
-{
-    const struct linger now = {.l_onoff = 1};
-
-    assert_int_equal(setsockopt(client, SOL_SOCKET, SO_LINGER, &now, sizeof now), 0);
-    (void)close(client);
-}
-
 static void reset_ends_a_held_answer_after_the_input_has_ended(void **state)
 {
     struct bed *bed = *state;
-    int client = tcp_connect(bed);
+    int client = bed_connect_tcp(bed);
 
     bed_send(bed, client, "keep a\n");
     assert_int_equal(shutdown(client, SHUT_WR), 0);
     bed_turns(bed, 3);
     assert_true(bed_latest(bed)->ended);
-    reset_connection(client);
+    reset_client(client);
     bed_turns(bed, 3);
     assert_int_equal(bed->front.open, 0);
 }

@@ -3,7 +3,9 @@
 
 #include "tests/support/server_cmocka.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,6 +371,35 @@ int bed_connect(struct bed *bed)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
     bed_serve(bed, fds[0]);
     return fds[1];
+}
+
+int bed_connect_tcp(struct bed *bed)
+{
+    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof addr;
+    int listening = socket(AF_INET, SOCK_STREAM, 0);
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+    int fd;
+
+    assert_int_equal(bind(listening, (const struct sockaddr *)&addr, len), 0);
+    assert_int_equal(listen(listening, 1), 0);
+    assert_int_equal(getsockname(listening, (struct sockaddr *)&addr, &len), 0);
+    assert_int_equal(connect(client, (const struct sockaddr *)&addr, len), 0);
+    fd = accept(listening, NULL, NULL);
+    assert_true(fd >= 0);
+    (void)close(listening);
+    assert_int_equal(evutil_make_socket_nonblocking(fd), 0);
+    assert_int_equal(evutil_make_socket_nonblocking(client), 0);
+    bed_serve(bed, fd);
+    return client;
+}
+
+void reset_client(int client)
+{
+    const struct linger now = {.l_onoff = 1};
+
+    assert_int_equal(setsockopt(client, SOL_SOCKET, SO_LINGER, &now, sizeof now), 0);
+    (void)close(client);
 }
 
 void bed_serve(struct bed *bed, int fd)

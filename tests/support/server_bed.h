@@ -70,6 +70,12 @@ void bed_keep(struct bed *bed);
 // A client; returns its side of a socket pair, which does not block.
 int bed_connect(struct bed *bed);
 
+// The same over TCP, whose connections can be reset.
+int bed_connect_tcp(struct bed *bed);
+
+// Closes such a client by a reset.
+void reset_client(int client);
+
 // Hands a socket of the test's own to the loop.
 void bed_serve(struct bed *bed, int fd);
 
