@@ -17,7 +17,7 @@ import beanstalk
 import gearman
 import posts
 from measure import order_of, progress
-from servers import Failure, Server, parse_line, run_load
+from servers import LOAD_SECONDS, Failure, Server, parse_line, run_load
 
 COMMANDS = beanstalk.COMMANDS
 CONNECTIONS = (1, 10, 50)
@@ -83,15 +83,20 @@ def measure_put(options, protocol, fsync, name, arguments):
         return run_load(options, server, ["put", *arguments, *timing(options, protocol)])
 
 
-def measure_syncs(options, connections):
-    """How often the disk syncs what so many puts leave behind, on the core that the servers have:
-    its interrupts may be another's."""
-    with fresh_directory(options) as directory:
-        done = subprocess.run(
-            ["taskset", "-c", str(options.cores[0]), options.syncs, f"{directory}/file",
-             str(connections * RECORD + WRITE_HEAD), str(SYNC_SECONDS)],
-            stdout=subprocess.PIPE, text=True, check=True)
+def sync(options, directory, size, seconds):
+    """How often the disk syncs so many bytes, on the core that the servers have: its interrupts may
+    be another's."""
+    done = subprocess.run(
+        ["taskset", "-c", str(options.cores[0]), options.syncs, f"{directory}/file", str(size),
+         str(seconds)],
+        stdout=subprocess.PIPE, text=True, check=True, timeout=seconds + LOAD_SECONDS)
     return parse_line(done.stdout)
+
+
+def measure_syncs(options, connections):
+    """The same of what so many puts leave behind."""
+    with fresh_directory(options) as directory:
+        return sync(options, directory, connections * RECORD + WRITE_HEAD, SYNC_SECONDS)
 
 
 def measure_always(options, servers):

@@ -16,7 +16,7 @@ import time
 import beanstalk
 import floor
 import posts
-from durable import fresh_directory
+from durable import fresh_directory, sync
 from measure import progress
 from servers import LOAD_SECONDS, Failure, Server, parse_line, run_load
 from tables import OURS
@@ -97,14 +97,6 @@ def mix(options, server):
         return {who: rate.result() for who, rate in rates.items()}, late.result()
 
 
-def sync(options, directory):
-    """On the server's core, as our disk thread does."""
-    subprocess.run(
-        ["taskset", "-c", str(options.cores[0]), options.syncs, f"{directory}/file",
-         str(SYNCED), str(options.turn_seconds)],
-        stdout=subprocess.DEVNULL, check=True, timeout=options.turn_seconds + LOAD_SECONDS)
-
-
 def measure(options):
     """{what: {server: number}}"""
     measured = {OURS: measure_ours(options), floor.NAME: measure_floor(options)}
@@ -138,7 +130,8 @@ def measure_floor(options):
     progress(f"turns: {options.turn_seconds:g} seconds of the floor")
     with fresh_directory(options) as directory, Server(CYCLE, floor.NAME, options) as server:
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            disk = pool.submit(sync, options, directory)
+            # As our disk thread does.
+            disk = pool.submit(sync, options, directory, SYNCED, options.turn_seconds)
             work(options, server.port, CYCLE.NAME, ["cycle", "--conns", str(ALL)])
             disk.result()
         return count(slow_turns(server))
