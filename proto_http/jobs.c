@@ -93,8 +93,8 @@ void web_job(struct web_conn *conn, const char *globs)
     if (job) {
         broker_job_info(conn->shared->broker, job, &info);
     }
-    // Handles can be guessed.
-    if (!job || (globs && !web_function_allowed(conn->shared, globs, queue_name(info.queue)))) {
+    // Handles can be guessed, and the jobs of other protocols have handles, too.
+    if (!job || !web_function_allowed(conn->shared, globs, queue_name(info.queue))) {
         web_refuse_status(conn, 404, "there is no such job");
     } else if (conn->request->method == WEB_GET) {
         answer_job(conn, &info);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define BACKGROUND "X-Gearman-Background: 1\r\n"
+#define PAGE "/-/jobs/" GEAR_PREFIX
 
 static char origins[] = "https://app.example, http://other.example:81";
 static char everybody[] = "*";
@@ -243,9 +244,8 @@ static void a_job_is_not_shown_to_an_unknown_page(void **state)
     struct web *t = *state;
 
     asks(t->a, POST("/f", BACKGROUND, ""), 200);
-    asks(t->a, http_get("/-/jobs/" GEAR_PREFIX "1", "Origin: http://x\r\n"), 403);
-    asks(t->a, http_bare("DELETE", "/-/jobs/" GEAR_PREFIX "1", "Sec-Fetch-Site: cross-site\r\n"),
-         403);
+    asks(t->a, http_get(PAGE "1", "Origin: http://x\r\n"), 403);
+    asks(t->a, http_bare("DELETE", PAGE "1", "Sec-Fetch-Site: cross-site\r\n"), 403);
     assert_int_equal(http_jobs(t), 1);
 }
 
@@ -271,7 +271,38 @@ static void only_what_is_offered_is_submitted(void **state)
     asks(t->a, POST("/x", BACKGROUND, ""), 403);
     asks(t->a, POST("/%2a", BACKGROUND, ""), 403);
     assert_int_equal(http_jobs(t), 5);
-    asks(t->a, http_get("/-/jobs/" GEAR_PREFIX "1", ""), 200);
+    asks(t->a, http_get(PAGE "1", ""), 200);
+}
+
+// A job page and what it answers must be what a handle that nobody has is answered with.
+static void is_unknown(struct web *t, const char *method, const char *target)
+{
+    const struct http_answer *none = asks(t->a, http_bare(method, PAGE "999", ""), 404);
+    const struct http_answer *answer = asks(t->a, http_bare(method, target, ""), 404);
+
+    assert_int_equal(answer->len, none->len);
+    assert_memory_equal(answer->body.ptr, none->body.ptr, none->body.len);
+}
+
+static void a_job_of_a_function_that_is_not_offered_is_not_there(void **state)
+{
+    static char offered[] = "mail-*";
+    struct web *t = *state;
+
+    gear_says(t->v, REQ(SUBMIT_JOB_BG, "f", "", "x"), RES(JOB_CREATED, H(1)));
+    gear_says(t->v, REQ(SUBMIT_JOB_BG, "f", "", "y"), RES(JOB_CREATED, H(2)));
+    gear_says(t->v, REQ(SUBMIT_JOB_BG, "mail-send", "", "z"), RES(JOB_CREATED, H(3)));
+    http_can_do(t->w, "f");
+    (void)grabs(t->w, "f", "x");
+    t->settings.functions = offered;
+    is_unknown(t, "GET", PAGE "1");
+    is_unknown(t, "DELETE", PAGE "1");
+    is_unknown(t, "GET", PAGE "2");
+    is_unknown(t, "DELETE", PAGE "2");
+    assert_int_equal(http_jobs(t), 3);
+    asks(t->a, http_get(PAGE "3", ""), 200);
+    asks(t->a, http_bare("DELETE", PAGE "3", ""), 204);
+    assert_int_equal(http_jobs(t), 2);
 }
 
 int main(void)
@@ -291,6 +322,7 @@ int main(void)
         HTTP(without_an_origin_a_page_of_another_site_is_refused),
         HTTP(a_job_is_not_shown_to_an_unknown_page),
         HTTP(only_what_is_offered_is_submitted),
+        HTTP(a_job_of_a_function_that_is_not_offered_is_not_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
