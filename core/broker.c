@@ -109,6 +109,11 @@ void broker_drain(struct broker *broker)
     broker->draining = true;
 }
 
+void broker_end_drain(struct broker *broker)
+{
+    broker->draining = false;
+}
+
 struct instant broker_now(const struct broker *broker)
 {
     return broker->now;

@@ -83,8 +83,11 @@ void broker_free(struct broker *broker);
 // How many naps one ready job ends; 0, as at first: all naps of its queue.
 void broker_set_wakeup(struct broker *broker, uint32_t naps);
 
-// Refuses all further submissions (STATUS_DRAINING). There is no way back.
+// Refuses all further submissions (STATUS_DRAINING).
 void broker_drain(struct broker *broker);
+
+// Takes submissions again.
+void broker_end_drain(struct broker *broker);
 
 //
 // The turn

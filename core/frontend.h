@@ -163,6 +163,9 @@ struct frontend {
     bool (*eof)(void *conn);
     // wire->deadline_at has come. May be NULL where it is never set.
     void (*expired)(void *conn);
+    // The process is about to stop: nothing more is fed, and the connection is closed when its
+    // output has left. Who waits may be answered now. At most once; may be NULL.
+    void (*going)(void *conn);
     // The connection is gone. Nothing staged here is sent.
     void (*close)(void *conn);
 };

@@ -214,6 +214,16 @@ void conn_finish(struct conn *conn)
     conn_touch(conn);
 }
 
+void conn_go(struct conn *conn)
+{
+    const struct frontend *frontend = conn->service->frontend;
+
+    if (frontend->going && conn->state != FEED_FINISHED && !conn->broken) {
+        frontend->going(conn->frontend_state);
+    }
+    conn_finish(conn);
+}
+
 // What the deadline was set for may have been put off in a turn that had no time left to finish.
 void conn_expire(struct conn *conn)
 {

@@ -94,6 +94,9 @@ void conn_expire(struct conn *conn);
 // Reads and parses no more, and closes when the output has left.
 void conn_finish(struct conn *conn);
 
+// The same because the process is about to stop, which the front-end is told before.
+void conn_go(struct conn *conn);
+
 // Sends what is staged, and closes the connection or sets what it waits for now.
 void conn_end_turn(struct conn *conn);
 

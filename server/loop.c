@@ -70,7 +70,7 @@ void loop_close(struct loop *loop)
 void loop_finish_all(struct loop *loop)
 {
     list_each (node, &loop->all) {
-        conn_finish(list_item(node, struct conn, all));
+        conn_go(list_item(node, struct conn, all));
     }
 }
 

@@ -106,7 +106,8 @@ void loop_close(struct loop *loop);
 // One turn. `wait`: whether it may sleep until there is something to do.
 void loop_turn(struct loop *loop, bool wait);
 
-// Reads no more from any connection and closes each when its output has left.
+// Tells each front-end that the process is about to stop, reads no more from any connection and
+// closes each when its output has left.
 void loop_finish_all(struct loop *loop);
 
 // Must be called by an event's callback before it calls a verb: sets the broker's present, once in

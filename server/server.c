@@ -120,6 +120,10 @@ static void server_signal(void *context, enum signal_wish wish)
         log_info("draining", log_number("pid", server->facts.process.pid));
         broker_drain(server->broker);
         return;
+    case SIGNAL_ACCEPT:
+        log_info("accepting_jobs", log_number("pid", server->facts.process.pid));
+        broker_end_drain(server->broker);
+        return;
     case SIGNAL_RELOAD:
         notify_reloading();
         server_reload(server);

@@ -8,10 +8,8 @@ static const struct {
     int number;
     enum signal_wish wish;
 } signal_table[SIGNALS] = {
-    {SIGTERM, SIGNAL_STOP},
-    {SIGINT, SIGNAL_STOP},
-    {SIGUSR1, SIGNAL_DRAIN},
-    {SIGHUP, SIGNAL_RELOAD},
+    {SIGTERM, SIGNAL_STOP},   {SIGINT, SIGNAL_STOP},   {SIGUSR1, SIGNAL_DRAIN},
+    {SIGUSR2, SIGNAL_ACCEPT}, {SIGHUP, SIGNAL_RELOAD},
 };
 
 static void signal_came(evutil_socket_t number, short what, void *context)

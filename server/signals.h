@@ -14,12 +14,13 @@
 enum signal_wish {
     SIGNAL_STOP,   // SIGTERM, SIGINT
     SIGNAL_DRAIN,  // SIGUSR1
+    SIGNAL_ACCEPT, // SIGUSR2
     SIGNAL_RELOAD, // SIGHUP
 };
 
 typedef void (*signal_handler)(void *context, enum signal_wish wish);
 
-#define SIGNALS 4
+#define SIGNALS 5
 
 struct signals {
     struct event events[SIGNALS]; /* private */

@@ -152,6 +152,29 @@ static void usr1_refuses_new_jobs_and_goes_on(void **state)
     client_expect_end(client);
 }
 
+static void usr2_takes_new_jobs_again(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    size_t from = 0;
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = client_connect(process);
+    // A second one changes nothing, nor does the end of what has not begun.
+    process_signal(process, SIGUSR2);
+    process_expect(process, " info accepting_jobs ", &from);
+    process_signal(process, SIGUSR1);
+    process_expect(process, " info draining ", &from);
+    client_send(client, "put 0 0 10 1\r\nx\r\n");
+    client_expect(client, "DRAINING\r\n");
+    process_signal(process, SIGUSR2);
+    process_expect(process, " info accepting_jobs ", &from);
+    client_send(client, "put 0 0 10 1\r\nx\r\n");
+    client_expect(client, "INSERTED 1\r\n");
+    process_stop(process);
+    client_expect_end(client);
+}
+
 static void hup_takes_over_what_is_live_and_names_what_is_not(void **state)
 {
     struct den *den = *state;
@@ -405,6 +428,7 @@ int main(void)
         DEN_TEST(reserve_times_out_while_nothing_else_happens),
         DEN_TEST(half_closed_client_gets_all_its_answers),
         DEN_TEST(usr1_refuses_new_jobs_and_goes_on),
+        DEN_TEST(usr2_takes_new_jobs_again),
         DEN_TEST(hup_takes_over_what_is_live_and_names_what_is_not),
         DEN_TEST(hup_with_a_wrong_file_changes_nothing),
         DEN_TEST(hup_that_takes_long_is_a_slow_turn),

@@ -217,9 +217,28 @@ static void finishing_sends_what_is_staged_and_closes(void **state)
     bed_expect_end(bed, idle);
     assert_int_equal(bed->front.open, 1);
     bed_expect(bed, busy, big);
+    bed_expect(bed, busy, "going\n");
     bed_expect_end(bed, busy);
     assert_int_equal(bed->front.open, 0);
     free(big);
+}
+
+static void who_waits_is_answered_before_the_connection_is_closed(void **state)
+{
+    struct bed *bed = *state;
+    int done = bed_connect(bed);
+    int waiting;
+
+    bed_send(bed, done, "big 900000\nquit\n");
+    waiting = bed_connect(bed);
+    bed_send(bed, waiting, "block\n");
+    loop_finish_all(&bed->loop);
+    // One that had its last answer is not asked.
+    assert_int_equal(bed->front.goings, 1);
+    bed_expect(bed, waiting, "going\n");
+    bed_expect_end(bed, waiting);
+    (void)close(done);
+    bed_turns(bed, 2);
 }
 
 static void input_that_comes_after_finishing_is_not_parsed(void **state)
@@ -533,6 +552,7 @@ int main(void)
         cmocka_unit_test(deadline_ends_the_sleep_of_an_idle_loop),
         cmocka_unit_test(due_work_of_the_broker_ends_the_sleep),
         TURN_TEST(finishing_sends_what_is_staged_and_closes),
+        TURN_TEST(who_waits_is_answered_before_the_connection_is_closed),
         TURN_TEST(input_that_comes_after_finishing_is_not_parsed),
     };
 

@@ -270,6 +270,18 @@ static void stub_expired(void *state)
     stub_answer(state, "late\n");
 }
 
+static void stub_going(void *state)
+{
+    struct bed_stub *stub = state;
+
+    stub->front->goings++;
+    if (stub->blocked) {
+        stub->blocked = false;
+        stub_answer(stub, "going\n");
+        wire_wake(stub->wire);
+    }
+}
+
 static void stub_close(void *state)
 {
     struct bed_stub *stub = state;
@@ -289,6 +301,7 @@ static const struct frontend stub_frontend = {
     .filled = stub_filled,
     .eof = stub_eof,
     .expired = stub_expired,
+    .going = stub_going,
     .close = stub_close,
 };
 

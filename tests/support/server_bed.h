@@ -5,7 +5,8 @@
 // A loop to try connections on: a broker, a clock that stands still unless told, socket pairs for
 // clients, and a front-end that is made for trying things out. It speaks lines that end in LF:
 //
-//   block     says nothing and is blocked until bed_unblock(), then answers `unblocked`
+//   block     says nothing and is blocked until bed_unblock(), then answers `unblocked`; `going`
+//             where the process stops before that
 //   again     wants to be fed once more, then answers `again`
 //   big N     answers N bytes `B` as a blob, then LF
 //   take N    takes the N bytes that follow straight into a buffer; answers `took` and its bytes
@@ -44,7 +45,8 @@ struct bed_front {
     unsigned fills;
     unsigned most; // commands parsed in one feed
     unsigned eofs;
-    unsigned open; // connections
+    unsigned goings; // how often connections were told that the process is about to stop
+    unsigned open;   // connections
     struct bed_stub *latest;
     struct bed_store store;
 };
