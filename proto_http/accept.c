@@ -2,6 +2,7 @@
 #include "proto_http/accept.h"
 
 #include "core/digits.h"
+#include "core/macros.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/fields.h"
@@ -22,6 +23,8 @@
     "X-Gearman-Unique, X-Gearman-Background, X-Gearman-Priority, X-Gearman-Delay, "                \
     "X-Gearman-Epoch, X-Gearman-Ttr, X-Gearman-Timeout\r\n"                                        \
     "Access-Control-Max-Age: 600\r\n"
+
+#define CHALLENGE "WWW-Authenticate: Bearer realm=\"tandem\""
 
 // How the body of a request comes.
 struct framing {
@@ -80,7 +83,7 @@ static bool read_length(struct web_conn *conn, const struct web_fields *fields,
         return refuse(conn, 400, "Content-Length is no number");
     }
     if (framing->len > conn->shared->options->max_body) {
-        return refuse(conn, 413, "the body is too large");
+        return refuse(conn, 413, "the body is larger than http.max_body");
     }
     return true;
 }
@@ -150,11 +153,20 @@ static bool note_origin(struct web_conn *conn, const struct web_fields *fields)
     return !may_see || web_request_set_origin(conn->request, origin) || refuse_memory(conn);
 }
 
+// Refuses for what that part of the request says; always false.
+static bool refuse_value(struct web_conn *conn, unsigned status, struct slice value,
+                         const char *why)
+{
+    web_refuse(conn, &(struct web_answer){.status = status, .shown = value}, why);
+    return false;
+}
+
 static bool check_host(struct web_conn *conn, const struct web_fields *fields)
 {
-    return !web_has(fields, WEB_FIELD_HOST) ||
-           web_host_allowed(conn->shared, fields->values[WEB_FIELD_HOST]) ||
-           refuse(conn, 403, "Host is not a name of this server");
+    struct slice host = fields->values[WEB_FIELD_HOST];
+
+    return !web_has(fields, WEB_FIELD_HOST) || web_host_allowed(conn->shared, host) ||
+           refuse_value(conn, 403, host, "Host is no address, not localhost and not in http.hosts");
 }
 
 static bool answer_options(struct web_conn *conn)
@@ -166,37 +178,70 @@ static bool answer_options(struct web_conn *conn)
     return false;
 }
 
+static bool refuse_token(struct web_conn *conn, const char *extra, const char *why)
+{
+    web_refuse(conn, &(struct web_answer){.status = 401, .extra = extra}, why);
+    return false;
+}
+
 static bool check_caller(struct web_conn *conn, const struct web_fields *fields, const char **globs)
 {
     switch (web_guard(conn->shared, fields, globs)) {
     case WEB_PASS:
         return true;
-    case WEB_PASS_UNKNOWN:
-        web_refuse(conn,
-                   &(struct web_answer){.status = 401,
-                                        .extra = "WWW-Authenticate: Bearer realm=\"tandem\"\r\n"},
-                   "a token is needed");
-        return false;
-    case WEB_PASS_FORBIDDEN:
-        break;
+    case WEB_PASS_NO_TOKEN:
+        return refuse_token(conn, CHALLENGE "\r\n", "a token is needed");
+    case WEB_PASS_NO_BEARER:
+        return refuse_token(conn, CHALLENGE "\r\n", "Authorization has no Bearer token");
+    case WEB_PASS_UNKNOWN_TOKEN:
+        return refuse_token(conn, CHALLENGE ", error=\"invalid_token\"\r\n",
+                            "the token is not one of those in http.tokens");
+    case WEB_PASS_ORIGIN:
+        return refuse_value(conn, 403, fields->values[WEB_FIELD_ORIGIN],
+                            "Origin is not in http.cors_origins");
+    case WEB_PASS_SITE:
+        return refuse_value(conn, 403, fields->values[WEB_FIELD_SEC_FETCH_SITE],
+                            "a page of another site calls without an Origin, which "
+                            "http.cors_origins would have to name");
+    case WEB_PASS_REFERER:
+        return refuse_value(conn, 403, fields->values[WEB_FIELD_REFERER],
+                            "Referer is a page of another site, and not in http.cors_origins");
     }
-    return refuse(conn, 403, "this page may not call");
+    UNREACHABLE();
+}
+
+// Whether the function may be called, by this caller and at all.
+static bool check_name(struct web_conn *conn, const char *globs)
+{
+    const struct web_target *target = &conn->request->target;
+    struct slice name = slice_of(target->name, target->name_len);
+
+    if (!web_function_granted(globs, name)) {
+        return refuse_value(conn, 403, name, "the token is not for this function");
+    }
+    if (!web_function_offered(conn->shared, name)) {
+        return refuse_value(conn, 403, name, "http.functions does not have this function");
+    }
+    return !web_function_is_probe(name) || *conn->shared->options->functions ||
+           broker_queue_find(conn->shared->broker, name) ||
+           refuse_value(conn, 404, name,
+                        "no worker has announced this function, and http.functions does not "
+                        "have it");
 }
 
 static bool check_function(struct web_conn *conn, const struct web_fields *fields,
                            const struct framing *framing, const char *globs)
 {
-    const struct web_target *target = &conn->request->target;
     enum web_method method = conn->request->method;
     bool has_body = framing->chunked || framing->len > 0;
 
     if (method == WEB_DELETE) {
         return refuse_method(conn);
     }
-    if (!web_function_allowed(conn->shared, globs, slice_of(target->name, target->name_len))) {
-        return refuse(conn, 403, "this function may not be called");
+    if (!check_name(conn, globs)) {
+        return false;
     }
-    if (method == WEB_GET ? has_body : target->has_query) {
+    if (method == WEB_GET ? has_body : conn->request->target.has_query) {
         web_refuse_error(conn, 400,
                          method == WEB_GET ? "a GET has no body" : "only a GET has a query");
         return false;

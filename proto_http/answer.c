@@ -2,6 +2,7 @@
 #include "proto_http/answer.h"
 
 #include "core/digits.h"
+#include "core/log.h"
 #include "core/macros.h"
 
 #include <stdio.h>
@@ -222,6 +223,20 @@ void web_answer_open(struct web_conn *conn, const struct web_answer *answer)
     end_head(conn, &writing);
 }
 
+static void log_error_answer(const struct web_conn *conn, const struct web_answer *answer,
+                             const char *why)
+{
+    struct log_field conn_field = log_number("conn", (int64_t)conn->wire->number);
+    struct log_field status = log_number("status", answer->status);
+
+    if (answer->shown.len > 0) {
+        log_debug("error_answered", conn_field, status, log_text("value", answer->shown),
+                  log_string("why", why));
+    } else {
+        log_debug("error_answered", conn_field, status, log_string("why", why));
+    }
+}
+
 void web_refuse(struct web_conn *conn, const struct web_answer *answer, const char *why)
 {
     struct web_answer error = *answer;
@@ -229,6 +244,7 @@ void web_refuse(struct web_conn *conn, const struct web_answer *answer, const ch
     int len = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", why);
 
     ENSURE(len > 0 && (size_t)len < sizeof body);
+    log_error_answer(conn, answer, why);
     error.type = WEB_JSON;
     web_answer(conn, &error, slice_of(body, (size_t)len));
 }

@@ -19,6 +19,7 @@ struct web_answer {
     uint64_t job_id;     // X-Gearman-Job-Handle, 0 for none
     const char *type;    // Content-Type, NULL for none
     const char *extra;   // more headers, each with its CR LF; NULL for none
+    struct slice shown;  // of an error: what in the request was wrong, for the log; may be empty
 };
 
 #define WEB_JSON "application/json"
@@ -33,7 +34,8 @@ void web_answer_head(struct web_conn *conn, const struct web_answer *answer, uin
 // The head of a body whose end is not known: in chunks, or, on 1.0, until the connection ends.
 void web_answer_open(struct web_conn *conn, const struct web_answer *answer);
 
-// An answer with {"error": why}; `why` has nothing in it that would need an escape.
+// An answer with {"error": why}; `why` has nothing in it that would need an escape. The log has a
+// line of it at debug.
 void web_refuse(struct web_conn *conn, const struct web_answer *answer, const char *why);
 
 // The same for a request that is wrong by itself; the second form for a submission that is, where

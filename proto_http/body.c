@@ -90,7 +90,7 @@ static enum web_step take_chunk(struct web_conn *conn, struct web_turn *turn)
     size_t len = turn->input.len < chunks->left ? turn->input.len : (size_t)chunks->left;
 
     if (chunks->left > blob_builder_missing(&conn->request->body)) {
-        return refuse(conn, 413, "the body is too large");
+        return refuse(conn, 413, "the body is larger than http.max_body");
     }
     if (!take(conn, turn, len)) {
         return refuse_memory(conn);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/conn.h"
 
+#include "core/log.h"
 #include "core/macros.h"
 
 #include "proto_http/accept.h"
@@ -110,7 +111,9 @@ static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
     case WEB_HEAD_VERSION:
         return refuse_head(conn, 505, "this is HTTP/1.1");
     case WEB_HEAD_LONG:
-        return refuse_head(conn, 431, "the head of the request is too long");
+        return refuse_head(conn, 431,
+                           "the head is longer than http.max_header_bytes, "
+                           "or has more than 100 headers");
     case WEB_HEAD_DONE:
         break;
     }
@@ -204,7 +207,14 @@ void web_expired(void *state)
         if (conn->request) {
             conn->request->keep_alive = false;
         }
-        web_refuse_status(conn, 408, "the request took too long to arrive");
+        web_refuse_status(conn, 408,
+                          conn->state == WEB_HEAD
+                              ? "the head took longer than http.header_timeout to arrive"
+                              : "nothing came of the body for as long as http.body_timeout");
+    } else {
+        log_debug("closing", log_number("conn", (int64_t)conn->wire->number),
+                  log_string("why", conn->state == WEB_HEAD ? "no request for http.idle_timeout"
+                                                            : "the refused client does not go"));
     }
     web_request_free(conn->request);
     conn->request = NULL;

@@ -99,7 +99,7 @@ static bool names_stream(struct slice accept)
 static const uint32_t of_length[] = {
     [4] = BIT(HOST),
     [6] = BIT(EXPECT) | BIT(ACCEPT) | BIT(ORIGIN),
-    [7] = BIT(UPGRADE),
+    [7] = BIT(UPGRADE) | BIT(REFERER),
     [10] = BIT(CONNECTION),
     [13] = BIT(AUTHORIZATION) | BIT(LAST_EVENT_ID) | BIT(TTR),
     [14] = BIT(CONTENT_LENGTH) | BIT(SEC_FETCH_SITE),

@@ -33,6 +33,7 @@ enum web_method {
     X(ORIGIN, "Origin")                                                                            \
     X(AUTHORIZATION, "Authorization")                                                              \
     X(SEC_FETCH_SITE, "Sec-Fetch-Site")                                                            \
+    X(REFERER, "Referer")                                                                          \
     X(LAST_EVENT_ID, "Last-Event-ID")                                                              \
     X(UNIQUE, "X-Gearman-Unique")                                                                  \
     X(BACKGROUND, "X-Gearman-Background")                                                          \

@@ -56,6 +56,9 @@ bool web_host_allowed(struct web_shared *shared, struct slice host)
 {
     struct slice name;
 
+    if (shared->tokens) {
+        return true;
+    }
     if (host.len > 0 && slice_equal(host, slice_of(shared->host, shared->host_len))) {
         return true;
     }
@@ -76,42 +79,110 @@ bool web_origin_allowed(const struct web_shared *shared, struct slice origin)
     return web_list_names(origins, origin) || web_list_names(origins, SLICE("*"));
 }
 
-static enum web_pass check_token(const struct web_shared *shared, struct slice authorization,
+static enum web_pass check_token(const struct web_shared *shared, const struct web_fields *fields,
                                  const char **globs)
 {
+    struct slice authorization = fields->values[WEB_FIELD_AUTHORIZATION];
     const struct slice bearer = SLICE(BEARER);
 
     *globs = NULL;
-    if (authorization.len > bearer.len &&
-        strncasecmp(authorization.ptr, bearer.ptr, bearer.len) == 0) {
-        *globs = web_tokens_find(shared->tokens, slice_from(authorization, bearer.len));
+    if (!web_has(fields, WEB_FIELD_AUTHORIZATION)) {
+        return WEB_PASS_NO_TOKEN;
     }
-    return *globs ? WEB_PASS : WEB_PASS_UNKNOWN;
+    if (authorization.len <= bearer.len ||
+        strncasecmp(authorization.ptr, bearer.ptr, bearer.len) != 0) {
+        return WEB_PASS_NO_BEARER;
+    }
+    *globs = web_tokens_find(shared->tokens, slice_from(authorization, bearer.len));
+    return *globs ? WEB_PASS : WEB_PASS_UNKNOWN_TOKEN;
 }
 
+static bool begins(struct slice text, struct slice start)
+{
+    return text.len >= start.len && strncasecmp(text.ptr, start.ptr, start.len) == 0;
+}
+
+// The origin in the address of a page, and what follows the scheme in it; false where it has none.
+static bool origin_of(struct slice page, struct slice *origin, struct slice *authority)
+{
+    size_t scheme = begins(page, SLICE("http://"))    ? sizeof "http://" - 1
+                    : begins(page, SLICE("https://")) ? sizeof "https://" - 1
+                                                      : 0;
+    size_t len = scheme;
+
+    while (len < page.len && !memchr("/?#", page.ptr[len], 3)) {
+        len++;
+    }
+    *origin = slice_of(page.ptr, len);
+    *authority = slice_of(page.ptr + scheme, len - scheme);
+    return scheme > 0 && len > scheme;
+}
+
+// Whether the request comes from nowhere, from one of our own answers, or from a page that may
+// call.
+static bool referer_allowed(const struct web_shared *shared, const struct web_fields *fields)
+{
+    struct slice referer = fields->values[WEB_FIELD_REFERER];
+    struct slice host = fields->values[WEB_FIELD_HOST];
+    struct slice origin, authority;
+
+    return referer.len == 0 ||
+           (origin_of(referer, &origin, &authority) &&
+            (web_same_word(authority, host) || web_origin_allowed(shared, origin)));
+}
+
+// A browser says in Sec-Fetch-Site whose page calls. One that is old says it not, and to an address
+// without TLS, but for the loopback, none does: then all there is is the address of the page.
 enum web_pass web_guard(const struct web_shared *shared, const struct web_fields *fields,
                         const char **globs)
 {
     struct slice site = fields->values[WEB_FIELD_SEC_FETCH_SITE];
 
     if (shared->tokens) {
-        return check_token(shared, fields->values[WEB_FIELD_AUTHORIZATION], globs);
+        return check_token(shared, fields, globs);
     }
     *globs = NULL;
     if (web_has(fields, WEB_FIELD_ORIGIN)) {
         return web_origin_allowed(shared, fields->values[WEB_FIELD_ORIGIN]) ? WEB_PASS
-                                                                            : WEB_PASS_FORBIDDEN;
+                                                                            : WEB_PASS_ORIGIN;
     }
-    return !web_has(fields, WEB_FIELD_SEC_FETCH_SITE) || web_same_word(site, SLICE("none")) ||
-                   web_same_word(site, SLICE("same-origin"))
-               ? WEB_PASS
-               : WEB_PASS_FORBIDDEN;
+    if (web_has(fields, WEB_FIELD_SEC_FETCH_SITE)) {
+        return web_same_word(site, SLICE("none")) || web_same_word(site, SLICE("same-origin"))
+                   ? WEB_PASS
+                   : WEB_PASS_SITE;
+    }
+    return referer_allowed(shared, fields) ? WEB_PASS : WEB_PASS_REFERER;
 }
 
-bool web_function_allowed(const struct web_shared *shared, const char *globs, struct slice function)
+bool web_function_granted(const char *globs, struct slice function)
+{
+    return !globs || web_globs_match(globs, function);
+}
+
+bool web_function_offered(const struct web_shared *shared, struct slice function)
 {
     const char *offered = shared->options->functions;
 
-    return (!globs || web_globs_match(globs, function)) &&
-           (!*offered || web_globs_match(offered, function));
+    return !*offered || web_globs_match(offered, function);
+}
+
+bool web_function_is_probe(struct slice function)
+{
+    static const struct slice probes[] = {
+        {"favicon.ico", 11},
+        {"robots.txt", 10},
+        {"metrics", 7},
+        {"healthz", 7},
+        {"livez", 5},
+        {"readyz", 6},
+        {"apple-touch-icon.png", 20},
+        {"apple-touch-icon-precomposed.png", 32},
+    };
+
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+        if (slice_equal(function, probes[i])) {
+            return true;
+        }
+    }
+    return begins(function, SLICE(".well-known/"));
 }

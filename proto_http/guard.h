@@ -13,8 +13,9 @@
 #include <stdbool.h>
 
 // Whether the value of Host is an IP address, localhost, or one of http.hosts: under any other name
-// a page of somebody else's might pretend to be of the same origin. The last one that is good
-// whatever the configuration says is kept: most requests have the same.
+// a page of somebody else's might pretend to be of the same origin. With tokens in force every name
+// is allowed: such a page has no token. The last one that is good whatever the configuration says
+// is kept: most requests have the same.
 bool web_host_allowed(struct web_shared *shared, struct slice host);
 
 // Whether http.cors_origins names the origin, or everybody (`*`).
@@ -22,8 +23,12 @@ bool web_origin_allowed(const struct web_shared *shared, struct slice origin);
 
 enum web_pass {
     WEB_PASS,
-    WEB_PASS_UNKNOWN,   // no token, or one that is none
-    WEB_PASS_FORBIDDEN, // a token without this function, or a page that may not call
+    WEB_PASS_NO_TOKEN,      // one is needed, and there is no Authorization
+    WEB_PASS_NO_BEARER,     // Authorization is something else
+    WEB_PASS_UNKNOWN_TOKEN, // the file does not have its hash
+    WEB_PASS_ORIGIN,        // a page of an origin that is not named
+    WEB_PASS_SITE,          // a page of another site, which sent no Origin
+    WEB_PASS_REFERER, // a link or an image of such a page, in a browser without Sec-Fetch-Site
 };
 
 // Whether the caller may do anything at all. With tokens in force, `*globs` says to which
@@ -31,8 +36,12 @@ enum web_pass {
 enum web_pass web_guard(const struct web_shared *shared, const struct web_fields *fields,
                         const char **globs);
 
-// Whether those globs, and http.functions, have the function in them.
-bool web_function_allowed(const struct web_shared *shared, const char *globs,
-                          struct slice function);
+// Whether those globs have the function in them, and whether http.functions has.
+bool web_function_granted(const char *globs, struct slice function);
+bool web_function_offered(const struct web_shared *shared, struct slice function);
+
+// Whether browsers, crawlers and monitors ask for a path of that name on their own: unless somebody
+// does such jobs, they would only pile up.
+bool web_function_is_probe(struct slice function);
 
 #endif

@@ -79,6 +79,11 @@ static void cancel(struct web_conn *conn, uint64_t id)
     }
 }
 
+static bool is_for(const struct web_conn *conn, const char *globs, struct slice function)
+{
+    return web_function_granted(globs, function) && web_function_offered(conn->shared, function);
+}
+
 void web_job(struct web_conn *conn, const char *globs)
 {
     const struct web_target *target = &conn->request->target;
@@ -94,7 +99,7 @@ void web_job(struct web_conn *conn, const char *globs)
         broker_job_info(conn->shared->broker, job, &info);
     }
     // Handles can be guessed, and the jobs of other protocols have handles, too.
-    if (!job || !web_function_allowed(conn->shared, globs, queue_name(info.queue))) {
+    if (!job || !is_for(conn, globs, queue_name(info.queue))) {
         web_refuse_status(conn, 404, "there is no such job");
     } else if (conn->request->method == WEB_GET) {
         answer_job(conn, &info);

@@ -45,15 +45,24 @@ void web_wait_begin(struct web_conn *conn, const struct submission *submission)
 
 void web_wait_expired(struct web_conn *conn)
 {
+    const struct broker *broker = conn->shared->broker;
     struct web_request *request = conn->request;
     struct web_answer answer = about(conn, 504, NULL);
+    bool lives;
 
+    if (!broker_find(broker, request->job_id)) {
+        // It has ended in this moment: how, is about to be told.
+        return;
+    }
     broker_unwatch(request->watch);
     request->watch = NULL;
+    lives = broker_find(broker, request->job_id) != NULL;
     if (request->stream) {
         web_stream_timeout(conn);
     } else {
-        web_refuse(conn, &answer, "the job is not done yet");
+        web_refuse(conn, &answer,
+                   lives ? "the job is not done yet, and goes on"
+                         : "the job was not done in time, and is dropped: nobody else waits");
     }
     web_conn_next(conn);
     wire_wake(conn->wire);
@@ -91,7 +100,7 @@ static void answer_complete(struct web_conn *conn, struct blob *last)
         return;
     case WEB_RESULT_TOO_LARGE:
         answer = about(conn, 502, NULL);
-        web_refuse(conn, &answer, "the result is too large");
+        web_refuse(conn, &answer, "the result is larger than http.max_result");
         return;
     case WEB_RESULT_GATHERS:
         break;

@@ -2,7 +2,7 @@
 add_library(wire_http STATIC support/wire_http.c)
 target_link_libraries(wire_http PUBLIC proto_http wire_gear PRIVATE tandem_warnings)
 
-foreach(area submit field answer conn guard token stream job limit strict split hold)
+foreach(area submit field answer reason conn guard token stream job limit strict split hold)
     tandem_test(NAME http_${area}_test LABEL wire
         SOURCES http_${area}_test.c LINKS wire_http)
 endforeach()

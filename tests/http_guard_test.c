@@ -239,6 +239,52 @@ static void without_an_origin_a_page_of_another_site_is_refused(void **state)
     assert_int_equal(http_jobs(t), 2);
 }
 
+static void a_page_of_another_site_is_known_by_its_address(void **state)
+{
+    static const char *const foreign[] = {"http://evil.example/",
+                                          "https://evil.example",
+                                          "http://localhost:8080/",
+                                          "http://localhost.evil.example/x",
+                                          "http://evil@localhost/",
+                                          "http://evil.example?http://localhost/",
+                                          "http://evil.example#@/",
+                                          "http://",
+                                          "http:///localhost/",
+                                          "about:blank",
+                                          "localhost",
+                                          "//localhost/",
+                                          "data:text/html,localhost",
+                                          "http://localhost\\@evil.example/"};
+    struct web *t = *state;
+    char headers[200];
+
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        (void)snprintf(headers, sizeof headers, "Referer: %s\r\n", foreign[i]);
+        asks(t->a, http_get("/f", headers), 403);
+    }
+    asks(t->a, POST("/f", BACKGROUND "Referer: http://evil.example/\r\n", ""), 403);
+    asks(t->a, http_bare("DELETE", PAGE "1", "Referer: http://evil.example/\r\n"), 403);
+    asks(t->a, SLICE("GET /f HTTP/1.0\r\nReferer: http://localhost/\r\n\r\n"), 403);
+    assert_int_equal(http_jobs(t), 0);
+}
+
+static void a_referer_of_our_own_or_of_a_named_page_may_call(void **state)
+{
+    struct web *t = *state;
+
+    asks(t->a, POST("/f", BACKGROUND "Referer: http://localhost/page?q\r\n", ""), 200);
+    asks(t->a, POST("/f", BACKGROUND "Referer: HTTPS://LocalHost\r\n", ""), 200);
+    asks(t->a, POST("/f", BACKGROUND "Referer:\r\n", ""), 200);
+    asks(t->a, POST("/f", BACKGROUND "Referer: http://x/\r\nSec-Fetch-Site: none\r\n", ""), 200);
+    t->settings.cors_origins = origins;
+    asks(t->a, POST("/f", BACKGROUND "Referer: https://app.example/page\r\n", ""), 200);
+    asks(t->a, POST("/f", BACKGROUND "Referer: http://app.example/page\r\n", ""), 403);
+    asks(t->a, POST("/f", BACKGROUND "Referer: http://other.example:81/\r\n", ""), 200);
+    asks(t->a, POST("/f", BACKGROUND "Referer: http://localhost/\r\nOrigin: http://x\r\n", ""),
+         403);
+    assert_int_equal(http_jobs(t), 6);
+}
+
 static void a_job_is_not_shown_to_an_unknown_page(void **state)
 {
     struct web *t = *state;
@@ -305,6 +351,55 @@ static void a_job_of_a_function_that_is_not_offered_is_not_there(void **state)
     assert_int_equal(http_jobs(t), 2);
 }
 
+//
+// What browsers and monitors ask for on their own
+//
+
+static const char *const probes[] = {"/favicon.ico",
+                                     "/robots.txt",
+                                     "/metrics",
+                                     "/healthz",
+                                     "/livez",
+                                     "/readyz",
+                                     "/.well-known/x",
+                                     "/apple-touch-icon.png",
+                                     "/%6detrics",
+                                     "//metrics",
+                                     "http://localhost/metrics"};
+
+static void what_is_asked_for_unasked_is_no_job(void **state)
+{
+    struct web *t = *state;
+
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+        stays(t->a, asks(t->a, http_get(probes[i], ""), 404));
+        asks(t->a, POST(probes[i], BACKGROUND, ""), 404);
+    }
+    assert_int_equal(http_jobs(t), 0);
+    asks(t->a, POST("/metrics2", BACKGROUND, ""), 200);
+    asks(t->a, POST("/a/metrics", BACKGROUND, ""), 200);
+}
+
+static void what_a_worker_has_announced_is_a_function_whatever_its_name(void **state)
+{
+    struct web *t = *state;
+
+    http_can_do(t->w, "metrics");
+    waits(t->a, http_get("/metrics", ""));
+    (void)grabs(t->w, "metrics", "");
+    asks(t->b, http_get("/healthz", ""), 404);
+}
+
+static void what_is_offered_is_a_function_whatever_its_name(void **state)
+{
+    static char offered[] = "f health*";
+    struct web *t = *state;
+
+    t->settings.functions = offered;
+    asks(t->a, POST("/healthz", BACKGROUND, ""), 200);
+    asks(t->a, POST("/metrics", BACKGROUND, ""), 403);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,9 +415,14 @@ int main(void)
         HTTP(an_origin_that_is_none_is_not_echoed),
         HTTP(a_preflight_is_answered_where_the_origin_is_named),
         HTTP(without_an_origin_a_page_of_another_site_is_refused),
+        HTTP(a_page_of_another_site_is_known_by_its_address),
+        HTTP(a_referer_of_our_own_or_of_a_named_page_may_call),
         HTTP(a_job_is_not_shown_to_an_unknown_page),
         HTTP(only_what_is_offered_is_submitted),
         HTTP(a_job_of_a_function_that_is_not_offered_is_not_there),
+        HTTP(what_is_asked_for_unasked_is_no_job),
+        HTTP(what_a_worker_has_announced_is_a_function_whatever_its_name),
+        HTTP(what_is_offered_is_a_function_whatever_its_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

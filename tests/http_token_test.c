@@ -127,14 +127,25 @@ static void a_token_is_for_the_functions_of_its_globs(void **state)
     assert_int_equal(http_jobs(t), 5);
 }
 
-static void with_tokens_pages_need_nothing_else(void **state)
+#define ELSEWHERE "Host: tandem:8080\r\n"
+
+static void a_token_proves_more_than_a_host_or_a_page(void **state)
 {
     struct web *t = *state;
 
     asks(t->a,
-         POST("/f", BACKGROUND ALPHA "Origin: http://x\r\nSec-Fetch-Site: cross-site\r\n", ""),
+         POST("/f",
+              BACKGROUND ALPHA "Origin: http://x\r\nSec-Fetch-Site: cross-site\r\n"
+                               "Referer: http://x/\r\n",
+              ""),
          200);
-    asks(t->a, SLICE("POST /f HTTP/1.1\r\nHost: evil.example\r\n" ALPHA "\r\n"), 403);
+    asks(t->a, SLICE("POST /f HTTP/1.1\r\n" ELSEWHERE ALPHA BACKGROUND "\r\n"), 200);
+    asks(t->a, SLICE("GET /-/jobs/" GEAR_PREFIX "1 HTTP/1.1\r\n" ELSEWHERE ALPHA "\r\n"), 200);
+    asks(t->a, SLICE("OPTIONS /f HTTP/1.1\r\n" ELSEWHERE "\r\n"), 204);
+    assert_int_equal(http_jobs(t), 2);
+    asks(t->a, SLICE("POST /f HTTP/1.1\r\n" ELSEWHERE BACKGROUND "\r\n"), 401);
+    asks(t->a, SLICE("POST /f HTTP/1.1\r\n" ELSEWHERE GAMMA BACKGROUND "\r\n"), 403);
+    assert_int_equal(http_jobs(t), 2);
 }
 
 static void options_and_a_head_of_the_root_need_no_token(void **state)
@@ -261,7 +272,7 @@ int main(void)
         TOKENS(without_a_good_token_nothing_is_done),
         TOKENS(the_hash_itself_is_no_token),
         TOKENS(a_token_is_for_the_functions_of_its_globs),
-        TOKENS(with_tokens_pages_need_nothing_else),
+        TOKENS(a_token_proves_more_than_a_host_or_a_page),
         TOKENS(options_and_a_head_of_the_root_need_no_token),
         TOKENS(jobs_of_other_functions_are_not_there),
         TOKENS(globs_and_offers_must_both_match),

@@ -358,8 +358,8 @@ void rig_run(struct rig *rig)
     bool ran = true;
 
     while (ran) {
-        ran = turn_of_peers(rig);
         broker_tick(rig->broker, rig->now);
+        ran = turn_of_peers(rig);
         ran |= broker_settle(rig->broker);
         for (struct peer *peer = rig->peers; peer; peer = peer->next) {
             ran |= may_run(peer) || (peer->dropped && !peer->closed);
