@@ -14,7 +14,7 @@
 static const char *line_end(struct slice input)
 {
     const char *at = input.ptr;
-    const char *end = at + input.len;
+    const char *end = slice_end(input);
 
     while (at < end) {
         const char *cr = memchr(at, '\r', (size_t)(end - at));

@@ -20,7 +20,7 @@ static const struct slice bad = {NULL, 0};
 static inline struct slice take_digits(struct slice rest, uint64_t max, uint64_t *number)
 {
     const char *at = rest.ptr;
-    const char *end = at + rest.len;
+    const char *end = slice_end(rest);
     uint64_t value = 0;
 
     for (; at < end; at++) {

@@ -102,7 +102,7 @@ static void charge(const struct gear_conn *conn, enum gear_type type, struct gea
 static enum gear_step take_packet(struct gear_conn *conn, struct gear_turn *turn,
                                   const struct gear_packet *packet, size_t missing)
 {
-    const char *end = packet->data.ptr + packet->data.len;
+    const char *end = slice_end(packet->data);
 
     if (gear_report_waits(conn, packet)) {
         return GEAR_STEP_AGAIN;

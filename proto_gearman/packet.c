@@ -93,7 +93,7 @@ bool gear_packet_split(enum gear_type type, struct slice body, bool whole,
                        struct gear_packet *packet)
 {
     const struct shape shape = shapes[type];
-    const char *at = body.ptr, *end = body.ptr + body.len;
+    const char *at = body.ptr, *end = slice_end(body);
     struct slice *arg = packet->args, *behind = arg + shape.args;
 
     packet->type = type;
@@ -124,7 +124,7 @@ int64_t gear_number_read(struct slice text)
         spaces++;
     }
     len = text.len - spaces < sizeof copy - 1 ? text.len - spaces : sizeof copy - 1;
-    memcpy(copy, text.ptr + spaces, len);
+    memcpy(copy, slice_at(text, spaces), len);
     copy[len] = '\0';
     return strtoll(copy, NULL, 10);
 }
