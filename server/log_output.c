@@ -3,6 +3,7 @@
 
 #include "server/clock.h"
 #include "server/log_line.h"
+#include "server/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,23 +40,51 @@ void log_output_init(struct log_output *output, enum log_level level)
     log_set_sink(output_line, output, level);
 }
 
+// What lines can be appended to.
+static bool is_log(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 &&
+           (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
+// -1 with the reason in `why`.
+static int open_file(const char *path, bool *made, struct complaint *why)
+{
+    struct place place;
+    int fd = -1;
+
+    if (place_find(&place, path, true, why)) {
+        // A pipe that nobody reads is an error, not something to wait for.
+        fd = place_open(&place, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY, 0640, made, why);
+        place_close(&place);
+    }
+    if (fd >= 0 && !is_log(fd)) {
+        complaint_set(why, "there is something else than a file");
+        (void)close(fd);
+        fd = -1;
+    }
+    if (fd < 0) {
+        complaint_wrap(why, "log_file %s: ", path);
+    }
+    return fd;
+}
+
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
                      enum log_level level, struct complaint *why)
 {
-    int fd = STDERR_FILENO;
+    bool made = false;
+    int fd = *path ? open_file(path, &made, why) : STDERR_FILENO;
 
-    if (*path) {
-        // A pipe that nobody reads is an error, not something to wait for.
-        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640);
-        if (fd < 0) {
-            complaint_set(why, "log_file %s: %s", path, strerror(errno));
-            return false;
-        }
+    if (fd < 0) {
+        return false;
     }
     if (output->fd != STDERR_FILENO) {
         (void)close(output->fd);
     }
     output->fd = fd;
+    output->made = made;
     output->format = format;
     log_set_sink(output_line, output, level);
     return true;
@@ -63,11 +92,7 @@ bool log_output_open(struct log_output *output, const char *path, enum log_forma
 
 void log_output_give(const struct log_output *output, uid_t uid, gid_t gid)
 {
-    struct stat st;
-
-    // A file with further names, or of somebody else, is not ours to give.
-    if (output->fd != STDERR_FILENO && fstat(output->fd, &st) == 0 && S_ISREG(st.st_mode) &&
-        st.st_nlink == 1 && st.st_uid == geteuid()) {
+    if (output->made) {
         int ignored = fchown(output->fd, uid, gid);
 
         (void)ignored;

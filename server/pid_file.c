@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/pid_file.h"
 
+#include "server/place.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,24 +27,27 @@ static void pid_file_held(int fd, const char *path, struct complaint *why)
                   text[0] ? text : "one that is just starting");
 }
 
-// Whether the path still leads to the file: its last holder may have removed it since we opened it.
-static bool is_in_place(int fd, const char *path)
+// Whether the file is still at its place: its last holder may have removed it since we opened it.
+static bool is_in_place(int fd, const struct place *place)
 {
     struct stat opened;
     struct stat named;
 
-    return fstat(fd, &opened) == 0 && lstat(path, &named) == 0 && opened.st_dev == named.st_dev &&
-           opened.st_ino == named.st_ino;
+    return fstat(fd, &opened) == 0 &&
+           fstatat(place->dir, place->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-// Opens and locks what is at the path now; -1 with the reason in `why`.
-static int pid_file_lock(const char *path, struct complaint *why)
+// Opens and locks what is at the place now; -1 with the reason in `why`. A file that was there
+// keeps its mode: it may be anything that somebody moved there.
+static int pid_file_lock(const struct place *place, const char *path, struct complaint *why)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+    bool made;
+    int fd = place_open(place, O_RDWR | O_NONBLOCK, 0644, &made, why);
     struct stat st;
 
     if (fd < 0) {
-        pid_file_fail(path, strerror(errno), why);
+        complaint_wrap(why, "pid_file %s: ", path);
         return -1;
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -53,7 +58,7 @@ static int pid_file_lock(const char *path, struct complaint *why)
         } else {
             pid_file_fail(path, strerror(errno), why);
         }
-    } else if (fchmod(fd, 0644) != 0 || ftruncate(fd, 0) != 0) {
+    } else if ((made && fchmod(fd, 0644) != 0) || ftruncate(fd, 0) != 0) {
         pid_file_fail(path, strerror(errno), why);
     } else {
         return fd;
@@ -64,19 +69,22 @@ static int pid_file_lock(const char *path, struct complaint *why)
 
 bool pid_file_claim(struct pid_file *file, const char *path, struct complaint *why)
 {
-    *file = (struct pid_file){.path = NULL};
-    for (;;) {
-        int fd = pid_file_lock(path, why);
+    struct place place;
+    int fd;
 
-        if (fd < 0) {
-            return false;
-        }
-        if (is_in_place(fd, path)) {
-            *file = (struct pid_file){.path = path, .fd = fd};
-            return true;
-        }
+    *file = (struct pid_file){.path = NULL};
+    if (!place_find(&place, path, false, why)) {
+        complaint_wrap(why, "pid_file %s: ", path);
+        return false;
+    }
+    while ((fd = pid_file_lock(&place, path, why)) >= 0 && !is_in_place(fd, &place)) {
         (void)close(fd);
     }
+    place_close(&place);
+    if (fd >= 0) {
+        *file = (struct pid_file){.path = path, .fd = fd};
+    }
+    return fd >= 0;
 }
 
 bool pid_file_write(const struct pid_file *file, struct complaint *why)
@@ -91,12 +99,27 @@ bool pid_file_write(const struct pid_file *file, struct complaint *why)
     return false;
 }
 
+// Only our own file: what has come into its place is another's.
+static bool pid_file_remove(const struct pid_file *file)
+{
+    struct complaint unsaid;
+    struct place place;
+    bool good;
+
+    if (!place_find(&place, file->path, false, &unsaid)) {
+        return false;
+    }
+    good = is_in_place(file->fd, &place) && unlinkat(place.dir, place.name, 0) == 0;
+    place_close(&place);
+    return good;
+}
+
 void pid_file_release(struct pid_file *file)
 {
     if (!file->path) {
         return;
     }
-    if (unlink(file->path) != 0) {
+    if (!pid_file_remove(file)) {
         // Nothing is left to be done where this fails, too: the lock goes with us.
         int ignored = ftruncate(file->fd, 0);
 

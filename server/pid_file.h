@@ -4,7 +4,8 @@
 
 // The file that names the running process. Its lock, not its being there, says that the process
 // lives: what a crash left behind is simply taken over. A file that cannot be removed at the end,
-// because the user that we became may not, is left empty.
+// because the user that we became may not, is left empty. The file is no link and has no second
+// name (see place.h): it is emptied as root.
 
 #include "core/macros.h"
 #include "server/complaint.h"

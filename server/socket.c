@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/socket.h"
 
+#include "server/place.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -138,24 +141,43 @@ static bool unix_answers(const struct sockaddr_un *addr)
     return answers;
 }
 
-// Makes way for a socket at the path.
-static bool unix_clear(const struct sockaddr_un *addr, struct complaint *why)
+// Removes a socket at the place at which nobody listens.
+static bool unix_remove(const struct place *place, const struct sockaddr_un *addr,
+                        struct complaint *why)
 {
     struct stat st;
 
-    if (lstat(addr->sun_path, &st) != 0) {
+    if (fstatat(place->dir, place->name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
         return true;
     }
     if (!S_ISSOCK(st.st_mode)) {
-        complaint_set(why, "unix:%s: there is something else than a socket", addr->sun_path);
+        complaint_set(why, "there is something else than a socket");
         return false;
     }
     if (unix_answers(addr)) {
-        complaint_set(why, "unix:%s: another process listens there", addr->sun_path);
+        complaint_set(why, "another process listens there");
         return false;
     }
-    (void)unlink(addr->sun_path);
+    (void)unlinkat(place->dir, place->name, 0);
     return true;
+}
+
+// Makes way for a socket at the path. It is bound by its path, since that is its name to clients;
+// whoever owns a directory on the way could still exchange that meanwhile, and have an empty socket
+// elsewhere for it.
+static bool unix_clear(const struct sockaddr_un *addr, struct complaint *why)
+{
+    struct place place;
+    bool good = place_find(&place, addr->sun_path, false, why);
+
+    if (good) {
+        good = unix_remove(&place, addr, why);
+        place_close(&place);
+    }
+    if (!good) {
+        complaint_wrap(why, "unix:%s: ", addr->sun_path);
+    }
+    return good;
 }
 
 static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX],
