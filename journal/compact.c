@@ -64,12 +64,21 @@ static bool may_go_on(struct journal *journal, bool room)
     return may;
 }
 
+// A job may be larger than the spare: that is made larger then.
+static bool may_copy(struct journal *journal, size_t size)
+{
+    bool room = room_to_copy(journal, size);
+
+    journal->compaction.wants = room ? 0 : size;
+    return may_go_on(journal, room);
+}
+
 // False where there is no room for it at present.
 static bool copy_job(struct journal *journal, const struct job *job, struct budget *budget)
 {
     size_t size = codec_job_size(job_variable_len(journal->broker, job));
 
-    if (!may_go_on(journal, room_to_copy(journal, size))) {
+    if (!may_copy(journal, size)) {
         return false;
     }
     (void)append_job(journal, job, 0);
@@ -116,7 +125,7 @@ static bool copy_pause(struct journal *journal, const struct queue *queue)
         return true;
     }
     if (queue_mark(queue) == (uint32_t)journal->segments.first) {
-        if (!may_go_on(journal, room_to_copy(journal, size))) {
+        if (!may_copy(journal, size)) {
             return false;
         }
         (void)append_pause(journal, queue);
@@ -186,6 +195,7 @@ void compact_step(struct journal *journal)
                journal->failing_at == NSEC_NEVER &&
                (at->runs || is_unsound(journal) || is_wanted(journal));
     at->blocked = false;
+    at->wants = 0;
     if (at->runs) {
         empty_oldest(journal);
     }

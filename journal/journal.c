@@ -36,8 +36,7 @@ struct journal *journal_new(const struct journal_settings *settings, const struc
         return NULL;
     }
     journal->settings = *settings;
-    journal->settings.segment_size = journal_round_up(settings->segment_size, SEGMENT_UNIT);
-    room_learn_size(journal, codec_job_size(CODEC_NAMES_MAX + settings->body_max));
+    journal->settings.segment_size = room_segment_size(settings->segment_size);
     journal->io = io;
     journal->hand = *hand;
     journal->failing_at = NSEC_NEVER;
@@ -176,6 +175,16 @@ static bool begin(struct journal *journal, struct journal_error *why)
     return true;
 }
 
+// For a job that is larger than a segment; true once it is.
+static bool makes_spare_larger(struct journal *journal)
+{
+    bool wanted = journal->compaction.wants > 0;
+
+    while (wanted && journal->spare && room_spare_lacks_copy(journal) && do_next(journal)) {
+    }
+    return wanted && journal->spare && !room_spare_lacks_copy(journal);
+}
+
 // One step of emptying old segments. False where it gets nowhere.
 static bool renew_step(struct journal *journal)
 {
@@ -189,7 +198,7 @@ static bool renew_step(struct journal *journal)
     }
     (void)do_next(journal);
     return !journal->compaction.blocked || waited || journal->total_migrated > migrated ||
-           journal->segments.count < count;
+           journal->segments.count < count || makes_spare_larger(journal);
 }
 
 // What was damaged is not needed once all its jobs are written anew.
@@ -263,6 +272,9 @@ nsec_t journal_next_due(const struct journal *journal)
     }
     if (journal->care_at > now) {
         due_at = sooner(due_at, journal->care_at);
+    }
+    if (journal->compaction.wants && journal->compaction.retry_at > now) {
+        due_at = sooner(due_at, journal->compaction.retry_at);
     }
     if (journal->dirty_at != NSEC_NEVER) {
         nsec_t sync_at = nsec_add(journal->dirty_at, journal->settings.sync_every_for);

@@ -37,8 +37,7 @@ struct journal;
 
 struct journal_settings {
     nsec_t sync_every_for; // 0: before anybody is told; NSEC_NEVER: the system decides
-    uint64_t segment_size; // bytes of a file; made larger where a job would not fit
-    size_t body_max;       // the longest body that anybody may hand in
+    uint64_t segment_size; // bytes of a file; a job too large for that has a larger file
     size_t max_pending;    // bytes that wait for the disk before submitters are not read
     nsec_t fail_for;       // how long nothing may succeed before those who wait are given up
     uint64_t secret;       // random

@@ -16,7 +16,7 @@
 #define PROMISE_END ((uint64_t)CODEC_END_SIZE + CODEC_NUMBER_SIZE)
 #define PROMISE_BURIAL ((uint64_t)CODEC_CHANGE_SIZE + CODEC_NUMBER_SIZE)
 
-// Sizes of segments are multiples of this, and leave so much beside the largest record.
+// Sizes of segments are multiples of this.
 #define SEGMENT_UNIT UINT64_C(4096)
 
 // Ids are given out from blocks of this size.
@@ -31,6 +31,9 @@ struct compaction {
     uint64_t id;     // the next one to look at; 0: the run's first
     uint32_t queue;  // cursor over queues
     uint64_t paused; // bytes that their pauses take
+    size_t wants;    // bytes of the record that it has no room for; 0: it has
+    nsec_t retry_at; // the spare is not made larger for that before: the disk had no room
+    bool told;       // ... and that was logged
 };
 
 struct journal {
@@ -148,8 +151,8 @@ uint64_t ledger_used(const struct journal *journal);
 // Whether the memory is there that an append may need.
 bool room_has_memory(struct journal *journal);
 bool room_memory_is_low(const struct journal *journal);
-// Makes segments from now on large enough for a record of that size.
-void room_learn_size(struct journal *journal, size_t size);
+// The size that segments have where so much is asked for: room for any record but a job's is there.
+uint64_t room_segment_size(uint64_t asked);
 // Whether compaction may write a record of that size.
 bool room_to_copy(const struct journal *journal, size_t size);
 // Whether it may say that a segment is empty.
@@ -166,6 +169,11 @@ struct segment *room_too_small(const struct journal *journal);
 uint64_t room_wanted(const struct journal *journal, const struct segment *segment);
 // Whether the spare has a segment's worth beside all promises.
 bool room_spare_suffices(const struct journal *journal);
+// What the spare should have: so much beside all promises, and some more, since these may grow
+// while it waits; more where compaction waits for a place for a job that is larger than a segment.
+uint64_t room_spare_size(const struct journal *journal);
+// Whether the spare has less than that job needs.
+bool room_spare_lacks_copy(const struct journal *journal);
 // Makes `next` the current segment. The row has room for it.
 void room_follow(struct journal *journal, struct segment *next);
 // Notes, for the head of the current segment and for the books, where those before it end.

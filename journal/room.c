@@ -72,22 +72,35 @@ static size_t size_of(const struct journal *journal, const struct record *record
     UNREACHABLE();
 }
 
-// The longest body may be set higher while the process runs.
-void room_learn_size(struct journal *journal, size_t size)
+uint64_t room_segment_size(uint64_t asked)
 {
-    uint64_t least =
-        CODEC_SEGMENT_HEAD + size + PROMISE_END + PROMISE_BURIAL + SLACK + SEGMENT_UNIT;
+    const uint64_t least = CODEC_SEGMENT_HEAD + CODEC_JOB_FIXED + CODEC_NAMES_MAX + PROMISE_END +
+                           PROMISE_BURIAL + SLACK + SEGMENT_UNIT;
 
-    if (journal->settings.segment_size < least) {
-        journal->settings.segment_size = journal_round_up(least, SEGMENT_UNIT);
-    }
+    return journal_round_up(asked > least ? asked : least, SEGMENT_UNIT);
 }
 
-// What goes beyond the current segment must find room on the disk later: there must be plenty now.
+// Whether no segment of the usual size has room for the record, not even an empty one.
+static bool is_oversize(const struct journal *journal, uint64_t size)
+{
+    return CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SLACK + PROMISE_END + PROMISE_BURIAL >
+           journal->settings.segment_size;
+}
+
+// Such a record has a file of its own: the spare, made larger before it is written.
+static bool begins_file(const struct journal *journal, uint64_t size)
+{
+    return journal->spare && is_oversize(journal, size);
+}
+
+// What goes beyond a segment must find room on the disk later: there must be plenty now.
 static bool may_overflow(const struct journal *journal, uint64_t size)
 {
-    uint64_t wanted = journal->current->end + journal->promised + size + SLACK;
-    uint64_t beyond = wanted > journal->current->size ? wanted - journal->current->size : 0;
+    bool begins = begins_file(journal, size);
+    const struct segment *segment = begins ? journal->spare : journal->current;
+    uint64_t end = begins ? CODEC_SEGMENT_HEAD : segment->end;
+    uint64_t wanted = end + journal->promised + size + SLACK;
+    uint64_t beyond = wanted > segment->size ? wanted - segment->size : 0;
 
     return beyond == 0 || beyond <= journal->io->room(journal->io->disk) / OVERFLOW_SHARE;
 }
@@ -100,7 +113,6 @@ bool room_is_there(struct journal *journal, const struct record *record)
     if (journal->given_up || !room_has_memory(journal)) {
         return false;
     }
-    room_learn_size(journal, size);
     if (journal->full) {
         return record->kind != RECORD_SUBMIT && fits_current(journal, size, extra + SLACK);
     }
@@ -137,9 +149,30 @@ uint64_t room_wanted(const struct journal *journal, const struct segment *segmen
     return journal->failures > 0 ? least : least + journal->settings.segment_size / 4;
 }
 
+// What a file needs beside promises to take the record that compaction waits to copy.
+static uint64_t copy_needs(const struct journal *journal)
+{
+    size_t size = journal->compaction.wants;
+
+    return size ? CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SLACK : 0;
+}
+
 bool room_spare_suffices(const struct journal *journal)
 {
     return journal->spare->size >= journal->settings.segment_size + journal->promised;
+}
+
+uint64_t room_spare_size(const struct journal *journal)
+{
+    uint64_t size = journal->settings.segment_size;
+    uint64_t copy = copy_needs(journal);
+
+    return (copy > size ? copy : size) + journal->promised + journal->promised / 8;
+}
+
+bool room_spare_lacks_copy(const struct journal *journal)
+{
+    return journal->spare->size < copy_needs(journal) + journal->promised;
 }
 
 bool room_to_copy(const struct journal *journal, size_t size)
@@ -185,7 +218,8 @@ void room_choose(struct journal *journal, size_t size, uint64_t extra)
     bool full = journal->current->end + size > journal->settings.segment_size ||
                 !fits_current(journal, size, extra + SLACK);
 
-    if (full && fits_spare(journal, size, extra + SLACK)) {
+    if (full && (fits_spare(journal, size, extra + SLACK) ||
+                 (begins_file(journal, size) && !fits_current(journal, size, extra + SLACK / 2)))) {
         struct segment *spare = journal->spare;
 
         journal->spare = NULL;

@@ -188,6 +188,28 @@ static void care_failed(struct journal *journal)
              log_string("why", strerror(journal->task.error)));
 }
 
+// The spare is a good one still.
+static void cannot_copy(struct journal *journal)
+{
+    struct compaction *at = &journal->compaction;
+
+    at->retry_at = nsec_add(journal_present(journal), CARE_RETRY);
+    if (!at->told) {
+        at->told = true;
+        log_warn("journal_cannot_copy", log_number("bytes", (int64_t)at->wants),
+                 log_string("why", strerror(journal->task.error)));
+    }
+}
+
+static void spare_not_resized(struct journal *journal)
+{
+    if (room_spare_suffices(journal) && room_spare_lacks_copy(journal)) {
+        cannot_copy(journal);
+    } else {
+        has_no_room(journal);
+    }
+}
+
 static void take_in_failure(struct journal *journal)
 {
     switch (journal->task.kind) {
@@ -203,7 +225,7 @@ static void take_in_failure(struct journal *journal)
             has_no_room(journal);
             fail_for_now(journal);
         } else if (journal->task.segment == journal->spare) {
-            has_no_room(journal);
+            spare_not_resized(journal);
         } else {
             care_failed(journal);
         }
@@ -246,19 +268,12 @@ static void take_in(struct journal *journal)
 // Care
 //
 
-// What the spare should have: a segment's worth beside all promises, and some more, since these may
-// grow while it waits.
-static uint64_t spare_size(const struct journal *journal)
-{
-    return journal->settings.segment_size + journal->promised + journal->promised / 8;
-}
-
 static bool prepare(struct journal *journal)
 {
     struct segment *segment = segment_new(0, turn_draw_salt(journal));
 
     journal->task =
-        (struct task){.kind = TASK_PREPARE, .segment = segment, .size = spare_size(journal)};
+        (struct task){.kind = TASK_PREPARE, .segment = segment, .size = room_spare_size(journal)};
     return segment && give(journal);
 }
 
@@ -301,9 +316,11 @@ static bool trim(struct journal *journal)
 
 static bool fit_spare(struct journal *journal)
 {
-    uint64_t size = spare_size(journal);
+    uint64_t size = room_spare_size(journal);
+    bool lacks =
+        room_spare_lacks_copy(journal) && journal->compaction.retry_at <= journal_present(journal);
 
-    if (!room_spare_suffices(journal) || journal->spare->size > size + size / 8) {
+    if (!room_spare_suffices(journal) || lacks || journal->spare->size > size + size / 8) {
         return resize(journal, journal->spare, size);
     }
     return false;
@@ -313,7 +330,7 @@ static bool fit_spare(struct journal *journal)
 static bool fit_current(struct journal *journal)
 {
     const struct segment *current = journal->current;
-    uint64_t size = spare_size(journal);
+    uint64_t size = room_spare_size(journal);
 
     return current->published && current->size - current->end > size + size / 8 &&
            resize(journal, journal->current, current->end + size);

@@ -94,7 +94,7 @@ static const struct option journal_options[] = {
      .preset = "64M",
      .min = SETTINGS_SEGMENT_LEAST,
      .max = SETTINGS_SEGMENT_MOST,
-     .effect = "The size of a file; larger where the largest job would not fit."},
+     .effect = "The size of a file; a larger job has a file of its own."},
     {.name = "max_pending",
      .kind = OPTION_SIZE,
      .offset = offsetof(struct store_settings, max_pending),
@@ -232,33 +232,6 @@ struct settings *settings_load(const struct settings_source *source, struct comp
 failed:
     settings_free(settings);
     return NULL;
-}
-
-// The value of the front-end's key that limits bodies, 0 where it has none.
-static uint64_t body_max_of(const struct frontend *frontend, const void *options)
-{
-    for (const struct option *option = frontend->options; option && option->name; option++) {
-        if (!option->section &&
-            (strcmp(option->name, "max_job_size") == 0 || strcmp(option->name, "max_body") == 0)) {
-            return *(const uint64_t *)(const void *)((const char *)options + option->offset);
-        }
-    }
-    return 0;
-}
-
-size_t settings_body_max(const struct settings *settings)
-{
-    uint64_t most = 0;
-
-    for (size_t i = 0; i < FRONTENDS; i++) {
-        const struct protocol_settings *protocol = &settings->protocols[i];
-        uint64_t size = body_max_of(frontends[i], protocol->options);
-
-        if (*protocol->listen && size > most) {
-            most = size;
-        }
-    }
-    return (size_t)most;
 }
 
 void settings_free(struct settings *settings)

@@ -60,9 +60,6 @@ struct settings_source {
 struct settings *settings_load(const struct settings_source *source,
                                struct complaint *why) MUST_USE;
 
-// The longest body that a protocol takes which listens.
-size_t settings_body_max(const struct settings *settings);
-
 // NULL is allowed.
 void settings_free(struct settings *settings);
 

@@ -58,7 +58,6 @@ static bool make_journal(struct store *store, const struct settings *settings, b
 {
     const struct store_settings *ours = &settings->journal;
     struct journal_settings theirs = {.segment_size = ours->segment_size,
-                                      .body_max = settings_body_max(settings),
                                       .max_pending = (size_t)ours->max_pending,
                                       .fail_for = nsec_from_seconds((uint64_t)ours->fail_timeout),
                                       .secret = facts_secret(),

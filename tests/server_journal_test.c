@@ -195,6 +195,21 @@ static void large_jobs_survive_small_files(void **state)
     free(body);
 }
 
+// However large the jobs are that clients may submit.
+static void a_file_has_the_size_that_was_asked_for(void **state)
+{
+    struct den *den = *state;
+    char dir[SETTING_MAX];
+    int client;
+
+    PROCESS_START(&den->process, ANY_PORT, "--set", "gearman.listen=127.0.0.1:0", "--set",
+                  keep_in(den, dir), "--set", "journal.segment_size=2M");
+    client = client_connect(&den->process);
+    EXPECT_IN_YAML(client, "stats\r\n", "binlog-max-size: 2097152");
+    process_stop(&den->process);
+    (void)close(client);
+}
+
 // Connects to its n-th listener.
 static int connect_to(struct process *process, unsigned n)
 {
@@ -471,6 +486,7 @@ int main(void)
         DEN_TEST(jobs_survive_a_kill_when_nothing_is_synced),
         DEN_TEST(jobs_survive_a_stop_whatever_the_policy),
         DEN_TEST(large_jobs_survive_small_files),
+        DEN_TEST(a_file_has_the_size_that_was_asked_for),
         DEN_TEST(jobs_of_all_protocols_survive),
         DEN_TEST(without_a_directory_the_log_says_that_jobs_are_in_memory),
         DEN_TEST(directory_is_made_and_belongs_to_nobody_else),

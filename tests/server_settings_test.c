@@ -81,29 +81,6 @@ static void sync_is_always_never_or_a_number_of_milliseconds(void **state)
     }
 }
 
-static void largest_body_is_that_of_the_protocols_that_listen(void **state)
-{
-    static const char *const sets[] = {
-        "gearman.listen=", "http.listen=", "beanstalk.max_job_size=100k", "http.max_body=1M"};
-    struct settings_source source = {.sets = sets, .set_count = 0};
-    struct settings *settings;
-    struct complaint why;
-
-    (void)state;
-    settings = settings_load(&source, &why);
-    assert_int_equal(settings_body_max(settings), 64 << 20);
-    settings_free(settings);
-    source.set_count = 4;
-    settings = settings_load(&source, &why);
-    assert_int_equal(settings_body_max(settings), 100 << 10);
-    settings_free(settings);
-    source.sets++;
-    source.set_count--;
-    settings = settings_load(&source, &why);
-    assert_int_equal(settings_body_max(settings), 64 << 20);
-    settings_free(settings);
-}
-
 static void any_failed_allocation_fails_the_whole(void **state)
 {
     (void)state;
@@ -257,7 +234,6 @@ int main(void)
         cmocka_unit_test(set_reaches_every_section),
         cmocka_unit_test(malformed_address_is_found_when_settings_are_read),
         cmocka_unit_test(sync_is_always_never_or_a_number_of_milliseconds),
-        cmocka_unit_test(largest_body_is_that_of_the_protocols_that_listen),
         cmocka_unit_test(any_failed_allocation_fails_the_whole),
         cmocka_unit_test(example_file_has_every_key_with_its_default_and_no_other),
         cmocka_unit_test(command_line_names_file_and_settings),

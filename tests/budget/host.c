@@ -85,7 +85,6 @@ static nsec_t no_time(void)
 static void make_journal(struct host *host)
 {
     const struct journal_settings settings = {.segment_size = SEGMENT_SIZE,
-                                              .body_max = BODY_MAX,
                                               .max_pending = PENDING_MAX,
                                               .fail_for = NSEC_PER_SEC,
                                               .secret = 1,

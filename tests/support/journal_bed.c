@@ -91,12 +91,20 @@ bool bed_begin_work(struct bed *bed)
     return true;
 }
 
+// Enough for a job with the longest body, beside what every segment keeps free.
+static uint64_t segment_size_of(const struct bed_options *options)
+{
+    size_t body_max = options->body_max ? options->body_max : BODY_MAX;
+    uint64_t least = codec_job_size(CODEC_NAMES_MAX + body_max) + 5 * SEGMENT_UNIT;
+
+    return options->segment_size ? options->segment_size : least;
+}
+
 static bool start(struct bed *bed)
 {
     const struct journal_settings settings = {
         .sync_every_for = bed->options.sync_every_for,
-        .segment_size = bed->options.segment_size,
-        .body_max = bed->options.body_max ? bed->options.body_max : BODY_MAX,
+        .segment_size = segment_size_of(&bed->options),
         .max_pending = bed->options.max_pending ? bed->options.max_pending : MAX_PENDING,
         .fail_for = bed->options.fail_for ? bed->options.fail_for : SEC(5),
         .secret = 7,
@@ -203,12 +211,30 @@ void bed_free(struct bed *bed)
 // Time
 //
 
+// The size of a file, or of the largest job that has a larger one to itself.
+static uint64_t file_size(const struct bed *bed)
+{
+    const struct segments *segments = &bed->journal->segments;
+    const struct segment *removing = bed->journal->removing;
+    uint64_t most = bed_info(bed).file_max;
+
+    if (removing && removing->end > most) {
+        most = removing->end;
+    }
+    for (size_t i = 0; i < segments->count; i++) {
+        uint64_t end = segments->list[i]->end;
+
+        most = end > most ? end : most;
+    }
+    return most;
+}
+
 // No more than three times what is live, and three files.
 static void expect_bounded(struct bed *bed)
 {
     struct store_info info = bed_info(bed);
     uint64_t used = fake_disk_used(bed->disk);
-    uint64_t bound = 3 * info.live + 3 * info.file_max;
+    uint64_t bound = 3 * info.live + 3 * file_size(bed);
 
     if (used > bound) {
         fail_msg("%llu bytes on the disk (%llu by the books), %llu live, files of %llu",

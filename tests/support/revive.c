@@ -79,8 +79,7 @@ static void check_books(const struct journal *journal)
 
 void revive_begin(struct revived *revived, struct fake_disk *disk, bool repair)
 {
-    const struct journal_settings settings = {
-        .body_max = 1000, .now = stopped_clock, .repair = repair};
+    const struct journal_settings settings = {.now = stopped_clock, .repair = repair};
     const struct journal_hand no_hand = {0};
     const struct instant now = {.mono = NSEC_PER_SEC, .wall = REVIVE_WALL};
 
