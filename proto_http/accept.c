@@ -178,6 +178,21 @@ static bool answer_options(struct web_conn *conn)
     return false;
 }
 
+// Whoever balances load is told to send new jobs elsewhere.
+static bool answer_health(struct web_conn *conn)
+{
+    struct broker_info info;
+
+    broker_info(conn->shared->broker, &info);
+    if (info.draining) {
+        web_refuse(conn, &(struct web_answer){.status = 503, .extra = WEB_RETRY},
+                   status_text(STATUS_DRAINING));
+    } else {
+        web_answer(conn, &(struct web_answer){.status = 200}, SLICE(""));
+    }
+    return false;
+}
+
 static bool refuse_token(struct web_conn *conn, const char *extra, const char *why)
 {
     web_refuse(conn, &(struct web_answer){.status = 401, .extra = extra}, why);
@@ -308,8 +323,7 @@ static bool check(struct web_conn *conn, const struct web_fields *fields,
                                                        : answer_options(conn);
     }
     if (request->method == WEB_HEAD_METHOD && request->target.place == WEB_PLACE_ROOT) {
-        web_answer(conn, &(struct web_answer){.status = 200}, SLICE(""));
-        return false;
+        return answer_health(conn);
     }
     return check_target(conn, fields, framing);
 }

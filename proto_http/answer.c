@@ -270,7 +270,7 @@ void web_refuse_error(struct web_conn *conn, unsigned status, const char *why)
 void web_refuse_later(struct web_conn *conn, unsigned status, const char *why)
 {
     const struct web_answer answer = {
-        .status = code_of(conn, status), .command = "ERROR", .extra = "Retry-After: 1\r\n"};
+        .status = code_of(conn, status), .command = "ERROR", .extra = WEB_RETRY};
 
     web_refuse(conn, &answer, why);
 }

@@ -24,6 +24,10 @@ struct web_answer {
 
 #define WEB_JSON "application/json"
 #define WEB_BYTES "application/octet-stream"
+// The header of what may go better in a while.
+#define WEB_RETRY "Retry-After: 1\r\n"
+// Why a request is refused at the end of the process.
+#define WEB_STOPS "the broker stops"
 
 // Sends the head, Content-Length included, and a body that is copied.
 void web_answer(struct web_conn *conn, const struct web_answer *answer, struct slice body);

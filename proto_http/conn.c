@@ -221,3 +221,23 @@ void web_expired(void *state)
     conn->state = WEB_FINISHED;
     wire_finish(conn->wire);
 }
+
+// Whoever has sent a request, or a part of one, is told that it is not done.
+void web_going(void *state)
+{
+    struct web_conn *conn = state;
+
+    if (conn->state == WEB_WAITING) {
+        web_wait_stopped(conn);
+    } else if (conn->state == WEB_BODY || conn->state == WEB_CHUNKS ||
+               (conn->state == WEB_HEAD && conn->begun)) {
+        if (conn->request) {
+            conn->request->keep_alive = false;
+        }
+        web_refuse(conn, &(struct web_answer){.status = 503, .extra = WEB_RETRY}, WEB_STOPS);
+    }
+    web_request_free(conn->request);
+    conn->request = NULL;
+    conn->state = WEB_FINISHED;
+    conn->wire->deadline_at = NSEC_NEVER;
+}

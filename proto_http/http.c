@@ -200,5 +200,6 @@ const struct frontend http_frontend = {
     .filled = web_filled,
     .eof = conn_eof,
     .expired = web_expired,
+    .going = web_going,
     .close = conn_close,
 };

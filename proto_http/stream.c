@@ -183,6 +183,12 @@ void web_stream_timeout(struct web_conn *conn)
     send_end(conn);
 }
 
+void web_stream_fail(struct web_conn *conn, const char *why)
+{
+    send_fail(conn, why);
+    send_end(conn);
+}
+
 bool web_stream_tell(struct web_conn *conn, const struct job_event *event)
 {
     struct output *out = &conn->wire->out;

@@ -68,6 +68,22 @@ void web_wait_expired(struct web_conn *conn)
     wire_wake(conn->wire);
 }
 
+void web_wait_stopped(struct web_conn *conn)
+{
+    struct web_request *request = conn->request;
+    struct web_answer answer = about(conn, 503, NULL);
+
+    broker_unwatch(request->watch);
+    request->watch = NULL;
+    request->keep_alive = false;
+    answer.extra = WEB_RETRY;
+    if (request->stream) {
+        web_stream_fail(conn, WEB_STOPS);
+    } else {
+        web_refuse(conn, &answer, WEB_STOPS);
+    }
+}
+
 //
 // Results
 //

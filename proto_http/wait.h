@@ -16,4 +16,7 @@ void web_wait_begin(struct web_conn *conn, const struct submission *submission);
 // It has waited for too long.
 void web_wait_expired(struct web_conn *conn);
 
+// The process is about to stop: the request is answered, and its connection is not to be kept.
+void web_wait_stopped(struct web_conn *conn);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "tests/support/wire_http.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define BACKGROUND "X-Gearman-Background: 1\r\n"
@@ -355,6 +356,124 @@ static void an_asterisk_is_for_options_alone(void **state)
     assert_int_equal(http_jobs(t), 0);
 }
 
+//
+// Draining, and the end of the process
+//
+
+// HEAD / is answered so.
+static struct http_answer health(struct web *t, const char *version, unsigned status)
+{
+    struct http_answer answer;
+    char said[100];
+    int len = snprintf(said, sizeof said, "HEAD / %s\r\n" HELD "\r\n", version);
+    struct slice heard = peer_ask(t->a, slice_of(said, (size_t)len));
+
+    assert_true(http_take(&heard, true, &answer));
+    assert_int_equal(answer.status, status);
+    assert_int_equal(heard.len, 0);
+    return answer;
+}
+
+static void who_asks_how_a_broker_is_learns_that_it_drains(void **state)
+{
+    struct web *t = *state;
+    struct http_answer answer;
+
+    health(t, "HTTP/1.1", 200);
+    broker_drain(rig_broker(t->rig));
+    t->settings.status_codes = WEB_CODES_GEARMAND;
+    answer = health(t, "HTTP/1.1", 503);
+    field_is(&answer, "Retry-After", "1");
+    stays(t->a, &answer);
+    broker_end_drain(rig_broker(t->rig));
+    health(t, "HTTP/1.1", 200);
+}
+
+// What was heard is 503, because the process stops, and the connection's end.
+static void is_told_of_the_end(struct peer *peer)
+{
+    const struct http_answer *answer = answered(peer, 503);
+
+    body_is(answer, "{\"error\": \"the broker stops\"}\n");
+    field_is(answer, "Connection", "close");
+    field_is(answer, "Retry-After", "1");
+    assert_true(peer_closed(peer));
+}
+
+static void who_waits_when_the_process_stops_is_told(void **state)
+{
+    struct web *t = *state;
+
+    waits(t->a, POST("/f", "", "x"));
+    waits(t->b, POST("/f", "X-Gearman-Timeout: 1\r\n", "y"));
+    http_can_do(t->w, "f");
+    (void)grabs(t->w, "f", "x");
+    rig_stop(t->rig);
+    is_told_of_the_end(t->a);
+    is_told_of_the_end(t->b);
+    rig_advance(t->rig, SECONDS(100000));
+}
+
+static void who_waits_on_http_1_0_is_told_of_the_end_in_that_version(void **state)
+{
+    struct web *t = *state;
+
+    t->settings.status_codes = WEB_CODES_GEARMAND;
+    waits(t->a, SLICE("GET /f HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
+    rig_stop(t->rig);
+    is_told_of_the_end(t->a);
+}
+
+static void half_a_request_is_told_of_the_end(void **state)
+{
+    static const char *const halves[] = {
+        "G", "POST /f HTTP/1.1\r\n" HELD, "POST /f HTTP/1.1\r\n" HELD "Content-Length: 2\r\n\r\nx",
+        "POST /f HTTP/1.1\r\n" HELD "Transfer-Encoding: chunked\r\n\r\n2\r\nx"};
+    struct web *t = *state;
+    struct peer *peers[4];
+
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
+        peers[i] = peer_new(t->rig);
+        waits(peers[i], slice_of(halves[i], strlen(halves[i])));
+    }
+    rig_stop(t->rig);
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
+        is_told_of_the_end(peers[i]);
+        peer_free(peers[i]);
+    }
+    assert_int_equal(http_jobs(t), 0);
+}
+
+static void who_has_asked_for_nothing_is_told_nothing_of_the_end(void **state)
+{
+    struct web *t = *state;
+
+    asks(t->a, POST("/f", BACKGROUND, "x"), 200);
+    rig_stop(t->rig);
+    silent(t->a);
+    silent(t->b);
+    assert_true(peer_closed(t->a) && peer_closed(t->b));
+    assert_int_equal(http_jobs(t), 1);
+}
+
+static void a_stream_is_told_of_the_end(void **state)
+{
+    static const char end[] =
+        "event: fail\ndata: {\"handle\":\"" GEAR_PREFIX "1\",\"error\":\"the broker stops\"}\n\n";
+    struct web *t = *state;
+    struct http_answer answer;
+    struct slice heard;
+
+    peer_send(t->a, POST("/f", "Accept: text/event-stream\r\n", "x"));
+    rig_run(t->rig);
+    rig_stop(t->rig);
+    heard = peer_hear(t->a);
+    assert_true(http_take(&heard, false, &answer));
+    assert_false(answer.open);
+    assert_memory_equal(answer.body.ptr + answer.body.len - (sizeof end - 1), end, sizeof end - 1);
+    assert_true(peer_closed(t->a));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +499,12 @@ int main(void)
         HTTP(no_answer_to_a_head_has_a_body),
         HTTP(options_tell_what_is_allowed),
         HTTP(an_asterisk_is_for_options_alone),
+        HTTP(who_asks_how_a_broker_is_learns_that_it_drains),
+        HTTP(who_waits_when_the_process_stops_is_told),
+        HTTP(who_waits_on_http_1_0_is_told_of_the_end_in_that_version),
+        HTTP(half_a_request_is_told_of_the_end),
+        HTTP(who_has_asked_for_nothing_is_told_nothing_of_the_end),
+        HTTP(a_stream_is_told_of_the_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -371,6 +371,18 @@ void rig_run(struct rig *rig)
     }
 }
 
+void rig_stop(struct rig *rig)
+{
+    for (struct peer *peer = rig->peers; peer; peer = peer->next) {
+        if (!peer->closed && !peer->finished && peer->frontend->going) {
+            peer->frontend->going(peer->conn);
+        }
+        peer->finished = true;
+        peer->runnable = false;
+    }
+    rig_run(rig);
+}
+
 static nsec_t next_moment(const struct rig *rig)
 {
     nsec_t next = broker_next_due(rig->broker);

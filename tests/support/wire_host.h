@@ -56,6 +56,9 @@ void rig_advance(struct rig *rig, nsec_t span);
 // Somebody sets the wall clock forward by `span`, or back where it is negative, and turns pass.
 void rig_set_clock(struct rig *rig, nsec_t span);
 
+// The process is told to stop: nothing more is fed, and what is staged leaves.
+void rig_stop(struct rig *rig);
+
 // How often a front-end was fed so far.
 unsigned long rig_feeds(const struct rig *rig);
 
