@@ -13,6 +13,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
         return NULL;
     }
     broker->now = now;
+    calendar_begin(broker);
     broker->recorder = options->recorder;
     broker->store = options->store;
     broker->secret = options->secret;

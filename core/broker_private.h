@@ -18,6 +18,8 @@
 
 struct broker {
     struct instant now;
+    nsec_t epoch_for;   // what the broker's own calendar is ahead of the monotonic clock
+    nsec_t stepped_for; // what the wall clock has been set ahead of that calendar since it began
     const struct recorder *recorder;
     void *store;
     uint64_t secret;
@@ -96,6 +98,23 @@ struct job *broker_job(const struct broker *broker, uint64_t id);
 
 // The job of that id while this session holds it, NULL otherwise.
 struct job *broker_held(const struct session *session, uint64_t id);
+
+//
+// The broker's own calendar (calendar.c). It begins with the wall clock, runs with the monotonic
+// one, and nobody sets it: ages are counted by it.
+//
+
+void calendar_begin(struct broker *broker);
+// The clocks were read: sees whether the wall clock has been set.
+void calendar_review(struct broker *broker);
+// The present.
+uint64_t calendar_now_ms(const struct broker *broker);
+// A moment of the calendar as the wall clock says it now, and the way back, which never ends in the
+// future.
+uint64_t calendar_to_wall_ms(const struct broker *broker, uint64_t at_ms);
+uint64_t calendar_from_wall_ms(const struct broker *broker, uint64_t wall_ms);
+// How long ago that was.
+nsec_t calendar_since(const struct broker *broker, uint64_t at_ms);
 
 //
 // Keys (key.c)

@@ -44,7 +44,7 @@ void job_describe(const struct broker *broker, const struct job *job, struct job
         .on_fail = job->on_fail,
         .on_loss = job->on_loss,
         .ttr = job->ttr,
-        .created_ms = job->created_ms,
+        .created_ms = calendar_to_wall_ms(broker, job->created_ms),
         .reserves = job->reserves,
         .body = job_body(job),
         .blob = job_blob(job),

@@ -127,7 +127,7 @@ struct job *job_new(struct broker *broker, const struct job_spec *spec)
     job->queue = spec->queue->place;
     job->pri = spec->pri;
     job->ttr = whole_seconds(spec->ttr_for);
-    job->created_ms = (uint64_t)(broker->now.wall / NSEC_PER_MSEC) & ((UINT64_C(1) << 42) - 1);
+    job->created_ms = calendar_now_ms(broker) & ((UINT64_C(1) << 42) - 1);
     job->state = JOB_GONE;
     job->on_fail = spec->on_fail & 1;
     job->on_loss = spec->on_loss & 1;
@@ -235,15 +235,14 @@ void broker_job_info(const struct broker *broker, const struct job *job, struct 
 {
     const struct job_extra *extra = job->extra;
     const struct interest *interest = job_interest(job);
-    nsec_t created_at = (nsec_t)job->created_ms * NSEC_PER_MSEC;
 
     *info = (struct job_info){
         .id = job->id,
         .state = (enum job_state)job->state,
         .queue = queue_at(broker, job),
         .pri = job->pri,
-        .created_at = created_at,
-        .age_for = broker->now.wall > created_at ? broker->now.wall - created_at : 0,
+        .created_at = (nsec_t)calendar_to_wall_ms(broker, job->created_ms) * NSEC_PER_MSEC,
+        .age_for = calendar_since(broker, job->created_ms),
         .ttr_for = nsec_from_seconds(job->ttr),
         .reserves = job->reserves,
         .attempts = job->attempts,

@@ -88,7 +88,7 @@ struct job {
         uint32_t order;  // DELAYED: among delays that end at the same moment, the first set first
     };
     uint32_t ttr;             // seconds; 0: none
-    uint64_t created_ms : 42; // wall clock; enough until 2109
+    uint64_t created_ms : 42; // by the broker's calendar; enough until 2109
     uint64_t attempts : 10;
     uint64_t state : 3; // enum job_state
     uint64_t on_fail : 1;

@@ -49,10 +49,20 @@ static enum status find_queue(struct broker *broker, struct slice name, struct q
     return status;
 }
 
-// A moment of the wall clock, by the monotonic one.
-static nsec_t on_mono_clock(const struct broker *broker, nsec_t at)
+// When a delay or a pause that is to last until `at` by the wall clock ends, by the monotonic one.
+// The wall clock may have been ahead when that was written, or be behind now: it never lasts longer
+// from here on than it was to last in all.
+static nsec_t on_mono_clock(const struct broker *broker, nsec_t at, nsec_t most_for)
 {
-    return nsec_add(broker->now.mono, at - broker->now.wall);
+    nsec_t left_for = at - broker->now.wall;
+
+    return nsec_add(broker->now.mono, left_for < most_for ? left_for : most_for);
+}
+
+// A delay of no length is one that nobody knows.
+static nsec_t delay_of(const struct job_change *change)
+{
+    return change->delay ? nsec_from_seconds(change->delay) : NSEC_NEVER;
 }
 
 static struct job_place place_of(struct broker *broker, const struct job_change *change)
@@ -66,7 +76,8 @@ static struct job_place place_of(struct broker *broker, const struct job_change 
         }
     } else if (change->state == JOB_DELAYED && change->due_at > broker->now.wall) {
         place.on_wall = change->on_wall;
-        place.due_at = change->on_wall ? change->due_at : on_mono_clock(broker, change->due_at);
+        place.due_at = change->on_wall ? change->due_at
+                                       : on_mono_clock(broker, change->due_at, delay_of(change));
     } else {
         place.state = JOB_READY;
     }
@@ -120,7 +131,7 @@ static struct job *restored_new(struct broker *broker, struct queue *queue,
     }
     job->id = image->now.id;
     job->seq = job->id & JOB_SEQ_MAX;
-    job->created_ms = image->created_ms & ((UINT64_C(1) << 42) - 1);
+    job->created_ms = calendar_from_wall_ms(broker, image->created_ms) & ((UINT64_C(1) << 42) - 1);
     job->attempts = image->now.attempts & 0x3ffu;
     if (!set_counters(broker, job, image)) {
         job_free(broker, job);
@@ -268,7 +279,7 @@ enum status broker_restore_pause(struct broker *broker, struct slice name, nsec_
         return status;
     }
     if (pause_for > 0 && until_at > broker->now.wall) {
-        queue_pause(broker, paused, pause_for, on_mono_clock(broker, until_at));
+        queue_pause(broker, paused, pause_for, on_mono_clock(broker, until_at, pause_for));
     } else if (paused->paused) {
         queue_resume(broker, paused);
     }

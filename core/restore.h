@@ -8,9 +8,10 @@
 // broker_restore_finish() puts things in order: until then buried jobs may be in a wrong order,
 // and no key is held.
 //
-// Places among equals are those of the ids. A delay that is over, by the wall clock, is over. What
-// is restored does not count as put. Queues stay until broker_restore_finish(); after that, one
-// that has nothing but a pause stays until the pause is over.
+// Places among equals are those of the ids. A delay that is over, by the wall clock, is over. None,
+// unless its length is not known, and no pause lasts longer from now on than it was to last in all.
+// What is restored does not count as put. Queues stay until broker_restore_finish(); after that,
+// one that has nothing but a pause stays until the pause is over.
 //
 // What was restored before STATUS_NO_MEMORY stays, and the same call may be made again.
 
@@ -32,8 +33,8 @@ enum status broker_restore_change(struct broker *broker, enum record_kind kind,
 // The job is gone. STATUS_NOT_FOUND.
 enum status broker_restore_end(struct broker *broker, uint64_t id) MUST_USE;
 
-// A queue is paused until that moment of the wall clock; one in the past ends its pause.
-// STATUS_NO_MEMORY, STATUS_BAD_NAME, STATUS_TOO_LARGE.
+// A queue is paused until that moment of the wall clock, at most for `pause_for`; a moment in the
+// past ends its pause. STATUS_NO_MEMORY, STATUS_BAD_NAME, STATUS_TOO_LARGE.
 enum status broker_restore_pause(struct broker *broker, struct slice name, nsec_t pause_for,
                                  nsec_t until_at, const struct queue **queue) MUST_USE;
 

@@ -107,10 +107,15 @@ static bool starts_earlier(const struct broker *broker, const struct job *job,
     return wanted < left;
 }
 
-static void start_earlier(struct broker *broker, struct job *job, const struct job_place *wanted)
+static void start_earlier(struct broker *broker, struct job *job, const struct job_spec *spec,
+                          const struct job_place *wanted)
 {
     struct job_place place = *wanted;
 
+    if (place.state == JOB_DELAYED && !place.on_wall) {
+        // A restart goes by the length of the delay that holds.
+        job_set_delay(broker, job, spec->start);
+    }
     place.pri = job->pri;
     place.to_back = false;
     if (place.state == JOB_READY) {
@@ -149,7 +154,7 @@ static enum status join(struct broker *broker, struct job *job, const struct job
     submission->id = job->id;
     submission->joined = true;
     if (earlier) {
-        start_earlier(broker, job, &place);
+        start_earlier(broker, job, spec, &place);
     }
     if (hardens || earlier) {
         record_append(broker, kind, job, false);

@@ -116,6 +116,7 @@ void broker_tick(struct broker *broker, struct instant now)
 
     ENSURE(now.mono >= broker->now.mono && !broker->settling);
     broker->now = now;
+    calendar_review(broker);
     take_apart(broker);
     fall_due(broker, &broker->due_queues[CLOCK_MONO], now.mono, end_delay_mono);
     fall_due(broker, &broker->due_queues[CLOCK_WALL], now.wall, end_delay_wall);

@@ -495,7 +495,8 @@ static void pass_time(struct game *g)
         settle(g);
     }
     if (below(g, 200) == 0) {
-        g->s->now.wall += (nsec_t)below(g, 4000000000u) - SEC(2);
+        // By whole seconds: what is less is no step for ages.
+        g->s->now.wall += SEC((nsec_t)below(g, 5) - 2) * (below(g, 4) ? 1 : 1000000);
         oracle_tick(&g->o, g->s->now);
         settle(g);
     }

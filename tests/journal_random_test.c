@@ -88,7 +88,17 @@ static void go_wrong(struct bed *bed, uint64_t *dice)
     }
 }
 
-static void play_round(struct bed *bed, uint64_t *dice)
+// Somebody sets the wall clock, or the machine begins anew without a battery.
+static void set_clock(struct bed *bed, uint64_t *dice)
+{
+    static const nsec_t most[] = {SEC(2), SEC(10), SEC(86400), SEC(500000000)};
+    nsec_t step_for = (nsec_t)roll(dice, 1000) * (most[roll(dice, 4)] / 1000);
+
+    step_for = roll(dice, 2) || step_for > bed->now.wall ? step_for : -step_for;
+    bed->now.wall += step_for;
+}
+
+static void play_round(struct bed *bed, uint64_t *dice, bool steps)
 {
     // Where nothing is synced, a disk that has failed owes nothing to anybody after a power cut.
     bool cuts = bed->options.sync_every_for != NSEC_NEVER && roll(dice, 2);
@@ -103,6 +113,9 @@ static void play_round(struct bed *bed, uint64_t *dice)
     }
     fake_disk_set_budget(bed->disk, UINT64_MAX);
     bed->hand.waits = false;
+    if (steps) {
+        set_clock(bed, dice);
+    }
     bed_restart(bed, cuts ? roll(dice, 2) ? BED_CUT : BED_CUT_LATE : BED_KILLED, seed);
 }
 
@@ -115,13 +128,17 @@ static void nothing_acknowledged_is_lost_by_chance(void **state)
     for (unsigned long seed = first; seed < first + count; seed++) {
         uint64_t dice = hash_mix(seed) | 1;
         struct bed_options options = options_by_chance(&dice);
+        bool steps = roll(&dice, 3) == 0;
         struct bed *bed = bed_new(&options);
 
+        if (steps) {
+            book_let_clock_step(bed->book);
+        }
         for (int round = 0; round < ROUNDS; round++) {
             if (getenv("TANDEM_JOURNAL_SEED")) {
                 print_message("seed %lu round %d\n", seed, round);
             }
-            play_round(bed, &dice);
+            play_round(bed, &dice, steps);
         }
         bed_free(bed);
     }

@@ -46,6 +46,7 @@ struct book {
     struct version versions[VERSIONS];
     size_t count;
     size_t base; // so many were there when the book began
+    bool steps;  // the wall clock is set now and then
 };
 
 struct book *book_new(void)
@@ -59,6 +60,11 @@ struct book *book_new(void)
 void book_free(struct book *book)
 {
     free(book);
+}
+
+void book_let_clock_step(struct book *book)
+{
+    book->steps = true;
 }
 
 static uint64_t sum(struct slice bytes)
@@ -250,20 +256,38 @@ static bool same_bytes(const char *text, struct slice bytes)
     return strlen(text) == bytes.len && (bytes.len == 0 || memcmp(text, bytes.ptr, bytes.len) == 0);
 }
 
-static bool same_contract(const struct subject *subject, const struct job_image *image)
+static bool same_contract(const struct book *book, const struct subject *subject,
+                          const struct job_image *image)
 {
     const struct job_image *first = &subject->contract;
 
     return same_bytes(subject->queue, image->queue) && same_bytes(subject->name, image->key) &&
            first->key_kind == image->key_kind && first->on_fail == image->on_fail &&
            first->on_loss == image->on_loss && first->max_attempts == image->max_attempts &&
-           first->ttr == image->ttr && first->created_ms == image->created_ms &&
+           first->ttr == image->ttr && (book->steps || first->created_ms == image->created_ms) &&
            subject->body_len == image->body.len && subject->body_sum == sum(image->body);
 }
 
-// A delay that is over is over.
-static bool same_state(const struct job_change *then, const struct job_change *now, nsec_t wall)
+// A delay is over, or lasts no longer than it was to. What was over may have been so by a clock
+// that was ahead.
+static bool same_delay(const struct job_change *then, const struct job_change *now, nsec_t wall)
 {
+    if (now->state != JOB_DELAYED) {
+        return now->state == JOB_READY;
+    }
+    if (now->on_wall) {
+        return then->state == JOB_READY;
+    }
+    return now->due_at - wall <= nsec_from_seconds(then->delay);
+}
+
+// A delay that is over is over.
+static bool same_state(const struct book *book, const struct job_change *then,
+                       const struct job_change *now, nsec_t wall)
+{
+    if (book->steps && then->state != JOB_BURIED && !then->on_wall) {
+        return same_delay(then, now, wall);
+    }
     if (then->state == JOB_DELAYED && then->due_at <= wall) {
         return now->state == JOB_READY;
     }
@@ -275,7 +299,8 @@ static bool same_state(const struct job_change *then, const struct job_change *n
 }
 
 // (A submission that joined and had the job begin earlier is kept as a release.)
-static bool job_is_right(const struct subject *subject, const struct broker *broker)
+static bool job_is_right(const struct book *book, const struct subject *subject,
+                         const struct broker *broker)
 {
     const struct job *job = broker_find(broker, subject->key);
     const struct version *version = subject->at;
@@ -288,8 +313,8 @@ static bool job_is_right(const struct subject *subject, const struct broker *bro
         return false;
     }
     job_describe(broker, job, &image);
-    return same_contract(subject, &image) &&
-           same_state(&version->now, &image.now, broker_now(broker).wall) &&
+    return same_contract(book, subject, &image) &&
+           same_state(book, &version->now, &image.now, broker_now(broker).wall) &&
            version->now.pri == image.now.pri && version->now.delay == image.now.delay &&
            version->now.keyed == image.now.keyed && version->releases <= image.releases &&
            version->buries == image.buries && version->kicks == image.kicks &&
@@ -297,7 +322,8 @@ static bool job_is_right(const struct subject *subject, const struct broker *bro
            image.now.attempts <= subject->attempts_most;
 }
 
-static bool pause_is_right(const struct subject *subject, const struct broker *broker)
+static bool pause_is_right(const struct book *book, const struct subject *subject,
+                           const struct broker *broker)
 {
     const struct queue *queue = broker_queue_find((struct broker *)(uintptr_t)broker,
                                                   slice_of(subject->queue, strlen(subject->queue)));
@@ -306,16 +332,20 @@ static bool pause_is_right(const struct subject *subject, const struct broker *b
     nsec_t until_at = 0;
     bool paused = queue && queue_describe_pause(broker, queue, &pause_for, &until_at);
 
+    if (book->steps) {
+        return !paused || until_at - broker_now(broker).wall <= pause_for;
+    }
     if (!version || version->gone || version->until_at <= broker_now(broker).wall) {
         return !paused;
     }
     return paused && pause_for == version->pause_for && until_at == version->until_at;
 }
 
-static bool is_right(const struct subject *subject, const struct broker *broker)
+static bool is_right(const struct book *book, const struct subject *subject,
+                     const struct broker *broker)
 {
-    return subject->key & PAUSE_KEY ? pause_is_right(subject, broker)
-                                    : job_is_right(subject, broker);
+    return subject->key & PAUSE_KEY ? pause_is_right(book, subject, broker)
+                                    : job_is_right(book, subject, broker);
 }
 
 // The number of versions that must have survived: up to the last one that was acknowledged.
@@ -383,7 +413,7 @@ static size_t look_at(struct book *book, const struct broker *broker, size_t cou
         struct subject *subject = &book->subjects[i];
 
         if (subject->key) {
-            subject->right = is_right(subject, broker);
+            subject->right = is_right(book, subject, broker);
             wrong += !subject->right;
         }
     }
@@ -431,7 +461,7 @@ void book_expect(struct book *book, const struct broker *broker, uint64_t kept, 
         if (subject) {
             wrong -= !subject->right;
             subject->at = &book->versions[i];
-            subject->right = is_right(subject, broker);
+            subject->right = is_right(book, subject, broker);
             wrong += !subject->right;
         }
     }
