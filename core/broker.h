@@ -137,7 +137,8 @@ enum job_event_kind {
     JOB_EVENT_PROGRESS,  // numerator of denominator; data: as the worker spelt it, may be NULL
     JOB_EVENT_DATA,      // a part of the result
     JOB_EVENT_WARNING,   // a remark of the worker
-    JOB_EVENT_RETRIED,   // lost or released, to be begun anew: parts sent so far count for nothing
+    JOB_EVENT_RETRIED,   // to be begun anew: parts sent so far count for nothing. Where its last
+                         // holder may still complete the job, when another has taken it
     JOB_EVENT_COMPLETE,  // the result. This and the following are final: the watch is gone when
     JOB_EVENT_FAILED,    // the call returns
     JOB_EVENT_EXCEPTION, // failed, with the worker's explanation
@@ -356,8 +357,9 @@ void broker_nap(struct session *session);
 // that, another lease or `wait_over`.
 bool broker_unwait(struct session *session);
 
-// The job is done, and gone; its watchers get `result` (may be NULL). By its holder, or by its
-// last holder after its time to run ran out and while it is ready again. STATUS_NOT_FOUND.
+// The job is done, and gone; its watchers get `result` (may be NULL), or JOB_EVENT_FAILED where a
+// part of it was lost on its way. By its holder, or by its last holder after its time to run ran
+// out and while it is ready again. STATUS_NOT_FOUND.
 enum status broker_complete(struct session *session, uint64_t id, struct blob *result) MUST_USE;
 
 // The job cannot be done: buried or gone, as its submitter said; watchers are told
@@ -377,12 +379,19 @@ enum status broker_bury(struct session *session, uint64_t id, uint32_t pri) MUST
 enum status broker_touch(struct session *session, uint64_t id) MUST_USE;
 
 // Tells the watchers, and starts the time to run anew. `kind` is JOB_EVENT_PROGRESS, _DATA or
-// _WARNING; `data` may be NULL. By its holder. STATUS_NOT_FOUND, STATUS_NO_MEMORY.
+// _WARNING; `data` may be NULL. By its holder, or by its last holder as in broker_complete(), which
+// gets no new time by it. STATUS_NOT_FOUND, STATUS_NO_MEMORY: data that is refused so is lost, as
+// below.
 enum status broker_report(struct session *session, uint64_t id,
                           const struct job_event *event) MUST_USE;
 
-// Whether so much is still to be told, of the job, which the session holds, or of all jobs, that it
-// should report no more before broker_settle() has caught up: watches may be very many.
+// Data that whoever may report it has reported could not be taken in: unless the job is begun anew,
+// its completion is told as a failure, so that a part is never taken for the whole. A job that the
+// session may not report about is left alone.
+void broker_data_lost(struct session *session, uint64_t id);
+
+// Whether so much is still to be told, of a job that the session may report about, or of all jobs,
+// that it should report no more before broker_settle() has caught up: watches may be very many.
 bool broker_report_waits(const struct session *session, uint64_t id);
 
 //
@@ -474,7 +483,7 @@ struct job_info {
     bool durable;
     uint32_t watches;
     uint64_t numerator, denominator; // as last reported, else 0
-    bool spoken; // its holder has reported data, which who joins now does not get
+    bool spoken; // data was reported in the present attempt, which who joins now does not get
     enum key_kind key_kind;
     struct slice key, reducer; // valid as long as the job
 };

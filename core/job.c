@@ -258,7 +258,7 @@ void broker_job_info(const struct broker *broker, const struct job *job, struct 
     }
     if (extra) {
         extra_info(extra, info);
-        info->spoken = job->state == JOB_RESERVED && extra->spoken;
+        info->spoken = (job->state == JOB_RESERVED || job_expired(job)) && extra->spoken;
     }
     if (interest) {
         info->watches = interest->count;

@@ -59,9 +59,10 @@ struct job_extra {
     uint16_t reducer_len;
     bool first; // of its namesakes
     bool fail_on_limit;
-    bool spoken : 1; // data was reported under the present lease
-    bool claims : 1; // restored: held its key, and gets it back when all jobs are there
-    char names[];    // the key, then the reducer
+    bool spoken : 1;  // data was reported in the present attempt
+    bool lacking : 1; // and a part of it was lost on the way: it cannot be told as complete
+    bool claims : 1;  // restored: held its key, and gets it back when all jobs are there
+    char names[];     // the key, then the reducer
 };
 
 // What a search in a tree looks at stands side by side, the ready jobs' before all: with millions
@@ -172,6 +173,13 @@ static inline struct namesake *job_namesake(struct job_extra *extra)
 static inline struct job_extra *job_of_namesake(struct namesake *namesake)
 {
     return (struct job_extra *)(void *)(namesake + 1);
+}
+
+// Its time to run is over, and nobody has taken it since: its last holder may still report about it
+// and complete it. To its watches, the attempt goes on.
+static inline bool job_expired(const struct job *job)
+{
+    return job->state == JOB_READY && job->last_holder != 0;
 }
 
 static inline struct interest *job_interest(const struct job *job)

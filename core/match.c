@@ -27,6 +27,19 @@ nsec_t match_lease_end(const struct broker *broker, const struct job *job, nsec_
     return limit_at && limit_at < end ? limit_at : end;
 }
 
+// What an attempt said that was left open, in case its holder is only late, counts for nothing now.
+static void begin_attempt(struct job *job)
+{
+    if (!job->extra) {
+        return;
+    }
+    job->extra->spoken = false;
+    job->extra->lacking = false;
+    if (job->extra->interest && job_expired(job)) {
+        interest_retried(job->extra->interest);
+    }
+}
+
 void match_lease(struct session *session, struct job *job, const struct subscription *by)
 {
     struct broker *broker = session->broker;
@@ -44,9 +57,7 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
 
     job_count_reserve(broker, job);
     job->by_id_taken = !by;
-    if (job->extra) {
-        job->extra->spoken = false;
-    }
+    begin_attempt(job);
     if (fresh) {
         job_begin(broker, job, &held);
     } else {

@@ -52,6 +52,17 @@ static bool attempts_spent(const struct job *job)
     return job->extra && job->extra->max_attempts > 0 && job->attempts >= job->extra->max_attempts;
 }
 
+// A holder that is only late may still complete the job: what it said so far stays good until
+// another takes the job.
+static void tell_loss(struct interest *interest, enum loss loss)
+{
+    if (interest && loss == LOSS_TTR) {
+        interest_expired(interest);
+    } else if (interest) {
+        interest_retried(interest);
+    }
+}
+
 void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
 {
     const struct session *holder = holder_of(broker, job);
@@ -73,9 +84,7 @@ void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
     } else {
         ready.to_back = job->on_loss == ON_LOSS_BACK;
         ready.last_holder = loss == LOSS_TTR ? holder->number : 0;
-        if (job_interest(job)) {
-            interest_retried(job_interest(job));
-        }
+        tell_loss(job_interest(job), loss);
         match_ready(broker, job, &ready);
     }
 }

@@ -158,11 +158,16 @@ void interest_free(struct interest *interest)
     slab_free(&interest->broker->slab, interest, sizeof *interest);
 }
 
-void interest_retried(struct interest *interest)
+void interest_expired(struct interest *interest)
 {
     interest->has_progress = false;
     interest->numerator = 0;
     interest->denominator = 0;
+}
+
+void interest_retried(struct interest *interest)
+{
+    interest_expired(interest);
     if (interest->count > 0) {
         interest->retried.what.kind = JOB_EVENT_RETRIED;
         add_event(&interest->retried);

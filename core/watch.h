@@ -63,6 +63,9 @@ void watch_drop(struct watch *watch);
 // A report of the job's holder: kept as its progress, and told to the watches. STATUS_NO_MEMORY.
 enum status interest_report(struct broker *broker, struct job *job, const struct job_event *event);
 
+// The time to run is over; the attempt goes on if its holder is only late.
+void interest_expired(struct interest *interest);
+
 // The attempt that the job was in is lost.
 void interest_retried(struct interest *interest);
 

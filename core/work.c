@@ -4,14 +4,14 @@
 
 #include "core/broker_private.h"
 
-// The job that the session may still finish: the one it holds, or one that it held when the time
-// to run was over and that nobody has taken since.
+// The job that the session may still finish, or report about: the one it holds, or one that it held
+// when the time to run was over and that nobody has taken since.
 static struct job *finishable(const struct session *session, uint64_t id)
 {
     struct job *job = broker_job(session->broker, id);
 
     if (job && (holder_of(session->broker, job) == session ||
-                (job->state == JOB_READY && job->last_holder == session->number))) {
+                (job_expired(job) && job->last_holder == session->number))) {
         return job;
     }
     return NULL;
@@ -27,7 +27,11 @@ enum status broker_complete(struct session *session, uint64_t id, struct blob *r
         return STATUS_NOT_FOUND;
     }
     queue_at(session->broker, job)->ended++;
-    outcome_ended(session->broker, job, JOB_EVENT_COMPLETE, result);
+    if (job->extra && job->extra->lacking) {
+        outcome_ended(session->broker, job, JOB_EVENT_FAILED, NULL);
+    } else {
+        outcome_ended(session->broker, job, JOB_EVENT_COMPLETE, result);
+    }
     return STATUS_OK;
 }
 
@@ -121,16 +125,25 @@ enum status broker_touch(struct session *session, uint64_t id)
 
 bool broker_report_waits(const struct session *session, uint64_t id)
 {
-    const struct job *job = broker_held(session, id);
+    const struct job *job = finishable(session, id);
     const struct interest *interest = job ? job_interest(job) : NULL;
 
     return interest && interest->count > 0 &&
            (interest_untold(interest) >= BROKER_SLICE || session->broker->untold >= BROKER_SLICE);
 }
 
+// Only where others may see it: nobody can join a job that has nothing out of the ordinary.
+static void note_data(const struct job *job, bool told)
+{
+    if (job->extra) {
+        job->extra->spoken = true;
+        job->extra->lacking = job->extra->lacking || !told;
+    }
+}
+
 enum status broker_report(struct session *session, uint64_t id, const struct job_event *event)
 {
-    struct job *job = broker_held(session, id);
+    struct job *job = finishable(session, id);
     enum status status;
 
     ENSURE(!session->broker->settling);
@@ -138,12 +151,21 @@ enum status broker_report(struct session *session, uint64_t id, const struct job
         return STATUS_NOT_FOUND;
     }
     status = interest_report(session->broker, job, event);
-    if (status == STATUS_OK && event->kind == JOB_EVENT_DATA && job->extra) {
-        // Nobody can join a job that has nothing out of the ordinary.
-        job->extra->spoken = true;
+    if (event->kind == JOB_EVENT_DATA) {
+        note_data(job, status == STATUS_OK);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && job->state == JOB_RESERVED) {
         renew(session, job);
     }
     return status;
+}
+
+void broker_data_lost(struct session *session, uint64_t id)
+{
+    const struct job *job = finishable(session, id);
+
+    ENSURE(!session->broker->settling);
+    if (job) {
+        note_data(job, false);
+    }
 }

@@ -46,8 +46,9 @@ static void copy_args(struct gear_body *body, const struct gear_packet *packet)
 }
 
 // The rest is received all the same: what follows it is the next message.
-static void refuse_rest(struct gear_conn *conn, size_t left)
+static void refuse_rest(struct gear_conn *conn, const struct gear_packet *packet, size_t left)
 {
+    gear_data_lost(conn, packet);
     gear_refuse(conn, GEAR_REFUSE_MEMORY);
     conn->doing.skip = left;
     conn->state = GEAR_SKIP;
@@ -58,7 +59,7 @@ void gear_body_begin(struct gear_conn *conn, const struct gear_packet *packet, s
     struct gear_body *body = malloc(sizeof *body + args_len(packet));
 
     if (!body) {
-        refuse_rest(conn, len);
+        refuse_rest(conn, packet, len);
         return;
     }
     copy_args(body, packet);
@@ -67,23 +68,26 @@ void gear_body_begin(struct gear_conn *conn, const struct gear_packet *packet, s
     conn->state = GEAR_BODY;
 }
 
-void gear_body_discard(struct gear_conn *conn)
+static void body_free(struct gear_body *body)
 {
-    struct gear_body *body = conn->doing.body;
-
-    conn->doing.body = NULL;
-    conn->state = GEAR_MESSAGE;
     blob_builder_discard(&body->data);
     free(body);
+}
+
+void gear_body_discard(struct gear_conn *conn)
+{
+    body_free(conn->doing.body);
+    conn->doing.body = NULL;
+    conn->state = GEAR_MESSAGE;
 }
 
 // No memory for the rest.
 static void give_up(struct gear_conn *conn)
 {
-    size_t missing = blob_builder_missing(&conn->doing.body->data);
+    struct gear_body *body = conn->doing.body;
 
-    gear_body_discard(conn);
-    refuse_rest(conn, missing);
+    refuse_rest(conn, &body->packet, blob_builder_missing(&body->data));
+    body_free(body);
 }
 
 // The packet may move the connection on to another state: it is carried out when the body's own is
@@ -100,6 +104,7 @@ static void finish(struct gear_conn *conn)
         body->packet.blob = data;
         gear_exec(conn, &body->packet);
     } else {
+        gear_data_lost(conn, &body->packet);
         gear_refuse(conn, GEAR_REFUSE_MEMORY);
     }
     blob_unref(data);

@@ -150,6 +150,7 @@ static enum gear_step step_known(struct gear_conn *conn, struct gear_turn *turn,
         return refuse(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
     }
     if (packet.data.len + missing > conn->shared->options->max_job_size) {
+        gear_data_lost(conn, &packet);
         return refuse(conn, turn, head, GEAR_REFUSE_LARGE_WORKLOAD);
     }
     return take_packet(conn, turn, &packet, missing);

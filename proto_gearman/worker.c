@@ -105,11 +105,19 @@ void gear_work_data(struct gear_conn *conn, const struct gear_packet *packet)
     };
 
     if (!data_of(packet, &event.data)) {
+        gear_data_lost(conn, packet);
         gear_refuse(conn, GEAR_REFUSE_MEMORY);
         return;
     }
     answer(conn, broker_report(conn->session, job_of(conn, packet), &event), GEAR_REFUSE_DATA);
     blob_unref(event.data);
+}
+
+void gear_data_lost(struct gear_conn *conn, const struct gear_packet *packet)
+{
+    if (packet->type == GEAR_WORK_DATA) {
+        broker_data_lost(conn->session, job_of(conn, packet));
+    }
 }
 
 void gear_work_complete(struct gear_conn *conn, const struct gear_packet *packet)

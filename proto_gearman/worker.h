@@ -31,4 +31,8 @@ void gear_work_complete(struct gear_conn *conn, const struct gear_packet *packet
 void gear_work_fail(struct gear_conn *conn, const struct gear_packet *packet);
 void gear_work_exception(struct gear_conn *conn, const struct gear_packet *packet);
 
+// The packet is refused before it was carried out: where its data is a part of a result, its job
+// cannot be told as complete.
+void gear_data_lost(struct gear_conn *conn, const struct gear_packet *packet);
+
 #endif

@@ -142,10 +142,16 @@ static void send_complete(struct web_conn *conn, struct blob *data)
     if (data && data->len > EVENT_MAX) {
         conn->request->result = WEB_RESULT_TOO_LARGE;
     }
-    if (conn->request->result == WEB_RESULT_TOO_LARGE) {
+    switch (conn->request->result) {
+    case WEB_RESULT_INCOMPLETE:
+        send_fail(conn, "incomplete");
+        break;
+    case WEB_RESULT_TOO_LARGE:
         send_fail(conn, "the result is too large for a stream");
-    } else {
+        break;
+    case WEB_RESULT_GATHERS:
         send_data(conn, "complete", data);
+        break;
     }
 }
 

@@ -233,7 +233,7 @@ static void every_report_starts_the_time_to_run_anew(void **state)
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
     stage_advance(s, SEC(1));
     assert_int_equal(stage_state(s, 1), JOB_READY);
-    stage_expect(s, "c progress 1 1/3; c data 1 part; c warning 1 slow; c retried 1");
+    stage_expect(s, "c progress 1 1/3; c data 1 part; c warning 1 slow");
 }
 
 static void report_without_watchers_starts_the_time_to_run_anew(void **state)

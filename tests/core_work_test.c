@@ -88,10 +88,94 @@ static void last_holder_may_complete_after_its_time_ran_out(void **state)
     assert_status(STATUS_NOT_FOUND, act_fail(w, 1, NULL));
     assert_status(STATUS_NOT_FOUND, act_release(w, 1, 0, 0));
     assert_status(STATUS_NOT_FOUND, act_bury(w, 1, 0));
-    assert_status(STATUS_NOT_FOUND, act_data(w, 1, "x"));
+    assert_status(STATUS_NOT_FOUND, act_touch(w, 1));
     assert_status(STATUS_OK, act_complete(w, 1, "late"));
     assert_int_equal(stage_state(s, 1), JOB_GONE);
-    stage_expect(s, "c retried 1; c complete 1 late");
+    stage_expect(s, "c complete 1 late");
+}
+
+static void what_a_late_holder_reports_is_part_of_what_it_completes(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *other = stage_worker(s, "other", "q");
+    struct actor *c = stage_open(s, "c");
+
+    SUBMIT(c, .ttr_for = SEC(5), .key = "k");
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_data(w, 1, "one"));
+    stage_advance(s, SEC(5));
+    assert_status(STATUS_NOT_FOUND, act_data(other, 1, "theirs"));
+    assert_status(STATUS_OK, act_data(w, 1, "two"));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    assert_true(stage_job(s, 1).spoken);
+    assert_status(STATUS_OK, act_complete(w, 1, "three"));
+    stage_expect(s, "c data 1 one; c data 1 two; c complete 1 three");
+}
+
+static void what_a_late_holder_reported_counts_until_another_takes_the_job(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *other = stage_worker(s, "other", "q");
+    struct actor *c = stage_open(s, "c");
+
+    SUBMIT(c, .ttr_for = SEC(5), .key = "k");
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_data(w, 1, "one"));
+    stage_advance(s, SEC(5));
+    stage_expect(s, "c data 1 one");
+    assert_int_equal(act_take(other), 1);
+    assert_false(stage_job(s, 1).spoken);
+    assert_status(STATUS_NOT_FOUND, act_data(w, 1, "two"));
+    stage_expect(s, "c retried 1");
+    assert_status(STATUS_OK, act_complete(other, 1, "all"));
+    stage_expect(s, "c complete 1 all");
+}
+
+static void late_holder_that_takes_its_job_again_begins_anew(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *c = stage_open(s, "c");
+
+    SUBMIT(c, .ttr_for = SEC(5));
+    assert_int_equal(act_take(w), 1);
+    stage_advance(s, SEC(5));
+    assert_status(STATUS_OK, act_take_id(w, 1));
+    stage_expect(s, "c retried 1");
+}
+
+static void completion_is_a_failure_where_data_was_lost(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *c = stage_open(s, "c");
+
+    SUBMIT(c, .key = "k");
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_data(w, 1, "one"));
+    broker_data_lost(c->session, 1);
+    broker_data_lost(w->session, 1);
+    broker_data_lost(w->session, 2);
+    assert_status(STATUS_OK, act_complete(w, 1, "three"));
+    assert_int_equal(stage_state(s, 1), JOB_GONE);
+    stage_expect(s, "c data 1 one; c failed 1");
+}
+
+static void data_that_was_lost_in_another_attempt_does_not_matter(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *c = stage_open(s, "c");
+
+    SUBMIT(c, .queue = "q");
+    assert_int_equal(act_take(w), 1);
+    broker_data_lost(w->session, 1);
+    assert_status(STATUS_OK, act_release(w, 1, 0, 0));
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_complete(w, 1, "all"));
+    stage_expect(s, "c retried 1; c complete 1 all");
 }
 
 static void late_completion_is_too_late_once_somebody_took_the_job(void **state)
@@ -433,6 +517,11 @@ int main(void)
         STORY(holder_completes),
         STORY(nobody_else_completes_fails_releases_or_buries),
         STORY(last_holder_may_complete_after_its_time_ran_out),
+        STORY(what_a_late_holder_reports_is_part_of_what_it_completes),
+        STORY(what_a_late_holder_reported_counts_until_another_takes_the_job),
+        STORY(late_holder_that_takes_its_job_again_begins_anew),
+        STORY(completion_is_a_failure_where_data_was_lost),
+        STORY(data_that_was_lost_in_another_attempt_does_not_matter),
         STORY(late_completion_is_too_late_once_somebody_took_the_job),
         STORY(late_completion_is_refused_after_a_limit),
         STORY(late_completion_is_refused_after_giving_back),

@@ -104,7 +104,9 @@ static void the_last_holder_may_finish_late(void **state)
     begin(t);
     rig_advance(t->rig, SECONDS(10));
     gear_says(t->b, REQ(WORK_COMPLETE, H(1), "from a stranger"), NO_SUCH_RESULT);
-    gear_says(t->a, REQ(WORK_STATUS, H(1), "1", "2"), NO_SUCH_RESULT);
+    gear_says(t->b, REQ(WORK_STATUS, H(1), "1", "2"), NO_SUCH_RESULT);
+    gear_says(t->a, MANY(REQ(WORK_STATUS, H(1), "1", "2"), REQ(WORK_DATA, H(1), "part")), NOTHING);
+    jobs_are(t, "f", JOB_READY, 1);
     gear_says(t->a, REQ(WORK_FAIL, H(1)), NO_SUCH_RESULT);
     gear_says(t->a, REQ(WORK_COMPLETE, H(1), "late"), NOTHING);
     job_is_gone(t, 1);

@@ -116,13 +116,18 @@ static void each_allocation_of_a_long_workload_may_fail(void **state)
     }
 }
 
-// What a client of job 1 has heard when that job is gone: its end, unless it was not served.
-static void knows_the_end(struct peer *client, const char *result)
+// What a client of job 1 has heard when that job is gone: its end, unless it was not served; and
+// all that came before, where that end is a good one.
+static void knows_the_end(struct peer *client, const char *data, const char *result)
 {
     struct slice heard = peer_hear(client);
 
     if (!peer_failed(client) && contains(heard, RES(JOB_CREATED, H(1)))) {
-        assert_true(contains(heard, RES(WORK_COMPLETE, H(1), result)));
+        if (contains(heard, RES(WORK_COMPLETE, H(1), result))) {
+            assert_true(contains(heard, RES(WORK_DATA, H(1), data)));
+        } else {
+            assert_true(contains(heard, RES(WORK_FAIL, H(1))));
+        }
     }
 }
 
@@ -149,8 +154,8 @@ static bool work(size_t n)
     failed = nth_alloc_count() >= n;
     nth_alloc_fail(0);
     if (!broker_find(rig_broker(t->rig), 1)) {
-        knows_the_end(t->a, gear_run('r', 5000));
-        knows_the_end(t->c, gear_run('r', 5000));
+        knows_the_end(t->a, gear_run('d', 5000), gear_run('r', 5000));
+        knows_the_end(t->c, gear_run('d', 5000), gear_run('r', 5000));
     }
     gear_teardown(&state);
     return failed;

@@ -302,6 +302,61 @@ static void a_retried_job_starts_its_data_anew(void **state)
     body_is(about_job(t->b, 200, "WORK_COMPLETE"), "good end");
 }
 
+// A worker has the job of `a` and of the Gearman client `v`, said `one ` and let its time run out;
+// `b` joins only then. The job's handle.
+static const char *begin_late(struct web *t)
+{
+    const char *job;
+
+    waits(t->a, POST("/f", UNIQUE "X-Gearman-Ttr: 5\r\n", "x"));
+    gear_says(t->v, REQ(SUBMIT_JOB, "f", "u", "x"), RES(JOB_CREATED, H(1)));
+    http_can_do(t->w, "f");
+    job = grabs(t->w, "f", "x");
+    gear_says(t->w, REQ(WORK_DATA, job, "one "), NOTHING);
+    gear_hears(t->v, RES(WORK_DATA, H(1), "one "));
+    rig_advance(t->rig, SECONDS(5));
+    assert_int_equal(http_job(t, 1).state, JOB_READY);
+    waits(t->b, POST("/f", UNIQUE, "x"));
+    return job;
+}
+
+static void a_late_worker_completes_with_all_that_it_said(void **state)
+{
+    struct web *t = *state;
+    const char *job = begin_late(t);
+
+    gear_says(t->w, MANY(REQ(WORK_DATA, job, "two "), REQ(WORK_COMPLETE, job, "end")), NOTHING);
+    body_is(about_job(t->a, 200, "WORK_COMPLETE"), "one two end");
+    gear_hears(t->v, MANY(RES(WORK_DATA, H(1), "two "), RES(WORK_COMPLETE, H(1), "end")));
+    about_job(t->b, 500, NULL);
+}
+
+static void another_takes_the_job_of_a_late_worker_and_says_it_all(void **state)
+{
+    struct web *t = *state;
+    const char *job = begin_late(t);
+    struct peer *other = peer_new_other(t->rig);
+
+    http_can_do(other, "f");
+    grabs(other, "f", "x");
+    gear_fails(t->w, REQ(WORK_DATA, job, "two "), "JOB_NOT_FOUND");
+    gear_says(other, MANY(REQ(WORK_DATA, job, "good "), REQ(WORK_COMPLETE, job, "end")), NOTHING);
+    body_is(about_job(t->a, 200, "WORK_COMPLETE"), "good end");
+    body_is(about_job(t->b, 200, "WORK_COMPLETE"), "good end");
+}
+
+static void a_result_of_which_a_part_was_refused_is_500(void **state)
+{
+    struct web *t = *state;
+    const char *job = begin(t);
+
+    t->gear_settings.max_job_size = 100;
+    gear_says(t->w, REQ(WORK_DATA, job, "one "), NOTHING);
+    gear_fails(t->w, REQ(WORK_DATA, job, gear_run('d', 101)), "ARGUMENT_TOO_LARGE");
+    gear_says(t->w, REQ(WORK_COMPLETE, job, "end"), NOTHING);
+    about_job(t->a, 500, "WORK_FAIL");
+}
+
 static void a_job_that_is_lost_too_often_fails(void **state)
 {
     struct web *t = *state;
@@ -446,6 +501,9 @@ int main(void)
         HTTP(who_joins_before_the_data_gets_all_of_it),
         HTTP(a_job_that_fails_is_told_to_who_joined_late),
         HTTP(a_retried_job_starts_its_data_anew),
+        HTTP(a_late_worker_completes_with_all_that_it_said),
+        HTTP(another_takes_the_job_of_a_late_worker_and_says_it_all),
+        HTTP(a_result_of_which_a_part_was_refused_is_500),
         HTTP(a_job_that_is_lost_too_often_fails),
         HTTP(without_retries_the_first_loss_is_a_failure),
         HTTP(a_job_that_is_lost_stands_behind_the_others),

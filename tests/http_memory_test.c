@@ -81,6 +81,8 @@ static bool play(struct slice said, size_t piece, size_t n, struct outcome *outc
     assert_true(heard.len < sizeof outcome->heard);
     memcpy(outcome->heard, heard.ptr, heard.len);
     outcome->len = heard.len;
+    // The last part of a result is one byte: it alone is no answer.
+    assert_false(contains(heard, SLICE("Content-Length: 1\r\n")));
     outcome->owned_up =
         lost || !peer || peer_failed(peer) || peer_dropped(peer) || contains(heard, SLICE(" 503 "));
     asks(t->b, http_get("/", ""), 404);

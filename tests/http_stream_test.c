@@ -281,7 +281,7 @@ static void what_is_refused_is_refused_without_a_stream(void **state)
     field_is(asks(t->b, POST("/f", STREAM, "x"), 503), "Content-Type", "application/json");
 }
 
-static void who_joins_late_is_told_what_is_still_to_come(void **state)
+static void who_joins_behind_data_is_not_told_that_the_rest_is_all(void **state)
 {
     struct web *t = *state;
     const char *job = begin(t);
@@ -289,8 +289,62 @@ static void who_joins_late_is_told_what_is_still_to_come(void **state)
     gear_says(t->w, REQ(WORK_DATA, job, "one"), NOTHING);
     peer_send(t->b, POST("/f", STREAM UNIQUE, "x"));
     rig_run(t->rig);
-    gear_says(t->w, REQ(WORK_COMPLETE, job, "two"), NOTHING);
-    streamed(t->b, CREATED ABOUT(2, "complete") ",\"data\":\"two\"}\n\n");
+    gear_says(t->w, MANY(REQ(WORK_DATA, job, "two"), REQ(WORK_COMPLETE, job, "end")), NOTHING);
+    streamed(t->b, CREATED ABOUT(2, "data") ",\"data\":\"two\"}\n\n" ABOUT(
+                       3, "fail") ",\"error\":\"incomplete\"}\n\n");
+}
+
+static void who_joins_late_is_told_all_of_another_attempt(void **state)
+{
+    struct web *t = *state;
+    const char *job = begin(t);
+
+    gear_says(t->w, REQ(WORK_DATA, job, "one"), NOTHING);
+    peer_send(t->b, POST("/f", STREAM UNIQUE, "x"));
+    rig_run(t->rig);
+    peer_free(t->w);
+    http_completes(t->v, "x", "end");
+    streamed(t->b,
+             CREATED ABOUT(2, "restart") "}\n\n" ABOUT(3, "complete") ",\"data\":\"end\"}\n\n");
+}
+
+// The worker `w` has the job, said `one` and let its time run out: its handle.
+static const char *begin_late(struct web *t)
+{
+    const char *job;
+
+    peer_send(t->a, POST("/f", STREAM UNIQUE "X-Gearman-Ttr: 5\r\n", "x"));
+    rig_run(t->rig);
+    http_can_do(t->w, "f");
+    job = grabs(t->w, "f", "x");
+    gear_says(t->w, REQ(WORK_DATA, job, "one"), NOTHING);
+    rig_advance(t->rig, SECONDS(5));
+    peer_send(t->b, POST("/f", STREAM UNIQUE, "x"));
+    rig_run(t->rig);
+    return job;
+}
+
+static void a_late_worker_completes_a_stream_with_all_that_it_said(void **state)
+{
+    struct web *t = *state;
+    const char *job = begin_late(t);
+
+    gear_says(t->w, REQ(WORK_COMPLETE, job, "end"), NOTHING);
+    streamed(t->a, CREATED ABOUT(2, "data") ",\"data\":\"one\"}\n\n" ABOUT(
+                       3, "complete") ",\"data\":\"end\"}\n\n");
+    streamed(t->b, CREATED ABOUT(2, "fail") ",\"error\":\"incomplete\"}\n\n");
+}
+
+static void a_stream_restarts_when_another_takes_the_job_of_a_late_worker(void **state)
+{
+    struct web *t = *state;
+
+    (void)begin_late(t);
+    http_completes(t->v, "x", "end");
+    streamed(t->a, CREATED ABOUT(2, "data") ",\"data\":\"one\"}\n\n" ABOUT(
+                       3, "restart") "}\n\n" ABOUT(4, "complete") ",\"data\":\"end\"}\n\n");
+    streamed(t->b,
+             CREATED ABOUT(2, "restart") "}\n\n" ABOUT(3, "complete") ",\"data\":\"end\"}\n\n");
 }
 
 static void what_follows_a_stream_waits_for_its_end(void **state)
@@ -410,7 +464,10 @@ int main(void)
         HTTP(a_stream_may_be_asked_for_in_one_of_several_lines),
         HTTP(a_background_job_has_no_stream),
         HTTP(what_is_refused_is_refused_without_a_stream),
-        HTTP(who_joins_late_is_told_what_is_still_to_come),
+        HTTP(who_joins_behind_data_is_not_told_that_the_rest_is_all),
+        HTTP(who_joins_late_is_told_all_of_another_attempt),
+        HTTP(a_late_worker_completes_a_stream_with_all_that_it_said),
+        HTTP(a_stream_restarts_when_another_takes_the_job_of_a_late_worker),
         HTTP(what_follows_a_stream_waits_for_its_end),
         HTTP(a_client_that_leaves_its_stream_takes_the_job_with_it),
         HTTP(the_largest_event_is_told),

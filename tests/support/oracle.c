@@ -231,12 +231,23 @@ void oracle_unwait(struct oracle *o, int session)
     o->sessions[session].pose = ORACLE_AWAKE;
 }
 
-enum status oracle_complete(struct oracle *o, int session, uint64_t id)
+// The job that the session holds, or held until its time to run was over; NULL for none.
+static struct oracle_job *finishable(struct oracle *o, int session, uint64_t id)
 {
     struct oracle_job *job = oracle_find(o, id);
 
-    if (!job || !(model_held(o, session, id) ||
-                  (job->state == JOB_READY && job->last_holder == o->sessions[session].number))) {
+    if (job && (model_held(o, session, id) ||
+                (job->state == JOB_READY && job->last_holder == o->sessions[session].number))) {
+        return job;
+    }
+    return NULL;
+}
+
+enum status oracle_complete(struct oracle *o, int session, uint64_t id)
+{
+    struct oracle_job *job = finishable(o, session, id);
+
+    if (!job) {
         return STATUS_NOT_FOUND;
     }
     model_end(o, job, "complete");
@@ -302,12 +313,14 @@ enum status oracle_touch(struct oracle *o, int session, uint64_t id)
 
 enum status oracle_data(struct oracle *o, int session, uint64_t id)
 {
-    struct oracle_job *job = model_held(o, session, id);
+    struct oracle_job *job = finishable(o, session, id);
 
-    if (job) {
-        model_tell_watchers(o, job, "data");
+    if (!job) {
+        return STATUS_NOT_FOUND;
     }
-    return oracle_touch(o, session, id);
+    model_tell_watchers(o, job, "data");
+    (void)oracle_touch(o, session, id);
+    return STATUS_OK;
 }
 
 enum status oracle_cancel(struct oracle *o, uint64_t id, bool even_held)

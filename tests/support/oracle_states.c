@@ -92,6 +92,9 @@ void model_lease(struct oracle *o, struct oracle_job *job, int session, bool by_
     struct oracle_sub *sub = &o->sessions[session].subs[job->queue];
     bool limited = !by_id && sub->limit_for;
 
+    if (job->last_holder) {
+        model_tell_watchers(o, job, "retried");
+    }
     job->state = JOB_RESERVED;
     job->holder = session;
     job->by_id = by_id;
@@ -229,7 +232,9 @@ void model_lost(struct oracle *o, struct oracle_job *job, enum loss why)
                (why == LOST_LIMIT && job->on_limit == ON_LIMIT_FAIL)) {
         model_failed(o, job);
     } else {
-        model_tell_watchers(o, job, "retried");
+        if (why != LOST_TTR) {
+            model_tell_watchers(o, job, "retried");
+        }
         if (job->plan.on_loss == ON_LOSS_BACK) {
             job->seq = ++o->stamp;
         }
