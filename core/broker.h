@@ -169,8 +169,8 @@ struct session_ops {
 // How a session chooses among its queues, where several have a ready job.
 enum choice {
     CHOICE_OLDEST, // the lowest priority number, then the job that came first
-    CHOICE_IN_TURN // the lowest priority number, then the queue it was served from least recently;
-                   // a new subscription comes after all that are there
+    CHOICE_IN_TURN // the lowest priority number, then the queue whose turn it is (MODEL.md);
+                   // a new subscription comes before all that are there
 };
 
 // STATUS_NO_MEMORY. `ops` must outlive the session.

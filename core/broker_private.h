@@ -26,7 +26,7 @@ struct broker {
     uint64_t next_id;
     uint64_t next_seq;
     uint64_t next_session;
-    uint64_t next_turn;
+    uint64_t last_turn;
     uint64_t next_burial;
     uint64_t position; // of the store, that the answer to the present verb must wait for
     uint64_t last_event;
@@ -181,9 +181,9 @@ struct job *choice_best(struct session *session, struct subscription **by);
 //
 
 void rota_init(struct session *session);
-void rota_join(struct subscription *subscription); // its turn comes last
+void rota_join(struct subscription *subscription); // its turn comes first
 void rota_leave(struct subscription *subscription);
-void rota_to_back(struct subscription *subscription); // it has just been served
+void rota_to_back(struct subscription *subscription); // it has just been served: comes last
 // The queue has nothing: the subscription is passed over until the queue opens again.
 void rota_set_aside(struct subscription *subscription);
 // Brings back those whose queues have opened; says how many queues it looked at.

@@ -11,8 +11,8 @@
 // job that was taken has paid for. Where the session takes the oldest job, this way ends at the
 // first of its queues that stands under a true bound.
 //
-// The second way goes through the session's subscriptions: where it chooses in turn, served least
-// recently first (rota.c). The other way shows how low a priority number can still be: the first
+// The second way goes through the session's subscriptions: where it chooses in turn, as they are to
+// be served (rota.c). The other way shows how low a priority number can still be: the first
 // subscription that has it is the one.
 
 #include "core/broker_private.h"

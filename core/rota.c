@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
-// Whose turn it is: the subscriptions of a session that chooses in turn, served least recently
-// first. One whose queue turns out to have nothing keeps its turn but is set aside, so that a
-// session with thousands of queues does not come across the same idle ones at every take.
+// Whose turn it is: the subscriptions of a session that chooses in turn. A new one stands before
+// all others, one that was served behind them. One whose queue turns out to have nothing keeps its
+// turn but is set aside, so that a session with thousands of queues does not come across the same
+// idle ones at every take.
 //
 // Nobody tells a session that a queue has opened, for very many may subscribe to it. The broker
 // keeps open queues in the order in which they became open, and a session that is about to choose
@@ -51,11 +52,20 @@ void rota_init(struct session *session)
     }
 }
 
+// Turns of new subscriptions fall from the middle of their range, of served ones they rise from it.
+static void draw_turn(struct subscription *subscription, bool served)
+{
+    uint64_t turn = ++subscription->session->broker->last_turn;
+
+    subscription->turn =
+        SUBSCRIPTION_TURN_MAX & (SUBSCRIPTION_TURN_MAX / 2 + (served ? turn : 0 - turn));
+    put_in(subscription);
+}
+
 void rota_join(struct subscription *subscription)
 {
     if (in_turn(subscription->session)) {
-        subscription->turn = subscription->session->broker->next_turn++ & SUBSCRIPTION_TURN_MAX;
-        put_in(subscription);
+        draw_turn(subscription, false);
     }
 }
 
@@ -68,8 +78,10 @@ void rota_leave(struct subscription *subscription)
 
 void rota_to_back(struct subscription *subscription)
 {
-    rota_leave(subscription);
-    rota_join(subscription);
+    if (in_turn(subscription->session)) {
+        take_out(subscription);
+        draw_turn(subscription, true);
+    }
 }
 
 void rota_set_aside(struct subscription *subscription)

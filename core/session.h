@@ -30,7 +30,7 @@ struct subscription {
     struct list_node in_session; // in order of subscription
     struct tree_node by_queue;
     struct list_node waiting;   // in queue->waits or queue->naps
-    uint64_t turn : 62;         // in turn: when it was last served from it, or subscribed
+    uint64_t turn : 62;         // in turn: the lowest is served first
     uint64_t aside : 1;         // in turn: its queue had nothing when it was looked at
     uint64_t fail_on_limit : 1; // terms.on_limit
     uint32_t queue;             // place in the broker's table
@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct subscription) == 72, "an idle connection is kept sm
 
 // The subscriptions of a session that chooses in turn.
 struct rota {
-    struct tree tree; // by turn: served least recently first
+    struct tree tree; // by turn
     struct list_node aside;
     size_t aside_count;
     uint64_t seen; // of the openings of queues: up to here, those set aside were brought back

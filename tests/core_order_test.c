@@ -177,7 +177,7 @@ static void oldest_chooses_by_job_and_not_by_queue(void **state)
     act_drain(w, "5 1 2 3 4");
 }
 
-static void in_turn_serves_queues_in_order_of_subscription_at_first(void **state)
+static void in_turn_serves_the_queue_that_was_subscribed_to_last_first(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open_in_turn(s, "w");
@@ -191,7 +191,7 @@ static void in_turn_serves_queues_in_order_of_subscription_at_first(void **state
     PUT(s, .queue = "b");
     PUT(s, .queue = "c");
     PUT(s, .queue = "b");
-    act_drain(w, "3 5 1 4 2 6");
+    act_drain(w, "1 5 3 2 4 6");
 }
 
 static void in_turn_still_puts_urgency_first(void **state)
@@ -226,6 +226,36 @@ static void in_turn_remembers_whom_it_was_served_from_least_recently(void **stat
     act_drain(w, "5 4 3");
 }
 
+static void in_turn_puts_a_new_queue_before_those_served_and_those_that_were_not(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_open_in_turn(s, "w");
+
+    act_subscribe(w, "a");
+    act_subscribe(w, "b");
+    for (int i = 0; i < 2; i++) {
+        PUT(s, .queue = "a");
+        PUT(s, .queue = "b");
+        PUT(s, .queue = "c");
+    }
+    assert_int_equal(act_take(w), 2);
+    act_subscribe(w, "c");
+    act_drain(w, "3 1 5 6 4");
+}
+
+static void in_turn_subscribing_again_changes_no_turn(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_open_in_turn(s, "w");
+
+    act_subscribe(w, "a");
+    act_subscribe(w, "b");
+    act_subscribe_on(w, "a", SEC(1), ON_LIMIT_RETRY);
+    PUT(s, .queue = "a");
+    PUT(s, .queue = "b");
+    act_drain(w, "2 1");
+}
+
 static void in_turn_counts_what_was_waited_for(void **state)
 {
     struct stage *s = *state;
@@ -251,9 +281,9 @@ static void each_session_has_its_own_turn(void **state)
     act_subscribe(v, "b");
     act_subscribe(w, "a");
     act_subscribe(w, "b");
-    PUT(s, .queue = "a");
-    PUT(s, .queue = "a");
     PUT(s, .queue = "b");
+    PUT(s, .queue = "b");
+    PUT(s, .queue = "a");
     assert_int_equal(act_take(v), 1);
     assert_int_equal(act_take(w), 2);
     assert_int_equal(act_take(v), 3);
@@ -289,9 +319,11 @@ int main(void)
         STORY(back_means_behind_equals_only),
         STORY(bury_changes_the_priority),
         STORY(oldest_chooses_by_job_and_not_by_queue),
-        STORY(in_turn_serves_queues_in_order_of_subscription_at_first),
+        STORY(in_turn_serves_the_queue_that_was_subscribed_to_last_first),
         STORY(in_turn_still_puts_urgency_first),
         STORY(in_turn_remembers_whom_it_was_served_from_least_recently),
+        STORY(in_turn_puts_a_new_queue_before_those_served_and_those_that_were_not),
+        STORY(in_turn_subscribing_again_changes_no_turn),
         STORY(in_turn_counts_what_was_waited_for),
         STORY(each_session_has_its_own_turn),
         cmocka_unit_test(bands_are_read_back_from_numbers),

@@ -68,18 +68,23 @@ static void priority_counts_over_all_functions_of_a_worker(void **state)
     gear_grabs(t->c, "f", "low");
 }
 
-static void functions_are_served_in_turn(void **state)
+static void functions_are_served_in_turn_the_one_offered_last_first(void **state)
 {
     struct gear *t = *state;
-    static const char *const bodies[] = {"0", "1", "2", "3", "4", "5"};
-    static const size_t turns[] = {1, 0, 3, 2, 5, 4};
+    static const char *const functions[] = {"a", "b", "c", "d"};
+    static const char *const bodies[] = {"0", "1", "2"};
+    static const char turns[][3] = {"c0", "b0", "a0", "c1", "d0", "b1",
+                                    "a1", "c2", "d1", "b2", "a2", "d2"};
 
-    for (size_t i = 0; i < 6; i++) {
-        submit(t->a, i % 2 ? "queue1" : "queue2", bodies[i]);
+    for (size_t i = 0; i < 12; i++) {
+        submit(t->a, functions[i / 3], bodies[i % 3]);
     }
-    can_do(t->c, FUNCTIONS("queue1", "queue2"));
-    for (size_t i = 0; i < 6; i++) {
-        gear_grabs(t->c, turns[i] % 2 ? "queue1" : "queue2", bodies[turns[i]]);
+    can_do(t->c, FUNCTIONS("a", "b", "c"));
+    for (size_t i = 0; i < 12; i++) {
+        if (i == 4) {
+            can_do(t->c, FUNCTIONS("d"));
+        }
+        gear_grabs(t->c, functions[turns[i][0] - 'a'], bodies[turns[i][1] - '0']);
     }
 }
 
@@ -108,22 +113,23 @@ static void each_worker_has_its_own_turn(void **state)
         submit(t->a, "f", "x");
         submit(t->a, "g", "x");
     }
-    can_do(t->b, FUNCTIONS("f", "g"));
-    can_do(t->c, FUNCTIONS("g", "f"));
+    can_do(t->b, FUNCTIONS("g", "f"));
+    can_do(t->c, FUNCTIONS("f", "g"));
     gear_grabs(t->b, "f", "x");
     gear_grabs(t->c, "g", "x");
     gear_grabs(t->b, "g", "x");
     gear_grabs(t->c, "f", "x");
 }
 
-static void a_new_function_comes_after_those_that_are_there(void **state)
+static void a_function_that_is_given_up_and_offered_again_comes_first(void **state)
 {
     struct gear *t = *state;
 
-    can_do(t->c, FUNCTIONS("f"));
+    can_do(t->c, FUNCTIONS("f", "g"));
     submit(t->a, "f", "1");
     gear_grabs(t->c, "f", "1");
-    can_do(t->c, FUNCTIONS("g"));
+    gear_says(t->c, MANY(REQ(WORK_COMPLETE, H(1), ""), REQ(CANT_DO, "f")), NOTHING);
+    can_do(t->c, FUNCTIONS("f"));
     submit(t->a, "g", "2");
     submit(t->a, "f", "3");
     gear_grabs(t->c, "f", "3");
@@ -138,7 +144,7 @@ static void a_flood_of_one_function_does_not_starve_another(void **state)
         submit(t->a, "flood", "x");
     }
     submit(t->a, "f", "y");
-    can_do(t->c, FUNCTIONS("flood", "f"));
+    can_do(t->c, FUNCTIONS("f", "flood"));
     gear_grabs(t->c, "flood", "x");
     gear_grabs(t->c, "f", "y");
     gear_grabs(t->c, "flood", "x");
@@ -150,10 +156,10 @@ int main(void)
         GEAR(jobs_of_a_function_come_in_their_order),
         GEAR(priority_comes_before_age),
         GEAR(priority_counts_over_all_functions_of_a_worker),
-        GEAR(functions_are_served_in_turn),
+        GEAR(functions_are_served_in_turn_the_one_offered_last_first),
         GEAR(the_turn_goes_to_the_function_served_least_recently),
         GEAR(each_worker_has_its_own_turn),
-        GEAR(a_new_function_comes_after_those_that_are_there),
+        GEAR(a_function_that_is_given_up_and_offered_again_comes_first),
         GEAR(a_flood_of_one_function_does_not_starve_another),
     };
 

@@ -21,8 +21,8 @@ struct line {
 
 struct model {
     struct line lines[FUNCTIONS][BANDS];
-    uint64_t turns[WORKERS][FUNCTIONS]; // 0: not offered; the least is served first
-    uint64_t last_turn;
+    int64_t turns[WORKERS][FUNCTIONS]; // 0: not offered; the least is served first
+    int64_t last_turn;
     uint32_t random;
 };
 
@@ -56,7 +56,7 @@ static void offer(struct peer *worker, struct model *model, size_t place)
 
     gear_says(worker, REQ(CAN_DO, function_name(function)), NOTHING);
     if (model->turns[place][function] == 0) {
-        model->turns[place][function] = ++model->last_turn;
+        model->turns[place][function] = -++model->last_turn;
     }
 }
 
@@ -79,7 +79,7 @@ static size_t next_function(const struct model *model, size_t place, size_t band
     size_t next = FUNCTIONS;
 
     for (size_t i = 0; i < FUNCTIONS; i++) {
-        uint64_t turn = model->turns[place][i];
+        int64_t turn = model->turns[place][i];
 
         if (turn && waits(&model->lines[i][band]) &&
             (next == FUNCTIONS || turn < model->turns[place][next])) {

@@ -62,7 +62,7 @@ void oracle_subscribe(struct oracle *o, int session, int queue, const struct ter
     struct oracle_sub *sub = &o->sessions[session].subs[queue];
 
     if (!sub->on) {
-        *sub = (struct oracle_sub){.on = true, .served = ++o->stamp};
+        *sub = (struct oracle_sub){.on = true, .served = -(int64_t)++o->stamp};
     }
     sub->limit_for = terms->limit_for;
     sub->on_limit = terms->on_limit;

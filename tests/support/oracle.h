@@ -17,7 +17,7 @@ struct oracle_sub {
     bool on;
     nsec_t limit_for;
     enum on_limit on_limit;
-    uint64_t served; // when a job was last taken from it, or the subscription was made
+    int64_t served; // when a job was last taken from it; negative: none was since it was made then
 };
 
 struct oracle_session {

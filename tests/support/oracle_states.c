@@ -104,7 +104,7 @@ void model_lease(struct oracle *o, struct oracle_job *job, int session, bool by_
     job->limit_at = limited ? o->now.mono + sub->limit_for : NSEC_NEVER;
     job->on_limit = limited ? sub->on_limit : ON_LIMIT_RETRY;
     if (!by_id) {
-        sub->served = ++o->stamp;
+        sub->served = (int64_t)++o->stamp;
     }
 }
 

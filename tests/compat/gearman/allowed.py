@@ -103,8 +103,8 @@ REPLIES = {
     "more than five words":
         "The reference hangs up without a word.",
     "order of functions":
-        "1.1.20 serves the function that was registered last first, until it is empty; 2.0 serves "
-        "one after the other in turn, and so do we.",
+        "Without --round-robin, 1.1.20 serves the function that was registered last until it is "
+        "empty; with it, and in 2.0 and here, functions take turns.",
     "priority of all functions":
         "In 1.1.20 priority counts within a function, in 2.0 and here over all of a worker's.",
 }

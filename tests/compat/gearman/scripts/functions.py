@@ -4,9 +4,10 @@
 from gearman.packets import (ALL_YOURS, CANT_DO, CAN_DO, CAN_DO_TIMEOUT, ECHO_REQ, ECHO_RES,
                              GRAB_JOB, JOB_ASSIGN, JOB_CREATED, NO_JOB, RESET_ABILITIES,
                              SET_CLIENT_ID, SUBMIT_JOB_BG, SUBMIT_JOB_HIGH_BG, SUBMIT_JOB_LOW_BG,
-                             Kind, as_request)
+                             WORK_COMPLETE, Kind, as_request)
 from gearman.pair import ENDS, STUCK, Lines
 from gearman.refusals import NOT_EXPECTED, TOO_FEW_ARGUMENTS
+from shared.scripts import servers
 
 NOBODY = "<fd> 127.0.0.1 - :"
 
@@ -107,15 +108,41 @@ def function_that_breaks_its_line_is_shown_otherwise(stage):
              ours=[Lines("with space\t0\t0\t0\t1", "tab%09here\t0\t0\t0\t1")])
 
 
-def functions_are_served_in_the_order_of_their_registration(stage):
+def functions_are_served_in_turn(stage):
     a, w = stage.client(), stage.worker("f", "g")
     for job, function in enumerate("gfgfgf", start=1):
         a.ask(SUBMIT_JOB_BG(function, "", f"{job}"), JOB_CREATED(f"#{job}"))
     w.differ("order of functions", tuple([GRAB_JOB()] * 6),
              theirs=[JOB_ASSIGN(f"#{job}", "g", f"{job}") for job in (1, 3, 5)] +
              [JOB_ASSIGN(f"#{job}", "f", f"{job}") for job in (2, 4, 6)],
-             ours=[JOB_ASSIGN(f"#{job}", "gf"[job % 2 == 0], f"{job}")
-                   for job in (2, 1, 4, 3, 6, 5)])
+             ours=[JOB_ASSIGN(f"#{job}", "gf"[job % 2 == 0], f"{job}") for job in range(1, 7)])
+
+
+@servers(flags=["--round-robin"])
+def function_offered_last_has_the_first_turn(stage):
+    a, w = stage.client(), stage.worker("a", "b", "c")
+    bodies = [f"{function}{number}" for function in "abcd" for number in range(3)]
+    for job, body in enumerate(bodies, start=1):
+        a.ask(SUBMIT_JOB_BG(body[0], "", body), JOB_CREATED(f"#{job}"))
+    for body in "c0 b0 a0 c1 + d0 b1 a1 c2 d1 b2 a2 d2".split():
+        if body == "+":
+            w.tell(CAN_DO("d"))
+        else:
+            w.ask(GRAB_JOB(), JOB_ASSIGN(f"#{bodies.index(body) + 1}", body[0], body))
+    w.ask(GRAB_JOB(), NO_JOB())
+
+
+@servers(flags=["--round-robin"])
+def function_offered_anew_has_the_first_turn_again(stage):
+    a, w = stage.client(), stage.worker("f", "g")
+    for job, function in enumerate("fgfgfg", start=1):
+        a.ask(SUBMIT_JOB_BG(function, "", f"{job}"), JOB_CREATED(f"#{job}"))
+    for job, function in ((2, "g"), (1, "f")):
+        w.ask(GRAB_JOB(), JOB_ASSIGN(f"#{job}", function, f"{job}"))
+        w.tell(WORK_COMPLETE(f"#{job}", ""))
+    w.tell(CANT_DO("f"), CAN_DO("f"))
+    for job, function in ((3, "f"), (4, "g"), (5, "f"), (6, "g")):
+        w.ask(GRAB_JOB(), JOB_ASSIGN(f"#{job}", function, f"{job}"))
 
 
 def priority_counts_for_all_functions_together(stage):
