@@ -27,6 +27,11 @@ bool flags_know(int letter)
     return letter != ':' && letter > 0 && strchr(FLAGS_LETTERS "vh", letter) != NULL;
 }
 
+bool flags_listen(const struct flags *flags)
+{
+    return flags->host || flags->port;
+}
+
 static void flags_note(struct flags *flags, const char *note)
 {
     for (size_t i = 0; i < flags->note_count; i++) {
@@ -244,7 +249,7 @@ enum fault flags_settings(const struct flags *flags, char *settings[FLAGS_SETTIN
     enum fault fault = FAULT_NONE;
 
     *count = 0;
-    if (flags->host || flags->port) {
+    if (flags_listen(flags)) {
         fault = add_listen(flags, settings, count, why);
     }
     if (fault != FAULT_NONE) {

@@ -2,9 +2,10 @@
 #ifndef TANDEM_SERVER_FLAGS_H
 #define TANDEM_SERVER_FLAGS_H
 
-// beanstalkd's own flags. Any of them puts us in beanstalkd's place, so that a unit file that
-// starts beanstalkd needs only the other binary's name. They are collected here in any order and
-// then turned into settings of ours. -v and -h are the command line's own business.
+// beanstalkd's own flags, so that a unit file that starts beanstalkd needs only the other binary's
+// name. Any of them brings beanstalkd's exit codes, but only -l and -p say where to listen: a flag
+// that is added to a configuration must not open a port or close one. They are collected here in
+// any order and then turned into settings of ours. -v and -h are the command line's own business.
 
 #include "core/macros.h"
 #include "server/complaint.h"
@@ -36,6 +37,9 @@ struct flags {
     bool sized;            /* private: segment_size is given */
     uint64_t segment_size; /* private */
 };
+
+// Whether they say where to listen: then nothing else listens unless it is told to.
+bool flags_listen(const struct flags *flags);
 
 // Whether the letter is one of beanstalkd's, with or without a value.
 bool flags_know(int letter);

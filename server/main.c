@@ -100,7 +100,7 @@ static enum fault run(const struct options *options)
     const struct settings_source source = {.path = options->config_path,
                                            .sets = options->sets,
                                            .set_count = options->set_count,
-                                           .as_beanstalkd = options->as_beanstalkd};
+                                           .beanstalk_only = flags_listen(&options->flags)};
     struct complaint why;
     struct settings *settings = settings_load(&source, &why);
     enum fault fault = FAULT_NONE;

@@ -139,16 +139,13 @@ static void settings_add(struct settings *settings, const struct config_table *t
 }
 
 // Where a front-end listens unless it is told.
-static const char *default_listen(const struct frontend *frontend, bool as_beanstalkd)
+static const char *default_listen(const struct frontend *frontend, bool beanstalk_only)
 {
-    if (!as_beanstalkd) {
-        return frontend->listen;
-    }
-    return strcmp(frontend->name, "beanstalk") == 0 ? "0.0.0.0:11300" : "";
+    return beanstalk_only && strcmp(frontend->name, "beanstalk") != 0 ? "" : frontend->listen;
 }
 
 // The tables of one front-end.
-static void settings_add_frontend(struct settings *settings, size_t index, bool as_beanstalkd)
+static void settings_add_frontend(struct settings *settings, size_t index, bool beanstalk_only)
 {
     const struct frontend *frontend = frontends[index];
     struct protocol_settings *protocol = &settings->protocols[index];
@@ -158,7 +155,7 @@ static void settings_add_frontend(struct settings *settings, size_t index, bool 
         .name = "listen",
         .kind = OPTION_TEXT,
         .offset = offsetof(struct protocol_settings, listen),
-        .preset = default_listen(frontend, as_beanstalkd),
+        .preset = default_listen(frontend, beanstalk_only),
         .effect = "Addresses to accept connections at; empty for none.",
     };
     settings_add(settings, &(struct config_table){.section = frontend->name,
@@ -181,7 +178,7 @@ static size_t options_room(const struct frontend *frontend)
 }
 
 // Makes room for what the tables describe, and lists them; false without memory.
-static bool settings_describe(struct settings *settings, bool as_beanstalkd)
+static bool settings_describe(struct settings *settings, bool beanstalk_only)
 {
     size_t room = 1;
 
@@ -204,7 +201,7 @@ static bool settings_describe(struct settings *settings, bool as_beanstalkd)
     room = 0;
     for (size_t i = 0; i < FRONTENDS; i++) {
         settings->protocols[i].options = settings->options + room;
-        settings_add_frontend(settings, i, as_beanstalkd);
+        settings_add_frontend(settings, i, beanstalk_only);
         room += options_room(frontends[i]);
     }
     return true;
@@ -214,7 +211,7 @@ struct settings *settings_load(const struct settings_source *source, struct comp
 {
     struct settings *settings = calloc(1, sizeof *settings);
 
-    if (!settings || !settings_describe(settings, source->as_beanstalkd)) {
+    if (!settings || !settings_describe(settings, source->beanstalk_only)) {
         complaint_set(why, "out of memory");
         goto failed;
     }

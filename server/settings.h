@@ -53,7 +53,7 @@ struct settings_source {
     const char *path;        // of the file, NULL for none
     const char *const *sets; // what --set said, in order
     size_t set_count;
-    bool as_beanstalkd; // its defaults: beanstalk at every IPv4 address, and nothing else
+    bool beanstalk_only; // no other protocol listens by default
 };
 
 // Defaults, then the file, then --set. NULL with the reason in `why`.

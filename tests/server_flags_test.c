@@ -14,7 +14,7 @@
 #define ARGS_MAX 8
 
 // What stands there unless a case says otherwise.
-#define LISTEN "0.0.0.0:11300"
+#define LISTEN "127.0.0.1:11300"
 #define SIZE 65535
 
 static void parse(struct options *options, const char *const *args, struct complaint *why,
@@ -37,7 +37,7 @@ static struct settings *load(const struct options *options)
 {
     const struct settings_source source = {.sets = options->sets,
                                            .set_count = options->set_count,
-                                           .as_beanstalkd = options->as_beanstalkd};
+                                           .beanstalk_only = flags_listen(&options->flags)};
     struct complaint why;
 
     return settings_load(&source, &why);
@@ -116,11 +116,25 @@ static const struct good_case {
      .verbose = true},
 };
 
+// Only -l and -p say where to listen, and then nothing else does.
+static bool says_where(const struct good_case *c)
+{
+    for (size_t i = 0; i < ARGS_MAX && c->args[i]; i++) {
+        if (c->args[i][0] == '-' && (c->args[i][1] == 'l' || strchr(c->args[i], 'p'))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void check_good(const struct good_case *c, const struct settings *settings)
 {
     const struct bean_options *bean = settings->protocols[0].options;
+    bool alone = says_where(c);
 
     assert_string_equal(settings->protocols[0].listen, c->listen ? c->listen : LISTEN);
+    assert_string_equal(settings->protocols[1].listen, alone ? "" : "127.0.0.1:4730");
+    assert_string_equal(settings->protocols[2].listen, alone ? "" : "127.0.0.1:8080");
     assert_string_equal(settings->server.user, c->user ? c->user : "");
     assert_int_equal(bean->max_job_size, c->limited ? c->limit : SIZE);
     assert_int_equal(settings->server.log_level, c->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);

@@ -40,15 +40,35 @@ static void flags_of_beanstalkd_start_it_in_its_place(void **state)
     client_expect_end(client);
 }
 
-static void without_an_address_it_listens_at_every_ipv4_address(void **state)
+static void port_alone_is_listened_at_on_every_ipv4_address(void **state)
 {
     struct process *process = &((struct den *)*state)->process;
 
     PROCESS_START(process, "-p", "0");
     process_expect(process, "listening address=0.0.0.0:", NULL);
     process_stop(process);
-    PROCESS_START(process, "-F", "--check-config", "--config", "/dev/null");
-    process_expect_exit(process, 0, "listen = 0.0.0.0:11300\n");
+}
+
+// A flag that has nothing to do with addresses opens no port and closes none.
+static void only_l_and_p_say_where_it_listens(void **state)
+{
+    static const char *const flags[] = {"-V", "-z9", "-F",  "-f7",   "-s9",
+                                        "-c", "-n",  "-b/", "-uroot"};
+    struct den *den = *state;
+    struct process *process = &den->process;
+    FILE *file = fopen(den->config, "w");
+
+    assert_non_null(file);
+    (void)fputs("[beanstalk]\nlisten = 127.0.0.2:7\n", file);
+    assert_int_equal(fclose(file), 0);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        PROCESS_START(process, flags[i], "--config", den->config, "--check-config", "--set",
+                      "gearman.listen=127.0.0.1:8");
+        process_expect_exit(process, 0, "listen = 127.0.0.2:7\n");
+        assert_non_null(strstr(process->text, "listen = 127.0.0.1:8\n"));
+        PROCESS_START(process, flags[i], "--config", "/dev/null", "--check-config");
+        process_expect_exit(process, 0, "listen = 127.0.0.1:11300\n");
+    }
 }
 
 static void unix_socket_is_an_address_for_l(void **state)
@@ -303,7 +323,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DEN_TEST(flags_of_beanstalkd_start_it_in_its_place),
-        DEN_TEST(without_an_address_it_listens_at_every_ipv4_address),
+        DEN_TEST(port_alone_is_listened_at_on_every_ipv4_address),
+        DEN_TEST(only_l_and_p_say_where_it_listens),
         DEN_TEST(unix_socket_is_an_address_for_l),
         DEN_TEST(it_ends_with_the_exit_codes_of_beanstalkd),
         DEN_TEST(pid_file_names_the_process_until_it_stops),
