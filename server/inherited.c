@@ -21,13 +21,31 @@ static bool is_usable(int fd)
     return false;
 }
 
-// The place of the front-end that the socket is for.
+// Names of sockets that nobody has named: sd_listen_fds_with_names' own where there are none, and
+// the one that systemd gives the socket of Debian's unit for beanstalkd.
+static bool is_unnamed(const char *name)
+{
+    static const char *const names[] = {"unknown", "beanstalkd.socket"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The place of the front-end that the socket is for; FRONTENDS where there is none of that name. To
+// guess would be to offer a protocol at an address that is meant for another.
 static size_t frontend_for(int fd, const char *name)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
         if (strcmp(frontends[i]->name, name) == 0) {
             return i;
         }
+    }
+    if (!is_unnamed(name)) {
+        return FRONTENDS;
     }
     log_info("inherited_by_default", log_number("fd", fd), log_string("name", name),
              log_string("protocol", frontends[0]->name));
@@ -37,6 +55,8 @@ static size_t frontend_for(int fd, const char *name)
 static bool inherited_hand(int fd, const char *name, inherited_taker take, void *context,
                            struct complaint *why)
 {
+    size_t index;
+
     if (!is_usable(fd)) {
         complaint_set(why,
                       "descriptor %d (%s), handed over in LISTEN_FDS, is not a listening "
@@ -44,7 +64,15 @@ static bool inherited_hand(int fd, const char *name, inherited_taker take, void 
                       fd, name);
         return false;
     }
-    return take(context, fd, frontend_for(fd, name), why);
+    index = frontend_for(fd, name);
+    if (index == FRONTENDS) {
+        complaint_set(why,
+                      "descriptor %d, handed over in LISTEN_FDS, is named `%s`, which is no "
+                      "protocol: FileDescriptorName= is beanstalk, gearman or http",
+                      fd, name);
+        return false;
+    }
+    return take(context, fd, index, why);
 }
 
 bool inherited_each(inherited_taker take, void *context, struct complaint *why)

@@ -3,8 +3,8 @@
 #define TANDEM_SERVER_INHERITED_H
 
 // Sockets that listen already and were handed to us by systemd (LISTEN_FDS and what belongs to
-// it). A socket whose name (FileDescriptorName=) is a front-end's goes to that front-end, any other
-// to the first one.
+// it). A socket whose name (FileDescriptorName=) is a front-end's goes to that front-end, one that
+// nobody has named to the first one; any other name is an error.
 
 #include "core/macros.h"
 #include "server/complaint.h"
@@ -18,7 +18,7 @@ typedef bool (*inherited_taker)(void *context, int fd, size_t index, struct comp
 
 // Hands over each inherited socket; the environment says nothing of them afterwards. True where
 // there are none. False with the reason in `why`: one is no stream socket of TCP or Unix that
-// listens, or was not taken; the process is not to go on then.
+// listens, has a name that says nothing, or was not taken; the process is not to go on then.
 bool inherited_each(inherited_taker take, void *context, struct complaint *why) MUST_USE;
 
 #endif

@@ -93,7 +93,7 @@ static void sockets_that_are_handed_over_serve_the_same_queues(void **state)
 {
     struct den *den = *state;
     struct process *process = &den->process;
-    struct handover handover = {.count = 2, .names = "beanstalk:backdoor"};
+    struct handover handover = {.count = 2, .names = "beanstalk:beanstalkd.socket"};
     char address[128];
     struct stat st;
     size_t from = 0;
@@ -106,7 +106,7 @@ static void sockets_that_are_handed_over_serve_the_same_queues(void **state)
     PROCESS_PREPARED(process, hand_over, &handover, "--set", "beanstalk.listen=192.0.2.1:80");
     close_all(&handover);
     process_expect(process, "listening address=127.0.0.1:", &from);
-    process_expect(process, "inherited_by_default fd=4 name=backdoor protocol=beanstalk", &from);
+    process_expect(process, "inherited_by_default fd=4 name=beanstalkd.socket protocol=", &from);
     process_expect(process, "listening address=unix:", &from);
     process_expect(process, "listen_replaced protocol=beanstalk addresses=192.0.2.1:80", &from);
     tcp = client_connect(process);
@@ -170,6 +170,19 @@ static void what_is_no_listening_socket_is_refused(void **state)
                                      .count = 1,
                                      .names = "beanstalk"},
                    words);
+}
+
+// A slip of the pen must not offer one protocol at another's address.
+static void name_that_is_no_protocol_is_refused(void **state)
+{
+    static const char *const names[] = {"htpp", "tandemd-http.socket", "Beanstalk"};
+    struct den *den = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        expect_refused(den,
+                       (struct handover){.fds = {tcp_socket(true)}, .count = 1, .names = names[i]},
+                       "which is no protocol: FileDescriptorName= is beanstalk, gearman or http");
+    }
 }
 
 static void sockets_for_another_process_are_not_touched(void **state)
@@ -246,6 +259,7 @@ int main(void)
         DEN_TEST(sockets_that_are_handed_over_serve_the_same_queues),
         DEN_TEST(socket_without_a_name_goes_to_the_first_protocol),
         DEN_TEST(what_is_no_listening_socket_is_refused),
+        DEN_TEST(name_that_is_no_protocol_is_refused),
         DEN_TEST(sockets_for_another_process_are_not_touched),
         DEN_TEST(manager_is_told_of_start_reload_and_stop),
         DEN_TEST(manager_is_not_told_of_a_start_that_failed),
