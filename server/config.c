@@ -99,11 +99,30 @@ static void reader_fail(struct config_reader *reader, int line, const struct com
     }
 }
 
+// Whether somebody may have meant the end of the value for a comment.
+static bool has_hash(const char *value)
+{
+    for (const char *hash = strchr(value, '#'); hash; hash = strchr(hash + 1, '#')) {
+        if (hash == value || hash[-1] == ' ' || hash[-1] == '\t') {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int reader_value(void *context, const char *section, const char *name, const char *value)
 {
     struct config_reader *reader = context;
     struct complaint why;
 
+    if (has_hash(value)) {
+        complaint_set(&why,
+                      "%s: a comment behind a value begins with ` ;`, or stands on a line of "
+                      "its own",
+                      name);
+        reader_fail(reader, reader->line, &why);
+        return 0;
+    }
     if (!config_set(reader->config, section, name, value, &why)) {
         reader_fail(reader, reader->line, &why);
         return 0;

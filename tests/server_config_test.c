@@ -248,6 +248,20 @@ static void error_names_the_line_and_the_reason(void **state)
     expect_refused(car, "[car\nname = x\n", 1, "neither a [section] nor");
 }
 
+// It looks like a comment, and was made a part of the value.
+static void hash_behind_a_value_is_an_error(void **state)
+{
+    struct car *car = *state;
+
+    expect_refused(car, "[car]\nname = x # the name\n", 2, "name: a comment behind a value");
+    expect_refused(car, "[car]\nname = x\t# the name\n", 2, "begins with ` ;`");
+    expect_refused(car, "[car]\nname = # none\n", 2, "or stands on a line of its own");
+    assert_true(load(car, "[car]\nname = x#y ; z # no\n"));
+    assert_string_equal(car->engine.name, "x#y");
+    assert_true(config_assign(&car->config, "car.name=x #y", &car->why));
+    assert_string_equal(car->engine.name, "x #y");
+}
+
 static void first_of_several_errors_is_told(void **state)
 {
     struct car *car = *state;
@@ -438,6 +452,7 @@ int main(void)
         CONFIG_TEST(later_line_overrides_an_earlier_one),
         CONFIG_TEST(sizes_come_with_units),
         CONFIG_TEST(error_names_the_line_and_the_reason),
+        CONFIG_TEST(hash_behind_a_value_is_an_error),
         CONFIG_TEST(first_of_several_errors_is_told),
         CONFIG_TEST(file_that_is_not_there_is_an_error),
         CONFIG_TEST(line_that_is_too_long_is_an_error_and_not_two_lines),
