@@ -132,6 +132,11 @@ struct process_facts {
     void (*cpu_time)(nsec_t *user_for, nsec_t *system_for);
 };
 
+// Why a front-end cannot begin with the options that it is given.
+struct frontend_reason {
+    char text[256];
+};
+
 struct frontend {
     const char *name;   // of the protocol: the section of the configuration, and in log lines
     const char *listen; // default of the section's `listen` key
@@ -140,6 +145,10 @@ struct frontend {
     size_t shared_size;           // of the state that all its connections share
     size_t conn_size;             // of the state of one connection; both are handed in zeroed
 
+    // Whether it can begin with these options, as far as can be known: what only it understands
+    // makes sense, and files that they name can be read. Otherwise the reason, which begins with
+    // the key. Asked before `start`, and of new options before they are taken over. May be NULL.
+    bool (*check)(const void *options, struct frontend_reason *why);
     // Once, before the first connection. The pointers stay valid until `stop`; the host may change
     // the fields behind `options` that are marked live, between turns.
     enum status (*start)(void *shared, struct broker *broker, const void *options,

@@ -15,6 +15,11 @@ static bool is_word(const char *text)
     return *text == '\0';
 }
 
+bool handle_prefix_fits(const char *prefix)
+{
+    return is_word(prefix);
+}
+
 bool handles_begin(struct handles *handles, const char *prefix, const char *hostname)
 {
     // A byte more than is kept shows that something was cut.

@@ -20,6 +20,9 @@ struct handles {
     char prefix[HANDLE_PREFIX_MAX + 1]; // no NUL behind it
 };
 
+// Whether handles that begin with it are one word of a line. Empty is allowed.
+bool handle_prefix_fits(const char *prefix);
+
 // Settles what handles begin with: `prefix`, or H: and the host's name where that is empty. A
 // longer prefix is cut, and the log says so. False, which the log explains, for a prefix with which
 // a handle would not be one word of a line.

@@ -8,6 +8,7 @@
 #include "proto_gearman/events.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const struct option options[] = {
@@ -77,6 +78,18 @@ static const struct option options[] = {
      .effect = "What handles begin with, before a colon; empty: H: and the name of the host."},
     {.name = NULL},
 };
+
+static bool check(const void *settings, struct frontend_reason *why)
+{
+    const struct gear_options *ours = settings;
+
+    if (!handle_prefix_fits(ours->handle_prefix)) {
+        (void)snprintf(why->text, sizeof why->text,
+                       "handle_prefix: a handle has no blanks and no control bytes");
+        return false;
+    }
+    return true;
+}
 
 static enum status start(void *state, struct broker *broker, const void *settings,
                          const struct process_facts *facts)
@@ -159,6 +172,7 @@ const struct frontend gearman_frontend = {
     .options_size = sizeof(struct gear_options),
     .shared_size = sizeof(struct gear_shared),
     .conn_size = sizeof(struct gear_conn),
+    .check = check,
     .start = start,
     .stop = stop,
     .open = conn_open,

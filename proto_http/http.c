@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/http.h"
 
+#include "core/log.h"
+
 #include "proto_http/conn.h"
+#include "proto_http/list.h"
 #include "proto_http/request.h"
 #include "proto_http/tokens.h"
 #include "proto_http/wait.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #define SECONDS_MAX 86400
+// How much of a wrong origin a message shows.
+#define ORIGIN_SHOWN 128
 
 static const struct option options[] = {
     {.name = "max_body",
@@ -114,6 +121,52 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
+// As a browser says it: `scheme://host`, perhaps a port, and no path; `null` of a page that has
+// none. Anything else would be that of no page.
+static bool is_origin(struct slice origin)
+{
+    const char *end = origin.ptr + origin.len;
+    const char *colon = memchr(origin.ptr, ':', origin.len);
+
+    if (slice_equal(origin, SLICE("*")) || slice_equal(origin, SLICE("null"))) {
+        return true;
+    }
+    return colon && colon > origin.ptr && end - colon > 3 && memcmp(colon, "://", 3) == 0 &&
+           !memchr(colon + 3, '/', (size_t)(end - colon) - 3);
+}
+
+static bool check_origins(const char *origins, struct frontend_reason *why)
+{
+    struct slice list = slice_of(origins, strlen(origins));
+    struct slice origin;
+
+    while (web_list_next(&list, &origin)) {
+        if (!is_origin(origin)) {
+            (void)snprintf(why->text, sizeof why->text,
+                           "cors_origins: `%.*s` is not an origin, such as https://app.example",
+                           origin.len < ORIGIN_SHOWN ? (int)origin.len : ORIGIN_SHOWN, origin.ptr);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check(const void *settings, struct frontend_reason *why)
+{
+    const struct web_options *ours = settings;
+    struct web_tokens *tokens;
+
+    if (!check_origins(ours->cors_origins, why)) {
+        return false;
+    }
+    if (!*ours->tokens) {
+        return true;
+    }
+    tokens = web_tokens_read(ours->tokens, why);
+    web_tokens_free(tokens);
+    return tokens != NULL;
+}
+
 static enum status start(void *state, struct broker *broker, const void *settings,
                          const struct process_facts *facts)
 {
@@ -139,7 +192,8 @@ static void stop(void *state)
     web_tokens_free(shared->tokens);
 }
 
-// Tokens that cannot be read leave those that were.
+// Tokens that cannot be read leave those that were. New options were checked, but these may name
+// another file: the key waits for a restart.
 static void reload(void *state)
 {
     struct web_shared *shared = state;
@@ -152,6 +206,9 @@ static void reload(void *state)
     if (fresh) {
         web_tokens_free(shared->tokens);
         shared->tokens = fresh;
+    } else {
+        log_error("tokens_kept", log_string("file", shared->options->tokens),
+                  log_string("note", "the tokens that were read before hold"));
     }
 }
 
@@ -192,6 +249,7 @@ const struct frontend http_frontend = {
     .options_size = sizeof(struct web_options),
     .shared_size = sizeof(struct web_shared),
     .conn_size = sizeof(struct web_conn),
+    .check = check,
     .start = start,
     .stop = stop,
     .reload = reload,

@@ -15,8 +15,7 @@ static bool divides(char c)
     return c == ',' || c == ' ' || c == '\t';
 }
 
-// The next word of the list, which is taken off it; false at the end.
-static bool next_word(struct slice *list, struct slice *word)
+bool web_list_next(struct slice *list, struct slice *word)
 {
     size_t len = 0;
 
@@ -36,7 +35,7 @@ bool web_list_names(const char *list, struct slice text)
     struct slice rest = slice_of(list, strlen(list));
     struct slice word;
 
-    while (next_word(&rest, &word)) {
+    while (web_list_next(&rest, &word)) {
         if (web_same_word(word, text)) {
             return true;
         }
@@ -53,7 +52,7 @@ bool web_globs_match(const char *globs, struct slice name)
 
     memcpy(text, name.ptr, name.len);
     text[name.len] = '\0';
-    while (next_word(&rest, &word)) {
+    while (web_list_next(&rest, &word)) {
         if (word.len <= GLOB_MAX) {
             memcpy(glob, word.ptr, word.len);
             glob[word.len] = '\0';

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+// Takes the next word off the list; false at the end.
+bool web_list_next(struct slice *list, struct slice *word);
+
 // Whether one of the words, in any case, is that text.
 bool web_list_names(const char *list, struct slice text);
 

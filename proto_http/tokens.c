@@ -5,13 +5,17 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINE_MOST 4096
+// How much of the path a message has room for, beside the reason.
+#define PATH_SHOWN 160
 
 struct token {
     struct token *next; // owned
@@ -109,22 +113,49 @@ static const char *read_lines(struct web_tokens *tokens, FILE *file, int *number
     return ferror(file) ? strerror(errno) : NULL;
 }
 
-struct web_tokens *web_tokens_load(const char *path)
+// What is no file is not waited for: a named pipe has nothing to say until somebody writes to it.
+static FILE *open_lines(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+    if (fd >= 0 && !file) {
+        (void)close(fd);
+    }
+    return file;
+}
+
+struct web_tokens *web_tokens_read(const char *path, struct frontend_reason *why)
 {
     struct web_tokens *tokens = calloc(1, sizeof *tokens);
-    FILE *file = tokens ? fopen(path, "re") : NULL;
+    FILE *file = tokens ? open_lines(path) : NULL;
     int number = 0;
-    const char *why = tokens ? strerror(errno) : "out of memory";
+    const char *what = tokens ? strerror(errno) : "out of memory";
 
     if (file) {
-        why = read_lines(tokens, file, &number);
+        what = read_lines(tokens, file, &number);
         (void)fclose(file);
     }
-    if (why) {
-        log_error("tokens_not_read", log_string("file", path), log_number("line", number),
-                  log_string("why", why));
-        web_tokens_free(tokens);
-        return NULL;
+    if (!what) {
+        return tokens;
+    }
+    if (number > 0) {
+        (void)snprintf(why->text, sizeof why->text, "tokens: %.*s:%d: %s", PATH_SHOWN, path, number,
+                       what);
+    } else {
+        (void)snprintf(why->text, sizeof why->text, "tokens: %.*s: %s", PATH_SHOWN, path, what);
+    }
+    web_tokens_free(tokens);
+    return NULL;
+}
+
+struct web_tokens *web_tokens_load(const char *path)
+{
+    struct frontend_reason why;
+    struct web_tokens *tokens = web_tokens_read(path, &why);
+
+    if (!tokens) {
+        log_error("tokens_not_read", log_string("why", why.text));
     }
     return tokens;
 }

@@ -7,6 +7,7 @@
 // count. The file does not hold the tokens themselves, so that whoever reads it cannot use them;
 // tokens are long and random, so that a plain SHA-256 is enough to keep them.
 
+#include "core/frontend.h"
 #include "core/macros.h"
 #include "core/slice.h"
 
@@ -17,7 +18,10 @@
 
 struct web_tokens;
 
-// Reads the file; NULL with a line in the log where it cannot be read, or is wrong in any line.
+// Reads the file; NULL with the reason in `why` where it cannot be read, or is wrong in any line.
+struct web_tokens *web_tokens_read(const char *path, struct frontend_reason *why) MUST_USE;
+
+// The same with the reason in a line of the log.
 struct web_tokens *web_tokens_load(const char *path) MUST_USE;
 
 // NULL is allowed.

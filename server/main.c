@@ -3,6 +3,7 @@
 #include "server/hash_token.h"
 #include "server/libevent_log.h"
 #include "server/options.h"
+#include "server/preflight.h"
 #include "server/server.h"
 
 #include <fcntl.h>
@@ -95,6 +96,18 @@ static enum fault printed(void)
     return fail(FAULT_OTHER, &why);
 }
 
+static enum fault check(const struct settings *settings, bool as_beanstalkd)
+{
+    struct complaint why;
+
+    config_print(&settings->config, stdout);
+    if (!preflight(settings, as_beanstalkd, &why)) {
+        (void)fflush(stdout);
+        return fail(FAULT_USAGE, &why);
+    }
+    return printed();
+}
+
 static enum fault run(const struct options *options)
 {
     const struct settings_source source = {.path = options->config_path,
@@ -109,8 +122,7 @@ static enum fault run(const struct options *options)
         return fail(FAULT_USAGE, &why);
     }
     if (options->action == ACTION_CHECK) {
-        config_print(&settings->config, stdout);
-        fault = printed();
+        fault = check(settings, options->as_beanstalkd);
     } else {
         fault = serve(settings, &source, options);
     }

@@ -75,9 +75,10 @@ static void server_stop(struct server *server)
     }
 }
 
-static bool server_open_log(const struct server *server, struct complaint *why)
+static bool server_open_log(const struct server *server, const struct settings *settings,
+                            struct complaint *why)
 {
-    const struct server_settings *now = &server->settings->server;
+    const struct server_settings *now = &settings->server;
 
     return log_output_open(server->log, now->log_file, (enum log_format)now->log_format,
                            (enum log_level)now->log_level, why);
@@ -89,8 +90,10 @@ static void server_reload(struct server *server)
     struct complaint why;
     struct settings *fresh = settings_load(server->source, &why);
 
-    if (!fresh) {
-        log_error("reload_failed", log_string("why", why.text));
+    if (!fresh || !server_open_log(server, fresh, &why)) {
+        log_error("reload_failed", log_string("why", why.text),
+                  log_string("note", "nothing has changed: what was read before holds"));
+        settings_free(fresh);
         return;
     }
     config_adopt(&server->settings->config, &fresh->config);
@@ -100,9 +103,6 @@ static void server_reload(struct server *server)
         if (frontends[i]->reload) {
             frontends[i]->reload(server->services[i].shared);
         }
-    }
-    if (!server_open_log(server, &why)) {
-        log_error("log_not_opened", log_string("why", why.text));
     }
     log_info("reloaded", log_string("file", server->source->path ? server->source->path : ""));
 }
@@ -208,7 +208,8 @@ static bool server_listen(struct server *server, struct complaint *why)
     return good;
 }
 
-// The log is opened anew right away: better that it fails now than at the first SIGHUP.
+// The log is opened anew right away, and files that settings name are read: better that it fails
+// now than at the first SIGHUP.
 static enum fault server_drop_privilege(struct server *server, struct complaint *why)
 {
     const char *user = server->settings->server.user;
@@ -229,7 +230,7 @@ static enum fault server_drop_privilege(struct server *server, struct complaint 
     }
     log_info("user_changed", log_string("user", user), log_number("uid", identity.uid),
              log_number("gid", identity.gid));
-    if (!server_open_log(server, why)) {
+    if (!server_open_log(server, server->settings, why) || !settings_check(server->settings, why)) {
         complaint_wrap(why, "as user %s: ", user);
         return FAULT_OTHER;
     }

@@ -207,6 +207,19 @@ static bool settings_describe(struct settings *settings, bool beanstalk_only)
     return true;
 }
 
+bool settings_check(const struct settings *settings, struct complaint *why)
+{
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        struct frontend_reason reason = {""};
+
+        if (frontends[i]->check && !frontends[i]->check(settings->protocols[i].options, &reason)) {
+            complaint_set(why, "[%s] %s", frontends[i]->name, reason.text);
+            return false;
+        }
+    }
+    return true;
+}
+
 struct settings *settings_load(const struct settings_source *source, struct complaint *why)
 {
     struct settings *settings = calloc(1, sizeof *settings);
@@ -223,6 +236,9 @@ struct settings *settings_load(const struct settings_source *source, struct comp
         if (!config_assign(&settings->config, source->sets[i], why)) {
             goto failed;
         }
+    }
+    if (!settings_check(settings, why)) {
+        goto failed;
     }
     return settings;
 

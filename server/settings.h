@@ -56,9 +56,14 @@ struct settings_source {
     bool beanstalk_only; // no other protocol listens by default
 };
 
-// Defaults, then the file, then --set. NULL with the reason in `why`.
+// Defaults, then the file, then --set. NULL with the reason in `why`, too, where a front-end cannot
+// begin with what results.
 struct settings *settings_load(const struct settings_source *source,
                                struct complaint *why) MUST_USE;
+
+// Whether every front-end can begin with its options, such as to read the files that they name.
+// False with the reason in `why`.
+bool settings_check(const struct settings *settings, struct complaint *why) MUST_USE;
 
 // NULL is allowed.
 void settings_free(struct settings *settings);
