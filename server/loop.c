@@ -17,6 +17,25 @@ static void loop_timer_fired(evutil_socket_t fd, short what, void *context)
     loop->timer_at = NSEC_NEVER;
 }
 
+// A connection asks for edges and for the news that its peer has gone; without these it would be
+// deaf, or turn for ever. What the library's variables in the environment (EVENT_NOEPOLL) would
+// choose instead is not heard.
+static struct event_base *make_base(void)
+{
+    struct event_config *config = event_config_new();
+    struct event_base *base = NULL;
+
+    if (config &&
+        event_config_require_features(config, EV_FEATURE_ET | EV_FEATURE_EARLY_CLOSE) == 0 &&
+        event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV) == 0) {
+        base = event_base_new_with_config(config);
+    }
+    if (config) {
+        event_config_free(config);
+    }
+    return base;
+}
+
 bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void))
 {
     memset(loop, 0, sizeof *loop);
@@ -28,7 +47,7 @@ bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(v
     list_init(&loop->held);
     list_init(&loop->paused);
     loop->buffer = malloc(LOOP_KEPT_MAX + LOOP_READ_MAX);
-    loop->base = event_base_new();
+    loop->base = make_base();
     if (!loop->buffer || !loop->base ||
         evtimer_assign(&loop->timer, loop->base, loop_timer_fired, loop) != 0) {
         loop_close(loop);

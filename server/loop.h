@@ -90,8 +90,8 @@ struct loop {
     bool unsettled;  // the broker has more to tell
 };
 
-// `now` reads the clock; the broker is borrowed. False without memory or descriptors; there is
-// nothing to close then.
+// `now` reads the clock; the broker is borrowed. False without memory, descriptors or what the
+// system must have for it (Linux's epoll); there is nothing to close then.
 bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void)) MUST_USE;
 
 // From now on output waits for the store, which is borrowed.

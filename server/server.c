@@ -249,7 +249,7 @@ static bool server_prepare(struct server *server, struct complaint *why)
     }
     facts_gather(&server->facts, now);
     store_record(&server->store, &broker_options);
-    complaint_set(why, "out of memory or descriptors");
+    complaint_set(why, "out of memory or descriptors, or the system has no epoll");
     server->broker = broker_new(&broker_options, now);
     if (!server->broker || !loop_init(&server->loop, server->broker, clock_now)) {
         return false;

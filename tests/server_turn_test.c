@@ -203,6 +203,35 @@ static void due_work_of_the_broker_ends_the_sleep(void **state)
     bed_close(&bed);
 }
 
+// The environment may ask the library for something that knows no edges.
+static void loop_has_edges_whatever_the_environment_says(void **state)
+{
+    static const char *const names[] = {"EVENT_NOEPOLL", "EVENT_NOPOLL", "EVENT_NOSELECT",
+                                        "EVENT_EPOLL_USE_CHANGELIST", "EVENT_PRECISE_TIMER"};
+    const int needed = EV_FEATURE_ET | EV_FEATURE_EARLY_CLOSE;
+    struct bed bed;
+    int client;
+
+    (void)state;
+    // All of these at once would leave it nothing; only the first would leave it poll.
+    for (size_t count = 1; count <= sizeof names / sizeof *names; count++) {
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(setenv(names[i], "1", 1), 0);
+        }
+        bed_init(&bed, bed_now);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(unsetenv(names[i]), 0);
+        }
+        assert_int_equal(event_base_get_features(bed.loop.base) & needed, needed);
+        client = bed_connect(&bed);
+        bed_send(&bed, client, "hello\n");
+        bed_expect(&bed, client, "hello\n");
+        (void)close(client);
+        bed_turns(&bed, 2);
+        bed_close(&bed);
+    }
+}
+
 static void finishing_sends_what_is_staged_and_closes(void **state)
 {
     struct bed *bed = *state;
@@ -551,6 +580,7 @@ int main(void)
         TURN_TEST(deadline_of_a_connection_that_has_gone_is_forgotten),
         cmocka_unit_test(deadline_ends_the_sleep_of_an_idle_loop),
         cmocka_unit_test(due_work_of_the_broker_ends_the_sleep),
+        cmocka_unit_test(loop_has_edges_whatever_the_environment_says),
         TURN_TEST(finishing_sends_what_is_staged_and_closes),
         TURN_TEST(who_waits_is_answered_before_the_connection_is_closed),
         TURN_TEST(input_that_comes_after_finishing_is_not_parsed),
