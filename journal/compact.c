@@ -156,10 +156,14 @@ static bool copy_pauses(struct journal *journal)
 }
 
 // The record says that the segment is not needed any more: a segment that is missing for any other
-// reason is noticed. Its file goes as soon as that is synced.
+// reason is noticed. Its file goes as soon as that is synced. Until its last bytes are safe (it is
+// closed then), the segment stays: they may have to be written anew, to another one, and the task
+// that is at work may have to do with it.
 static void finish(struct journal *journal)
 {
-    if (!may_go_on(journal, room_to_drop(journal))) {
+    bool at_rest = journal->segments.list[0]->file < 0;
+
+    if (!may_go_on(journal, at_rest && room_to_drop(journal))) {
         return;
     }
     (void)append_number(journal, CODEC_DROPPED, journal->segments.first);

@@ -190,7 +190,7 @@ static bool renew_step(struct journal *journal)
 {
     uint64_t migrated = journal->total_migrated;
     size_t count = journal->segments.count;
-    bool waited = journal->removing || !journal->spare;
+    bool waited = journal->removing || !journal->spare || journal->segments.list[0]->file >= 0;
 
     compact_step(journal);
     if (!settle(journal)) {

@@ -310,6 +310,8 @@ static bool trim(struct journal *journal)
             return resize(journal, segment, segment->end);
         }
         journal_close_file(journal, segment);
+        // Compaction may have waited for that.
+        journal->compaction.blocked = false;
     }
     return false;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// Verbs, failures, full disks, kills, power cuts and restarts by chance. TANDEM_JOURNAL_SEEDS says
-// how many beds there are, TANDEM_JOURNAL_SEED which is the first.
+// Verbs, failures, full disks, kills, power cuts and restarts by chance; where the hand is slow,
+// much is appended while it is at work, before it is known whether that comes about.
+// TANDEM_JOURNAL_SEEDS says how many beds there are, TANDEM_JOURNAL_SEED which is the first.
 #include "tests/support/journal_work.h"
 
 #include "core/hash.h"
@@ -98,6 +99,62 @@ static void set_clock(struct bed *bed, uint64_t *dice)
     bed->now.wall += step_for;
 }
 
+// Jobs that come and go faster than they are written: a segment is full, and has no more jobs,
+// before its end is on the disk.
+static void rush(struct bed *bed, uint64_t *dice)
+{
+    const struct bed_put put = {.body_len = bed->options.body_max * 7 / 8};
+
+    for (uint64_t i = roll(dice, 12); i > 0; i--) {
+        uint64_t id = 0;
+
+        if (bed_try_put(bed, &put, &id) == STATUS_OK && bed_take_id(bed, id) == STATUS_OK) {
+            (void)bed_complete(bed, id);
+        }
+        if (roll(dice, 3) == 0) {
+            bed_turn(bed);
+        }
+    }
+}
+
+// A hand that takes its time: tasks end between verbs. So records of several segments wait, and
+// segments are emptied, while what was written before them may still fail.
+static void work_with_a_slow_hand(struct bed *bed, uint64_t *dice, unsigned count)
+{
+    bed->hand.waits = true;
+    while (count > 0) {
+        unsigned some = 1 + (unsigned)roll(dice, 6);
+
+        some = some < count ? some : count;
+        if (roll(dice, 4) == 0) {
+            rush(bed, dice);
+        } else {
+            work_at_random(bed, dice, some);
+        }
+        if (roll(dice, 3)) {
+            (void)fake_hand_run(&bed->hand);
+            bed_turn(bed);
+        }
+        count -= some;
+    }
+    bed->hand.waits = false;
+}
+
+static void play_slow_round(struct bed *bed, uint64_t *dice, bool steps)
+{
+    bool cuts = bed->options.sync_every_for != NSEC_NEVER && roll(dice, 2);
+    uint64_t seed = fake_dice(dice);
+
+    for (uint64_t i = roll(dice, 4); i > 0; i--) {
+        set_fault(bed, dice);
+    }
+    work_with_a_slow_hand(bed, dice, (unsigned)roll(dice, 4 * VERBS));
+    if (steps) {
+        set_clock(bed, dice);
+    }
+    bed_restart(bed, cuts ? roll(dice, 2) ? BED_CUT : BED_CUT_LATE : BED_KILLED, seed);
+}
+
 static void play_round(struct bed *bed, uint64_t *dice, bool steps)
 {
     // Where nothing is synced, a disk that has failed owes nothing to anybody after a power cut.
@@ -119,12 +176,11 @@ static void play_round(struct bed *bed, uint64_t *dice, bool steps)
     bed_restart(bed, cuts ? roll(dice, 2) ? BED_CUT : BED_CUT_LATE : BED_KILLED, seed);
 }
 
-static void nothing_acknowledged_is_lost_by_chance(void **state)
+static void play(void (*round_of)(struct bed *bed, uint64_t *dice, bool steps))
 {
     unsigned long first = number_from("TANDEM_JOURNAL_SEED", 1);
     unsigned long count = number_from("TANDEM_JOURNAL_SEEDS", SEEDS);
 
-    (void)state;
     for (unsigned long seed = first; seed < first + count; seed++) {
         uint64_t dice = hash_mix(seed) | 1;
         struct bed_options options = options_by_chance(&dice);
@@ -138,16 +194,29 @@ static void nothing_acknowledged_is_lost_by_chance(void **state)
             if (getenv("TANDEM_JOURNAL_SEED")) {
                 print_message("seed %lu round %d\n", seed, round);
             }
-            play_round(bed, &dice, steps);
+            round_of(bed, &dice, steps);
         }
         bed_free(bed);
     }
+}
+
+static void nothing_acknowledged_is_lost_by_chance(void **state)
+{
+    (void)state;
+    play(play_round);
+}
+
+static void nothing_acknowledged_is_lost_while_more_comes_than_is_written(void **state)
+{
+    (void)state;
+    play(play_slow_round);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_acknowledged_is_lost_by_chance),
+        cmocka_unit_test(nothing_acknowledged_is_lost_while_more_comes_than_is_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
