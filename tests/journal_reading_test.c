@@ -27,6 +27,43 @@ static void what_cannot_be_read_is_named(void **state)
     }
 }
 
+// Nothing says that any of it was synced; what is behind the sector is good nevertheless.
+static void a_bad_sector_of_the_youngest_costs_its_records_only(void **state)
+{
+    struct replay_bed *b = *state;
+
+    for (uint64_t id = 1; id <= 50; id++) {
+        forge_plain(&b->one, id,
+                    "0123456789012345678901234567890123456789"
+                    "0123456789012345678901234567890123456789"
+                    "0123456789012345678901234567890123456789");
+    }
+    forge_put(&b->one, b->disk);
+    fake_disk_break(b->disk, FIRST, 5000);
+    bed_stops(b, FIRST ": offset 4096: ");
+    assert_true(bed_revive(b, true));
+    assert_true(b->revived.damaged);
+    for (uint64_t id = 1; id <= 50; id++) {
+        assert_int_equal(bed_has(b, id), b->one.marks[id] <= 4096 || b->one.marks[id - 1] >= 8192);
+    }
+}
+
+// Wherever the sector is: in the head, in records, behind them.
+static void a_bad_sector_anywhere_is_repaired(void **state)
+{
+    struct replay_bed *b = *state;
+
+    bed_make_three(b);
+    forge_large(&b->three, 9, 100000);
+    forge_zeros(&b->three, 20000);
+    for (size_t at = 0; at < b->three.len; at += 1000) {
+        bed_put_three(b);
+        fake_disk_break(b->disk, THIRD, at);
+        assert_true(bed_revive(b, true));
+        assert_true(bed_has(b, 1) && bed_has(b, 4));
+    }
+}
+
 static void a_bad_sector_at_the_end_is_not_taken_for_free_space(void **state)
 {
     struct replay_bed *b = *state;
@@ -126,6 +163,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(what_cannot_be_read_is_named),
+        STORY(a_bad_sector_of_the_youngest_costs_its_records_only),
+        STORY(a_bad_sector_anywhere_is_repaired),
         STORY(a_bad_sector_at_the_end_is_not_taken_for_free_space),
         STORY(any_call_of_the_disk_may_fail),
         STORY(short_reads_are_gone_on_with),
