@@ -12,16 +12,36 @@
 _Static_assert(CODEC_JOB_FIXED + CODEC_NAMES_MAX + COPIED_MAX + 8 <= CHUNK_BYTES,
                "a record whose body is copied must fit into a chunk");
 
-// What is taken down although there is no memory for it has not been taken down.
+// What is taken down although there is no memory for it has not been taken down: nobody may be told
+// of what was, and of what is appended at this position.
 static char *reserve(struct journal *journal, size_t len)
 {
     char *to = batch_reserve(&journal->gathering, &journal->pool, journal->current, len);
 
     if (!to) {
+        if (!journal->given_up) {
+            log_error("journal_no_memory", log_number("bytes", (int64_t)len));
+        }
         journal->errors++;
-        log_error("journal_no_memory", log_number("bytes", (int64_t)len));
+        journal->given_up = true;
+        journal->gave_up = true;
     }
     return to;
+}
+
+// One chunk is enough for any record. Room for what may be refused was asked for, and a turn's
+// worth for what may not was set aside; where more than that comes while there is no memory, the
+// loop waits for the disk, for once: what is safe there gives its chunks back.
+static void make_memory(struct journal *journal)
+{
+    uint64_t errors = journal->errors;
+
+    while (!chunk_pool_grow(&journal->pool, 1) && journal->errors == errors) {
+        journal->expected = 0;
+        if (!journal_do_next(journal)) {
+            return;
+        }
+    }
 }
 
 // Each batch begins with room for a record that says how far the segment is synced; it is filled in
@@ -44,6 +64,9 @@ static bool begin(struct journal *journal)
 // Room for a record of `size` bytes of which `len` are to be put here; NULL without memory.
 static char *room_for(struct journal *journal, size_t size, uint64_t extra, size_t len)
 {
+    if (journal->pool.count == 0) {
+        make_memory(journal);
+    }
     room_choose(journal, size, extra);
     return begin(journal) ? reserve(journal, len) : NULL;
 }
@@ -166,25 +189,32 @@ static size_t append_record(struct journal *journal, const struct record *record
 static uint64_t append(void *store, const struct record *record)
 {
     struct journal *journal = store;
+    bool unheard = journal->given_up;
 
     ENSURE(journal->opened);
     journal->appended += append_record(journal, record);
     journal->records++;
     journal->gathering.records++;
     journal->total_written++;
-    return journal->given_up ? 0 : journal->gathering.position;
+    return unheard ? 0 : journal->gathering.position;
 }
 
 void append_ids(struct journal *journal)
 {
     uint64_t next = broker_next_id(journal->broker);
+    uint64_t end = ((next + IDS_BLOCK / 2) / IDS_BLOCK + 1) * IDS_BLOCK;
+    char *to;
 
     if (journal->ids_asked > next && journal->ids_asked - next >= IDS_BLOCK / 2) {
         return;
     }
-    journal->ids_asked = ((next + IDS_BLOCK / 2) / IDS_BLOCK + 1) * IDS_BLOCK;
-    journal->ids_position = journal->gathering.position;
-    (void)append_number(journal, CODEC_IDS, journal->ids_asked);
+    to = room_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
+    // Without memory it is asked for at the end of the next turn.
+    if (to) {
+        codec_put_number(to, CODEC_IDS, end);
+        journal->ids_asked = end;
+        journal->ids_position = journal->gathering.position;
+    }
 }
 
 // Nobody may learn an id that might be given out again after a restart. Should so many have been

@@ -126,8 +126,7 @@ static bool begin_file(struct journal *journal, struct journal_error *why)
     return false;
 }
 
-// Has the next task done, where there is one, and waits for it.
-static bool do_next(struct journal *journal)
+bool journal_do_next(struct journal *journal)
 {
     turn_hand_over(journal);
     if (!journal->busy) {
@@ -154,7 +153,7 @@ static bool settle(struct journal *journal)
 
         journal->retry_at = 0;
         journal->care_at = 0;
-        failures += !do_next(journal) || journal->errors > errors || journal->full;
+        failures += !journal_do_next(journal) || journal->errors > errors || journal->full;
     }
     return is_idle(journal);
 }
@@ -180,7 +179,7 @@ static bool makes_spare_larger(struct journal *journal)
 {
     bool wanted = journal->compaction.wants > 0;
 
-    while (wanted && journal->spare && room_spare_lacks_copy(journal) && do_next(journal)) {
+    while (wanted && journal->spare && room_spare_lacks_copy(journal) && journal_do_next(journal)) {
     }
     return wanted && journal->spare && !room_spare_lacks_copy(journal);
 }
@@ -196,7 +195,7 @@ static bool renew_step(struct journal *journal)
     if (!settle(journal)) {
         return false;
     }
-    (void)do_next(journal);
+    (void)journal_do_next(journal);
     return !journal->compaction.blocked || waited || journal->total_migrated > migrated ||
            journal->segments.count < count || makes_spare_larger(journal);
 }

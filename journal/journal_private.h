@@ -122,6 +122,10 @@ static inline void journal_close_file(const struct journal *journal, struct segm
     }
 }
 
+// Has the next task done, and waits for it; the one that is being done, where there is one. False
+// where there is none.
+bool journal_do_next(struct journal *journal);
+
 //
 // The books (ledger.c)
 //

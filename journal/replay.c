@@ -231,8 +231,8 @@ static int write_back(const struct scan *scan, uint64_t offset, uint64_t end)
 
 // What is read may be in the system's memory only. Where a sync has failed it stays there, and the
 // system takes it for written: what no record says is synced is written once more. Where something
-// is lost, all that is good goes to another file before anybody is served: what the disk still makes
-// of this one is of no account.
+// is lost, all that is good goes to another file before anybody is served: what the disk still
+// makes of this one is of no account.
 static bool sync_youngest(struct reading *reading)
 {
     struct scan *scan = reading->scan;

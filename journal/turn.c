@@ -393,9 +393,16 @@ static bool ids_wait(const struct journal *journal)
     return journal->ids_end < journal->ids_asked && journal->reached >= journal->ids_position;
 }
 
+// What is kept until it is synced is kept no longer where memory runs out.
+static bool is_short_of_memory(const struct journal *journal)
+{
+    return !batch_empty(&journal->unsynced) && room_memory_is_low(journal);
+}
+
 static bool sync_is_due(const struct journal *journal)
 {
-    return ids_wait(journal) || journal->unsynced.bytes > journal->settings.max_pending / 2 ||
+    return ids_wait(journal) || is_short_of_memory(journal) ||
+           journal->unsynced.bytes > journal->settings.max_pending / 2 ||
            (journal->dirty_at != NSEC_NEVER && journal->settings.sync_every_for != NSEC_NEVER &&
             nsec_add(journal->dirty_at, journal->settings.sync_every_for) <=
                 journal_present(journal));

@@ -13,11 +13,19 @@ void *__wrap_realloc(void *block, size_t size);
 
 static size_t made;
 static size_t failing;
+static bool lasting;
 
 void nth_alloc_fail(size_t n)
 {
     made = 0;
     failing = n;
+    lasting = false;
+}
+
+void nth_alloc_fail_from(size_t n)
+{
+    nth_alloc_fail(n);
+    lasting = true;
 }
 
 size_t nth_alloc_count(void)
@@ -27,7 +35,8 @@ size_t nth_alloc_count(void)
 
 static bool fails_now(void)
 {
-    return ++made == failing;
+    made++;
+    return made == failing || (lasting && made > failing);
 }
 
 void *__wrap_malloc(size_t size)

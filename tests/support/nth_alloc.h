@@ -13,7 +13,10 @@
 // count anew.
 void nth_alloc_fail(size_t n);
 
-// How many allocations were asked for since nth_alloc_fail() was called last.
+// The n-th and all that follow.
+void nth_alloc_fail_from(size_t n);
+
+// How many allocations were asked for since one of these was called last.
 size_t nth_alloc_count(void);
 
 #endif
