@@ -288,6 +288,10 @@ static bool same_state(const struct book *book, const struct job_change *then,
     if (book->steps && then->state != JOB_BURIED && !then->on_wall) {
         return same_delay(then, now, wall);
     }
+    // A calendar moment may have passed by a clock that was ahead.
+    if (book->steps && then->state == JOB_DELAYED && now->state == JOB_READY) {
+        return true;
+    }
     if (then->state == JOB_DELAYED && then->due_at <= wall) {
         return now->state == JOB_READY;
     }
