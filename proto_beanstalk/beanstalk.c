@@ -17,6 +17,14 @@ static const struct option options[] = {
      .max = INT64_C(1) << 30,
      .live = true,
      .effect = "A put of a larger body is answered JOB_TOO_BIG."},
+    {.name = "quote_names",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct bean_options, quote_names),
+     .preset = "yes",
+     .choices = "yes|no",
+     .live = true,
+     .effect =
+         "Whether names in statistics are in quotes, as in beanstalkd 1.13, or not, as in 1.12."},
     {.name = NULL},
 };
 

@@ -11,7 +11,11 @@
 // What `options` of the front-end describes: the section [beanstalk].
 struct bean_options {
     uint64_t max_job_size; // bytes of the largest body that `put` accepts
+    int quote_names;       // enum bean_quote_names
 };
+
+// In the order of their words in the configuration.
+enum bean_quote_names { BEAN_QUOTE_NAMES, BEAN_BARE_NAMES };
 
 extern const struct frontend beanstalk_frontend;
 

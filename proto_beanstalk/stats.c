@@ -45,6 +45,37 @@ static void write_flag(struct yaml *yaml, struct slice key, bool flag)
     yaml_plain(yaml, key, flag ? SLICE("true") : SLICE("false"));
 }
 
+// A text as beanstalkd 1.13 shows it, or as 1.12 does. What cannot stand in a line by itself is in
+// quotes in any case.
+static void write_text(struct yaml *yaml, const struct bean_shared *shared, struct slice key,
+                       struct slice text, bool may_be_bare)
+{
+    if (shared->options->quote_names == BEAN_BARE_NAMES && may_be_bare) {
+        yaml_plain(yaml, key, text);
+    } else {
+        yaml_quoted(yaml, key, text);
+    }
+}
+
+// The name of a tube, or of a function that is no tube's name.
+static void write_name(struct yaml *yaml, const struct bean_shared *shared, struct slice key,
+                       struct slice name)
+{
+    write_text(yaml, shared, key, name, bean_name_valid(name));
+}
+
+// What the process says of itself.
+static void write_fact(struct yaml *yaml, const struct bean_shared *shared, struct slice key,
+                       const char *fact)
+{
+    size_t len = 0;
+
+    while (fact[len] >= ' ' && fact[len] <= '~') {
+        len++;
+    }
+    write_text(yaml, shared, key, text_slice(fact), len > 0 && fact[len] == '\0');
+}
+
 static void write_job_counts(struct yaml *yaml, uint64_t urgent, const uint64_t jobs[JOB_STATES])
 {
     const struct yaml_figure figures[] = {
@@ -135,7 +166,7 @@ static void write_process(struct yaml *yaml, const struct bean_shared *shared)
     nsec_t system_for;
 
     facts->cpu_time(&user_for, &system_for);
-    yaml_quoted(yaml, SLICE("version"), SLICE(PROTOCOL_LEVEL));
+    write_fact(yaml, shared, SLICE("version"), PROTOCOL_LEVEL);
     write_cpu_time(yaml, SLICE("rusage-utime"), user_for);
     write_cpu_time(yaml, SLICE("rusage-stime"), system_for);
     yaml_number(yaml, SLICE("uptime"), whole_seconds(up_for));
@@ -185,10 +216,10 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
     write_binlog(&yaml, &store, kept);
     write_flag(&yaml, SLICE("draining"), info.draining);
     write_instance(&yaml, facts->instance);
-    yaml_quoted(&yaml, SLICE("hostname"), text_slice(facts->hostname));
-    yaml_quoted(&yaml, SLICE("os"), text_slice(facts->os));
-    yaml_quoted(&yaml, SLICE("platform"), text_slice(facts->platform));
-    yaml_quoted(&yaml, SLICE("tandem-version"), text_slice(facts->version));
+    write_fact(&yaml, shared, SLICE("hostname"), facts->hostname);
+    write_fact(&yaml, shared, SLICE("os"), facts->os);
+    write_fact(&yaml, shared, SLICE("platform"), facts->platform);
+    write_fact(&yaml, shared, SLICE("tandem-version"), facts->version);
     yaml_number(&yaml, SLICE("binlog-errors"), store.errors);
     write_flag(&yaml, SLICE("binlog-failing"), store.failing);
     reply_yaml(conn, &yaml);
@@ -206,7 +237,8 @@ static const struct slice state_names[JOB_STATES] = {
 };
 
 // `file` is the number of the file that the job is kept in.
-static void write_job(struct yaml *yaml, const struct job_info *info, uint32_t file)
+static void write_job(struct yaml *yaml, const struct bean_shared *shared,
+                      const struct job_info *info, uint32_t file)
 {
     const struct yaml_figure figures[] = {
         FIGURE("pri", info->pri),
@@ -223,7 +255,7 @@ static void write_job(struct yaml *yaml, const struct job_info *info, uint32_t f
     };
 
     yaml_number(yaml, SLICE("id"), info->id);
-    yaml_quoted(yaml, SLICE("tube"), queue_name(info->queue));
+    write_name(yaml, shared, SLICE("tube"), queue_name(info->queue));
     yaml_plain(yaml, SLICE("state"), state_names[info->state]);
     yaml_figures(yaml, figures, COUNT_OF(figures));
 }
@@ -240,7 +272,7 @@ void bean_stats_job(struct bean_conn *conn, const struct bean_command *command)
     }
     broker_job_info(conn->shared->broker, job, &info);
     yaml_begin(&yaml);
-    write_job(&yaml, &info, job_mark(job));
+    write_job(&yaml, conn->shared, &info, job_mark(job));
     reply_yaml(conn, &yaml);
 }
 
@@ -278,7 +310,7 @@ void bean_stats_tube(struct bean_conn *conn, const struct bean_command *command)
     }
     broker_queue_info(broker, queue, &info);
     yaml_begin(&yaml);
-    yaml_quoted(&yaml, SLICE("name"), queue_name(queue));
+    write_name(&yaml, conn->shared, SLICE("name"), queue_name(queue));
     write_tube(&yaml, &info);
     reply_yaml(conn, &yaml);
 }

@@ -33,6 +33,32 @@ static void stats_has_all_keys_in_order_and_ours_last(void **state)
               "tandem-version: \"0.1.0\"\nbinlog-errors: 0\nbinlog-failing: false\n");
 }
 
+// The first line of the answer that begins with the key must be that.
+static void line_is(struct peer *peer, struct slice command, const char *key, const char *line)
+{
+    const char *found = strstr(peer_ask(peer, command).ptr, key);
+
+    assert_non_null(found);
+    if (strncmp(found, line, strlen(line)) != 0) {
+        fail_msg("not `%s`: %s", line, found);
+    }
+}
+
+static void names_are_bare_where_the_quotes_of_1_13_are_not_wanted(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->a, "use 12\r\nput 0 0 9 0\r\n\r\n", "USING 12\r\nINSERTED 1\r\n");
+    line_is(t->a, SLICE("stats-job 1\r\n"), "tube: ", "tube: \"12\"\n");
+    t->settings.quote_names = BEAN_BARE_NAMES;
+    line_is(t->a, SLICE("stats-job 1\r\n"), "tube: ", "tube: 12\n");
+    line_is(t->a, SLICE("stats-tube 12\r\n"), "name: ", "name: 12\n");
+    line_is(t->a, SLICE("stats\r\n"), "version: ", "version: 1.13\n");
+    line_is(t->a, SLICE("stats\r\n"), "hostname: ",
+            "hostname: test.host\nos: #1 SMP\n"
+            "platform: x86_64\ntandem-version: 0.1.0\n");
+}
+
 static void stats_tells_of_a_store_in_trouble(void **state)
 {
     struct bean *t = *state;
@@ -221,12 +247,15 @@ static void a_name_from_elsewhere_is_escaped(void **state)
               "---\nid: 1\ntube: \"a\\x22b\\x5cc\\x0a\\x7f\\xc3 d\"\nstate: ready\npri: 3\nage: 0\n"
               "delay: 0\nttr: 0\ntime-left: 0\nfile: 0\nreserves: 0\ntimeouts: 0\nreleases: 0\n"
               "buries: 0\nkicks: 0\n");
+    t->settings.quote_names = BEAN_BARE_NAMES;
+    line_is(t->a, SLICE("stats-job 1\r\n"), "tube: ", "tube: \"a\\x22b\\x5cc\\x0a\\x7f\\xc3 d\"\n");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         BEAN(stats_has_all_keys_in_order_and_ours_last),
+        BEAN(names_are_bare_where_the_quotes_of_1_13_are_not_wanted),
         BEAN(stats_tells_of_a_store_in_trouble),
         cmocka_unit_test(without_a_store_the_keys_are_those_of_a_server_without_binlog),
         BEAN(stats_job_names_the_file_that_the_job_is_in),

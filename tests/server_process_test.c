@@ -360,6 +360,7 @@ static void check_config_prints_the_settings_that_result(void **state)
                                        "[beanstalk]\n"
                                        "listen = :7\n"
                                        "max_job_size = 128k\n"
+                                       "quote_names = yes\n"
                                        "\n"
                                        "[gearman]\n"
                                        "listen = \n"

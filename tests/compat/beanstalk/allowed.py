@@ -43,16 +43,10 @@ REPLIES = {
 }
 
 ANYTHING = "ANYTHING"  # is there, whatever it is
-QUOTED = "QUOTED"      # equal but for the quotes around ours
 SECONDS = "SECONDS"    # whole seconds, and those of two servers end at different moments
 
 VALUES = {
-    "name": (QUOTED, "1.13 quotes strings, as YAML needs for a tube that is called 12 or true."),
-    "tube": (QUOTED, "As above."),
-    "hostname": (QUOTED, "As above."),
-    "os": (QUOTED, "As above."),
-    "platform": (QUOTED, "As above."),
-    "version": (ANYTHING, 'Ours is the level of the protocol that we speak, "1.13".'),
+    "version": (ANYTHING, 'Ours is the level of the protocol that we speak, 1.13.'),
     "id": (ANYTHING, "In `stats`, a random number of the process; of a job it is mapped."),
     "pid": (ANYTHING, "Two processes."),
     "rusage-utime": (ANYTHING, "Two processes."),

@@ -39,8 +39,9 @@ def start_reference(path, max_job_size):
 
 
 def start_tandem(path, max_job_size):
+    """With names in statistics as 1.12 shows them; otherwise they are in quotes, as in 1.13."""
     server = BeanstalkServer("tandemd")
-    server.start_tandem(path, "beanstalk", max_job_size=max_job_size)
+    server.start_tandem(path, "beanstalk", max_job_size=max_job_size, quote_names="no")
     return server
 
 

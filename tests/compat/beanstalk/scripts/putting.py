@@ -10,7 +10,7 @@ def job_comes_out_as_it_was_put_in(stage):
     a, b = stage.open_clients(2)
     every_byte = "".join(map(chr, range(256)))
     a.ask(f"put 3 0 120 256\r\n{every_byte}", "INSERTED #1")
-    a.figures("stats-job #1", tube='"default"', state="ready", pri=3, delay=0, ttr=120,
+    a.figures("stats-job #1", tube="default", state="ready", pri=3, delay=0, ttr=120,
               reserves=0, timeouts=0, releases=0, buries=0, kicks=0, file=0)
     b.ask("reserve", f"RESERVED #1 256\r\n{every_byte}")
     a.ask("peek #1", f"FOUND #1 256\r\n{every_byte}")
@@ -119,7 +119,7 @@ def tube_is_that_of_the_put_line(stage):
     b.ask("use early", "USING early")
     a.send("x\r\nuse late\r\n")
     a.hear("INSERTED #1", "USING late")
-    a.figures("stats-job #1", tube='"early"')
+    a.figures("stats-job #1", tube="early")
 
 
 def body_on_its_way_keeps_the_tube(stage):

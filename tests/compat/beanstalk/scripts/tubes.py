@@ -10,7 +10,7 @@ def connection_begins_with_default(stage):
     a.ask("list-tubes-watched", "OK")
     a.ask("list-tubes", "OK")
     a.ask("ignore default", "NOT_IGNORED")
-    a.figures("stats-tube default", name='"default"', current_using=2, current_watching=2)
+    a.figures("stats-tube default", name="default", current_using=2, current_watching=2)
 
 
 def watch_and_ignore_count(stage):
