@@ -365,7 +365,7 @@ static void check_config_prints_the_settings_that_result(void **state)
                                        "[gearman]\n"
                                        "listen = \n"
                                        "max_job_size = 64M\n"
-                                       "max_unread = 64M\n"
+                                       "max_unread = 1G\n"
                                        "job_retries = -1\n"
                                        "worker_wakeup = 0\n"
                                        "min_timeout = 1000\n"

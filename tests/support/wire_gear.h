@@ -46,7 +46,7 @@ int gear_setup_meeting(void **state);
 int gear_setup_with(void **state, struct rig_options options, struct gear_options settings);
 #define GEAR_DEFAULTS                                                                              \
     ((struct gear_options){.max_job_size = 64 << 20,                                               \
-                           .max_unread = 64 << 20,                                                 \
+                           .max_unread = 1 << 30,                                                  \
                            .job_retries = -1,                                                      \
                            .handle_prefix = gear_no_prefix})
 extern char gear_no_prefix[];

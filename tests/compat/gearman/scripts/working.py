@@ -60,6 +60,18 @@ def reports_are_passed_on_in_their_order(stage):
     c.ask("status", Lines("f\t0\t0\t1"))
 
 
+def client_that_reads_later_has_lost_no_result(stage):
+    c, w = stage.client(), stage.worker("f")
+    jobs = [f"#{number}" for number in range(1, 21)]
+    result = "r" * (4 << 20)
+    for job in jobs:
+        c.ask(SUBMIT_JOB("f", "u" + job[1:], "x"), JOB_CREATED(job))
+    for job in jobs:
+        w.ask(GRAB_JOB(), JOB_ASSIGN(job, "f", "x"))
+        w.tell(WORK_COMPLETE(job, result))
+    c.hear(*(WORK_COMPLETE(job, result) for job in jobs))
+
+
 def failed_job_is_gone(stage):
     c, w = _running_job(stage)
     w.tell(WORK_FAIL("#1"))
