@@ -29,12 +29,13 @@ struct queue;
 
 enum record_kind {
     RECORD_SUBMIT,  // a job with its whole contract and body, or one that a join made durable
-    RECORD_RELEASE, // new priority, and ready or delayed
+    RECORD_RELEASE, // by its holder: new priority, and ready or delayed
     RECORD_BURY,    // buried
     RECORD_KICK,    // ready, attempts start anew
     RECORD_TAKE,    // a buried job is held again
     RECORD_END,     // the job is gone; it can still be looked at during the call
-    RECORD_PAUSE    // of `queue`; no job
+    RECORD_START,   // a delayed job begins earlier, as a submission that joined it wants
+    RECORD_PAUSE    // of `queue`, or the end of one; no job
 };
 
 struct record {

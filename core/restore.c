@@ -225,6 +225,7 @@ static void count_change(struct broker *broker, struct job *job, enum record_kin
         JOB_COUNT(broker, job, kicks);
         break;
     case RECORD_TAKE:
+    case RECORD_START:
         break;
     case RECORD_SUBMIT:
     case RECORD_END:

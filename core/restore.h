@@ -25,7 +25,7 @@
 enum status broker_restore_job(struct broker *broker, const struct job_image *image,
                                const struct job **job) MUST_USE;
 
-// What a record of `kind` (RELEASE, BURY, KICK, TAKE) says of a job. STATUS_NOT_FOUND;
+// What a record of `kind` (RELEASE, BURY, KICK, TAKE, START) says of a job. STATUS_NOT_FOUND;
 // STATUS_BAD_NAME where no job can be like that.
 enum status broker_restore_change(struct broker *broker, enum record_kind kind,
                                   const struct job_change *change) MUST_USE;

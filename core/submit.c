@@ -131,7 +131,7 @@ static enum status join(struct broker *broker, struct job *job, const struct job
     const struct job_place place = first_place(broker, spec);
     bool earlier = starts_earlier(broker, job, &place);
     bool hardens = spec->durable && !job->durable;
-    enum record_kind kind = hardens ? RECORD_SUBMIT : RECORD_RELEASE;
+    enum record_kind kind = hardens ? RECORD_SUBMIT : RECORD_START;
 
     if (watcher) {
         submission->watch = watch_add(watcher, job);

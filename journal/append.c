@@ -170,6 +170,8 @@ static size_t append_record(struct journal *journal, const struct record *record
         return append_submission(journal, record->job);
     case RECORD_RELEASE:
         return append_change(journal, CODEC_RELEASE, record->job, 0);
+    case RECORD_START:
+        return append_change(journal, CODEC_START, record->job, 0);
     case RECORD_BURY:
         ledger_buried(journal);
         return append_change(journal, CODEC_BURY, record->job, 0);

@@ -66,6 +66,8 @@ static enum record_kind kind_of(enum codec_type type)
         return RECORD_KICK;
     case CODEC_TAKE:
         return RECORD_TAKE;
+    case CODEC_START:
+        return RECORD_START;
     case CODEC_JOB:
     case CODEC_END:
     case CODEC_PAUSE:
@@ -134,6 +136,7 @@ enum applied apply_record(struct replay *replay, struct segment *segment,
     case CODEC_BURY:
     case CODEC_KICK:
     case CODEC_TAKE:
+    case CODEC_START:
         return apply_change(replay, record);
     case CODEC_END:
         return apply_end(replay, record->number);

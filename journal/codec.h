@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODEC_VERSION 1
+#define CODEC_VERSION 2
+#define CODEC_VERSION_OLDEST 1 // that is read
 #define CODEC_HEAD 16         // of a record
 #define CODEC_SEGMENT_HEAD 72 // of a segment: its first record begins here
 // Whole records, with head and padding.
@@ -42,7 +43,9 @@ enum codec_type {
     CODEC_PAUSE,  // of a queue
     CODEC_IDS,    // ids below this number have perhaps been given out
     CODEC_SYNCED, // this segment was synced up to this offset when the record was written
-    CODEC_DROPPED // the segments up to this number are not needed any more
+    CODEC_DROPPED, // the segments up to this number are not needed any more
+    CODEC_START,   // ready or delayed, earlier than before; since version 2
+    CODEC_LAST = CODEC_START
 };
 
 // Whole sizes, with head and padding.
@@ -81,7 +84,7 @@ bool codec_job_body(const char *fixed, size_t *start, size_t *len);
 struct codec_record {
     enum codec_type type;
     struct job_image job;     // JOB; slices point into the bytes
-    struct job_change change; // RELEASE, BURY, KICK, TAKE
+    struct job_change change; // RELEASE, BURY, KICK, TAKE, START
     uint64_t number;          // END, IDS, SYNCED, DROPPED
     struct slice name;        // PAUSE
     nsec_t pause_for, until_at;

@@ -24,7 +24,7 @@ bool codec_head_good(const char *head, uint64_t salt, uint64_t offset)
     uint8_t type = codec_record_type(head);
 
     // The type comes first: to look for records among other bytes costs no checksum then.
-    return type >= CODEC_JOB && type <= CODEC_DROPPED && get8(head + HEAD_ZERO8) == 0 &&
+    return type >= CODEC_JOB && type <= CODEC_LAST && get8(head + HEAD_ZERO8) == 0 &&
            get16(head + HEAD_ZERO16) == 0 && get32(head + HEAD_SUM) == head_sum(head, salt, offset);
 }
 
@@ -76,6 +76,7 @@ static bool type_fits(enum codec_type type, uint8_t state)
 {
     switch (type) {
     case CODEC_RELEASE:
+    case CODEC_START:
         return state == JOB_READY || state == JOB_DELAYED;
     case CODEC_BURY:
         return state == JOB_BURIED;
@@ -226,6 +227,7 @@ static bool read_number(const char *data, size_t len, struct codec_record *recor
     case CODEC_BURY:
     case CODEC_KICK:
     case CODEC_TAKE:
+    case CODEC_START:
     case CODEC_PAUSE:
         break;
     }
@@ -275,6 +277,7 @@ bool codec_read(const char *bytes, uint64_t salt, uint64_t offset, struct codec_
     case CODEC_BURY:
     case CODEC_KICK:
     case CODEC_TAKE:
+    case CODEC_START:
         return read_change(data, len, record);
     case CODEC_END:
     case CODEC_IDS:
@@ -300,11 +303,13 @@ static bool segment_head_checks(const char *head)
 enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
                                         struct segment_head *head)
 {
+    uint32_t version = get32(from + SEGMENT_VERSION);
+
     // What is checked so far stands where it does in all versions.
     if (!segment_head_checks(from)) {
         return CODEC_HEAD_BAD;
     }
-    if (get32(from + SEGMENT_VERSION) != CODEC_VERSION) {
+    if (version < CODEC_VERSION_OLDEST || version > CODEC_VERSION) {
         return CODEC_HEAD_OTHER_VERSION;
     }
     *head = (struct segment_head){

@@ -62,6 +62,7 @@ static size_t size_of(const struct journal *journal, const struct record *record
         *extra = record->was_buried ? PROMISE_BURIAL : 0;
         return CODEC_CHANGE_SIZE;
     case RECORD_RELEASE:
+    case RECORD_START:
         return CODEC_CHANGE_SIZE;
     case RECORD_PAUSE:
         return codec_pause_size(queue_name(record->queue).len);

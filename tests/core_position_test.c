@@ -112,7 +112,7 @@ static void duplicate_waits_for_the_job_that_it_joins(void **state)
     SUBMIT(c, .key = "l", .fleeting = true);
     PUT(s, .key = "l");
     assert_int_equal(position(s), 4);
-    stage_expect_recorded(s, "submit 1; submit 2; release 1; submit 3");
+    stage_expect_recorded(s, "submit 1; submit 2; start 1; submit 3");
 }
 
 static void fleeting_job_waits_for_its_id_alone(void **state)

@@ -226,6 +226,21 @@ static void pause_without_room_leaves_things_as_they_were(void **state)
     assert_int_equal(act_take(w), 1);
 }
 
+static void a_duplicate_that_starts_a_job_earlier_is_no_release(void **state)
+{
+    struct stage *s = *state;
+
+    PUT(s, .key = "k", .delay_for = SEC(60));
+    stage_expect_recorded(s, "submit 1");
+    PUT(s, .key = "k", .delay_for = SEC(20));
+    stage_expect_recorded(s, "start 1");
+    PUT(s, .key = "k");
+    stage_expect_recorded(s, "start 1");
+    PUT(s, .key = "k");
+    stage_expect_recorded(s, "");
+    assert_int_equal(stage_job(s, 1).releases, 0);
+}
+
 static void durable_duplicate_without_room_is_refused_alone(void **state)
 {
     struct stage *s = *state;
@@ -436,6 +451,7 @@ int main(void)
         STORY(kick_without_room_leaves_the_rest),
         STORY(taking_a_buried_job_needs_room),
         STORY(pause_without_room_leaves_things_as_they_were),
+        STORY(a_duplicate_that_starts_a_job_earlier_is_no_release),
         STORY(durable_duplicate_without_room_is_refused_alone),
         STORY(fleeting_job_made_durable_while_held_is_recorded_to_its_end),
         cmocka_unit_test(record_shows_the_job_as_it_is_after_the_change),

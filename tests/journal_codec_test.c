@@ -117,11 +117,9 @@ static void changes_come_back(void **state)
     const struct {
         enum codec_type type;
         const struct job_change *change;
-    } all[] = {{CODEC_RELEASE, &ready},
-               {CODEC_RELEASE, &delayed},
-               {CODEC_BURY, &buried},
-               {CODEC_KICK, &ready},
-               {CODEC_TAKE, &ready}};
+    } all[] = {{CODEC_RELEASE, &ready}, {CODEC_RELEASE, &delayed}, {CODEC_BURY, &buried},
+               {CODEC_KICK, &ready},    {CODEC_TAKE, &ready},      {CODEC_START, &ready},
+               {CODEC_START, &delayed}};
 
     (void)state;
     delayed.due_at = 55;
@@ -146,7 +144,7 @@ static void a_change_leaves_a_job_only_in_states_of_its_kind(void **state)
         enum job_state state;
     } all[] = {{CODEC_RELEASE, JOB_BURIED}, {CODEC_BURY, JOB_READY},  {CODEC_BURY, JOB_DELAYED},
                {CODEC_KICK, JOB_DELAYED},   {CODEC_KICK, JOB_BURIED}, {CODEC_TAKE, JOB_DELAYED},
-               {CODEC_TAKE, JOB_BURIED}};
+               {CODEC_TAKE, JOB_BURIED},    {CODEC_START, JOB_BURIED}};
     struct sealed sealed;
 
     (void)state;

@@ -235,12 +235,12 @@ static void a_segment_under_the_name_of_another_is_damage(void **state)
 
 static void another_version_is_left_alone(void **state)
 {
-    // The first 72 bytes of a segment of version 2.
+    // The first 72 bytes of a segment of version 99.
     static const unsigned char head[] = {
-        'T', 'A', 'N', 'D', 'E', 'M', 'J', 10, 2, 0, 0,   0,   'H', 0, 0, 0, 1, 0,
-        0,   0,   0,   0,   0,   0,   0,   0,  0, 0, 0,   0,   0,   0, 0, 0, 0, 0,
-        0,   0,   0,   0,   0,   0,   0,   0,  0, 0, 0,   0,   0,   0, 0, 0, 0, 0,
-        0,   0,   0,   0,   0,   0,   0,   0,  0, 0, 120, 172, 183, 4, 0, 0, 0, 0};
+        'T', 'A', 'N', 'D', 'E', 'M', 'J', 10, 99, 0, 0,   0,   'H', 0,  0, 0, 1, 0,
+        0,   0,   0,   0,   0,   0,   0,   0,  0,  0, 0,   0,   0,   0,  0, 0, 0, 0,
+        0,   0,   0,   0,   0,   0,   0,   0,  0,  0, 0,   0,   0,   0,  0, 0, 0, 0,
+        0,   0,   0,   0,   0,   0,   0,   0,  0,  0, 116, 218, 233, 53, 0, 0, 0, 0};
     struct replay_bed *b = *state;
 
     fake_disk_put(b->disk, FIRST, head, sizeof head);

@@ -95,9 +95,25 @@ static void a_head_of_another_version_is_no_damage(void **state)
 
     (void)state;
     codec_put_segment_head(bytes, &some_head);
-    put_number_at(bytes + 8, 2);
+    put_number_at(bytes + 8, CODEC_VERSION + 1);
     put_number_at(bytes + 64, slow_sum(UINT32_MAX, bytes, 64));
     assert_int_equal(codec_read_segment_head(bytes, &head), CODEC_HEAD_OTHER_VERSION);
+    put_number_at(bytes + 8, 0);
+    put_number_at(bytes + 64, slow_sum(UINT32_MAX, bytes, 64));
+    assert_int_equal(codec_read_segment_head(bytes, &head), CODEC_HEAD_OTHER_VERSION);
+}
+
+static void a_head_of_the_first_version_is_read(void **state)
+{
+    struct segment_head head;
+    char bytes[CODEC_SEGMENT_HEAD];
+
+    (void)state;
+    codec_put_segment_head(bytes, &some_head);
+    put_number_at(bytes + 8, 1);
+    put_number_at(bytes + 64, slow_sum(UINT32_MAX, bytes, 64));
+    assert_int_equal(codec_read_segment_head(bytes, &head), CODEC_HEAD_GOOD);
+    assert_memory_equal(&head, &some_head, sizeof head);
 }
 
 // What the lines of an example say, such as "    0010  01 ff".
@@ -161,6 +177,7 @@ int main(void)
         cmocka_unit_test(every_flipped_bit_of_a_segment_head_is_noticed_and_mended),
         cmocka_unit_test(checksums_are_as_the_format_says),
         cmocka_unit_test(a_head_of_another_version_is_no_damage),
+        cmocka_unit_test(a_head_of_the_first_version_is_read),
         cmocka_unit_test(the_example_of_the_format_is_what_we_write),
     };
 

@@ -125,9 +125,9 @@ static void take_rest(struct world *world, struct input *input)
 
 static void act(struct world *world, uint8_t action, struct input *input)
 {
-    if (action >= CODEC_JOB && action <= CODEC_DROPPED) {
+    if (action >= CODEC_JOB && action <= CODEC_LAST) {
         add_record(world, action, 0, input);
-    } else if (action >= 0x11 && action <= 0x1a) {
+    } else if (action >= 0x11 && action <= 0x10 + CODEC_LAST) {
         add_record(world, action & 15, 1024, input);
     } else if (action == 0x20) {
         begin_segment(world, input);

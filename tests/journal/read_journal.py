@@ -13,7 +13,7 @@ import re
 import struct
 import sys
 
-JOB, RELEASE, BURY, KICK, TAKE, END, PAUSE, IDS, SYNCED, DROPPED = range(1, 11)
+JOB, RELEASE, BURY, KICK, TAKE, END, PAUSE, IDS, SYNCED, DROPPED, START = range(1, 12)
 STATES = {1: "ready", 2: "delayed", 3: "buried"}
 HEAD, SEGMENT_HEAD = 16, 72
 SEGMENT = struct.Struct("<8sIIQQQQQQII")
@@ -57,7 +57,7 @@ class Segment:
          checksum, zero) = SEGMENT.unpack_from(self.bytes)
         if magic != b"TANDEMJ\n" or checksum != crc32c(self.bytes[:64]):
             raise Damage(f"{self.name}: the head does not check")
-        if self.version != 1:
+        if self.version not in (1, 2):
             raise Damage(f"{self.name}: version {self.version}")
         if size != SEGMENT_HEAD or says != number or before != number - 1 or zero:
             raise Damage(f"{self.name}: the head does not check")
@@ -142,7 +142,7 @@ class Reader:
         if kind == JOB:
             job = read_job(data)
             self.jobs[job["id"]] = job
-        elif kind in (RELEASE, BURY, KICK, TAKE):
+        elif kind in (RELEASE, BURY, KICK, TAKE, START):
             self.change(kind, data)
         elif kind == END:
             self.jobs.pop(struct.unpack("<Q", data)[0], None)

@@ -302,7 +302,7 @@ static bool same_state(const struct book *book, const struct job_change *then,
     return then->state == now->state && (then->state != JOB_BURIED || then->burial == now->burial);
 }
 
-// (A submission that joined and had the job begin earlier is kept as a release.)
+// (Where memory was short, a release was kept, but not counted.)
 static bool job_is_right(const struct book *book, const struct subject *subject,
                          const struct broker *broker)
 {

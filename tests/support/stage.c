@@ -62,7 +62,7 @@ static uint64_t store_append(void *store, const struct record *record)
     static const char *const names[] = {
         [RECORD_SUBMIT] = "submit", [RECORD_RELEASE] = "release", [RECORD_BURY] = "bury",
         [RECORD_KICK] = "kick",     [RECORD_TAKE] = "take",       [RECORD_END] = "end",
-        [RECORD_PAUSE] = "pause",
+        [RECORD_PAUSE] = "pause",   [RECORD_START] = "start",
     };
     struct stage *s = store;
 

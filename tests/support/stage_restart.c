@@ -242,6 +242,7 @@ static void play(struct stage *s, const struct stage_tape_record *record)
     case RECORD_BURY:
     case RECORD_KICK:
     case RECORD_TAKE:
+    case RECORD_START:
         assert_status(STATUS_OK,
                       broker_restore_change(s->broker, record->kind, &record->image.now));
         break;
