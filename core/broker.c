@@ -115,6 +115,11 @@ void broker_end_drain(struct broker *broker)
     broker->draining = false;
 }
 
+void broker_retire(struct broker *broker)
+{
+    broker->retired = true;
+}
+
 struct instant broker_now(const struct broker *broker)
 {
     return broker->now;

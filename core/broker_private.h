@@ -35,6 +35,7 @@ struct broker {
     uint32_t next_order; // of delays
     uint32_t wakeup;     // naps that one ready job ends; 0: all
     bool draining;
+    bool retired;           // the process ends: no pause ends with its queue
     bool settling;          // callbacks run: no verb may be called
     bool gathering;         // jobs come back in numbers: they meet the waits when all are there
     bool restoring;         // jobs come back after a restart: queues stay until all are there

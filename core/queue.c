@@ -82,10 +82,33 @@ void queue_free(struct broker *broker, struct queue *queue)
     free(queue);
 }
 
+// A pause goes with its queue, and the store must not bring it back. Where it has no room to be told
+// so, the queue stays until the pause is over.
+static void give_up_pause(struct broker *broker, struct queue *queue)
+{
+    const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
+
+    if (broker->retired || (broker->recorder && !broker->recorder->room(broker->store, &record))) {
+        queue->lingers = true;
+        return;
+    }
+    queue_resume(broker, queue);
+    if (broker->recorder) {
+        // Nobody waits for it: who is told of a job that comes later knows that this came before.
+        (void)broker->recorder->append(broker->store, &record);
+    }
+}
+
 void queue_vanish_if_idle(struct broker *broker, struct queue *queue)
 {
-    if (!queue->kept && !queue->lingers && queue->holders == 0 && queue->subscriptions == 0 &&
-        queue_jobs(queue) == 0 && !broker->restoring) {
+    if (queue->kept || queue->lingers || queue->holders > 0 || queue->subscriptions > 0 ||
+        queue_jobs(queue) > 0 || broker->restoring) {
+        return;
+    }
+    if (queue->paused) {
+        give_up_pause(broker, queue);
+    }
+    if (!queue->lingers) {
         queue_free(broker, queue);
     }
 }

@@ -7,8 +7,8 @@
 // Invariants. A queue that is open (not paused) and has a ready job is in the broker's tree `work`.
 // It has both ready jobs and waits only while it is paused or in the broker's list `matching`. It
 // is in the broker's trees of due queues while a delay runs in it, at the moment of the first.
-// It exists as long as it is kept, held, subscribed to, or has a job, or until a pause that it was
-// restored with is over.
+// It exists as long as it is kept, held, subscribed to, or has a job, or until a pause is over that
+// it was restored with, or that the store could not be told to forget.
 
 #include "core/broker.h"
 #include "core/hash.h"
@@ -45,7 +45,7 @@ struct queue {
     uint32_t mark; // the store's
     bool kept;
     bool paused;
-    bool lingers; // restored with nothing but a pause: stays until that is over
+    bool lingers; // with nothing but a pause, as after a restart: stays until that is over
 
     // What each job that comes and goes touches.
     struct tree ready;
@@ -87,7 +87,7 @@ uint64_t queue_jobs(const struct queue *queue);
 // Where its first delay on that clock ends has perhaps changed.
 void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock);
 
-// Frees the queue where nothing refers to it any more.
+// Frees the queue where nothing refers to it any more; the store is told that its pause is over.
 void queue_vanish_if_idle(struct broker *broker, struct queue *queue);
 
 // Nothing is taken from it until that moment, monotonic.

@@ -68,6 +68,7 @@ static void server_stop(struct server *server)
     log_info("stopping", log_number("pid", server->facts.process.pid));
     notify_stopping();
     server->stage = SERVER_STOPS;
+    broker_retire(server->broker);
     listeners_close(&server->listeners);
     loop_finish_all(&server->loop);
     if (event_add(&server->patience, &STOP_PATIENCE) != 0) {

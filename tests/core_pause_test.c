@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // A paused queue gives nothing to those who take or wait; everything else goes on.
-#include "tests/support/stage.h"
+#include "tests/support/stage_restart.h"
+
+#include <stdlib.h>
 
 static void nothing_is_taken_from_a_paused_queue(void **state)
 {
@@ -226,6 +228,104 @@ static void several_pauses_end_each_at_its_moment(void **state)
     assert_int_equal(s->now.mono, STAGE_MONO_AT + SEC(30));
 }
 
+//
+// A queue that vanishes while it is paused
+//
+
+static void a_pause_ends_with_its_queue_and_the_store_is_told(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    stage_expect_recorded(s, "pause q");
+    act_close(w);
+    stage_settle(s);
+    assert_null(stage_find(s, "q"));
+    stage_expect_recorded(s, "pause q");
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+}
+
+static void a_pause_that_is_over_is_not_ended_once_more(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    stage_advance(s, SEC(60));
+    stage_expect_recorded(s, "pause q");
+    act_close(w);
+    stage_settle(s);
+    assert_null(stage_find(s, "q"));
+    stage_expect_recorded(s, "");
+}
+
+static void a_queue_stays_with_its_pause_where_the_store_cannot_be_told(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    s->refused = STORE_REFUSES(RECORD_PAUSE);
+    act_close(w);
+    stage_settle(s);
+    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(60));
+    stage_expect_recorded(s, "pause q");
+    stage_advance(s, SEC(60));
+    assert_null(stage_find(s, "q"));
+    stage_expect_recorded(s, "");
+}
+
+static void a_pause_outlives_sessions_that_the_end_of_the_process_closes(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    broker_retire(s->broker);
+    act_close(w);
+    stage_settle(s);
+    stage_expect_recorded(s, "pause q");
+    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(60));
+}
+
+// A stage whose store is the tape.
+static struct stage *taped(struct stage_tape *tape)
+{
+    const struct broker_options options = {.recorder = &stage_tape_recorder, .store = tape};
+    struct stage *s = stage_new(options, false);
+
+    tape->broker = s->broker;
+    return s;
+}
+
+static void a_pause_that_ended_with_its_queue_does_not_come_back(void **state)
+{
+    struct stage_tape *tape = calloc(1, sizeof *tape);
+    struct stage *s = taped(tape);
+    struct actor *w = stage_worker(s, "w", "q");
+    struct stage *again;
+
+    (void)state;
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    act_close(w);
+    stage_settle(s);
+    again = stage_tape_play(tape, s->now.wall);
+    assert_null(stage_find(again, "q"));
+    stage_free(again);
+    PUT(s, .queue = "q");
+    again = stage_tape_play(tape, s->now.wall);
+    assert_int_equal(act_take(stage_worker(again, "w", "q")), 1);
+    stage_free(again);
+    // The pause of another queue of that name does.
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(30)));
+    again = stage_tape_play(tape, s->now.wall);
+    assert_int_equal(stage_queue(again, "q").pause_left_for, SEC(30));
+    stage_free(again);
+    stage_free(s);
+    free(tape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +342,11 @@ int main(void)
         STORY(waits_end_by_time_beside_a_paused_queue),
         STORY(pause_goes_with_its_queue),
         STORY(several_pauses_end_each_at_its_moment),
+        STORY(a_pause_ends_with_its_queue_and_the_store_is_told),
+        STORY(a_pause_that_is_over_is_not_ended_once_more),
+        STORY(a_queue_stays_with_its_pause_where_the_store_cannot_be_told),
+        STORY(a_pause_outlives_sessions_that_the_end_of_the_process_closes),
+        STORY(a_pause_that_ended_with_its_queue_does_not_come_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -270,6 +270,42 @@ static void jobs_of_all_protocols_survive(void **state)
     (void)close(client);
 }
 
+// Its user did not leave: the process did.
+static void the_pause_of_an_idle_tube_survives_a_stop(void **state)
+{
+    struct den *den = *state;
+    int client;
+
+    start(den, "always");
+    client = client_connect(&den->process);
+    talk(client, "use x\r\npause-tube x 3000\r\n", "USING x\r\nPAUSED\r\n");
+    end(den, SIGTERM);
+    (void)close(client);
+    start(den, "always");
+    client = client_connect(&den->process);
+    EXPECT_IN_YAML(client, "stats-tube x\r\n", "pause: 3000", "pause-time-left: 29");
+    process_stop(&den->process);
+    (void)close(client);
+}
+
+static void the_pause_of_a_tube_that_its_users_left_does_not_come_back(void **state)
+{
+    struct den *den = *state;
+    int client;
+
+    start(den, "always");
+    client = client_connect(&den->process);
+    talk(client, "use x\r\npause-tube x 3000\r\n", "USING x\r\nPAUSED\r\n");
+    talk(client, "use y\r\nuse x\r\nput 0 0 10 1\r\na\r\n", "USING y\r\nUSING x\r\nINSERTED 1\r\n");
+    end(den, SIGTERM);
+    (void)close(client);
+    start(den, "always");
+    client = client_connect(&den->process);
+    talk(client, "watch x\r\nreserve-with-timeout 0\r\n", "WATCHING 2\r\nRESERVED 1 1\r\na\r\n");
+    process_stop(&den->process);
+    (void)close(client);
+}
+
 static void without_a_directory_the_log_says_that_jobs_are_in_memory(void **state)
 {
     struct process *process = &((struct den *)*state)->process;
@@ -488,6 +524,8 @@ int main(void)
         DEN_TEST(large_jobs_survive_small_files),
         DEN_TEST(a_file_has_the_size_that_was_asked_for),
         DEN_TEST(jobs_of_all_protocols_survive),
+        DEN_TEST(the_pause_of_an_idle_tube_survives_a_stop),
+        DEN_TEST(the_pause_of_a_tube_that_its_users_left_does_not_come_back),
         DEN_TEST(without_a_directory_the_log_says_that_jobs_are_in_memory),
         DEN_TEST(directory_is_made_and_belongs_to_nobody_else),
         DEN_TEST(second_broker_on_a_directory_is_refused),

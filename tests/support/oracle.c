@@ -391,6 +391,7 @@ static void resume(struct oracle *o, int queue)
 
 void oracle_pause(struct oracle *o, int queue, nsec_t pause_for)
 {
+    o->pause_over[queue] = false;
     if (pause_for) {
         o->paused_until[queue] = o->now.mono + pause_for;
     } else if (o->paused_until[queue]) {
@@ -446,6 +447,7 @@ void oracle_tick(struct oracle *o, struct instant now)
     }
     for (int i = 0; i < ORACLE_QUEUES; i++) {
         if (o->paused_until[i] && o->paused_until[i] <= now.mono) {
+            o->pause_over[i] = true;
             resume(o, i);
         }
     }

@@ -58,6 +58,7 @@ struct oracle {
     struct oracle_session sessions[ORACLE_SESSIONS];
     struct oracle_job jobs[ORACLE_JOBS];
     nsec_t paused_until[ORACLE_QUEUES]; // 0: not paused
+    bool pause_over[ORACLE_QUEUES];     // its last pause came to its end, which no record tells
     bool gathering;                     // a session leaves: jobs and waiters meet when it has
     int gathered[ORACLE_QUEUES];        // queues of its jobs, the first first
     int gathered_count;
