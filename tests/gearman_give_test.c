@@ -37,8 +37,8 @@ static void jobs_of_other_functions_stay(void **state)
     submit(t->a, "f", "x");
     submit(t->a, "g", "x");
     gear_says(t->b, MANY(REQ(CAN_DO, "f"), REQ(CAN_DO, "g")), NOTHING);
-    gear_grabs(t->b, "f", "x");
     gear_grabs(t->b, "g", "x");
+    gear_grabs(t->b, "f", "x");
     gear_says(t->b, REQ(CANT_DO, "f"), NOTHING);
     jobs_are(t, "f", JOB_READY, 1);
     gear_says(t->b, REQ(WORK_COMPLETE, H(2), "done"), NOTHING);
@@ -76,8 +76,8 @@ static void a_reset_gives_everything_back(void **state)
     submit(t->a, "f", "x");
     submit(t->a, "g", "x");
     gear_says(t->b, MANY(REQ(CAN_DO, "f"), REQ(CAN_DO_TIMEOUT, "g", "1000")), NOTHING);
-    gear_grabs(t->b, "f", "x");
     gear_grabs(t->b, "g", "x");
+    gear_grabs(t->b, "f", "x");
     gear_says(t->b, REQ(RESET_ABILITIES), NOTHING);
     jobs_are(t, "f", JOB_READY, 1);
     jobs_are(t, "g", JOB_READY, 1);

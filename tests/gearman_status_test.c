@@ -145,7 +145,7 @@ static void of_several_with_one_unique_the_first_is_told_of(void **state)
     gear_submits(t->a, REQ(SUBMIT_JOB, "g", "u", "x"));
     gear_submits(t->a, REQ(SUBMIT_JOB, "h", "u", "x"));
     gear_submits(t->b, REQ(SUBMIT_JOB, "h", "u", "x"));
-    gear_says(t->c, MANY(REQ(CAN_DO, "f"), REQ(CAN_DO, "g")), NOTHING);
+    gear_says(t->c, MANY(REQ(CAN_DO, "g"), REQ(CAN_DO, "f")), NOTHING);
     gear_says(t->b, REQ(GET_STATUS_UNIQUE, "u"),
               RES(STATUS_RES_UNIQUE, "u", "1", "0", "0", "0", "0"));
     gear_grabs(t->c, "f", "x");
