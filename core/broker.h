@@ -251,6 +251,10 @@ enum status broker_unsubscribe_all(struct session *session);
 bool session_subscribed(const struct session *session, struct slice name);
 size_t session_subscriptions(const struct session *session);
 
+// Takes the limits off the leases that the session has: each may be held for its time to run, which
+// starts anew. STATUS_MORE: there are many, call again before the session does anything else.
+enum status broker_end_limits(struct session *session) MUST_USE;
+
 // Walks the session's subscriptions in the order in which they were made. Start with NULL in
 // `*cursor`; NULL at the end. The session's subscriptions must not change in between.
 struct queue *session_queue_next(const struct session *session, const struct subscription **cursor);
@@ -353,8 +357,9 @@ enum status broker_take_id(struct session *session, uint64_t id, const struct jo
 // none, the wait is over as if it had timed out.
 enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for) MUST_USE;
 
-// Asks for one `nudged` when a job may be taken; at once where one is ready. Withholds no job.
-void broker_nap(struct session *session);
+// Asks for one `nudged` when a job may be taken; at once where one is ready: the answer is false
+// then. Withholds no job.
+bool broker_nap(struct session *session);
 
 // Ends a wait or a nap without a word. A job that was assigned but not told of yet stays held: the
 // answer is then false, and `leased` still comes, or, where the job is lost or taken back before

@@ -158,6 +158,9 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
 void match_assign(struct subscription *by, struct job *job);
 // When a lease that begins or is renewed now ends, where it may not go beyond `limit_at` (0: may).
 nsec_t match_lease_end(const struct broker *broker, const struct job *job, nsec_t limit_at);
+// The time to run of a job that the session holds starts anew; a limit that its subscription set
+// does not.
+void match_renew(struct session *session, struct job *job);
 // Lets ready jobs and waits meet where a pause has ended or jobs were gathered, at most `*budget`
 // of them: the best job first, each to its longest waiter.
 void match_backlog(struct broker *broker, unsigned *budget);

@@ -71,6 +71,20 @@ void match_lease(struct session *session, struct job *job, const struct subscrip
     }
 }
 
+void match_renew(struct session *session, struct job *job)
+{
+    const struct job_place place = {
+        .state = JOB_RESERVED,
+        .pri = job->pri,
+        .holder = session,
+        .due_at = match_lease_end(session->broker, job, job->extra ? job->extra->limit_at : 0),
+    };
+
+    if (place.due_at != job->due_at) {
+        job_move(session->broker, job, &place);
+    }
+}
+
 static void serve(struct subscription *by, struct job *job)
 {
     rota_to_back(by);

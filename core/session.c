@@ -3,6 +3,8 @@
 
 #include "core/broker_private.h"
 
+#include <limits.h>
+
 static size_t session_size(enum choice choice)
 {
     return sizeof(struct session) + (choice == CHOICE_IN_TURN ? sizeof(struct rota) : 0);
@@ -92,6 +94,36 @@ void session_rearm(struct session *session)
         at = session->until < at ? session->until : at;
     }
     moment_set(&session->broker->alarms, &session->alarm, at);
+}
+
+bool session_walk_leases(struct session *session, nsec_t until, lease_fn act,
+                         const struct subscription *subscription)
+{
+    struct session_extra none = {.walked_due_at = 0};
+    struct session_extra *walk = NULL;
+    unsigned budget = BROKER_SLICE;
+    struct job *job;
+
+    // What was begun in slices goes on from its place, however few are left.
+    if (session->lease_count > BROKER_SLICE || (session->extra && session->extra->walked_due_at)) {
+        walk = session_extra(session);
+    }
+    if (!walk) {
+        walk = &none;
+        budget = UINT_MAX;
+    }
+    while ((job = session_lease_after(session, walk->walked_due_at, walk->walked_seq)) &&
+           job->due_at <= until) {
+        if (budget-- == 0) {
+            return false;
+        }
+        walk->walked_due_at = job->due_at;
+        walk->walked_seq = job->seq;
+        act(session, job, subscription);
+    }
+    walk->walked_due_at = 0;
+    walk->walked_seq = 0;
+    return true;
 }
 
 static void free_session(struct session *session)

@@ -87,8 +87,8 @@ struct session {
 struct session_extra {
     struct list_node watches; // struct watch
     struct job_extra *spare;  // so that a limit on a lease finds its room
-    nsec_t given_due_at;      // how far the leases of a subscription have been given back; 0: none
-    uint64_t given_seq;
+    nsec_t walked_due_at;     // how far session_walk_leases() has come; 0: no walk is under way
+    uint64_t walked_seq;
 };
 
 // The session's extra part, made where there is none yet; NULL without memory.
@@ -119,6 +119,15 @@ void subscription_end(struct subscription *subscription);
 
 // The first lease of the session that comes after that moment and place; NULL for none.
 struct job *session_lease_after(const struct session *session, nsec_t due_at, uint64_t seq);
+
+// Does this to the leases of the session that end at that moment or before, one slice of them at a
+// time, soonest first; one that is moved behind is come by again. True: all have been come by.
+// False: to be called again, with the same, before anything else is done with the session's leases.
+// (Without memory to note how far it got, it does all at once.)
+typedef void (*lease_fn)(struct session *session, struct job *job,
+                         const struct subscription *subscription);
+bool session_walk_leases(struct session *session, nsec_t until, lease_fn act,
+                         const struct subscription *subscription);
 
 // Takes watches, leases and subscriptions of a closed session apart, at most `*budget` of them, and
 // frees it when nothing is left.

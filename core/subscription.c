@@ -4,8 +4,6 @@
 
 #include "core/broker_private.h"
 
-#include <limits.h>
-
 static struct subscription *in_tree(const struct tree_node *node)
 {
     return container_of((struct tree_node *)(uintptr_t)node, struct subscription, by_queue);
@@ -141,37 +139,36 @@ void subscription_end(struct subscription *subscription)
     queue_vanish_if_idle(session->broker, queue);
 }
 
-// The jobs that the session holds by its subscription (by any, for NULL) are lost to it, one slice
-// of its leases at a time. True: all have been looked at. (Without memory to note how far it got,
-// all at once.)
+// The job is lost to the session, where that took it by its subscription (by any, for NULL).
+static void give_back_one(struct session *session, struct job *job,
+                          const struct subscription *subscription)
+{
+    if ((!subscription || job->queue == subscription->queue) && !job->by_id_taken) {
+        outcome_lost(session->broker, job, LOSS_LEFT);
+    }
+}
+
 static bool give_leases_back(struct session *session, const struct subscription *subscription)
 {
-    struct session_extra none = {.given_due_at = 0};
-    struct session_extra *given = NULL;
-    unsigned budget = BROKER_SLICE;
-    struct job *job;
+    return session_walk_leases(session, NSEC_NEVER, give_back_one, subscription);
+}
 
-    // What was begun in slices goes on from its place, however few are left.
-    if (session->lease_count > BROKER_SLICE || (session->extra && session->extra->given_due_at)) {
-        given = session_extra(session);
+// The time to run, which the limit may have hidden, starts anew.
+static void end_limit(struct session *session, struct job *job,
+                      const struct subscription *subscription)
+{
+    (void)subscription;
+    if (job->extra && job->extra->limit_at) {
+        job->extra->limit_at = 0;
+        match_renew(session, job);
     }
-    if (!given) {
-        given = &none;
-        budget = UINT_MAX;
-    }
-    while ((job = session_lease_after(session, given->given_due_at, given->given_seq))) {
-        if (budget-- == 0) {
-            return false;
-        }
-        given->given_due_at = job->due_at;
-        given->given_seq = job->seq;
-        if ((!subscription || job->queue == subscription->queue) && !job->by_id_taken) {
-            outcome_lost(session->broker, job, LOSS_LEFT);
-        }
-    }
-    given->given_due_at = 0;
-    given->given_seq = 0;
-    return true;
+}
+
+enum status broker_end_limits(struct session *session)
+{
+    ENSURE(!session->broker->settling);
+    // A lease without an end has no limit, and stands behind those that have.
+    return session_walk_leases(session, NSEC_NEVER - 1, end_limit, NULL) ? STATUS_OK : STATUS_MORE;
 }
 
 enum status broker_unsubscribe(struct session *session, struct slice name, bool give_back)

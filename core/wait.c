@@ -81,7 +81,7 @@ enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for
     return STATUS_OK;
 }
 
-void broker_nap(struct session *session)
+bool broker_nap(struct session *session)
 {
     struct subscription *by;
 
@@ -90,9 +90,10 @@ void broker_nap(struct session *session)
     if (choice_best(session, &by)) {
         session->nudged = true;
         session_notify(session);
-    } else {
-        lie_down(session, POSE_NAPPING);
+        return false;
     }
+    lie_down(session, POSE_NAPPING);
+    return true;
 }
 
 bool broker_unwait(struct session *session)

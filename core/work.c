@@ -96,21 +96,6 @@ enum status broker_bury(struct session *session, uint64_t id, uint32_t pri)
     return STATUS_OK;
 }
 
-// The time to run starts anew; a limit that its subscription set does not.
-static void renew(struct session *session, struct job *job)
-{
-    const struct job_place place = {
-        .state = JOB_RESERVED,
-        .pri = job->pri,
-        .holder = session,
-        .due_at = match_lease_end(session->broker, job, job->extra ? job->extra->limit_at : 0),
-    };
-
-    if (place.due_at != job->due_at) {
-        job_move(session->broker, job, &place);
-    }
-}
-
 enum status broker_touch(struct session *session, uint64_t id)
 {
     struct job *job = broker_held(session, id);
@@ -119,7 +104,7 @@ enum status broker_touch(struct session *session, uint64_t id)
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    renew(session, job);
+    match_renew(session, job);
     return STATUS_OK;
 }
 
@@ -155,7 +140,7 @@ enum status broker_report(struct session *session, uint64_t id, const struct job
         note_data(job, status == STATUS_OK);
     }
     if (status == STATUS_OK && job->state == JOB_RESERVED) {
-        renew(session, job);
+        match_renew(session, job);
     }
     return status;
 }

@@ -230,6 +230,12 @@ static enum gear_step step_giving(struct gear_conn *conn, struct gear_turn *turn
     return gear_giving_step(conn);
 }
 
+static enum gear_step step_resting(struct gear_conn *conn, struct gear_turn *turn)
+{
+    (void)turn;
+    return gear_resting_step(conn);
+}
+
 static enum gear_step step_listing(struct gear_conn *conn, struct gear_turn *turn)
 {
     (void)turn;
@@ -246,8 +252,9 @@ static enum gear_step step_finished(struct gear_conn *conn, struct gear_turn *tu
 typedef enum gear_step (*step_fn)(struct gear_conn *conn, struct gear_turn *turn);
 
 static const step_fn steps[GEAR_STATES] = {
-    [GEAR_MESSAGE] = step_messages, [GEAR_BODY] = gear_body_step,  [GEAR_SKIP] = step_skip,
-    [GEAR_GIVING] = step_giving,    [GEAR_LISTING] = step_listing, [GEAR_FINISHED] = step_finished,
+    [GEAR_MESSAGE] = step_messages,  [GEAR_BODY] = gear_body_step,  [GEAR_SKIP] = step_skip,
+    [GEAR_GIVING] = step_giving,     [GEAR_RESTING] = step_resting, [GEAR_LISTING] = step_listing,
+    [GEAR_FINISHED] = step_finished,
 };
 
 static enum feed_state feed_state(enum gear_step step)

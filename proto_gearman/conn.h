@@ -38,6 +38,7 @@ enum gear_state {
     GEAR_BODY,     // the rest of a packet's last argument
     GEAR_SKIP,     // the rest of a packet that was refused
     GEAR_GIVING,   // nothing: functions are given up, with the jobs held under them
+    GEAR_RESTING,  // nothing: the worker sleeps, and the time-outs of its jobs end
     GEAR_LISTING,  // nothing: a list grows by its next step
     GEAR_FINISHED, // nothing any more
     GEAR_STATES

@@ -149,6 +149,7 @@ static void discard_work(struct gear_conn *conn)
         break;
     case GEAR_MESSAGE:
     case GEAR_SKIP:
+    case GEAR_RESTING:
     case GEAR_FINISHED:
     case GEAR_STATES:
         break;

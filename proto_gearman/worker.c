@@ -14,7 +14,18 @@
 void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet)
 {
     (void)packet;
-    broker_nap(conn->session);
+    if (broker_nap(conn->session) && session_leases(conn->session) > 0) {
+        conn->state = GEAR_RESTING;
+    }
+}
+
+enum gear_step gear_resting_step(struct gear_conn *conn)
+{
+    if (broker_end_limits(conn->session) == STATUS_MORE) {
+        return GEAR_STEP_AGAIN;
+    }
+    conn->state = GEAR_MESSAGE;
+    return GEAR_STEP_ON;
 }
 
 void gear_grab(struct gear_conn *conn, const struct gear_packet *packet)

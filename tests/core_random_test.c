@@ -189,6 +189,12 @@ static void move_touch(struct game *g, int session)
     assert_status(oracle_touch(&g->o, session, id), act_touch(g->actors[session], id));
 }
 
+static void move_end_limits(struct game *g, int session)
+{
+    act_end_limits(g->actors[session]);
+    oracle_end_limits(&g->o, session);
+}
+
 static void move_report(struct game *g, int session)
 {
     uint64_t id = some_id_of(g, session);
@@ -312,6 +318,7 @@ static const struct move {
     {6, false, move_release, "release"},
     {4, false, move_bury, "bury"},
     {3, true, move_touch, "touch"},
+    {1, false, move_end_limits, "end_limits"},
     {3, true, move_report, "report"},
     {3, true, move_cancel, "cancel"},
     {3, true, move_kick, "kick"},

@@ -404,6 +404,29 @@ static void giving_back_many_is_made_in_slices(void **state)
     assert_int_equal(stage_job(s, 1).attempts, 0);
 }
 
+static void taking_many_limits_off_is_made_in_slices(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_open(s, "w");
+    unsigned slices = 1;
+
+    act_subscribe_on(w, "q", SEC(4), ON_LIMIT_RETRY);
+    for (int i = 0; i < MANY; i++) {
+        // Some are come by twice: they stay among those that end.
+        PUT(s, .queue = "q", .ttr_for = SEC(10 * (i % 4)));
+        assert_true(act_take(w) != 0);
+    }
+    while (broker_end_limits(w->session) == STATUS_MORE) {
+        slices++;
+        stage_step(s);
+    }
+    assert_true(slices >= MANY / BROKER_SLICE);
+    stage_advance(s, SEC(9));
+    stage_expect_jobs(s, "q", 0, 0, MANY, 0);
+    stage_advance(s, SEC(100));
+    stage_expect_jobs(s, "q", MANY * 3 / 4, 0, MANY / 4, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +445,7 @@ int main(void)
         STORY(jobs_and_waiters_of_a_long_pause_meet_in_slices),
         STORY(waits_that_end_at_once_end_in_slices),
         STORY(giving_back_many_is_made_in_slices),
+        STORY(taking_many_limits_off_is_made_in_slices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -316,6 +316,47 @@ static void limit_holds_for_a_job_without_ttr(void **state)
     act_drain(w, "2 1");
 }
 
+static void holder_may_take_limits_off_which_starts_the_time_to_run_anew(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_open(s, "w");
+
+    act_subscribe_on(w, "q", SEC(4), ON_LIMIT_FAIL);
+    PUT(s, .ttr_for = SEC(10));
+    PUT(s, .ttr_for = SEC(2));
+    PUT(s, .queue = "q");
+    for (uint64_t id = 1; id <= 3; id++) {
+        assert_int_equal(act_take(w), id);
+    }
+    stage_advance(s, SEC(1));
+    act_end_limits(w);
+    assert_int_equal(stage_job(s, 1).left_for, SEC(10));
+    assert_int_equal(stage_job(s, 2).left_for, SEC(2));
+    assert_int_equal(stage_job(s, 3).left_for, 0);
+    stage_advance(s, SEC(100));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    assert_int_equal(stage_state(s, 3), JOB_RESERVED);
+    assert_int_equal(act_take(w), 1);
+    assert_int_equal(stage_job(s, 1).left_for, SEC(4));
+}
+
+static void limits_of_others_and_leases_without_one_stay_as_they_are(void **state)
+{
+    struct stage *s = *state;
+    struct actor *v = stage_open(s, "v");
+    struct actor *w = stage_worker(s, "w", "r");
+
+    act_subscribe_on(v, "q", SEC(4), ON_LIMIT_RETRY);
+    PUT(s, .queue = "q");
+    PUT(s, .queue = "r", .ttr_for = SEC(10));
+    assert_int_equal(act_take(v), 1);
+    assert_int_equal(act_take(w), 2);
+    stage_advance(s, SEC(1));
+    act_end_limits(w);
+    assert_int_equal(stage_job(s, 1).left_for, SEC(3));
+    assert_int_equal(stage_job(s, 2).left_for, SEC(9));
+}
+
 static void limit_may_mean_failure(void **state)
 {
     struct stage *s = *state;
@@ -428,6 +469,8 @@ int main(void)
         STORY(limit_of_the_subscription_ends_the_lease_and_nothing_extends_it),
         STORY(lease_ends_at_the_earlier_of_ttr_and_limit),
         STORY(limit_holds_for_a_job_without_ttr),
+        STORY(holder_may_take_limits_off_which_starts_the_time_to_run_anew),
+        STORY(limits_of_others_and_leases_without_one_stay_as_they_are),
         STORY(limit_may_mean_failure),
         STORY(ttr_retries_even_where_the_limit_means_failure),
         STORY(new_terms_are_for_leases_to_come),

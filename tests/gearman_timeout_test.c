@@ -100,8 +100,8 @@ static void each_job_has_its_own_time(void **state)
     gear_grabs(t->b, "f", "x");
     can_do(t->b, "g", "200");
     gear_says(t->b, REQ(CAN_DO, "h"), NOTHING);
-    gear_grabs(t->b, "g", "x");
     gear_grabs(t->b, "h", "x");
+    gear_grabs(t->b, "g", "x");
     rig_advance(t->rig, MILLISECONDS(50));
     jobs_are(t, "f", JOB_READY, 1);
     assert_int_equal(gear_job(t, 1).state, JOB_READY);
@@ -114,7 +114,38 @@ static void each_job_has_its_own_time(void **state)
     jobs_are(t, "h", JOB_RESERVED, 1);
 }
 
-static void sleeping_does_not_stop_the_clock(void **state)
+// libgearman's worker does that after it was refused, and its job must end somewhere.
+static void a_worker_that_goes_to_sleep_has_all_the_time(void **state)
+{
+    struct gear *t = *state;
+
+    submit(t->a, "f");
+    submit(t->a, "f");
+    can_do(t->b, "f", "100");
+    gear_grabs(t->b, "f", "x");
+    gear_grabs(t->b, "f", "x");
+    rig_advance(t->rig, MILLISECONDS(99));
+    gear_says(t->b, REQ(PRE_SLEEP), NOTHING);
+    rig_advance(t->rig, SECONDS(100));
+    jobs_are(t, "f", JOB_RESERVED, 2);
+    gear_says(t->b, REQ(WORK_COMPLETE, H(1), "done"), NOTHING);
+    gear_hears(t->a, RES(WORK_COMPLETE, H(1), "done"));
+}
+
+static void a_worker_that_finds_work_beside_its_bed_does_not_stop_the_clock(void **state)
+{
+    struct gear *t = *state;
+
+    submit(t->a, "f");
+    can_do(t->b, "f", "100");
+    gear_grabs(t->b, "f", "x");
+    submit(t->a, "f");
+    gear_says(t->b, REQ(PRE_SLEEP), RES(NOOP));
+    rig_advance(t->rig, MILLISECONDS(100));
+    jobs_are(t, "f", JOB_READY, 2);
+}
+
+static void a_job_that_is_grabbed_after_the_sleep_has_its_time(void **state)
 {
     struct gear *t = *state;
 
@@ -122,9 +153,30 @@ static void sleeping_does_not_stop_the_clock(void **state)
     can_do(t->b, "f", "100");
     gear_grabs(t->b, "f", "x");
     gear_says(t->b, REQ(PRE_SLEEP), NOTHING);
-    rig_advance(t->rig, MILLISECONDS(100));
-    jobs_are(t, "f", JOB_READY, 1);
+    submit(t->a, "f");
     gear_hears(t->b, RES(NOOP));
+    gear_grabs(t->b, "f", "x");
+    rig_advance(t->rig, MILLISECONDS(100));
+    assert_int_equal(gear_job(t, 1).state, JOB_RESERVED);
+    assert_int_equal(gear_job(t, 2).state, JOB_READY);
+}
+
+static void a_worker_with_very_many_jobs_goes_to_sleep_in_slices(void **state)
+{
+    struct gear *t = *state;
+
+    can_do(t->b, "f", "100");
+    for (int i = 0; i < 3 * BROKER_SLICE; i++) {
+        submit(t->a, "f");
+        gear_grabs(t->b, "f", "x");
+    }
+    peer_send(t->b, MANY(REQ(PRE_SLEEP), REQ(ECHO_REQ, "done")));
+    rig_feed(t->rig);
+    gear_hears(t->b, NOTHING);
+    rig_run(t->rig);
+    gear_hears(t->b, RES(ECHO_RES, "done"));
+    rig_advance(t->rig, SECONDS(100));
+    jobs_are(t, "f", JOB_RESERVED, (size_t)3 * BROKER_SLICE);
 }
 
 static void a_time_below_the_least_one_is_taken_for_that(void **state)
@@ -295,7 +347,10 @@ int main(void)
         GEAR(it_goes_to_the_back_and_wakes_those_who_sleep),
         GEAR(the_time_is_not_renewed_by_reports),
         GEAR(each_job_has_its_own_time),
-        GEAR(sleeping_does_not_stop_the_clock),
+        GEAR(a_worker_that_goes_to_sleep_has_all_the_time),
+        GEAR(a_worker_that_finds_work_beside_its_bed_does_not_stop_the_clock),
+        GEAR(a_job_that_is_grabbed_after_the_sleep_has_its_time),
+        GEAR(a_worker_with_very_many_jobs_goes_to_sleep_in_slices),
         GEAR(a_time_below_the_least_one_is_taken_for_that),
         GEAR(a_time_of_nothing_is_no_limit),
         GEAR(a_time_is_the_number_that_the_argument_begins_with),

@@ -311,6 +311,17 @@ enum status oracle_touch(struct oracle *o, int session, uint64_t id)
     return STATUS_OK;
 }
 
+void oracle_end_limits(struct oracle *o, int session)
+{
+    EACH_JOB(o, job)
+    {
+        if (model_held(o, session, job->id) && job->limit_at != NSEC_NEVER) {
+            job->limit_at = NSEC_NEVER;
+            (void)oracle_touch(o, session, job->id);
+        }
+    }
+}
+
 enum status oracle_data(struct oracle *o, int session, uint64_t id)
 {
     struct oracle_job *job = finishable(o, session, id);

@@ -94,6 +94,7 @@ enum status oracle_release(struct oracle *o, int session, uint64_t id, uint32_t 
                            nsec_t delay_for);
 enum status oracle_bury(struct oracle *o, int session, uint64_t id, uint32_t pri);
 enum status oracle_touch(struct oracle *o, int session, uint64_t id);
+void oracle_end_limits(struct oracle *o, int session);
 enum status oracle_data(struct oracle *o, int session, uint64_t id);
 enum status oracle_cancel(struct oracle *o, uint64_t id, bool even_held);
 uint32_t oracle_kick(struct oracle *o, int queue, uint32_t bound);

@@ -141,6 +141,7 @@ enum status act_fail(struct actor *a, uint64_t id, const char *exception);
 enum status act_release(struct actor *a, uint64_t id, uint32_t pri, nsec_t delay_for);
 enum status act_bury(struct actor *a, uint64_t id, uint32_t pri);
 enum status act_touch(struct actor *a, uint64_t id);
+void act_end_limits(struct actor *a);
 enum status act_progress(struct actor *a, uint64_t id, uint64_t numerator, uint64_t denominator);
 enum status act_data(struct actor *a, uint64_t id, const char *data);
 enum status act_warning(struct actor *a, uint64_t id, const char *text);

@@ -284,6 +284,13 @@ enum status act_touch(struct actor *a, uint64_t id)
     return status;
 }
 
+void act_end_limits(struct actor *a)
+{
+    while (broker_end_limits(a->session) == STATUS_MORE) {
+    }
+    stage_step(a->stage);
+}
+
 static enum status report(struct actor *a, uint64_t id, struct job_event event, const char *data)
 {
     enum status status;

@@ -66,6 +66,32 @@ def job_that_is_done_in_time_is_done(stage):
     c.hear_nothing()
 
 
+def worker_that_goes_to_sleep_has_all_the_time(stage):
+    c, u, v, w = stage.client(), stage.client(), stage.client(), stage.worker("g")
+    u.tell(CAN_DO_TIMEOUT("f", SECOND))
+    c.ask(SUBMIT_JOB("f", "", "x"), JOB_CREATED("#1"))
+    u.ask(GRAB_JOB(), JOB_ASSIGN("#1", "f", "x"))
+    u.tell(PRE_SLEEP())
+    v.tell(CAN_DO_TIMEOUT("g", SECOND))
+    c.ask(SUBMIT_JOB_BG("g", "", "y"), JOB_CREATED("#2"))
+    v.ask(GRAB_JOB(), JOB_ASSIGN("#2", "g", "y"))
+    w.ask(PRE_SLEEP(), NOOP())
+    u.tell(WORK_COMPLETE("#1", "r"))
+    c.hear(WORK_COMPLETE("#1", "r"))
+
+
+def worker_that_finds_work_beside_its_bed_does_not_stop_the_clock(stage):
+    c, v, w = stage.client(), stage.client(), stage.worker("f")
+    v.tell(CAN_DO_TIMEOUT("f", SECOND), CAN_DO("g"))
+    c.ask(SUBMIT_JOB("f", "", "x"), JOB_CREATED("#1"))
+    v.ask(GRAB_JOB(), JOB_ASSIGN("#1", "f", "x"))
+    c.ask(SUBMIT_JOB_BG("g", "", "y"), JOB_CREATED("#2"))
+    v.ask(PRE_SLEEP(), NOOP())
+    w.ask(PRE_SLEEP(), NOOP())
+    w.ask(GRAB_JOB(), JOB_ASSIGN("#1", "f", "x"))
+    v.ask(WORK_COMPLETE("#1", "late"), NO_JOB_FOR_RESULT)
+
+
 def every_job_has_a_time_of_its_own(stage):
     c, v, w = stage.client(), stage.client(), stage.worker("f")
     v.tell(CAN_DO("g"), CAN_DO_TIMEOUT("f", SECOND))
