@@ -3,7 +3,8 @@
 #define TANDEM_SERVER_CAPACITY_H
 
 // How many connections the process can hold. Accepting stops before descriptors run out, so that
-// some are left for everything else: a log that is opened anew, a configuration that is read again.
+// some are left for everything else: the journal's next file, a log that is opened anew, a
+// configuration that is read again.
 
 #include <stdint.h>
 
@@ -11,7 +12,7 @@
 void capacity_raise(void);
 
 // The most connections there may be: what the setting says (0: no limit), and what the limit of
-// descriptors leaves.
-uint64_t capacity_connections(int64_t max_connections);
+// descriptors leaves beside so many listeners.
+uint64_t capacity_connections(int64_t max_connections, uint64_t listeners);
 
 #endif

@@ -250,3 +250,13 @@ bool listeners_empty(const struct listeners *listeners)
 {
     return list_empty(&listeners->all);
 }
+
+size_t listeners_count(const struct listeners *listeners)
+{
+    size_t count = 0;
+
+    list_each (node, &listeners->all) {
+        count++;
+    }
+    return count;
+}

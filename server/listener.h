@@ -54,4 +54,7 @@ void listeners_close(struct listeners *listeners);
 
 bool listeners_empty(const struct listeners *listeners);
 
+// How many there are.
+size_t listeners_count(const struct listeners *listeners);
+
 #endif

@@ -36,7 +36,8 @@ static void server_apply(struct server *server)
 {
     const struct server_settings *now = &server->settings->server;
 
-    server->most_connections = capacity_connections(now->max_connections);
+    server->most_connections =
+        capacity_connections(now->max_connections, listeners_count(&server->listeners));
     server->loop.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);
     server->loop.slow_for = now->slow_turn * NSEC_PER_MSEC;
 }
@@ -256,7 +257,6 @@ static bool server_prepare(struct server *server, struct complaint *why)
         return false;
     }
     capacity_raise();
-    server_apply(server);
     listeners_init(&server->listeners, server->loop.base);
     (void)evtimer_assign(&server->patience, server->loop.base, patience_over, server);
     return signals_open(&server->signals, server->loop.base, server_signal, server) &&
@@ -279,6 +279,7 @@ enum fault server_open(struct server *server, const struct server_start *start,
     if (!inherited_each(server_adopt, server, why) || !server_listen(server, why)) {
         return FAULT_ADDRESS;
     }
+    server_apply(server);
     fault = server_drop_privilege(server, why);
     if (fault == FAULT_NONE && !store_open(&server->store, &start->wishes, &server->loop, why)) {
         fault = FAULT_JOURNAL;

@@ -91,6 +91,40 @@ static void too_few_descriptors_stop_the_start(void **state)
     process_expect_exit(&den->process, 1, "");
 }
 
+static void allow_some_files(void *context)
+{
+    const struct rlimit some = {.rlim_cur = 96, .rlim_max = 96};
+
+    (void)context;
+    if (setrlimit(RLIMIT_NOFILE, &some) != 0) {
+        _exit(99);
+    }
+}
+
+// Those of the listeners are not the ones that the journal and the log need.
+static void listeners_take_no_descriptors_that_are_set_aside(void **state)
+{
+    enum { LISTENERS = 40, ROOM = 96 - 32 - LISTENERS };
+    struct den *den = *state;
+    char listen[LISTENERS * 16 + 32] = "beanstalk.listen=";
+    int clients[ROOM + 1];
+
+    for (int i = 1; i <= LISTENERS; i++) {
+        size_t len = strlen(listen);
+
+        (void)snprintf(listen + len, sizeof listen - len, "127.0.0.%d:0 ", i);
+    }
+    PROCESS_PREPARED(&den->process, allow_some_files, NULL, "--set", listen);
+    for (int i = 0; i <= ROOM; i++) {
+        clients[i] = client_connect(&den->process);
+    }
+    process_expect(&den->process, "connections_limit connections=24", NULL);
+    for (int i = 0; i <= ROOM; i++) {
+        (void)close(clients[i]);
+    }
+    process_stop(&den->process);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +132,7 @@ int main(void)
         DEN_TEST(what_cannot_be_printed_is_an_error),
         DEN_TEST(pipe_that_nobody_reads_is_no_log),
         DEN_TEST(too_few_descriptors_stop_the_start),
+        DEN_TEST(listeners_take_no_descriptors_that_are_set_aside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
