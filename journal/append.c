@@ -204,10 +204,18 @@ static uint64_t append(void *store, const struct record *record)
 void append_ids(struct journal *journal)
 {
     uint64_t next = broker_next_id(journal->broker);
-    uint64_t end = ((next + IDS_BLOCK / 2) / IDS_BLOCK + 1) * IDS_BLOCK;
+    uint64_t end = journal->ids_asked;
+    bool held = append_ids_short(journal);
+    bool asks = end < next + journal->ids_ahead / 2;
     char *to;
 
-    if (journal->ids_asked > next && journal->ids_asked - next >= IDS_BLOCK / 2) {
+    // The disk is slower than ids go: more are kept at a time.
+    if (held && asks && journal->opened && journal->ids_ahead < IDS_AHEAD_MOST) {
+        journal->ids_ahead *= 2;
+    }
+    if (asks) {
+        end = (next + IDS_BLOCK / 2) / IDS_BLOCK * IDS_BLOCK + journal->ids_ahead;
+    } else if (!held || !batch_empty(&journal->gathering)) {
         return;
     }
     to = room_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
@@ -215,18 +223,19 @@ void append_ids(struct journal *journal)
     if (to) {
         codec_put_number(to, CODEC_IDS, end);
         journal->ids_asked = end;
-        journal->ids_position = journal->gathering.position;
     }
+}
+
+bool append_ids_short(const struct journal *journal)
+{
+    return broker_next_id(journal->broker) > journal->ids_end;
 }
 
 // Nobody may learn an id that might be given out again after a restart. Should so many have been
 // given out in this turn that the block is used up, the next one is asked for when the turn ends.
 static uint64_t position_of_id(const struct journal *journal, uint64_t id)
 {
-    if (id < journal->ids_end) {
-        return 0;
-    }
-    return id < journal->ids_asked ? journal->ids_position : journal->gathering.position;
+    return id < journal->ids_end ? 0 : journal->gathering.position;
 }
 
 static uint64_t position_of(const void *store, const struct job *job)

@@ -62,6 +62,7 @@ struct batch {
     size_t bytes;      // all of it, bodies that are referred to included
     uint64_t records;  // appended by the core
     uint64_t first_id; // no job that was submitted in it has a lower one; UINT64_MAX: none was
+    uint64_t ids_end;  // ids below it may be given out, as it says or one before it
     bool marked;       // it begins with room for a record that says how far the segment is synced
 };
 

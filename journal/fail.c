@@ -64,6 +64,8 @@ static void gather_again(struct journal *journal)
     struct batch *again = &journal->unsynced;
     uint64_t records = journal->writing.records;
     uint64_t first_id = journal->writing.first_id;
+    uint64_t ids_end =
+        batch_empty(&journal->writing) ? journal->ids_written : journal->writing.ids_end;
     uint64_t position =
         batch_empty(&journal->writing) ? journal->reached : journal->writing.position;
 
@@ -75,6 +77,7 @@ static void gather_again(struct journal *journal)
     journal->writing.records = records;
     journal->writing.position = position;
     journal->writing.first_id = first_id;
+    journal->writing.ids_end = ids_end;
     batch_init(again, 0);
 }
 

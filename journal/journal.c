@@ -39,6 +39,7 @@ struct journal *journal_new(const struct journal_settings *settings, const struc
     journal->settings.segment_size = room_segment_size(settings->segment_size);
     journal->io = io;
     journal->hand = *hand;
+    journal->ids_ahead = IDS_BLOCK;
     journal->failing_at = NSEC_NEVER;
     journal->dirty_at = NSEC_NEVER;
     batch_init(&journal->gathering, 1);

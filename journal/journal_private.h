@@ -19,8 +19,9 @@
 // Sizes of segments are multiples of this.
 #define SEGMENT_UNIT UINT64_C(4096)
 
-// Ids are given out from blocks of this size.
+// Ids are given out from blocks of this size; so many are kept at a time at most.
 #define IDS_BLOCK UINT64_C(65536)
+#define IDS_AHEAD_MOST (64 * IDS_BLOCK)
 
 // Where compaction of the oldest segment stands.
 struct compaction {
@@ -60,15 +61,16 @@ struct journal {
     struct task task;
     nsec_t begun_at;
 
-    uint64_t reached;      // position up to which who waits may be told
-    uint64_t synced;       // position up to which everything is synced
-    uint64_t live;         // bytes of the full records of live jobs
-    uint64_t paused;       // of pauses, as compaction last found them
-    uint64_t promised;     // bytes that live jobs may still need
-    uint64_t used_before;  // bytes that records take in all segments but the current one
-    uint64_t ids_end;      // ids below it may be given out: that is kept
-    uint64_t ids_asked;    // the same, as last appended
-    uint64_t ids_position; // where that was
+    uint64_t reached;     // position up to which who waits may be told
+    uint64_t synced;      // position up to which everything is synced
+    uint64_t live;        // bytes of the full records of live jobs
+    uint64_t paused;      // of pauses, as compaction last found them
+    uint64_t promised;    // bytes that live jobs may still need
+    uint64_t used_before; // bytes that records take in all segments but the current one
+    uint64_t ids_end;     // ids below it may be given out: that is kept
+    uint64_t ids_asked;   // the same, as last appended
+    uint64_t ids_written; // the same, as last written
+    uint64_t ids_ahead;   // how many are asked for at a time
 
     struct compaction compaction;
     uint64_t appended; // bytes that the core appended since compaction had its turn
@@ -195,6 +197,8 @@ size_t append_number(struct journal *journal, enum codec_type type, uint64_t num
 void append_ids(struct journal *journal);
 
 //
+// Whether ids were given out of which it is not synced that they may be.
+bool append_ids_short(const struct journal *journal);
 // Compaction (compact.c)
 //
 

@@ -87,9 +87,7 @@ static void all_synced(struct journal *journal)
     batch_drop(&journal->unsynced, &journal->pool);
     journal->synced = journal->reached;
     journal->dirty_at = NSEC_NEVER;
-    if (journal->synced >= journal->ids_position) {
-        journal->ids_end = journal->ids_asked;
-    }
+    journal->ids_end = journal->ids_written;
 }
 
 // What was written is kept until it is synced. Should it have to be written anew, to another
@@ -125,6 +123,7 @@ static void written(struct journal *journal)
         }
     }
     batch_init(batch, 0);
+    journal->ids_written = batch->ids_end;
     succeed(journal);
 }
 
@@ -390,7 +389,7 @@ nsec_t turn_gathers_until(const struct journal *journal)
 // A block of ids is synced, whatever the policy, well before the first of them is given out.
 static bool ids_wait(const struct journal *journal)
 {
-    return journal->ids_end < journal->ids_asked && journal->reached >= journal->ids_position;
+    return journal->ids_end < journal->ids_written;
 }
 
 // What is kept until it is synced is kept no longer where memory runs out.
@@ -437,7 +436,7 @@ static bool write_batch(struct journal *journal)
     journal->task = (struct task){.kind = TASK_WRITE,
                                   .batch = &journal->writing,
                                   .before = written_last(journal),
-                                  .sync = always || journal->closing,
+                                  .sync = always || journal->closing || append_ids_short(journal),
                                   .size = always ? TASK_ZEROS_MAX : 0};
     return give(journal);
 }
@@ -456,6 +455,7 @@ static bool hand_over(struct journal *journal)
     }
     if (!fail_make_room(journal) || !segments_make_room(&journal->segments)) {
         fail_wait(journal);
+        journal->writing.ids_end = journal->ids_asked;
         return false;
     }
     if (journal->current->file < 0 && !fail_take_spare(journal)) {

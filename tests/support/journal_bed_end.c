@@ -30,15 +30,6 @@ static void end_disk(struct fake_disk *disk, enum bed_end end, uint64_t seed)
     UNREACHABLE();
 }
 
-// Up to where ids have been told that must not come again. Where nothing is synced before somebody
-// is told, a power cut may take away what is known of them.
-static uint64_t told(const struct bed *bed, enum bed_end end)
-{
-    bool forgets = end != BED_KILLED && bed->options.sync_every_for != 0;
-
-    return !forgets ? journal_reached(bed->journal) : 0;
-}
-
 static void expect_opened(struct bed *bed, enum bed_end end, uint64_t seed)
 {
     if (!bed_open(bed)) {
@@ -66,7 +57,7 @@ static void expect_back(struct bed *bed, enum bed_end end, uint64_t seed, uint64
 
 void bed_expect_survives(struct bed *bed, enum bed_end end, uint64_t seed)
 {
-    expect_back(bed, end, seed, bed_kept(bed, end), told(bed, end));
+    expect_back(bed, end, seed, bed_kept(bed, end), journal_reached(bed->journal));
 }
 
 void bed_expect_left(struct bed *bed, enum bed_end end, uint64_t seed)
@@ -86,7 +77,7 @@ void bed_expect_survives_all(struct bed *bed)
 void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed)
 {
     uint64_t survives = bed_kept(bed, end);
-    uint64_t ids = told(bed, end);
+    uint64_t ids = journal_reached(bed->journal);
 
     bed_abandon(bed);
     end_disk(bed->disk, end, seed);
