@@ -57,7 +57,8 @@ struct store_info {
     uint64_t bytes;    // on disk, in all files, set aside or used
     uint64_t live;     // bytes of these that live jobs take and are promised
     uint64_t errors;   // writes, syncs and the like that failed
-    bool failing;      // nothing could be made to last for some time: submissions are refused
+    bool failing;      // nothing could be made to last for some time, or the disk is full:
+                       // submissions are refused
 };
 
 struct recorder {

@@ -231,8 +231,8 @@ bool append_ids_short(const struct journal *journal)
     return broker_next_id(journal->broker) > journal->ids_end;
 }
 
-// Nobody may learn an id that might be given out again after a restart. Should so many have been
-// given out in this turn that the block is used up, the next one is asked for when the turn ends.
+// Nobody may learn an id that might be given out again after a restart: those beyond what is synced
+// wait for a batch that is, whatever the policy (turn.c). Each turn sees to it that there is one.
 static uint64_t position_of_id(const struct journal *journal, uint64_t id)
 {
     return id < journal->ids_end ? 0 : journal->gathering.position;
@@ -268,7 +268,7 @@ static void info(const void *store, struct store_info *info)
         .bytes = ledger_on_disk(journal),
         .live = journal->live + journal->promised + journal->paused,
         .errors = journal->errors,
-        .failing = journal->given_up,
+        .failing = journal->given_up || journal->full,
     };
 }
 

@@ -43,7 +43,7 @@ struct journal_io {
     int (*sync)(void *disk, int file);
 
     // Sets space aside, so that the file has `size` bytes, the new ones zero, and writing to these
-    // cannot fail for want of space. Never makes it smaller. ENOSPC, EDQUOT, EFBIG: no room.
+    // cannot fail for want of space. Never makes it smaller. ENOSPC, EDQUOT: no room.
     int (*allocate)(void *disk, int file, uint64_t size);
     int (*truncate)(void *disk, int file, uint64_t size);
     // Bytes that nobody has set aside; UINT64_MAX where that is not known. Called at any time, also

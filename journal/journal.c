@@ -120,9 +120,12 @@ static bool begin_file(struct journal *journal, struct journal_error *why)
             room_follow(journal, task.segment);
             return true;
         }
+        if (!turn_disk_is_full(task.error)) {
+            break;
+        }
     }
     segment_free(task.segment);
-    journal_complain(why, "no room for a file of %llu bytes: %s", (unsigned long long)task.size,
+    journal_complain(why, "a file of %llu bytes cannot be made: %s", (unsigned long long)task.size,
                      strerror(task.error));
     return false;
 }
@@ -171,6 +174,9 @@ static bool begin(struct journal *journal, struct journal_error *why)
     if (!settle(journal)) {
         journal_complain(why, "cannot be written");
         return false;
+    }
+    // A disk that has no room for a spare is told of before anybody comes.
+    while (!journal->spare && !journal->full && journal_do_next(journal)) {
     }
     return true;
 }
@@ -290,6 +296,9 @@ enum journal_pressure journal_pressure(const struct journal *journal)
 
     if (room_memory_is_low(journal)) {
         return JOURNAL_STUCK;
+    }
+    if (journal->given_up) {
+        return JOURNAL_EASY;
     }
     if (pending > journal->settings.max_pending || room_overflows(journal)) {
         return JOURNAL_BEHIND;

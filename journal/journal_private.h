@@ -92,6 +92,8 @@ struct journal {
 
     // Where it stands.
     unsigned failures; // to write, in a row
+    int care_error;    // what care of that kind met; 0: all is well, or told as a full disk
+    enum task_kind care_kind;
     bool locked;
     bool opened;      // from now on the core appends
     bool closing;     // from now on everything is synced
@@ -195,10 +197,10 @@ size_t append_pause(struct journal *journal, const struct queue *queue);
 size_t append_number(struct journal *journal, enum codec_type type, uint64_t number);
 // Sees to it that there are ids to be given out.
 void append_ids(struct journal *journal);
-
-//
 // Whether ids were given out of which it is not synced that they may be.
 bool append_ids_short(const struct journal *journal);
+
+//
 // Compaction (compact.c)
 //
 
@@ -241,6 +243,8 @@ void turn_say_synced(const struct batch *batch, uint64_t synced);
 // Until when a batch waits for more to come, by settings.now.
 nsec_t turn_gathers_until(const struct journal *journal);
 bool turn_gathers(const struct journal *journal);
+// Whether that errno value says so, and not that something is broken, or used up in the process.
+bool turn_disk_is_full(int error);
 // A random number for a segment.
 uint64_t turn_draw_salt(struct journal *journal);
 

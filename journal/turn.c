@@ -9,6 +9,7 @@
 #include "core/log.h"
 #include "journal/journal_private.h"
 
+#include <errno.h>
 #include <string.h>
 
 // How long a batch waits for more to come: this share of the time that the last write took; where
@@ -64,9 +65,22 @@ struct segment *turn_written_last(const struct journal *journal)
     return last && !last->failed && last->file >= 0 ? last : NULL;
 }
 
+bool turn_disk_is_full(int error)
+{
+    return error == ENOSPC || error == EDQUOT;
+}
+
 //
 // Taking in
 //
+
+static void has_room(struct journal *journal)
+{
+    if (journal->full) {
+        journal->full = false;
+        log_info("journal_has_room", log_number("segment", (int64_t)journal->current->number));
+    }
+}
 
 static void succeed(struct journal *journal)
 {
@@ -77,7 +91,7 @@ static void succeed(struct journal *journal)
     journal->failures = 0;
     journal->given_up = false;
     if (journal->spare && room_spare_suffices(journal)) {
-        journal->full = false;
+        has_room(journal);
     }
 }
 
@@ -109,6 +123,7 @@ static void written(struct journal *journal)
     struct batch *batch = &journal->writing;
 
     journal->reached = batch->position;
+    journal->ids_written = batch->ids_end;
     journal->expected = batch->records + journal->gathering.records;
     journal->written_at = journal->settings.now();
     journal->write_took_for = journal->task.took_for;
@@ -123,16 +138,7 @@ static void written(struct journal *journal)
         }
     }
     batch_init(batch, 0);
-    journal->ids_written = batch->ids_end;
     succeed(journal);
-}
-
-static void has_room(struct journal *journal)
-{
-    if (journal->full) {
-        journal->full = false;
-        log_info("journal_has_room", log_number("segment", (int64_t)journal->current->number));
-    }
 }
 
 static void has_no_room(struct journal *journal)
@@ -140,6 +146,7 @@ static void has_no_room(struct journal *journal)
     journal->care_at = nsec_add(journal_present(journal), CARE_RETRY);
     if (!journal->full) {
         journal->full = true;
+        journal->errors++;
         log_error("journal_full", log_string("why", strerror(journal->task.error)),
                   log_number("bytes", (int64_t)journal->task.size));
     }
@@ -162,12 +169,6 @@ static void prepared(struct journal *journal)
     }
 }
 
-static void not_prepared(struct journal *journal)
-{
-    segment_free(journal->task.segment);
-    has_no_room(journal);
-}
-
 static void removed(struct journal *journal)
 {
     segment_free(journal->removing);
@@ -176,15 +177,39 @@ static void removed(struct journal *journal)
     journal->care_at = 0;
 }
 
+// Told once for as long as it lasts.
 static void care_failed(struct journal *journal)
 {
-    const struct segment *segment = journal->task.segment;
+    const struct task *task = &journal->task;
 
-    journal->errors++;
     journal->care_at = nsec_add(journal_present(journal), CARE_RETRY);
-    log_warn("journal_care_failed", log_string("what", journal->task.failed),
-             log_number("segment", (int64_t)segment->number),
-             log_string("why", strerror(journal->task.error)));
+    journal->errors++;
+    if (journal->care_error != task->error || journal->care_kind != task->kind) {
+        log_error("journal_care_failed", log_string("what", task->failed),
+                  log_number("segment", (int64_t)task->segment->number),
+                  log_string("why", strerror(task->error)));
+    }
+    journal->care_error = task->error;
+    journal->care_kind = task->kind;
+}
+
+static void care_succeeded(struct journal *journal)
+{
+    if (journal->care_error && journal->care_kind == journal->task.kind) {
+        log_info("journal_care_recovered",
+                 log_number("segment", (int64_t)journal->current->number));
+        journal->care_error = 0;
+    }
+}
+
+static void not_prepared(struct journal *journal)
+{
+    if (turn_disk_is_full(journal->task.error)) {
+        has_no_room(journal);
+    } else {
+        care_failed(journal);
+    }
+    segment_free(journal->task.segment);
 }
 
 // The spare is a good one still.
@@ -200,12 +225,22 @@ static void cannot_copy(struct journal *journal)
     }
 }
 
-static void spare_not_resized(struct journal *journal)
+static void not_resized(struct journal *journal)
 {
-    if (room_spare_suffices(journal) && room_spare_lacks_copy(journal)) {
+    const struct segment *segment = journal->task.segment;
+    bool full = turn_disk_is_full(journal->task.error);
+
+    if (full && segment == journal->spare && room_spare_suffices(journal) &&
+        room_spare_lacks_copy(journal)) {
         cannot_copy(journal);
-    } else {
+    } else if (full && (segment == journal->spare || segment == room_too_small(journal))) {
         has_no_room(journal);
+    } else {
+        care_failed(journal);
+    }
+    // Its records cannot be written.
+    if (segment == room_too_small(journal)) {
+        fail_for_now(journal);
     }
 }
 
@@ -220,14 +255,7 @@ static void take_in_failure(struct journal *journal)
         not_prepared(journal);
         return;
     case TASK_RESIZE:
-        if (room_too_small(journal) == journal->task.segment) {
-            has_no_room(journal);
-            fail_for_now(journal);
-        } else if (journal->task.segment == journal->spare) {
-            spare_not_resized(journal);
-        } else {
-            care_failed(journal);
-        }
+        not_resized(journal);
         return;
     case TASK_REMOVE:
         care_failed(journal);
@@ -243,6 +271,7 @@ static void take_in(struct journal *journal)
         take_in_failure(journal);
         return;
     }
+    care_succeeded(journal);
     switch (journal->task.kind) {
     case TASK_WRITE:
         written(journal);
@@ -426,6 +455,7 @@ static bool write_batch(struct journal *journal)
             return false;
         }
         journal->writing = journal->gathering;
+        journal->writing.ids_end = journal->ids_asked;
         batch_init(&journal->gathering, journal->writing.position + 1);
     }
     segment = room_too_small(journal);
@@ -455,7 +485,6 @@ static bool hand_over(struct journal *journal)
     }
     if (!fail_make_room(journal) || !segments_make_room(&journal->segments)) {
         fail_wait(journal);
-        journal->writing.ids_end = journal->ids_asked;
         return false;
     }
     if (journal->current->file < 0 && !fail_take_spare(journal)) {
