@@ -4,6 +4,7 @@
 // The one global of the project: where log lines go.
 static struct {
     log_sink sink;
+    void (*drain)(void *context);
     void *context;
     enum log_level most;
 } log_target;
@@ -11,8 +12,21 @@ static struct {
 void log_set_sink(log_sink sink, void *context, enum log_level most)
 {
     log_target.sink = sink;
+    log_target.drain = NULL;
     log_target.context = context;
     log_target.most = most;
+}
+
+void log_set_drain(void (*drain)(void *context))
+{
+    log_target.drain = drain;
+}
+
+void log_drain(void)
+{
+    if (log_target.drain) {
+        log_target.drain(log_target.context);
+    }
 }
 
 enum log_level log_most(void)

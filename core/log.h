@@ -26,6 +26,13 @@ typedef void (*log_sink)(void *context, enum log_level level, const char *event,
 // are dropped before they cost anything.
 void log_set_sink(log_sink sink, void *context, enum log_level most);
 
+// For a sink that hands lines on to be written later: what waits, for a bounded time, until they
+// are. To be set after the sink, which forgets it.
+void log_set_drain(void (*drain)(void *context));
+
+// Before the process ends in the middle of things.
+void log_drain(void);
+
 // The most talkative level that is written.
 enum log_level log_most(void);
 

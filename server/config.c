@@ -5,8 +5,11 @@
 #include "server/setting.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ini.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 // A file that is being read. The parser knows lines only when it is done, so they are counted as
 // they are handed to it.
@@ -170,14 +173,31 @@ static char *reader_line(char *line, int room, void *context)
     return line;
 }
 
-bool config_load(const struct config *config, const char *path, struct complaint *why)
+// NULL with the reason in `why`.
+static FILE *open_config(const char *path, bool waits, struct complaint *why)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
+    struct stat st;
+    FILE *file = NULL;
+
+    if (fd >= 0 && !waits && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        complaint_set(why, "%s: not a file", path);
+    } else if (fd < 0 || !(file = fdopen(fd, "r"))) {
+        complaint_set(why, "%s: %s", path, strerror(errno));
+    }
+    if (fd >= 0 && !file) {
+        (void)close(fd);
+    }
+    return file;
+}
+
+bool config_load(const struct config *config, const char *path, bool waits, struct complaint *why)
 {
     struct config_reader reader = {.config = config, .why = why};
     int line;
 
-    reader.file = fopen(path, "re");
+    reader.file = open_config(path, waits, why);
     if (!reader.file) {
-        complaint_set(why, "%s: %s", path, strerror(errno));
         return false;
     }
     line = ini_parse_stream(reader_line, &reader, reader_value, &reader);

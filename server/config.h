@@ -30,8 +30,10 @@ struct config {
 // Sets every key to its default. False without memory.
 bool config_preset(const struct config *config, struct complaint *why) MUST_USE;
 
-// Reads the file.
-bool config_load(const struct config *config, const char *path, struct complaint *why) MUST_USE;
+// Reads the file. `waits`: it may be a pipe whose writer is waited for; otherwise only a regular
+// file will do.
+bool config_load(const struct config *config, const char *path, bool waits,
+                 struct complaint *why) MUST_USE;
 
 // Does what `section.key=value` says.
 bool config_assign(const struct config *config, const char *assignment,

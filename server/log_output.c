@@ -21,23 +21,22 @@ static void output_line(void *context, enum log_level level, const char *name,
                                     .fields = fields,
                                     .count = count};
     char line[LOG_LINE_MAX];
-    size_t len = output->format == LOG_FORMAT_JSON ? log_line_json(&event, line) : 0;
     int saved = errno;
-    ssize_t ignored;
 
-    if (len == 0) {
-        len = log_line_text(&event, line);
-    }
-    do {
-        ignored = write(output->fd, line, len);
-    } while (ignored < 0 && errno == EINTR);
+    log_writer_put(output->writer, line, log_line_of(&event, output->format, line));
     errno = saved;
 }
 
-void log_output_init(struct log_output *output, enum log_level level)
+static void output_drain(void *context)
+{
+    const struct log_output *output = context;
+
+    (void)log_writer_drain(output->writer);
+}
+
+void log_output_init(struct log_output *output)
 {
     *output = (struct log_output){.fd = STDERR_FILENO, .format = LOG_FORMAT_TEXT};
-    log_set_sink(output_line, output, level);
 }
 
 // What lines can be appended to.
@@ -71,6 +70,20 @@ static int open_file(const char *path, bool *made, struct complaint *why)
     return fd;
 }
 
+// Takes `fd` over in any case.
+static bool output_change(struct log_output *output, int fd, enum log_format format)
+{
+    if (output->writer) {
+        log_writer_change(output->writer, fd, format);
+        return true;
+    }
+    output->writer = log_writer_new(fd, format);
+    if (!output->writer && fd != STDERR_FILENO) {
+        (void)close(fd);
+    }
+    return output->writer != NULL;
+}
+
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
                      enum log_level level, struct complaint *why)
 {
@@ -80,13 +93,15 @@ bool log_output_open(struct log_output *output, const char *path, enum log_forma
     if (fd < 0) {
         return false;
     }
-    if (output->fd != STDERR_FILENO) {
-        (void)close(output->fd);
+    if (!output_change(output, fd, format)) {
+        complaint_set(why, "out of memory or threads");
+        return false;
     }
     output->fd = fd;
     output->made = made;
     output->format = format;
     log_set_sink(output_line, output, level);
+    log_set_drain(output_drain);
     return true;
 }
 
@@ -102,8 +117,6 @@ void log_output_give(const struct log_output *output, uid_t uid, gid_t gid)
 void log_output_close(struct log_output *output)
 {
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
-    if (output->fd != STDERR_FILENO) {
-        (void)close(output->fd);
-        output->fd = STDERR_FILENO;
-    }
+    log_writer_free(output->writer);
+    log_output_init(output);
 }

@@ -21,6 +21,25 @@
 // has reached another position; then they are finished like others that were touched. While the
 // store is behind, those that submit are not read, and while it is stuck, none is.
 
+// Nothing that happens here may wait for somebody: one stalled reader or one slow disk would stop
+// all clients. What calls of the system could, and why they do not:
+//
+//   log lines             a thread writes them, from a bounded backlog (log_writer.h); it closes
+//                         the files, too
+//   the service manager   is told without waiting, and later where it has no room (notify.h)
+//   the journal's files   a thread writes, syncs, makes, removes and closes them (journal/hand.h);
+//                         how much room the disk has is asked on the loop, while the journal goes
+//                         beyond its files: the file system knows it from memory, but where it is
+//                         on a network, it may ask there
+//   SIGHUP                reads the configuration and the tokens, and opens the log file. Only
+//                         regular files are read, and nothing waits for the other end of a pipe. A
+//                         disk that hangs is waited for: whoever sends the signal wants its files
+//                         read
+//   sockets               do not block; closing one does not wait for its data to leave
+//   names of hosts, users are looked up at the start only; addresses are told as numbers
+//   the end               removes the pid file and unix sockets, and waits for the journal and, for
+//                         two seconds, for the log
+
 #include "core/broker.h"
 #include "core/list.h"
 #include "core/output.h"

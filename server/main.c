@@ -46,7 +46,7 @@ static enum fault serve(struct settings *settings, const struct settings_source 
     struct complaint why;
     enum fault fault;
 
-    log_output_init(&log, (enum log_level)ours->log_level);
+    log_output_init(&log);
     libevent_log_route();
     if (!log_output_open(&log, ours->log_file, (enum log_format)ours->log_format,
                          (enum log_level)ours->log_level, &why)) {

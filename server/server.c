@@ -6,7 +6,6 @@
 #include "server/clock.h"
 #include "server/file_mode.h"
 #include "server/inherited.h"
-#include "server/notify.h"
 #include "server/privilege.h"
 
 #include <stdlib.h>
@@ -67,7 +66,7 @@ static void server_stop(struct server *server)
         return;
     }
     log_info("stopping", log_number("pid", server->facts.process.pid));
-    notify_stopping();
+    notify_stopping(&server->notifier);
     server->stage = SERVER_STOPS;
     broker_retire(server->broker);
     listeners_close(&server->listeners);
@@ -89,8 +88,12 @@ static bool server_open_log(const struct server *server, const struct settings *
 // A file or a value that is wrong changes nothing.
 static void server_reload(struct server *server)
 {
+    struct settings_source source = *server->source;
     struct complaint why;
-    struct settings *fresh = settings_load(server->source, &why);
+    struct settings *fresh;
+
+    source.again = true;
+    fresh = settings_load(&source, &why);
 
     if (!fresh || !server_open_log(server, fresh, &why)) {
         log_error("reload_failed", log_string("why", why.text),
@@ -127,9 +130,9 @@ static void server_signal(void *context, enum signal_wish wish)
         broker_end_drain(server->broker);
         return;
     case SIGNAL_RELOAD:
-        notify_reloading();
+        notify_reloading(&server->notifier);
         server_reload(server);
-        notify_ready();
+        notify_ready(&server->notifier);
         return;
     }
     UNREACHABLE();
@@ -258,6 +261,7 @@ static bool server_prepare(struct server *server, struct complaint *why)
     }
     capacity_raise();
     listeners_init(&server->listeners, server->loop.base);
+    notifier_open(&server->notifier, server->loop.base);
     (void)evtimer_assign(&server->patience, server->loop.base, patience_over, server);
     return signals_open(&server->signals, server->loop.base, server_signal, server) &&
            server_start_frontends(server, why);
@@ -292,7 +296,7 @@ enum fault server_open(struct server *server, const struct server_start *start,
 
 void server_run(struct server *server)
 {
-    notify_ready();
+    notify_ready(&server->notifier);
     while (server->stage == SERVER_RUNS ||
            (server->stage == SERVER_STOPS && !list_empty(&server->loop.all))) {
         loop_turn(&server->loop, true);
@@ -319,6 +323,7 @@ bool server_close(struct server *server)
     if (server->loop.base) {
         signals_close(&server->signals);
         (void)event_del(&server->patience);
+        notifier_close(&server->notifier);
     }
     loop_close(&server->loop);
     broker_free(server->broker);

@@ -15,6 +15,7 @@
 #include "server/listener.h"
 #include "server/log_output.h"
 #include "server/loop.h"
+#include "server/notify.h"
 #include "server/pid_file.h"
 #include "server/settings.h"
 #include "server/signals.h"
@@ -38,6 +39,7 @@ struct server {
     struct loop loop;                     /* private */
     struct listeners listeners;           /* private */
     struct signals signals;               /* private */
+    struct notifier notifier;             /* private */
     struct service services[FRONTENDS];   /* private */
     uint64_t most_connections;            /* private */
     bool full_said;                       /* private: in the log */

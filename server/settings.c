@@ -229,7 +229,7 @@ struct settings *settings_load(const struct settings_source *source, struct comp
         goto failed;
     }
     if (!config_preset(&settings->config, why) ||
-        (source->path && !config_load(&settings->config, source->path, why))) {
+        (source->path && !config_load(&settings->config, source->path, !source->again, why))) {
         goto failed;
     }
     for (size_t i = 0; i < source->set_count; i++) {

@@ -54,6 +54,7 @@ struct settings_source {
     const char *const *sets; // what --set said, in order
     size_t set_count;
     bool beanstalk_only; // no other protocol listens by default
+    bool again;          // clients are being served: nothing is waited for
 };
 
 // Defaults, then the file, then --set. NULL with the reason in `why`, too, where a front-end cannot

@@ -129,7 +129,7 @@ static bool load_bytes(struct car *car, const char *text, size_t len)
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, len, file), len);
     assert_int_equal(fclose(file), 0);
-    return config_load(&car->config, car->path, &car->why);
+    return config_load(&car->config, car->path, true, &car->why);
 }
 
 static bool load(struct car *car, const char *text)
@@ -275,9 +275,9 @@ static void file_that_is_not_there_is_an_error(void **state)
 {
     struct car *car = *state;
 
-    assert_false(config_load(&car->config, "/nonexistent/tandemd.conf", &car->why));
+    assert_false(config_load(&car->config, "/nonexistent/tandemd.conf", true, &car->why));
     assert_string_equal(car->why.text, "/nonexistent/tandemd.conf: No such file or directory");
-    assert_false(config_load(&car->config, "/", &car->why));
+    assert_false(config_load(&car->config, "/", true, &car->why));
     assert_non_null(strstr(car->why.text, "cannot be read"));
 }
 

@@ -4,9 +4,12 @@
 #include "server/log_output.h"
 #include "tests/support/server_cmocka.h"
 
+#include <fcntl.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // 2026-01-31T09:15:00.250Z
@@ -162,7 +165,7 @@ static void reopening_follows_a_file_that_was_moved_away(void **state)
     assert_non_null(mkdtemp(dir));
     (void)snprintf(path, sizeof path, "%s/log", dir);
     (void)snprintf(moved, sizeof moved, "%s/log.1", dir);
-    log_output_init(&output, LOG_LEVEL_INFO);
+    log_output_init(&output);
     assert_true(log_output_open(&output, path, LOG_FORMAT_TEXT, LOG_LEVEL_INFO, &why));
     log_info("first", log_number("n", 1));
     log_debug("unheard", log_number("n", 1));
@@ -187,6 +190,123 @@ static void reopening_follows_a_file_that_was_moved_away(void **state)
     (void)rmdir(dir);
 }
 
+// Reads whole lines until `done` says so of one of them.
+static void read_lines(int reader, bool (*done)(void *context, const char *line), void *context)
+{
+    char text[8192];
+    size_t len = 0;
+
+    for (;;) {
+        struct pollfd waiting = {.fd = reader, .events = POLLIN};
+        char *line = text;
+        char *end;
+        ssize_t n;
+
+        assert_int_equal(poll(&waiting, 1, 30000), 1);
+        n = read(reader, text + len, sizeof text - 1 - len);
+        assert_true(n > 0);
+        text[len + (size_t)n] = '\0';
+        for (; (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            if (done(context, line)) {
+                return;
+            }
+        }
+        len = strlen(line);
+        memmove(text, line, len);
+    }
+}
+
+// Lines that came, and those that are said to be dropped.
+struct tally {
+    unsigned wanted;
+    unsigned got;
+    unsigned long dropped;
+};
+
+static bool tally_line(void *context, const char *line)
+{
+    static const char words[] = " warn log_lines_dropped lines=";
+    struct tally *tally = context;
+    const char *found = strstr(line, words);
+
+    if (found) {
+        tally->dropped += strtoul(found + sizeof words - 1, NULL, 10);
+    } else {
+        tally->got++;
+    }
+    return tally->got + tally->dropped >= tally->wanted;
+}
+
+static void lines_that_nobody_reads_are_dropped_and_counted(void **state)
+{
+    enum { LINES = 2 * LOG_BACKLOG / 64 };
+    char dir[] = "/tmp/tandem-log-XXXXXX";
+    char path[64];
+    struct tally tally = {.wanted = LINES};
+    struct log_output output;
+    struct complaint why;
+    int reader;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(path, sizeof path, "%s/pipe", dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    reader = open(path, O_RDONLY | O_NONBLOCK);
+    log_output_init(&output);
+    assert_true(log_output_open(&output, path, LOG_FORMAT_TEXT, LOG_LEVEL_INFO, &why));
+    for (int i = 0; i < LINES; i++) {
+        log_info("a_line_that_has_some_length", log_number("n", 100000 + i));
+    }
+    read_lines(reader, tally_line, &tally);
+    assert_int_equal(tally.got + tally.dropped, LINES);
+    assert_in_range(tally.dropped, 1, LINES - 1);
+    log_output_close(&output);
+    assert_int_equal(close(reader), 0);
+    (void)unlink(path);
+    (void)rmdir(dir);
+}
+
+// What was logged before the file is changed stands in the one before, whoever stalls meanwhile.
+static void change_of_the_file_waits_for_the_lines_before_it(void **state)
+{
+    char dir[] = "/tmp/tandem-log-XXXXXX";
+    char path[64];
+    char pipe_path[64];
+    char text[512];
+    struct tally tally = {.wanted = 2001};
+    struct log_output output;
+    struct complaint why;
+    int reader;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(pipe_path, sizeof pipe_path, "%s/pipe", dir);
+    (void)snprintf(path, sizeof path, "%s/log", dir);
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    reader = open(pipe_path, O_RDONLY | O_NONBLOCK);
+    log_output_init(&output);
+    assert_true(log_output_open(&output, pipe_path, LOG_FORMAT_TEXT, LOG_LEVEL_INFO, &why));
+    // More than a pipe holds, less than the backlog does.
+    for (int i = 0; i < 2000; i++) {
+        log_info("a_line_that_has_some_length", log_number("n", 100000 + i));
+    }
+    log_info("last", log_number("n", 1));
+    assert_true(log_output_open(&output, dir, LOG_FORMAT_TEXT, LOG_LEVEL_INFO, &why) == false);
+    assert_true(log_output_open(&output, path, LOG_FORMAT_TEXT, LOG_LEVEL_INFO, &why));
+    log_info("first", log_number("n", 2));
+    read_lines(reader, tally_line, &tally);
+    assert_int_equal(tally.got, 2001);
+    log_output_close(&output);
+    read_file(path, text, sizeof text);
+    assert_non_null(strstr(text, " info first n=2\n"));
+    assert_int_equal(strcspn(text, "\n") + 1, strlen(text));
+    assert_int_equal(close(reader), 0);
+    (void)unlink(path);
+    (void)unlink(pipe_path);
+    (void)rmdir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +318,8 @@ int main(void)
         cmocka_unit_test(json_line_is_one_object),
         cmocka_unit_test(json_holds_any_bytes),
         cmocka_unit_test(reopening_follows_a_file_that_was_moved_away),
+        cmocka_unit_test(lines_that_nobody_reads_are_dropped_and_counted),
+        cmocka_unit_test(change_of_the_file_waits_for_the_lines_before_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
