@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// How much of a value a log line shows.
+enum { VALUE_SHOWN = 256 };
+
 // A file that is being read. The parser knows lines only when it is done, so they are counted as
 // they are handed to it.
 struct config_reader {
@@ -267,18 +270,21 @@ void config_print(const struct config *config, FILE *file)
     }
 }
 
-static void log_change(const struct config_table *table, const struct option *option)
+static void log_change(const struct config_table *table, const struct option *option,
+                       const void *fresh)
 {
+    char before[VALUE_SHOWN];
+    char after[VALUE_SHOWN];
+
     if (option->section) {
         return; // its owner says so
     }
-    if (option->live) {
-        log_info("setting_changed", log_string("section", table->section),
-                 log_string("key", option->name));
-    } else {
-        log_warn("setting_needs_restart", log_string("section", table->section),
-                 log_string("key", option->name));
-    }
+    setting_text(option, table->values, before, sizeof before);
+    setting_text(option, fresh, after, sizeof after);
+    LOG_AT(option->live ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+           option->live ? "setting_changed" : "setting_needs_restart",
+           log_string("section", table->section), log_string("key", option->name),
+           log_string("old", before), log_string("new", after));
 }
 
 static void table_adopt(const struct config_table *table, const struct config_table *fresh)
@@ -287,7 +293,7 @@ static void table_adopt(const struct config_table *table, const struct config_ta
         if (setting_equal(option, table->values, fresh->values)) {
             continue;
         }
-        log_change(table, option);
+        log_change(table, option, fresh->values);
         if (option->live) {
             setting_swap(option, table->values, fresh->values);
         }

@@ -52,6 +52,8 @@ static enum fault serve(struct settings *settings, const struct settings_source 
                          (enum log_level)ours->log_level, &why)) {
         return fail(FAULT_OTHER, &why);
     }
+    log_info("configured", log_string("file", source->path ? source->path : ""),
+             log_number("sets", (int64_t)source->set_count));
     log_notes(&options->flags);
     keep_large_blocks_apart();
     fault = server_open(&server, &start, &why);

@@ -59,13 +59,43 @@ static void patience_over(evutil_socket_t fd, short what, void *context)
     server->stage = SERVER_GIVES_UP;
 }
 
+// Jobs that nothing keeps beyond the end of the process. Without a journal that is all of them;
+// otherwise those that are not durable are looked for, one by one: nobody is served any more.
+static uint64_t count_in_memory(const struct server *server)
+{
+    struct job_walk walk = {0};
+    const struct job *job = NULL;
+    struct broker_info info;
+    uint64_t count = 0;
+    enum status status;
+
+    broker_info(server->broker, &info);
+    if (!*server->settings->journal.dir) {
+        for (size_t i = 0; i < JOB_STATES; i++) {
+            count += info.jobs[i];
+        }
+        return count;
+    }
+    while ((status = broker_job_next(server->broker, &walk, &job)) != STATUS_EMPTY) {
+        count += status == STATUS_OK && !job_is_durable(job) ? 1 : 0;
+    }
+    return count;
+}
+
 static void server_stop(struct server *server)
 {
+    uint64_t lost;
+
     if (server->stage != SERVER_RUNS) {
         server->stage = SERVER_GIVES_UP;
         return;
     }
     log_info("stopping", log_number("pid", server->facts.process.pid));
+    lost = count_in_memory(server);
+    if (lost > 0) {
+        log_warn("jobs_lost", log_number("jobs", (int64_t)lost),
+                 log_string("why", "they were in memory only"));
+    }
     notify_stopping(&server->notifier);
     server->stage = SERVER_STOPS;
     broker_retire(server->broker);

@@ -208,6 +208,18 @@ void setting_print(const struct option *option, const void *values, FILE *file)
     UNREACHABLE();
 }
 
+void setting_text(const struct option *option, const void *values, char *text, size_t room)
+{
+    FILE *file = fmemopen(text, room, "w");
+
+    text[0] = '\0';
+    if (file) {
+        setting_print(option, values, file);
+        (void)fclose(file);
+        text[room - 1] = '\0';
+    }
+}
+
 static size_t setting_size(const struct option *option)
 {
     switch (option->kind) {

@@ -19,6 +19,9 @@ bool setting_parse(const struct option *option, void *values, const char *text,
 // Writes the value as it would stand in the file.
 void setting_print(const struct option *option, const void *values, FILE *file);
 
+// The same as text, cut where there is no room.
+void setting_text(const struct option *option, const void *values, char *text, size_t room);
+
 bool setting_equal(const struct option *option, const void *a, const void *b);
 
 // Exchanges the values of two structs, and with them the ownership of a text.

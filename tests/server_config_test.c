@@ -395,15 +395,17 @@ static void size_is_printed_without_loss(void **state)
     }
 }
 
-// Gathers the events and keys that are logged.
+// Gathers the events and keys that are logged, and what was and is to be.
 static void gather(void *context, enum log_level level, const char *event,
                    const struct log_field *fields, size_t count)
 {
     FILE *lines = context;
 
     (void)level;
-    assert_int_equal(count, 2);
-    (void)fprintf(lines, "%s %.*s\n", event, (int)fields[1].text.len, fields[1].text.ptr);
+    assert_int_equal(count, 4);
+    (void)fprintf(lines, "%s %.*s: %.*s, %.*s\n", event, (int)fields[1].text.len,
+                  fields[1].text.ptr, (int)fields[2].text.len, fields[2].text.ptr,
+                  (int)fields[3].text.len, fields[3].text.ptr);
 }
 
 static void reload_takes_what_is_live_and_names_the_rest(void **state)
@@ -420,10 +422,10 @@ static void reload_takes_what_is_live_and_names_the_rest(void **state)
     log_set_sink(gather, lines, LOG_LEVEL_DEBUG);
     config_adopt(&car->config, &fresh.config);
     assert_int_equal(fclose(lines), 0);
-    assert_string_equal(text, "setting_changed size\n"
-                              "setting_needs_restart count\n"
-                              "setting_changed name\n"
-                              "setting_needs_restart colour\n");
+    assert_string_equal(text, "setting_changed size: 64k, 1k\n"
+                              "setting_needs_restart count: -1, 5\n"
+                              "setting_changed name: , new\n"
+                              "setting_needs_restart colour: red, green\n");
     assert_int_equal(car->engine.size, 1024);
     assert_int_equal(car->engine.count, -1);
     assert_string_equal(car->engine.name, "new");

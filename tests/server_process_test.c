@@ -67,6 +67,31 @@ static void client_that_does_not_read_holds_up_the_end_for_a_bounded_time(void *
     (void)close(client);
 }
 
+static void end_says_how_many_jobs_are_lost_with_it(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+    char setting[160];
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = client_connect(process);
+    client_send(client, "put 0 0 9 1\r\nx\r\nput 0 9 9 1\r\nx\r\nput 0 0 9 1\r\nx\r\nreserve\r\n");
+    client_expect(client, "INSERTED 1\r\nINSERTED 2\r\nINSERTED 3\r\nRESERVED 1 1\r\nx\r\n");
+    process_stop(process);
+    client_expect_end(client);
+    assert_non_null(strstr(process->text, " warn jobs_lost jobs=3 "));
+    // What the journal keeps is not lost, and what is not there cannot be.
+    (void)snprintf(setting, sizeof setting, "journal.dir=%s", den->journal);
+    PROCESS_START(process, ANY_PORT, "--set", setting);
+    client = client_connect(process);
+    client_send(client, "put 0 0 9 1\r\nx\r\n");
+    client_expect(client, "INSERTED 1\r\n");
+    process_stop(process);
+    client_expect_end(client);
+    assert_null(strstr(process->text, "jobs_lost"));
+}
+
 static void second_signal_ends_at_once(void **state)
 {
     struct process *process = &((struct den *)*state)->process;
@@ -184,13 +209,19 @@ static void hup_takes_over_what_is_live_and_names_what_is_not(void **state)
 
     write_config(den, "[beanstalk]\nlisten = 127.0.0.1:0\nmax_job_size = 5\n");
     PROCESS_START(process, "-C", den->config);
+    process_expect(process, " info configured file=/tmp/", &from);
+    process_expect(process, "/tandemd.conf sets=2", &from);
     client = client_connect(process);
     client_send(client, "put 0 0 10 6\r\n123456\r\n");
     client_expect(client, "JOB_TOO_BIG\r\n");
     write_config(den, "[beanstalk]\nlisten = 127.0.0.1:1\nmax_job_size = 6\n");
     process_signal(process, SIGHUP);
-    process_expect(process, "setting_needs_restart section=beanstalk key=listen", &from);
-    process_expect(process, "setting_changed section=beanstalk key=max_job_size", &from);
+    process_expect(
+        process,
+        "setting_needs_restart section=beanstalk key=listen old=127.0.0.1:0 new=127.0.0.1:1",
+        &from);
+    process_expect(process, "setting_changed section=beanstalk key=max_job_size old=5 new=6",
+                   &from);
     process_expect(process, " info reloaded ", &from);
     client_send(client, "put 0 0 10 6\r\n123456\r\n");
     client_expect(client, "INSERTED 1\r\n");
@@ -423,6 +454,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DEN_TEST(job_goes_through_and_term_ends_with_zero),
         DEN_TEST(client_that_does_not_read_holds_up_the_end_for_a_bounded_time),
+        DEN_TEST(end_says_how_many_jobs_are_lost_with_it),
         DEN_TEST(second_signal_ends_at_once),
         DEN_TEST(int_ends_with_zero_too),
         DEN_TEST(waiting_worker_gets_a_job_from_another_client),
