@@ -16,6 +16,14 @@
 #include "core/tree.h"
 #include "core/watch.h"
 
+// How many lines about jobs that fail or are lost there were in the second that began at `since`.
+#define LOSS_LINES_MAX 10
+struct loss_rate {
+    nsec_t since;
+    unsigned lines;
+    uint64_t unsaid; // lines that there were not since the last one
+};
+
 struct broker {
     struct instant now;
     nsec_t epoch_for;   // what the broker's own calendar is ahead of the monotonic clock
@@ -34,6 +42,7 @@ struct broker {
     size_t take_cost;    // of the last search for a job
     uint32_t next_order; // of delays
     uint32_t wakeup;     // naps that one ready job ends; 0: all
+    struct loss_rate loss_rate;
     bool draining;
     bool retired;           // the process ends: no pause ends with its queue
     bool settling;          // callbacks run: no verb may be called
@@ -210,6 +219,14 @@ void outcome_ended(struct broker *broker, struct job *job, enum job_event_kind k
                    struct blob *data);
 // Sets the job aside, or fails it where it is not durable.
 void outcome_buried(struct broker *broker, struct job *job, uint32_t pri);
+
+//
+// What the log is told of jobs that fail or are lost (loss.c)
+//
+
+// A line `event` at info with the job, its queue and why, unless there were too many lately. The
+// job is as it is before it leaves its holder.
+void loss_log(struct broker *broker, const struct job *job, const char *event, const char *why);
 
 //
 // What a store is told (record.c)

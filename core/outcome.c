@@ -32,6 +32,7 @@ void outcome_buried(struct broker *broker, struct job *job, uint32_t pri)
     if (job->durable) {
         bury(broker, job, pri, JOB_EVENT_FAILED, NULL);
     } else {
+        loss_log(broker, job, "job_failed", "it was buried, and nothing keeps it");
         outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
     }
 }
@@ -63,6 +64,19 @@ static void tell_loss(struct interest *interest, enum loss loss)
     }
 }
 
+static const char *loss_text(enum loss loss)
+{
+    switch (loss) {
+    case LOSS_LEFT:
+        return "its worker left or gave it back";
+    case LOSS_TTR:
+        return "its time to run was over";
+    case LOSS_LIMIT:
+        return "the time-out of its worker was over";
+    }
+    UNREACHABLE();
+}
+
 void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
 {
     const struct session *holder = holder_of(broker, job);
@@ -77,9 +91,11 @@ void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
         JOB_COUNT(broker, job, timeouts);
         broker->timeouts++;
     }
+    fails = fails || attempts_spent(job);
+    loss_log(broker, job, fails || job->abandoned ? "job_failed" : "job_lost", loss_text(loss));
     if (job->abandoned) {
         outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
-    } else if (fails || attempts_spent(job)) {
+    } else if (fails) {
         outcome_failed(broker, job, NULL);
     } else {
         ready.to_back = job->on_loss == ON_LOSS_BACK;

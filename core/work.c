@@ -28,6 +28,7 @@ enum status broker_complete(struct session *session, uint64_t id, struct blob *r
     }
     queue_at(session->broker, job)->ended++;
     if (job->extra && job->extra->lacking) {
+        loss_log(session->broker, job, "job_failed", "a part of its result was not kept");
         outcome_ended(session->broker, job, JOB_EVENT_FAILED, NULL);
     } else {
         outcome_ended(session->broker, job, JOB_EVENT_COMPLETE, result);
@@ -44,6 +45,8 @@ enum status broker_fail(struct session *session, uint64_t id, struct blob *excep
     if (!job) {
         return STATUS_NOT_FOUND;
     }
+    loss_log(session->broker, job, "job_failed",
+             exception ? "its worker told an exception" : "its worker said so");
     outcome_failed(session->broker, job, exception);
     return STATUS_OK;
 }
@@ -60,6 +63,7 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
         return STATUS_NOT_FOUND;
     }
     if (job->abandoned) {
+        loss_log(broker, job, "job_failed", "its worker gave it back, and nobody waits for it");
         outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
         return STATUS_OK;
     }
