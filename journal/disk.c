@@ -18,7 +18,8 @@
 
 struct disk {
     int directory;
-    int lock; // -1: not held
+    int lock;              // -1: not held
+    _Atomic uint64_t room; // as of the last call that may have changed it
 };
 
 // The outcome of a system call that returns 0, or -1 and sets errno.
@@ -142,14 +143,24 @@ static int disk_write(void *self, int file, const struct iovec *parts, int count
     return written < 0 ? errno : 0;
 }
 
+// Asks the file system how much room there is. On a network it may have to ask another machine, so
+// that this is no call for who cannot wait.
+static void note_room(struct disk *disk)
+{
+    struct statvfs room;
+
+    disk->room = fstatvfs(disk->directory, &room) == 0 ? (uint64_t)room.f_bavail * room.f_frsize
+                                                       : UINT64_MAX;
+}
+
 static int disk_sync(void *self, int file)
 {
     int error;
 
-    (void)self;
     do {
         error = outcome(fdatasync(file));
     } while (error == EINTR);
+    note_room(self);
     return error;
 }
 
@@ -157,7 +168,6 @@ static int disk_allocate(void *self, int file, uint64_t size)
 {
     int error;
 
-    (void)self;
     if (size == 0) {
         return 0;
     }
@@ -165,6 +175,7 @@ static int disk_allocate(void *self, int file, uint64_t size)
     do {
         error = posix_fallocate(file, 0, (off_t)size);
     } while (error == EINTR);
+    note_room(self);
     return error;
 }
 
@@ -172,20 +183,18 @@ static int disk_truncate(void *self, int file, uint64_t size)
 {
     int error;
 
-    (void)self;
     do {
         error = outcome(ftruncate(file, (off_t)size));
     } while (error == EINTR);
+    note_room(self);
     return error;
 }
 
 static uint64_t disk_room(void *self)
 {
     const struct disk *disk = self;
-    struct statvfs room;
 
-    return fstatvfs(disk->directory, &room) == 0 ? (uint64_t)room.f_bavail * room.f_frsize
-                                                 : UINT64_MAX;
+    return disk->room;
 }
 
 static int disk_rename(void *self, const char *from, const char *to)
@@ -197,9 +206,11 @@ static int disk_rename(void *self, const char *from, const char *to)
 
 static int disk_remove(void *self, const char *name)
 {
-    const struct disk *disk = self;
+    struct disk *disk = self;
+    int error = outcome(unlinkat(disk->directory, name, 0));
 
-    return outcome(unlinkat(disk->directory, name, 0));
+    note_room(disk);
+    return error;
 }
 
 static int directory_sync(int directory)
@@ -312,6 +323,7 @@ int journal_disk_open(struct journal_io *io, const char *path)
         free(disk);
         return error;
     }
+    note_room(disk);
     *io = (struct journal_io){
         .disk = disk,
         .lock = disk_lock,

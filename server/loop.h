@@ -27,10 +27,8 @@
 //   log lines             a thread writes them, from a bounded backlog (log_writer.h); it closes
 //                         the files, too
 //   the service manager   is told without waiting, and later where it has no room (notify.h)
-//   the journal's files   a thread writes, syncs, makes, removes and closes them (journal/hand.h);
-//                         how much room the disk has is asked on the loop, while the journal goes
-//                         beyond its files: the file system knows it from memory, but where it is
-//                         on a network, it may ask there
+//   the journal's files   a thread writes, syncs, makes, removes and closes them, and asks how much
+//                         room the disk has (journal/hand.h, io.h)
 //   SIGHUP                reads the configuration and the tokens, and opens the log file. Only
 //                         regular files are read, and nothing waits for the other end of a pipe. A
 //                         disk that hangs is waited for: whoever sends the signal wants its files

@@ -15,3 +15,4 @@ foreach(area disk fake)
         SOURCES journal_${area}_test.c support/disk_bench.c
         LINKS journal_fakes tandem_journal NTH_ALLOC)
 endforeach()
+target_link_options(journal_disk_test PRIVATE -Wl,--wrap=fstatvfs)

@@ -12,8 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <cmocka.h>
+
+// The file system, as the real disk asks it how much room there is (the linker puts this in its
+// place).
+static struct {
+    unsigned asked;
+    uint64_t blocks;
+} file_system;
+
+int __wrap_fstatvfs(int fd, struct statvfs *room);
+
+int __wrap_fstatvfs(int fd, struct statvfs *room)
+{
+    (void)fd;
+    memset(room, 0, sizeof *room);
+    file_system.asked++;
+    room->f_bavail = file_system.blocks;
+    room->f_frsize = 1024;
+    return 0;
+}
 
 //
 // Any disk
@@ -282,6 +302,31 @@ static void errors_of_the_system_come_back(void **state)
 
 #define BOTH(f) REAL(f), FAKE(f)
 
+// Whoever asks cannot wait for an answer that comes by a network.
+static void room_is_told_without_asking_the_file_system(void **state)
+{
+    int file = disk_opened("a", JOURNAL_OPEN_CREATE);
+    unsigned asked = file_system.asked;
+
+    (void)state;
+    assert_int_not_equal(asked, 0);
+    file_system.blocks = 7;
+    (void)bench.io.room(bench.io.disk);
+    assert_int_equal(file_system.asked, asked);
+    assert_int_equal(bench.io.sync(bench.io.disk, file), 0);
+    assert_int_equal(bench.io.room(bench.io.disk), 7 * 1024);
+    file_system.blocks = 6;
+    assert_int_equal(bench.io.allocate(bench.io.disk, file, 1000), 0);
+    assert_int_equal(bench.io.room(bench.io.disk), 6 * 1024);
+    file_system.blocks = 9;
+    assert_int_equal(bench.io.truncate(bench.io.disk, file, 0), 0);
+    assert_int_equal(bench.io.room(bench.io.disk), 9 * 1024);
+    file_system.blocks = 8;
+    assert_int_equal(bench.io.remove(bench.io.disk, "a"), 0);
+    assert_int_equal(bench.io.room(bench.io.disk), 8 * 1024);
+    disk_shut(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +344,7 @@ int main(void)
         REAL(a_write_of_more_parts_than_the_system_takes_is_short),
         REAL(a_place_that_cannot_be_a_directory_is_refused),
         REAL(errors_of_the_system_come_back),
+        REAL(room_is_told_without_asking_the_file_system),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
