@@ -267,6 +267,43 @@ static void lines_that_nobody_reads_are_dropped_and_counted(void **state)
     (void)rmdir(dir);
 }
 
+static bool find_line(void *context, const char *line)
+{
+    const char *const *words = context;
+
+    return strstr(line, *words) != NULL;
+}
+
+static void lines_that_cannot_be_written_are_counted_too(void **state)
+{
+    static const char *words = " warn log_lines_dropped lines=3";
+    char dir[] = "/tmp/tandem-log-XXXXXX";
+    char path[64];
+    struct log_output output;
+    struct complaint why;
+    int reader;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(path, sizeof path, "%s/pipe", dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    reader = open(path, O_RDONLY | O_NONBLOCK);
+    log_output_init(&output);
+    assert_true(log_output_open(&output, path, LOG_FORMAT_TEXT, LOG_LEVEL_INFO, &why));
+    assert_int_equal(close(reader), 0);
+    for (int i = 1; i <= 3; i++) {
+        log_info("unheard", log_number("n", i));
+    }
+    log_drain();
+    reader = open(path, O_RDONLY | O_NONBLOCK);
+    log_info("after", log_number("n", 4));
+    read_lines(reader, find_line, &words);
+    log_output_close(&output);
+    assert_int_equal(close(reader), 0);
+    (void)unlink(path);
+    (void)rmdir(dir);
+}
+
 // What was logged before the file is changed stands in the one before, whoever stalls meanwhile.
 static void change_of_the_file_waits_for_the_lines_before_it(void **state)
 {
@@ -319,6 +356,7 @@ int main(void)
         cmocka_unit_test(json_holds_any_bytes),
         cmocka_unit_test(reopening_follows_a_file_that_was_moved_away),
         cmocka_unit_test(lines_that_nobody_reads_are_dropped_and_counted),
+        cmocka_unit_test(lines_that_cannot_be_written_are_counted_too),
         cmocka_unit_test(change_of_the_file_waits_for_the_lines_before_it),
     };
 
