@@ -21,6 +21,7 @@
 // holds stays valid until it is dropped.
 
 #include "core/blob.h"
+#include "core/list.h"
 #include "core/macros.h"
 #include "core/nsec.h"
 #include "core/record.h"
@@ -259,9 +260,23 @@ enum status broker_end_limits(struct session *session) MUST_USE;
 // `*cursor`; NULL at the end. The session's subscriptions must not change in between.
 struct queue *session_queue_next(const struct session *session, const struct subscription **cursor);
 
-// The same, the one that was made last first.
-struct queue *session_queue_before(const struct session *session,
-                                   const struct subscription **cursor);
+// A walk over the session's subscriptions, the one that was made last first. It may be kept while
+// they change: those that were made since it began are left out, those that ended are passed over.
+struct subscription_walk {
+    struct list_node in_session; /* private */
+    struct subscription *next;   /* private */
+};
+
+void subscription_walk_begin(struct subscription_walk *walk, const struct session *session);
+
+// NULL at the end, and when the session has closed.
+struct queue *subscription_walk_next(struct subscription_walk *walk);
+
+// From now on until subscription_walk_end() it notices what changes. False without memory.
+bool subscription_walk_keep(struct subscription_walk *walk) MUST_USE;
+
+// Of one that was begun. Whatever its session does then does not matter to it.
+void subscription_walk_end(struct subscription_walk *walk);
 
 //
 // Submitting

@@ -248,6 +248,11 @@ size_t output_sendable(const struct output *out)
     return out->pending;
 }
 
+void output_fail(struct output *out)
+{
+    out->failed = true;
+}
+
 bool output_failed(const struct output *out)
 {
     return out->failed;

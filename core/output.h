@@ -84,6 +84,9 @@ size_t output_sendable(const struct output *out);
 
 bool output_failed(const struct output *out);
 
+// What belongs here could not be made, for want of memory.
+void output_fail(struct output *out);
+
 // The first spans of what may leave, at most `max`, in `spans`; returns how many. Valid until the
 // next call that changes the output.
 size_t output_peek(const struct output *out, struct slice *spans, size_t max);

@@ -71,6 +71,7 @@ struct session_extra *session_extra(struct session *session)
         session->extra = slab_calloc(&session->broker->slab, sizeof *session->extra);
         if (session->extra) {
             list_init(&session->extra->watches);
+            list_init(&session->extra->walks);
         }
     }
     return session->extra;
@@ -187,6 +188,7 @@ void broker_session_close(struct session *session)
     session->broker->position = 0;
     session_wake(session);
     match_pass_on(session, NULL);
+    subscription_walks_stop(session);
     session->closed = true;
     session->broker->session_count--;
     moment_set(&session->broker->alarms, &session->alarm, NSEC_NEVER);

@@ -86,6 +86,7 @@ struct session {
 // What only some sessions have; made when it is first needed.
 struct session_extra {
     struct list_node watches; // struct watch
+    struct list_node walks;   // struct subscription_walk
     struct job_extra *spare;  // so that a limit on a lease finds its room
     nsec_t walked_due_at;     // how far session_walk_leases() has come; 0: no walk is under way
     uint64_t walked_seq;
@@ -116,6 +117,9 @@ struct subscription *session_find(const struct session *session, const struct qu
 
 // Ends a subscription; leases are not touched. Its queue may vanish with it.
 void subscription_end(struct subscription *subscription);
+
+// The session goes: walks over its subscriptions are at their end.
+void subscription_walks_stop(struct session *session);
 
 // The first lease of the session that comes after that moment and place; NULL for none.
 struct job *session_lease_after(const struct session *session, nsec_t due_at, uint64_t seq);

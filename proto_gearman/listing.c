@@ -11,6 +11,8 @@
 
 // A step writes no more than this, and a little for the line at which it notices.
 #define STEP_BYTES ((size_t)32 * 1024)
+// And no more lines and functions in lines than this.
+#define STEP_PARTS BROKER_SLICE
 // The most numbers in one line.
 #define NUMBERS_MAX 4
 
@@ -25,13 +27,13 @@ typedef enum progress (*next_fn)(struct gear_conn *conn, struct gear_listing *li
 struct gear_listing {
     struct gear_place place; // workers: in shared->conns, in front of the connection that is next
     next_fn next;
-    size_t full_at;        // output at which the present step ends
-    uint32_t queues;       // how far it has come: in all queues
-    struct job_walk jobs;  // in all jobs
-    uint64_t number;       // of the connection whose line is not finished; 0: of none
-    size_t functions;      // that this line has already
-    size_t functions_then; // that there were when it began
-    struct output later;   // to be sent behind the list
+    size_t full_at;                     // output at which the present step ends
+    unsigned left;                      // lines and functions that the present step may still write
+    uint32_t queues;                    // how far it has come: in all queues
+    struct job_walk jobs;               // in all jobs
+    uint64_t number;                    // of the connection whose line is not finished; 0: of none
+    struct subscription_walk functions; // of that connection
+    struct output later;                // to be sent behind the list
 };
 
 //
@@ -40,7 +42,8 @@ struct gear_listing {
 
 static bool step_is_full(const struct gear_conn *conn, const struct gear_listing *listing)
 {
-    return output_pending(&conn->wire->out) >= listing->full_at || output_failed(&conn->wire->out);
+    return listing->left == 0 || output_pending(&conn->wire->out) >= listing->full_at ||
+           output_failed(&conn->wire->out);
 }
 
 // Each number behind a tab, and the end of the line.
@@ -143,43 +146,35 @@ static void begin_line(struct gear_conn *conn, struct gear_listing *listing,
     gear_text_write(out, slice_of(id, strlen(id)), GEAR_TEXT_WORD);
     output_write(out, SLICE(" :"));
     listing->number = subject->wire->number;
-    listing->functions = 0;
-    listing->functions_then = session_subscriptions(subject->session);
+    subscription_walk_begin(&listing->functions, subject->session);
 }
 
 static void end_line(struct gear_conn *conn, struct gear_listing *listing)
 {
     output_write(&conn->wire->out, SLICE("\n"));
     listing->number = 0;
+    subscription_walk_end(&listing->functions);
 }
 
-// Goes on with the functions of a line, newest first. Those that it has already are counted, not
-// pointed at, because they may be given up between two steps; those that came since the line began
-// are left out. False: the step is full before the line is.
-static bool write_functions(struct gear_conn *conn, struct gear_listing *listing,
-                            const struct gear_conn *subject)
+// Goes on with the functions of a line, newest first. False: the step is full before the line is.
+static bool write_functions(struct gear_conn *conn, struct gear_listing *listing)
 {
-    const struct subscription *cursor = NULL;
-    const struct queue *queue;
-    size_t now = session_subscriptions(subject->session);
-    size_t passed = listing->functions;
+    struct output *out = &conn->wire->out;
 
-    if (now > listing->functions_then) {
-        passed += now - listing->functions_then;
-    }
-    while ((queue = session_queue_before(subject->session, &cursor)) != NULL) {
-        if (passed > 0) {
-            passed--;
-            continue;
+    while (!step_is_full(conn, listing)) {
+        const struct queue *queue = subscription_walk_next(&listing->functions);
+
+        if (!queue) {
+            return true;
         }
-        if (step_is_full(conn, listing)) {
-            return false;
-        }
-        output_write(&conn->wire->out, SLICE(" "));
-        gear_text_write(&conn->wire->out, queue_name(queue), GEAR_TEXT_WORD);
-        listing->functions++;
+        output_write(out, SLICE(" "));
+        gear_text_write(out, queue_name(queue), GEAR_TEXT_WORD);
+        listing->left--;
     }
-    return true;
+    if (!subscription_walk_keep(&listing->functions)) {
+        output_fail(out);
+    }
+    return false;
 }
 
 static enum progress next_worker(struct gear_conn *conn, struct gear_listing *listing)
@@ -197,7 +192,7 @@ static enum progress next_worker(struct gear_conn *conn, struct gear_listing *li
     if (listing->number == 0) {
         begin_line(conn, listing, subject);
     }
-    if (write_functions(conn, listing, subject)) {
+    if (write_functions(conn, listing)) {
         end_line(conn, listing);
         list_remove(&listing->place.node);
         list_insert_before(subject->place.node.next, &listing->place.node);
@@ -270,6 +265,7 @@ void gear_listing_begin(struct gear_conn *conn, enum gear_list list)
     }
     listing->next = nexts[list];
     list_init(&listing->place.node);
+    list_init(&listing->functions.in_session);
     output_init(&listing->later, conn->wire->out.pool);
     if (list == GEAR_LIST_WORKERS) {
         list_insert_before(conn->shared->conns.next, &listing->place.node);
@@ -283,7 +279,8 @@ enum gear_step gear_listing_step(struct gear_conn *conn)
     struct gear_listing *listing = conn->doing.listing;
 
     listing->full_at = output_pending(&conn->wire->out) + STEP_BYTES;
-    for (unsigned i = 0; i < BROKER_SLICE && !step_is_full(conn, listing); i++) {
+    listing->left = STEP_PARTS;
+    while (!step_is_full(conn, listing)) {
         if (listing->next(conn, listing) == LIST_ENDS) {
             output_write(&conn->wire->out, SLICE(".\n"));
             output_append(&conn->wire->out, &listing->later);
@@ -291,6 +288,7 @@ enum gear_step gear_listing_step(struct gear_conn *conn)
             conn->state = GEAR_MESSAGE;
             break;
         }
+        listing->left -= listing->left > 0;
     }
     // After the last one, too: a pipeline of lists makes one step in a turn, as one list does.
     return GEAR_STEP_AGAIN;
@@ -304,6 +302,7 @@ struct output *gear_listing_later(struct gear_conn *conn)
 void gear_listing_discard(struct gear_conn *conn)
 {
     list_remove(&conn->doing.listing->place.node);
+    subscription_walk_end(&conn->doing.listing->functions);
     output_clear(&conn->doing.listing->later);
     free(conn->doing.listing);
     conn->doing.listing = NULL;

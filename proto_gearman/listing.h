@@ -6,7 +6,7 @@
 // They show all there is, whatever protocol it came by. A list is written as it is made, a step at
 // a time, while everything that it tells of comes and goes: what is there all the time is shown
 // once, what is not may be shown or not. A step ends with a line, but for that of a worker with
-// very many functions; where it gives some up meanwhile, as many others may be missing.
+// very many functions.
 //
 // What the connection is to be told of jobs while a list is being made comes behind the list.
 

@@ -172,6 +172,69 @@ static void subscriptions_are_listed_in_order(void **state)
     assert_string_equal(names, "bad");
 }
 
+static void expect_next(struct subscription_walk *walk, const char *name)
+{
+    const struct queue *queue = subscription_walk_next(walk);
+
+    assert_non_null(queue);
+    assert_true(slice_equal(queue_name(queue), stage_slice(name)));
+}
+
+static void walk_goes_on_while_subscriptions_change(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_open(s, "w");
+    struct subscription_walk walks[2];
+
+    for (char name[] = "a"; *name <= 'g'; ++*name) {
+        act_subscribe(w, name);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        subscription_walk_begin(&walks[i], w->session);
+        expect_next(&walks[i], "g");
+        assert_true(subscription_walk_keep(&walks[i]));
+    }
+    act_unsubscribe(w, "g");
+    act_subscribe(w, "g");
+    act_unsubscribe(w, "f");
+    act_unsubscribe(w, "e");
+    expect_next(&walks[0], "d");
+    act_unsubscribe(w, "b");
+    act_subscribe(w, "b");
+    expect_next(&walks[0], "c");
+    expect_next(&walks[0], "a");
+    assert_null(subscription_walk_next(&walks[0]));
+    expect_next(&walks[1], "d");
+    subscription_walk_end(&walks[1]);
+    assert_null(subscription_walk_next(&walks[1]));
+    act_unsubscribe(w, "c");
+    subscription_walk_end(&walks[0]);
+}
+
+static void walk_ends_with_its_last_subscription_and_with_its_session(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_open(s, "w");
+    struct subscription_walk last, walk;
+
+    subscription_walk_begin(&walk, w->session);
+    assert_null(subscription_walk_next(&walk));
+    assert_true(subscription_walk_keep(&walk));
+    act_subscribe(w, "a");
+    act_subscribe(w, "b");
+    subscription_walk_begin(&walk, w->session);
+    subscription_walk_begin(&last, w->session);
+    expect_next(&last, "b");
+    assert_true(subscription_walk_keep(&walk));
+    assert_true(subscription_walk_keep(&last));
+    act_unsubscribe(w, "a");
+    assert_null(subscription_walk_next(&last));
+    act_close(w);
+    assert_null(subscription_walk_next(&walk));
+    subscription_walk_end(&last);
+    subscription_walk_end(&walk);
+}
+
 static void limits_bind_submissions_by_their_band(void **state)
 {
     struct stage *s = *state;
@@ -311,6 +374,8 @@ int main(void)
         STORY(names_are_bytes_within_bounds),
         STORY(walk_sees_each_queue_once),
         STORY(subscriptions_are_listed_in_order),
+        STORY(walk_goes_on_while_subscriptions_change),
+        STORY(walk_ends_with_its_last_subscription_and_with_its_session),
         STORY(limits_bind_submissions_by_their_band),
         STORY(draining_refuses_every_submission),
         STORY(queue_counts_its_jobs),
