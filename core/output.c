@@ -1,21 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/output.h"
 
-#include <stdlib.h>
+// Enough that replies seldom come by the slab, and so few that they keep little of it.
+enum { POOL_KEEP = 16 };
 
-// Enough that a burst of replies allocates nothing, little enough that an idle broker keeps little.
-enum { POOL_KEEP = 64 };
+// A blob stands before the byte at that place.
+struct output_mark {
+    struct blob *blob;
+    size_t at;
+};
 
-// A blob and the bytes that follow it, either of which may be missing. Putting both into one span
-// means that the end of a large reply and the beginning of the next share the blob's span.
+// Bytes, and the blobs that stand between them: marks grow from the end of the room towards the
+// bytes. So a blob costs a mark, and many of them, with what stands between, share a span.
 struct output_span {
     struct output_span *next;
-    struct blob *blob;
-    size_t blob_sent;
-    size_t start; // of the bytes that have not left
-    size_t end;   // of the bytes that are there
-    char bytes[OUTPUT_CHUNK];
+    size_t start;     // of the bytes that have not left
+    size_t end;       // of the bytes that are there
+    size_t limit;     // of the bytes that there is room for: where the marks begin
+    size_t blobs;     // whose marks are those below that place: that have not left
+    size_t blob_sent; // of the first of them
+    union {
+        char bytes[OUTPUT_CHUNK];
+        struct output_mark room[OUTPUT_CHUNK / sizeof(struct output_mark)];
+    };
 };
+
+_Static_assert(OUTPUT_CHUNK % sizeof(struct output_mark) == 0, "marks end where the room does");
+_Static_assert(sizeof(struct output_span) <= SLAB_MAX, "spans come from a slab");
+
+static APART struct output_span *span_from_slab(struct output_pool *pool)
+{
+    if (!pool->begun) {
+        slab_init(&pool->slab);
+        pool->begun = true;
+    }
+    return slab_alloc(&pool->slab, sizeof(struct output_span));
+}
+
+static APART void span_to_slab(struct output_pool *pool, struct output_span *span)
+{
+    slab_free(&pool->slab, span, sizeof *span);
+}
 
 static struct output_span *span_new(struct output_pool *pool)
 {
@@ -25,24 +50,45 @@ static struct output_span *span_new(struct output_pool *pool)
         pool->free = span->next;
         pool->kept--;
     } else {
-        span = malloc(sizeof *span);
+        span = span_from_slab(pool);
         if (!span) {
             return NULL;
         }
     }
     span->next = NULL;
-    span->blob = NULL;
-    span->blob_sent = 0;
     span->start = 0;
     span->end = 0;
+    span->limit = OUTPUT_CHUNK;
+    span->blobs = OUTPUT_CHUNK;
+    span->blob_sent = 0;
     return span;
 }
 
+// The mark that ends at that place.
+static struct output_mark *span_mark(struct output_span *span, size_t end)
+{
+    return &span->room[end / sizeof(struct output_mark) - 1];
+}
+
+// Whether there is a blob in it that has not left.
+static bool span_has_blobs(const struct output_span *span)
+{
+    return span->limit < span->blobs;
+}
+
+// The first blob has left.
+static void span_drop_blob(struct output_span *span)
+{
+    blob_unref(span_mark(span, span->blobs)->blob);
+    span->blobs -= sizeof(struct output_mark);
+    span->blob_sent = 0;
+}
+
+// One that nothing is in any more.
 static void span_give_back(struct output_pool *pool, struct output_span *span)
 {
-    blob_unref(span->blob);
     if (pool->kept >= POOL_KEEP) {
-        free(span);
+        span_to_slab(pool, span);
         return;
     }
     span->next = pool->free;
@@ -56,9 +102,13 @@ void output_pool_clear(struct output_pool *pool)
         struct output_span *span = pool->free;
 
         pool->free = span->next;
-        free(span);
+        span_to_slab(pool, span);
     }
     pool->kept = 0;
+    if (pool->begun) {
+        slab_clear(&pool->slab);
+        pool->begun = false;
+    }
 }
 
 void output_init(struct output *out, struct output_pool *pool)
@@ -72,6 +122,9 @@ void output_clear(struct output *out)
         struct output_span *span = out->head;
 
         out->head = span->next;
+        while (span_has_blobs(span)) {
+            span_drop_blob(span);
+        }
         span_give_back(out->pool, span);
     }
     out->tail = NULL;
@@ -105,7 +158,7 @@ char *output_reserve(struct output *out, size_t len)
     if (out->failed) {
         return NULL;
     }
-    if (!span || len > OUTPUT_CHUNK - span->end) {
+    if (!span || len > span->limit - span->end) {
         span = output_extend(out);
         if (!span) {
             return NULL;
@@ -119,7 +172,7 @@ void output_commit(struct output *out, size_t len)
     if (out->failed) {
         return;
     }
-    ENSURE(out->tail && len <= OUTPUT_CHUNK - out->tail->end);
+    ENSURE(out->tail && len <= out->tail->limit - out->tail->end);
     out->tail->end += len;
     out->pending += len;
 }
@@ -131,14 +184,14 @@ static void output_write_on(struct output *out, struct slice bytes)
         struct output_span *span = out->tail;
         size_t len = bytes.len;
 
-        if (!span || span->end == OUTPUT_CHUNK) {
+        if (!span || span->end == span->limit) {
             span = output_extend(out);
             if (!span) {
                 return;
             }
         }
-        if (len > OUTPUT_CHUNK - span->end) {
-            len = OUTPUT_CHUNK - span->end;
+        if (len > span->limit - span->end) {
+            len = span->limit - span->end;
         }
         memcpy(span->bytes + span->end, bytes.ptr, len);
         span->end += len;
@@ -154,7 +207,7 @@ void output_write(struct output *out, struct slice bytes)
     if (bytes.len == 0 || out->failed) {
         return;
     }
-    if (!span || bytes.len > OUTPUT_CHUNK - span->end) {
+    if (!span || bytes.len > span->limit - span->end) {
         output_write_on(out, bytes);
         return;
     }
@@ -170,14 +223,14 @@ void output_blob(struct output *out, struct blob *blob)
     if (blob->len == 0 || out->failed) {
         return;
     }
-    // A span is of use while nothing is in it, since its blob goes before its bytes.
-    if (!span || span->blob || span->end > 0) {
+    if (!span || span->limit - span->end < sizeof(struct output_mark)) {
         span = output_extend(out);
         if (!span) {
             return;
         }
     }
-    span->blob = blob_ref(blob);
+    *span_mark(span, span->limit) = (struct output_mark){blob_ref(blob), span->end};
+    span->limit -= sizeof(struct output_mark);
     out->pending += blob->len;
 }
 
@@ -263,18 +316,53 @@ static struct slice cut(struct slice bytes, size_t len)
     return slice_of(bytes.ptr, bytes.len < len ? bytes.len : len);
 }
 
+// What is next in a span, behind `start` and before the blobs whose marks are below `blobs`: a
+// blob, or the bytes up to the next one; nothing at the end.
+static struct slice span_piece(struct output_span *span, size_t blobs, size_t start, bool *is_blob)
+{
+    const struct output_mark *mark = span->limit < blobs ? span_mark(span, blobs) : NULL;
+
+    *is_blob = mark && mark->at == start;
+    if (*is_blob) {
+        return slice_from(blob_slice(mark->blob), blobs == span->blobs ? span->blob_sent : 0);
+    }
+    return slice_of(span->bytes + start, (mark ? mark->at : span->end) - start);
+}
+
+// The pieces of a span with blobs, at most `max` and `left` bytes of them; returns how many.
+static APART size_t span_peek(struct output_span *span, struct slice *pieces, size_t max,
+                              size_t left)
+{
+    size_t blobs = span->blobs;
+    size_t start = span->start;
+    size_t count = 0;
+
+    while (count < max && left > 0) {
+        bool is_blob;
+        struct slice piece = span_piece(span, blobs, start, &is_blob);
+
+        if (piece.len == 0) {
+            break;
+        }
+        blobs -= is_blob ? sizeof(struct output_mark) : 0;
+        start += is_blob ? 0 : piece.len;
+        pieces[count] = cut(piece, left);
+        left -= pieces[count++].len;
+    }
+    return count;
+}
+
 size_t output_peek(const struct output *out, struct slice *spans, size_t max)
 {
     size_t left = output_sendable(out);
     size_t count = 0;
 
-    for (const struct output_span *span = out->head; span && left && count < max;
-         span = span->next) {
-        if (span->blob) {
-            spans[count] = cut(slice_from(blob_slice(span->blob), span->blob_sent), left);
-            left -= spans[count++].len;
-        }
-        if (span->end > span->start && left && count < max) {
+    for (struct output_span *span = out->head; span && left && count < max; span = span->next) {
+        if (span_has_blobs(span)) {
+            for (size_t n = span_peek(span, spans + count, max - count, left); n > 0; n--) {
+                left -= spans[count++].len;
+            }
+        } else {
             spans[count] = cut(slice_of(span->bytes + span->start, span->end - span->start), left);
             left -= spans[count++].len;
         }
@@ -282,29 +370,41 @@ size_t output_peek(const struct output *out, struct slice *spans, size_t max)
     return count;
 }
 
-// Takes up to `len` bytes off the front of the span; returns how many.
-static size_t span_consume(struct output_span *span, size_t len)
+// Takes up to `len` bytes off the front of a span with blobs; returns how many.
+static APART size_t span_consume_pieces(struct output_span *span, size_t len)
 {
     size_t taken = 0;
 
-    if (span->blob) {
-        size_t left = span->blob->len - span->blob_sent;
+    while (taken < len) {
+        bool is_blob;
+        struct slice piece = span_piece(span, span->blobs, span->start, &is_blob);
+        size_t part = cut(piece, len - taken).len;
 
-        taken = len < left ? len : left;
-        span->blob_sent += taken;
-        if (taken == left) {
-            blob_unref(span->blob);
-            span->blob = NULL;
+        if (part == 0) {
+            break;
+        }
+        taken += part;
+        if (!is_blob) {
+            span->start += part;
+        } else if (part < piece.len) {
+            span->blob_sent += part;
+        } else {
+            span_drop_blob(span);
         }
     }
-    if (!span->blob) {
-        size_t left = span->end - span->start;
-        size_t part = len - taken < left ? len - taken : left;
-
-        span->start += part;
-        taken += part;
-    }
     return taken;
+}
+
+static size_t span_consume(struct output_span *span, size_t len)
+{
+    size_t there = span->end - span->start;
+
+    if (span_has_blobs(span)) {
+        return span_consume_pieces(span, len);
+    }
+    len = len < there ? len : there;
+    span->start += len;
+    return len;
 }
 
 void output_consume(struct output *out, size_t len)
@@ -318,7 +418,7 @@ void output_consume(struct output *out, size_t len)
         struct output_span *span = out->head;
 
         len -= span_consume(span, len);
-        if (span->blob || span->start < span->end) {
+        if (span->start < span->end || span_has_blobs(span)) {
             break;
         }
         out->head = span->next;

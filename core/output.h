@@ -2,15 +2,17 @@
 #ifndef TANDEM_CORE_OUTPUT_H
 #define TANDEM_CORE_OUTPUT_H
 
-// What is to be sent to one peer: a list of spans in order, each either bytes that were copied in
-// or a reference to a blob, so that a large body is sent without being copied. A front-end appends,
-// the host takes spans off the front as the peer accepts them. Both sides of that border use this,
-// which is why it lives in the core; it knows no socket.
+// What is to be sent to one peer, in order: bytes that were copied in, and references to blobs, so
+// that a large body is sent without being copied. A front-end appends, the host takes pieces off
+// the front as the peer accepts them. Memory follows what is pending: at most one span is not full,
+// and spans come from a slab, which gives what nothing is in any more back to the system. Both
+// sides of that border use this, which is why it lives in the core; it knows no socket.
 //
 // Appending can fail for memory. The output then remembers it, drops what follows and owns up in
 // output_failed(): the host closes such a connection, since a reply with a hole is worse than none.
 
 #include "core/blob.h"
+#include "core/slab.h"
 #include "core/slice.h"
 
 #include <stdbool.h>
@@ -20,7 +22,7 @@
 // waits for one of two positions; should there be more, bytes wait for the last one.
 #define OUTPUT_GATES 2
 
-// A span of copied bytes holds up to this many; no single reservation may be longer.
+// A span holds up to this many bytes; no single reservation may be longer.
 #define OUTPUT_CHUNK 4000
 
 struct output_span;
@@ -31,10 +33,12 @@ struct output_gate {
     size_t before;     // bytes that leave before it
 };
 
-// Empty chunks kept for the next reply, shared by all connections of one loop.
+// Where the spans of all connections of one loop come from.
 struct output_pool {
-    struct output_span *free; /* private */
-    size_t kept;              /* private */
+    struct output_span *free; /* private: some, for the next replies */
+    size_t kept;              /* private: how many */
+    bool begun;               /* private: the slab is */
+    struct slab slab;         /* private */
     uint64_t reached;         // the position that the store has reached; set by the host
 };
 
@@ -48,7 +52,7 @@ struct output {
     bool stalled;                           // the host's: the peer takes no more at present
 };
 
-// A zeroed pool is ready to use. This frees what it keeps.
+// A zeroed pool is ready to use. This frees what it keeps; no output may have anything of it.
 void output_pool_clear(struct output_pool *pool);
 
 // Starts an empty output whose chunks come from `pool`, which must outlive it.

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLAB_MAX 2304
+#define SLAB_MAX 4096
 #define SLAB_CLASSES (SLAB_MAX / 8 + 1)
 
 struct slab {

@@ -138,6 +138,16 @@ void gear_reply(struct gear_conn *conn, enum gear_type type)
     }
 }
 
+// Not as a part of what is reserved, which must lie in one piece: that would leave holes.
+static void append_data(struct output *out, struct slice data, struct blob *blob)
+{
+    if (blob && data.len > COPIED_MAX) {
+        output_blob(out, blob);
+    } else {
+        output_write(out, data);
+    }
+}
+
 void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice data,
                      struct blob *blob)
 {
@@ -148,11 +158,7 @@ void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice d
         return;
     }
     commit(out, type, start, start + GEAR_HEADER, data.len);
-    if (blob && data.len > COPIED_MAX) {
-        output_blob(out, blob);
-    } else {
-        output_write(out, data);
-    }
+    append_data(out, data, blob);
 }
 
 void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id)
@@ -168,9 +174,7 @@ void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id)
 void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data)
 {
     struct output *out = out_of(conn);
-    size_t len = data ? data->len : 0;
-    size_t copied = len <= COPIED_MAX ? len : 0;
-    char *start = reserve(out, HANDLE_MAX + 1 + copied);
+    char *start = reserve(out, HANDLE_MAX + 1);
     char *at;
 
     if (!start) {
@@ -178,12 +182,9 @@ void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, 
     }
     at = handle_write(&conn->shared->handles, id, start + GEAR_HEADER);
     *at++ = 0;
-    if (copied > 0) {
-        at = put_slice(at, blob_slice(data));
-    }
-    commit(out, type, start, at, len - copied);
-    if (copied < len) {
-        output_blob(out, data);
+    commit(out, type, start, at, data ? data->len : 0);
+    if (data) {
+        append_data(out, blob_slice(data), data);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/blob.h"
 #include "core/broker.h"
+#include "core/output.h"
 
 #include "proto_http/chunk.h"
 #include "proto_http/conn.h"
@@ -49,10 +50,8 @@ struct web_request {
     uint64_t job_id;
     struct watch *watch; // NULL once the job is over
     enum web_result result;
-    struct blob **parts; // owned, with a reference to each
-    uint32_t parts_count, parts_room;
-    size_t parts_len; // bytes
-    uint64_t events;  // that were sent, of a stream
+    struct output parts; // of the result, unless it is a stream
+    uint64_t events;     // that were sent, of a stream
 
     struct web_target target; // last: its name is not cleared
 };
@@ -65,11 +64,5 @@ bool web_request_set_origin(struct web_request *request, struct slice origin) MU
 
 // Frees it. The watch is the caller's business.
 void web_request_free(struct web_request *request);
-
-// Forgets the parts of the result.
-void web_request_drop_parts(struct web_request *request);
-
-// Keeps another part, which is counted; false without memory.
-bool web_request_add_part(struct web_request *request, struct blob *part) MUST_USE;
 
 #endif

@@ -7,6 +7,9 @@
 #include "proto_http/request.h"
 #include "proto_http/stream.h"
 
+// Bytes of a result up to this many are copied.
+#define COPIED_MAX 2048
+
 // The head of an answer about the job, with the status that says what happened, or 200 where the
 // client wants no other.
 static struct web_answer about(const struct web_conn *conn, unsigned status, const char *command)
@@ -28,6 +31,7 @@ void web_wait_begin(struct web_conn *conn, const struct submission *submission)
 
     request->job_id = submission->id;
     request->watch = submission->watch;
+    output_init(&request->parts, conn->wire->out.pool);
     if (submission->joined) {
         broker_job_info(conn->shared->broker, broker_find(conn->shared->broker, submission->id),
                         &info);
@@ -88,42 +92,67 @@ void web_wait_stopped(struct web_conn *conn)
 // Results
 //
 
-static void gather(struct web_conn *conn, struct blob *part)
+// Small parts are put together: a reference to each would take more than its bytes.
+static void append_part(struct output *out, struct blob *part)
+{
+    if (part && part->len <= COPIED_MAX) {
+        output_write(out, blob_slice(part));
+    } else if (part) {
+        output_blob(out, part);
+    }
+}
+
+// Whether the result stays within its limit with that part, which need not be kept otherwise.
+static bool fits(struct web_conn *conn, const struct blob *part)
 {
     struct web_request *request = conn->request;
 
-    if (request->result != WEB_RESULT_GATHERS || !part || part->len == 0) {
-        return;
-    }
-    if (request->parts_len + part->len > conn->shared->options->max_result) {
-        web_request_drop_parts(request);
+    if (request->result == WEB_RESULT_GATHERS && part &&
+        output_pending(&request->parts) + part->len > conn->shared->options->max_result) {
+        output_clear(&request->parts);
         request->result = WEB_RESULT_TOO_LARGE;
-    } else if (!web_request_add_part(request, part)) {
-        wire_drop(conn->wire, "no memory for a result");
     }
+    return request->result == WEB_RESULT_GATHERS;
+}
+
+static void gather(struct web_conn *conn, struct blob *part)
+{
+    struct output *parts = &conn->request->parts;
+
+    if (fits(conn, part)) {
+        append_part(parts, part);
+        if (output_failed(parts)) {
+            wire_drop(conn->wire, "no memory for a result");
+        }
+    }
+}
+
+static void send_result(struct web_conn *conn, struct blob *last)
+{
+    const struct web_answer answer = about(conn, 200, "WORK_COMPLETE");
+    struct output *parts = &conn->request->parts;
+
+    web_answer_head(conn, &answer, output_pending(parts) + (last ? last->len : 0));
+    output_append(&conn->wire->out, parts);
+    append_part(&conn->wire->out, last);
 }
 
 static void answer_complete(struct web_conn *conn, struct blob *last)
 {
-    struct web_request *request = conn->request;
-    struct web_answer answer = about(conn, 200, "WORK_COMPLETE");
+    struct web_answer answer = about(conn, 500, NULL);
 
-    gather(conn, last);
-    switch (request->result) {
+    (void)fits(conn, last);
+    switch (conn->request->result) {
     case WEB_RESULT_INCOMPLETE:
-        answer = about(conn, 500, NULL);
         web_refuse(conn, &answer, "incomplete");
-        return;
-    case WEB_RESULT_TOO_LARGE:
-        answer = about(conn, 502, NULL);
-        web_refuse(conn, &answer, "the result is larger than http.max_result");
-        return;
-    case WEB_RESULT_GATHERS:
         break;
-    }
-    web_answer_head(conn, &answer, request->parts_len);
-    for (uint32_t i = 0; i < request->parts_count; i++) {
-        output_blob(&conn->wire->out, request->parts[i]);
+    case WEB_RESULT_TOO_LARGE:
+        answer.status = 502;
+        web_refuse(conn, &answer, "the result is larger than http.max_result");
+        break;
+    case WEB_RESULT_GATHERS:
+        send_result(conn, last);
+        break;
     }
 }
 
@@ -132,9 +161,7 @@ static void answer_exception(struct web_conn *conn, struct blob *exception)
     struct web_answer answer = about(conn, 500, "WORK_EXCEPTION");
 
     web_answer_head(conn, &answer, exception ? exception->len : 0);
-    if (exception && exception->len > 0) {
-        output_blob(&conn->wire->out, exception);
-    }
+    append_part(&conn->wire->out, exception);
 }
 
 static void answer_failed(struct web_conn *conn, unsigned status, const char *why)
@@ -160,7 +187,7 @@ static bool tell_plain(struct web_conn *conn, const struct job_event *event)
         return false;
     case JOB_EVENT_RETRIED:
         // What the lost attempt said is not part of what the next one will say.
-        web_request_drop_parts(conn->request);
+        output_clear(&conn->request->parts);
         conn->request->result = WEB_RESULT_GATHERS;
         return false;
     case JOB_EVENT_COMPLETE:

@@ -27,5 +27,7 @@ foreach(area admin list maxqueue roll hold)
     tandem_test(NAME gearman_${area}_test LABEL wire
         SOURCES gearman_${area}_test.c LINKS admin_gear)
 endforeach()
+tandem_test(NAME gearman_room_test LABEL wire LIVE_BYTES
+    SOURCES gearman_room_test.c LINKS wire_gear)
 tandem_test(NAME gearman_slice_test LABEL wire NTH_ALLOC
     SOURCES gearman_slice_test.c LINKS admin_gear)

@@ -10,6 +10,8 @@ tandem_test(NAME http_bean_test LABEL wire
     SOURCES http_bean_test.c LINKS wire_http wire_bean)
 tandem_test(NAME http_memory_test LABEL wire NTH_ALLOC
     SOURCES http_memory_test.c LINKS wire_http)
+tandem_test(NAME http_room_test LABEL wire LIVE_BYTES
+    SOURCES http_room_test.c LINKS wire_http)
 tandem_test(NAME http_head_test LABEL unit
     SOURCES http_head_test.c LINKS proto_http)
 tandem_test(NAME http_parser_test LABEL unit

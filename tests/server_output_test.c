@@ -136,6 +136,36 @@ static void clearing_gives_references_back(void **state)
     blob_unref(blob);
 }
 
+static void blobs_and_bytes_of_any_size_leave_in_order(void **state)
+{
+    struct bench *bench = *state;
+    static char said[200000], got[200000];
+
+    for (size_t step = 1; step < 40000; step = step * 5 + 1) {
+        size_t len = 0;
+
+        for (size_t i = 0; i < 900; i++) {
+            char text[100];
+            size_t part = i * 7 % sizeof text + (i % 5 > 0);
+            struct blob *blob;
+
+            memset(text, 'a' + (int)(i % 26), sizeof text);
+            memcpy(said + len, text, part);
+            len += part;
+            blob = blob_copy(slice_of(text, part));
+            if (i % 3 > 0) {
+                output_blob(&bench->out, blob);
+            } else {
+                output_write(&bench->out, blob_slice(blob));
+            }
+            blob_unref(blob);
+        }
+        assert_int_equal(output_pending(&bench->out), len);
+        assert_int_equal(drain(&bench->out, step, got), len);
+        assert_memory_equal(got, said, len);
+    }
+}
+
 static void peek_stops_at_its_limit(void **state)
 {
     struct bench *bench = *state;
@@ -284,6 +314,7 @@ int main(void)
         OUTPUT_TEST(empty_blob_is_nothing),
         OUTPUT_TEST(blob_is_referred_to_and_not_copied),
         OUTPUT_TEST(clearing_gives_references_back),
+        OUTPUT_TEST(blobs_and_bytes_of_any_size_leave_in_order),
         OUTPUT_TEST(peek_stops_at_its_limit),
         OUTPUT_TEST(long_text_runs_over_several_spans),
         OUTPUT_TEST(reservation_is_contiguous),
