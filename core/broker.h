@@ -353,10 +353,18 @@ void *watch_owner(const struct watch *watch);
 // STATUS_EMPTY, STATUS_NO_MEMORY.
 enum status broker_take(struct session *session, const struct job **job) MUST_USE;
 
-// How many queues the session's broker_take() or broker_nap() that has just been made came by, or
-// its broker_take() and the broker_wait() that followed; any other verb may change the answer. For
-// front-ends that share time out among connections.
-size_t session_take_cost(const struct session *session);
+// How many queues and subscriptions all verbs since the last call came by, beyond a few each: a
+// search among many queues, and sessions that began to wait on many or got up from them. For
+// front-ends that share time out among connections, see broker_charge().
+size_t broker_bill(struct broker *broker);
+
+// What is left of a budget of commands: those that came by very many count for several.
+static inline unsigned broker_charge(struct broker *broker, unsigned budget)
+{
+    size_t cost = broker_bill(broker) / BROKER_SLICE;
+
+    return cost < budget ? budget - (unsigned)cost : 0;
+}
 
 // Takes the job of that id, ready, delayed or buried, whatever its queue. STATUS_NOT_FOUND (a job
 // that is held, too), STATUS_NO_ROOM.

@@ -39,7 +39,7 @@ struct broker {
     uint64_t position; // of the store, that the answer to the present verb must wait for
     uint64_t last_event;
     uint64_t last_opening;
-    size_t take_cost;    // of the last search for a job
+    size_t bill;         // queues and subscriptions that were come by and not paid for yet
     uint32_t next_order; // of delays
     uint32_t wakeup;     // naps that one ready job ends; 0: all
     struct loss_rate loss_rate;
@@ -178,6 +178,9 @@ void match_backlog(struct broker *broker, unsigned *budget);
 void match_pass_on(struct session *session, const struct queue *took);
 // Ends naps that are owed a nudge.
 void match_nudge(struct broker *broker, unsigned *budget);
+
+// A slice has done one thing, which may have made a session get up from very many queues.
+void match_pay(struct broker *broker, unsigned *budget);
 
 //
 // Which job a session takes (choice.c)

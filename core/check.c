@@ -200,9 +200,19 @@ static void check_shortcut(const struct queue *queue)
     ENSURE(!queue->ready_high || queue->ready_high == tree_last_high(&queue->ready));
 }
 
+static bool has_waiter(const struct queue *queue)
+{
+    list_each (node, &queue->waits) {
+        if (!list_item(node, struct subscription, waiting)->session->closed) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void check_queue_flags(struct tally *tally, const struct queue *queue)
 {
-    bool meets = queue_open(queue) && !list_empty(&queue->waits);
+    bool meets = queue_open(queue) && has_waiter(queue);
 
     ENSURE(queue->work.in == queue_open(queue));
     ENSURE(list_linked(&queue->opening) == queue_open(queue));
@@ -285,7 +295,8 @@ static void check_subscriptions(struct tally *tally, const struct session *sessi
 
         ENSURE(subscription->session == session);
         ENSURE(session_find(session, subscription_queue(subscription)) == subscription);
-        ENSURE(list_linked(&subscription->waiting) == (session->pose != POSE_AWAKE));
+        ENSURE(session->closed ||
+               list_linked(&subscription->waiting) == (session->pose != POSE_AWAKE));
         limited += subscription->limit_ms > 0;
     }
     ENSURE(limited == session->limited);

@@ -173,7 +173,6 @@ static struct job *best_of_one(struct session *session, struct subscription **by
         list_item(list_first(&session->subscribed), struct subscription, in_session);
     const struct queue *queue = subscription_queue(only);
 
-    session->broker->take_cost = 1;
     *by = only;
     return queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
 }
@@ -191,7 +190,7 @@ static APART struct job *best_of_many(struct session *session, struct subscripti
             look_at_open_queue(&search);
         }
     }
-    session->broker->take_cost = search.cost;
+    session->broker->bill += search.cost;
     *by = search.by;
     return search.best;
 }
@@ -201,7 +200,10 @@ struct job *choice_best(struct session *session, struct subscription **by)
     return session->subscriptions == 1 ? best_of_one(session, by) : best_of_many(session, by);
 }
 
-size_t session_take_cost(const struct session *session)
+size_t broker_bill(struct broker *broker)
 {
-    return session->broker->take_cost;
+    size_t bill = broker->bill;
+
+    broker->bill = 0;
+    return bill;
 }

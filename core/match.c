@@ -5,8 +5,15 @@
 
 #include "core/broker_private.h"
 
-// How many subscriptions of a sleeping session cost as much to leave as it costs to wake it.
-#define NAPS_AT_ONCE 16
+// How many subscriptions cost as much to get up from as anything else that a slice does.
+#define LINKS_AT_ONCE 16
+
+void match_pay(struct broker *broker, unsigned *budget)
+{
+    size_t cost = 1 + broker_bill(broker) / LINKS_AT_ONCE;
+
+    *budget -= cost < *budget ? (unsigned)cost : *budget;
+}
 
 // The room was made by whoever asked for the job: in the job, or in the session.
 static struct job_extra *room_for_limit(struct session *session, struct job *job)
@@ -130,11 +137,27 @@ void match_pass_on(struct session *session, const struct queue *took)
     }
 }
 
-static struct subscription *longest_waiting(const struct queue *queue)
+// The first of the list, which is a queue's `waits` or `naps`. Sessions that have closed, and are
+// not taken apart yet, leave it.
+static struct subscription *first_of(struct queue *queue, struct list_node *list)
 {
-    struct list_node *node = list_first(&queue->waits);
+    struct list_node *node;
 
-    return node ? list_item(node, struct subscription, waiting) : NULL;
+    while ((node = list_first(list))) {
+        struct subscription *first = list_item(node, struct subscription, waiting);
+
+        if (!first->session->closed) {
+            return first;
+        }
+        list_remove(node);
+        queue->waiting--;
+    }
+    return NULL;
+}
+
+static struct subscription *longest_waiting(struct queue *queue)
+{
+    return first_of(queue, &queue->waits);
 }
 
 void match_ready(struct broker *broker, struct job *job, const struct job_place *ready)
@@ -216,7 +239,7 @@ void match_backlog(struct broker *broker, unsigned *budget)
 
         if (queue_open(queue) && by) {
             match_assign(by, job_in_tree(tree_first(&queue->ready)));
-            --*budget;
+            match_pay(broker, budget);
             continue;
         }
         list_remove(&queue->matching);
@@ -230,26 +253,23 @@ void match_nudge(struct broker *broker, unsigned *budget)
 {
     while (*budget > 0 && !list_empty(&broker->nudging)) {
         struct queue *queue = list_item(list_first(&broker->nudging), struct queue, nudging);
-        struct list_node *node = list_first(&queue->naps);
+        struct subscription *first = first_of(queue, &queue->naps);
+        struct session *session;
 
-        if (!node || !queue_open(queue) || queue->nudges == 0) {
+        if (!first || !queue_open(queue) || queue->nudges == 0) {
             queue->nudges = 0;
             list_remove(&queue->nudging);
             continue;
         }
-        struct session *session = list_item(node, struct subscription, waiting)->session;
-
+        session = first->session;
         if (queue->nudges != UINT32_MAX) {
             queue->nudges--;
         }
-        // It gets up from all its queues, which may be very many.
-        unsigned cost = 1 + session->subscriptions / NAPS_AT_ONCE;
-
         session_wake(session);
         session->nudged = true;
         session->roused = broker->wakeup != 0;
         session->roused_by = queue->place;
         session_notify(session);
-        *budget -= cost < *budget ? cost : *budget;
+        match_pay(broker, budget);
     }
 }

@@ -111,16 +111,17 @@ bool session_walk_leases(struct session *session, nsec_t until, lease_fn act,
     }
     if (!walk) {
         walk = &none;
-        budget = UINT_MAX;
+        budget = UINT_MAX; // never used up
     }
     while ((job = session_lease_after(session, walk->walked_due_at, walk->walked_seq)) &&
            job->due_at <= until) {
-        if (budget-- == 0) {
+        if (budget == 0) {
             return false;
         }
         walk->walked_due_at = job->due_at;
         walk->walked_seq = job->seq;
         act(session, job, subscription);
+        match_pay(session->broker, &budget);
     }
     walk->walked_due_at = 0;
     walk->walked_seq = 0;
@@ -186,7 +187,9 @@ void broker_session_close(struct session *session)
     }
     ENSURE(!session->broker->settling);
     session->broker->position = 0;
-    session_wake(session);
+    // It gets up from its queues as its subscriptions end, which may be very many.
+    session->broker->waiting -= session->pose != POSE_AWAKE;
+    session->pose = POSE_AWAKE;
     match_pass_on(session, NULL);
     subscription_walks_stop(session);
     session->closed = true;

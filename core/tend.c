@@ -67,7 +67,7 @@ enum status broker_kick(struct broker *broker, struct queue *queue, struct kick 
 {
     ENSURE(!broker->settling);
     broker->position = 0;
-    for (unsigned budget = BROKER_SLICE; kick_of->left > 0; budget--) {
+    for (unsigned budget = BROKER_SLICE; kick_of->left > 0;) {
         const struct job *next =
             kick_of->buried ? queue_peek_buried(queue) : queue_peek_delayed(broker, queue);
         enum status status;
@@ -84,6 +84,7 @@ enum status broker_kick(struct broker *broker, struct queue *queue, struct kick 
         }
         kick_of->left--;
         kick_of->kicked++;
+        match_pay(broker, &budget);
     }
     return STATUS_OK;
 }

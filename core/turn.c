@@ -96,8 +96,9 @@ static void fall_due(struct broker *broker, const struct tree *moments, nsec_t n
 {
     struct moment *moment;
 
-    for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = due(moments, now)); budget--) {
+    for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = due(moments, now));) {
         fall(broker, moment);
+        match_pay(broker, &budget);
     }
 }
 
@@ -117,6 +118,7 @@ void broker_tick(struct broker *broker, struct instant now)
     ENSURE(now.mono >= broker->now.mono && !broker->settling);
     broker->now = now;
     calendar_review(broker);
+    broker->bill = 0;
     take_apart(broker);
     fall_due(broker, &broker->due_queues[CLOCK_MONO], now.mono, end_delay_mono);
     fall_due(broker, &broker->due_queues[CLOCK_WALL], now.wall, end_delay_wall);
@@ -160,6 +162,7 @@ static APART void settle(struct broker *broker)
     unsigned nudges = BROKER_SLICE;
     unsigned events = BROKER_SLICE;
 
+    broker->bill = 0;
     match_backlog(broker, &backlog);
     match_nudge(broker, &nudges);
     broker->settling = true;

@@ -22,7 +22,7 @@ static void lie_down(struct session *session, enum pose pose)
 {
     session->pose = (uint8_t)pose;
     link_subscriptions(session);
-    session->broker->take_cost += session->subscriptions;
+    session->broker->bill += session->subscriptions;
     session_rearm(session);
 }
 
@@ -41,6 +41,7 @@ void session_wake(struct session *session)
     }
     session->pose = POSE_AWAKE;
     session->broker->waiting--;
+    session->broker->bill += session->subscriptions;
     session_rearm(session);
 }
 

@@ -226,18 +226,6 @@ static const exec_fn execs[BEAN_VERBS] = {
     [BEAN_WATCH] = exec_watch,
 };
 
-// A reserve that had to look at very many tubes counts for several commands, so that a pipeline of
-// them leaves the others their turn.
-static void charge(const struct bean_conn *conn, enum bean_verb verb, struct bean_turn *turn)
-{
-    size_t cost;
-
-    if (verb == BEAN_RESERVE || verb == BEAN_RESERVE_WITH_TIMEOUT) {
-        cost = session_take_cost(conn->session) / BROKER_SLICE;
-        turn->budget -= cost < turn->budget ? (unsigned)cost : turn->budget;
-    }
-}
-
 void bean_exec(struct bean_conn *conn, struct slice line, struct bean_turn *turn)
 {
     struct bean_command command;
@@ -257,5 +245,4 @@ void bean_exec(struct bean_conn *conn, struct slice line, struct bean_turn *turn
     } else {
         execs[command.verb](conn, &command);
     }
-    charge(conn, command.verb, turn);
 }

@@ -80,23 +80,6 @@ static enum gear_step refuse(struct gear_conn *conn, struct gear_turn *turn,
 // What a schedule that matches rarely costs to look up.
 #define SCHEDULE_COST 32
 
-static void spend(struct gear_turn *turn, size_t cost)
-{
-    turn->budget -= cost < turn->budget ? (unsigned)cost : turn->budget;
-}
-
-// A worker with very many functions pays for several messages when it asks for a job or sleeps, so
-// that a pipeline of them leaves the others their turn.
-static void charge(const struct gear_conn *conn, enum gear_type type, struct gear_turn *turn)
-{
-    if (type == GEAR_PRE_SLEEP || type == GEAR_GRAB_JOB || type == GEAR_GRAB_JOB_UNIQ ||
-        type == GEAR_GRAB_JOB_ALL) {
-        spend(turn, session_take_cost(conn->session) / BROKER_SLICE);
-    } else if (type == GEAR_SUBMIT_JOB_SCHED) {
-        spend(turn, SCHEDULE_COST);
-    }
-}
-
 // The arguments are known. `missing` bytes of the data are not there, and then all the input that
 // is left belongs to it.
 static enum gear_step take_packet(struct gear_conn *conn, struct gear_turn *turn,
@@ -115,7 +98,9 @@ static enum gear_step take_packet(struct gear_conn *conn, struct gear_turn *turn
     }
     turn->input = slice_from(turn->input, (size_t)(end - turn->input.ptr));
     gear_exec(conn, packet);
-    charge(conn, packet->type, turn);
+    if (packet->type == GEAR_SUBMIT_JOB_SCHED) {
+        turn->budget -= turn->budget < SCHEDULE_COST ? turn->budget : SCHEDULE_COST;
+    }
     return GEAR_STEP_ON;
 }
 
@@ -206,6 +191,7 @@ static enum gear_step step_messages(struct gear_conn *conn, struct gear_turn *tu
         }
         step = *turn->input.ptr == 0 ? step_packet(conn, turn)
                                      : step_line(conn, turn, !conn->past_first);
+        turn->budget = broker_charge(conn->shared->broker, turn->budget);
     }
     return step;
 }

@@ -178,6 +178,7 @@ struct feed web_feed(void *state, struct slice input, unsigned budget)
 
     do {
         step = steps[conn->state](conn, &turn);
+        turn.budget = broker_charge(conn->shared->broker, turn.budget);
     } while (step == WEB_STEP_ON);
     feed.state = feed_state(step);
     feed.used = input.len - turn.input.len;

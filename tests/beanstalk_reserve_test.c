@@ -354,6 +354,30 @@ static void reserve_over_many_tubes_counts_for_several_commands(void **state)
     assert_true(rig_feeds(t->rig) - before >= 2);
 }
 
+// Each of these puts makes a worker get up from hundreds of tubes.
+static void put_to_who_waits_on_many_tubes_counts_for_several_commands(void **state)
+{
+    struct bean *t = *state;
+    struct peer *workers[] = {t->b, t->c};
+    unsigned long before;
+    char line[64];
+
+    for (int i = 0; i < 4 * BROKER_SLICE; i++) {
+        (void)snprintf(line, sizeof line, "watch u%d\r\n", i);
+        for (size_t w = 0; w < 2; w++) {
+            (void)peer_ask(workers[w], slice_of(line, strlen(line)));
+        }
+    }
+    peer_send(t->b, SLICE("reserve\r\n"));
+    peer_send(t->c, SLICE("reserve\r\n"));
+    rig_run(t->rig);
+    before = rig_feeds(t->rig);
+    peer_send(t->a, SLICE("put 0 0 9 0\r\n\r\nput 0 0 9 0\r\n\r\nlist-tube-used\r\n"));
+    rig_run(t->rig);
+    assert_true(rig_feeds(t->rig) - before >= 2);
+    hears(t->a, "INSERTED 1\r\nINSERTED 2\r\nUSING default\r\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +409,8 @@ int main(void)
         BEAN(reserve_job_takes_a_job_in_any_state_from_any_tube),
         BEAN(reserve_job_gives_no_warning_of_a_lease),
         cmocka_unit_test_setup_teardown(reserve_over_many_tubes_counts_for_several_commands,
+                                        setup_few_commands_a_turn, bean_teardown),
+        cmocka_unit_test_setup_teardown(put_to_who_waits_on_many_tubes_counts_for_several_commands,
                                         setup_few_commands_a_turn, bean_teardown),
     };
 

@@ -2,6 +2,7 @@
 // Much at once: whatever is many is done in slices, and others are served in between.
 #include "tests/support/stage.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -427,6 +428,121 @@ static void taking_many_limits_off_is_made_in_slices(void **state)
     stage_expect_jobs(s, "q", MANY * 3 / 4, 0, MANY / 4, 0);
 }
 
+// Sessions that take from so many queues that to get up from them takes a slice.
+enum { SLEEPERS = 8, QUEUES = BROKER_SLICE * 16 };
+
+static struct stage *stage_of_sleepers(struct session **sleepers, nsec_t wait_for)
+{
+    struct stage *s = stage_new((struct broker_options){0}, false);
+    const struct terms terms = {0};
+
+    s->mute = true;
+    for (int i = 0; i < SLEEPERS; i++) {
+        sleepers[i] = stage_open(s, "w")->session;
+        for (int q = 0; q < QUEUES; q++) {
+            char name[16];
+            int len = snprintf(name, sizeof name, "q%d", q);
+
+            assert_status(STATUS_OK,
+                          broker_subscribe(sleepers[i], slice_of(name, (size_t)len), &terms));
+        }
+        assert_status(STATUS_OK, broker_wait(sleepers[i], s->now.mono + wait_for, -1));
+    }
+    return s;
+}
+
+static uint64_t waiting(struct stage *s)
+{
+    struct broker_info info;
+
+    broker_info(s->broker, &info);
+    return info.waiting;
+}
+
+static void waits_on_very_many_queues_that_end_at_once_end_in_slices(void **state)
+{
+    struct session *sleepers[SLEEPERS];
+    struct stage *s = stage_of_sleepers(sleepers, SEC(5));
+
+    (void)state;
+    s->now.mono += SEC(5);
+    for (uint64_t left = SLEEPERS; left > 0; left--) {
+        assert_int_equal(waiting(s), left);
+        assert_true(broker_next_due(s->broker) <= s->now.mono);
+        broker_tick(s->broker, s->now);
+    }
+    assert_int_equal(waiting(s), 0);
+    stage_settle(s);
+    stage_free(s);
+}
+
+static void sessions_that_wait_on_very_many_queues_get_due_jobs_in_slices(void **state)
+{
+    struct session *sleepers[SLEEPERS];
+    struct stage *s = stage_of_sleepers(sleepers, SEC(500));
+
+    (void)state;
+    for (int i = 0; i < SLEEPERS; i++) {
+        PUT(s, .queue = "q7", .delay_for = SEC(5));
+    }
+    s->now.mono += SEC(5);
+    for (uint64_t left = SLEEPERS; left > 0; left--) {
+        assert_int_equal(waiting(s), left);
+        broker_tick(s->broker, s->now);
+    }
+    assert_int_equal(waiting(s), 0);
+    stage_settle(s);
+    stage_free(s);
+}
+
+static void kick_wakes_sessions_that_wait_on_very_many_queues_in_slices(void **state)
+{
+    struct session *sleepers[SLEEPERS];
+    struct stage *s = stage_of_sleepers(sleepers, SEC(500));
+    struct kick kick;
+    uint64_t left = SLEEPERS;
+
+    (void)state;
+    for (int i = 0; i < SLEEPERS; i++) {
+        PUT(s, .queue = "q7", .delay_for = SEC(5));
+    }
+    (void)broker_bill(s->broker);
+    broker_kick_begin(stage_find(s, "q7"), SLEEPERS, &kick);
+    while (broker_kick(s->broker, stage_find(s, "q7"), &kick) == STATUS_MORE) {
+        assert_int_equal(waiting(s), --left);
+    }
+    assert_int_equal(waiting(s), 0);
+    assert_true(left <= 1);
+    stage_settle(s);
+    stage_free(s);
+}
+
+static void session_that_leaves_gets_up_from_very_many_queues_in_slices(void **state)
+{
+    struct session *sleepers[SLEEPERS];
+    struct stage *s = stage_of_sleepers(sleepers, SEC(500));
+    struct queue *last = stage_find(s, "q4095");
+
+    (void)state;
+    stage_settle(s);
+    for (int i = 0; i < SLEEPERS; i++) {
+        act_close(&s->actors[i]);
+    }
+    assert_int_equal(waiting(s), 0);
+    assert_null(broker_queue_find(s->broker, SLICE("q0")));
+    assert_int_equal(stage_queue(s, "q4095").waiting, SLEEPERS);
+    // Nobody is there any more who could take it.
+    PUT(s, .queue = "q4095");
+    assert_ptr_equal(stage_find(s, "q4095"), last);
+    stage_expect_jobs(s, "q4095", 1, 0, 0, 0);
+    assert_int_equal(stage_queue(s, "q4095").waiting, 0);
+    while (broker_next_due(s->broker) <= s->now.mono) {
+        broker_tick(s->broker, s->now);
+    }
+    assert_null(broker_queue_find(s->broker, SLICE("q4094")));
+    stage_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -446,6 +562,10 @@ int main(void)
         STORY(waits_that_end_at_once_end_in_slices),
         STORY(giving_back_many_is_made_in_slices),
         STORY(taking_many_limits_off_is_made_in_slices),
+        cmocka_unit_test(waits_on_very_many_queues_that_end_at_once_end_in_slices),
+        cmocka_unit_test(sessions_that_wait_on_very_many_queues_get_due_jobs_in_slices),
+        cmocka_unit_test(kick_wakes_sessions_that_wait_on_very_many_queues_in_slices),
+        cmocka_unit_test(session_that_leaves_gets_up_from_very_many_queues_in_slices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
