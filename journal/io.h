@@ -47,8 +47,8 @@ struct journal_io {
     int (*allocate)(void *disk, int file, uint64_t size);
     int (*truncate)(void *disk, int file, uint64_t size);
     // Bytes that nobody had set aside when the last function above or below that may change it came
-    // to its end; UINT64_MAX where that is not known. Called at any time, also while another function
-    // is at work; does not wait for the disk.
+    // to its end; UINT64_MAX where that is not known. Called at any time, also while another
+    // function is at work; does not wait for the disk.
     uint64_t (*room)(void *disk);
 
     int (*rename)(void *disk, const char *from, const char *to);
