@@ -92,6 +92,34 @@ static void end_says_how_many_jobs_are_lost_with_it(void **state)
     assert_null(strstr(process->text, "jobs_lost"));
 }
 
+// A request that waits is nowhere but in memory, whatever the journal keeps.
+static void request_that_waits_is_lost_with_the_end_and_answered(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+    char setting[160];
+    char address[128];
+    int worker;
+    int client;
+
+    (void)snprintf(setting, sizeof setting, "journal.dir=%s", den->journal);
+    PROCESS_START(process, ANY_PORT, "--set", setting, "--set", "http.listen=127.0.0.1:0");
+    worker = client_connect(process);
+    process_address(process, 1, address);
+    client = client_try(address);
+    assert_true(client >= 0);
+    client_send(client, "POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx");
+    client_send(worker, "watch f\r\nreserve\r\n");
+    client_expect(worker, "WATCHING 2\r\nRESERVED 1 1\r\nx\r\n");
+    client_send(worker, "put 0 0 9 1\r\ny\r\n");
+    client_expect(worker, "INSERTED 2\r\n");
+    process_signal(process, SIGTERM);
+    client_expect(client, "HTTP/1.1 503 ");
+    process_expect_exit(process, 0, " warn jobs_lost jobs=1 ");
+    (void)close(client);
+    (void)close(worker);
+}
+
 static void second_signal_ends_at_once(void **state)
 {
     struct process *process = &((struct den *)*state)->process;
@@ -455,6 +483,7 @@ int main(void)
         DEN_TEST(job_goes_through_and_term_ends_with_zero),
         DEN_TEST(client_that_does_not_read_holds_up_the_end_for_a_bounded_time),
         DEN_TEST(end_says_how_many_jobs_are_lost_with_it),
+        DEN_TEST(request_that_waits_is_lost_with_the_end_and_answered),
         DEN_TEST(second_signal_ends_at_once),
         DEN_TEST(int_ends_with_zero_too),
         DEN_TEST(waiting_worker_gets_a_job_from_another_client),
