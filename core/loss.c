@@ -36,7 +36,7 @@ void loss_log(struct broker *broker, const struct job *job, const char *event, c
     }
     fields[count++] = log_number("job", (int64_t)job->id);
     fields[count++] = log_text("queue", queue_name(queue_at(broker, job)));
-    fields[count++] = log_number("attempts", job->attempts);
+    fields[count++] = log_number("attempts", (int64_t)job->attempts);
     fields[count++] = log_string("why", why);
     if (unsaid > 0) {
         fields[count++] = log_number("unsaid", (int64_t)unsaid);
