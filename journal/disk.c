@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -28,24 +29,72 @@ static int outcome(int result)
     return result == 0 ? 0 : errno;
 }
 
+// A lock belongs to this opening of a file, so that it keeps out another one of this process, too.
+static int claim(int file)
+{
+    return outcome(flock(file, LOCK_EX | LOCK_NB));
+}
+
+// The directory cannot be replaced while it is used, as a file in it can. Some file systems of a
+// network lock none: there the file has to do.
+static int claim_directory(const struct disk *disk)
+{
+    int error = claim(disk->directory);
+
+    return error == EWOULDBLOCK ? error : 0;
+}
+
+// Whether the name leads to the file that is open: somebody may have removed it, or put another one
+// in its place, before it was locked.
+static bool is_still_there(const struct disk *disk, int file)
+{
+    struct stat ours;
+    struct stat there;
+
+    return fstat(file, &ours) == 0 &&
+           fstatat(disk->directory, LOCK_NAME, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+// The file says to others, and to older versions, that the directory is used.
+static int claim_file(struct disk *disk)
+{
+    for (;;) {
+        int file = openat(disk->directory, LOCK_NAME, FILE_FLAGS | O_CREAT, 0600);
+        int error;
+
+        if (file < 0) {
+            return errno;
+        }
+        error = claim(file);
+        if (error == 0 && is_still_there(disk, file)) {
+            disk->lock = file;
+            return 0;
+        }
+        (void)close(file);
+        if (error) {
+            return error;
+        }
+    }
+}
+
 static int disk_lock(void *self)
 {
     struct disk *disk = self;
-    int file = openat(disk->directory, LOCK_NAME, FILE_FLAGS | O_CREAT, 0600);
     int error;
 
-    if (file < 0) {
-        return errno;
+    if (disk->lock >= 0) {
+        return EWOULDBLOCK;
     }
-    // It belongs to this opening of the file, so that it keeps out another one of this process,
-    // too.
-    error = outcome(flock(file, LOCK_EX | LOCK_NB));
+    error = claim_directory(disk);
     if (error) {
-        (void)close(file);
         return error;
     }
-    disk->lock = file;
-    return 0;
+    error = claim_file(disk);
+    if (error) {
+        (void)flock(disk->directory, LOCK_UN);
+    }
+    return error;
 }
 
 static void disk_unlock(void *self)
@@ -56,6 +105,7 @@ static void disk_unlock(void *self)
     if (disk->lock >= 0) {
         (void)close(disk->lock);
         disk->lock = -1;
+        (void)flock(disk->directory, LOCK_UN);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "tests/support/nth_alloc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -234,6 +236,42 @@ static void another_opening_of_the_directory_is_kept_out(void **state)
     bench.io = other;
 }
 
+// Removed, or another one in its place: neither lets anybody in.
+static void a_lock_file_that_is_removed_lets_nobody_in(void **state)
+{
+    struct journal_io other;
+    char path[128];
+
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/lock", bench.path);
+    assert_int_equal(journal_disk_open(&other, bench.path), 0);
+    assert_int_equal(bench.io.lock(bench.io.disk), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(other.lock(other.disk), EWOULDBLOCK);
+    disk_shut(disk_opened("lock", JOURNAL_OPEN_CREATE));
+    assert_int_equal(other.lock(other.disk), EWOULDBLOCK);
+    bench.io.unlock(bench.io.disk);
+    assert_int_equal(other.lock(other.disk), 0);
+    journal_disk_close(&other);
+}
+
+// A version that knows the file only keeps this one out, and is kept out.
+static void the_lock_file_alone_keeps_others_out(void **state)
+{
+    char path[128];
+    int file;
+
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/lock", bench.path);
+    file = open(path, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
+    assert_int_equal(bench.io.lock(bench.io.disk), EWOULDBLOCK);
+    assert_int_equal(flock(file, LOCK_UN), 0);
+    assert_int_equal(bench.io.lock(bench.io.disk), 0);
+    assert_int_equal(flock(file, LOCK_EX | LOCK_NB), -1);
+    (void)close(file);
+}
+
 static void symbolic_links_are_not_followed(void **state)
 {
     char path[128];
@@ -340,6 +378,8 @@ int main(void)
         REAL(files_are_for_nobody_else),
         REAL(a_disk_that_is_closed_leaves_nothing_open),
         REAL(another_opening_of_the_directory_is_kept_out),
+        REAL(a_lock_file_that_is_removed_lets_nobody_in),
+        REAL(the_lock_file_alone_keeps_others_out),
         REAL(symbolic_links_are_not_followed),
         REAL(a_write_of_more_parts_than_the_system_takes_is_short),
         REAL(a_place_that_cannot_be_a_directory_is_refused),
