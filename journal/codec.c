@@ -164,13 +164,15 @@ void codec_seal(char *record, size_t len, struct slice tail, uint64_t salt, uint
 
 void codec_put_segment_head(char to[CODEC_SEGMENT_HEAD], const struct segment_head *head)
 {
+    uint64_t unsure = head->previous_unsure ? PREVIOUS_UNSURE : 0;
+
     memcpy(to, SEGMENT_MAGIC, SEGMENT_VERSION);
     put32(to + SEGMENT_VERSION, CODEC_VERSION);
     put32(to + SEGMENT_SIZE, CODEC_SEGMENT_HEAD);
     put64(to + SEGMENT_NUMBER, head->number);
     put64(to + SEGMENT_SALT, head->salt);
     put64(to + SEGMENT_PREVIOUS, head->previous);
-    put64(to + SEGMENT_PREVIOUS_END, head->previous_end);
+    put64(to + SEGMENT_PREVIOUS_END, head->previous_end | unsure);
     put64(to + SEGMENT_IDS_END, head->ids_end);
     put64(to + SEGMENT_CREATED, head->created_ms);
     put32(to + SEGMENT_SUM, segment_sum(to));

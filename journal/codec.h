@@ -21,8 +21,9 @@
 
 #define CODEC_VERSION 2
 #define CODEC_VERSION_OLDEST 1 // that is read
-#define CODEC_HEAD 16         // of a record
-#define CODEC_SEGMENT_HEAD 72 // of a segment: its first record begins here
+#define CODEC_VERSION_UNSURE 2 // since then heads may say previous_unsure
+#define CODEC_HEAD 16          // of a record
+#define CODEC_SEGMENT_HEAD 72  // of a segment: its first record begins here
 // Whole records, with head and padding.
 #define CODEC_CHANGE_SIZE 48
 #define CODEC_END_SIZE 24
@@ -39,10 +40,10 @@ enum codec_type {
     CODEC_BURY,
     CODEC_KICK,
     CODEC_TAKE,
-    CODEC_END,    // a job's id
-    CODEC_PAUSE,  // of a queue
-    CODEC_IDS,    // ids below this number have perhaps been given out
-    CODEC_SYNCED, // this segment was synced up to this offset when the record was written
+    CODEC_END,     // a job's id
+    CODEC_PAUSE,   // of a queue
+    CODEC_IDS,     // ids below this number have perhaps been given out
+    CODEC_SYNCED,  // this segment was synced up to this offset when the record was written
     CODEC_DROPPED, // the segments up to this number are not needed any more
     CODEC_START,   // ready or delayed, earlier than before; since version 2
     CODEC_LAST = CODEC_START
@@ -108,6 +109,7 @@ struct segment_head {
     uint64_t salt;
     uint64_t previous;     // number of the segment before it, 0 for none
     uint64_t previous_end; // where that one's records end
+    bool previous_unsure;  // ... or earlier: not all of it could be synced
     uint64_t ids_end;
     uint64_t created_ms; // wall clock
 };

@@ -304,6 +304,7 @@ enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
                                         struct segment_head *head)
 {
     uint32_t version = get32(from + SEGMENT_VERSION);
+    uint64_t previous_end = get64(from + SEGMENT_PREVIOUS_END);
 
     // What is checked so far stands where it does in all versions.
     if (!segment_head_checks(from)) {
@@ -316,12 +317,14 @@ enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
         .number = get64(from + SEGMENT_NUMBER),
         .salt = get64(from + SEGMENT_SALT),
         .previous = get64(from + SEGMENT_PREVIOUS),
-        .previous_end = get64(from + SEGMENT_PREVIOUS_END),
+        .previous_end = previous_end & ~PREVIOUS_UNSURE,
+        .previous_unsure = (previous_end & PREVIOUS_UNSURE) != 0,
         .ids_end = get64(from + SEGMENT_IDS_END),
         .created_ms = get64(from + SEGMENT_CREATED),
     };
     return get32(from + SEGMENT_SIZE) == CODEC_SEGMENT_HEAD && get32(from + SEGMENT_ZERO) == 0 &&
-                   head->ids_end <= CODEC_ID_MAX + 1
+                   head->ids_end <= CODEC_ID_MAX + 1 &&
+                   (version >= CODEC_VERSION_UNSURE || !head->previous_unsure)
                ? CODEC_HEAD_GOOD
                : CODEC_HEAD_BAD;
 }

@@ -93,6 +93,19 @@ static void keep_what_was_to_go(struct journal *journal)
     }
 }
 
+// Where nothing is kept until it is synced, what the segment has before its end is not written
+// anew now, and a power cut may take it: the head of the next segment says so. All that live jobs
+// need of it, and of those before it, is written anew by and by.
+static void note_unsure(struct journal *journal, struct segment *bad, const struct segment *next)
+{
+    bad->unsure = bad->end > CODEC_SEGMENT_HEAD && bad->end > bad->synced;
+    if (bad->unsure) {
+        log_warn("journal_unsure", log_number("segment", (int64_t)bad->number),
+                 log_number("from", (int64_t)bad->synced), log_number("to", (int64_t)bad->end));
+        journal->unsound_below = next->number;
+    }
+}
+
 // The segment that takes what the others could not. There is one: nothing is handed over without.
 static struct segment *next_segment(struct journal *journal, const struct segment *bad)
 {
@@ -132,7 +145,10 @@ void fail_segment(struct journal *journal)
     cut_segments(&journal->writing);
     cut_segments(&journal->gathering);
     next = next_segment(journal, bad);
-    bad->failed = bad != next;
+    if (bad != next) {
+        bad->failed = true;
+        note_unsure(journal, bad, next);
+    }
     next->end = CODEC_SEGMENT_HEAD;
     room_note_previous(journal);
     journal->dirty_at = NSEC_NEVER;

@@ -33,6 +33,8 @@ enum { PAUSE_UNTIL = 8, PAUSE_NAME_LEN = 16, PAUSE_ZERO = 18, PAUSE_NAME = 24 };
 // Of a segment's head:
 enum { SEGMENT_VERSION = 8, SEGMENT_SIZE = 12, SEGMENT_NUMBER = 16, SEGMENT_SALT = 24 };
 enum { SEGMENT_PREVIOUS = 32, SEGMENT_PREVIOUS_END = 40, SEGMENT_IDS_END = 48 };
+// Of its `previous_end`, since version 2.
+#define PREVIOUS_UNSURE (UINT64_C(1) << 63)
 enum { SEGMENT_CREATED = 56, SEGMENT_SUM = 64, SEGMENT_ZERO = 68 };
 
 enum {

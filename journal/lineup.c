@@ -146,6 +146,12 @@ static uint64_t records_end(const struct replay *replay, size_t place)
     return found->size;
 }
 
+// Whether nobody says for sure where its records end.
+static bool is_open(const struct replay *replay, size_t place)
+{
+    return place + 1 == replay->count || replay->found[place + 1].head.previous_unsure;
+}
+
 // The highest number that a record of the segment drops.
 static bool find_dropped(struct replay *replay, size_t place)
 {
@@ -166,10 +172,9 @@ static bool find_dropped(struct replay *replay, size_t place)
     scan->limit = records_end(replay, place);
     scan_start(scan, CODEC_SEGMENT_HEAD, found->head.salt);
     do {
-        // Behind a record of the youngest that is torn nothing counts: what was written anew may be
-        // torn there.
-        step = place + 1 == replay->count ? scan_next(scan, &record)
-                                          : scan_next_of(scan, CODEC_DROPPED, &record);
+        // Behind a record that is torn nothing counts: what was written anew may be torn there.
+        step = is_open(replay, place) ? scan_next(scan, &record)
+                                      : scan_next_of(scan, CODEC_DROPPED, &record);
         if (step == SCAN_BAD && repair) {
             step = scan_search(scan, scan->limit, &record);
         }
@@ -274,6 +279,7 @@ static bool add(struct replay *replay, uint64_t number, const struct found *foun
     if (found) {
         segment->size = found->size;
         segment->previous_end = found->head.previous_end;
+        segment->previous_unsure = found->head.previous_unsure;
         segment->ids_end = found->head.ids_end;
     }
     segments_add(segments, segment);

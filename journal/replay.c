@@ -58,7 +58,7 @@ struct reading {
     struct replay *replay;
     struct scan *scan;
     struct segment *segment;
-    bool open_end;     // nobody says where its records end
+    bool open_end;     // nobody says for sure where its records end
     uint64_t synced;   // so much of it is on the disk, as records say
     uint64_t rest_end; // OPEN_END, once something did not check: nothing but zeros behind
 };
@@ -248,7 +248,8 @@ static bool sync_youngest(struct reading *reading)
     return error == 0 || replay_fails(reading->replay, reading->segment->number, 0, error);
 }
 
-// The end that the head of the next one says; false where that is not known.
+// The end that the head of the next one says, `*end`, where that is known. False where the records
+// may end before it.
 static bool end_known(struct replay *replay, const struct segment *segment, uint64_t *end)
 {
     const struct found *next = lineup_find(replay, segment->number + 1);
@@ -256,8 +257,23 @@ static bool end_known(struct replay *replay, const struct segment *segment, uint
     if (!next || !next->headed) {
         return false;
     }
+    if (next->head.previous_unsure) {
+        *end = next->head.previous_end < *end ? next->head.previous_end : *end;
+        return false;
+    }
     *end = next->head.previous_end;
     return true;
+}
+
+// What is read of a segment that could not be synced is perhaps in the system's memory only: it is
+// written anew while the journal is used.
+static void renew_unsure(const struct reading *reading, bool youngest)
+{
+    struct journal *journal = reading->replay->journal;
+
+    if (reading->open_end && !youngest) {
+        journal->unsound_below = reading->segment->number + 1;
+    }
 }
 
 static bool read_open(struct reading *reading, bool youngest)
@@ -275,6 +291,7 @@ static bool read_open(struct reading *reading, bool youngest)
     if (!read_records(reading) || (youngest && !sync_youngest(reading))) {
         return false;
     }
+    renew_unsure(reading, youngest);
     segment->written = segment->end;
     segment->synced = segment->end;
     return true;

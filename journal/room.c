@@ -203,11 +203,12 @@ void room_follow(struct journal *journal, struct segment *next)
 void room_note_previous(struct journal *journal)
 {
     size_t count = journal->segments.count;
+    const struct segment *before =
+        count > 1 ? journal->segments.list[count - 2] : journal->removing;
 
-    if (count > 1) {
-        journal->current->previous_end = journal->segments.list[count - 2]->end;
-    } else if (journal->removing) {
-        journal->current->previous_end = journal->removing->end;
+    if (before) {
+        journal->current->previous_end = before->end;
+        journal->current->previous_unsure = before->unsure;
     }
     ledger_count_row(journal);
 }

@@ -25,11 +25,13 @@ struct segment {
     uint64_t number;
     uint64_t salt;         // mixed into its checksums, so that nobody can make up a record
     uint64_t previous_end; // where the records of the segment before it end; set before publishing
+    bool previous_unsure;  // ... or perhaps earlier; the same
     uint64_t ids_end;      // as its head says: ids below it have perhaps been given out
     uint64_t created_ms;   // as its head says: wall clock
     int file;              // -1: not open
     bool published;        // it has a head and its name; otherwise it is the spare, or on its way
     bool failed;           // it is written to no more
+    bool unsure;           // ... and not all that is before its end could be synced
     bool damaged;          // its file is kept under another name when it is removed
     uint64_t size;         // bytes set aside on the disk for it
     uint64_t end;     // where the next record goes, or, where it is not the youngest, where its

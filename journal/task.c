@@ -145,6 +145,7 @@ static int write_head(const struct journal_io *io, const struct segment *segment
         .salt = segment->salt,
         .previous = segment->number - 1,
         .previous_end = segment->previous_end,
+        .previous_unsure = segment->previous_unsure,
         .ids_end = segment->ids_end,
         .created_ms = segment->created_ms,
     };

@@ -53,6 +53,56 @@ static void a_segment_that_was_given_up_ends_where_the_next_one_says(void **stat
     assert_int_equal(bed_segment(b, 1)->end, b->two.marks[1]);
 }
 
+// Its journal synced nothing, and could not when it had to: the power cut took what it took.
+static void a_segment_that_could_not_be_synced_may_end_earlier(void **state)
+{
+    struct replay_bed *b = *state;
+
+    forge_plain(&b->one, 1, "x");
+    forge_number(&b->one, CODEC_SYNCED, b->one.len);
+    forge_plain(&b->one, 2, "y");
+    forge_plain(&b->one, 3, "z");
+    forge_begin(&b->two, 2, b->one.len);
+    forge_unsure(&b->two);
+    forge_number(&b->two, CODEC_END, 2);
+    forge_plain(&b->two, 4, "w");
+    forge_put(&b->one, b->disk);
+    forge_put(&b->two, b->disk);
+    assert_true(bed_revive(b, false));
+    assert_true(bed_has(b, 1) && bed_has(b, 3) && bed_has(b, 4));
+    // Whatever else is asked of it, the start is not refused.
+    for (size_t at = b->one.marks[2]; at < b->one.len; at++) {
+        forge_put(&b->one, b->disk);
+        bed_flip(b, FIRST, at);
+        assert_true(bed_revive(b, false));
+        assert_true(bed_has(b, 1) && bed_has(b, 4));
+        assert_int_equal(bed_segment(b, 0)->end, b->one.marks[at >= b->one.marks[3] ? 3 : 2]);
+        // Such a file gives back what it does not use; it may be short the next time.
+        fake_disk_put(b->disk, FIRST, b->one.bytes, at);
+        assert_true(bed_revive(b, false));
+        assert_true(bed_has(b, 1) && bed_has(b, 4));
+    }
+    // What had been synced before is damaged.
+    forge_put(&b->one, b->disk);
+    bed_flip(b, FIRST, b->one.marks[0] + 20);
+    bed_stops_at(b, FIRST, b->one.marks[0]);
+}
+
+// What was written anew before that record may be torn: the segment that it names is needed.
+static void a_torn_end_drops_nothing(void **state)
+{
+    struct replay_bed *b = *state;
+
+    bed_make_three(b);
+    forge_number(&b->two, CODEC_DROPPED, 1);
+    forge_begin(&b->three, 3, b->two.len);
+    forge_unsure(&b->three);
+    bed_put_three(b);
+    bed_flip(b, SECOND, b->two.marks[0] + 20);
+    assert_true(bed_revive(b, false));
+    assert_true(bed_has(b, 1) && bed_has(b, 2));
+}
+
 static void a_segment_without_records_is_no_damage(void **state)
 {
     struct replay_bed *b = *state;
@@ -254,6 +304,8 @@ int main(void)
         STORY(damage_in_an_older_segment_stops_the_start),
         STORY(zeros_in_an_older_segment_are_damage),
         STORY(a_segment_that_was_given_up_ends_where_the_next_one_says),
+        STORY(a_segment_that_could_not_be_synced_may_end_earlier),
+        STORY(a_torn_end_drops_nothing),
         STORY(a_segment_without_records_is_no_damage),
         STORY(an_older_file_that_is_too_short_is_damage),
         STORY(a_missing_segment_is_damage),

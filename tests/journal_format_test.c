@@ -17,12 +17,21 @@ static const struct segment_head some_head = {.number = 3,
 static void a_segment_head_comes_back(void **state)
 {
     struct segment_head head;
-    char bytes[CODEC_SEGMENT_HEAD];
+    char bytes[CODEC_SEGMENT_HEAD], again[CODEC_SEGMENT_HEAD];
 
     (void)state;
-    codec_put_segment_head(bytes, &some_head);
-    assert_int_equal(codec_read_segment_head(bytes, &head), CODEC_HEAD_GOOD);
-    assert_memory_equal(&head, &some_head, sizeof head);
+    for (int unsure = 0; unsure < 2; unsure++) {
+        head = some_head;
+        head.previous_unsure = unsure;
+        codec_put_segment_head(bytes, &head);
+        memset(&head, 0xff, sizeof head);
+        assert_int_equal(codec_read_segment_head(bytes, &head), CODEC_HEAD_GOOD);
+        assert_int_equal(head.number, 3);
+        assert_true(head.salt == SALT && head.previous == 2 && head.previous_end == 4711);
+        assert_int_equal(head.previous_unsure, unsure);
+        codec_put_segment_head(again, &head);
+        assert_memory_equal(again, bytes, sizeof bytes);
+    }
 }
 
 static void every_flipped_bit_of_a_segment_head_is_noticed_and_mended(void **state)
@@ -113,7 +122,11 @@ static void a_head_of_the_first_version_is_read(void **state)
     put_number_at(bytes + 8, 1);
     put_number_at(bytes + 64, slow_sum(UINT32_MAX, bytes, 64));
     assert_int_equal(codec_read_segment_head(bytes, &head), CODEC_HEAD_GOOD);
-    assert_memory_equal(&head, &some_head, sizeof head);
+    assert_true(head.number == 3 && head.previous_end == 4711);
+    // It cannot say that the end of the segment before is unsure.
+    bytes[47] = (char)0x80;
+    put_number_at(bytes + 64, slow_sum(UINT32_MAX, bytes, 64));
+    assert_int_equal(codec_read_segment_head(bytes, &head), CODEC_HEAD_BAD);
 }
 
 // What the lines of an example say, such as "    0010  01 ff".

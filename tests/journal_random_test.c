@@ -99,6 +99,17 @@ static void set_clock(struct bed *bed, uint64_t *dice)
     bed->now.wall += step_for;
 }
 
+// Where nothing is synced, a disk that has failed owes nothing to anybody after a power cut, but a
+// journal that is not taken for damaged.
+static void end_round(struct bed *bed, enum bed_end end, uint64_t seed)
+{
+    if (bed->options.sync_every_for == NSEC_NEVER && end != BED_KILLED) {
+        bed_restart_anyhow(bed, end, seed);
+    } else {
+        bed_restart(bed, end, seed);
+    }
+}
+
 // Jobs that come and go faster than they are written: a segment is full, and has no more jobs,
 // before its end is on the disk.
 static void rush(struct bed *bed, uint64_t *dice)
@@ -142,7 +153,7 @@ static void work_with_a_slow_hand(struct bed *bed, uint64_t *dice, unsigned coun
 
 static void play_slow_round(struct bed *bed, uint64_t *dice, bool steps)
 {
-    bool cuts = bed->options.sync_every_for != NSEC_NEVER && roll(dice, 2);
+    bool cuts = roll(dice, 2);
     uint64_t seed = fake_dice(dice);
 
     for (uint64_t i = roll(dice, 4); i > 0; i--) {
@@ -152,13 +163,12 @@ static void play_slow_round(struct bed *bed, uint64_t *dice, bool steps)
     if (steps) {
         set_clock(bed, dice);
     }
-    bed_restart(bed, cuts ? roll(dice, 2) ? BED_CUT : BED_CUT_LATE : BED_KILLED, seed);
+    end_round(bed, cuts ? roll(dice, 2) ? BED_CUT : BED_CUT_LATE : BED_KILLED, seed);
 }
 
 static void play_round(struct bed *bed, uint64_t *dice, bool steps)
 {
-    // Where nothing is synced, a disk that has failed owes nothing to anybody after a power cut.
-    bool cuts = bed->options.sync_every_for != NSEC_NEVER && roll(dice, 2);
+    bool cuts = roll(dice, 2);
     uint64_t seed = fake_dice(dice);
 
     go_wrong(bed, dice);
@@ -173,7 +183,7 @@ static void play_round(struct bed *bed, uint64_t *dice, bool steps)
     if (steps) {
         set_clock(bed, dice);
     }
-    bed_restart(bed, cuts ? roll(dice, 2) ? BED_CUT : BED_CUT_LATE : BED_KILLED, seed);
+    end_round(bed, cuts ? roll(dice, 2) ? BED_CUT : BED_CUT_LATE : BED_KILLED, seed);
 }
 
 static void play(void (*round_of)(struct bed *bed, uint64_t *dice, bool steps))

@@ -57,6 +57,9 @@ class Segment:
          checksum, zero) = SEGMENT.unpack_from(self.bytes)
         if magic != b"TANDEMJ\n" or checksum != crc32c(self.bytes[:64]):
             raise Damage(f"{self.name}: the head does not check")
+        self.unsure = self.version > 1 and self.previous_end >> 63 == 1
+        if self.unsure:
+            self.previous_end -= 1 << 63
         if self.version not in (1, 2):
             raise Damage(f"{self.name}: version {self.version}")
         if size != SEGMENT_HEAD or says != number or before != number - 1 or zero:
@@ -79,24 +82,23 @@ class Segment:
             return None
         return kind, self.bytes[at + HEAD:at + HEAD + length], size
 
-    def records(self, end):
-        """All records up to the end, which is None in the last segment."""
+    def records(self, end, open_end):
+        """All records up to the end, or, where that is open, up to an earlier one."""
         at = SEGMENT_HEAD
-        limit = len(self.bytes) if end is None else end
-        while at < limit:
-            found = self.record(at, min(limit, len(self.bytes)))
+        while at < end:
+            found = self.record(at, min(end, len(self.bytes)))
             if not found:
-                if end is None and not self.was_safe(at):
+                if open_end and not self.was_safe(at, min(end, len(self.bytes))):
                     return
                 raise Damage(f"{self.name}: damaged at offset {at}")
             yield found[0], found[1]
             at += found[2]
 
-    def was_safe(self, end):
+    def was_safe(self, end, limit):
         """Whether a record behind the end says that the segment was safe beyond it."""
         at = end + 8
-        while at < len(self.bytes):
-            found = self.record(at, len(self.bytes))
+        while at < limit:
+            found = self.record(at, limit)
             if found and found[0] == SYNCED and struct.unpack("<Q", found[1])[0] > end:
                 return True
             at += found[2] if found else 8
@@ -153,14 +155,16 @@ class Reader:
 
 
 def ends_of(segments):
-    return [after.previous_end for after in segments[1:]] + [None]
+    """Where each ends, and whether that is open."""
+    ends = [(after.previous_end, after.unsure) for after in segments[1:]]
+    return ends + [(len(segment.bytes), True) for segment in segments[-1:]]
 
 
 def dropped(segments):
     numbers = [0]
     for segment, end in zip(segments, ends_of(segments)):
         try:
-            numbers += [struct.unpack("<Q", data)[0] for kind, data in segment.records(end)
+            numbers += [struct.unpack("<Q", data)[0] for kind, data in segment.records(*end)
                         if kind == DROPPED]
         except Damage:
             pass  # if it matters, it is met again
@@ -179,7 +183,7 @@ def read(directory, now):
     for place, (segment, end) in enumerate(zip(segments, ends_of(segments))):
         if segment.number != gone + 1 + place:
             raise Damage(f"segment {gone + 1 + place} is missing")
-        for kind, data in segment.records(end):
+        for kind, data in segment.records(*end):
             reader.take(kind, data)
     for job in reader.jobs.values():
         if job["state"] == "delayed" and job["moment"] <= now:

@@ -34,6 +34,15 @@ void forge_begin(struct forge *forge, uint64_t number, uint64_t previous_end)
     codec_put_segment_head(extend(forge, CODEC_SEGMENT_HEAD), &head);
 }
 
+void forge_unsure(struct forge *forge)
+{
+    struct segment_head head;
+
+    ENSURE(codec_read_segment_head(forge->bytes, &head) == CODEC_HEAD_GOOD);
+    head.previous_unsure = true;
+    codec_put_segment_head(forge->bytes, &head);
+}
+
 void forge_free(struct forge *forge)
 {
     free(forge->bytes);

@@ -26,6 +26,8 @@ struct forge {
 
 // Begins with the head of a segment whose number says its salt.
 void forge_begin(struct forge *forge, uint64_t number, uint64_t previous_end);
+// Its head says that the segment before may end earlier.
+void forge_unsure(struct forge *forge);
 void forge_free(struct forge *forge);
 
 void forge_job(struct forge *forge, const struct job_image *image);

@@ -148,6 +148,9 @@ uint64_t bed_kept(const struct bed *bed, enum bed_end end);
 // What would come back if the process ended now: asserts that it can be opened, and agrees with the
 // book. The bed goes on as if nothing had happened.
 void bed_expect_survives(struct bed *bed, enum bed_end end, uint64_t seed);
+// The same, but what comes back need agree with nothing: where nobody syncs, a disk that has failed
+// owes nothing to anybody after a power cut, but a journal that can be opened.
+void bed_expect_opens(struct bed *bed, enum bed_end end, uint64_t seed);
 // All of these ends, and a few seeds.
 void bed_expect_survives_all(struct bed *bed);
 
@@ -158,5 +161,7 @@ void bed_expect_left(struct bed *bed, enum bed_end end, uint64_t seed);
 // The process ends so, and is started anew; asserts the same, and goes on with it. Faults of the
 // disk are over.
 void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed);
+// The same as with bed_expect_opens().
+void bed_restart_anyhow(struct bed *bed, enum bed_end end, uint64_t seed);
 
 #endif

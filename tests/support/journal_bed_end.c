@@ -39,8 +39,8 @@ static void expect_opened(struct bed *bed, enum bed_end end, uint64_t seed)
 }
 
 // A copy of the disk ends so, and a broker that is started from it is compared with the book.
-static void expect_back(struct bed *bed, enum bed_end end, uint64_t seed, uint64_t survives,
-                        uint64_t ids)
+static void expect_back(struct bed *bed, struct book *book, enum bed_end end, uint64_t seed,
+                        uint64_t survives, uint64_t ids)
 {
     struct bed other = {
         .options = bed->options, .disk = fake_disk_copy(bed->disk), .now = bed->now};
@@ -50,19 +50,26 @@ static void expect_back(struct bed *bed, enum bed_end end, uint64_t seed, uint64
     other.options.bounded = false;
     end_disk(other.disk, end, seed);
     expect_opened(&other, end, seed);
-    book_expect(bed->book, other.broker, survives, ids);
+    if (book) {
+        book_expect(book, other.broker, survives, ids);
+    }
     bed_abandon(&other);
     fake_disk_free(other.disk);
 }
 
 void bed_expect_survives(struct bed *bed, enum bed_end end, uint64_t seed)
 {
-    expect_back(bed, end, seed, bed_kept(bed, end), journal_reached(bed->journal));
+    expect_back(bed, bed->book, end, seed, bed_kept(bed, end), journal_reached(bed->journal));
+}
+
+void bed_expect_opens(struct bed *bed, enum bed_end end, uint64_t seed)
+{
+    expect_back(bed, NULL, end, seed, 0, 0);
 }
 
 void bed_expect_left(struct bed *bed, enum bed_end end, uint64_t seed)
 {
-    expect_back(bed, end, seed, end == BED_KILLED ? bed->left : bed->left_safe, 0);
+    expect_back(bed, bed->book, end, seed, end == BED_KILLED ? bed->left : bed->left_safe, 0);
 }
 
 void bed_expect_survives_all(struct bed *bed)
@@ -71,6 +78,16 @@ void bed_expect_survives_all(struct bed *bed)
     bed_expect_survives(bed, BED_CUT, 0);
     for (uint64_t seed = 1; seed <= 3; seed++) {
         bed_expect_survives(bed, BED_CUT_LATE, seed);
+    }
+}
+
+void bed_restart_anyhow(struct bed *bed, enum bed_end end, uint64_t seed)
+{
+    bed_abandon(bed);
+    end_disk(bed->disk, end, seed);
+    expect_opened(bed, end, seed);
+    if (bed->book) {
+        book_begin(bed->book, bed->broker);
     }
 }
 
