@@ -33,6 +33,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     list_init(&broker->nudging);
     list_init(&broker->notices);
     list_init(&broker->news);
+    list_init(&broker->long_news);
     list_init(&broker->closing);
     list_init(&broker->claims);
     return broker;
@@ -82,7 +83,7 @@ void broker_free(struct broker *broker)
 
         session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
     }
-    while (!list_empty(&broker->news)) {
+    while (!list_empty(&broker->news) || !list_empty(&broker->long_news)) {
         unsigned budget = BROKER_SLICE;
 
         interest_tell_all(broker, &budget);

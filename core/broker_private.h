@@ -66,14 +66,15 @@ struct broker {
     uint64_t total_jobs;
     uint64_t timeouts;
 
-    struct tree work;          // open queues by the bounds of their best jobs
-    struct list_node openings; // open queues, in the order in which they became open
-    struct list_node matching; // queues whose ready jobs and waits are still to meet
-    struct list_node nudging;  // queues that owe nudges
-    struct list_node notices;  // sessions that are to be told
-    struct list_node news;     // events that are still to be told, in their order
-    uint64_t untold;           // how many
-    struct list_node closing;  // closed sessions that are not taken apart yet
+    struct tree work;           // open queues by the bounds of their best jobs
+    struct list_node openings;  // open queues, in the order in which they became open
+    struct list_node matching;  // queues whose ready jobs and waits are still to meet
+    struct list_node nudging;   // queues that owe nudges
+    struct list_node notices;   // sessions that are to be told
+    struct list_node news;      // events that are still to be told, in their order
+    struct list_node long_news; // those that take long, in turn
+    uint64_t untold;            // how many
+    struct list_node closing;   // closed sessions that are not taken apart yet
 
     struct list_node claims;     // restored jobs that held a name (their namesakes' rings)
     struct queue *restored_into; // the queue of the last restored job

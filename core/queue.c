@@ -82,8 +82,8 @@ void queue_free(struct broker *broker, struct queue *queue)
     free(queue);
 }
 
-// A pause goes with its queue, and the store must not bring it back. Where it has no room to be told
-// so, the queue stays until the pause is over.
+// A pause goes with its queue, and the store must not bring it back. Where it has no room to be
+// told so, the queue stays until the pause is over.
 static void give_up_pause(struct broker *broker, struct queue *queue)
 {
     const struct record record = {.kind = RECORD_PAUSE, .queue = queue};

@@ -152,7 +152,8 @@ static void tell_session(struct session *session)
 static bool untold(const struct broker *broker)
 {
     return !list_empty(&broker->matching) || !list_empty(&broker->nudging) ||
-           !list_empty(&broker->notices) || !list_empty(&broker->news);
+           !list_empty(&broker->notices) || !list_empty(&broker->news) ||
+           !list_empty(&broker->long_news);
 }
 
 static APART void settle(struct broker *broker)

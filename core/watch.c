@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+// So often an event is told before others have their turn, if its job has so many watches.
+#define TELLINGS_AT_ONCE (BROKER_SLICE / 8)
+
 static void news_init(struct interest *interest, struct news *event)
 {
     event->interest = interest;
@@ -35,15 +38,35 @@ struct interest *interest_of(struct broker *broker, struct job *job)
     return interest;
 }
 
+static struct news *first_event(const struct interest *interest)
+{
+    struct list_node *node = list_first(&interest->events);
+
+    return node ? list_item(node, struct news, in_interest) : NULL;
+}
+
+// The first event of an interest that was set aside has its turn behind those of others.
+static void queue_aside(struct interest *interest)
+{
+    struct news *first = first_event(interest);
+
+    interest->aside = first != NULL;
+    if (first) {
+        list_remove(&first->in_broker);
+        list_append(&interest->broker->long_news, &first->in_broker);
+    }
+}
+
 static void add_event(struct news *event)
 {
     struct interest *interest = event->interest;
     struct broker *broker = interest->broker;
+    bool first = first_event(interest) == event;
 
     event->number = ++broker->last_event;
     event->what.job_id = interest->job->id;
-    if (list_first(&broker->news) == &event->in_broker) {
-        // It was being told: it will be told anew from the first watch on.
+    if (first) {
+        // If it was being told, it will be told anew from the first watch on.
         interest->next = NULL;
     }
     if (!list_linked(&event->in_interest)) {
@@ -53,7 +76,11 @@ static void add_event(struct news *event)
     list_remove(&event->in_interest);
     list_append(&interest->events, &event->in_interest);
     list_remove(&event->in_broker);
-    list_append(&broker->news, &event->in_broker);
+    if (!interest->aside) {
+        list_append(&broker->news, &event->in_broker);
+    } else if (first) {
+        queue_aside(interest);
+    }
 }
 
 struct watch *watch_add(struct session *session, struct job *job)
@@ -300,20 +327,73 @@ static bool tell_watches(struct news *event, unsigned *budget)
     return true;
 }
 
-void interest_tell_all(struct broker *broker, unsigned *budget)
+// The event, which is its interest's first, has been told to all.
+static void told_to_all(struct news *event)
+{
+    struct interest *interest = event->interest;
+
+    if (event == &interest->final) {
+        interest_free(interest);
+        return;
+    }
+    event_done(event);
+    if (interest->aside) {
+        queue_aside(interest);
+    }
+}
+
+// Tells of the event as far as its turn and the budget go. True: its turn is over.
+static bool tell_in_turn(struct news *event, unsigned *budget)
+{
+    struct interest *interest = event->interest;
+    unsigned turn = *budget < TELLINGS_AT_ONCE ? *budget : TELLINGS_AT_ONCE;
+    unsigned left = turn;
+    bool done;
+
+    // Everybody may have left who was there when it happened.
+    left -= interest->count == 0;
+    done = tell_watches(event, &left);
+    *budget -= turn - left;
+    if (done) {
+        told_to_all(event);
+    } else if (turn == TELLINGS_AT_ONCE) {
+        queue_aside(interest);
+    }
+    return done || turn == TELLINGS_AT_ONCE;
+}
+
+static void tell_news(struct broker *broker, unsigned *budget)
 {
     while (*budget > 0 && !list_empty(&broker->news)) {
         struct news *event = list_item(list_first(&broker->news), struct news, in_broker);
 
-        // Everybody may have left who was there when it happened.
-        *budget -= event->interest->count == 0;
-        if (!tell_watches(event, budget)) {
+        if (event->interest->aside) {
+            // It comes behind those of its job.
+            list_remove(&event->in_broker);
+            --*budget;
+        } else if (!tell_in_turn(event, budget)) {
             return;
         }
-        if (event == &event->interest->final) {
-            interest_free(event->interest);
-        } else {
-            event_done(event);
-        }
     }
+}
+
+static void tell_long_news(struct broker *broker, unsigned *budget)
+{
+    while (*budget > 0 && !list_empty(&broker->long_news)) {
+        (void)tell_in_turn(list_item(list_first(&broker->long_news), struct news, in_broker),
+                           budget);
+    }
+}
+
+void interest_tell_all(struct broker *broker, unsigned *budget)
+{
+    unsigned half = *budget / 2;
+    unsigned other_half = *budget - half;
+
+    // What one of them leaves is the other's.
+    tell_news(broker, &half);
+    other_half += half;
+    tell_long_news(broker, &other_half);
+    tell_news(broker, &other_half);
+    *budget = other_half;
 }

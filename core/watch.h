@@ -5,9 +5,11 @@
 // Private to the core: who is told about a job, and what.
 //
 // The watches of a job, its last progress and the events that are still to be told form its
-// interest. Events of all jobs are told in the order in which they happened, each to every watch of
-// its job that was there then. The final event is embedded, so that the end of a job needs no
-// memory; when the job goes, its interest lives on by itself until everybody has been told.
+// interest. Events of one job are told in the order in which they happened, each to every watch of
+// the job that was there then. So are those of different jobs, but that one with very many watches
+// is set aside: the events of such jobs are told beside the others, a few tellings of each in turn.
+// The final event is embedded, so that the end of a job needs no memory; when the job goes, its
+// interest lives on by itself until everybody has been told.
 
 #include "core/broker.h"
 #include "core/list.h"
@@ -17,7 +19,7 @@
 struct news {
     struct interest *interest;
     struct list_node in_interest;
-    struct list_node in_broker; // in broker->news
+    struct list_node in_broker; // in broker->news, or the first of an interest in broker->long_news
     uint64_t number;            // rising, over all events of the broker
     struct job_event what;      // owns a reference to its data
 };
@@ -31,6 +33,7 @@ struct interest {
     uint32_t count;          // of watches
     uint32_t untold;         // of events
     bool has_progress;
+    bool aside; // its first event is in broker->long_news, and the others wait behind it
     uint64_t numerator, denominator;
     struct blob *spelling; // of the last progress, as the worker wrote it; may be NULL
     struct news greeting;  // tells the last progress to those who joined since

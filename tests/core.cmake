@@ -13,7 +13,7 @@ add_library(core_stage STATIC support/stage.c support/stage_acts.c support/stage
 target_link_libraries(core_stage PUBLIC tandem_core PkgConfig::CMOCKA PRIVATE tandem_warnings)
 
 foreach(area
-        order choice time clock loss wait nap pause work key name watch kick queue slice body record position restore walk)
+        order choice time clock loss wait nap pause work key name watch tell kick queue slice body record position restore walk)
     tandem_test(NAME core_${area}_test LABEL scenario
         SOURCES core_${area}_test.c LINKS core_stage tandem_core)
 endforeach()
