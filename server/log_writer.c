@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+// pthread_setname_np is a GNU function.
+#define _GNU_SOURCE
 #include "server/log_writer.h"
 
 #include "server/clock.h"
@@ -210,6 +212,9 @@ static bool writer_start(struct log_writer *writer)
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&writer->thread, NULL, writer_run, writer);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        (void)pthread_setname_np(writer->thread, "tandem-log");
+    }
     return error == 0;
 }
 
