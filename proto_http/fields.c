@@ -176,13 +176,24 @@ static int on_headers_complete(http_parser *parser)
     return 1;
 }
 
-static bool parser_agrees(struct slice head)
+// It does not see the lines that say nothing, which it would not take.
+static bool parser_agrees(const struct web_head *head)
 {
     static const http_parser_settings settings = {.on_headers_complete = on_headers_complete};
+    const char *from = head->bytes.ptr;
+    const char *end = from + head->bytes.len;
     http_parser parser;
 
     http_parser_init(&parser, HTTP_REQUEST);
-    (void)http_parser_execute(&parser, &settings, head.ptr, head.len);
+    for (unsigned i = 0; i < head->count; i++) {
+        const struct slice line = head->headers[i].value;
+
+        if (head->headers[i].name.len == 0) {
+            (void)http_parser_execute(&parser, &settings, from, (size_t)(line.ptr - from));
+            from = line.ptr + line.len + 2;
+        }
+    }
+    (void)http_parser_execute(&parser, &settings, from, (size_t)(end - from));
     return HTTP_PARSER_ERRNO(&parser) == HPE_PAUSED;
 }
 
@@ -202,5 +213,5 @@ bool web_fields_read(const struct web_head *head, struct web_fields *fields)
         read_header(&reading, &head->headers[i]);
     }
     fields->keep_alive = !reading.close && (!fields->version_1_0 || reading.keep_alive);
-    return parser_agrees(head->bytes);
+    return parser_agrees(head);
 }

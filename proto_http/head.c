@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/head.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
 #define VERSION_START "HTTP/"
+// A name that is no token and longer is not passed over.
+#define ODD_NAME_MAX 256
 
 // The bytes of a token: of a method, or of a header's name.
 static const bool tokens[UINT8_MAX + 1] = {
@@ -112,16 +115,58 @@ static enum web_head_verdict check_request_line(struct slice line, struct web_he
     return check_version(head->version);
 }
 
+// Whether a name is, but for what is no letter, that of a header on which it depends where the
+// request ends and whose it is, or has it in it: some parser might take the one for the other.
+static bool resembles_framing(struct slice name)
+{
+    static const char *const words[] = {"contentlength", "transferencoding", "trailer", "host",
+                                        "connection",    "upgrade",          "expect"};
+    char letters[ODD_NAME_MAX + 1];
+    size_t count = 0;
+
+    for (size_t i = 0; i < name.len; i++) {
+        if (isalpha((unsigned char)name.ptr[i])) {
+            letters[count++] = (char)tolower((unsigned char)name.ptr[i]);
+        }
+    }
+    letters[count] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strstr(letters, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A name that is no token, such as one with a quote in front: the line is passed over, as gearmand
+// and nginx do it. Not one with a blank or a byte that cannot be seen, where parsers disagree on
+// what the name is.
+static enum web_head_verdict check_odd_header(struct slice line, struct web_header *header)
+{
+    const char *colon = memchr(line.ptr, ':', line.len);
+    struct slice name = slice_of(line.ptr, colon ? (size_t)(colon - line.ptr) : 0);
+    struct slice value = slice_from(line, name.len);
+
+    if (name.len == 0 || name.len > ODD_NAME_MAX || target_len(name.ptr) < name.len ||
+        resembles_framing(name) || text_len(value) < value.len) {
+        return WEB_HEAD_BAD;
+    }
+    header->name = slice_of(line.ptr, 0);
+    header->value = line;
+    return WEB_HEAD_MORE;
+}
+
 // A name that is a token, a colon right behind it, a value. A line that begins with a blank would
 // continue the one before.
 static enum web_head_verdict check_header(struct slice line, struct web_header *header)
 {
-    header->name = slice_of(line.ptr, token_len(line.ptr));
-    line = slice_from(line, header->name.len);
-    if (header->name.len == 0 || *line.ptr != ':') {
-        return WEB_HEAD_BAD;
+    size_t len = token_len(line.ptr);
+
+    if (len == 0 || line.ptr[len] != ':') {
+        return check_odd_header(line, header);
     }
-    header->value = slice_from(line, 1);
+    header->name = slice_of(line.ptr, len);
+    header->value = slice_from(line, len + 1);
     return text_len(header->value) == header->value.len ? WEB_HEAD_MORE : WEB_HEAD_BAD;
 }
 

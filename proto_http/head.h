@@ -29,8 +29,9 @@ struct web_head_scan {
 };
 
 struct web_header {
-    struct slice name;
-    struct slice value; // up to the CR that ends the line, with the blanks around it
+    struct slice name;  // empty: it is no token, and the line says nothing
+    struct slice value; // up to the CR that ends the line, with the blanks around it; of a line
+                        // that says nothing, all of it
 };
 
 // The parts of a head, in the bytes that it came as.

@@ -336,6 +336,22 @@ static void headers_of_a_background_job_go_together(void **state)
     assert_int_equal(info.key_kind, KEY_NAME);
 }
 
+// gearmand's own tests write a whole line in quotes.
+static void a_header_whose_name_is_no_token_means_nothing(void **state)
+{
+    static const char odd[] = "\"X-Gearman-Background: true\"\r\n";
+    static const char two[] = "(a): b\r\nX-Gearman-Priority: high\r\n{c}: d\r\n";
+    struct web *t = *state;
+
+    waits(t->a, POST("/f", odd, "x"));
+    waits(t->b, http_get("/f?y", two));
+    assert_int_equal(http_job(t, 2).pri, PRI_HIGH);
+    http_can_do(t->w, "f");
+    (void)grabs(t->w, "f", "y");
+    gear_says(t->w, REQ(WORK_COMPLETE, grabs(t->w, "f", "x"), "r"), NOTHING);
+    stays(t->a, answered(t->a, 200));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +375,7 @@ int main(void)
         HTTP(what_says_one_thing_is_there_once),
         HTTP(headers_that_mean_nothing_here_are_passed_over),
         HTTP(headers_of_a_background_job_go_together),
+        HTTP(a_header_whose_name_is_no_token_means_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

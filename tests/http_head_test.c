@@ -66,9 +66,10 @@ static void a_name_and_a_method_have_bytes_of_tokens(void **state)
 {
     (void)state;
     for (int byte = 0; byte <= UCHAR_MAX; byte++) {
-        // A colon ends the name, a blank the method.
+        // A colon ends the name, a blank the method. A name with another byte that can be seen is
+        // passed over.
         assert_int_equal(passes(SLICE(START "X"), byte, SLICE("X: y\r\n\r\n")),
-                         is_token(byte) || byte == ':');
+                         byte > ' ' && byte < 0x7f);
         assert_int_equal(passes(SLICE("X"), byte, SLICE("X / HTTP/1.1\r\n\r\n")), is_token(byte));
     }
 }
@@ -172,6 +173,52 @@ static void parts_do_not_depend_on_the_pieces(void **state)
     }
 }
 
+// Whether a line with that name is there, but says nothing.
+static bool is_passed_over(struct slice name)
+{
+    struct text text = {.len = 0};
+    struct web_head head;
+
+    add(&text, SLICE(START "A: b\r\n"));
+    add(&text, name);
+    add(&text, SLICE(": c\r\nD: e\r\n\r\n"));
+    if (check(slice_of(text.bytes, text.len), &head) != WEB_HEAD_DONE) {
+        return false;
+    }
+    assert_int_equal(head.count, 3);
+    assert_true(is(head.headers[0].name, "A"));
+    assert_true(is(head.headers[2].name, "D"));
+    return head.headers[1].name.len == 0 && head.headers[1].value.len == name.len + 3;
+}
+
+static void a_line_whose_name_is_no_token_says_nothing(void **state)
+{
+    char name[300];
+
+    (void)state;
+    for (int byte = '!'; byte <= '~'; byte++) {
+        name[0] = (char)byte;
+        memcpy(name + 1, "X-Gearman-Unique", 16);
+        assert_int_equal(is_passed_over(slice_of(name, 17)), !is_token(byte) && byte != ':');
+    }
+    memset(name, '@', sizeof name);
+    assert_true(is_passed_over(slice_of(name, 256)));
+    assert_false(is_passed_over(slice_of(name, 257)));
+}
+
+static void an_odd_name_that_resembles_one_of_framing_is_bad(void **state)
+{
+    static const char *const names[] = {
+        "\"Content-Length\"",  "\"content-length",    "Content-Len@gth", "X@Transfer-Encoding",
+        "Transfer-Encoding@X", "T@r@ansfer_Encoding", "\"Host\"",        "X@Hostname",
+        "\"Connection",        "\"Trailer\"",         "\"Upgrade\"",     "\"Expect\""};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_false(is_passed_over(slice_of(names[i], strlen(names[i]))));
+    }
+}
+
 // The most lines that are allowed, and one more.
 static void a_hundred_headers_are_all_there(void **state)
 {
@@ -200,6 +247,8 @@ int main(void)
         cmocka_unit_test(a_value_has_text_at_every_place),
         cmocka_unit_test(a_head_is_taken_apart),
         cmocka_unit_test(parts_do_not_depend_on_the_pieces),
+        cmocka_unit_test(a_line_whose_name_is_no_token_says_nothing),
+        cmocka_unit_test(an_odd_name_that_resembles_one_of_framing_is_bad),
         cmocka_unit_test(a_hundred_headers_are_all_there),
     };
 

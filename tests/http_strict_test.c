@@ -82,7 +82,24 @@ static const struct refusal headers[] = {
     ROW("no colon", "GET /f HTTP/1.1\r\n" HELD "X\r\n\r\n", 400),
     ROW("no name", "GET /f HTTP/1.1\r\n" HELD ": y\r\n\r\n", 400),
     ROW("a blank in a name", "GET /f HTTP/1.1\r\n" HELD "X Y: z\r\n\r\n", 400),
-    ROW("a name that is no token", "GET /f HTTP/1.1\r\n" HELD "X(Y): z\r\n\r\n", 400),
+    ROW("quotes around a length", POSTS "\"Content-Length\": 5\r\n\r\n", 400),
+    ROW("a quote in a length", POSTS "Content\"-Length: 5\r\n\r\n", 400),
+    ROW("quotes around a line of length", POSTS "\"Content-Length: 5\"\r\n\r\n", 400),
+    ROW("a quoted length in capitals", POSTS "\"CONTENT-LENGTH\": 5\r\n\r\n", 400),
+    ROW("a length behind a comma", POSTS "X,Content-Length: 5\r\n\r\n", 400),
+    ROW("a length without its dash", POSTS "(ContentLength): 5\r\n\r\n", 400),
+    ROW("a length with a blank and a quote", POSTS "\"Content-Length\" : 5\r\n\r\n", 400),
+    ROW("a blank behind a length", POSTS "Content-Length : 5\r\n\r\n", 400),
+    ROW("a quoted coding", POSTS "\"Transfer-Encoding\": chunked\r\n\r\n0\r\n\r\n", 400),
+    ROW("a coding in brackets", POSTS "[Transfer-Encoding]: chunked\r\n\r\n0\r\n\r\n", 400),
+    ROW("a quoted Host", "GET /f HTTP/1.1\r\n\"Host\": x\r\n" HELD "\r\n", 400),
+    ROW("a quoted Connection", POSTS "\"Connection\": close\r\n\r\n", 400),
+    ROW("a quoted Expect", POSTS "Expect@: 100-continue\r\n\r\n", 400),
+    ROW("a blank in an odd name", POSTS "\"X Y\": z\r\n\r\n", 400),
+    ROW("a blank before an odd name", POSTS " \"X\": z\r\n\r\n", 400),
+    ROW("an odd name without a colon", POSTS "\"X\"\r\n\r\n", 400),
+    ROW("a NUL behind an odd name", POSTS "\"X\": a\0\r\n\r\n", 400),
+    ROW("a lone CR behind an odd name", POSTS "\"X\": a\rb\r\n\r\n", 400),
     ROW("0x80 in a name", "GET /f HTTP/1.1\r\n" HELD "X\x80: z\r\n\r\n", 400),
     ROW("a NUL in a name", "GET /f HTTP/1.1\r\n" HELD "X\0: z\r\n\r\n", 400),
     ROW("a NUL in a value", "GET /f HTTP/1.1\r\n" HELD "X: a\0b\r\n\r\n", 400),
@@ -257,8 +274,8 @@ static void each_byte_is_allowed_or_refused_by_its_place(void **state)
         char said[3][100];
         bool text = byte == '\t' || (byte >= ' ' && byte != 0x7f);
         bool target = byte > ' ' && byte < 0x7f;
-        bool token = target && !strchr("\"(),/:;<=>?@[\\]{}", byte);
-        const bool good[] = {text, token || byte == ':', target};
+        // A name with a byte that no token has is passed over.
+        const bool good[] = {text, target, target};
 
         (void)snprintf(said[0], sizeof said[0], "OPTIONS / HTTP/1.1\r\n" HELD "X: a%cb\r\n\r\n", 1);
         (void)snprintf(said[1], sizeof said[1], "OPTIONS / HTTP/1.1\r\n" HELD "X%cY: z\r\n\r\n", 1);

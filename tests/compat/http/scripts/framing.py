@@ -59,6 +59,16 @@ def what_is_no_request_is_refused(stage):
         stage.ask_differing("malformed", text, theirs=ENDS, ours=MALFORMED)
 
 
+def header_whose_name_is_no_token_means_nothing(stage):
+    w = stage.worker("f")
+    fields = ('"X-Gearman-Background: true"', '"X-Gearman-Priority": high', "{x}: y", "(x): y",
+              "x/y: z", "@:")
+    for job, field in enumerate(fields, start=1):
+        r = stage.say(post("/f", f"{job}", field))
+        w.do(f"#{job}", "f", f"{job}", "done")
+        r.hear(complete(f"#{job}", "done"))
+
+
 def other_versions_are_refused(stage):
     stage.ask_differing("malformed", request("GET", "/f", version="2.0"), theirs=ENDS,
                         ours=wrong("505 HTTP Version Not Supported", "this is HTTP/1.1"))
