@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 // The real disk. Files are reached from a descriptor of the directory: where its path leads later
 // on is of no account.
+
+// SEEK_DATA is a GNU name.
+#define _GNU_SOURCE
 #include "journal/io.h"
 
 #include <dirent.h>
@@ -178,6 +181,17 @@ static int disk_read(void *self, int file, void *to, size_t len, uint64_t offset
     } while (count < 0 && errno == EINTR);
     *got = count < 0 ? 0 : (size_t)count;
     return count < 0 ? errno : 0;
+}
+
+static uint64_t disk_data(void *self, int file, uint64_t offset)
+{
+    off_t at = lseek(file, (off_t)offset, SEEK_DATA);
+
+    (void)self;
+    if (at < 0) {
+        return errno == ENXIO ? UINT64_MAX : offset;
+    }
+    return (uint64_t)at;
 }
 
 static int disk_write(void *self, int file, const struct iovec *parts, int count, uint64_t offset,
@@ -383,6 +397,7 @@ int journal_disk_open(struct journal_io *io, const char *path)
         .close = disk_close,
         .size = disk_size,
         .read = disk_read,
+        .data = disk_data,
         .write = disk_write,
         .sync = disk_sync,
         .allocate = disk_allocate,

@@ -36,6 +36,9 @@ struct journal_io {
 
     // May read less than asked for; `*got` is 0 at the end of the file.
     int (*read)(void *disk, int file, void *to, size_t len, uint64_t offset, size_t *got);
+    // Where, from `offset` on, bytes stand that may be other than zero; UINT64_MAX: nowhere.
+    // `offset` itself where that is not known.
+    uint64_t (*data)(void *disk, int file, uint64_t offset);
     // May write less than asked for, but not nothing.
     int (*write)(void *disk, int file, const struct iovec *parts, int count, uint64_t offset,
                  size_t *put);

@@ -249,12 +249,31 @@ enum scan_step scan_next_of(struct scan *scan, enum codec_type wanted, struct co
     return SCAN_RECORD;
 }
 
+// Where `at` is in a hole, the first place behind it that a record can stand at; `at` otherwise. A
+// hole reads as zeros, which are no record. The system is asked only where the window does not have
+// the next `len` bytes.
+static uint64_t behind_hole(const struct scan *scan, uint64_t at, size_t len)
+{
+    uint64_t data;
+
+    if (at >= scan->window_at && at + len <= scan->window_at + scan->filled) {
+        return at;
+    }
+    data = scan->io->data(scan->io->disk, scan->file, at);
+    if (data >= scan->limit) {
+        return scan->limit > at ? scan->limit : at;
+    }
+    // The zeros that a record begins with may be the last ones of the hole.
+    data = data / 8 * 8;
+    return data > at + CODEC_HEAD ? data - CODEC_HEAD : at;
+}
+
 enum scan_step scan_search(struct scan *scan, uint64_t until, struct codec_record *record)
 {
     enum scan_step step = SCAN_BAD;
 
     while (step == SCAN_BAD) {
-        scan->at += 8;
+        scan->at = behind_hole(scan, scan->at + 8, CODEC_HEAD);
         step = scan->at < until ? scan_next(scan, record) : SCAN_END;
     }
     return step;
@@ -275,7 +294,7 @@ bool scan_rest(struct scan *scan, uint64_t *end)
     uint64_t at = scan->at;
 
     *end = scan->at;
-    while (at < scan->limit) {
+    for (at = behind_hole(scan, at, BLOCK); at < scan->limit; at = behind_hole(scan, at, BLOCK)) {
         size_t len = scan->limit - at < BLOCK ? (size_t)(scan->limit - at) : (size_t)BLOCK;
         const char *bytes = window_at(scan, at, len);
 

@@ -324,6 +324,23 @@ static int disk_read(void *self, int file, void *to, size_t len, uint64_t offset
     return 0;
 }
 
+// Sectors of zeros are holes.
+static uint64_t disk_data(void *self, int file, uint64_t offset)
+{
+    const struct fake_file *from = opened(self, file);
+
+    for (size_t at = (size_t)offset; at < from->high; at = (at / FAKE_SECTOR + 1) * FAKE_SECTOR) {
+        size_t end = (at / FAKE_SECTOR + 1) * FAKE_SECTOR;
+
+        for (size_t byte = at; byte < end; byte++) {
+            if (from->written[byte]) {
+                return at;
+            }
+        }
+    }
+    return UINT64_MAX;
+}
+
 // Writes the first `len` bytes of the parts.
 static void write_parts(struct fake_file *file, const struct iovec *part, size_t offset, size_t len)
 {
@@ -454,6 +471,7 @@ struct journal_io fake_disk_io(struct fake_disk *disk)
         .close = disk_close,
         .size = disk_size,
         .read = disk_read,
+        .data = disk_data,
         .write = disk_write,
         .sync = disk_sync,
         .allocate = disk_allocate,
