@@ -16,31 +16,42 @@ struct hand_thread {
     void (*wake)(void *context);
     void *context;
     pthread_t thread;
-    sem_t given;            // `task` was set
-    struct task *task;      // the one to do, or being done; NULL: the thread is to end
+    sem_t given;            // `task` or `call` was set
+    struct task *task;      // the one to do, or being done; neither: the thread is to end
+    void (*call)(void *);   // to make instead
+    void *call_context;     //
     atomic_bool busy;       // a task is not done yet
     pthread_mutex_t mutex;  // for those who wait for that
     pthread_cond_t is_done; // `busy` was cleared
 };
 
-static struct task *next_task(struct hand_thread *hand)
+// False where it is to end.
+static bool await_task(struct hand_thread *hand)
 {
     while (sem_wait(&hand->given) != 0) {
         // It was interrupted.
     }
-    return hand->task;
+    return hand->task || hand->call;
+}
+
+static void do_task(const struct hand_thread *hand, struct task *task)
+{
+    nsec_t began_at = hand->now();
+
+    task_run(task, hand->io);
+    task->took_for = hand->now() - began_at;
 }
 
 static void *hand_run(void *self)
 {
     struct hand_thread *hand = self;
-    struct task *task;
 
-    while ((task = next_task(hand))) {
-        nsec_t began_at = hand->now();
-
-        task_run(task, hand->io);
-        task->took_for = hand->now() - began_at;
+    while (await_task(hand)) {
+        if (hand->call) {
+            hand->call(hand->call_context);
+        } else {
+            do_task(hand, hand->task);
+        }
         (void)pthread_mutex_lock(&hand->mutex);
         // What the task says is written before this is.
         atomic_store_explicit(&hand->busy, false, memory_order_release);
@@ -51,21 +62,48 @@ static void *hand_run(void *self)
     return NULL;
 }
 
-static void hand_give(void *self, struct task *task)
+// Within a call, the thread itself is who has tasks done.
+static bool is_itself(const struct hand_thread *hand)
 {
-    struct hand_thread *hand = self;
+    return pthread_equal(pthread_self(), hand->thread) != 0;
+}
 
+static void give(struct hand_thread *hand, struct task *task, void (*call)(void *), void *context)
+{
     ENSURE(!atomic_load_explicit(&hand->busy, memory_order_relaxed));
     hand->task = task;
+    hand->call = call;
+    hand->call_context = context;
     atomic_store_explicit(&hand->busy, true, memory_order_relaxed);
     (void)sem_post(&hand->given);
 }
 
-static bool hand_done(void *self)
+static void hand_give(void *self, struct task *task)
 {
     struct hand_thread *hand = self;
 
-    return !atomic_load_explicit(&hand->busy, memory_order_acquire);
+    if (is_itself(hand)) {
+        do_task(hand, task);
+    } else {
+        give(hand, task, NULL, NULL);
+    }
+}
+
+void hand_thread_call(struct hand_thread *thread, void (*call)(void *context), void *context)
+{
+    give(thread, NULL, call, context);
+}
+
+bool hand_thread_idle(const struct hand_thread *thread)
+{
+    return !atomic_load_explicit(&thread->busy, memory_order_acquire);
+}
+
+static bool hand_done(void *self)
+{
+    const struct hand_thread *hand = self;
+
+    return is_itself(hand) || hand_thread_idle(hand);
 }
 
 static void hand_wait(void *self)
@@ -148,6 +186,7 @@ void hand_thread_free(struct hand_thread *thread)
     }
     hand_wait(thread);
     thread->task = NULL;
+    thread->call = NULL;
     (void)sem_post(&thread->given);
     (void)pthread_join(thread->thread, NULL);
     hand_release(thread);

@@ -27,6 +27,11 @@ struct hand_thread;
 int hand_thread_new(struct hand_thread **thread, const struct journal_io *io, nsec_t (*now)(void),
                     void (*wake)(void *context), void *context) MUST_USE;
 struct journal_hand hand_thread_hand(struct hand_thread *thread);
+// Has the thread make a call, as if it were a task: `wake` is called when it has returned. Tasks
+// that are given from within it are done at once. There must be nothing for the thread to do.
+void hand_thread_call(struct hand_thread *thread, void (*call)(void *context), void *context);
+// Whether it has nothing to do.
+bool hand_thread_idle(const struct hand_thread *thread);
 // Ends the thread after the task that it is at. NULL is allowed.
 void hand_thread_free(struct hand_thread *thread);
 

@@ -83,7 +83,7 @@ static void give_back(const struct journal *journal)
 {
     const struct journal_io *io = journal->io;
 
-    for (size_t i = 0; i < journal->segments.count; i++) {
+    for (size_t i = 0; i < journal->segments.count && !progress_stops(&journal->progress); i++) {
         struct segment *segment = journal->segments.list[i];
         char name[SEGMENT_NAME_MAX];
         int file;
@@ -146,13 +146,19 @@ static bool is_idle(const struct journal *journal)
     return !journal->busy && batch_empty(&journal->writing) && batch_empty(&journal->gathering);
 }
 
+// An opening that is to end. What is closed is written all the same.
+static bool is_stopped(const struct journal *journal)
+{
+    return progress_stops(&journal->progress) && !journal->closing;
+}
+
 // Lets turns pass, waiting for the disk, until nothing is left to be written; false where that does
 // not come about.
 static bool settle(struct journal *journal)
 {
     unsigned failures = 0;
 
-    while (!is_idle(journal) && failures < CLOSE_TRIES) {
+    while (!is_idle(journal) && failures < CLOSE_TRIES && !is_stopped(journal)) {
         uint64_t errors = journal->errors;
 
         journal->retry_at = 0;
@@ -212,7 +218,9 @@ static bool renew(struct journal *journal, struct journal_error *why)
 {
     journal->unsound_below = journal->current->number;
     while (journal->segments.first < journal->unsound_below || journal->removing) {
-        if (!renew_step(journal)) {
+        // It gets on, though nothing is read.
+        progress_add(&journal->progress, 1);
+        if (is_stopped(journal) || !renew_step(journal)) {
             journal_complain(why, "what was good cannot be written anew");
             return false;
         }
@@ -237,6 +245,19 @@ bool journal_open(struct journal *journal, struct broker *broker, struct journal
     }
     give_back(journal);
     return begin_file(journal, why) && begin(journal, why) && (!damaged || renew(journal, why));
+}
+
+void journal_progress(const struct journal *journal, struct journal_progress *progress)
+{
+    const struct progress *now = &journal->progress;
+
+    progress->read = atomic_load_explicit(&now->read, memory_order_relaxed);
+    progress->size = atomic_load_explicit(&now->size, memory_order_relaxed);
+}
+
+void journal_stop_opening(struct journal *journal)
+{
+    atomic_store_explicit(&journal->progress.stop, true, memory_order_relaxed);
 }
 
 //

@@ -57,10 +57,20 @@ struct journal *journal_new(const struct journal_settings *settings, const struc
                             const struct journal_hand *hand) MUST_USE;
 
 // Claims the directory, gives the broker back what was kept, and prepares for more; waits for the
-// disk. False with the reason: another process has the directory, the disk refuses, the files are
-// damaged (unless `repair`), there is no memory.
+// disk. A thread that is not the loop's may do it, the hand's also, to which nobody else touches
+// the journal and the broker meanwhile. False with the reason: another process has the directory,
+// the disk refuses, the files are damaged (unless `repair`), there is no memory.
 bool journal_open(struct journal *journal, struct broker *broker,
                   struct journal_error *why) MUST_USE;
+
+// How far journal_open() is, which another thread is at.
+struct journal_progress {
+    uint64_t read; // bytes
+    uint64_t size; // of the files that are read; 0: not known yet
+};
+void journal_progress(const struct journal *journal, struct journal_progress *progress);
+// Has it return soon, most likely false: it goes on for as long as the disk takes for one thing.
+void journal_stop_opening(struct journal *journal);
 
 // The end of a turn: takes in what the hand has done, and hands over what there is to do.
 void journal_turn(struct journal *journal);

@@ -8,6 +8,7 @@
 #include "journal/batch.h"
 #include "journal/codec.h"
 #include "journal/journal.h"
+#include "journal/progress.h"
 #include "journal/segment.h"
 #include "journal/task.h"
 
@@ -42,6 +43,7 @@ struct journal {
     const struct journal_io *io;
     struct journal_hand hand;
     struct broker *broker;
+    struct progress progress; // of journal_open()
 
     struct segments segments;
     struct segment *current;  // the youngest: what is appended goes to it

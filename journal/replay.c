@@ -219,12 +219,15 @@ static int write_back(const struct scan *scan, uint64_t offset, uint64_t end)
         if (end - offset < part.iov_len) {
             part.iov_len = (size_t)(end - offset);
         }
-        error = io->read(io->disk, scan->file, bytes, part.iov_len, offset, &got);
+        error = progress_stops(scan->progress)
+                    ? ECANCELED
+                    : io->read(io->disk, scan->file, bytes, part.iov_len, offset, &got);
         part.iov_len = got;
         if (error == 0) {
             error = got > 0 ? io->write(io->disk, scan->file, &part, 1, offset, &put) : EIO;
         }
         offset += put;
+        progress_add(scan->progress, put);
     }
     return error;
 }
@@ -328,10 +331,22 @@ static bool read_segment(struct replay *replay, struct segment *segment, bool yo
 // Who knows how many ids were given out by what is lost? More than enough are passed over.
 #define IDS_LOST (UINT64_C(1) << 32)
 
+// Bytes of all files that are to be read.
+static uint64_t size_of_all(const struct replay *replay)
+{
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < replay->count; i++) {
+        size += replay->found[i].size;
+    }
+    return size;
+}
+
 static bool read_all(struct replay *replay)
 {
     const struct segments *segments = &replay->journal->segments;
 
+    progress_begin(&replay->journal->progress, size_of_all(replay));
     for (size_t i = 0; i < segments->count; i++) {
         if (!read_segment(replay, segments->list[i], i + 1 == segments->count)) {
             return false;
@@ -362,7 +377,7 @@ bool journal_replay(struct journal *journal, uint64_t *ids_end, bool *damaged,
     struct replay replay = {.journal = journal, .why = why};
     bool good = false;
 
-    if (!scan_begin(&replay.scan, journal->io)) {
+    if (!scan_begin(&replay.scan, journal->io, &journal->progress)) {
         journal_complain(why, "out of memory");
         return false;
     }

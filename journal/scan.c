@@ -11,9 +11,9 @@
 // What is lost where a disk cannot read: as much as systems read at once.
 #define BLOCK ((uint64_t)4096)
 
-bool scan_begin(struct scan *scan, const struct journal_io *io)
+bool scan_begin(struct scan *scan, const struct journal_io *io, struct progress *progress)
 {
-    *scan = (struct scan){.io = io, .file = -1, .window = malloc(WINDOW)};
+    *scan = (struct scan){.io = io, .file = -1, .progress = progress, .window = malloc(WINDOW)};
     return scan->window != NULL;
 }
 
@@ -83,13 +83,15 @@ int scan_bytes(struct scan *scan, char *to, size_t len, uint64_t offset)
 {
     while (len > 0) {
         size_t got = 0;
-        int error = read_some(scan, to, len, offset, &got);
+        int error =
+            progress_stops(scan->progress) ? ECANCELED : read_some(scan, to, len, offset, &got);
 
         if (error) {
             scan->error = error;
             scan->error_at = offset;
             return error;
         }
+        progress_add(scan->progress, got);
         to += got;
         len -= got;
         offset += got;

@@ -12,6 +12,7 @@
 #include "core/macros.h"
 #include "journal/codec.h"
 #include "journal/io.h"
+#include "journal/progress.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,12 +29,13 @@ struct scan {
     const struct journal_io *io;
     int file; // -1: none is open
     uint64_t salt;
-    uint64_t limit;     // nothing behind is looked at
-    uint64_t at;        // where the next record is expected
-    uint64_t record_at; // where the last one began
-    bool pass_over;     // what cannot be read is passed over
-    int error;          // an errno value; ENOMEM: no memory
-    uint64_t error_at;  // where it happened
+    uint64_t limit;            // nothing behind is looked at
+    uint64_t at;               // where the next record is expected
+    uint64_t record_at;        // where the last one began
+    bool pass_over;            // what cannot be read is passed over
+    struct progress *progress; // told of what is read; where it says stop: ECANCELED
+    int error;                 // an errno value; ENOMEM: no memory
+    uint64_t error_at;         // where it happened
 
     char *window;       /* private */
     uint64_t window_at; /* private: what its first byte is in the file */
@@ -42,7 +44,7 @@ struct scan {
 };
 
 // False without memory. scan_finish() frees, also what scan_begin() could not finish.
-bool scan_begin(struct scan *scan, const struct journal_io *io) MUST_USE;
+bool scan_begin(struct scan *scan, const struct journal_io *io, struct progress *progress) MUST_USE;
 void scan_finish(struct scan *scan);
 
 // Opens a file, and tells its size, which becomes the limit. 0 or an errno value.

@@ -29,6 +29,18 @@ static void log_notes(const struct flags *flags)
 static void keep_large_blocks_apart(void)
 {
     (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+    // Jobs come back by another thread, and are to lie where they would by this one.
+    (void)mallopt(M_ARENA_MAX, 1);
+}
+
+// The journal's thread may come back any moment to what it was lent: nothing of that is freed.
+static _Noreturn void leave(struct server *server, struct log_output *log)
+{
+    server_leave(server);
+    log_warn("stopped", log_string("version", TANDEM_VERSION),
+             log_string("why", "while the journal was being opened: the disk does not answer"));
+    log_output_close(log);
+    _exit(0);
 }
 
 static enum fault serve(struct settings *settings, const struct settings_source *source,
@@ -57,7 +69,10 @@ static enum fault serve(struct settings *settings, const struct settings_source 
     log_notes(&options->flags);
     keep_large_blocks_apart();
     fault = server_open(&server, &start, &why);
-    if (fault == FAULT_NONE) {
+    if (fault == FAULT_NONE && server_hangs(&server)) {
+        leave(&server, &log);
+    }
+    if (fault == FAULT_NONE && server_is_up(&server)) {
         log_info("started", log_string("version", TANDEM_VERSION),
                  log_number("pid", server.facts.process.pid));
         server_run(&server);

@@ -104,6 +104,14 @@ void notify_ready(struct notifier *notifier)
     notifier_tell(notifier, "READY=1");
 }
 
+void notify_extend(struct notifier *notifier, unsigned seconds)
+{
+    char text[NOTIFY_TEXT_MAX];
+
+    (void)snprintf(text, sizeof text, "EXTEND_TIMEOUT_USEC=%" PRIu64, (uint64_t)seconds * 1000000);
+    notifier_tell(notifier, text);
+}
+
 void notify_reloading(struct notifier *notifier)
 {
     char text[NOTIFY_TEXT_MAX];

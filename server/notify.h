@@ -33,6 +33,8 @@ void notifier_open(struct notifier *notifier, struct event_base *base);
 void notifier_close(struct notifier *notifier);
 
 void notify_ready(struct notifier *notifier);
+// Getting ready takes longer: it is to wait for so many seconds from now on.
+void notify_extend(struct notifier *notifier, unsigned seconds);
 void notify_reloading(struct notifier *notifier);
 void notify_stopping(struct notifier *notifier);
 

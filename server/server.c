@@ -142,10 +142,26 @@ static void server_reload(struct server *server)
     log_info("reloaded", log_string("file", server->source->path ? server->source->path : ""));
 }
 
+// The broker is not ours yet. What may be wished for can wait, but for the end.
+static void server_signal_early(struct server *server, enum signal_wish wish)
+{
+    if (wish != SIGNAL_STOP) {
+        server->wished |= 1u << wish;
+        return;
+    }
+    log_info("stopping", log_number("pid", server->facts.process.pid));
+    notify_stopping(&server->notifier);
+    opening_stop(&server->opening);
+}
+
 static void server_signal(void *context, enum signal_wish wish)
 {
     struct server *server = context;
 
+    if (server->stage == SERVER_STARTS) {
+        server_signal_early(server, wish);
+        return;
+    }
     loop_tick(&server->loop);
     switch (wish) {
     case SIGNAL_STOP:
@@ -297,6 +313,32 @@ static bool server_prepare(struct server *server, struct complaint *why)
            server_start_frontends(server, why);
 }
 
+// Nobody is accepted before all jobs are back.
+static enum fault server_open_store(struct server *server, const struct server_start *start,
+                                    struct complaint *why)
+{
+    server->opening.store = &server->store;
+    server->opening.wishes = &start->wishes;
+    server->opening.notifier = &server->notifier;
+    listeners_hold(&server->listeners, true);
+    switch (opening_run(&server->opening, &server->loop, why)) {
+    case OPENING_DONE:
+        server->stage = SERVER_RUNS;
+        server_review_room(server);
+        return FAULT_NONE;
+    case OPENING_FAILED:
+        return FAULT_JOURNAL;
+    case OPENING_HANGS:
+        server->hangs = true;
+        server->stage = SERVER_GIVES_UP;
+        return FAULT_NONE;
+    case OPENING_STOPPED:
+        server->stage = SERVER_GIVES_UP;
+        return FAULT_NONE;
+    }
+    UNREACHABLE();
+}
+
 enum fault server_open(struct server *server, const struct server_start *start,
                        struct complaint *why)
 {
@@ -315,23 +357,44 @@ enum fault server_open(struct server *server, const struct server_start *start,
     }
     server_apply(server);
     fault = server_drop_privilege(server, why);
-    if (fault == FAULT_NONE && !store_open(&server->store, &start->wishes, &server->loop, why)) {
-        fault = FAULT_JOURNAL;
+    if (fault == FAULT_NONE) {
+        fault = server_open_store(server, start, why);
     }
-    if (fault == FAULT_NONE && !pid_file_write(&server->pid_file, why)) {
+    if (fault == FAULT_NONE && server_is_up(server) && !pid_file_write(&server->pid_file, why)) {
         fault = FAULT_OTHER;
     }
     return fault;
 }
 
+bool server_is_up(const struct server *server)
+{
+    return server->stage == SERVER_RUNS;
+}
+
 void server_run(struct server *server)
 {
     notify_ready(&server->notifier);
+    for (unsigned wish = 0; wish <= SIGNAL_RELOAD; wish++) {
+        if (server->wished & 1u << wish) {
+            server_signal(server, (enum signal_wish)wish);
+        }
+    }
     while (server->stage == SERVER_RUNS ||
            (server->stage == SERVER_STOPS && !list_empty(&server->loop.all))) {
         loop_turn(&server->loop, true);
         server_review_room(server);
     }
+}
+
+bool server_hangs(const struct server *server)
+{
+    return server->hangs;
+}
+
+void server_leave(struct server *server)
+{
+    listeners_close(&server->listeners);
+    pid_file_release(&server->pid_file);
 }
 
 // Signals are caught to the last, so that none ends the process while the journal is completed.

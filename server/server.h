@@ -16,6 +16,7 @@
 #include "server/log_output.h"
 #include "server/loop.h"
 #include "server/notify.h"
+#include "server/opening.h"
 #include "server/pid_file.h"
 #include "server/settings.h"
 #include "server/signals.h"
@@ -47,16 +48,25 @@ struct server {
     bool inherited[FRONTENDS];            /* private: those that were handed their sockets */
     struct pid_file pid_file;             /* private */
     struct event patience;                /* private */
-    enum { SERVER_RUNS, SERVER_STOPS, SERVER_GIVES_UP } stage; /* private */
+    struct opening opening;               /* private: of the store, at the start */
+    unsigned wished;                      /* private: signals that came meanwhile, a bit each */
+    bool hangs;                           /* private: the journal's thread cannot be ended */
+    enum { SERVER_STARTS, SERVER_RUNS, SERVER_STOPS, SERVER_GIVES_UP } stage; /* private */
 };
 
 // Makes everything ready. FAULT_NONE, or the reason in `why`; the server is to be closed in any
-// case.
+// case. Where a signal has stopped it meanwhile, it is not up.
 enum fault server_open(struct server *server, const struct server_start *start,
                        struct complaint *why) MUST_USE;
+bool server_is_up(const struct server *server);
 
 // Tells the service manager that it is ready, and runs until a signal has stopped it.
 void server_run(struct server *server);
+
+// It was stopped while the disk does not answer. Then all that can be done is to leave: to let go
+// of what others would come across, and to end the process without anything else.
+bool server_hangs(const struct server *server);
+void server_leave(struct server *server);
 
 // Frees everything. False where not all that the journal was told could be made to last.
 bool server_close(struct server *server) MUST_USE;

@@ -164,7 +164,6 @@ static bool watch(struct store *store, struct loop *loop, struct complaint *why)
         complaint_set(why, "out of memory or descriptors");
         return false;
     }
-    loop_keep(loop, &store->duties);
     return true;
 }
 
@@ -184,27 +183,66 @@ static void announce(const struct store *store, const struct broker *broker, nse
              log_number("ms", took_for / NSEC_PER_MSEC));
 }
 
-bool store_open(struct store *store, const struct store_wishes *wishes, struct loop *loop,
-                struct complaint *why)
+// Called by the journal's thread.
+static void open_journal(void *context)
 {
+    struct store *store = context;
     nsec_t began_at = clock_mono();
     struct journal_error error = {""};
-    bool good;
 
+    store->opened = open_directory(store, &store->wishes, &store->why);
+    if (store->opened && !journal_open(store->journal, store->broker, &error)) {
+        complaint_set(&store->why, "%s", error.text);
+        store->opened = false;
+    }
+    store->opened_for = clock_mono() - began_at;
+}
+
+bool store_open_begin(struct store *store, const struct store_wishes *wishes, struct loop *loop,
+                      struct complaint *why)
+{
     if (!store->journal) {
         log_info("no_journal", log_string("note", "jobs are in memory only: journal.dir is empty"));
         return true;
     }
-    good = open_directory(store, wishes, why);
-    if (good && !journal_open(store->journal, loop->broker, &error)) {
-        complaint_set(why, "%s", error.text);
-        good = false;
+    store->broker = loop->broker;
+    store->wishes = *wishes;
+    if (!watch(store, loop, why)) {
+        return false;
     }
-    if (!good || !watch(store, loop, why)) {
+    hand_thread_call(store->thread, open_journal, store);
+    return true;
+}
+
+bool store_is_opening(const struct store *store)
+{
+    return store->journal && !hand_thread_idle(store->thread);
+}
+
+void store_progress(const struct store *store, struct journal_progress *progress)
+{
+    journal_progress(store->journal, progress);
+}
+
+void store_stop_opening(struct store *store)
+{
+    if (store->journal) {
+        journal_stop_opening(store->journal);
+    }
+}
+
+bool store_open_end(struct store *store, struct loop *loop, struct complaint *why)
+{
+    if (!store->journal) {
+        return true;
+    }
+    if (!store->opened) {
+        *why = store->why;
         complaint_wrap(why, "journal %s: ", store->settings->dir);
         return false;
     }
-    announce(store, loop->broker, clock_mono() - began_at);
+    loop_keep(loop, &store->duties);
+    announce(store, loop->broker, store->opened_for);
     return true;
 }
 

@@ -16,6 +16,13 @@
 #include "server/loop.h"
 #include "server/settings.h"
 
+// What is asked of a journal beside its settings.
+struct store_wishes {
+    bool repair;        // it is taken over as far as it is good
+    bool ignore_binlog; // jobs of beanstalkd in the same directory stay where they are
+    bool must_exist;    // the directory is not made where it is missing
+};
+
 struct store {
     const struct store_settings *settings; /* private */
     struct journal *journal;               /* private: NULL where there is none */
@@ -23,14 +30,12 @@ struct store {
     struct journal_io io;                  /* private */
     struct event woken;                    /* private */
     int wake_fd;                           /* private: an eventfd */
+    struct broker *broker;                 /* private: gets its jobs back */
+    struct store_wishes wishes;            /* private */
+    struct complaint why;                  /* private: why it is not opened */
+    nsec_t opened_for;                     /* private: how long that took */
+    bool opened;                           /* private */
     struct loop_store duties;              /* private */
-};
-
-// What is asked of a journal beside its settings.
-struct store_wishes {
-    bool repair;        // it is taken over as far as it is good
-    bool ignore_binlog; // jobs of beanstalkd in the same directory stay where they are
-    bool must_exist;    // the directory is not made where it is missing
 };
 
 // Makes what the settings, which must outlive it, ask for. False with the reason in `why`; the
@@ -41,14 +46,22 @@ bool store_make(struct store *store, const struct settings *settings,
 // Who records for a new broker.
 void store_record(const struct store *store, struct broker_options *options);
 
-// Claims the directory and gives the loop's broker its jobs back, which may take a while; from then
-// on the loop looks after the store. Says in the log what there is. False with the reason in `why`.
-bool store_open(struct store *store, const struct store_wishes *wishes, struct loop *loop,
-                struct complaint *why) MUST_USE;
+// Begins to claim the directory and to give the loop's broker its jobs back, which may take a
+// while. It is the journal's thread that does it. Until it is done, which ends a wait of the loop,
+// nobody else touches the broker. False with the reason in `why`.
+bool store_open_begin(struct store *store, const struct store_wishes *wishes, struct loop *loop,
+                      struct complaint *why) MUST_USE;
+bool store_is_opening(const struct store *store);
+void store_progress(const struct store *store, struct journal_progress *progress);
+// Has it end soon.
+void store_stop_opening(struct store *store);
+// Once that is done. From now on the loop looks after the store; the log says what there is. False
+// with the reason in `why`.
+bool store_open_end(struct store *store, struct loop *loop, struct complaint *why) MUST_USE;
 
 // Makes everything last, waiting for the disk, and frees what there is. False where that failed.
-// To be called while the broker and the loop are still there, after the last connection has gone. A
-// zeroed store is allowed.
+// To be called while the broker and the loop are still there, after the last connection has gone,
+// and not while it is being opened. A zeroed store is allowed.
 bool store_close(struct store *store) MUST_USE;
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -244,6 +245,40 @@ static void a_fake_hand_works_at_once_or_when_told(void **state)
 
 #define HAND_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+struct call {
+    struct bench *bench;
+    struct task task;
+    pthread_t by;
+};
+
+static void prepare_within(void *context)
+{
+    struct call *call = context;
+    const struct journal_hand *hand = &call->bench->hand;
+
+    call->by = pthread_self();
+    give(call->bench, &call->task);
+    assert_true(hand->done(hand->self));
+    hand->wait(hand->self);
+}
+
+static void a_call_is_made_by_the_thread_and_its_tasks_at_once(void **state)
+{
+    struct bench *bench = *state;
+    struct call call = {
+        .bench = bench,
+        .task = {.kind = TASK_PREPARE, .segment = bench->segment, .size = SIZE, .error = -1}};
+
+    hand_thread_call(bench->thread, prepare_within, &call);
+    expect_wake(bench);
+    assert_true(hand_thread_idle(bench->thread));
+    assert_false(pthread_equal(call.by, pthread_self()));
+    assert_int_equal(call.task.error, 0);
+    assert_int_equal(bench->segment->size, SIZE);
+    // Tasks are done as before.
+    prepare(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +291,7 @@ int main(void)
         HAND_TEST(a_hand_that_is_freed_finishes_its_task),
         HAND_TEST(without_memory_there_is_no_hand),
         HAND_TEST(a_fake_hand_works_at_once_or_when_told),
+        HAND_TEST(a_call_is_made_by_the_thread_and_its_tasks_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

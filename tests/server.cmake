@@ -21,7 +21,7 @@ foreach(area conn turn held listener adopt)
 endforeach()
 
 # The program itself, started anew for each test.
-foreach(area process standard_files start check user place stall systemd journal)
+foreach(area process standard_files start check user place stall systemd journal opening)
     tandem_test(NAME server_${area}_test LABEL process
         SOURCES server_${area}_test.c support/server_process.c support/server_den.c)
     target_compile_definitions(server_${area}_test PRIVATE TANDEMD_PATH="$<TARGET_FILE:tandemd>")

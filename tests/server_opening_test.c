@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+// tandemd while its journal is being opened: it can be stopped, whatever the disk does.
+#include "tests/support/server_cmocka.h"
+#include "tests/support/server_den.h"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SETTING_MAX 160
+// Bytes of the head of a segment, which is read before all else.
+enum { HEAD = 72 };
+
+static const char *keep_in(const struct den *den, char text[SETTING_MAX])
+{
+    (void)snprintf(text, SETTING_MAX, "journal.dir=%s", den->journal);
+    return text;
+}
+
+// Leaves a journal with a job.
+static void leave_journal(struct den *den)
+{
+    char dir[SETTING_MAX];
+    int client;
+
+    PROCESS_START(&den->process, ANY_PORT, "--set", keep_in(den, dir));
+    client = client_connect(&den->process);
+    client_send(client, "put 0 0 10 1\r\na\r\n");
+    client_expect(client, "INSERTED 1\r\n");
+    process_signal(&den->process, SIGKILL);
+    (void)process_wait(&den->process);
+    (void)close(client);
+}
+
+// The disk never answers: a call that reads so many bytes waits for somebody who says what becomes
+// of it, and nobody does.
+static void hang_disk(void *context)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_pread64, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HEAD, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+    int listener;
+
+    (void)context;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+        _exit(99);
+    }
+    listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                            &program);
+    // It stays open in tandemd, which knows nothing of it.
+    if (listener < 0 || fcntl(listener, F_SETFD, 0) != 0) {
+        _exit(99);
+    }
+}
+
+static void start_on_hung_disk(struct den *den)
+{
+    char dir[SETTING_MAX];
+
+    leave_journal(den);
+    PROCESS_PREPARED(&den->process, hang_disk, NULL, ANY_PORT, "--set", keep_in(den, dir));
+    process_expect(&den->process, "listening", NULL);
+}
+
+static void a_start_that_hangs_in_the_disk_says_so_and_can_be_stopped(void **state)
+{
+    struct den *den = *state;
+
+    start_on_hung_disk(den);
+    process_expect(&den->process, "journal_slow", NULL);
+    process_signal(&den->process, SIGTERM);
+    process_expect_exit(&den->process, 0, "the disk does not answer");
+}
+
+// It may not have come to the disk yet.
+static void a_start_can_be_stopped_at_once(void **state)
+{
+    struct den *den = *state;
+
+    start_on_hung_disk(den);
+    process_signal(&den->process, SIGTERM);
+    process_expect(&den->process, "stopping", NULL);
+    process_signal(&den->process, SIGINT);
+    process_expect_exit(&den->process, 0, "stopped");
+}
+
+// What a reader of all of it would take hours for.
+static void a_youngest_file_that_is_one_great_hole_costs_nothing(void **state)
+{
+    struct den *den = *state;
+    char path[SETTING_MAX];
+    char dir[SETTING_MAX];
+    int client;
+
+    leave_journal(den);
+    (void)snprintf(path, sizeof path, "%s/journal.0000000001", den->journal);
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+    PROCESS_START(&den->process, ANY_PORT, "--set", keep_in(den, dir));
+    client = client_connect(&den->process);
+    client_send(client, "peek-ready\r\n");
+    client_expect(client, "FOUND 1 1\r\na\r\n");
+    process_stop(&den->process);
+    (void)close(client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DEN_TEST(a_start_that_hangs_in_the_disk_says_so_and_can_be_stopped),
+        DEN_TEST(a_start_can_be_stopped_at_once),
+        DEN_TEST(a_youngest_file_that_is_one_great_hole_costs_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
