@@ -108,6 +108,17 @@ enum feed_state {
     FEED_FINISHED, // nothing more is read; close when the output has left
 };
 
+// What one feed stages at most before it leaves the next command to the next turn: answers may be
+// much longer than what is asked, and no more than about this leaves in a turn. What has begun is
+// finished, so that a feed may stage one answer more.
+#define FEED_STAGED_MAX ((size_t)256 * 1024)
+
+// How much is pending when the feed that begins now has staged as much as it may.
+static inline size_t feed_full_at(const struct wire *wire)
+{
+    return output_pending(&wire->out) + FEED_STAGED_MAX;
+}
+
 // What a call of `feed` answers.
 struct feed {
     enum feed_state state;
@@ -163,7 +174,7 @@ struct frontend {
     // A connection begins. Without STATUS_OK the host closes it, without calling `close`.
     enum status (*open)(void *conn, void *shared, struct wire *wire);
     // Input, kept and new. Called with none after FEED_AGAIN and after wire_wake(). Parses at most
-    // `budget` commands (at least one).
+    // `budget` commands (at least one), and no more once it has staged FEED_STAGED_MAX.
     struct feed (*feed)(void *conn, struct slice input, unsigned budget);
     // `len` bytes were put where the last feed wanted them; otherwise as `feed` without input.
     struct feed (*filled)(void *conn, size_t len, unsigned budget);

@@ -57,7 +57,7 @@ static enum bean_step step_line(struct bean_conn *conn, struct bean_turn *turn)
         conn->state = BEAN_FINISHED;
         return BEAN_STEP_ON;
     }
-    if (turn->budget == 0) {
+    if (turn->budget == 0 || output_pending(&conn->wire->out) >= turn->full_at) {
         return BEAN_STEP_AGAIN;
     }
     if (window.len > BEAN_LINE_MAX) {
@@ -107,8 +107,7 @@ static enum bean_step step_kick(struct bean_conn *conn, struct bean_turn *turn)
 
 static enum bean_step step_listing(struct bean_conn *conn, struct bean_turn *turn)
 {
-    (void)turn;
-    return bean_listing_step(conn);
+    return bean_listing_step(conn, turn);
 }
 
 static enum bean_step step_blocked(struct bean_conn *conn, struct bean_turn *turn)
@@ -153,7 +152,9 @@ static enum feed_state feed_state(enum bean_step step)
 struct feed bean_feed(void *state, struct slice input, unsigned budget)
 {
     struct bean_conn *conn = state;
-    struct bean_turn turn = {.input = input.len ? input : SLICE(""), .budget = budget};
+    struct bean_turn turn = {.input = input.len ? input : SLICE(""),
+                             .budget = budget,
+                             .full_at = feed_full_at(conn->wire)};
     struct feed feed = {.state = FEED_MORE};
     enum bean_step step;
 

@@ -76,6 +76,7 @@ static_assert(sizeof(struct bean_conn) <= 56, "an idle connection is kept small"
 struct bean_turn {
     struct slice input; // not used yet
     unsigned budget;    // commands that may still begin
+    size_t full_at;     // and none when so much is pending
 };
 
 // What a step of a state leaves behind.

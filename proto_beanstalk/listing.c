@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+// So many names cost as much as a command.
+#define NAMES_AT_ONCE 8
+
 typedef struct queue *(*next_fn)(struct bean_conn *conn, struct bean_listing *listing);
 
 struct bean_listing {
@@ -65,7 +68,14 @@ static void end(struct bean_conn *conn)
     conn->state = BEAN_LINE;
 }
 
-enum bean_step bean_listing_step(struct bean_conn *conn)
+static void charge(struct bean_turn *turn, unsigned names)
+{
+    unsigned cost = names / NAMES_AT_ONCE;
+
+    turn->budget -= cost < turn->budget ? cost : turn->budget;
+}
+
+enum bean_step bean_listing_step(struct bean_conn *conn, struct bean_turn *turn)
 {
     struct bean_listing *listing = conn->doing.listing;
 
@@ -75,6 +85,7 @@ enum bean_step bean_listing_step(struct bean_conn *conn)
 
         if (!queue) {
             end(conn);
+            charge(turn, i);
             return BEAN_STEP_ON;
         }
         name = queue_name(queue);

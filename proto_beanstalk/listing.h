@@ -10,8 +10,9 @@
 void bean_list_tubes(struct bean_conn *conn, const struct bean_command *command);
 void bean_list_tubes_watched(struct bean_conn *conn, const struct bean_command *command);
 
-// BEAN_LISTING: adds the next names, and answers after the last.
-enum bean_step bean_listing_step(struct bean_conn *conn);
+// BEAN_LISTING: adds the next names, and answers after the last. Many names count for several
+// commands.
+enum bean_step bean_listing_step(struct bean_conn *conn, struct bean_turn *turn);
 
 // The connection is gone in the middle of a list.
 void bean_listing_discard(struct bean_conn *conn);

@@ -186,7 +186,7 @@ static enum gear_step step_messages(struct gear_conn *conn, struct gear_turn *tu
         if (turn->input.len == 0) {
             return GEAR_STEP_MORE;
         }
-        if (turn->budget == 0) {
+        if (turn->budget == 0 || output_pending(&conn->wire->out) >= turn->full_at) {
             return GEAR_STEP_AGAIN;
         }
         step = *turn->input.ptr == 0 ? step_packet(conn, turn)
@@ -261,7 +261,9 @@ static enum feed_state feed_state(enum gear_step step)
 struct feed gear_feed(void *state, struct slice input, unsigned budget)
 {
     struct gear_conn *conn = state;
-    struct gear_turn turn = {.input = input.len ? input : SLICE(""), .budget = budget};
+    struct gear_turn turn = {.input = input.len ? input : SLICE(""),
+                             .budget = budget,
+                             .full_at = feed_full_at(conn->wire)};
     struct feed feed = {.state = FEED_MORE};
     enum gear_step step;
 

@@ -100,7 +100,7 @@ static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
     if (turn->input.len == 0 || is_half_empty_line(conn, turn)) {
         return WEB_STEP_MORE;
     }
-    if (turn->budget == 0) {
+    if (turn->budget == 0 || output_pending(&conn->wire->out) >= turn->full_at) {
         return WEB_STEP_AGAIN;
     }
     switch (web_head_check(&conn->scan, turn->input, most, &head)) {
@@ -172,7 +172,9 @@ static enum feed_state feed_state(enum web_step step)
 struct feed web_feed(void *state, struct slice input, unsigned budget)
 {
     struct web_conn *conn = state;
-    struct web_turn turn = {.input = input.len ? input : SLICE(""), .budget = budget};
+    struct web_turn turn = {.input = input.len ? input : SLICE(""),
+                            .budget = budget,
+                            .full_at = feed_full_at(conn->wire)};
     struct feed feed = {.state = FEED_MORE};
     enum web_step step;
 

@@ -61,6 +61,7 @@ struct web_conn {
 struct web_turn {
     struct slice input; // not used yet
     unsigned budget;    // requests that may still begin
+    size_t full_at;     // and none when so much is pending
 };
 
 enum web_step {

@@ -6,6 +6,8 @@ foreach(area submit field answer reason conn guard token stream job limit strict
     tandem_test(NAME http_${area}_test LABEL wire
         SOURCES http_${area}_test.c LINKS wire_http)
 endforeach()
+tandem_test(NAME cross_staged_test LABEL wire
+    SOURCES cross_staged_test.c LINKS wire_http wire_bean)
 tandem_test(NAME http_bean_test LABEL wire
     SOURCES http_bean_test.c LINKS wire_http wire_bean)
 tandem_test(NAME http_memory_test LABEL wire NTH_ALLOC
