@@ -127,11 +127,11 @@ class Broker:
         return words.decode(errors="replace")
 
     def complaints(self):
-        """New lines of the log that say that something is wrong; a torn tail is not, after a
-        kill, nor is what is said of a disk that fails."""
+        """New lines of the log that say that something is wrong. A torn tail is not, after a
+        kill, nor that foreground jobs end with it, nor what is said of a disk that fails."""
         text = pathlib.Path(self.log.name).read_text(errors="replace")
         new, self.read_to = text[self.read_to:], len(text)
-        allowed = {"journal_torn", *self.disk.complaints}
+        allowed = {"journal_torn", "jobs_lost", *self.disk.complaints}
         return [line for line in re.findall(COMPLAINT, new, re.MULTILINE)
                 if allowed.isdisjoint(line.split())]
 
