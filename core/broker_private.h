@@ -39,6 +39,7 @@ struct broker {
     uint64_t position; // of the store, that the answer to the present verb must wait for
     uint64_t last_event;
     uint64_t last_opening;
+    uint64_t last_pause;
     size_t bill;         // queues and subscriptions that were come by and not paid for yet
     uint32_t next_order; // of delays
     uint32_t wakeup;     // naps that one ready job ends; 0: all
@@ -85,7 +86,7 @@ struct broker {
 };
 
 // Puts the moment into the tree, moves it there, or (NSEC_NEVER) takes it out.
-void moment_set(struct tree *tree, struct moment *moment, nsec_t at);
+void moment_set(struct tree *tree, struct moment *moment, nsec_t at, uint64_t rank);
 
 static inline struct moment *moment_first(const struct tree *tree)
 {

@@ -24,7 +24,8 @@ void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock)
 {
     struct job *first = job_in_tree(tree_first(&queue->delayed[clock]));
 
-    moment_set(&broker->due_queues[clock], &queue->due[clock], first ? first->due_at : NSEC_NEVER);
+    moment_set(&broker->due_queues[clock], &queue->due[clock], first ? first->due_at : NSEC_NEVER,
+               first ? first->order : 0);
 }
 
 static struct queue *find_by_hash(const struct broker *broker, struct slice name, uint64_t hash)
@@ -73,7 +74,7 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
 
 void queue_free(struct broker *broker, struct queue *queue)
 {
-    moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER);
+    moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER, 0);
     list_remove(&queue->matching);
     list_remove(&queue->nudging);
     hash_remove(&broker->queues_by_name, &queue->by_name);
@@ -191,7 +192,7 @@ void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, n
 {
     queue->paused = true;
     queue->pause_for = pause_for;
-    moment_set(&broker->pauses, &queue->resumes, until_at);
+    moment_set(&broker->pauses, &queue->resumes, until_at, ++broker->last_pause);
     choice_review(broker, queue);
     list_remove(&queue->matching);
 }
@@ -201,7 +202,7 @@ void queue_resume(struct broker *broker, struct queue *queue)
     queue->paused = false;
     queue->lingers = false;
     queue->pause_for = 0;
-    moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER);
+    moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER, 0);
     choice_review(broker, queue);
     if (queue_open(queue)) {
         // Naps are nudged for what the waits leave over.

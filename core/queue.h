@@ -20,10 +20,12 @@
 enum clock { CLOCK_MONO, CLOCK_WALL };
 #define CLOCKS 2
 
-// An entry in one of the broker's trees of moments. `at` is NSEC_NEVER while it is in none.
+// An entry in one of the broker's trees of moments. `at` is NSEC_NEVER while it is in none. Of
+// those that come at the same time, the lowest rank is first.
 struct moment {
     struct tree_node node;
     nsec_t at;
+    uint64_t rank;
 };
 
 // An entry in the broker's tree of open queues: a place among ready jobs that the queue's best job

@@ -84,17 +84,25 @@ void session_notify(struct session *session)
     }
 }
 
+// Of what comes at the same time, leases of all sessions end first, so that who waits may get the
+// job, then waits; of each, those of the session that was opened first.
+#define RANK_WAIT (UINT64_C(1) << 63)
+
 void session_rearm(struct session *session)
 {
     nsec_t at = first_lease_end(session);
+    uint64_t rank = session->number;
 
     if (session->pose == POSE_WAITING) {
         nsec_t warn = warn_at(session);
+        nsec_t over = session->until < warn ? session->until : warn;
 
-        at = warn < at ? warn : at;
-        at = session->until < at ? session->until : at;
+        if (over < at) {
+            at = over;
+            rank |= RANK_WAIT;
+        }
     }
-    moment_set(&session->broker->alarms, &session->alarm, at);
+    moment_set(&session->broker->alarms, &session->alarm, at, rank);
 }
 
 bool session_walk_leases(struct session *session, nsec_t until, lease_fn act,
@@ -132,7 +140,7 @@ static void free_session(struct session *session)
 {
     struct broker *broker = session->broker;
 
-    moment_set(&broker->alarms, &session->alarm, NSEC_NEVER);
+    moment_set(&broker->alarms, &session->alarm, NSEC_NEVER, 0);
     list_remove(&session->notice);
     table_remove(&broker->sessions, session->place);
     if (session->extra) {
@@ -194,7 +202,7 @@ void broker_session_close(struct session *session)
     subscription_walks_stop(session);
     session->closed = true;
     session->broker->session_count--;
-    moment_set(&session->broker->alarms, &session->alarm, NSEC_NEVER);
+    moment_set(&session->broker->alarms, &session->alarm, NSEC_NEVER, 0);
     list_remove(&session->notice);
     list_append(&session->broker->closing, &session->notice);
     session_dismantle(session, &budget);

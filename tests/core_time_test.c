@@ -446,6 +446,91 @@ static void age_counts_from_the_submission(void **state)
     assert_int_equal(stage_job(s, 1).age_for, SEC(65));
 }
 
+//
+// What falls due at the same moment
+//
+
+static void delays_of_one_moment_end_in_the_order_in_which_they_were_set(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "a");
+
+    act_subscribe(w, "b");
+    for (int i = 0; i < 2; i++) {
+        PUT(s, .queue = i ? "a" : "b", .delay_for = SEC(5));
+        PUT(s, .queue = i ? "b" : "a", .delay_for = SEC(5));
+        act_wait(w);
+        stage_advance(s, SEC(5));
+        stage_expect(s, i ? "w leased 3" : "w leased 1");
+        assert_status(STATUS_OK, stage_cancel(s, i ? 4 : 2));
+    }
+}
+
+static void pauses_of_one_moment_end_in_the_order_in_which_they_began(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "a");
+
+    act_subscribe(w, "b");
+    PUT(s, .queue = "a");
+    PUT(s, .queue = "b");
+    for (int i = 0; i < 2; i++) {
+        assert_status(STATUS_OK, stage_pause(s, i ? "a" : "b", SEC(5)));
+        assert_status(STATUS_OK, stage_pause(s, i ? "b" : "a", SEC(5)));
+        act_wait(w);
+        stage_advance(s, SEC(5));
+        stage_expect(s, i ? "w leased 1" : "w leased 2");
+        assert_status(STATUS_OK, act_release(w, i ? 1 : 2, 0, 0));
+    }
+}
+
+// The session that was opened first need not be the first in memory.
+static void leases_of_one_moment_end_in_the_order_in_which_their_sessions_were_opened(void **state)
+{
+    struct stage *s = *state;
+
+    for (uint64_t i = 0; i < 2; i++) {
+        struct actor *before = stage_open(s, "before");
+        struct actor *first = stage_worker(s, "first", "q");
+        struct actor *second;
+        struct actor *waiter;
+
+        if (i == 0) {
+            act_close(before);
+        }
+        second = stage_worker(s, "second", "q");
+        PUT(s, .ttr_for = SEC(5));
+        PUT(s, .ttr_for = SEC(5));
+        assert_int_equal(act_take(second), 2 * i + 1);
+        assert_int_equal(act_take(first), 2 * i + 2);
+        waiter = stage_worker(s, "waiter", "q");
+        act_wait(waiter);
+        stage_advance(s, SEC(5));
+        stage_expect(s, i ? "waiter leased 4" : "waiter leased 2");
+        assert_status(STATUS_OK, act_complete(waiter, 2 * i + 2, NULL));
+        assert_status(STATUS_OK, stage_cancel(s, 2 * i + 1));
+    }
+}
+
+static void who_waits_until_a_lease_ends_gets_the_job(void **state)
+{
+    struct stage *s = *state;
+    struct actor *early = stage_worker(s, "early", "q");
+    struct actor *holder = stage_worker(s, "holder", "q");
+    struct actor *late = stage_worker(s, "late", "q");
+
+    PUT(s, .ttr_for = SEC(5));
+    assert_int_equal(act_take(holder), 1);
+    assert_status(STATUS_OK, act_wait_until(late, s->now.mono + SEC(5), -1));
+    assert_status(STATUS_OK, act_wait_until(early, s->now.mono + SEC(5), -1));
+    stage_advance(s, SEC(5));
+    stage_expect(s, "late leased 1; early timed_out");
+    stage_advance(s, SEC(1));
+    assert_status(STATUS_OK, act_wait_until(early, s->now.mono + SEC(4), -1));
+    stage_advance(s, SEC(4));
+    stage_expect(s, "early leased 1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -477,6 +562,10 @@ int main(void)
         STORY(lease_starts_when_the_job_is_assigned),
         STORY(very_long_times_do_not_overflow),
         STORY(age_counts_from_the_submission),
+        STORY(delays_of_one_moment_end_in_the_order_in_which_they_were_set),
+        STORY(pauses_of_one_moment_end_in_the_order_in_which_they_began),
+        STORY(leases_of_one_moment_end_in_the_order_in_which_their_sessions_were_opened),
+        STORY(who_waits_until_a_lease_ends_gets_the_job),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -394,6 +394,18 @@ enum status oracle_kick_id(struct oracle *o, uint64_t id)
     return STATUS_OK;
 }
 
+static bool ends_before(const struct oracle *o, const struct oracle_job *a,
+                        const struct oracle_job *b)
+{
+    nsec_t x = oracle_lease_end(a), y = oracle_lease_end(b);
+    uint64_t of_a = o->sessions[a->holder].number, of_b = o->sessions[b->holder].number;
+
+    if (x != y || of_a != of_b) {
+        return x != y ? x < y : of_a < of_b;
+    }
+    return a->seq < b->seq;
+}
+
 static void resume(struct oracle *o, int queue)
 {
     o->paused_until[queue] = 0;
@@ -423,16 +435,46 @@ static struct oracle_job *delay_due(struct oracle *o, bool on_wall)
         if (job->state == JOB_DELAYED && job->on_wall == on_wall &&
             model_left_until(o, job->due_at, on_wall) <= 0 &&
             (!first || job->due_at < first->due_at ||
-             (job->due_at == first->due_at && job->seq < first->seq))) {
+             (job->due_at == first->due_at && job->delayed < first->delayed))) {
             first = job;
         }
     }
     return first;
 }
 
+// The lease that ends next, of those that are over; of one moment, those of the session that was
+// opened first go first, then the place among equals decides.
+static struct oracle_job *lease_due(struct oracle *o)
+{
+    struct oracle_job *first = NULL;
+
+    EACH_JOB(o, job)
+    {
+        if (job->state == JOB_RESERVED && oracle_lease_end(job) <= o->now.mono &&
+            (!first || ends_before(o, job, first))) {
+            first = job;
+        }
+    }
+    return first;
+}
+
+// Sessions in the order in which they were opened; -1 after the last.
+static int next_opened(const struct oracle *o, uint64_t after)
+{
+    int next = -1;
+
+    for (int i = 0; i < ORACLE_SESSIONS; i++) {
+        if (o->sessions[i].number > after &&
+            (next < 0 || o->sessions[i].number < o->sessions[next].number)) {
+            next = i;
+        }
+    }
+    return next;
+}
+
 static void end_waits(struct oracle *o)
 {
-    for (int i = 0; i < ORACLE_SESSIONS; i++) {
+    for (int i = next_opened(o, 0); i >= 0; i = next_opened(o, o->sessions[i].number)) {
         struct oracle_session *session = &o->sessions[i];
 
         if (session->pose != ORACLE_WAITING) {
@@ -462,11 +504,8 @@ void oracle_tick(struct oracle *o, struct instant now)
             resume(o, i);
         }
     }
-    EACH_JOB(o, job)
-    {
-        if (job->state == JOB_RESERVED && oracle_lease_end(job) <= now.mono) {
-            model_lost(o, job, job->limit_at <= now.mono ? LOST_LIMIT : LOST_TTR);
-        }
+    while ((due = lease_due(o)) != NULL) {
+        model_lost(o, due, due->limit_at <= now.mono ? LOST_LIMIT : LOST_TTR);
     }
     end_waits(o);
 }

@@ -38,6 +38,7 @@ struct oracle_job {
     uint32_t reserves, timeouts, releases, kicks;
     uint64_t seq, buried; // its places among equals and among the buried
     nsec_t due_at;        // DELAYED
+    uint64_t delayed;     // when that was set
     bool on_wall;
     nsec_t ttr_at, limit_at; // RESERVED: NSEC_NEVER for none
     enum on_limit on_limit;

@@ -187,6 +187,7 @@ void model_start(struct oracle *o, struct oracle_job *job, nsec_t at, bool on_wa
 {
     if (model_left_until(o, at, on_wall) > 0) {
         job->state = JOB_DELAYED;
+        job->delayed = ++o->stamp;
         job->due_at = at;
         job->on_wall = on_wall;
     } else {
