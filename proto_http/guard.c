@@ -108,9 +108,10 @@ static bool origin_of(struct slice page, struct slice *origin, struct slice *aut
     size_t scheme = begins(page, SLICE("http://"))    ? sizeof "http://" - 1
                     : begins(page, SLICE("https://")) ? sizeof "https://" - 1
                                                       : 0;
+    static const char ends[] = {'/', '?', '#'};
     size_t len = scheme;
 
-    while (len < page.len && !memchr("/?#", page.ptr[len], 3)) {
+    while (len < page.len && !memchr(ends, page.ptr[len], sizeof ends)) {
         len++;
     }
     *origin = slice_of(page.ptr, len);
