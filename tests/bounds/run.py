@@ -40,7 +40,8 @@ def main():
     # One test can fail twice: by itself, and when what it started is stopped.
     failed = len({test.id() for test, _ in result.failures + result.errors})
     # Read by scripts/count-tests.awk.
-    print(f"# pass {result.testsRun - failed - len(result.skipped)}\n# fail {failed}")
+    skipped = len(result.skipped)
+    print(f"# pass {result.testsRun - failed - skipped}\n# fail {failed}\n# skipped {skipped}")
     return 0 if failed == 0 and result.testsRun > 0 else 1
 
 

@@ -207,7 +207,8 @@ end
 class CountReporter < Minitest::StatisticsReporter
   def report
     super
-    io.puts "# pass #{count - failures - errors - skips}", "# fail #{failures + errors}"
+    io.puts "# pass #{count - failures - errors - skips}", "# fail #{failures + errors}",
+            "# skipped #{skips}"
   end
 end
 

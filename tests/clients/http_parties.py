@@ -102,8 +102,9 @@ class Result(unittest.TextTestResult):
         super().printErrors()
         # One test can fail twice: by itself, and when what it started is stopped.
         failed = len({test.id() for test, _ in self.errors + self.failures})
-        passed = self.testsRun - failed - len(self.skipped)
-        sys.stderr.write(f"# pass {passed}\n# fail {failed}\n")
+        skipped = len(self.skipped)
+        passed = self.testsRun - failed - skipped
+        sys.stderr.write(f"# pass {passed}\n# fail {failed}\n# skipped {skipped}\n")
 
 
 def main():
