@@ -13,7 +13,6 @@
 // A front-end may fail to stage for lack of memory; the output remembers and the host closes.
 
 #include "core/broker.h"
-#include "core/log.h"
 #include "core/nsec.h"
 #include "core/option.h"
 #include "core/output.h"
@@ -81,12 +80,6 @@ static inline void wire_shut(struct wire *wire)
 static inline void wire_peer(const struct wire *wire, char *text)
 {
     wire->host->peer(wire, text);
-}
-
-// To be called where a front-end closes a connection without an answer: a log at debug says why.
-static inline void wire_log_closing(const struct wire *wire, const char *why)
-{
-    log_debug("closing", log_number("conn", (int64_t)wire->number), log_string("why", why));
 }
 
 // What is staged from now on waits for that position of the store (0: for none). Called right
@@ -171,6 +164,10 @@ struct frontend {
     // the fields behind `options` that are marked live, between turns.
     enum status (*start)(void *shared, struct broker *broker, const void *options,
                          const struct process_facts *facts);
+    // Once, before the first connection, where jobs have come back from a journal that began on a
+    // host of that name, and this one has another: handles that were given out bear it. NULL where
+    // that means nothing.
+    void (*name_host)(void *shared, const char *host);
     // Once, after the last connection is closed.
     void (*stop)(void *shared);
 

@@ -2,6 +2,7 @@
 #include "core/handle.h"
 
 #include "core/log.h"
+#include "core/macros.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -40,6 +41,13 @@ bool handles_begin(struct handles *handles, const char *prefix, const char *host
     handles->prefix[len] = ':';
     handles->prefix_len = len + 1;
     return true;
+}
+
+void handles_name_host(struct handles *handles, const char *prefix, const char *hostname)
+{
+    if (*prefix == '\0' && is_word(hostname)) {
+        ENSURE(handles_begin(handles, prefix, hostname));
+    }
 }
 
 char *handle_write(const struct handles *handles, uint64_t id, char *at)

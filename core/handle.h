@@ -28,6 +28,10 @@ bool handle_prefix_fits(const char *prefix);
 // a handle would not be one word of a line.
 bool handles_begin(struct handles *handles, const char *prefix, const char *hostname);
 
+// The host is known by another name to those who have handles: with an empty `prefix`, they begin
+// with that from now on. A name of which no handle can be made changes nothing.
+void handles_name_host(struct handles *handles, const char *prefix, const char *hostname);
+
 // Writes the handle, at most HANDLE_MAX bytes; returns where it ends.
 char *handle_write(const struct handles *handles, uint64_t id, char *at);
 

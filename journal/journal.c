@@ -42,6 +42,7 @@ struct journal *journal_new(const struct journal_settings *settings, const struc
     journal->ids_ahead = IDS_BLOCK;
     journal->failing_at = NSEC_NEVER;
     journal->dirty_at = NSEC_NEVER;
+    journal->quiet_at = NSEC_NEVER;
     batch_init(&journal->gathering, 1);
     batch_init(&journal->writing, 0);
     batch_init(&journal->unsynced, 0);
@@ -237,6 +238,7 @@ bool journal_open(struct journal *journal, struct broker *broker, struct journal
     if (!claim(journal, why) || !journal_replay(journal, &ids_end, &damaged, why)) {
         return false;
     }
+    proof_name_host(journal, journal->settings.host);
     // A new block of ids: nobody knows how many of the last one were given out.
     ids_end = journal_round_up(ids_end, IDS_BLOCK);
     if (broker_restore_finish(broker, ids_end ? ids_end : 1) != STATUS_OK) {
@@ -263,6 +265,11 @@ void journal_stop_opening(struct journal *journal)
 //
 // Running
 //
+
+const char *journal_host(const struct journal *journal)
+{
+    return journal->about.host;
+}
 
 uint64_t journal_reached(const struct journal *journal)
 {
@@ -308,7 +315,7 @@ nsec_t journal_next_due(const struct journal *journal)
 
         due_at = sooner(due_at, sync_at > journal->retry_at ? sync_at : journal->retry_at);
     }
-    return due_at;
+    return sooner(due_at, proof_due_at(journal));
 }
 
 enum journal_pressure journal_pressure(const struct journal *journal)
@@ -371,6 +378,8 @@ static bool finish(struct journal *journal)
     }
     if (good) {
         tidy(journal);
+        // Nothing is lost where it is not said.
+        (void)proof_close(journal);
     }
     return good;
 }

@@ -42,6 +42,7 @@ struct journal_settings {
     nsec_t fail_for;       // how long nothing may succeed before those who wait are given up
     uint64_t secret;       // random
     nsec_t (*now)(void);   // a monotonic clock, for how long things take
+    const char *host;      // the name of this one, for a journal that begins; NULL: unknown
     bool repair;           // a damaged journal is taken over as far as it is good
 };
 
@@ -71,6 +72,10 @@ struct journal_progress {
 void journal_progress(const struct journal *journal, struct journal_progress *progress);
 // Has it return soon, most likely false: it goes on for as long as the disk takes for one thing.
 void journal_stop_opening(struct journal *journal);
+
+// The name of the host on which the open journal began, as it is known; empty: unknown. Handles of
+// jobs that are in it may bear that name. Valid until the journal is closed.
+const char *journal_host(const struct journal *journal);
 
 // The end of a turn: takes in what the hand has done, and hands over what there is to do.
 void journal_turn(struct journal *journal);

@@ -5,6 +5,7 @@
 // Private to the journal: its state, and the steps that its parts share.
 
 #include "core/broker.h"
+#include "journal/about.h"
 #include "journal/batch.h"
 #include "journal/codec.h"
 #include "journal/journal.h"
@@ -73,6 +74,9 @@ struct journal {
     uint64_t ids_asked;   // the same, as last appended
     uint64_t ids_written; // the same, as last written
     uint64_t ids_ahead;   // how many are asked for at a time
+
+    struct about about; // as the file of that name says; its host is known before it says anything
+    nsec_t quiet_at;    // when what was synced last is to be proved; NSEC_NEVER: it need not be
 
     struct compaction compaction;
     uint64_t appended; // bytes that the core appended since compaction had its turn
@@ -197,6 +201,8 @@ void room_note_previous(struct journal *journal);
 size_t append_job(struct journal *journal, const struct job *job, uint64_t extra);
 size_t append_pause(struct journal *journal, const struct queue *queue);
 size_t append_number(struct journal *journal, enum codec_type type, uint64_t number);
+// Begins a batch, of which nothing more need come; there must be room for it.
+void append_mark(struct journal *journal);
 // Sees to it that there are ids to be given out.
 void append_ids(struct journal *journal);
 // Whether ids were given out of which it is not synced that they may be.
@@ -249,6 +255,24 @@ bool turn_gathers(const struct journal *journal);
 bool turn_disk_is_full(int error);
 // A random number for a segment.
 uint64_t turn_draw_salt(struct journal *journal);
+
+//
+// Proof that nothing is missing (proof.c)
+//
+
+// All that was written is synced: if nothing comes for a moment, that is to be said.
+void proof_is_wanted(struct journal *journal);
+// When it is; NSEC_NEVER: something else must come first. And does it, when it is time.
+nsec_t proof_due_at(const struct journal *journal);
+void proof_step(struct journal *journal);
+// Whether the batch has nothing else in it: nobody waits for that.
+bool proof_is_all(const struct batch *batch);
+// What the file is to say that does not say it yet; false for nothing.
+bool proof_next_about(struct journal *journal, struct about *about);
+// The journal has been closed: all is written and synced. False where that could not be said.
+bool proof_close(struct journal *journal);
+// The name of the host, for a journal that has none.
+void proof_name_host(struct journal *journal, const char *host);
 
 //
 // Coming back (replay.c)

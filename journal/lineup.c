@@ -286,6 +286,16 @@ static bool add(struct replay *replay, uint64_t number, const struct found *foun
     return true;
 }
 
+// Those behind the last one, from `next` on, of which it is known that they have been there.
+static bool no_younger_is_missing(struct replay *replay, uint64_t next)
+{
+    uint64_t youngest = replay->journal->about.youngest;
+
+    // With none at all, how many have been dropped is not known.
+    next = replay->count == 0 && youngest > 0 ? youngest : next;
+    return youngest == 0 || youngest < next || miss(replay, next, youngest + 1);
+}
+
 static bool check_row(struct replay *replay)
 {
     uint64_t next = replay->count ? replay->found[0].number : 0;
@@ -311,23 +321,7 @@ static bool check_row(struct replay *replay)
         }
         next = found->number + 1;
     }
-    return true;
-}
-
-static bool make_row(struct replay *replay)
-{
-    uint64_t number = replay->count ? replay->found[0].number : 0;
-
-    for (size_t i = 0; i < replay->count; number++) {
-        const struct found *found = &replay->found[i];
-        bool there = found->number == number;
-
-        if (!add(replay, number, there ? found : NULL)) {
-            return false;
-        }
-        i += there;
-    }
-    return true;
+    return no_younger_is_missing(replay, next);
 }
 
 struct found *lineup_find(struct replay *replay, uint64_t number)
@@ -347,9 +341,51 @@ struct found *lineup_find(struct replay *replay, uint64_t number)
     return low < replay->count && replay->found[low].number == number ? &replay->found[low] : NULL;
 }
 
+// Up to the youngest that is known of, there or not: no number is given twice.
+static bool make_row(struct replay *replay)
+{
+    uint64_t known = replay->journal->about.youngest;
+    uint64_t first = replay->count ? replay->found[0].number : known;
+    uint64_t last = replay->count ? replay->found[replay->count - 1].number : known;
+
+    last = known > last ? known : last;
+    for (uint64_t number = first; number > 0 && number <= last; number++) {
+        if (!add(replay, number, lineup_find(replay, number))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// What is wrong with it is passed over by who repairs: it has nothing that the segments need.
+static bool load_about(struct replay *replay)
+{
+    struct journal *journal = replay->journal;
+    int error;
+
+    switch (about_load(&journal->about, journal->io, &error)) {
+    case ABOUT_GOOD:
+    case ABOUT_NONE:
+        return true;
+    case ABOUT_OTHER:
+        journal_complain(replay->why, ABOUT_NAME ": written by another version");
+        return false;
+    case ABOUT_FAILED:
+        journal_complain(replay->why, ABOUT_NAME ": %s", strerror(error));
+        break;
+    case ABOUT_BAD:
+        journal_complain(replay->why, ABOUT_NAME " is damaged (--repair does without it)");
+        break;
+    }
+    if (journal->settings.repair) {
+        log_warn("journal_lost", log_string("file", ABOUT_NAME), log_string("why", "damaged"));
+    }
+    return journal->settings.repair;
+}
+
 bool lineup_make(struct replay *replay)
 {
-    if (!list_files(replay)) {
+    if (!list_files(replay) || !load_about(replay)) {
         return false;
     }
     for (size_t i = 0; i < replay->count; i++) {

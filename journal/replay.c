@@ -60,6 +60,7 @@ struct reading {
     struct segment *segment;
     bool open_end;     // nobody says for sure where its records end
     uint64_t synced;   // so much of it is on the disk, as records say
+    uint64_t closed;   // where the journal was closed; 0: it was not, or not here
     uint64_t rest_end; // OPEN_END, once something did not check: nothing but zeros behind
 };
 
@@ -107,8 +108,8 @@ static bool judge_end(struct reading *reading, bool *torn)
     if (reading->rest_end == 0 && !scan_rest(scan, &reading->rest_end)) {
         return fails(reading);
     }
-    *torn = reading->rest_end <= scan->at;
-    if (*torn || reading->segment->damaged) {
+    *torn = reading->rest_end <= scan->at && scan->at >= reading->closed;
+    if (*torn || scan->at < reading->closed || reading->segment->damaged) {
         return true;
     }
     if (!examine_rest(reading, &rest)) {
@@ -139,7 +140,7 @@ static enum scan_step pass_over(struct reading *reading, struct codec_record *re
         if (!judge_end(reading, &torn)) {
             return SCAN_FAILED;
         }
-        until = reading->rest_end;
+        until = reading->rest_end > at ? reading->rest_end : scan->limit;
     }
     if (torn) {
         return SCAN_END;
@@ -279,6 +280,16 @@ static void renew_unsure(const struct reading *reading, bool youngest)
     }
 }
 
+// A journal that was closed has all that it had.
+static bool reaches_its_end(struct reading *reading)
+{
+    const struct segment *segment = reading->segment;
+
+    return segment->end >= reading->closed ||
+           replay_loses(reading->replay, segment->number, segment->end,
+                        reading->closed - segment->end, "the file is too short");
+}
+
 static bool read_open(struct reading *reading, bool youngest)
 {
     struct scan *scan = reading->scan;
@@ -291,7 +302,8 @@ static bool read_open(struct reading *reading, bool youngest)
         return false;
     }
     scan->limit = end < scan->limit ? end : scan->limit;
-    if (!read_records(reading) || (youngest && !sync_youngest(reading))) {
+    if (!read_records(reading) || !reaches_its_end(reading) ||
+        (youngest && !sync_youngest(reading))) {
         return false;
     }
     renew_unsure(reading, youngest);
@@ -323,6 +335,9 @@ static bool read_segment(struct replay *replay, struct segment *segment, bool yo
         return replay_fails(replay, segment->number, 0, error);
     }
     scan_start(&replay->scan, CODEC_SEGMENT_HEAD, segment->salt);
+    if (youngest && replay->journal->about.youngest == segment->number) {
+        reading.closed = replay->journal->about.end;
+    }
     good = read_open(&reading, youngest);
     scan_close(&replay->scan);
     return good;

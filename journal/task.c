@@ -288,11 +288,18 @@ static bool run_remove(struct task *task, const struct journal_io *io)
     return error == 0 || task_fail(task, error, "remove", task->segment);
 }
 
+static bool run_keep(struct task *task, const struct journal_io *io)
+{
+    int error = about_save(&task->about, io);
+
+    return error == 0 || task_fail(task, error, "write " ABOUT_NAME, task->segment);
+}
+
 void task_run(struct task *task, const struct journal_io *io)
 {
     static bool (*const runs[])(struct task *, const struct journal_io *) = {
         [TASK_WRITE] = run_write,   [TASK_SYNC] = run_sync,     [TASK_PREPARE] = run_prepare,
-        [TASK_RESIZE] = run_resize, [TASK_REMOVE] = run_remove,
+        [TASK_RESIZE] = run_resize, [TASK_REMOVE] = run_remove, [TASK_KEEP] = run_keep,
     };
 
     task->error = 0;

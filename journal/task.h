@@ -8,6 +8,7 @@
 
 #include "core/macros.h"
 #include "core/nsec.h"
+#include "journal/about.h"
 #include "journal/batch.h"
 #include "journal/io.h"
 
@@ -25,7 +26,9 @@ enum task_kind {
     TASK_PREPARE, // makes the spare file, `size` bytes set aside: segment->file, ->size
     TASK_RESIZE,  // `segment` has `size` bytes set aside now; more or fewer. segment->size, which
                   // the loop goes on to look at, is for the loop to change
-    TASK_REMOVE // the file of `segment`, which is closed; a damaged one is only given another name
+    TASK_REMOVE, // the file of `segment`, which is closed; a damaged one is only given another name
+    TASK_KEEP    // `about`, in the file of that name. It may take until the directory is synced for
+                 // something else that a power cut does not undo it
 };
 
 struct task {
@@ -34,6 +37,7 @@ struct task {
     struct segment *segment;
     struct batch *batch;
     struct segment *before; // WRITE: the segment that was written to until now; NULL for none
+    struct about about;     // KEEP
     uint64_t size;          // WRITE: so many zeros may be written ahead; otherwise as said above
     // The outcome.
     int error;           // 0, or an errno value

@@ -102,6 +102,7 @@ static void all_synced(struct journal *journal)
     journal->synced = journal->reached;
     journal->dirty_at = NSEC_NEVER;
     journal->ids_end = journal->ids_written;
+    proof_is_wanted(journal);
 }
 
 // What was written is kept until it is synced. Should it have to be written anew, to another
@@ -121,6 +122,7 @@ static void keep_unsynced(struct journal *journal)
 static void written(struct journal *journal)
 {
     struct batch *batch = &journal->writing;
+    bool all_safe = journal->synced == journal->reached && proof_is_all(batch);
 
     journal->reached = batch->position;
     journal->ids_written = batch->ids_end;
@@ -133,7 +135,9 @@ static void written(struct journal *journal)
         all_synced(journal);
     } else {
         keep_unsynced(journal);
-        if (journal->dirty_at == NSEC_NEVER) {
+        if (all_safe) {
+            journal->synced = journal->reached;
+        } else if (journal->dirty_at == NSEC_NEVER) {
             journal->dirty_at = journal_present(journal);
         }
     }
@@ -258,6 +262,7 @@ static void take_in_failure(struct journal *journal)
         not_resized(journal);
         return;
     case TASK_REMOVE:
+    case TASK_KEEP:
         care_failed(journal);
         return;
     }
@@ -287,6 +292,9 @@ static void take_in(struct journal *journal)
         return;
     case TASK_REMOVE:
         removed(journal);
+        return;
+    case TASK_KEEP:
+        journal->about = journal->task.about;
         return;
     }
     UNREACHABLE();
@@ -379,6 +387,17 @@ static bool remove_oldest(struct journal *journal)
     return give(journal);
 }
 
+static bool keep_about(struct journal *journal)
+{
+    struct about about;
+
+    if (!proof_next_about(journal, &about)) {
+        return false;
+    }
+    journal->task = (struct task){.kind = TASK_KEEP, .segment = journal->current, .about = about};
+    return give(journal);
+}
+
 static bool give_care(struct journal *journal)
 {
     if (journal_present(journal) < journal->care_at) {
@@ -389,7 +408,7 @@ static bool give_care(struct journal *journal)
     return remove_oldest(journal) ||
            (journal->current->file < 0 && spare_is_wanted(journal) && prepare(journal)) ||
            trim(journal) || (spare_is_wanted(journal) && prepare(journal)) ||
-           (journal->spare && fit_spare(journal)) || fit_current(journal);
+           (journal->spare && fit_spare(journal)) || fit_current(journal) || keep_about(journal);
 }
 
 //
@@ -449,6 +468,7 @@ static bool write_batch(struct journal *journal)
 {
     bool always = journal->settings.sync_every_for == 0;
     struct segment *segment;
+    bool waits;
 
     if (batch_empty(&journal->writing)) {
         if (batch_empty(&journal->gathering) || turn_gathers(journal)) {
@@ -463,10 +483,11 @@ static bool write_batch(struct journal *journal)
         return make_larger(journal, segment);
     }
     turn_say_synced(&journal->writing, journal->writing.head->segment->synced);
+    waits = always && !proof_is_all(&journal->writing);
     journal->task = (struct task){.kind = TASK_WRITE,
                                   .batch = &journal->writing,
                                   .before = written_last(journal),
-                                  .sync = always || journal->closing || append_ids_short(journal),
+                                  .sync = waits || journal->closing || append_ids_short(journal),
                                   .size = always ? TASK_ZEROS_MAX : 0};
     return give(journal);
 }
@@ -515,6 +536,7 @@ void journal_turn(struct journal *journal)
     room_has_memory(journal);
     append_ids(journal);
     compact_step(journal);
+    proof_step(journal);
     turn_hand_over(journal);
     fail_review(journal);
 }

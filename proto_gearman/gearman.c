@@ -75,7 +75,8 @@ static const struct option options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(struct gear_options, handle_prefix),
      .preset = "",
-     .effect = "What handles begin with, before a colon; empty: H: and the name of the host."},
+     .effect = "What handles begin with, before a colon; empty: H: and the name of the host, "
+               "with a journal of that on which it began."},
     {.name = NULL},
 };
 
@@ -105,6 +106,13 @@ static enum status start(void *state, struct broker *broker, const void *setting
     }
     broker_set_wakeup(broker, (uint32_t)shared->options->worker_wakeup);
     return STATUS_OK;
+}
+
+static void name_host(void *state, const char *host)
+{
+    struct gear_shared *shared = state;
+
+    handles_name_host(&shared->handles, shared->options->handle_prefix, host);
 }
 
 static void stop(void *state)
@@ -175,6 +183,7 @@ const struct frontend gearman_frontend = {
     .conn_size = sizeof(struct gear_conn),
     .check = check,
     .start = start,
+    .name_host = name_host,
     .stop = stop,
     .open = conn_open,
     .feed = gear_feed,

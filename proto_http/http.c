@@ -185,6 +185,13 @@ static enum status start(void *state, struct broker *broker, const void *setting
     return STATUS_OK;
 }
 
+static void name_host(void *state, const char *host)
+{
+    struct web_shared *shared = state;
+
+    handles_name_host(&shared->handles, shared->options->handle_prefix, host);
+}
+
 static void stop(void *state)
 {
     struct web_shared *shared = state;
@@ -251,6 +258,7 @@ const struct frontend http_frontend = {
     .conn_size = sizeof(struct web_conn),
     .check = check,
     .start = start,
+    .name_host = name_host,
     .stop = stop,
     .reload = reload,
     .open = conn_open,

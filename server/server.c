@@ -298,7 +298,6 @@ static bool server_prepare(struct server *server, struct complaint *why)
     if (*pid_file && !pid_file_claim(&server->pid_file, pid_file, why)) {
         return false;
     }
-    facts_gather(&server->facts, now);
     store_record(&server->store, &broker_options);
     complaint_set(why, "out of memory or descriptors, or the system has no epoll");
     server->broker = broker_new(&broker_options, now);
@@ -339,6 +338,25 @@ static enum fault server_open_store(struct server *server, const struct server_s
     UNREACHABLE();
 }
 
+// A journal that has moved to another host, or whose host has a new name, as a container that is
+// made anew has: handles that clients keep go on to be good.
+static void server_name_host(const struct server *server)
+{
+    const char *host = store_host(&server->store);
+    const char *here = server->facts.process.hostname;
+
+    if (*host == '\0' || strcmp(host, here) == 0) {
+        return;
+    }
+    log_info("journal_host", log_string("host", host), log_string("here", here),
+             log_string("note", "default handles go on to begin with the name in the journal"));
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        if (frontends[i]->name_host) {
+            frontends[i]->name_host(server->services[i].shared, host);
+        }
+    }
+}
+
 enum fault server_open(struct server *server, const struct server_start *start,
                        struct complaint *why)
 {
@@ -348,7 +366,9 @@ enum fault server_open(struct server *server, const struct server_start *start,
     server->settings = start->settings;
     server->source = start->source;
     server->log = start->log;
-    if (!store_make(&server->store, start->settings, &start->wishes, why) ||
+    facts_gather(&server->facts, clock_now());
+    if (!store_make(&server->store, start->settings, &start->wishes, server->facts.machine.nodename,
+                    why) ||
         !server_prepare(server, why)) {
         return FAULT_OTHER;
     }
@@ -359,6 +379,9 @@ enum fault server_open(struct server *server, const struct server_start *start,
     fault = server_drop_privilege(server, why);
     if (fault == FAULT_NONE) {
         fault = server_open_store(server, start, why);
+    }
+    if (fault == FAULT_NONE && server_is_up(server)) {
+        server_name_host(server);
     }
     if (fault == FAULT_NONE && server_is_up(server) && !pid_file_write(&server->pid_file, why)) {
         fault = FAULT_OTHER;

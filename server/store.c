@@ -54,7 +54,7 @@ static bool duty_gave_up(void *journal)
 }
 
 static bool make_journal(struct store *store, const struct settings *settings, bool repair,
-                         struct complaint *why)
+                         const char *host, struct complaint *why)
 {
     const struct store_settings *ours = &settings->journal;
     struct journal_settings theirs = {.segment_size = ours->segment_size,
@@ -62,6 +62,7 @@ static bool make_journal(struct store *store, const struct settings *settings, b
                                       .fail_for = nsec_from_seconds((uint64_t)ours->fail_timeout),
                                       .secret = facts_secret(),
                                       .now = clock_mono,
+                                      .host = host,
                                       .repair = repair};
     struct journal_hand hand = hand_thread_hand(store->thread);
 
@@ -82,7 +83,7 @@ static bool make_journal(struct store *store, const struct settings *settings, b
 }
 
 bool store_make(struct store *store, const struct settings *settings,
-                const struct store_wishes *wishes, struct complaint *why)
+                const struct store_wishes *wishes, const char *host, struct complaint *why)
 {
     int error;
 
@@ -98,7 +99,7 @@ bool store_make(struct store *store, const struct settings *settings,
         complaint_set(why, "the journal's thread: %s", strerror(error));
         return false;
     }
-    return make_journal(store, settings, wishes->repair, why);
+    return make_journal(store, settings, wishes->repair, host, why);
 }
 
 void store_record(const struct store *store, struct broker_options *options)
@@ -244,6 +245,11 @@ bool store_open_end(struct store *store, struct loop *loop, struct complaint *wh
     loop_keep(loop, &store->duties);
     announce(store, loop->broker, store->opened_for);
     return true;
+}
+
+const char *store_host(const struct store *store)
+{
+    return store->journal ? journal_host(store->journal) : "";
 }
 
 bool store_close(struct store *store)

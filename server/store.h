@@ -38,10 +38,11 @@ struct store {
     struct loop_store duties;              /* private */
 };
 
-// Makes what the settings, which must outlive it, ask for. False with the reason in `why`; the
-// store is to be closed in any case.
+// Makes what the settings, which must outlive it, as must the name of the host, ask for. False with
+// the reason in `why`; the store is to be closed in any case.
 bool store_make(struct store *store, const struct settings *settings,
-                const struct store_wishes *wishes, struct complaint *why) MUST_USE;
+                const struct store_wishes *wishes, const char *host,
+                struct complaint *why) MUST_USE;
 
 // Who records for a new broker.
 void store_record(const struct store *store, struct broker_options *options);
@@ -58,6 +59,9 @@ void store_stop_opening(struct store *store);
 // Once that is done. From now on the loop looks after the store; the log says what there is. False
 // with the reason in `why`.
 bool store_open_end(struct store *store, struct loop *loop, struct complaint *why) MUST_USE;
+
+// The name of the host on which the journal that is open began; empty where it is not known.
+const char *store_host(const struct store *store);
 
 // Makes everything last, waiting for the disk, and frees what there is. False where that failed.
 // To be called while the broker and the loop are still there, after the last connection has gone,

@@ -8,12 +8,10 @@ add_library(journal_bed STATIC
 target_link_libraries(journal_bed PUBLIC journal_fakes tandem_journal tandem_core
     PRIVATE PkgConfig::CMOCKA tandem_warnings)
 
-foreach(area store opening cut fail error told full ids compact oversize random)
+foreach(area store opening proof cut fail error told full ids compact oversize random)
     tandem_test(NAME journal_${area}_test LABEL scenario
         SOURCES journal_${area}_test.c LINKS journal_bed journal_fakes tandem_journal tandem_core)
 endforeach()
 tandem_test(NAME journal_memory_test LABEL scenario
     SOURCES journal_memory_test.c LINKS journal_bed journal_fakes tandem_journal tandem_core
     NTH_ALLOC)
-tandem_test(NAME journal_storm_test LABEL scenario
-    SOURCES journal_storm_test.c LINKS journal_bed journal_fakes tandem_journal tandem_core)

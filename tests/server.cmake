@@ -27,6 +27,7 @@ foreach(area process standard_files start check user place stall systemd journal
     target_compile_definitions(server_${area}_test PRIVATE TANDEMD_PATH="$<TARGET_FILE:tandemd>")
     add_dependencies(server_${area}_test tandemd)
 endforeach()
+target_link_libraries(server_journal_test PRIVATE tandem_journal)
 
 add_test(NAME server_install_test COMMAND ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR}
     -D STAGE=${CMAKE_CURRENT_BINARY_DIR}/stage -P ${CMAKE_CURRENT_LIST_DIR}/install_test.cmake)

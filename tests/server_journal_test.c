@@ -3,6 +3,7 @@
 
 // memmem is a GNU function.
 #define _GNU_SOURCE
+#include "journal/about.h"
 #include "tests/support/server_cmocka.h"
 #include "tests/support/server_den.h"
 
@@ -270,6 +271,45 @@ static void jobs_of_all_protocols_survive(void **state)
     (void)close(client);
 }
 
+// As if the journal had begun on a host of that name.
+static void give_host(const struct den *den, const char *host)
+{
+    struct journal_io io;
+    struct about about;
+    int error;
+
+    assert_int_equal(journal_disk_open(&io, den->journal), 0);
+    assert_int_equal(about_load(&about, &io, &error), ABOUT_GOOD);
+    (void)snprintf(about.host, sizeof about.host, "%s", host);
+    assert_int_equal(about_save(&about, &io), 0);
+    journal_disk_close(&io);
+}
+
+// Handles that clients have kept, of jobs that are still there: by Gearman and by HTTP.
+static void handles_are_good_though_the_host_has_a_new_name(void **state)
+{
+    static const char ask[] = "\0REQ\0\0\0\x0f\0\0\0\x0dH:elsewhere:1";
+    static const char known[] = "\0RES\0\0\0\x14\0\0\0\x15H:elsewhere:1\0"
+                                "1";
+    struct den *den = *state;
+    char reply[sizeof known - 1];
+    char dir[SETTING_MAX];
+    int client;
+
+    PROCESS_START(&den->process, ALL_PORTS, "--set", keep_in(den, dir), SMALL);
+    submit_by_gearman(&den->process);
+    process_stop(&den->process);
+    give_host(den, "elsewhere");
+    PROCESS_START(&den->process, ALL_PORTS, "--set", keep_in(den, dir), SMALL);
+    process_expect(&den->process, "journal_host host=elsewhere", &(size_t){0});
+    client = connect_to(&den->process, 1);
+    assert_int_equal(send(client, ask, sizeof ask - 1, MSG_NOSIGNAL), sizeof ask - 1);
+    assert_int_equal(recv(client, reply, sizeof reply, MSG_WAITALL), sizeof reply);
+    assert_memory_equal(reply, known, sizeof reply);
+    (void)close(client);
+    process_stop(&den->process);
+}
+
 // Its user did not leave: the process did.
 static void the_pause_of_an_idle_tube_survives_a_stop(void **state)
 {
@@ -532,6 +572,7 @@ int main(void)
         DEN_TEST(jobs_of_beanstalkd_are_not_left_behind_silently),
         DEN_TEST(as_in_beanstalkd_the_directory_must_be_there),
         DEN_TEST(directory_that_may_not_be_written_to_is_refused),
+        DEN_TEST(handles_are_good_though_the_host_has_a_new_name),
         DEN_TEST(damage_stops_the_start_unless_it_is_to_be_repaired),
         DEN_TEST(manager_is_told_once_all_jobs_are_back),
     };

@@ -85,12 +85,9 @@ class Bean(Stream):
             return words, self.read(int(words[-1]) + 2)[:-2]
         return words, None
 
-    def exchange(self, data):
-        self.send(data)
-        return self.answer()
-
     def ask(self, command):
-        return self.exchange(command.encode() + b"\r\n")
+        self.send(command.encode() + b"\r\n")
+        return self.answer()
 
     def ask_all(self, commands, at_once=100):
         """The answer to each of the commands, in order."""

@@ -16,6 +16,7 @@ import sys
 JOB, RELEASE, BURY, KICK, TAKE, END, PAUSE, IDS, SYNCED, DROPPED, START = range(1, 12)
 STATES = {1: "ready", 2: "delayed", 3: "buried"}
 HEAD, SEGMENT_HEAD = 16, 72
+ABOUT = struct.Struct("<8sIIQQ64sII")
 SEGMENT = struct.Struct("<8sIIQQQQQQII")
 RECORD = struct.Struct("<IIIBBH")
 FIXED = struct.Struct("<QQQIIIIIIIIIHHHHHBB")
@@ -154,15 +155,33 @@ class Reader:
             self.pauses[name] = (pause_for, until)
 
 
-def ends_of(segments):
+def read_about(directory):
+    """The number of the youngest segment that is known of, and where it ends, or zeros."""
+    try:
+        with open(os.path.join(directory, "about"), "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return 0, 0
+    if len(data) != ABOUT.size or crc32c(data[:96]) != ABOUT.unpack(data)[6]:
+        raise Damage("about: does not check")
+    magic, version, size, youngest, end, _, _, zero = ABOUT.unpack(data)
+    if magic != b"TANDEMA\n" or version != 1 or size != ABOUT.size or zero:
+        raise Damage("about: does not check")
+    return youngest, end
+
+
+def ends_of(segments, about):
     """Where each ends, and whether that is open."""
     ends = [(after.previous_end, after.unsure) for after in segments[1:]]
-    return ends + [(len(segment.bytes), True) for segment in segments[-1:]]
+    for segment in segments[-1:]:
+        closed = about[1] and segment.number == about[0]
+        ends.append((about[1], False) if closed else (len(segment.bytes), True))
+    return ends
 
 
-def dropped(segments):
+def dropped(segments, about):
     numbers = [0]
-    for segment, end in zip(segments, ends_of(segments)):
+    for segment, end in zip(segments, ends_of(segments, about)):
         try:
             numbers += [struct.unpack("<Q", data)[0] for kind, data in segment.records(*end)
                         if kind == DROPPED]
@@ -177,10 +196,13 @@ def read(directory, now):
                      if found)
     segments = [Segment(os.path.join(directory, f"journal.{number:010}"), number)
                 for number in numbers]
-    gone = dropped(segments)
+    about = read_about(directory)
+    if about[0] > max(numbers, default=0):
+        raise Damage(f"segment {about[0]} is missing")
+    gone = dropped(segments, about)
     segments = [segment for segment in segments if segment.number > gone]
     reader = Reader()
-    for place, (segment, end) in enumerate(zip(segments, ends_of(segments))):
+    for place, (segment, end) in enumerate(zip(segments, ends_of(segments, about))):
         if segment.number != gone + 1 + place:
             raise Damage(f"segment {gone + 1 + place} is missing")
         for kind, data in segment.records(*end):

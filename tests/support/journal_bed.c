@@ -110,6 +110,7 @@ static bool start(struct bed *bed)
         .secret = 7,
         .now = read_clock,
         .repair = bed->options.repair,
+        .host = bed->options.host,
     };
     const struct journal_hand hand = fake_hand_hand(&bed->hand);
     const struct broker_options options = {.recorder = &bed_recorder, .store = bed, .secret = 11};

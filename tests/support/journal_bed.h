@@ -34,6 +34,7 @@ struct bed_options {
     size_t body_max;       // 0: 3000
     size_t max_pending;    // 0: much
     nsec_t fail_for;       // 0: 5 seconds
+    const char *host;      // NULL: unknown
     bool no_book;          // for jobs beyond number
     bool repair;           // what is damaged is taken over as far as it is good
     bool bounded;          // asserts after each turn that the disk is not used beyond measure
@@ -163,8 +164,5 @@ void bed_expect_left(struct bed *bed, enum bed_end end, uint64_t seed);
 void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed);
 // The same as with bed_expect_opens().
 void bed_restart_anyhow(struct bed *bed, enum bed_end end, uint64_t seed);
-// The same on a disk where one of `one_in` calls fails while it starts (fake_disk_storm); where it
-// does not come up for that, again, and at last without.
-void bed_restart_in_storm(struct bed *bed, enum bed_end end, uint64_t seed, unsigned one_in);
 
 #endif
