@@ -105,6 +105,12 @@ void broker_tick(struct broker *broker, struct instant now);
 // Tells sessions what concerns them, at most BROKER_SLICE notices. True: there is more.
 bool broker_settle(struct broker *broker);
 
+// Said by a callback that encodes what it is told: so many bytes, beyond those of a small answer.
+// They count as one more telling for each ENCODED_AT_ONCE, so that the others, and those who have
+// nothing to do with it, get their turn. What is sent by reference costs nothing.
+#define ENCODED_AT_ONCE 1024
+void broker_encoded(struct broker *broker, size_t len);
+
 // The monotonic moment at which broker_tick() and broker_settle() have something to do: the
 // present where work is left over, NSEC_NEVER where nothing is pending. While a calendar moment is
 // pending it is at most a second away, so that steps of the wall clock are honoured.
@@ -159,7 +165,8 @@ struct job_event {
 };
 
 // How a session is told. Called by broker_settle() only; a callback stages output and may read
-// what it is shown, but calls no verb. `owner` is what broker_session_open() was given.
+// what it is shown, but calls no verb. Where it makes many bytes, it says so by broker_encoded().
+// `owner` is what broker_session_open() was given.
 struct session_ops {
     // The wait is over: the session holds `job` now.
     void (*leased)(void *owner, const struct job *job);

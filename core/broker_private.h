@@ -41,6 +41,7 @@ struct broker {
     uint64_t last_opening;
     uint64_t last_pause;
     size_t bill;         // queues and subscriptions that were come by and not paid for yet
+    size_t encoded;      // bytes that callbacks have made and that were not paid for yet
     uint32_t next_order; // of delays
     uint32_t wakeup;     // naps that one ready job ends; 0: all
     struct loss_rate loss_rate;

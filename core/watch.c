@@ -286,6 +286,24 @@ static bool concerns(struct news *event, struct watch *watch)
     return true;
 }
 
+void broker_encoded(struct broker *broker, size_t len)
+{
+    broker->encoded += len;
+}
+
+// Takes what tellings have cost off the budget. What is more than that, or less than a unit, is
+// still owed.
+static void pay(struct broker *broker, unsigned *budget)
+{
+    size_t cost = broker->encoded / ENCODED_AT_ONCE;
+
+    if (cost > 0) {
+        cost = cost < *budget ? cost : *budget;
+        broker->encoded -= cost * ENCODED_AT_ONCE;
+        *budget -= (unsigned)cost;
+    }
+}
+
 static void tell(struct news *event, struct watch *watch)
 {
     struct interest *interest = event->interest;
@@ -321,6 +339,7 @@ static bool tell_watches(struct news *event, unsigned *budget)
         interest->next = interest->next->next;
         if (concerns(event, watch)) {
             tell(event, watch);
+            pay(interest->broker, budget);
         }
     }
     interest->next = NULL;
@@ -354,6 +373,7 @@ static bool tell_in_turn(struct news *event, unsigned *budget)
     left -= interest->count == 0;
     done = tell_watches(event, &left);
     *budget -= turn - left;
+    pay(interest->broker, budget);
     if (done) {
         told_to_all(event);
     } else if (turn == TELLINGS_AT_ONCE) {
@@ -390,9 +410,11 @@ void interest_tell_all(struct broker *broker, unsigned *budget)
     unsigned half = *budget / 2;
     unsigned other_half = *budget - half;
 
+    broker->encoded = 0;
     // What one of them leaves is the other's.
     tell_news(broker, &half);
     other_half += half;
+    pay(broker, &other_half);
     tell_long_news(broker, &other_half);
     tell_news(broker, &other_half);
     *budget = other_half;

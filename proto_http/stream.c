@@ -73,6 +73,7 @@ static void send_event(struct web_conn *conn, const char *name, json_t *object)
                  "id: %llu\nevent: %s\ndata: ", (unsigned long long)++conn->request->events, name);
 
     if (text) {
+        broker_encoded(conn->shared->broker, strlen(text));
         send_piece(conn, slice_of(lines, (size_t)len), slice_of(text, strlen(text)), SLICE("\n\n"));
     } else {
         fail(conn);

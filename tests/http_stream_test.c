@@ -391,6 +391,57 @@ static void the_largest_event_is_told(void **state)
                      strlen(CREATED ABOUT(2, "complete") ",\"data\":\"\"}\n\n") + EVENT_MAX);
 }
 
+static size_t unread_of(struct peer *const *peers, size_t count)
+{
+    size_t unread = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        unread += peer_unread(peers[i]);
+    }
+    return unread;
+}
+
+static void large_events_are_encoded_a_few_at_a_time(void **state)
+{
+    struct web *t = *state;
+    struct peer *peers[8] = {t->a, t->b};
+    size_t before;
+    bool more;
+
+    for (size_t i = 0; i < 8; i++) {
+        peers[i] = peers[i] ? peers[i] : peer_new(t->rig);
+        peer_stop_reading(peers[i]);
+        peer_send(peers[i], POST("/f", STREAM UNIQUE, "x"));
+    }
+    rig_run(t->rig);
+    http_can_do(t->w, "f");
+    peer_send(t->w, REQ(WORK_DATA, grabs(t->w, "f", "x"), gear_run('d', EVENT_MAX)));
+    rig_feed(t->rig);
+    before = unread_of(peers, 8);
+    do {
+        size_t unread;
+
+        more = broker_settle(rig_broker(t->rig));
+        unread = unread_of(peers, 8);
+        assert_in_range(unread - before, 0, EVENT_MAX + 1000);
+        before = unread;
+    } while (more);
+    assert_true(before > 8 * EVENT_MAX);
+}
+
+static void small_events_are_told_all_at_once(void **state)
+{
+    struct web *t = *state;
+    const char *job = begin(t);
+
+    streams_on(t->a, CREATED);
+    for (int i = 0; i < 100; i++) {
+        peer_send(t->w, REQ(WORK_DATA, job, "small"));
+    }
+    rig_feed(t->rig);
+    assert_false(broker_settle(rig_broker(t->rig)));
+}
+
 static void a_larger_part_is_forgotten_by_a_retry(void **state)
 {
     struct web *t = *state;
@@ -471,6 +522,8 @@ int main(void)
         HTTP(what_follows_a_stream_waits_for_its_end),
         HTTP(a_client_that_leaves_its_stream_takes_the_job_with_it),
         HTTP(the_largest_event_is_told),
+        HTTP(large_events_are_encoded_a_few_at_a_time),
+        HTTP(small_events_are_told_all_at_once),
         HTTP(a_larger_part_is_forgotten_by_a_retry),
         HTTP(a_larger_exception_fails_its_stream),
         HTTP(a_client_that_does_not_read_its_stream_is_dropped),
