@@ -136,7 +136,9 @@ class Broker:
 
     def cut(self, count):
         """Does away with the last bytes that were written, so many of them, as if the broker had
-        not cared for them. Returns how many there were: none where the newest file is new."""
+        not cared for them, and with what would say that they are missing. Returns how many there
+        were: none where the newest file is new."""
+        (self.directory / "about").unlink(missing_ok=True)
         newest = max((path for path in self.directory.iterdir() if path.suffix[1:].isdigit()),
                      key=lambda path: int(path.suffix[1:]))
         data = newest.read_bytes().rstrip(b"\0")
