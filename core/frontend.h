@@ -13,6 +13,7 @@
 // A front-end may fail to stage for lack of memory; the output remembers and the host closes.
 
 #include "core/broker.h"
+#include "core/log.h"
 #include "core/nsec.h"
 #include "core/option.h"
 #include "core/output.h"
@@ -80,6 +81,12 @@ static inline void wire_shut(struct wire *wire)
 static inline void wire_peer(const struct wire *wire, char *text)
 {
     wire->host->peer(wire, text);
+}
+
+// To be called where a front-end closes a connection without an answer: a log at debug says why.
+static inline void wire_log_closing(const struct wire *wire, const char *why)
+{
+    log_debug("closing", log_number("conn", (int64_t)wire->number), log_string("why", why));
 }
 
 // What is staged from now on waits for that position of the store (0: for none). Called right

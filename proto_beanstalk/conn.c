@@ -39,6 +39,7 @@ static bool take_line(struct bean_conn *conn, struct bean_turn *turn, struct sli
     turn->input = slice_from(turn->input, line.len + 2);
     conn->past_first = true;
     if (first && stray_is_http(line)) {
+        wire_log_closing(conn->wire, "it speaks HTTP");
         conn->state = BEAN_FINISHED;
         return false;
     }
@@ -54,6 +55,7 @@ static enum bean_step step_line(struct bean_conn *conn, struct bean_turn *turn)
         return BEAN_STEP_MORE;
     }
     if (!conn->past_first && stray_is_tls(*window.ptr)) {
+        wire_log_closing(conn->wire, "it speaks TLS");
         conn->state = BEAN_FINISHED;
         return BEAN_STEP_ON;
     }

@@ -34,6 +34,7 @@ static enum gear_step step_line(struct gear_conn *conn, struct gear_turn *turn, 
     }
     end = memchr(window.ptr, '\n', window.len);
     if (first && stray_is_tls(*window.ptr)) {
+        wire_log_closing(conn->wire, "it speaks TLS");
         conn->state = GEAR_FINISHED;
         return GEAR_STEP_ON;
     }
@@ -49,6 +50,7 @@ static enum gear_step step_line(struct gear_conn *conn, struct gear_turn *turn, 
     }
     // Where such a line ends nobody knows, and a browser's is not obeyed.
     if (!end || (first && stray_is_http(line))) {
+        wire_log_closing(conn->wire, end ? "it speaks HTTP" : "its line is too long");
         conn->state = GEAR_FINISHED;
     } else {
         gear_admin(conn, line);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/conn.h"
 
-#include "core/log.h"
 #include "core/macros.h"
 
 #include "proto_http/accept.h"
@@ -215,9 +214,8 @@ void web_expired(void *state)
                               ? "the head took longer than http.header_timeout to arrive"
                               : "nothing came of the body for as long as http.body_timeout");
     } else {
-        log_debug("closing", log_number("conn", (int64_t)conn->wire->number),
-                  log_string("why", conn->state == WEB_HEAD ? "no request for http.idle_timeout"
-                                                            : "the refused client does not go"));
+        wire_log_closing(conn->wire, conn->state == WEB_HEAD ? "no request for http.idle_timeout"
+                                                             : "the refused client does not go");
     }
     web_request_free(conn->request);
     conn->request = NULL;

@@ -4,6 +4,8 @@
 
 #include "tests/support/wire_http.h"
 
+#include "core/log.h"
+
 #include "proto_http/conn.h"
 #include "proto_http/tokens.h"
 
@@ -232,6 +234,29 @@ static bool knows(const struct web_shared *shared, const char *token)
     return web_tokens_find(shared->tokens, slice_of(token, strlen(token))) != NULL;
 }
 
+// Notes the last line's event.
+static void note_event(void *context, enum log_level level, const char *event,
+                       const struct log_field *fields, size_t count)
+{
+    const char **last = context;
+
+    (void)level;
+    (void)fields;
+    (void)count;
+    *last = event;
+}
+
+// Told to read its settings again, the front-end logs that last.
+static void reload_logs(struct web_shared *shared, const char *event)
+{
+    const char *last = "";
+
+    log_set_sink(note_event, &last, LOG_LEVEL_DEBUG);
+    http_frontend.reload(shared);
+    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
+    assert_string_equal(last, event);
+}
+
 static void tokens_are_read_again_and_kept_where_they_cannot_be(void **state)
 {
     struct web_options settings = HTTP_DEFAULTS;
@@ -243,13 +268,13 @@ static void tokens_are_read_again_and_kept_where_they_cannot_be(void **state)
     assert_int_equal(http_frontend.start(&shared, NULL, &settings, &facts), STATUS_OK);
     assert_true(knows(&shared, "alpha") && !knows(&shared, "new"));
     write_tokens("%s f\n", hash_of("new"));
-    http_frontend.reload(&shared);
+    reload_logs(&shared, "");
     assert_true(!knows(&shared, "alpha") && knows(&shared, "new"));
     write_tokens("nonsense\n");
-    http_frontend.reload(&shared);
+    reload_logs(&shared, "tokens_kept");
     assert_true(knows(&shared, "new"));
     assert_int_equal(unlink(token_path), 0);
-    http_frontend.reload(&shared);
+    reload_logs(&shared, "tokens_kept");
     assert_true(knows(&shared, "new"));
     http_frontend.stop(&shared);
 }

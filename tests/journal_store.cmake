@@ -15,3 +15,5 @@ endforeach()
 tandem_test(NAME journal_memory_test LABEL scenario
     SOURCES journal_memory_test.c LINKS journal_bed journal_fakes tandem_journal tandem_core
     NTH_ALLOC)
+tandem_test(NAME journal_storm_test LABEL scenario
+    SOURCES journal_storm_test.c LINKS journal_bed journal_fakes tandem_journal tandem_core)

@@ -18,6 +18,7 @@ FILLING = random.Random(1).randbytes(4 * LARGEST)
 SURE_SECONDS = 1.5  # whole seconds are shown, and asking takes time
 UNANSWERED_SECONDS = 5  # within which the broker has carried out what it never answered
 GONE_KEPT = 200000
+ANY_SECONDS = 10 * 86400
 
 
 def body_of(tag, size):
@@ -92,13 +93,13 @@ class Job:
         """Why what stats-job shows cannot be this job."""
         if seen is None:
             return []
-        age = now - self.created
         found = []
         if seen["tube"] != self.tube:
             found.append(f"tube {seen['tube']}, expected {self.tube}")
         if int(seen["ttr"]) != self.ttr:
             found.append(f"ttr {seen['ttr']}, expected {self.ttr}")
-        if not age - self.slack - SURE_SECONDS <= int(seen["age"]) <= age + SURE_SECONDS:
+        age = now - (self.created or 0)
+        if self.created and not age - self.slack - SURE_SECONDS <= int(seen["age"]) <= age + SURE_SECONDS:
             found.append(f"age {seen['age']}, expected {age:.1f}")
         return found
 
@@ -211,6 +212,18 @@ class Book:
             if len(self.gone) < GONE_KEPT:
                 self.gone[job.id] = str(job)
 
+    def forget_times(self):
+        """The clock may have been set: nobody knows when delays end, but for those of a length,
+        which have grown no longer; nor how old jobs are, nor for how long tubes are paused."""
+        for job in self.live.values():
+            job.created = None
+            job.state = timeless(job.state)
+            job.maybe = [timeless(state) for state in job.maybe]
+        for jobs in self.asked.values():
+            for job in jobs:
+                job.created, job.state = None, timeless(job.state)
+        self.pauses.clear()
+
     def quiet(self, *kinds):
         """Jobs of which nothing is asked at present and that have such a state."""
         return [job for job in self.live.values() if not job.maybe and job.state.kind in kinds]
@@ -220,6 +233,14 @@ class Book:
         return sorted((job for job in self.live.values()
                        if job.tube == tube and job.state.kind == BURIED),
                       key=lambda job: job.state.burial)
+
+
+def timeless(state):
+    """The state where it may have any time left, but no more than its delay."""
+    if state.kind != DELAYED:
+        return state
+    return dataclasses.replace(state, due=time.time(), slack=state.delay or ANY_SECONDS,
+                               loose=True)
 
 
 @dataclasses.dataclass(frozen=True)

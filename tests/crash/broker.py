@@ -17,7 +17,6 @@ STOP_SECONDS = 30
 LAST_WORDS = 2000  # bytes
 COMPLAINT = r"^(?:\S+ (?:warn|error) |.*Sanitizer).*$"
 PROTOCOLS = ("beanstalk", "gearman", "http")
-LARGEST_WORKLOAD = 131072  # small ones, so that segments may be small
 
 
 class Failure(Exception):
@@ -38,13 +37,14 @@ class Tandem:
     def __init__(self, path):
         self.path = path
 
-    def command(self, ports, directory, fsync, segment_size):
+    def command(self, ports, directory, fsync, segment_size, disk):
         settings = [f"{name}.listen=127.0.0.1:{ports[name]}" for name in PROTOCOLS]
         settings += [f"journal.dir={directory}", f"journal.fsync={fsync}",
                      f"journal.segment_size={segment_size}",
                      f"gearman.handle_prefix={wire.HANDLE_PREFIX}",
-                     f"gearman.max_job_size={LARGEST_WORKLOAD}",
-                     f"http.max_body={LARGEST_WORKLOAD}"]
+                     f"beanstalk.max_job_size={disk.largest_body}",
+                     f"gearman.max_job_size={disk.largest_workload}",
+                     f"http.max_body={disk.largest_workload}", *disk.settings]
         return [self.path, "--config", os.devnull] + [
             word for setting in settings for word in ("--set", setting)]
 
@@ -57,7 +57,7 @@ class Beanstalkd:
     def __init__(self, path):
         self.path = path
 
-    def command(self, ports, directory, fsync, segment_size):
+    def command(self, ports, directory, fsync, segment_size, disk):
         sync = ["-F"] if fsync == "never" else ["-f", "0" if fsync == "always" else fsync]
         return [self.path, "-l", "127.0.0.1", "-p", str(ports["beanstalk"]), "-b", str(directory),
                 "-s", str(segment_size)] + sync
@@ -66,8 +66,8 @@ class Beanstalkd:
 class Broker:
     """Started and ended again and again in one directory."""
 
-    def __init__(self, kind, base):
-        self.kind = kind
+    def __init__(self, kind, base, disk):
+        self.kind, self.disk = kind, disk
         self.directory = pathlib.Path(base) / "journal"
         self.directory.mkdir()
         self.log = open(pathlib.Path(base) / "log", "ab")
@@ -78,8 +78,8 @@ class Broker:
     def spawn(self, fsync, segment_size):
         self.ports = {name: free_port() for name in PROTOCOLS}
         self.process = subprocess.Popen(
-            self.kind.command(self.ports, self.directory, fsync, segment_size),
-            stdout=self.log, stderr=self.log)
+            self.kind.command(self.ports, self.directory, fsync, segment_size, self.disk),
+            stdout=self.log, stderr=self.log, env=self.disk.environment(self.directory))
 
     def start(self, fsync, segment_size):
         """Returns how many seconds it takes until it answers."""
@@ -100,7 +100,12 @@ class Broker:
         except subprocess.TimeoutExpired:
             self.kill()
             return
-        raise Failure(f"the broker does not start: {self.last_words()}")
+        if not self.refused():
+            raise Failure(f"the broker does not start: {self.last_words()}")
+
+    def refused(self):
+        """Whether it has ended in good order, for a disk that fails."""
+        return self.disk.fails and self.process.returncode == 1
 
     def kill(self):
         self.process.kill()
@@ -114,7 +119,7 @@ class Broker:
         except subprocess.TimeoutExpired:
             self.kill()
             raise Failure("the broker does not stop") from None
-        if self.kind.speaks_all and code != 0:
+        if self.kind.speaks_all and code != 0 and not self.refused():
             raise Failure(f"the broker ends with {code}: {self.last_words()}")
 
     def last_words(self):
@@ -122,12 +127,13 @@ class Broker:
         return words.decode(errors="replace")
 
     def complaints(self):
-        """New lines of the log that say that something is wrong; a torn tail is not, after a
-        kill."""
+        """New lines of the log that say that something is wrong. A torn tail is not, after a
+        kill, nor that foreground jobs end with it, nor what is said of a disk that fails."""
         text = pathlib.Path(self.log.name).read_text(errors="replace")
         new, self.read_to = text[self.read_to:], len(text)
+        allowed = {"journal_torn", "jobs_lost", *self.disk.complaints}
         return [line for line in re.findall(COMPLAINT, new, re.MULTILINE)
-                if " journal_torn " not in line]
+                if allowed.isdisjoint(line.split())]
 
     def files(self):
         """The sizes of its files on the disk, set aside or used."""

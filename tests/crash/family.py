@@ -13,7 +13,6 @@ from gear_acts import GearActs
 from party import Party, Step, fitting
 from web_acts import WebActs
 
-CALM, FULL = 150, 350  # jobs of a family: below, it takes fewer away, above, more
 # What is begun, of 20: below the first number a put, then a reserve, then something about a job
 # that is held, and the rest about any.
 LUCK_CALM, LUCK_FULL = (8, 12, 17), (3, 8, 13)
@@ -44,7 +43,7 @@ class Family(GearActs, WebActs, Party):
         self.rng.choices(acts, weights)[0]()
 
     def is_full(self):
-        return len(self.book.live) > FULL
+        return len(self.book.live) > self.trial.disk.jobs[1]
 
     def any_tube(self):
         return self.rng.choice([*self.worked, *self.worked, self.aside])
@@ -79,7 +78,7 @@ class Family(GearActs, WebActs, Party):
             return Step(b"reserve-with-timeout 0\r\n", self.reserved)
         if luck < abouts and self.held:
             return self.about_held(taken)
-        if len(self.book.live) < CALM:
+        if len(self.book.live) < self.trial.disk.jobs[0]:
             return None
         return self.about_any(taken)
 
@@ -197,6 +196,8 @@ class Family(GearActs, WebActs, Party):
 
         def answered(answer):
             words, _ = answer
+            if self.trial.disk.fails and words != ["KICKED", str(len(kicks))]:
+                return None  # there was no room for all of them
             if words[0] != "KICKED" or expected not in (None, int(words[1])):
                 self.complain(f"{words} after a kick of {bound}, expected {expected}")
             return True

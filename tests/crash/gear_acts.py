@@ -96,8 +96,9 @@ class GearActs:
     def background(self, tube, key):
         band = self.rng.choice(list(wire.BACKGROUND))
         if self.rng.random() < 0.15:
-            band, moment = "normal", int(time.time()) + self.rng.randint(1, 40)
-            state = State(DELAYED, wire.PRIORITIES[band], due=moment)
+            band, seconds = "normal", self.rng.randint(1, 40)
+            state = State(DELAYED, wire.PRIORITIES[band], due=int(time.time()) + seconds)
+            moment = int(self.trial.disk.wall()) + seconds
             extra, kind = [b"%d" % moment], wire.SUBMIT_JOB_EPOCH
         else:
             state = State(READY, wire.PRIORITIES[band])

@@ -7,7 +7,7 @@ import time
 import typing
 
 import wire
-from book import LARGEST, UNANSWERED_SECONDS, Job
+from book import UNANSWERED_SECONDS, Job
 from wire import Lost, Odd
 
 BATCH_BYTES = 200000
@@ -17,7 +17,7 @@ BATCH_BYTES = 200000
 class Step:
     """One request: its bytes, what it changes where it is carried out, and who hears the answer.
 
-    `answered` returns whether it was carried out. One that is `silent` has no answer: it is known
+    `answered` returns whether it was carried out, None where nobody knows how much of it. One that is `silent` has no answer: it is known
     to be done when a later request of the same connection is, whose record stands behind it; such
     a request is a `barrier` where `answered` says so by returning BARRIER.
     """
@@ -79,8 +79,8 @@ class Party(threading.Thread):
         luck = self.rng.random()
         for share, most in ((0.7, 200), (0.9, 2000), (0.985, 16000), (0.998, 60000)):
             if luck < share:
-                return self.rng.randrange(most)
-        return LARGEST
+                return self.rng.randrange(min(most, self.trial.disk.largest_body))
+        return self.trial.disk.largest_body
 
     def exchange(self, stream, steps):
         """Sends the requests together and hears the answers."""
@@ -103,7 +103,8 @@ class Party(threading.Thread):
                 self.pass_barrier(time.time() - asked_at)
 
     def settle(self, step, happened, slack):
-        for job, state in step.changes:
+        """`happened` is None where only some of the changes may have."""
+        for job, state in step.changes if happened is not None else []:
             self.book.settle(job, state, bool(happened), slack)
 
     def pass_barrier(self, slack):

@@ -15,16 +15,19 @@ import time
 
 sys.dont_write_bytecode = True
 
+import wire
 from book import Book, Ids
 from broker import Beanstalkd, Broker, Failure, Tandem
 from check import Check, bytes_needed
 from crowd import Crowd
 from family import Family
+from faults import Faults, Good
 
 POLICIES = ("always", "50", "never")
-SEGMENT_SIZES = (262144, 262144, 1048576, 8388608)
 SHOWN = 20  # violations of a round
 JOIN_SECONDS = 60
+HEALTH_SECONDS = 20
+STARTS = 3  # that a disk may spoil
 MIB = 1 << 20
 
 
@@ -33,7 +36,7 @@ class Trial:
 
     def __init__(self, options, broker):
         self.options = options
-        self.broker = broker
+        self.broker, self.disk = broker, broker.disk
         self.rng = random.Random(options.seed)
         self.speaks_all = broker.kind.speaks_all
         self.lock = threading.Lock()
@@ -75,8 +78,8 @@ class Trial:
             if bad and self.options.stop:
                 break
         self.begin_round()
-        last_check, _ = self.restart("always", max(SEGMENT_SIZES))
-        last_check.run()
+        last_check, _ = self.restart("always", max(self.disk.segment_sizes))
+        self.run_check(last_check)
         self.broker.stop()
         self.hear_complaints()
         print("after the last one: " + self.verdict(), flush=True)
@@ -93,18 +96,57 @@ class Trial:
     def restart(self, fsync, segment_size):
         if self.options.save:
             self.broker.save(self.options.save)
-        replayed_for = self.broker.start(fsync, segment_size)
+        self.disk.begin_round()
+        replayed_for = self.start(fsync, segment_size)
+        self.disk.rest()
+        if self.disk.steps:
+            for book in self.books:
+                book.forget_times()
         return Check(self, self.books, self.rng), replayed_for
+
+    def start(self, fsync, segment_size):
+        """A disk that fails may keep the broker from starting, now and then."""
+        for _ in range(STARTS if self.disk.fails else 0):
+            try:
+                return self.broker.start(fsync, segment_size)
+            except Failure:
+                if not self.broker.refused():
+                    raise
+        self.disk.rest()
+        return self.broker.start(fsync, segment_size)
+
+    def run_check(self, check):
+        """When it takes jobs again: what has failed is not tried again at once."""
+        probes = list(self.probe()) if self.disk.fails else []
+        check.run()
+        for job_id in probes:
+            self.books[0].ids.take(job_id)
+
+    def probe(self):
+        """The ids of the jobs that were taken."""
+        bean, until = wire.Bean(self.port("beanstalk")), time.monotonic() + HEALTH_SECONDS
+        words = []
+        while words[:1] != ["INSERTED"] and time.monotonic() < until:
+            words, _ = bean.exchange(wire.put(0, 0, 60, b"healthy?"))
+            time.sleep(0.01)
+        if words[0] == "INSERTED":
+            bean.ask(f"delete {words[1]}")
+            yield int(words[1])
+        else:
+            self.complain(f"the broker does not recover: {words}")
+        bean.close()
 
     def run_round(self):
         self.begin_round()
         fsync = self.options.fsync or POLICIES[(self.round_number - 1) % len(POLICIES)]
-        segment_size = self.options.segment_size or self.rng.choice(SEGMENT_SIZES)
+        segment_size = self.options.segment_size or self.rng.choice(
+            self.disk.segment_sizes)
         check, replayed_for = self.restart(fsync, segment_size)
-        check.run()
+        self.run_check(check)
+        self.disk.rage()
         before = self.totals()
         ending, worked_for, requests = self.work()
-        disk, files = self.measure_disk()
+        space, files = self.measure_disk()
         accepted, ended = (now - then for now, then in zip(self.totals(), before))
         self.hear_complaints()
         between = self.sabotage(fsync, segment_size)
@@ -112,7 +154,7 @@ class Trial:
               f"replay={1000 * replayed_for:.0f}ms unanswered-but-done={check.happened}: "
               f"worked {worked_for:.1f} s, {requests} requests, {accepted} jobs accepted, "
               f"{ended} ended, {sum(len(book.live) for book in self.books)} live, "
-              f"{files} files {disk}, {ending}{between}; {self.verdict()}", flush=True)
+              f"{files} files {space}, {ending}{between}; {self.verdict()}", flush=True)
         return not self.violations
 
     def hear_complaints(self):
@@ -153,7 +195,7 @@ class Trial:
         sizes = self.broker.files()
         total, needed = sum(sizes), bytes_needed(self.books)
         bound = 3 * needed + 3 * self.segment_size
-        if self.speaks_all and total > bound:
+        if self.speaks_all and not self.disk.fails and total > bound:
             self.complain(f"{len(sizes)} files take {total} bytes: more than three times the "
                           f"{needed} of live jobs, and three files of {self.segment_size}")
         return f"{total / MIB:.1f} MiB of at most {bound / MIB:.1f}", len(sizes)
@@ -164,6 +206,8 @@ class Trial:
             self.cut = self.broker.cut(self.options.sabotage)
             return f", {self.cut} bytes cut"
         crashes = self.rng.choice([0, 0, 0, 1, 2])
+        if self.rng.random() < 0.5:
+            self.disk.rest()
         for _ in range(crashes):
             self.broker.start_and_kill(fsync, segment_size, self.rng.uniform(0, 0.05))
         return f" and {crashes} times more at its start" if crashes else ""
@@ -195,12 +239,19 @@ def parse_options():
     parser.add_argument("--sabotage", type=int, metavar="BYTES",
                         help="cut so many bytes off the journal after each round: exits with 0 "
                              "only if that is noticed")
+    parser.add_argument("--faults", metavar="LIBRARY", help="the disk fails: faults.c, built")
+    parser.add_argument("--clock-steps", action="store_true",
+                        help="with --faults: the wall clock is set between two starts")
     return parser.parse_args()
 
 
 def run(options, base):
     kind = Tandem(options.tandemd) if options.tandemd else Beanstalkd(options.beanstalkd)
-    broker = Broker(kind, base)
+    disk = Good()
+    if options.faults:
+        disk = Faults(options.faults, base, random.Random(f"{options.seed} faults"),
+                      options.clock_steps)
+    broker = Broker(kind, base, disk)
     trial = Trial(options, broker)
     try:
         bad = trial.run()

@@ -85,9 +85,12 @@ class Bean(Stream):
             return words, self.read(int(words[-1]) + 2)[:-2]
         return words, None
 
-    def ask(self, command):
-        self.send(command.encode() + b"\r\n")
+    def exchange(self, data):
+        self.send(data)
         return self.answer()
+
+    def ask(self, command):
+        return self.exchange(command.encode() + b"\r\n")
 
     def ask_all(self, commands, at_once=100):
         """The answer to each of the commands, in order."""

@@ -22,6 +22,8 @@ struct fake_disk {
     uint64_t budget;
     struct fake_fault faults[FAULTS_MAX];
     int fault_count;
+    unsigned storm_one_in; // 0: there is none
+    uint64_t storm_dice;
     unsigned long calls[FAKE_ANY + 1];
     char trace[TRACE_MAX];
     size_t trace_len;
@@ -143,6 +145,29 @@ static struct fate fate_of(struct fake_disk *disk, enum fake_op op, const struct
     UNREACHABLE();
 }
 
+// Whether one of so many calls comes to grief, and which of several ways it goes.
+static unsigned storm_roll(struct fake_disk *disk, unsigned sides)
+{
+    return (unsigned)((fake_dice(&disk->storm_dice) >> 32) % sides);
+}
+
+static struct fate fate_in_storm(struct fake_disk *disk, enum fake_op op)
+{
+    static const enum fake_effect ways[] = {FAKE_FAIL, FAKE_TEAR, FAKE_SHORT};
+    const struct fake_fault fault = {
+        .effect = ways[storm_roll(disk, op == FAKE_WRITE ? 3 : 2)],
+        .error = storm_roll(disk, 4) ? EIO : ENOSPC,
+    };
+
+    return fate_of(disk, op, &fault);
+}
+
+static bool storm_strikes(struct fake_disk *disk, enum fake_op op)
+{
+    return disk->storm_one_in > 0 && op != FAKE_LOCK && op != FAKE_LIST && op != FAKE_SIZE &&
+           op != FAKE_READ && storm_roll(disk, disk->storm_one_in) == 0;
+}
+
 // Counts the call. Each fault counts on its own.
 static struct fate call(struct fake_disk *disk, enum fake_op op)
 {
@@ -166,7 +191,7 @@ static struct fate call(struct fake_disk *disk, enum fake_op op)
             met = true;
         }
     }
-    return fate;
+    return !met && storm_strikes(disk, op) ? fate_in_storm(disk, op) : fate;
 }
 
 void fake_disk_fault(struct fake_disk *disk, const struct fake_fault *fault)
@@ -175,9 +200,16 @@ void fake_disk_fault(struct fake_disk *disk, const struct fake_fault *fault)
     disk->faults[disk->fault_count++] = *fault;
 }
 
+void fake_disk_storm(struct fake_disk *disk, unsigned one_in, uint64_t seed)
+{
+    disk->storm_one_in = one_in;
+    disk->storm_dice = seed | 1;
+}
+
 void fake_disk_heal(struct fake_disk *disk)
 {
     disk->fault_count = 0;
+    disk->storm_one_in = 0;
 }
 
 void fake_disk_set_budget(struct fake_disk *disk, uint64_t bytes)

@@ -68,7 +68,10 @@ struct fake_fault {
 
 // Sets a fault, beside those that are set already (8 at most).
 void fake_disk_fault(struct fake_disk *disk, const struct fake_fault *fault);
-// Takes all faults back.
+// From now on, beside the faults that are set, one of `one_in` calls that change something fails by
+// chance: writes are short, or torn, or fail, and all else fails. 0: none does.
+void fake_disk_storm(struct fake_disk *disk, unsigned one_in, uint64_t seed);
+// Takes all faults back, and ends a storm.
 void fake_disk_heal(struct fake_disk *disk);
 
 // Bytes that can be set aside in all files, UINT64_MAX at first. What is set aside stays so.

@@ -9,7 +9,8 @@
 
 struct fake_hand {
     const struct journal_io *io;
-    bool waits; // for fake_hand_run(), or for somebody who waits
+    bool waits;    // for fake_hand_run(), or for somebody who waits
+    uint64_t dice; // not 0, where it waits: each time that it is looked at, it may run by chance
     nsec_t takes_for;
     struct task *task;   /* private: not done yet */
     unsigned long count; // tasks done

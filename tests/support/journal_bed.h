@@ -164,5 +164,8 @@ void bed_expect_left(struct bed *bed, enum bed_end end, uint64_t seed);
 void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed);
 // The same as with bed_expect_opens().
 void bed_restart_anyhow(struct bed *bed, enum bed_end end, uint64_t seed);
+// The same on a disk where one of `one_in` calls fails while it starts (fake_disk_storm); where it
+// does not come up for that, again, and at last without.
+void bed_restart_in_storm(struct bed *bed, enum bed_end end, uint64_t seed, unsigned one_in);
 
 #endif

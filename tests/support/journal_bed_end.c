@@ -3,6 +3,9 @@
 
 #include "journal/journal_private.h"
 
+// How often a start may be refused in a storm.
+enum { STARTS = 3 };
+
 // The position up to which everything survives that end. What was reached has been written; what is
 // synced is told to nobody, but it is what survives the power where the policy is another one than
 // `always`.
@@ -91,16 +94,39 @@ void bed_restart_anyhow(struct bed *bed, enum bed_end end, uint64_t seed)
     }
 }
 
-void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed)
+// Where anything may fail, a broker may refuse to start, and leave what it leaves.
+static bool open_in_storm(struct bed *bed, unsigned one_in, uint64_t seed)
+{
+    bool opened = false;
+
+    for (int i = 0; one_in > 0 && i < STARTS && !opened; i++) {
+        fake_disk_storm(bed->disk, one_in, seed + (uint64_t)i);
+        opened = bed_open(bed);
+        if (!opened) {
+            fake_disk_kill(bed->disk);
+        }
+    }
+    fake_disk_heal(bed->disk);
+    return opened;
+}
+
+void bed_restart_in_storm(struct bed *bed, enum bed_end end, uint64_t seed, unsigned one_in)
 {
     uint64_t survives = bed_kept(bed, end);
     uint64_t ids = journal_reached(bed->journal);
 
     bed_abandon(bed);
     end_disk(bed->disk, end, seed);
-    expect_opened(bed, end, seed);
+    if (!open_in_storm(bed, one_in, seed)) {
+        expect_opened(bed, end, seed);
+    }
     if (bed->book) {
         book_expect(bed->book, bed->broker, survives, ids);
         book_begin(bed->book, bed->broker);
     }
+}
+
+void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed)
+{
+    bed_restart_in_storm(bed, end, seed, 0);
 }
