@@ -476,6 +476,7 @@ static void restart(struct game *g)
         oracle_expect_restarted(&g->o, g->s, stage_tape_play(&g->tape, g->s->now.wall), queue_names,
                                 true);
         stage_tape_begin(&g->tape);
+        g->o.stepped = false;
     }
 }
 

@@ -494,6 +494,7 @@ void oracle_tick(struct oracle *o, struct instant now)
 {
     struct oracle_job *due;
 
+    o->stepped = o->stepped || now.wall - o->now.wall != now.mono - o->now.mono;
     o->now = now;
     while ((due = delay_due(o, false)) != NULL || (due = delay_due(o, true)) != NULL) {
         model_ready(o, due);

@@ -54,6 +54,7 @@ struct oracle_job {
 
 struct oracle {
     struct instant now;
+    bool stepped;      // the wall clock was set since the records began that may be played
     uint64_t stamp;    // orders everything
     uint64_t timeouts; // leases that ended by time
     struct oracle_session sessions[ORACLE_SESSIONS];
