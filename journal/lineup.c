@@ -218,31 +218,35 @@ static size_t count_dropped(const struct replay *replay)
     return count;
 }
 
-// Takes out of the list what is not needed, and removes its files. (Where one cannot be removed,
-// it is in nobody's way.) Numbers only rise: the youngest segment that says anything says it.
+// Takes out of the list what is not needed. Numbers only rise: the youngest segment that says
+// anything says it.
 static bool drop(struct replay *replay)
 {
-    const struct journal_io *io = replay->journal->io;
     size_t place = replay->count;
-    size_t gone;
 
     while (place-- > 0 && replay->dropped == 0) {
         if (replay->found[place].headed && !find_dropped(replay, place)) {
             return false;
         }
     }
-    gone = count_dropped(replay);
-    for (size_t i = 0; i < gone; i++) {
+    replay->gone = count_dropped(replay);
+    replay->count -= replay->gone;
+    replay->found += replay->gone;
+    return true;
+}
+
+void lineup_remove_dropped(const struct replay *replay)
+{
+    const struct journal_io *io = replay->journal->io;
+
+    for (size_t i = replay->gone; i > 0; i--) {
         char name[SEGMENT_NAME_MAX];
 
-        segment_name(replay->found[i].number, name);
+        segment_name((replay->found - i)->number, name);
         if (io->remove(io->disk, name) != 0) {
             log_warn("journal_kept", log_string("file", name));
         }
     }
-    replay->count -= gone;
-    memmove(replay->found, replay->found + gone, replay->count * sizeof *replay->found);
-    return true;
 }
 
 //

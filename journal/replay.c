@@ -398,12 +398,15 @@ bool journal_replay(struct journal *journal, uint64_t *ids_end, bool *damaged,
     }
     replay.scan.pass_over = journal->settings.repair;
     if (lineup_make(&replay) && read_all(&replay)) {
+        lineup_remove_dropped(&replay);
         *ids_end = replay.ids_end;
         *damaged = replay.damaged;
         report(&replay, began_at);
         good = true;
     }
     scan_finish(&replay.scan);
-    free(replay.found);
+    if (replay.found) {
+        free(replay.found - replay.gone);
+    }
     return good;
 }

@@ -25,6 +25,7 @@ struct replay {
     struct scan scan;
     struct found *found; // in the order of their numbers
     size_t count;
+    size_t gone; // that stand before `found`: they are not needed
     size_t room;
     bool no_memory;    // while they were listed
     bool spare;        // a spare file is there
@@ -38,6 +39,11 @@ struct replay {
 
 // Finds the segments, and makes the row of those that are needed. False with the reason.
 bool lineup_make(struct replay *replay) MUST_USE;
+
+// Removes the files that are not needed, oldest first. When all is read and synced: what says that
+// they are not needed may have been in the system's memory only. (Where one cannot be removed, it
+// is in nobody's way.)
+void lineup_remove_dropped(const struct replay *replay);
 
 // The found segment behind that row's place; NULL where there is none of that number.
 struct found *lineup_find(struct replay *replay, uint64_t number);

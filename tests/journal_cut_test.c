@@ -2,6 +2,8 @@
 // The power is cut, or the process killed, at every call that the journal makes to the disk.
 #include "tests/support/journal_work.h"
 
+#include "journal/journal_private.h"
+
 static const nsec_t policies[] = {0, MSEC(700), NSEC_NEVER};
 enum { POLICIES = 3 };
 
@@ -129,6 +131,69 @@ static void an_old_segment_is_needed_until_its_copies_are_whole(void **state)
     }
 }
 
+//
+// A start that ends before it has synced what it read
+//
+
+// Whether a segment is empty, and what says so has been written, but not synced.
+static bool says_dropped(const struct bed *bed)
+{
+    const struct journal *journal = bed->journal;
+
+    return journal->segments.first > 2 && journal->removing &&
+           journal->reached >= journal->removable_at && journal->synced < journal->removable_at &&
+           journal->current->synced < journal->current->written;
+}
+
+static void finish(struct bed *bed, uint64_t id)
+{
+    assert_status(STATUS_OK, bed_take_id(bed, id));
+    assert_status(STATUS_OK, bed_complete(bed, id));
+}
+
+// Each segment has a job that stays for a while, and is written anew when the segment is emptied.
+static void work_until_dropped(struct bed *bed)
+{
+    uint64_t staying[12] = {0};
+
+    bed->hand.waits = true;
+    for (unsigned i = 0; i < 20000 && !says_dropped(bed); i++) {
+        uint64_t *stays = &staying[i / 20 % (3 + i / 1000 % 10)];
+
+        if (i % 20 == 0) {
+            if (*stays) {
+                finish(bed, *stays);
+            }
+            *stays = BED_PUT(bed, .queue = 1, .body_len = 2500);
+        } else if (i % 5 == 0) {
+            finish(bed, BED_PUT(bed, .body_len = 500 + i % 1999));
+        }
+        (void)fake_hand_run(&bed->hand);
+        bed_turn(bed);
+    }
+    assert_true(says_dropped(bed));
+}
+
+// The process is killed, and the power is cut while the next one starts: what it has read by then
+// is in the system's memory only, and that a segment is not needed is part of it.
+static void a_start_removes_nothing_before_it_has_synced_what_it_read(void **state)
+{
+    const struct fake_fault halt = {.op = FAKE_SYNC, .nth = 1, .effect = FAKE_HALT};
+    struct bed *bed = BED(.sync_every_for = SEC(3), .segment_size = 65536);
+
+    (void)state;
+    work_until_dropped(bed);
+    bed_abandon(bed);
+    bed->hand.waits = false;
+    fake_disk_kill(bed->disk);
+    fake_disk_fault(bed->disk, &halt);
+    assert_false(bed_open(bed));
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        bed_expect_left(bed, BED_CUT_LATE, seed);
+    }
+    bed_free(bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +201,7 @@ int main(void)
         cmocka_unit_test(a_start_that_is_cut_off_loses_nothing),
         cmocka_unit_test(an_old_segment_is_needed_until_its_copies_are_whole),
         cmocka_unit_test(a_torn_tail_is_cut_again_and_again),
+        cmocka_unit_test(a_start_removes_nothing_before_it_has_synced_what_it_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
