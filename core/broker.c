@@ -36,6 +36,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     list_init(&broker->long_news);
     list_init(&broker->closing);
     list_init(&broker->claims);
+    list_init(&broker->recorded);
     return broker;
 }
 

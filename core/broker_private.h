@@ -83,6 +83,9 @@ struct broker {
 
     struct tree due_queues[CLOCKS]; // by their first delay
     struct tree pauses;             // paused queues
+    struct list_node recorded;      // the same, by when the store marked them last
+    uint64_t paused;                // how many
+    uint64_t paused_names;          // bytes of their names
     struct tree alarms;             // sessions with a lease or a wait that ends
 };
 

@@ -19,6 +19,7 @@ struct tally {
     uint64_t subscriptions;
     uint64_t moments[CLOCKS];
     uint64_t pauses;
+    uint64_t paused;
     uint64_t alarms;
 };
 
@@ -225,6 +226,8 @@ static void check_queue_flags(struct tally *tally, const struct queue *queue)
     ENSURE(queue->kept || queue->holders || queue->subscriptions || queue->lingers ||
            queue_jobs(queue));
     ENSURE(!queue->lingers || queue->paused);
+    ENSURE(queue->paused == list_linked(&queue->recorded));
+    tally->paused += queue->paused;
     tally->working += queue_open(queue);
     tally->pauses += queue->resumes.at != NSEC_NEVER;
 }
@@ -430,6 +433,7 @@ void broker_check(const struct broker *broker)
     check_moments(&tally, &broker->due_queues[CLOCK_MONO], tally.moments[CLOCK_MONO]);
     check_moments(&tally, &broker->due_queues[CLOCK_WALL], tally.moments[CLOCK_WALL]);
     check_moments(&tally, &broker->pauses, tally.pauses);
+    ENSURE(tally.paused == broker->paused && tally.paused == list_length(&broker->recorded));
     check_moments(&tally, &broker->alarms, tally.alarms);
     check_open_queues(&tally);
     check_totals(&tally);

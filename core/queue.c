@@ -62,6 +62,7 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     list_init(&queue->opening);
     list_init(&queue->matching);
     list_init(&queue->nudging);
+    list_init(&queue->recorded);
     for (unsigned clock = 0; clock < CLOCKS; clock++) {
         queue->due[clock].at = NSEC_NEVER;
     }
@@ -72,9 +73,29 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     return queue;
 }
 
-void queue_free(struct broker *broker, struct queue *queue)
+static void leave_paused(struct broker *broker, struct queue *queue)
 {
     moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER, 0);
+    if (list_linked(&queue->recorded)) {
+        list_remove(&queue->recorded);
+        broker->paused--;
+        broker->paused_names -= queue->name_len;
+    }
+}
+
+static void join_paused(struct broker *broker, struct queue *queue, nsec_t until_at)
+{
+    moment_set(&broker->pauses, &queue->resumes, until_at, ++broker->last_pause);
+    if (!list_linked(&queue->recorded)) {
+        list_append(&broker->recorded, &queue->recorded);
+        broker->paused++;
+        broker->paused_names += queue->name_len;
+    }
+}
+
+void queue_free(struct broker *broker, struct queue *queue)
+{
+    leave_paused(broker, queue);
     list_remove(&queue->matching);
     list_remove(&queue->nudging);
     hash_remove(&broker->queues_by_name, &queue->by_name);
@@ -192,7 +213,7 @@ void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, n
 {
     queue->paused = true;
     queue->pause_for = pause_for;
-    moment_set(&broker->pauses, &queue->resumes, until_at, ++broker->last_pause);
+    join_paused(broker, queue, until_at);
     choice_review(broker, queue);
     list_remove(&queue->matching);
 }
@@ -202,7 +223,7 @@ void queue_resume(struct broker *broker, struct queue *queue)
     queue->paused = false;
     queue->lingers = false;
     queue->pause_for = 0;
-    moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER, 0);
+    leave_paused(broker, queue);
     choice_review(broker, queue);
     if (queue_open(queue)) {
         // Naps are nudged for what the waits leave over.

@@ -66,6 +66,7 @@ struct queue {
     struct list_node buried;
     struct moment due[CLOCKS]; // in broker->due_queues
     struct moment resumes;     // in broker->pauses, while paused
+    struct list_node recorded; // in broker->recorded, while paused
     nsec_t pause_for;
     uint64_t pauses;
     uint64_t opened; // when it became open, counted in openings

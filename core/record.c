@@ -70,7 +70,26 @@ uint32_t queue_mark(const struct queue *queue)
     return queue->mark;
 }
 
-void queue_set_mark(const struct queue *queue, uint32_t mark)
+void queue_set_mark(struct broker *broker, const struct queue *queue, uint32_t mark)
 {
-    ((struct queue *)(uintptr_t)queue)->mark = mark;
+    struct queue *marked = (struct queue *)(uintptr_t)queue;
+
+    marked->mark = mark;
+    if (list_linked(&marked->recorded)) {
+        list_remove(&marked->recorded);
+        list_append(&broker->recorded, &marked->recorded);
+    }
+}
+
+const struct queue *broker_pause_oldest(const struct broker *broker)
+{
+    struct list_node *node = list_first(&broker->recorded);
+
+    return node ? list_item(node, struct queue, recorded) : NULL;
+}
+
+void broker_pauses(const struct broker *broker, uint64_t *count, uint64_t *names)
+{
+    *count = broker->paused;
+    *names = broker->paused_names;
 }

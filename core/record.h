@@ -123,7 +123,12 @@ bool job_is_durable(const struct job *job);
 uint32_t job_mark(const struct job *job);
 void job_set_mark(const struct job *job, uint32_t mark);
 uint32_t queue_mark(const struct queue *queue);
-void queue_set_mark(const struct queue *queue, uint32_t mark);
+void queue_set_mark(struct broker *broker, const struct queue *queue, uint32_t mark);
+
+// The paused queue that was marked longest ago, NULL where none is paused.
+const struct queue *broker_pause_oldest(const struct broker *broker);
+// How many queues are paused, and the bytes of their names.
+void broker_pauses(const struct broker *broker, uint64_t *count, uint64_t *names);
 
 // The pause of the queue: what was asked for, and the moment of the wall clock at which it ends.
 // False where it is not paused.

@@ -271,7 +271,7 @@ static void info(const void *store, struct store_info *info)
         .migrated = journal->total_migrated,
         .file_max = journal->settings.segment_size,
         .bytes = ledger_on_disk(journal),
-        .live = journal->live + journal->promised + journal->paused,
+        .live = journal->live + journal->promised + ledger_paused(journal),
         .errors = journal->errors,
         .failing = journal->given_up || journal->full,
     };

@@ -6,11 +6,11 @@
 
 #include "journal/journal_private.h"
 
-// What one turn may do: so much, and more where the core appended much, so that compaction keeps
-// pace with any load; but no more than what takes a few milliseconds.
-enum { LOOK_LEAST = 512, LOOK_MOST = 2048, LOOKS_A_RECORD = 4, QUEUES_A_TURN = 256 };
-// The most where so much is appended that it falls behind: such turns are long by themselves.
-enum { LOOK_URGENT = 8192 };
+// What one turn may do: a little, so that it goes on when nothing is appended, and so much more
+// that of the oldest segment three times as many bytes are gone through as are appended. To free
+// what is not needed in a row that is twice as large as what lives, all of it has to be gone
+// through once; no more than what lives is appended meanwhile.
+enum { LOOK_LEAST = 512, LOOK_MOST = 131072, PACE = 3, PAUSES_A_TURN = 256 };
 #define COPY_LEAST ((uint64_t)64 * 1024)
 #define COPY_MOST ((uint64_t)1024 * 1024)
 // A row of very many small segments, as restarts leave, is shortened whatever it takes.
@@ -21,21 +21,24 @@ struct budget {
     uint64_t bytes;
 };
 
-static bool is_urgent(const struct journal *journal)
+bool compact_is_behind(const struct journal *journal)
 {
-    uint64_t live = journal->live + journal->paused;
+    uint64_t live = journal->live + ledger_paused(journal);
 
     return ledger_used(journal) > 2 * live + live / 2 + journal->settings.segment_size;
 }
 
 static struct budget budget_of(const struct journal *journal)
 {
-    struct budget budget = {LOOK_LEAST + LOOKS_A_RECORD * journal->records,
-                            COPY_LEAST + 2 * journal->appended};
-    uint64_t most = is_urgent(journal) ? LOOK_URGENT : LOOK_MOST;
+    const struct segment *oldest = journal->segments.list[0];
+    uint64_t due = PACE * journal->appended;
+    struct budget budget = {LOOK_LEAST + due * oldest->looks / (oldest->end + 1), COPY_LEAST + due};
 
-    budget.looks = budget.looks < most ? budget.looks : most;
-    budget.bytes = budget.bytes < COPY_MOST ? budget.bytes : COPY_MOST;
+    budget.looks = budget.looks < LOOK_MOST ? budget.looks : LOOK_MOST;
+    // Turns in which so much is appended that it falls behind are long by themselves.
+    if (budget.bytes > COPY_MOST && !compact_is_behind(journal)) {
+        budget.bytes = COPY_MOST;
+    }
     return budget;
 }
 
@@ -48,7 +51,7 @@ static bool too_many(const struct journal *journal, uint64_t used)
 // for it, and room for what is set aside. A full disk is no place to be generous.
 static bool is_wanted(const struct journal *journal)
 {
-    uint64_t live = journal->live + journal->paused;
+    uint64_t live = journal->live + ledger_paused(journal);
     uint64_t used = ledger_used(journal);
 
     return used > 2 * live + journal->settings.segment_size / 2 || too_many(journal, used) ||
@@ -115,42 +118,21 @@ static bool copy_jobs(struct journal *journal, struct budget *budget)
     return true;
 }
 
-static bool copy_pause(struct journal *journal, const struct queue *queue)
+// Those whose record the segment has are the ones that were recorded longest ago. False where the
+// turn's budget is spent, or there is no room.
+static bool copy_pauses(struct journal *journal)
 {
-    size_t size = codec_pause_size(queue_name(queue).len);
-    nsec_t pause_for;
-    nsec_t until_at;
+    const struct queue *queue;
 
-    if (!queue_describe_pause(journal->broker, queue, &pause_for, &until_at)) {
-        return true;
-    }
-    if (queue_mark(queue) == (uint32_t)journal->segments.first) {
-        if (!may_copy(journal, size)) {
+    for (unsigned i = 0; (queue = broker_pause_oldest(journal->broker)) &&
+                         queue_mark(queue) == (uint32_t)journal->segments.first;
+         i++) {
+        size_t size = codec_pause_size(queue_name(queue).len);
+
+        if (i == PAUSES_A_TURN || !may_copy(journal, size)) {
             return false;
         }
         (void)append_pause(journal, queue);
-    }
-    journal->compaction.paused += size;
-    return true;
-}
-
-// All queues are looked at; what pauses take in all is known anew then.
-static bool copy_pauses(struct journal *journal)
-{
-    struct compaction *at = &journal->compaction;
-
-    for (unsigned i = 0; journal->pauses; i++) {
-        uint32_t next = at->queue;
-        const struct queue *queue = broker_queue_next(journal->broker, &next);
-
-        if (!queue) {
-            journal->paused = at->paused;
-            return true;
-        }
-        if (i == QUEUES_A_TURN || !copy_pause(journal, queue)) {
-            return false;
-        }
-        at->queue = next;
     }
     return true;
 }
@@ -180,14 +162,10 @@ static bool is_unsound(const struct journal *journal)
 
 static void empty_oldest(struct journal *journal)
 {
-    struct compaction *at = &journal->compaction;
     struct budget budget = budget_of(journal);
 
-    if (at->pauses || copy_jobs(journal, &budget)) {
-        at->pauses = true;
-        if (copy_pauses(journal)) {
-            finish(journal);
-        }
+    if (copy_jobs(journal, &budget) && copy_pauses(journal)) {
+        finish(journal);
     }
 }
 
@@ -205,6 +183,14 @@ void compact_step(struct journal *journal)
     }
     journal->records = 0;
     journal->appended = 0;
+}
+
+bool compact_holds_back(const struct journal *journal)
+{
+    bool can = !journal->full && journal->compaction.wants == 0 && journal->care_error == 0 &&
+               journal->failing_at == NSEC_NEVER;
+
+    return can && (journal->segments.count > 1 || journal->removing) && compact_is_behind(journal);
 }
 
 bool compact_has_work(const struct journal *journal)

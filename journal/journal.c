@@ -328,7 +328,8 @@ enum journal_pressure journal_pressure(const struct journal *journal)
     if (journal->given_up) {
         return JOURNAL_EASY;
     }
-    if (pending > journal->settings.max_pending || room_overflows(journal)) {
+    if (pending > journal->settings.max_pending || room_overflows(journal) ||
+        compact_holds_back(journal)) {
         return JOURNAL_BEHIND;
     }
     return JOURNAL_EASY;

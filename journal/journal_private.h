@@ -29,11 +29,8 @@
 struct compaction {
     bool runs;
     bool blocked;    // there is no room to go on, for the present
-    bool pauses;     // all jobs are done with, now the pauses of queues
     size_t run;      // of the segment's ids
     uint64_t id;     // the next one to look at; 0: the run's first
-    uint32_t queue;  // cursor over queues
-    uint64_t paused; // bytes that their pauses take
     size_t wants;    // bytes of the record that it has no room for; 0: it has
     nsec_t retry_at; // the spare is not made larger for that before: the disk had no room
     bool told;       // ... and that was logged
@@ -67,7 +64,6 @@ struct journal {
     uint64_t reached;     // position up to which who waits may be told
     uint64_t synced;      // position up to which everything is synced
     uint64_t live;        // bytes of the full records of live jobs
-    uint64_t paused;      // of pauses, as compaction last found them
     uint64_t promised;    // bytes that live jobs may still need
     uint64_t used_before; // bytes that records take in all segments but the current one
     uint64_t ids_end;     // ids below it may be given out: that is kept
@@ -104,7 +100,6 @@ struct journal {
     bool opened;      // from now on the core appends
     bool closing;     // from now on everything is synced
     bool busy;        // the hand has `task`
-    bool pauses;      // there have been any
     bool care_is_due; // a batch has passed: care may come before the next
     bool full;        // the disk has no room for a spare
     bool given_up;    // submissions are refused until something succeeds
@@ -151,6 +146,8 @@ void ledger_move(struct journal *journal, struct segment *segment, const struct 
 // A job has just been buried, or is buried no more.
 void ledger_buried(struct journal *journal);
 void ledger_unburied(struct journal *journal);
+// Bytes that the pauses of queues take, at most.
+uint64_t ledger_paused(const struct journal *journal);
 void ledger_pause(struct journal *journal, struct segment *segment, const struct queue *queue);
 // The row is another than before, or segments in it that are written to no more end elsewhere.
 void ledger_count_row(struct journal *journal);
@@ -215,6 +212,10 @@ bool append_ids_short(const struct journal *journal);
 void compact_step(struct journal *journal);
 // Whether the next turn has something to do for it.
 bool compact_has_work(const struct journal *journal);
+// Whether the files are near to what they may take at most.
+bool compact_is_behind(const struct journal *journal);
+// Whether who submits had better wait until that is over: nothing is in its way.
+bool compact_holds_back(const struct journal *journal);
 
 //
 // Failing (fail.c)

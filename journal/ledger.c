@@ -58,8 +58,16 @@ void ledger_unburied(struct journal *journal)
 
 void ledger_pause(struct journal *journal, struct segment *segment, const struct queue *queue)
 {
-    queue_set_mark(queue, (uint32_t)segment->number);
-    journal->pauses = true;
+    queue_set_mark(journal->broker, queue, (uint32_t)segment->number);
+}
+
+uint64_t ledger_paused(const struct journal *journal)
+{
+    uint64_t count;
+    uint64_t names;
+
+    broker_pauses(journal->broker, &count, &names);
+    return count * (codec_pause_size(0) + 7) + names;
 }
 
 void ledger_count_row(struct journal *journal)

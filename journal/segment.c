@@ -10,7 +10,7 @@
 #include <string.h>
 
 // A run goes on over a gap of so many ids: looking one up that is not there costs less than a run.
-enum { RUN_GAP = 64 };
+enum { RUN_GAP = 16 };
 // The first room of a row, and of a segment's runs.
 enum { ROOM_FIRST = 8 };
 
@@ -85,12 +85,13 @@ bool segment_grow(struct segment *segment)
     return true;
 }
 
-static bool run_takes(struct id_run *run, uint64_t id)
+static bool run_takes(struct segment *segment, struct id_run *run, uint64_t id)
 {
     if (id < run->first || (id > run->last && id - run->last > RUN_GAP)) {
         return false;
     }
     if (id > run->last) {
+        segment->looks += id - run->last;
         run->last = id;
     }
     return true;
@@ -103,13 +104,14 @@ void segment_note_id(struct segment *segment, uint64_t id)
     // New jobs and those that compaction writes anew take turns, both in the order of their ids:
     // with a look at the last run only, each of them would be a run.
     for (size_t i = 0; i < 2 && i < count; i++) {
-        if (run_takes(&segment->runs[count - 1 - i], id)) {
+        if (run_takes(segment, &segment->runs[count - 1 - i], id)) {
             return;
         }
     }
     ENSURE(count < segment->run_room);
     segment->runs[count] = (struct id_run){.first = id, .last = id};
     segment->run_count = count + 1;
+    segment->looks++;
 }
 
 bool segments_grow(struct segments *segments)

@@ -43,6 +43,7 @@ struct segment {
     struct id_run *runs;
     size_t run_count;
     size_t run_room;
+    uint64_t looks; // ids in all runs
 };
 
 // The name of its file, and room for it. Numbers begin at 1.

@@ -499,7 +499,7 @@ static bool sync(struct journal *journal)
 
 static bool hand_over(struct journal *journal)
 {
-    bool cares = journal->care_is_due;
+    bool cares = journal->care_is_due || compact_is_behind(journal);
 
     if (journal_present(journal) < journal->retry_at) {
         return false;

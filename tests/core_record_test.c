@@ -368,7 +368,7 @@ static void marks_stay_with_their_jobs_and_queues(void **state)
     job = broker_find(s->broker, 1);
     assert_int_equal(queue_mark(stage_find(s, "q")), 0);
     job_set_mark(job, UINT32_MAX);
-    queue_set_mark(stage_find(s, "q"), UINT32_MAX - 1);
+    queue_set_mark(s->broker, stage_find(s, "q"), UINT32_MAX - 1);
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, act_release(w, 1, 7, SEC(5)));
     assert_int_equal(job_mark(job), UINT32_MAX);

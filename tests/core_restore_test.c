@@ -426,7 +426,7 @@ static void later_pause_takes_the_place_of_the_earlier(void **state)
                                                   STAGE_WALL_AT + SEC(60), &queue));
     assert_ptr_equal(queue, stage_find(s, "q"));
     assert_int_equal(queue_mark(queue), 0);
-    queue_set_mark(queue, 6);
+    queue_set_mark(s->broker, queue, 6);
     assert_int_equal(queue_mark(queue), 6);
     assert_status(STATUS_OK, broker_restore_pause(s->broker, SLICE("q"), 0, STAGE_WALL_AT, &queue));
     finish(s, 10);
