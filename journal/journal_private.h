@@ -180,8 +180,11 @@ struct segment *room_too_small(const struct journal *journal);
 uint64_t room_wanted(const struct journal *journal, const struct segment *segment);
 // Whether the spare has a segment's worth beside all promises.
 bool room_spare_suffices(const struct journal *journal);
-// What the spare should have: so much beside all promises, and some more, since these may grow
-// while it waits; more where compaction waits for a place for a job that is larger than a segment.
+// What a file is made with: so much beside all promises, and some more, since these may grow while
+// it waits.
+uint64_t room_file_size(const struct journal *journal);
+// What the spare should have: that, or more where compaction waits for a place for a job that is
+// larger than a segment. A disk that has no room for more is not full.
 uint64_t room_spare_size(const struct journal *journal);
 // Whether the spare has less than that job needs.
 bool room_spare_lacks_copy(const struct journal *journal);

@@ -163,12 +163,22 @@ bool room_spare_suffices(const struct journal *journal)
     return journal->spare->size >= journal->settings.segment_size + journal->promised;
 }
 
+static uint64_t with_promises(const struct journal *journal, uint64_t size)
+{
+    return size + journal->promised + journal->promised / 8;
+}
+
+uint64_t room_file_size(const struct journal *journal)
+{
+    return with_promises(journal, journal->settings.segment_size);
+}
+
 uint64_t room_spare_size(const struct journal *journal)
 {
     uint64_t size = journal->settings.segment_size;
     uint64_t copy = copy_needs(journal);
 
-    return (copy > size ? copy : size) + journal->promised + journal->promised / 8;
+    return with_promises(journal, copy > size ? copy : size);
 }
 
 bool room_spare_lacks_copy(const struct journal *journal)

@@ -309,7 +309,7 @@ static bool prepare(struct journal *journal)
     struct segment *segment = segment_new(0, turn_draw_salt(journal));
 
     journal->task =
-        (struct task){.kind = TASK_PREPARE, .segment = segment, .size = room_spare_size(journal)};
+        (struct task){.kind = TASK_PREPARE, .segment = segment, .size = room_file_size(journal)};
     return segment && give(journal);
 }
 
@@ -358,10 +358,11 @@ static bool fit_spare(struct journal *journal)
     bool lacks =
         room_spare_lacks_copy(journal) && journal->compaction.retry_at <= journal_present(journal);
 
-    if (!room_spare_suffices(journal) || lacks || journal->spare->size > size + size / 8) {
-        return resize(journal, journal->spare, size);
+    if (!room_spare_suffices(journal)) {
+        return resize(journal, journal->spare, room_file_size(journal));
     }
-    return false;
+    return (lacks || journal->spare->size > size + size / 8) &&
+           resize(journal, journal->spare, size);
 }
 
 // The current segment gives back what is set aside for promises that are no more.

@@ -185,6 +185,23 @@ static void where_a_large_job_cannot_be_copied_small_ones_go_on(void **state)
     bed_free(bed);
 }
 
+// The next file is as large as there is room for, though compaction waits for a larger one.
+static void a_large_job_that_cannot_be_copied_does_not_fill_the_disk(void **state)
+{
+    struct bed *bed = BED(.sync_every_for = 0, .segment_size = SMALL, .body_max = LARGE);
+
+    (void)state;
+    (void)put_large(bed);
+    traffic(bed, LARGE / 3000);
+    fake_disk_set_budget(bed->disk, fake_disk_used(bed->disk) + LARGE - SMALL);
+    for (int i = 0; i < 70; i++) {
+        traffic(bed, 1);
+        assert_false(bed_info(bed).failing);
+    }
+    bed_expect_survives_all(bed);
+    bed_free(bed);
+}
+
 // What a disk has left beside two files, it has for jobs.
 static void a_small_disk_takes_jobs_and_refuses_those_that_it_has_no_room_for(void **state)
 {
@@ -238,6 +255,7 @@ int main(void)
         cmocka_unit_test(large_jobs_that_come_and_go_leave_nothing),
         cmocka_unit_test(large_jobs_in_one_turn_are_all_kept),
         cmocka_unit_test(where_a_large_job_cannot_be_copied_small_ones_go_on),
+        cmocka_unit_test(a_large_job_that_cannot_be_copied_does_not_fill_the_disk),
         cmocka_unit_test(a_small_disk_takes_jobs_and_refuses_those_that_it_has_no_room_for),
         cmocka_unit_test(a_repair_writes_large_jobs_anew),
     };
