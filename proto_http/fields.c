@@ -176,12 +176,20 @@ static int on_headers_complete(http_parser *parser)
     return 1;
 }
 
+// To the parser, no bytes are the end of the input.
+static void parse(http_parser *parser, const char *from, const char *end)
+{
+    static const http_parser_settings settings = {.on_headers_complete = on_headers_complete};
+
+    if (from < end) {
+        (void)http_parser_execute(parser, &settings, from, (size_t)(end - from));
+    }
+}
+
 // It does not see the lines that say nothing, which it would not take.
 static bool parser_agrees(const struct web_head *head)
 {
-    static const http_parser_settings settings = {.on_headers_complete = on_headers_complete};
     const char *from = head->bytes.ptr;
-    const char *end = from + head->bytes.len;
     http_parser parser;
 
     http_parser_init(&parser, HTTP_REQUEST);
@@ -189,11 +197,11 @@ static bool parser_agrees(const struct web_head *head)
         const struct slice line = head->headers[i].value;
 
         if (head->headers[i].name.len == 0) {
-            (void)http_parser_execute(&parser, &settings, from, (size_t)(line.ptr - from));
-            from = line.ptr + line.len + 2;
+            parse(&parser, from, line.ptr);
+            from = slice_end(line) + 2;
         }
     }
-    (void)http_parser_execute(&parser, &settings, from, (size_t)(end - from));
+    parse(&parser, from, slice_end(head->bytes));
     return HTTP_PARSER_ERRNO(&parser) == HPE_PAUSED;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HELD "Host: localhost\r\n"
 #define BACKGROUND "X-Gearman-Background: true\r\n"
 
 // A submission with these headers is refused, and the answer names the one that is wrong.
@@ -352,6 +353,24 @@ static void a_header_whose_name_is_no_token_means_nothing(void **state)
     stays(t->a, answered(t->a, 200));
 }
 
+static void odd_headers_may_follow_one_another(void **state)
+{
+    static const char *const heads[] = {
+        "GET /f?x HTTP/1.1\r\n\"a\": b\r\n(c): d\r\n{e}: f\r\n" HELD "\r\n",
+        "GET /f?x HTTP/1.1\r\n" HELD "\"a\": b\r\n(c): d\r\n\r\n",
+        "GET /f?x HTTP/1.1\r\n" HELD "@: b\r\nX-Gearman-Priority: low\r\n@: b\r\n@: b\r\n\r\n"};
+    struct web *t = *state;
+
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        struct peer *peer = peer_new(t->rig);
+
+        waits(peer, slice_of(heads[i], strlen(heads[i])));
+        assert_int_equal(http_jobs(t), 1);
+        peer_free(peer);
+        assert_int_equal(http_jobs(t), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +395,7 @@ int main(void)
         HTTP(headers_that_mean_nothing_here_are_passed_over),
         HTTP(headers_of_a_background_job_go_together),
         HTTP(a_header_whose_name_is_no_token_means_nothing),
+        HTTP(odd_headers_may_follow_one_another),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
