@@ -267,13 +267,30 @@ void output_hold(struct output *out, uint64_t position)
     }
 }
 
+// Moves the first bytes of `more` to the last span of `out`, where they all fit: else each of many
+// short outputs would keep a span of its own.
+static void output_take_in(struct output *out, struct output *more)
+{
+    const struct output_span *tail = out->tail;
+    struct output_span *span = more->head;
+    size_t len = span ? span->end - span->start : 0;
+
+    if (!span || !tail || span_has_blobs(span) || len > tail->limit - tail->end) {
+        return;
+    }
+    output_write(out, slice_of(span->bytes + span->start, len));
+    more->pending -= len;
+    more->head = span->next;
+    span_give_back(more->pool, span);
+}
+
 void output_append(struct output *out, struct output *more)
 {
     for (size_t i = 0; i < OUTPUT_GATES; i++) {
         output_hold(out, more->gates[i].position);
-        more->gates[i] = (struct output_gate){0};
     }
     out->failed = out->failed || more->failed;
+    output_take_in(out, more);
     if (more->head) {
         if (out->tail) {
             out->tail->next = more->head;
@@ -282,8 +299,8 @@ void output_append(struct output *out, struct output *more)
         }
         out->tail = more->tail;
         out->pending += more->pending;
-        output_init(more, more->pool);
     }
+    output_init(more, more->pool);
 }
 
 size_t output_pending(const struct output *out)

@@ -4,9 +4,10 @@
 
 // What is to be sent to one peer, in order: bytes that were copied in, and references to blobs, so
 // that a large body is sent without being copied. A front-end appends, the host takes pieces off
-// the front as the peer accepts them. Memory follows what is pending: at most one span is not full,
-// and spans come from a slab, which gives what nothing is in any more back to the system. Both
-// sides of that border use this, which is why it lives in the core; it knows no socket.
+// the front as the peer accepts them. Memory follows what is pending: a span is begun where what
+// comes next does not fit into the one before, and spans come from a slab, which gives what nothing
+// is in any more back to the system. Both sides of that border use this, which is why it lives in
+// the core; it knows no socket.
 //
 // Appending can fail for memory. The output then remembers it, drops what follows and owns up in
 // output_failed(): the host closes such a connection, since a reply with a hole is worse than none.

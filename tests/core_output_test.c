@@ -282,6 +282,36 @@ static void append_of_nothing_carries_its_gate(void **state)
     expect(&bench->out, "b");
 }
 
+// Of small outputs that are put together, each takes no span of its own, nor do those that do not
+// fill their last one.
+static void what_is_appended_shares_spans(void **state)
+{
+    static const size_t lens[] = {1, 100, 1500, OUTPUT_CHUNK + 1, 3 * OUTPUT_CHUNK - 1};
+    static char bytes[3 * OUTPUT_CHUNK];
+    struct bench *bench = *state;
+    struct slice spans[1000];
+
+    for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
+        for (int count = 0; count < 100; count++) {
+            struct output more;
+
+            memset(bytes, 'a' + count % 26, lens[i]);
+            output_init(&more, &bench->pool);
+            output_write(&more, slice_of(bytes, lens[i]));
+            output_append(&bench->out, &more);
+            assert_int_equal(output_pending(&more), 0);
+        }
+        assert_int_equal(output_pending(&bench->out), 100 * lens[i]);
+        assert_in_range(output_peek(&bench->out, spans, 1000), 1,
+                        2 * 100 * lens[i] / OUTPUT_CHUNK + 1);
+        for (int count = 0; count < 100; count++) {
+            assert_int_equal(output_peek(&bench->out, spans, 1), 1);
+            assert_int_equal(*spans[0].ptr, 'a' + count % 26);
+            output_consume(&bench->out, lens[i]);
+        }
+    }
+}
+
 static void clear_forgets_the_gates(void **state)
 {
     struct bench *bench = *state;
@@ -312,6 +342,7 @@ int main(void)
         BENCH(spans_are_cut_where_a_gate_stands),
         BENCH(append_carries_what_is_waited_for),
         BENCH(append_of_nothing_carries_its_gate),
+        BENCH(what_is_appended_shares_spans),
         BENCH(clear_forgets_the_gates),
     };
 
