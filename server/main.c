@@ -33,13 +33,14 @@ static void keep_large_blocks_apart(void)
     (void)mallopt(M_ARENA_MAX, 1);
 }
 
-// The journal's thread may come back any moment to what it was lent: nothing of that is freed.
-static _Noreturn void leave(struct server *server, struct log_output *log)
+// The journal's thread may come back any moment to what it was lent, the log included: nothing of
+// that is freed.
+static _Noreturn void leave(struct server *server)
 {
     server_leave(server);
     log_warn("stopped", log_string("version", TANDEM_VERSION),
              log_string("why", "while the journal was being opened: the disk does not answer"));
-    log_output_close(log);
+    log_drain();
     _exit(0);
 }
 
@@ -70,7 +71,7 @@ static enum fault serve(struct settings *settings, const struct settings_source 
     keep_large_blocks_apart();
     fault = server_open(&server, &start, &why);
     if (fault == FAULT_NONE && server_hangs(&server)) {
-        leave(&server, &log);
+        leave(&server);
     }
     if (fault == FAULT_NONE && server_is_up(&server)) {
         log_info("started", log_string("version", TANDEM_VERSION),
