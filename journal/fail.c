@@ -12,6 +12,9 @@
 
 #define RETRY_FIRST (100 * NSEC_PER_MSEC)
 #define RETRY_MOST NSEC_PER_SEC
+// How much longer than for a batch the disk may take for a file that is made, resized or removed,
+// times settings.fail_for: that is slow on a good disk, too.
+enum { CARE_LONGER = 5 };
 
 bool fail_make_fresh(struct journal *journal)
 {
@@ -173,22 +176,27 @@ bool fail_take_spare(struct journal *journal)
     return true;
 }
 
-// Since when somebody waits for the disk, who should have been told long ago.
-static nsec_t stuck_at(const struct journal *journal)
+// When the hand has been too long at what it does; NSEC_NEVER where it does nothing.
+static nsec_t hand_due_at(const struct journal *journal)
 {
-    nsec_t at = journal->failing_at;
+    bool writes = journal->task.kind == TASK_WRITE || journal->task.kind == TASK_SYNC;
 
-    if (batch_empty(&journal->writing) && batch_empty(&journal->gathering)) {
+    if (!journal->busy) {
         return NSEC_NEVER;
     }
-    return journal->busy && journal->begun_at < at ? journal->begun_at : at;
+    return nsec_add(journal->begun_at, journal->settings.fail_for * (writes ? 1 : 1 + CARE_LONGER));
 }
 
 nsec_t fail_due_at(const struct journal *journal)
 {
-    nsec_t at = journal->given_up ? NSEC_NEVER : stuck_at(journal);
+    nsec_t hand_at = hand_due_at(journal);
+    nsec_t at = nsec_add(journal->failing_at, journal->settings.fail_for);
 
-    return at == NSEC_NEVER ? at : nsec_add(at, journal->settings.fail_for);
+    // Nobody waits, or has been given up already.
+    if (journal->given_up || (batch_empty(&journal->writing) && batch_empty(&journal->gathering))) {
+        return NSEC_NEVER;
+    }
+    return hand_at < at ? hand_at : at;
 }
 
 void fail_review(struct journal *journal)

@@ -272,12 +272,31 @@ static bool run_resize(struct task *task, const struct journal_io *io)
     return true;
 }
 
+static void shorten(const struct task *task, const struct journal_io *io)
+{
+    char name[SEGMENT_NAME_MAX];
+    uint64_t size;
+    int file;
+
+    segment_name(task->segment->number, name);
+    if (io->open(io->disk, name, JOURNAL_OPEN_READ, &file) == 0) {
+        if (io->size(io->disk, file, &size) == 0 && size > task->size) {
+            (void)io->truncate(io->disk, file, task->size);
+        }
+        io->close(io->disk, file);
+    }
+}
+
 static bool run_remove(struct task *task, const struct journal_io *io)
 {
     char name[SEGMENT_NAME_MAX];
     char aside[SEGMENT_NAME_MAX];
     int error;
 
+    if (task->size > 0) {
+        shorten(task, io);
+        return true;
+    }
     segment_name(task->segment->number, name);
     segment_aside_name(task->segment->number, aside);
     // What was lost with a damaged file may still be of use to somebody.

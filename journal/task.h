@@ -26,9 +26,10 @@ enum task_kind {
     TASK_PREPARE, // makes the spare file, `size` bytes set aside: segment->file, ->size
     TASK_RESIZE,  // `segment` has `size` bytes set aside now; more or fewer. segment->size, which
                   // the loop goes on to look at, is for the loop to change
-    TASK_REMOVE, // the file of `segment`, which is closed; a damaged one is only given another name
-    TASK_KEEP    // `about`, in the file of that name. It may take until the directory is synced for
-                 // something else that a power cut does not undo it
+    TASK_REMOVE,  // the file of `segment`, which is closed; a damaged one is only given another
+                  // name. With `size`, the file is only made that short, if that can be done
+    TASK_KEEP // `about`, in the file of that name. It may take until the directory is synced for
+              // something else that a power cut does not undo it
 };
 
 struct task {

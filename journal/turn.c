@@ -18,6 +18,8 @@ enum { GATHER_SHARE = 5 };
 #define GATHER_LEAST (300 * NSEC_PER_MSEC / 1000)
 // How long to wait before a failed piece of care is tried again.
 #define CARE_RETRY NSEC_PER_SEC
+// So much of a file is given back in one go: that may take long, and batches have to wait.
+#define REMOVE_STEP ((uint64_t)32 * 1024 * 1024)
 
 uint64_t turn_draw_salt(struct journal *journal)
 {
@@ -175,8 +177,11 @@ static void prepared(struct journal *journal)
 
 static void removed(struct journal *journal)
 {
-    segment_free(journal->removing);
-    journal->removing = NULL;
+    journal->removing->size = journal->task.size;
+    if (journal->task.size == 0) {
+        segment_free(journal->removing);
+        journal->removing = NULL;
+    }
     // There may be room for what was refused.
     journal->care_at = 0;
 }
@@ -377,6 +382,8 @@ static bool fit_current(struct journal *journal)
 
 static bool remove_oldest(struct journal *journal)
 {
+    uint64_t size;
+
     if (!journal->removing || journal->reached < journal->removable_at) {
         return false;
     }
@@ -384,7 +391,10 @@ static bool remove_oldest(struct journal *journal)
     if (journal->synced < journal->removable_at) {
         return give_sync(journal, turn_written_last(journal));
     }
-    journal->task = (struct task){.kind = TASK_REMOVE, .segment = journal->removing};
+    size = journal->removing->damaged ? 0 : journal->removing->size;
+    journal->task = (struct task){.kind = TASK_REMOVE,
+                                  .segment = journal->removing,
+                                  .size = size > REMOVE_STEP ? size - REMOVE_STEP : 0};
     return give(journal);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // A disk that fails or hangs: who is told what, and when; and what holds back those who submit.
 #include "journal/codec.h"
+#include "journal/journal_private.h"
 #include "tests/support/journal_bed.h"
 
 #include <errno.h>
@@ -149,6 +150,79 @@ static void who_waits_for_a_disk_that_hangs_is_given_up_in_time(void **state)
     bed_free(bed);
 }
 
+// Until the hand is to remove a file, which is said to have so many bytes; 0: as many as it has.
+static void work_until_removed(struct bed *bed, uint64_t size)
+{
+    struct journal *journal = bed->journal;
+
+    bed->hand.waits = true;
+    for (int i = 0; i < 1000 && !(journal->busy && journal->task.kind == TASK_REMOVE); i++) {
+        (void)fake_hand_run(&bed->hand);
+        (void)bed_cancel(bed, BED_PUT(bed, .body_len = 2900));
+        if (journal->removing && size > 0) {
+            journal->removing->size = size;
+        }
+        bed_turn(bed);
+    }
+    assert_true(journal->busy && journal->task.kind == TASK_REMOVE);
+}
+
+static void a_file_that_is_slow_to_go_gives_nobody_up(void **state)
+{
+    struct bed *bed = bed_at_rest(0);
+    uint64_t held;
+
+    (void)state;
+    work_until_removed(bed, 0);
+    assert_true(BED_PUT(bed, .body_len = 50) > 0);
+    bed_pass(bed, SEC(20));
+    assert_int_equal(bed->gave_up, 0);
+    assert_true(BED_PUT(bed, .body_len = 50) > 0);
+    bed->hand.waits = false;
+    assert_true(fake_hand_run(&bed->hand));
+    (void)bed_turns(bed);
+    assert_true(bed_acknowledged(bed));
+    // A disk that never comes back to it is broken.
+    held = bed_take(bed);
+    work_until_removed(bed, 0);
+    bed_pass(bed, SEC(31));
+    expect_given_up(bed, held);
+    bed->hand.waits = false;
+    assert_true(fake_hand_run(&bed->hand));
+    expect_recovered(bed);
+    bed_free(bed);
+}
+
+// While it goes, others are told.
+static void a_large_file_goes_in_steps(void **state)
+{
+    struct bed *bed = bed_at_rest(0);
+    const struct segment *goes;
+    unsigned steps = 0;
+
+    (void)state;
+    work_until_removed(bed, (uint64_t)100 << 20);
+    for (goes = bed->journal->removing; bed->journal->removing == goes; steps++) {
+        assert_int_equal(bed->journal->task.kind, TASK_REMOVE);
+        assert_true(fake_hand_run(&bed->hand));
+        bed_turn(bed);
+        if (bed->journal->task.kind != TASK_REMOVE) {
+            uint64_t reached = bed->reached;
+
+            assert_true(BED_PUT(bed, .body_len = 50) > 0);
+            assert_true(fake_hand_run(&bed->hand));
+            bed_turn(bed);
+            assert_true(bed->reached > reached);
+        }
+    }
+    assert_int_equal(steps, 4);
+    bed->hand.waits = false;
+    (void)fake_hand_run(&bed->hand);
+    (void)bed_turns(bed);
+    bed_expect_survives_all(bed);
+    bed_free(bed);
+}
+
 static void nobody_is_given_up_where_nobody_waits(void **state)
 {
     struct bed *bed = bed_at_rest(0);
@@ -291,6 +365,8 @@ int main(void)
         cmocka_unit_test(what_was_written_is_written_anew_when_its_sync_fails),
         cmocka_unit_test(who_waits_for_a_failing_disk_is_given_up_in_time),
         cmocka_unit_test(who_waits_for_a_disk_that_hangs_is_given_up_in_time),
+        cmocka_unit_test(a_file_that_is_slow_to_go_gives_nobody_up),
+        cmocka_unit_test(a_large_file_goes_in_steps),
         cmocka_unit_test(nobody_is_given_up_where_nobody_waits),
         cmocka_unit_test(each_time_is_told_once),
         cmocka_unit_test(submitters_are_held_back_while_much_waits_for_the_disk),
