@@ -121,18 +121,23 @@ static void give_up_pause(struct broker *broker, struct queue *queue)
     }
 }
 
-void queue_vanish_if_idle(struct broker *broker, struct queue *queue)
+static APART void vanish(struct broker *broker, struct queue *queue)
 {
-    if (queue->kept || queue->lingers || queue->holders > 0 || queue->subscriptions > 0 ||
-        queue_jobs(queue) > 0 || broker->restoring) {
-        return;
-    }
     if (queue->paused) {
         give_up_pause(broker, queue);
     }
     if (!queue->lingers) {
         queue_free(broker, queue);
     }
+}
+
+void queue_vanish_if_idle(struct broker *broker, struct queue *queue)
+{
+    if (queue->kept || queue->lingers || queue->holders > 0 || queue->subscriptions > 0 ||
+        queue_jobs(queue) > 0 || broker->restoring) {
+        return;
+    }
+    vanish(broker, queue);
 }
 
 enum status broker_queue_hold(struct broker *broker, struct slice name, struct queue **queue)

@@ -405,12 +405,11 @@ static void tell_long_news(struct broker *broker, unsigned *budget)
     }
 }
 
-void interest_tell_all(struct broker *broker, unsigned *budget)
+static APART void tell_both(struct broker *broker, unsigned *budget)
 {
     unsigned half = *budget / 2;
     unsigned other_half = *budget - half;
 
-    broker->encoded = 0;
     // What one of them leaves is the other's.
     tell_news(broker, &half);
     other_half += half;
@@ -418,4 +417,15 @@ void interest_tell_all(struct broker *broker, unsigned *budget)
     tell_long_news(broker, &other_half);
     tell_news(broker, &other_half);
     *budget = other_half;
+}
+
+void interest_tell_all(struct broker *broker, unsigned *budget)
+{
+    broker->encoded = 0;
+    if (list_empty(&broker->long_news)) {
+        tell_news(broker, budget);
+    }
+    if (!list_empty(&broker->long_news)) {
+        tell_both(broker, budget);
+    }
 }

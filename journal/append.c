@@ -206,12 +206,9 @@ static uint64_t append(void *store, const struct record *record)
     return unheard ? 0 : journal->gathering.position;
 }
 
-void append_ids(struct journal *journal)
+static APART void ask_for_ids(struct journal *journal, bool held, bool asks)
 {
-    uint64_t next = broker_next_id(journal->broker);
     uint64_t end = journal->ids_asked;
-    bool held = append_ids_short(journal);
-    bool asks = end < next + journal->ids_ahead / 2;
     char *to;
 
     // The disk is slower than ids go: more are kept at a time.
@@ -219,15 +216,25 @@ void append_ids(struct journal *journal)
         journal->ids_ahead *= 2;
     }
     if (asks) {
+        uint64_t next = broker_next_id(journal->broker);
+
         end = (next + IDS_BLOCK / 2) / IDS_BLOCK * IDS_BLOCK + journal->ids_ahead;
-    } else if (!held || !batch_empty(&journal->gathering)) {
-        return;
     }
     to = room_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
     // Without memory it is asked for at the end of the next turn.
     if (to) {
         codec_put_number(to, CODEC_IDS, end);
         journal->ids_asked = end;
+    }
+}
+
+void append_ids(struct journal *journal)
+{
+    bool held = append_ids_short(journal);
+    bool asks = journal->ids_asked < broker_next_id(journal->broker) + journal->ids_ahead / 2;
+
+    if (asks || (held && batch_empty(&journal->gathering))) {
+        ask_for_ids(journal, held, asks);
     }
 }
 

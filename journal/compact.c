@@ -23,8 +23,12 @@ struct budget {
 
 bool compact_is_behind(const struct journal *journal)
 {
-    uint64_t live = journal->live + ledger_paused(journal);
+    uint64_t live;
 
+    if (journal->segments.count == 1 && !journal->removing) {
+        return false;
+    }
+    live = journal->live + ledger_paused(journal);
     return ledger_used(journal) > 2 * live + live / 2 + journal->settings.segment_size;
 }
 
@@ -190,7 +194,7 @@ bool compact_holds_back(const struct journal *journal)
     bool can = !journal->full && journal->compaction.wants == 0 && journal->care_error == 0 &&
                journal->failing_at == NSEC_NEVER;
 
-    return can && (journal->segments.count > 1 || journal->removing) && compact_is_behind(journal);
+    return can && compact_is_behind(journal);
 }
 
 bool compact_has_work(const struct journal *journal)

@@ -72,7 +72,8 @@ struct journal {
     uint64_t ids_ahead;   // how many are asked for at a time
 
     struct about about; // as the file of that name says; its host is known before it says anything
-    nsec_t quiet_at;    // when what was synced last is to be proved; NSEC_NEVER: it need not be
+    struct about next_about; // what it is to say
+    nsec_t quiet_at; // when what was synced last is to be proved; NSEC_NEVER: it need not be
 
     struct compaction compaction;
     uint64_t appended; // bytes that the core appended since compaction had its turn

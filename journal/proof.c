@@ -50,8 +50,12 @@ bool proof_is_all(const struct batch *batch)
 
 bool proof_next_about(struct journal *journal, struct about *about)
 {
-    const struct segment *last = turn_written_last(journal);
+    const struct segment *last;
 
+    if (journal->current->number <= journal->about.youngest) {
+        return false;
+    }
+    last = turn_written_last(journal);
     if (!last || last->number <= journal->about.youngest) {
         return false;
     }

@@ -309,7 +309,7 @@ static bool run_remove(struct task *task, const struct journal_io *io)
 
 static bool run_keep(struct task *task, const struct journal_io *io)
 {
-    int error = about_save(&task->about, io);
+    int error = about_save(task->about, io);
 
     return error == 0 || task_fail(task, error, "write " ABOUT_NAME, task->segment);
 }

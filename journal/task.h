@@ -37,9 +37,9 @@ struct task {
     bool sync;
     struct segment *segment;
     struct batch *batch;
-    struct segment *before; // WRITE: the segment that was written to until now; NULL for none
-    struct about about;     // KEEP
-    uint64_t size;          // WRITE: so many zeros may be written ahead; otherwise as said above
+    struct segment *before;    // WRITE: the segment that was written to until now; NULL for none
+    const struct about *about; // KEEP
+    uint64_t size;             // WRITE: so many zeros may be written ahead; otherwise as said above
     // The outcome.
     int error;           // 0, or an errno value
     const char *failed;  // what it was that failed: "write", "sync" ...; static; NULL: nothing

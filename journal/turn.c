@@ -299,7 +299,7 @@ static void take_in(struct journal *journal)
         removed(journal);
         return;
     case TASK_KEEP:
-        journal->about = journal->task.about;
+        journal->about = journal->next_about;
         return;
     }
     UNREACHABLE();
@@ -400,12 +400,11 @@ static bool remove_oldest(struct journal *journal)
 
 static bool keep_about(struct journal *journal)
 {
-    struct about about;
-
-    if (!proof_next_about(journal, &about)) {
+    if (!proof_next_about(journal, &journal->next_about)) {
         return false;
     }
-    journal->task = (struct task){.kind = TASK_KEEP, .segment = journal->current, .about = about};
+    journal->task = (struct task){
+        .kind = TASK_KEEP, .segment = journal->current, .about = &journal->next_about};
     return give(journal);
 }
 
