@@ -77,14 +77,14 @@ static void ids_that_follow_each_other_share_a_run(void **state)
     struct segment *segment = segment_at(1, 0);
 
     (void)state;
-    for (uint64_t id = 100; id < 5000; id += 64) {
+    for (uint64_t id = 100; id < 5000; id += 16) {
         note(segment, id);
     }
     note(segment, 100);
     assert_int_equal(segment->run_count, 1);
     assert_int_equal(segment->runs[0].first, 100);
-    assert_int_equal(segment->runs[0].last, 100 + 76 * 64);
-    note(segment, 100 + 76 * 64 + 65);
+    assert_int_equal(segment->runs[0].last, 100 + 306 * 16);
+    note(segment, 100 + 306 * 16 + 17);
     assert_int_equal(segment->run_count, 2);
     note(segment, 3);
     assert_int_equal(segment->run_count, 3);
