@@ -4,9 +4,10 @@
 import os
 import re
 import sys
+import struct
 import tempfile
 
-from read_journal import Damage, read
+from read_journal import CHANGE, START, Damage, crc32c, read
 
 LINE = re.compile(r"^    [0-9a-f]{4} ((?: [0-9a-f]{2})+)$", re.MULTILINE)
 
@@ -14,6 +15,14 @@ LINE = re.compile(r"^    [0-9a-f]{4} ((?: [0-9a-f]{2})+)$", re.MULTILINE)
 def expect(condition, what):
     if not condition:
         sys.exit(what)
+
+
+def record(kind, data, salt, at):
+    """A record of that type, as it stands at that offset."""
+    head = struct.pack("<IBBH", len(data), kind, 0, 0)
+    data += bytes(-len(data) % 8)
+    head = struct.pack("<I", crc32c(data, (salt >> 32) ^ at // 8)) + head
+    return struct.pack("<I", crc32c(head, (salt & 0xFFFFFFFF) ^ at // 8)) + head + data
 
 
 def main():
@@ -37,6 +46,12 @@ def main():
                 expect(not read(directory, 0).jobs and at >= 72, f"byte {at} is not checked")
             except Damage:
                 expect(at < 72, f"byte {at} is damage")
+        # The type that came last.
+        change = CHANGE.pack(1, 1 << 60, 1024, 3, 0, 2, 2)
+        with open(path, "wb") as file:
+            file.write(example + record(START, change, 0x9E3779B97F4A7C15, len(example)))
+        job = read(directory, 0).jobs[1]
+        expect((job["state"], job["delay"], job["releases"]) == ("delayed", 3, 0), "another start")
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ class Segment:
         head_sum, data_sum, length, kind, zero, zeros = RECORD.unpack_from(self.bytes, at)
         size = (HEAD + length + 7) // 8 * 8
         place = (at // 8) & 0xFFFFFFFF
-        if not 1 <= kind <= 10 or zero or zeros or at + size > end:
+        if not JOB <= kind <= START or zero or zeros or at + size > end:
             return None
         if crc32c(self.bytes[at + 4:at + 16], (self.salt & 0xFFFFFFFF) ^ place) != head_sum:
             return None
