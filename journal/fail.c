@@ -192,8 +192,14 @@ nsec_t fail_due_at(const struct journal *journal)
     nsec_t hand_at = hand_due_at(journal);
     nsec_t at = nsec_add(journal->failing_at, journal->settings.fail_for);
 
-    // Nobody waits, or has been given up already.
-    if (journal->given_up || (batch_empty(&journal->writing) && batch_empty(&journal->gathering))) {
+    // From now on only jobs that are not kept are taken, and there may be no more ids for these.
+    if (journal->given_up) {
+        return append_ids_short(journal)
+                   ? nsec_add(journal->given_up_at, journal->settings.fail_for)
+                   : NSEC_NEVER;
+    }
+    // Nobody waits.
+    if (batch_empty(&journal->writing) && batch_empty(&journal->gathering)) {
         return NSEC_NEVER;
     }
     return hand_at < at ? hand_at : at;
@@ -201,12 +207,16 @@ nsec_t fail_due_at(const struct journal *journal)
 
 void fail_review(struct journal *journal)
 {
-    if (fail_due_at(journal) <= journal_present(journal)) {
-        journal->given_up = true;
-        journal->gave_up = true;
+    if (fail_due_at(journal) > journal_present(journal)) {
+        return;
+    }
+    if (!journal->given_up) {
         log_error("journal_given_up", log_number("records", (int64_t)(journal->writing.records +
                                                                       journal->gathering.records)));
     }
+    journal->given_up = true;
+    journal->gave_up = true;
+    journal->given_up_at = journal_present(journal);
 }
 
 bool journal_gave_up(struct journal *journal)

@@ -79,9 +79,10 @@ struct journal {
     uint64_t appended; // bytes that the core appended since compaction had its turn
     uint64_t records;  // the same, records
 
-    nsec_t failing_at; // since when nothing can be written; NSEC_NEVER: all is well
-    nsec_t retry_at;   // nothing is tried before
-    nsec_t care_at;    // no care before; it failed
+    nsec_t failing_at;  // since when nothing can be written; NSEC_NEVER: all is well
+    nsec_t retry_at;    // nothing is tried before
+    nsec_t care_at;     // no care before; it failed
+    nsec_t given_up_at; // when those who waited were given up last
 
     nsec_t dirty_at;       // since when something written is not synced; NSEC_NEVER: all is
     nsec_t written_at;     // when the last batch was done, by settings.now
@@ -239,7 +240,8 @@ static inline bool fail_make_room(struct journal *journal)
 {
     return journal->fresh || fail_make_fresh(journal);
 }
-// When those who wait are given up; NSEC_NEVER where all is well. And does it, when it is time.
+// When those who wait are given up, once more perhaps; NSEC_NEVER where nobody is. And does it,
+// when it is time.
 nsec_t fail_due_at(const struct journal *journal);
 void fail_review(struct journal *journal);
 

@@ -3,6 +3,8 @@
 // policy: who was told of an id before a power cut must not see it again behind it.
 #include "tests/support/journal_bed.h"
 
+#include <errno.h>
+
 static const nsec_t policies[] = {0, MSEC(200), SEC(3000), NSEC_NEVER};
 enum { POLICIES = 4 };
 
@@ -114,12 +116,44 @@ static void a_slow_disk_holds_ids_back_only_at_first(void **state)
     bed_free(bed);
 }
 
+// The disk is broken for good: jobs that are not kept go on as long as there are ids, and then who
+// waits for one is given up as others are, again and again.
+static void nobody_waits_for_ids_of_a_broken_disk(void **state)
+{
+    const struct fake_fault fault = {
+        .op = FAKE_ANY, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
+    struct bed *bed = BED(.sync_every_for = 0, .no_book = true);
+    uint64_t last;
+
+    (void)state;
+    (void)bed_turns(bed);
+    fake_disk_fault(bed->disk, &fault);
+    assert_true(BED_PUT(bed, .body_len = 50) > 0);
+    bed_pass(bed, SEC(6));
+    assert_int_equal(bed->gave_up, 1);
+    assert_int_equal(use_ids(bed, 1000, &last), 0);
+    bed_pass(bed, SEC(20));
+    assert_int_equal(bed->gave_up, 1);
+    for (int i = 0; i < 3; i++) {
+        unsigned before = bed->gave_up;
+
+        assert_true(use_ids(bed, 70000, &last) > journal_reached(bed->journal));
+        bed_pass(bed, SEC(6));
+        assert_true(bed->gave_up > before);
+    }
+    fake_disk_heal(bed->disk);
+    bed_pass(bed, SEC(3));
+    assert_true(use_ids(bed, 1000, &last) <= journal_reached(bed->journal));
+    bed_free(bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_beyond_what_is_synced_are_not_told),
         cmocka_unit_test(who_waits_for_an_id_is_told_in_the_end),
         cmocka_unit_test(a_slow_disk_holds_ids_back_only_at_first),
+        cmocka_unit_test(nobody_waits_for_ids_of_a_broken_disk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
