@@ -429,8 +429,9 @@ enum status broker_report(struct session *session, uint64_t id,
 // session may not report about is left alone.
 void broker_data_lost(struct session *session, uint64_t id);
 
-// Whether so much is still to be told, of a job that the session may report about, or of all jobs,
-// that it should report no more before broker_settle() has caught up: watches may be very many.
+// Whether so much is still to be told, of a job that the session may report about, or of all jobs
+// that take as long to tell, that it should report no more before broker_settle() has caught up:
+// watches may be very many.
 bool broker_report_waits(const struct session *session, uint64_t id);
 
 //

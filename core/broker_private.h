@@ -75,7 +75,7 @@ struct broker {
     struct list_node notices;   // sessions that are to be told
     struct list_node news;      // events that are still to be told, in their order
     struct list_node long_news; // those that take long, in turn
-    uint64_t untold;            // how many
+    uint64_t untold[2];         // how many: of jobs that are not set aside, and that are
     struct list_node closing;   // closed sessions that are not taken apart yet
 
     struct list_node claims;     // restored jobs that held a name (their namesakes' rings)

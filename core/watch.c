@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-// So often an event is told before others have their turn, if its job has so many watches.
+// So often an event is told before those of other jobs have their turn.
 #define TELLINGS_AT_ONCE (BROKER_SLICE / 8)
 
 static void news_init(struct interest *interest, struct news *event)
@@ -45,12 +45,21 @@ static struct news *first_event(const struct interest *interest)
     return node ? list_item(node, struct news, in_interest) : NULL;
 }
 
+static void set_aside(struct interest *interest, bool aside)
+{
+    uint64_t *untold = interest->broker->untold;
+
+    untold[interest->aside] -= interest->untold;
+    untold[aside] += interest->untold;
+    interest->aside = aside;
+}
+
 // The first event of an interest that was set aside has its turn behind those of others.
 static void queue_aside(struct interest *interest)
 {
     struct news *first = first_event(interest);
 
-    interest->aside = first != NULL;
+    set_aside(interest, first != NULL);
     if (first) {
         list_remove(&first->in_broker);
         list_append(&interest->broker->long_news, &first->in_broker);
@@ -71,7 +80,7 @@ static void add_event(struct news *event)
     }
     if (!list_linked(&event->in_interest)) {
         interest->untold++;
-        broker->untold++;
+        broker->untold[interest->aside]++;
     }
     list_remove(&event->in_interest);
     list_append(&interest->events, &event->in_interest);
@@ -162,8 +171,10 @@ static bool is_embedded(const struct news *event)
 // The event has been told to all.
 static void event_done(struct news *event)
 {
-    event->interest->untold--;
-    event->interest->broker->untold--;
+    struct interest *interest = event->interest;
+
+    interest->untold--;
+    interest->broker->untold[interest->aside]--;
     list_remove(&event->in_interest);
     list_remove(&event->in_broker);
     blob_unref(event->what.data);
@@ -346,8 +357,9 @@ static bool tell_watches(struct news *event, unsigned *budget)
     return true;
 }
 
-// The event, which is its interest's first, has been told to all.
-static void told_to_all(struct news *event)
+// The event, which is its interest's first, has been told to all; if that took a whole turn, the
+// next one waits for another.
+static void told_to_all(struct news *event, bool took_turn)
 {
     struct interest *interest = event->interest;
 
@@ -356,7 +368,7 @@ static void told_to_all(struct news *event)
         return;
     }
     event_done(event);
-    if (interest->aside) {
+    if (interest->aside || took_turn) {
         queue_aside(interest);
     }
 }
@@ -375,7 +387,7 @@ static bool tell_in_turn(struct news *event, unsigned *budget)
     *budget -= turn - left;
     pay(interest->broker, budget);
     if (done) {
-        told_to_all(event);
+        told_to_all(event, turn == TELLINGS_AT_ONCE && left == 0);
     } else if (turn == TELLINGS_AT_ONCE) {
         queue_aside(interest);
     }

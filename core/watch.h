@@ -6,10 +6,11 @@
 //
 // The watches of a job, its last progress and the events that are still to be told form its
 // interest. Events of one job are told in the order in which they happened, each to every watch of
-// the job that was there then. So are those of different jobs, but that one with very many watches
-// is set aside: the events of such jobs are told beside the others, a few tellings of each in turn.
-// The final event is embedded, so that the end of a job needs no memory; when the job goes, its
-// interest lives on by itself until everybody has been told.
+// the job that was there then. So are those of different jobs, but that one which takes long to
+// tell, for very many watches or long events, is set aside: the events of such jobs are told beside
+// the others, a few tellings of each in turn. The final event is embedded, so that the end of a
+// job needs no memory; when the job goes, its interest lives on by itself until everybody has been
+// told.
 
 #include "core/broker.h"
 #include "core/list.h"

@@ -118,7 +118,8 @@ bool broker_report_waits(const struct session *session, uint64_t id)
     const struct interest *interest = job ? job_interest(job) : NULL;
 
     return interest && interest->count > 0 &&
-           (interest_untold(interest) >= BROKER_SLICE || session->broker->untold >= BROKER_SLICE);
+           (interest_untold(interest) >= BROKER_SLICE ||
+            session->broker->untold[interest->aside] >= BROKER_SLICE);
 }
 
 // Only where others may see it: nobody can join a job that has nothing out of the ordinary.

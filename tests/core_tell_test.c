@@ -15,6 +15,7 @@ struct listener {
     uint64_t job;
     uint64_t heard; // how many events
     uint64_t last;  // the number that the worker gave the last part; 0: none yet
+    size_t encodes; // bytes at each event
     bool over;
 };
 
@@ -54,6 +55,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     assert_true(hall->settling && listener && !listener->over);
     assert_int_equal(event->job_id, listener->job);
     listener->heard++;
+    broker_encoded(hall->broker, listener->encodes);
     if (event->kind == JOB_EVENT_COMPLETE) {
         listener->over = true;
     } else {
@@ -239,6 +241,77 @@ static void new_events_do_not_hold_up_those_that_take_long(void **state)
     free(crowd);
 }
 
+static void long_events_of_one_job_do_not_hold_up_the_results_of_others(void **state)
+{
+    struct hall hall;
+    struct listener reader;
+    struct listener other;
+    uint64_t id;
+
+    (void)state;
+    open_hall(&hall);
+    (void)listen(&hall, "long", &reader);
+    (void)listen(&hall, "other", &other);
+    reader.encodes = (size_t)BROKER_SLICE * ENCODED_AT_ONCE;
+    id = take(&hall);
+    for (uint64_t number = 1; number <= 100; number++) {
+        say(&hall, id, number);
+    }
+    assert_status(STATUS_OK, broker_complete(hall.worker, id, NULL));
+    assert_status(STATUS_OK, broker_complete(hall.worker, take(&hall), NULL));
+    assert_true(settle(&hall));
+    assert_true(settle(&hall));
+    assert_true(other.over);
+    assert_in_range(reader.heard, 1, 4);
+    broker_check(hall.broker);
+    while (settle(&hall)) {
+    }
+    assert_int_equal(reader.heard, 101);
+    close_hall(&hall);
+}
+
+static void report_where_allowed(struct hall *hall, struct listener *crowds[], uint64_t numbers[],
+                                 size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!broker_report_waits(hall->worker, crowds[i]->job)) {
+            say(hall, crowds[i]->job, ++numbers[i]);
+        }
+    }
+}
+
+// Of each of these jobs, one report is told to all before the next one is taken.
+static void reports_to_many_crowds_do_not_hold_back_those_of_others(void **state)
+{
+    static struct listener *crowds[BROKER_SLICE];
+    uint64_t numbers[BROKER_SLICE] = {0};
+    struct hall hall;
+    struct listener other;
+    unsigned held = 0;
+    uint64_t id;
+
+    (void)state;
+    open_hall(&hall);
+    (void)listen(&hall, "other", &other);
+    id = take(&hall);
+    for (int i = 0; i < BROKER_SLICE; i++) {
+        const char key[] = {(char)('a' + i % 16), (char)('a' + i / 16), '\0'};
+
+        crowds[i] = listen_often(&hall, key, BROKER_SLICE);
+        (void)take(&hall);
+    }
+    for (int turn = 0; turn < BROKER_SLICE; turn++) {
+        report_where_allowed(&hall, crowds, numbers, BROKER_SLICE);
+        held += broker_report_waits(hall.worker, id);
+        assert_true(settle(&hall));
+    }
+    assert_in_range(held, 1, BROKER_SLICE / 2);
+    close_hall(&hall);
+    for (size_t i = 0; i < BROKER_SLICE; i++) {
+        free(crowds[i]);
+    }
+}
+
 //
 // By chance: jobs with many watches and with few, and whatever comes of them
 //
@@ -348,6 +421,8 @@ int main(void)
         cmocka_unit_test(very_many_watches_of_one_job_do_not_hold_up_the_results_of_others),
         cmocka_unit_test(jobs_with_very_many_watches_advance_side_by_side),
         cmocka_unit_test(new_events_do_not_hold_up_those_that_take_long),
+        cmocka_unit_test(long_events_of_one_job_do_not_hold_up_the_results_of_others),
+        cmocka_unit_test(reports_to_many_crowds_do_not_hold_back_those_of_others),
         cmocka_unit_test(each_watch_is_told_all_in_order_whatever_happens_beside_it),
     };
 
