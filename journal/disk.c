@@ -315,38 +315,18 @@ static int parent_sync(char *path)
     return error;
 }
 
-// One directory of a path whose parents are there.
-static int make_one(char *path)
-{
-    if (mkdir(path, 0700) != 0) {
-        return errno == EEXIST ? 0 : errno;
-    }
-    return parent_sync(path);
-}
-
-// Makes the directories that are missing, the last one included. Slashes at the end are cut off.
-static int make_all(char *path)
+// Makes the directory, in one that is there. Slashes at the end are cut off.
+static int make_directory(char *path)
 {
     size_t len = strlen(path);
 
     while (len > 1 && path[len - 1] == '/') {
         path[--len] = '\0';
     }
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        struct stat st;
-        int error = 0;
-
-        *slash = '\0';
-        // Only what is missing is asked for: a parent that may not be written to is no hindrance.
-        if (stat(path, &st) != 0) {
-            error = errno == ENOENT ? make_one(path) : errno;
-        }
-        *slash = '/';
-        if (error) {
-            return error;
-        }
+    if (mkdir(path, 0700) != 0) {
+        return errno == EEXIST ? 0 : errno;
     }
-    return make_one(path);
+    return parent_sync(path);
 }
 
 static int directory_open(const char *path, int *directory)
@@ -363,7 +343,7 @@ static int directory_open(const char *path, int *directory)
     if (!copy) {
         return ENOMEM;
     }
-    error = make_all(copy);
+    error = make_directory(copy);
     free(copy);
     if (error) {
         return error;

@@ -60,7 +60,7 @@ struct journal_io {
     int (*sync_directory)(void *disk);
 };
 
-// A directory of the file system. It is made where it is missing (mode 0700, with its parents);
+// A directory of the file system. It is made where it is missing (mode 0700) in one that is there;
 // files have mode 0600. 0 or an errno value; `io` can be used until journal_disk_close().
 int journal_disk_open(struct journal_io *io, const char *path) MUST_USE;
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define SECONDS_MAX 86400
-// How much of a wrong origin a message shows.
-#define ORIGIN_SHOWN 128
+// How much of a wrong word a message shows.
+#define WORD_SHOWN 128
 
 static const struct option options[] = {
     {.name = "max_body",
@@ -121,8 +121,26 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
-// As a browser says it: `scheme://host`, perhaps a port, and no path; `null` of a page that has
-// none. Anything else would be that of no page.
+// Whether one of the bytes is in the word.
+static bool has_any(struct slice word, const char *bytes)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        if (strchr(bytes, word.ptr[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the word begins and ends so.
+static bool is_framed(struct slice word, struct slice head, struct slice tail)
+{
+    return word.len >= head.len + tail.len && web_same_word(slice_of(word.ptr, head.len), head) &&
+           slice_equal(slice_from(word, word.len - tail.len), tail);
+}
+
+// As a browser says it: `scheme://host`, perhaps a port, but not the one that the scheme has
+// anyway, and no path; `null` of a page that has none. Anything else would be that of no page.
 static bool is_origin(struct slice origin)
 {
     const char *end = origin.ptr + origin.len;
@@ -132,7 +150,9 @@ static bool is_origin(struct slice origin)
         return true;
     }
     return colon && colon > origin.ptr && end - colon > 3 && memcmp(colon, "://", 3) == 0 &&
-           !memchr(colon + 3, '/', (size_t)(end - colon) - 3);
+           !has_any(slice_of(colon + 3, (size_t)(end - colon) - 3), "/*?#@") &&
+           !is_framed(origin, SLICE("http://"), SLICE(":80")) &&
+           !is_framed(origin, SLICE("https://"), SLICE(":443"));
 }
 
 static bool check_origins(const char *origins, struct frontend_reason *why)
@@ -144,7 +164,24 @@ static bool check_origins(const char *origins, struct frontend_reason *why)
         if (!is_origin(origin)) {
             (void)snprintf(why->text, sizeof why->text,
                            "cors_origins: `%.*s` is not an origin, such as https://app.example",
-                           origin.len < ORIGIN_SHOWN ? (int)origin.len : ORIGIN_SHOWN, origin.ptr);
+                           origin.len < WORD_SHOWN ? (int)origin.len : WORD_SHOWN, origin.ptr);
+            return false;
+        }
+    }
+    return true;
+}
+
+// A Host is compared without its port, and with a whole name.
+static bool check_hosts(const char *hosts, struct frontend_reason *why)
+{
+    struct slice list = slice_of(hosts, strlen(hosts));
+    struct slice host;
+
+    while (web_list_next(&list, &host)) {
+        if (has_any(host, *host.ptr == '[' ? "*/@" : "*/@:")) {
+            (void)snprintf(why->text, sizeof why->text,
+                           "hosts: `%.*s` is not a name alone, such as app.example",
+                           host.len < WORD_SHOWN ? (int)host.len : WORD_SHOWN, host.ptr);
             return false;
         }
     }
@@ -156,7 +193,7 @@ static bool check(const void *settings, struct frontend_reason *why)
     const struct web_options *ours = settings;
     struct web_tokens *tokens;
 
-    if (!check_origins(ours->cors_origins, why)) {
+    if (!check_origins(ours->cors_origins, why) || !check_hosts(ours->hosts, why)) {
         return false;
     }
     if (!*ours->tokens) {

@@ -176,6 +176,29 @@ bool place_find(struct place *place, const char *path, bool follow, struct compl
     return true;
 }
 
+// Whether we may take a file under this name. A second name may be a way to any of root's files.
+static bool is_our_only(const struct stat *st, struct complaint *why)
+{
+    if (geteuid() == 0 && S_ISREG(st->st_mode) && st->st_nlink > 1) {
+        complaint_set(why, "the file has a second name, which may be that of any file");
+        return false;
+    }
+    return true;
+}
+
+bool place_look(const struct place *place, struct stat *st, struct complaint *why)
+{
+    if (fstatat(place->dir, place->name, st, place->is_magic ? 0 : AT_SYMLINK_NOFOLLOW) != 0) {
+        *st = (struct stat){.st_mode = 0};
+        return true;
+    }
+    if (S_ISLNK(st->st_mode)) {
+        complaint_set(why, "%s", strerror(ELOOP));
+        return false;
+    }
+    return is_our_only(st, why);
+}
+
 int place_open(const struct place *place, int flags, mode_t mode, bool *made, struct complaint *why)
 {
     int safe = flags | O_CLOEXEC | (place->is_magic ? 0 : O_NOFOLLOW);
@@ -193,8 +216,7 @@ int place_open(const struct place *place, int flags, mode_t mode, bool *made, st
         complaint_set(why, "%s", strerror(errno));
         return -1;
     }
-    if (geteuid() == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1) {
-        complaint_set(why, "the file has a second name, which may be that of any file");
+    if (fstat(fd, &st) == 0 && !is_our_only(&st, why)) {
         (void)close(fd);
         return -1;
     }

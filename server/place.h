@@ -12,6 +12,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct place {
@@ -29,6 +30,10 @@ bool place_find(struct place *place, const char *path, bool follow, struct compl
 // root, since a second one might be a way to any of root's files. -1 with the reason in `why`.
 int place_open(const struct place *place, int flags, mode_t mode, bool *made,
                struct complaint *why) MUST_USE;
+
+// What a start would find at the place, with a mode of 0 where there is nothing. False with the
+// reason in `why` where place_open() would take nothing there.
+bool place_look(const struct place *place, struct stat *st, struct complaint *why) MUST_USE;
 
 // A place that is not open is allowed.
 void place_close(struct place *place);

@@ -3,8 +3,8 @@
 #define TANDEM_SERVER_PREFLIGHT_H
 
 // What --check-config looks at beyond the settings themselves: whether a start would find the user
-// and the directories that they name. It makes and changes nothing. What it may not look into, such
-// as a directory in another user's, counts as good.
+// and the directories that they name, and could take the files that are there. It makes and changes
+// nothing. What it may not look into, such as a directory in another user's, counts as good.
 
 #include "server/settings.h"
 

@@ -46,6 +46,11 @@ static void check_refuses_what_is_not_there(void **state)
         {"http.cors_origins=https://a.example/", "`https://a.example/` is not an origin"},
         {"http.cors_origins=://a", "`://a` is not an origin"},
         {"http.cors_origins=https:/a", "`https:/a` is not an origin"},
+        {"http.cors_origins=https://*.example", "`https://*.example` is not an origin"},
+        {"http.cors_origins=https://a.example:443", "`https://a.example:443` is not an origin"},
+        {"http.cors_origins=http://a.example:80", "`http://a.example:80` is not an origin"},
+        {"http.hosts=a.example b.example:8080", "hosts: `b.example:8080` is not a name alone"},
+        {"http.hosts=*", "hosts: `*` is not a name alone"},
         {"gearman.handle_prefix=a b", "[gearman] handle_prefix: a handle has no blanks"},
     };
     struct den *den = *state;
@@ -73,12 +78,53 @@ static void check_takes_what_a_start_would_make(void **state)
     expect_checked(den, "server.log_file=log", NULL);
     expect_checked(den, "server.user=root", NULL);
     expect_checked(den, "http.cors_origins=*", NULL);
-    expect_checked(den, "http.cors_origins=null https://a.example:1 moz-extension://x-1", NULL);
+    expect_checked(den, "http.cors_origins=null https://a.example:80 moz-extension://x-1", NULL);
+    expect_checked(den, "http.hosts=a.example, [::1], b_c", NULL);
     // It has made none of it.
     assert_int_equal(access(den->journal, F_OK), -1);
     assert_int_equal(access(den->log, F_OK), -1);
     assert_int_equal(access(den->pid, F_OK), -1);
     assert_int_equal(access(den->socket, F_OK), -1);
+}
+
+// The same words say it that a start would have.
+static void check_and_start_refuse(struct den *den, const char *key, const char *path,
+                                   const char *words)
+{
+    char setting[SETTING_MAX];
+
+    (void)snprintf(setting, sizeof setting, "%s%s", key, path);
+    expect_checked(den, setting, words);
+    PROCESS_START(&den->process, ANY_PORT, "--set", setting);
+    process_expect_exit(&den->process, 1, "");
+}
+
+static void check_refuses_what_a_start_would_not_take(void **state)
+{
+    struct den *den = *state;
+
+    assert_int_equal(mkfifo(den->config, 0600), 0);
+    check_and_start_refuse(den, "server.pid_file=", den->config, "there is something else");
+    check_and_start_refuse(den, "http.listen=unix:", den->config, "there is something else");
+    assert_int_equal(symlink("/nonexistent/a", den->socket), 0);
+    check_and_start_refuse(den, "server.log_file=", den->socket, "No such file");
+    check_and_start_refuse(den, "server.pid_file=", den->socket, "symbolic links");
+    check_and_start_refuse(den, "journal.dir=", den->socket, "No such file");
+    check_and_start_refuse(den, "journal.dir=", "/nonexistent/a/", "No such file");
+}
+
+// To root alone, a second name matters.
+static void check_refuses_what_root_would_not_take(void **state)
+{
+    struct den *den = *state;
+
+    if (geteuid() != 0) {
+        skip();
+    }
+    write_file(den->pid, "");
+    assert_int_equal(link(den->pid, den->log), 0);
+    check_and_start_refuse(den, "server.pid_file=", den->pid, "second name");
+    check_and_start_refuse(den, "server.log_file=", den->log, "second name");
 }
 
 static void start_without_its_tokens_names_the_file_and_the_line(void **state)
@@ -159,6 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DEN_TEST(check_refuses_what_is_not_there),
         DEN_TEST(check_takes_what_a_start_would_make),
+        DEN_TEST(check_refuses_what_a_start_would_not_take),
+        DEN_TEST(check_refuses_what_root_would_not_take),
         DEN_TEST(start_without_its_tokens_names_the_file_and_the_line),
         DEN_TEST(tokens_are_not_waited_for),
         DEN_TEST(hup_with_bad_tokens_changes_nothing),
