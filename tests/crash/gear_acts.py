@@ -205,8 +205,12 @@ class GearActs:
 def joined(job, wanted):
     """The state after a submission that wants `wanted` joined the job; None: as it was."""
     state = job.state
-    if state.kind != DELAYED or state.loose:
+    if state.kind != DELAYED:
         return None
+    if state.loose:
+        # It may start earlier now: nobody knows when it would have, or whether it has.
+        due = min(state.due, wanted.due or time.time())
+        return dataclasses.replace(state, delay=None, due=due, slack=state.slack + state.due - due)
     if wanted.kind == READY:
         return State(READY, state.pri)
     if wanted.due < state.due:
