@@ -398,7 +398,9 @@ bool journal_replay(struct journal *journal, uint64_t *ids_end, bool *damaged,
     }
     replay.scan.pass_over = journal->settings.repair;
     if (lineup_make(&replay) && read_all(&replay)) {
-        lineup_remove_dropped(&replay);
+        if (journal->unsound_below == 0) {
+            lineup_remove_dropped(&replay);
+        }
         *ids_end = replay.ids_end;
         *damaged = replay.damaged;
         report(&replay, began_at);

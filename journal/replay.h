@@ -41,8 +41,8 @@ struct replay {
 bool lineup_make(struct replay *replay) MUST_USE;
 
 // Removes the files that are not needed, oldest first. When all is read and synced: what says that
-// they are not needed may have been in the system's memory only. (Where one cannot be removed, it
-// is in nobody's way.)
+// they are not needed may have been in the system's memory only; not where that, perhaps, could not
+// be synced. (Where one cannot be removed, it is in nobody's way.)
 void lineup_remove_dropped(const struct replay *replay);
 
 // The found segment behind that row's place; NULL where there is none of that number.

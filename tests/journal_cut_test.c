@@ -4,6 +4,8 @@
 
 #include "journal/journal_private.h"
 
+#include <errno.h>
+
 static const nsec_t policies[] = {0, MSEC(700), NSEC_NEVER};
 enum { POLICIES = 3 };
 
@@ -194,6 +196,37 @@ static void a_start_removes_nothing_before_it_has_synced_what_it_read(void **sta
     bed_free(bed);
 }
 
+// What says that a segment is not needed could not be synced, nor the copies of its jobs: the
+// process that follows reads it from the system's memory, and a power cut takes it.
+static void a_start_removes_nothing_for_what_could_not_be_synced(void **state)
+{
+    const struct fake_fault fault = {.op = FAKE_SYNC, .nth = 1, .effect = FAKE_FAIL, .error = EIO};
+    struct bed *bed = BED(.sync_every_for = NSEC_NEVER, .segment_size = 65536);
+
+    (void)state;
+    work_until_dropped(bed);
+    fake_disk_fault(bed->disk, &fault);
+    for (int i = 0; i < 10 && !bed->journal->unsound_below; i++) {
+        (void)fake_hand_run(&bed->hand);
+        bed_turn(bed);
+    }
+    assert_true(bed->journal->unsound_below > 0);
+    for (int i = 0; i < 10 && !bed->journal->current->published; i++) {
+        (void)BED_PUT(bed, .body_len = 100);
+        bed_turn(bed);
+        (void)fake_hand_run(&bed->hand);
+    }
+    assert_true(bed->journal->current->published);
+    bed_abandon(bed);
+    bed->hand.waits = false;
+    fake_disk_kill(bed->disk);
+    assert_true(bed_open(bed));
+    for (uint64_t seed = 0; seed <= 20; seed++) {
+        bed_expect_opens(bed, seed ? BED_CUT_LATE : BED_CUT, seed);
+    }
+    bed_free(bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +235,7 @@ int main(void)
         cmocka_unit_test(an_old_segment_is_needed_until_its_copies_are_whole),
         cmocka_unit_test(a_torn_tail_is_cut_again_and_again),
         cmocka_unit_test(a_start_removes_nothing_before_it_has_synced_what_it_read),
+        cmocka_unit_test(a_start_removes_nothing_for_what_could_not_be_synced),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
