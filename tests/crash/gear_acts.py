@@ -5,7 +5,7 @@ import dataclasses
 import time
 
 import wire
-from book import BURIED, DELAYED, GONE, READY, Job, State
+from book import BURIED, DELAYED, GONE, READY, SURE_SECONDS, Job, State
 from party import BARRIER, Step, fitting
 
 KEYS = 30
@@ -207,10 +207,11 @@ def joined(job, wanted):
     state = job.state
     if state.kind != DELAYED:
         return None
-    if state.loose:
-        # It may start earlier now: nobody knows when it would have, or whether it has.
+    if state.loose or state.due - SURE_SECONDS <= time.time():
+        # Nobody knows when it would have started, or whether it has: nothing is recorded of that.
         due = min(state.due, wanted.due or time.time())
-        return dataclasses.replace(state, delay=None, due=due, slack=state.slack + state.due - due)
+        return dataclasses.replace(state, delay=None, due=due, slack=state.slack + state.due - due,
+                                   loose=True)
     if wanted.kind == READY:
         return State(READY, state.pri)
     if wanted.due < state.due:
