@@ -3,12 +3,18 @@
 #define _GNU_SOURCE
 #include "journal/hand.h"
 
+#include "core/log.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
+
+// How often whoever waits for the disk says so.
+enum { PATIENCE_SECONDS = 5 };
 
 struct hand_thread {
     const struct journal_io *io;
@@ -22,7 +28,7 @@ struct hand_thread {
     void *call_context;     //
     atomic_bool busy;       // a task is not done yet
     pthread_mutex_t mutex;  // for those who wait for that
-    pthread_cond_t is_done; // `busy` was cleared
+    pthread_cond_t is_done; // `busy` was cleared; it is waited for by the monotonic clock
 };
 
 // False where it is to end.
@@ -106,13 +112,23 @@ static bool hand_done(void *self)
     return is_itself(hand) || hand_thread_idle(hand);
 }
 
+// A disk may hang, and the broker with it: nobody should have to guess why.
 static void hand_wait(void *self)
 {
     struct hand_thread *hand = self;
+    struct timespec until;
+    int64_t waited_for = 0;
 
     (void)pthread_mutex_lock(&hand->mutex);
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += PATIENCE_SECONDS;
     while (!hand_done(hand)) {
-        (void)pthread_cond_wait(&hand->is_done, &hand->mutex);
+        if (pthread_cond_timedwait(&hand->is_done, &hand->mutex, &until) == ETIMEDOUT) {
+            until.tv_sec += PATIENCE_SECONDS;
+            waited_for += PATIENCE_SECONDS;
+            log_warn("journal_slow", log_number("seconds", waited_for),
+                     log_string("why", "everything waits for the disk, which may hang"));
+        }
     }
     (void)pthread_mutex_unlock(&hand->mutex);
 }
@@ -149,6 +165,7 @@ int hand_thread_new(struct hand_thread **thread, const struct journal_io *io, ns
                     void (*wake)(void *context), void *context)
 {
     struct hand_thread *hand = calloc(1, sizeof *hand);
+    pthread_condattr_t by_monotonic;
     int error;
 
     *thread = NULL;
@@ -160,10 +177,13 @@ int hand_thread_new(struct hand_thread **thread, const struct journal_io *io, ns
     hand->wake = wake;
     hand->context = context;
     atomic_init(&hand->busy, false);
-    // Without attributes these need nothing that can be refused.
+    // None of these needs anything that can be refused.
     (void)pthread_mutex_init(&hand->mutex, NULL);
     (void)sem_init(&hand->given, 0, 0);
-    (void)pthread_cond_init(&hand->is_done, NULL);
+    (void)pthread_condattr_init(&by_monotonic);
+    (void)pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&hand->is_done, &by_monotonic);
+    (void)pthread_condattr_destroy(&by_monotonic);
     error = thread_start(hand);
     if (error) {
         hand_release(hand);

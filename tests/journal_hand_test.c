@@ -2,6 +2,8 @@
 // The thread that does tasks.
 #include "journal/hand.h"
 
+#include "core/log.h"
+
 #include "tests/support/fake_disk.h"
 #include "tests/support/fake_hand.h"
 #include "tests/support/nth_alloc.h"
@@ -279,6 +281,42 @@ static void a_call_is_made_by_the_thread_and_its_tasks_at_once(void **state)
     prepare(bench);
 }
 
+// A call that waits for as long as the disk hangs: until the log has told of it.
+static void hang(void *context)
+{
+    const int *told = context;
+    char byte;
+
+    assert_int_equal(read(told[0], &byte, 1), 1);
+}
+
+static void end_hang(void *context, enum log_level level, const char *event,
+                     const struct log_field *fields, size_t count)
+{
+    const int *told = context;
+
+    (void)fields;
+    (void)count;
+    assert_int_equal(level, LOG_LEVEL_WARN);
+    assert_string_equal(event, "journal_slow");
+    assert_int_equal(write(told[1], "t", 1), 1);
+}
+
+static void whoever_waits_for_long_says_so(void **state)
+{
+    struct bench *bench = *state;
+    int told[2];
+
+    assert_int_equal(pipe(told), 0);
+    log_set_sink(end_hang, told, LOG_LEVEL_WARN);
+    hand_thread_call(bench->thread, hang, told);
+    bench->hand.wait(bench->hand.self);
+    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
+    expect_wake(bench);
+    (void)close(told[0]);
+    (void)close(told[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +330,7 @@ int main(void)
         HAND_TEST(without_memory_there_is_no_hand),
         HAND_TEST(a_fake_hand_works_at_once_or_when_told),
         HAND_TEST(a_call_is_made_by_the_thread_and_its_tasks_at_once),
+        HAND_TEST(whoever_waits_for_long_says_so),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
