@@ -189,8 +189,8 @@ static nsec_t hand_due_at(const struct journal *journal)
 
 nsec_t fail_due_at(const struct journal *journal)
 {
-    nsec_t hand_at = hand_due_at(journal);
-    nsec_t at = nsec_add(journal->failing_at, journal->settings.fail_for);
+    nsec_t hand_at;
+    nsec_t at;
 
     // From now on only jobs that are not kept are taken, and there may be no more ids for these.
     if (journal->given_up) {
@@ -202,6 +202,8 @@ nsec_t fail_due_at(const struct journal *journal)
     if (batch_empty(&journal->writing) && batch_empty(&journal->gathering)) {
         return NSEC_NEVER;
     }
+    hand_at = hand_due_at(journal);
+    at = nsec_add(journal->failing_at, journal->settings.fail_for);
     return hand_at < at ? hand_at : at;
 }
 

@@ -507,9 +507,15 @@ static bool sync(struct journal *journal)
     return sync_is_due(journal) && give_sync(journal, turn_written_last(journal));
 }
 
+// The task before was a step of that: a batch comes first.
+static bool is_removing(const struct journal *journal)
+{
+    return journal->task.kind == TASK_REMOVE && journal->task.size > 0;
+}
+
 static bool hand_over(struct journal *journal)
 {
-    bool cares = journal->care_is_due || compact_is_behind(journal);
+    bool cares = journal->care_is_due || (compact_is_behind(journal) && !is_removing(journal));
 
     if (journal_present(journal) < journal->retry_at) {
         return false;
