@@ -1,16 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/blob.h"
 
+#include "core/slab.h"
+
 #include <stdlib.h>
 
 enum { BUILDER_FIRST = 4096 };
 
-struct blob *blob_new(size_t len)
-{
-    struct blob *blob = len > SIZE_MAX - sizeof *blob ? NULL : malloc(sizeof *blob + len);
+// Of all blobs, whoever has them: a burst of unread results goes back to the system although
+// something else was allocated meanwhile. What is larger than a slab has comes from malloc, which
+// asks the system for each of that size.
+static struct slab memory;
+static bool memory_begun;
 
+// Memory for a blob of `len` bytes; its length is not set.
+static struct blob *allocate(size_t len)
+{
+    size_t size = sizeof(struct blob) + len;
+    bool is_large = size > SLAB_LARGEST;
+    struct blob *blob;
+
+    if (!memory_begun) {
+        slab_init(&memory);
+        memory_begun = true;
+    }
+    if (len > SIZE_MAX - sizeof(struct blob)) {
+        return NULL;
+    }
+    blob = is_large ? malloc(size) : slab_alloc(&memory, size);
     if (blob) {
         blob->refs = 1;
+        blob->taken = is_large ? 0 : (uint32_t)size;
+    }
+    return blob;
+}
+
+static void give_back(struct blob *blob)
+{
+    if (blob->taken == 0) {
+        free(blob);
+    } else {
+        slab_free(&memory, blob, blob->taken);
+    }
+}
+
+// The blob with room for `room` bytes, no fewer than are in it; NULL, and nothing done, without
+// memory.
+static struct blob *move(struct blob *blob, size_t room)
+{
+    size_t size = sizeof *blob + room;
+    struct blob *moved;
+
+    if (blob->taken == 0 && size > SLAB_LARGEST) {
+        // Pages are remapped, not copied.
+        return realloc(blob, size);
+    }
+    moved = allocate(room);
+    if (moved) {
+        moved->len = blob->len;
+        memcpy(moved->bytes, blob->bytes, blob->len);
+        give_back(blob);
+    }
+    return moved;
+}
+
+struct blob *blob_new(size_t len)
+{
+    struct blob *blob = allocate(len);
+
+    if (blob) {
         blob->len = len;
     }
     return blob;
@@ -35,7 +93,7 @@ struct blob *blob_ref(struct blob *blob)
 void blob_unref(struct blob *blob)
 {
     if (blob && --blob->refs == 0) {
-        free(blob);
+        give_back(blob);
     }
 }
 
@@ -44,7 +102,7 @@ void blob_builder_init(struct blob_builder *builder, size_t total)
     *builder = (struct blob_builder){.total = total};
 }
 
-// Doubles the room, within the total. Large blocks are moved by remapping pages, not by copying.
+// Doubles the room, within the total.
 static bool builder_grow(struct blob_builder *builder)
 {
     size_t room = builder->room ? builder->room * 2 : BUILDER_FIRST;
@@ -53,12 +111,11 @@ static bool builder_grow(struct blob_builder *builder)
     if (room > builder->total) {
         room = builder->total;
     }
-    blob = realloc(builder->blob, sizeof *blob + room);
+    blob = builder->blob ? move(builder->blob, room) : allocate(room);
     if (!blob) {
         return false;
     }
     if (!builder->blob) {
-        blob->refs = 1;
         blob->len = 0;
     }
     builder->blob = blob;
@@ -116,7 +173,7 @@ struct blob *blob_builder_finish(struct blob_builder *builder)
     blob = builder->blob ? builder->blob : blob_new(builder->total);
     if (blob && builder->room > blob->len) {
         // The total was not known, and turned out to be less than there is room for.
-        struct blob *fitting = realloc(blob, sizeof *blob + blob->len);
+        struct blob *fitting = move(blob, blob->len);
 
         if (fitting) {
             blob = fitting;

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 struct blob {
-    uint32_t refs; /* private */
+    uint32_t refs;  /* private */
+    uint32_t taken; /* private: bytes, header included, if a slab has them; 0: malloc has */
     size_t len;
     char bytes[];
 };

@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 
 #ifdef __SANITIZE_ADDRESS__
-enum { LARGEST = 0 };
+enum { EXACT_MOST = 0, LARGEST = 0 };
 #else
-enum { LARGEST = SLAB_MAX };
+enum { EXACT_MOST = SLAB_MAX, LARGEST = SLAB_LARGEST };
 #endif
 
 #define BLOCK_SIZE ((size_t)256 * 1024)
@@ -36,6 +36,36 @@ struct block {
 };
 
 _Static_assert(sizeof(struct block) == CACHE_LINE, "the head of a block has outgrown its line");
+
+_Static_assert(2 * SLAB_LARGEST + sizeof(struct block) <= BLOCK_SIZE,
+               "a block has room for two of the largest things");
+
+// Of a size above SLAB_MAX: to what it is rounded up to a multiple of.
+static size_t grain_of(size_t size)
+{
+    size_t grain = SLAB_MAX / 8;
+
+    while (size > 16 * grain) {
+        grain *= 2;
+    }
+    return grain;
+}
+
+// The class of a size that is rounded up already.
+static size_t class_of(size_t size)
+{
+    size_t class = SLAB_MAX / 8;
+    size_t grain;
+
+    if (size <= SLAB_MAX) {
+        return size / 8;
+    }
+    grain = grain_of(size);
+    for (size_t g = SLAB_MAX / 8; g < grain; g *= 2) {
+        class += 8;
+    }
+    return class + size / grain - 8;
+}
 
 void slab_init(struct slab *slab)
 {
@@ -75,14 +105,16 @@ static void block_take_out(struct slab *slab, struct block *block)
 {
     block_leave_empty(slab, block);
     list_remove(&block->link);
-    slab->blocks[block->size / 8]--;
+    slab->blocks[class_of(block->size)]--;
 }
 
 static void block_put_in(struct slab *slab, struct block *block)
 {
-    list_append(&slab->usable[block->size / 8], &block->link);
+    size_t class = class_of(block->size);
+
+    list_append(&slab->usable[class], &block->link);
     block_enter_empty(slab, block);
-    slab->blocks[block->size / 8]++;
+    slab->blocks[class]++;
 }
 
 void slab_clear(struct slab *slab)
@@ -156,7 +188,7 @@ static struct block *block_new(struct slab *slab, size_t size)
         // The first of a size may never hold more than a few things.
         *block = (struct block){.fresh = sizeof *block,
                                 .size = (uint32_t)size,
-                                .asked = slab->blocks[size / 8] > 0 ? 0 : BLOCK_SIZE};
+                                .asked = slab->blocks[class_of(size)] > 0 ? 0 : BLOCK_SIZE};
         block_put_in(slab, block);
     }
     return block;
@@ -196,12 +228,26 @@ static APART void *take_from_new(struct slab *slab, size_t size)
     return block ? block_take(slab, block) : NULL;
 }
 
+static APART void *alloc_large(struct slab *slab, size_t size)
+{
+    struct block *block;
+    size_t grain;
+
+    if (size > LARGEST) {
+        return malloc(size);
+    }
+    grain = grain_of(size);
+    size = (size + grain - 1) / grain * grain;
+    block = block_in(&slab->usable[class_of(size)]);
+    return block ? block_take(slab, block) : take_from_new(slab, size);
+}
+
 void *slab_alloc(struct slab *slab, size_t size)
 {
     struct block *block;
 
-    if (size > LARGEST) {
-        return malloc(size);
+    if (size > EXACT_MOST) {
+        return alloc_large(slab, size);
     }
     size = size < sizeof(struct thing) ? sizeof(struct thing) : (size + 7) & ~(size_t)7;
     block = block_in(&slab->usable[size / 8]);
@@ -243,7 +289,7 @@ void slab_free(struct slab *slab, void *freed, size_t size)
     }
     block = (struct block *)((uintptr_t)thing & ~(BLOCK_SIZE - 1));
     if (block_full(block)) {
-        list_append(&slab->usable[block->size / 8], &block->link);
+        list_append(&slab->usable[class_of(block->size)], &block->link);
     }
     thing->next = block->freed;
     block->freed = thing;

@@ -6,7 +6,8 @@
 // that come straight from the system, without a header each, and a block goes back to the system
 // when the last of its things has gone, but for a few that are kept. A general allocator does
 // neither: it rounds each thing up, and one small thing that stays keeps all before it. Sizes are
-// rounded up to 8 bytes, and so are addresses. What is larger than SLAB_MAX comes from malloc.
+// rounded up to 8 bytes, and so are addresses; sizes above SLAB_MAX by up to an eighth, so that
+// those of bodies and results are few. What is larger than SLAB_LARGEST comes from malloc.
 //
 // With AddressSanitizer every thing comes from malloc, which watches over it.
 
@@ -17,7 +18,9 @@
 #include <stdint.h>
 
 #define SLAB_MAX 4096
-#define SLAB_CLASSES (SLAB_MAX / 8 + 1)
+#define SLAB_LARGEST (112 * 1024)
+// Eight sizes between a power of two and the next.
+#define SLAB_CLASSES (SLAB_MAX / 8 + 1 + 8 * 5)
 
 struct slab {
     struct list_node usable[SLAB_CLASSES]; /* private: blocks with room, by size */

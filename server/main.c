@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/log.h"
+#include "core/slab.h"
 #include "server/hash_token.h"
 #include "server/libevent_log.h"
 #include "server/options.h"
@@ -24,11 +25,12 @@ static void log_notes(const struct flags *flags)
     }
 }
 
-// Large blocks come from the system and go back to it, as they do at first; left to itself the
-// allocator raises the bound, and then clears megabytes by hand where fresh pages are clear.
+// Large blocks, which no slab has (core/slab.h), come from the system and go back to it, as they do
+// at first; left to itself the allocator raises the bound, and then clears megabytes by hand where
+// fresh pages are clear.
 static void keep_large_blocks_apart(void)
 {
-    (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+    (void)mallopt(M_MMAP_THRESHOLD, SLAB_LARGEST);
     // Jobs come back by another thread, and are to lie where they would by this one.
     (void)mallopt(M_ARENA_MAX, 1);
 }

@@ -3,6 +3,7 @@
 // Memory for things that there are millions of. With AddressSanitizer every thing comes from
 // malloc, so this test is worth most in a build without it.
 
+#include "core/blob.h"
 #include "core/slab.h"
 
 #include <setjmp.h>
@@ -17,9 +18,10 @@
 
 enum { THINGS = 20000 };
 
+// Most are small, some are larger than what a slab has.
 static size_t size_of(size_t i)
 {
-    return i * 37 % (SLAB_MAX + 200) + 1;
+    return i % 64 ? i * 37 % (SLAB_MAX + 200) + 1 : i * 37 % (SLAB_LARGEST + 5000) + 1;
 }
 
 static void things_of_any_size_keep_their_bytes(void **state)
@@ -141,13 +143,34 @@ static void few_blocks_are_kept_for_however_many_sizes(void **state)
 
     (void)state;
     slab_init(&slab);
-    for (size_t size = 8; size <= SLAB_MAX; size += 8) {
+    for (size_t size = 8; size <= SLAB_LARGEST; size += size < SLAB_MAX ? 8 : 1000) {
         void *thing = slab_alloc(&slab, size);
 
         assert_non_null(thing);
         memset(thing, 'x', size);
         slab_free(&slab, thing, size);
         assert_in_range(blocks_of(&slab), 0, 4);
+    }
+    slab_clear(&slab);
+}
+
+static void large_sizes_are_rounded_up_by_no_more_than_an_eighth(void **state)
+{
+    struct slab slab;
+
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip();
+#endif
+    slab_init(&slab);
+    for (size_t size = SLAB_MAX + 1; size <= SLAB_LARGEST; size += size / 7) {
+        char *first = slab_alloc(&slab, size);
+        char *second = slab_alloc(&slab, size);
+
+        assert_true(first && second);
+        assert_in_range((size_t)(second - first), size, size + size / 8);
+        slab_free(&slab, first, size);
+        slab_free(&slab, second, size);
     }
     slab_clear(&slab);
 }
@@ -196,16 +219,28 @@ static void pages_of_further_blocks_of_a_size_come_by_eight(void **state)
     slab_clear(&slab);
 }
 
-// Bytes of addresses that the process uses.
-static size_t mapped_bytes(void)
+// Bytes of addresses that the process uses, and those of them that are in memory.
+static size_t mapped_bytes(size_t *resident)
 {
     char line[128];
+    char *rest;
+    size_t pages;
     FILE *file = fopen("/proc/self/statm", "r");
 
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof line, file));
     assert_int_equal(fclose(file), 0);
-    return strtoul(line, NULL, 10) * 4096;
+    pages = strtoul(line, &rest, 10);
+    *resident = strtoul(rest, NULL, 10) * 4096;
+    return pages * 4096;
+}
+
+static size_t resident_bytes(void)
+{
+    size_t resident;
+
+    (void)mapped_bytes(&resident);
+    return resident;
 }
 
 static void block_takes_no_more_room_than_its_own_where_its_place_is_taken(void **state)
@@ -214,6 +249,7 @@ static void block_takes_no_more_room_than_its_own_where_its_place_is_taken(void 
     void *things[3 * THINGS_OF_ONE];
     struct slab slab;
     size_t before = 0;
+    size_t resident;
     void *taken = NULL;
 
     (void)state;
@@ -228,17 +264,51 @@ static void block_takes_no_more_room_than_its_own_where_its_place_is_taken(void 
 
             taken = mmap(end, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             assert_ptr_equal(taken, end);
-            before = mapped_bytes();
+            before = mapped_bytes(&resident);
         }
         things[i] = slab_alloc(&slab, SIZE);
         assert_non_null(things[i]);
     }
-    assert_int_equal(mapped_bytes(), before + (size_t)2 * BLOCK);
+    assert_int_equal(mapped_bytes(&resident), before + (size_t)2 * BLOCK);
     for (size_t i = 0; i < 3 * (size_t)THINGS_OF_ONE; i++) {
         slab_free(&slab, things[i], SIZE);
     }
     slab_clear(&slab);
     assert_int_equal(munmap(taken, 4096), 0);
+}
+
+// As a burst of results that nobody reads, while connections come and stay.
+static void memory_of_many_goes_back_whatever_was_allocated_meanwhile(void **state)
+{
+    enum { BLOBS = 4000, MIB = 1024 * 1024 };
+    static char pattern[100000];
+    static struct blob *blobs[BLOBS];
+    static void *others[BLOBS];
+    size_t before;
+
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip();
+#endif
+    before = resident_bytes();
+    for (size_t i = 0; i < BLOBS; i++) {
+        struct blob_builder builder;
+
+        blob_builder_init(&builder, i * 37 % sizeof pattern);
+        assert_int_equal(blob_builder_take(&builder, slice_of(pattern, builder.total)),
+                         builder.total);
+        blobs[i] = blob_builder_finish(&builder);
+        others[i] = malloc(100);
+        assert_true(blobs[i] && others[i]);
+    }
+    assert_true(resident_bytes() > before + 100 * (size_t)MIB);
+    for (size_t i = 0; i < BLOBS; i++) {
+        blob_unref(blobs[i]);
+    }
+    assert_in_range(resident_bytes(), 0, before + 8 * (size_t)MIB);
+    for (size_t i = 0; i < BLOBS; i++) {
+        free(others[i]);
+    }
 }
 
 int main(void)
@@ -249,8 +319,10 @@ int main(void)
         cmocka_unit_test(blocks_go_back_when_their_last_thing_has_gone),
         cmocka_unit_test(things_that_come_and_go_alone_find_their_place_again),
         cmocka_unit_test(few_blocks_are_kept_for_however_many_sizes),
+        cmocka_unit_test(large_sizes_are_rounded_up_by_no_more_than_an_eighth),
         cmocka_unit_test(pages_of_further_blocks_of_a_size_come_by_eight),
         cmocka_unit_test(block_takes_no_more_room_than_its_own_where_its_place_is_taken),
+        cmocka_unit_test(memory_of_many_goes_back_whatever_was_allocated_meanwhile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
