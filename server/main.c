@@ -6,6 +6,7 @@
 #include "server/options.h"
 #include "server/preflight.h"
 #include "server/server.h"
+#include "server/signals.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -61,6 +62,7 @@ static enum fault serve(struct settings *settings, const struct settings_source 
     struct complaint why;
     enum fault fault;
 
+    signals_hold();
     log_output_init(&log);
     libevent_log_route();
     if (!log_output_open(&log, ours->log_file, (enum log_format)ours->log_format,

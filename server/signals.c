@@ -24,6 +24,30 @@ static void signal_came(evutil_socket_t number, short what, void *context)
     }
 }
 
+void signals_hold(void)
+{
+    sigset_t held;
+
+    (void)sigemptyset(&held);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (signal_table[i].wish != SIGNAL_STOP) {
+            (void)sigaddset(&held, signal_table[i].number);
+        }
+    }
+    (void)pthread_sigmask(SIG_BLOCK, &held, NULL);
+}
+
+static void signals_let(void)
+{
+    sigset_t ours;
+
+    (void)sigemptyset(&ours);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        (void)sigaddset(&ours, signal_table[i].number);
+    }
+    (void)pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+}
+
 bool signals_open(struct signals *signals, struct event_base *base, signal_handler handler,
                   void *context)
 {
@@ -43,6 +67,7 @@ bool signals_open(struct signals *signals, struct event_base *base, signal_handl
             return false;
         }
     }
+    signals_let();
     return true;
 }
 

@@ -28,7 +28,11 @@ struct signals {
     void *context;                /* private */
 };
 
-// False without memory or descriptors; there is nothing to close then.
+// What is no wish to end waits from now on until signals_open(), and does not end the process.
+void signals_hold(void);
+
+// Takes signals that whoever started us has blocked, too. False without memory or descriptors;
+// there is nothing to close then.
 bool signals_open(struct signals *signals, struct event_base *base, signal_handler handler,
                   void *context) MUST_USE;
 

@@ -289,6 +289,27 @@ static void what_is_no_socket_is_left_alone(void **state)
     assert_int_equal(access(den->socket, F_OK), 0);
 }
 
+static void block_signals(void *context)
+{
+    sigset_t all;
+
+    (void)context;
+    (void)sigfillset(&all);
+    if (sigprocmask(SIG_SETMASK, &all, NULL) != 0 || raise(SIGHUP) != 0) {
+        _exit(99);
+    }
+}
+
+// One that came too early waits, and whoever starts us may have blocked them.
+static void signals_count_that_were_blocked_at_the_start(void **state)
+{
+    struct den *den = *state;
+
+    PROCESS_PREPARED(&den->process, block_signals, NULL, ANY_PORT);
+    process_expect(&den->process, " info reloaded ", NULL);
+    process_stop(&den->process);
+}
+
 static void hup_says_which_of_the_process_settings_can_change(void **state)
 {
     struct den *den = *state;
@@ -336,6 +357,7 @@ int main(void)
         DEN_TEST(mode_that_is_none_is_a_wrong_configuration),
         DEN_TEST(socket_left_by_a_crash_is_replaced),
         DEN_TEST(what_is_no_socket_is_left_alone),
+        DEN_TEST(signals_count_that_were_blocked_at_the_start),
         DEN_TEST(hup_says_which_of_the_process_settings_can_change),
     };
 
