@@ -200,7 +200,6 @@ static uint64_t append(void *store, const struct record *record)
 
     ENSURE(journal->opened);
     journal->appended += append_record(journal, record);
-    journal->records++;
     journal->gathering.records++;
     journal->total_written++;
     return unheard ? 0 : journal->gathering.position;

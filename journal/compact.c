@@ -185,7 +185,6 @@ void compact_step(struct journal *journal)
     if (at->runs) {
         empty_oldest(journal);
     }
-    journal->records = 0;
     journal->appended = 0;
 }
 

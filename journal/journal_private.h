@@ -77,7 +77,6 @@ struct journal {
 
     struct compaction compaction;
     uint64_t appended; // bytes that the core appended since compaction had its turn
-    uint64_t records;  // the same, records
 
     nsec_t failing_at;  // since when nothing can be written; NSEC_NEVER: all is well
     nsec_t retry_at;    // nothing is tried before
