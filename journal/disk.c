@@ -228,16 +228,18 @@ static int disk_sync(void *self, int file)
     return error;
 }
 
+// What a file has already was set aside, too.
 static int disk_allocate(void *self, int file, uint64_t size)
 {
-    int error;
+    uint64_t from;
+    int error = disk_size(self, file, &from);
 
-    if (size == 0) {
-        return 0;
+    if (error || from >= size) {
+        return error;
     }
     // Where the file system cannot do it, the C library writes to each block.
     do {
-        error = posix_fallocate(file, 0, (off_t)size);
+        error = posix_fallocate(file, (off_t)from, (off_t)(size - from));
     } while (error == EINTR);
     note_room(self);
     return error;

@@ -37,6 +37,7 @@ struct journal *journal_new(const struct journal_settings *settings, const struc
     }
     journal->settings = *settings;
     journal->settings.segment_size = room_segment_size(settings->segment_size);
+    journal->settings.step_size = settings->step_size ? settings->step_size : STEP_SIZE;
     journal->io = io;
     journal->hand = *hand;
     journal->ids_ahead = IDS_BLOCK;
@@ -183,7 +184,7 @@ static bool begin(struct journal *journal, struct journal_error *why)
         return false;
     }
     // A disk that has no room for a spare is told of before anybody comes.
-    while (!journal->spare && !journal->full && journal_do_next(journal)) {
+    while (!journal->spare && !journal->full && !is_stopped(journal) && journal_do_next(journal)) {
     }
     return true;
 }
@@ -353,11 +354,12 @@ static void tidy(struct journal *journal)
             (void)io->sync(io->disk, segment->file);
         }
     }
-    if (journal->spare) {
+    if (journal->spare || journal->making) {
         (void)io->remove(io->disk, SEGMENT_SPARE_NAME);
     }
+    // Nobody waits for that.
     if (journal->removing) {
-        struct task task = {.kind = TASK_REMOVE, .segment = journal->removing};
+        struct task task = {.kind = TASK_REMOVE, .segment = journal->removing, .size = UINT64_MAX};
 
         (void)do_task(journal, &task);
     }
@@ -387,11 +389,13 @@ static bool finish(struct journal *journal)
 
 static void close_files(struct journal *journal)
 {
-    if (journal->spare) {
-        journal_close_file(journal, journal->spare);
-    }
-    if (journal->removing) {
-        journal_close_file(journal, journal->removing);
+    struct segment *const others[] = {journal->spare, journal->making, journal->removing,
+                                      journal->shedding};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i]) {
+            journal_close_file(journal, others[i]);
+        }
     }
     for (size_t i = 0; i < journal->segments.count; i++) {
         journal_close_file(journal, journal->segments.list[i]);
@@ -415,8 +419,10 @@ bool journal_close(struct journal *journal)
     chunk_pool_clear(&journal->pool);
     segments_clear(&journal->segments);
     segment_free(journal->spare);
+    segment_free(journal->making);
     segment_free(journal->fresh);
     segment_free(journal->removing);
+    segment_free(journal->shedding);
     if (journal->locked) {
         journal->io->unlock(journal->io->disk);
     }

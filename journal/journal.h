@@ -38,6 +38,7 @@ struct journal;
 struct journal_settings {
     nsec_t sync_every_for; // 0: before anybody is told; NSEC_NEVER: the system decides
     uint64_t segment_size; // bytes of a file; a job too large for that has a larger file
+    uint64_t step_size;    // most bytes of a file that are set aside or freed at a time; 0: 16 MB
     size_t max_pending;    // bytes that wait for the disk before submitters are not read
     nsec_t fail_for;       // how long nothing may succeed before those who wait are given up
     uint64_t secret;       // random

@@ -18,6 +18,10 @@
 #define PROMISE_END ((uint64_t)CODEC_END_SIZE + CODEC_NUMBER_SIZE)
 #define PROMISE_BURIAL ((uint64_t)CODEC_CHANGE_SIZE + CODEC_NUMBER_SIZE)
 
+// So much space is set aside, or given back, in one go; that much takes a moment on any disk, even
+// where each block has to be written for it.
+#define STEP_SIZE ((uint64_t)16 * 1024 * 1024)
+
 // Sizes of segments are multiples of this.
 #define SEGMENT_UNIT UINT64_C(4096)
 
@@ -46,9 +50,11 @@ struct journal {
     struct segments segments;
     struct segment *current;  // the youngest: what is appended goes to it
     struct segment *spare;    // a file with space set aside, without a number yet; NULL: none
+    struct segment *making;   // what is to be the spare, with some space set aside; NULL: none
     struct segment *fresh;    // set aside for when a segment must be given up
     struct segment *removing; // taken out of the row, its file is to go; NULL: none
     uint64_t removable_at;    // ... when this position is synced
+    struct segment *shedding; // its file has no name any more, but still space; NULL: none
     uint64_t unsound_below;   // segments of lower numbers are to go, whatever they have
     struct chunk_pool pool;
     uint64_t salts; // how many were drawn
@@ -95,16 +101,16 @@ struct journal {
 
     // Where it stands.
     unsigned failures; // to write, in a row
+    uint64_t care_due; // so many pieces of care may come before the next batch
     int care_error;    // what care of that kind met; 0: all is well, or told as a full disk
     enum task_kind care_kind;
     bool locked;
-    bool opened;      // from now on the core appends
-    bool closing;     // from now on everything is synced
-    bool busy;        // the hand has `task`
-    bool care_is_due; // a batch has passed: care may come before the next
-    bool full;        // the disk has no room for a spare
-    bool given_up;    // submissions are refused until something succeeds
-    bool gave_up;     // that has not been told yet
+    bool opened;   // from now on the core appends
+    bool closing;  // from now on everything is synced
+    bool busy;     // the hand has `task`
+    bool full;     // the disk has no room for a spare
+    bool given_up; // submissions are refused until something succeeds
+    bool gave_up;  // that has not been told yet
 };
 
 // The present, by the broker's monotonic clock.
@@ -179,8 +185,8 @@ bool room_overflows(const struct journal *journal);
 struct segment *room_too_small(const struct journal *journal);
 // How many bytes such a segment should have.
 uint64_t room_wanted(const struct journal *journal, const struct segment *segment);
-// Whether the spare has a segment's worth beside all promises.
-bool room_spare_suffices(const struct journal *journal);
+// Whether a spare has a segment's worth beside all promises.
+bool room_suffices(const struct journal *journal, const struct segment *spare);
 // What a file is made with: so much beside all promises, and some more, since these may grow while
 // it waits.
 uint64_t room_file_size(const struct journal *journal);
@@ -245,9 +251,28 @@ nsec_t fail_due_at(const struct journal *journal);
 void fail_review(struct journal *journal);
 
 //
+// Care of the files (care.c)
+//
+
+// Gives the hand what is to be done next; false where nothing is.
+bool care_give(struct journal *journal);
+// A piece of making the segment larger, for what is to be written to it. Always true.
+bool care_make_larger(struct journal *journal, struct segment *segment);
+// Takes in what became of it.
+void care_take_in(struct journal *journal);
+// How many pieces may come between that batch and the next.
+uint64_t care_after(const struct journal *journal, const struct batch *batch);
+// The disk is not full any more, if it was.
+void care_has_room(struct journal *journal);
+
+//
 // The turn (turn.c)
 //
 
+// Hands `task` over. Always true: there was something to do.
+bool turn_give(struct journal *journal);
+// Has the segment synced, as far as it is written; false for NULL.
+bool turn_give_sync(struct journal *journal, struct segment *segment);
 void turn_take_in(struct journal *journal);
 void turn_hand_over(struct journal *journal);
 // The segment that has what was written last, if more may be written to it; NULL for none.

@@ -87,7 +87,9 @@ uint64_t ledger_on_disk(const struct journal *journal)
 {
     uint64_t bytes = journal->spare ? journal->spare->size : 0;
 
+    bytes += journal->making ? journal->making->size : 0;
     bytes += journal->removing ? journal->removing->size : 0;
+    bytes += journal->shedding ? journal->shedding->size : 0;
     for (size_t i = 0; i < journal->segments.count; i++) {
         bytes += journal->segments.list[i]->size;
     }

@@ -158,9 +158,9 @@ static uint64_t copy_needs(const struct journal *journal)
     return size ? CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SLACK : 0;
 }
 
-bool room_spare_suffices(const struct journal *journal)
+bool room_suffices(const struct journal *journal, const struct segment *spare)
 {
-    return journal->spare->size >= journal->settings.segment_size + journal->promised;
+    return spare->size >= journal->settings.segment_size + journal->promised;
 }
 
 static uint64_t with_promises(const struct journal *journal, uint64_t size)

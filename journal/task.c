@@ -238,16 +238,19 @@ static bool run_sync(struct task *task, const struct journal_io *io)
 
 static bool run_prepare(struct task *task, const struct journal_io *io)
 {
-    int file;
-    int error = io->open(io->disk, SEGMENT_SPARE_NAME, JOURNAL_OPEN_CREATE, &file);
+    bool begins = task->segment->file < 0;
+    int file = task->segment->file;
+    int error = begins ? io->open(io->disk, SEGMENT_SPARE_NAME, JOURNAL_OPEN_CREATE, &file) : 0;
 
     if (error) {
         return task_fail(task, error, "open", task->segment);
     }
     error = io->allocate(io->disk, file, task->size);
     if (error) {
-        io->close(io->disk, file);
         (void)io->remove(io->disk, SEGMENT_SPARE_NAME);
+        if (begins) {
+            io->close(io->disk, file);
+        }
         return task_fail(task, error, "allocate", task->segment);
     }
     task->segment->file = file;
@@ -272,39 +275,56 @@ static bool run_resize(struct task *task, const struct journal_io *io)
     return true;
 }
 
-static void shorten(const struct task *task, const struct journal_io *io)
+static void close_segment(const struct journal_io *io, struct segment *segment)
 {
-    char name[SEGMENT_NAME_MAX];
-    uint64_t size;
-    int file;
-
-    segment_name(task->segment->number, name);
-    if (io->open(io->disk, name, JOURNAL_OPEN_READ, &file) == 0) {
-        if (io->size(io->disk, file, &size) == 0 && size > task->size) {
-            (void)io->truncate(io->disk, file, task->size);
-        }
-        io->close(io->disk, file);
+    if (segment->file >= 0) {
+        io->close(io->disk, segment->file);
+        segment->file = -1;
     }
+}
+
+// What was lost with a damaged file may still be of use to somebody. What is open keeps its space:
+// where it cannot be opened, that goes with the name.
+static int take_name(const struct task *task, const struct journal_io *io)
+{
+    struct segment *segment = task->segment;
+    char name[SEGMENT_NAME_MAX];
+    char aside[SEGMENT_NAME_MAX];
+
+    segment_name(segment->number, name);
+    if (segment->damaged) {
+        segment_aside_name(segment->number, aside);
+        return io->rename(io->disk, name, aside);
+    }
+    if (segment->size > task->size &&
+        io->open(io->disk, name, JOURNAL_OPEN_READ, &segment->file) != 0) {
+        segment->file = -1;
+    }
+    return io->remove(io->disk, name);
 }
 
 static bool run_remove(struct task *task, const struct journal_io *io)
 {
-    char name[SEGMENT_NAME_MAX];
-    char aside[SEGMENT_NAME_MAX];
-    int error;
+    int error = take_name(task, io);
 
-    if (task->size > 0) {
-        shorten(task, io);
-        return true;
-    }
-    segment_name(task->segment->number, name);
-    segment_aside_name(task->segment->number, aside);
-    // What was lost with a damaged file may still be of use to somebody.
-    error = task->segment->damaged ? io->rename(io->disk, name, aside) : io->remove(io->disk, name);
     if (error == 0 || error == ENOENT) {
         error = io->sync_directory(io->disk);
     }
-    return error == 0 || task_fail(task, error, "remove", task->segment);
+    if (error) {
+        close_segment(io, task->segment);
+        return task_fail(task, error, "remove", task->segment);
+    }
+    return true;
+}
+
+static bool run_shed(struct task *task, const struct journal_io *io)
+{
+    int error = io->truncate(io->disk, task->segment->file, task->size);
+
+    if (error || task->size == 0) {
+        close_segment(io, task->segment);
+    }
+    return true;
 }
 
 static bool run_keep(struct task *task, const struct journal_io *io)
@@ -318,7 +338,8 @@ void task_run(struct task *task, const struct journal_io *io)
 {
     static bool (*const runs[])(struct task *, const struct journal_io *) = {
         [TASK_WRITE] = run_write,   [TASK_SYNC] = run_sync,     [TASK_PREPARE] = run_prepare,
-        [TASK_RESIZE] = run_resize, [TASK_REMOVE] = run_remove, [TASK_KEEP] = run_keep,
+        [TASK_RESIZE] = run_resize, [TASK_REMOVE] = run_remove, [TASK_SHED] = run_shed,
+        [TASK_KEEP] = run_keep,
     };
 
     task->error = 0;

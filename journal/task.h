@@ -23,13 +23,16 @@ enum task_kind {
                   // is not published yet is, before the first of its records is written, and what
                   // was written to the one before it is synced before that
     TASK_SYNC,    // `segment`, as far as it was written
-    TASK_PREPARE, // makes the spare file, `size` bytes set aside: segment->file, ->size
+    TASK_PREPARE, // makes the spare file, `size` bytes set aside: segment->file, ->size; goes on
+                  // with it where it is open
     TASK_RESIZE,  // `segment` has `size` bytes set aside now; more or fewer. segment->size, which
                   // the loop goes on to look at, is for the loop to change
     TASK_REMOVE,  // the file of `segment`, which is closed; a damaged one is only given another
-                  // name. With `size`, the file is only made that short, if that can be done
-    TASK_KEEP // `about`, in the file of that name. It may take until the directory is synced for
-              // something else that a power cut does not undo it
+                  // name. One larger than `size` loses its name, and stays open: segment->file
+    TASK_SHED, // `segment`, whose file is to go, has no more than `size` bytes from now on. At 0,
+               // or where that cannot be done, it is closed: segment->file. Cannot fail
+    TASK_KEEP  // `about`, in the file of that name. It may take until the directory is synced for
+               // something else that a power cut does not undo it
 };
 
 struct task {
@@ -63,8 +66,8 @@ struct task {
 //
 // What failed stays as it was, as far as can be: a segment whose publishing failed has its file
 // under the spare's name, unless it was the directory that could not be synced; PREPARE that fails
-// leaves no file, RESIZE the size that segment->size says. A file to REMOVE that is not there
-// counts as removed; the directory is synced.
+// leaves no file, but one without a name where it was open; RESIZE the size that segment->size
+// says. A file to REMOVE that is not there counts as removed; the directory is synced.
 void task_run(struct task *task, const struct journal_io *io);
 
 #endif

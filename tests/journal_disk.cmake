@@ -6,7 +6,7 @@ add_library(journal_fakes STATIC
     support/fake_names.c)
 target_link_libraries(journal_fakes PUBLIC tandem_journal PRIVATE tandem_warnings)
 
-foreach(area batch task hand)
+foreach(area batch task step hand)
     tandem_test(NAME journal_${area}_test LABEL unit
         SOURCES journal_${area}_test.c LINKS journal_fakes tandem_journal NTH_ALLOC)
 endforeach()

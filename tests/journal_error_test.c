@@ -150,8 +150,8 @@ static void who_waits_for_a_disk_that_hangs_is_given_up_in_time(void **state)
     bed_free(bed);
 }
 
-// Until the hand is to remove a file, which is said to have so many bytes; 0: as many as it has.
-static void work_until_removed(struct bed *bed, uint64_t size)
+// Until the hand is to remove a file.
+static void work_until_removed(struct bed *bed)
 {
     struct journal *journal = bed->journal;
 
@@ -159,9 +159,6 @@ static void work_until_removed(struct bed *bed, uint64_t size)
     for (int i = 0; i < 1000 && !(journal->busy && journal->task.kind == TASK_REMOVE); i++) {
         (void)fake_hand_run(&bed->hand);
         (void)bed_cancel(bed, BED_PUT(bed, .body_len = 2900));
-        if (journal->removing && size > 0) {
-            journal->removing->size = size;
-        }
         bed_turn(bed);
     }
     assert_true(journal->busy && journal->task.kind == TASK_REMOVE);
@@ -173,7 +170,7 @@ static void a_file_that_is_slow_to_go_gives_nobody_up(void **state)
     uint64_t held;
 
     (void)state;
-    work_until_removed(bed, 0);
+    work_until_removed(bed);
     assert_true(BED_PUT(bed, .body_len = 50) > 0);
     bed_pass(bed, SEC(20));
     assert_int_equal(bed->gave_up, 0);
@@ -184,44 +181,13 @@ static void a_file_that_is_slow_to_go_gives_nobody_up(void **state)
     assert_true(bed_acknowledged(bed));
     // A disk that never comes back to it is broken.
     held = bed_take(bed);
-    work_until_removed(bed, 0);
+    work_until_removed(bed);
     bed_pass(bed, SEC(31));
     expect_given_up(bed, held);
     bed->hand.waits = false;
     assert_true(fake_hand_run(&bed->hand));
     expect_recovered(bed);
     bed_free(bed);
-}
-
-// Between two steps a batch is written, also where files come first because they are behind.
-static void a_large_file_goes_in_steps(void **state)
-{
-    (void)state;
-    for (int behind = 0; behind < 2; behind++) {
-        struct bed *bed = bed_at_rest(0);
-        struct journal *journal = bed->journal;
-        unsigned steps = 1;
-
-        work_until_removed(bed, (uint64_t)100 << 20);
-        while (journal->task.size > 0) {
-            assert_true(BED_PUT(bed, .body_len = 50) > 0);
-            journal->used_before += behind ? 1 << 30 : 0;
-            assert_true(fake_hand_run(&bed->hand));
-            bed_turn(bed);
-            assert_int_equal(journal->task.kind, TASK_WRITE);
-            assert_true(fake_hand_run(&bed->hand));
-            bed_turn(bed);
-            assert_true(bed_acknowledged(bed));
-            assert_int_equal(journal->task.kind, TASK_REMOVE);
-            steps++;
-        }
-        assert_int_equal(steps, 4);
-        bed->hand.waits = false;
-        assert_true(fake_hand_run(&bed->hand));
-        (void)bed_turns(bed);
-        bed_expect_survives_all(bed);
-        bed_free(bed);
-    }
 }
 
 static void nobody_is_given_up_where_nobody_waits(void **state)
@@ -367,7 +333,6 @@ int main(void)
         cmocka_unit_test(who_waits_for_a_failing_disk_is_given_up_in_time),
         cmocka_unit_test(who_waits_for_a_disk_that_hangs_is_given_up_in_time),
         cmocka_unit_test(a_file_that_is_slow_to_go_gives_nobody_up),
-        cmocka_unit_test(a_large_file_goes_in_steps),
         cmocka_unit_test(nobody_is_given_up_where_nobody_waits),
         cmocka_unit_test(each_time_is_told_once),
         cmocka_unit_test(submitters_are_held_back_while_much_waits_for_the_disk),

@@ -34,6 +34,7 @@ static struct bed_options options_by_chance(uint64_t *dice)
         .segment_size = roll(dice, 3) ? 0 : 20000 + roll(dice, 60000),
         .fail_for = roll(dice, 2) ? MSEC(300) : 0,
         .max_pending = roll(dice, 4) ? 0 : 8000,
+        .step_size = roll(dice, 2) ? 0 : 4096 * (1 + roll(dice, 4)),
     };
 }
 

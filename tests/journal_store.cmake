@@ -10,7 +10,7 @@ target_link_libraries(journal_bed PUBLIC journal_fakes tandem_journal tandem_cor
 
 tandem_test(NAME journal_pace_test LABEL scenario
     SOURCES journal_pace_test.c LINKS journal_bed journal_fakes tandem_journal tandem_core)
-foreach(area store opening proof cut fail error told full ids compact oversize random)
+foreach(area store care opening proof cut fail error told full ids compact oversize random)
     tandem_test(NAME journal_${area}_test LABEL scenario
         SOURCES journal_${area}_test.c LINKS journal_bed journal_fakes tandem_journal tandem_core)
 endforeach()

@@ -105,6 +105,7 @@ static bool start(struct bed *bed)
     const struct journal_settings settings = {
         .sync_every_for = bed->options.sync_every_for,
         .segment_size = segment_size_of(&bed->options),
+        .step_size = bed->options.step_size,
         .max_pending = bed->options.max_pending ? bed->options.max_pending : MAX_PENDING,
         .fail_for = bed->options.fail_for ? bed->options.fail_for : SEC(5),
         .secret = 7,
@@ -216,11 +217,13 @@ void bed_free(struct bed *bed)
 static uint64_t file_size(const struct bed *bed)
 {
     const struct segments *segments = &bed->journal->segments;
-    const struct segment *removing = bed->journal->removing;
+    const struct segment *going[] = {bed->journal->removing, bed->journal->shedding};
     uint64_t most = bed_info(bed).file_max;
 
-    if (removing && removing->end > most) {
-        most = removing->end;
+    for (size_t i = 0; i < sizeof going / sizeof *going; i++) {
+        if (going[i] && going[i]->end > most) {
+            most = going[i]->end;
+        }
     }
     for (size_t i = 0; i < segments->count; i++) {
         uint64_t end = segments->list[i]->end;

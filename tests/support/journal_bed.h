@@ -31,6 +31,7 @@ struct slice bed_queue(int queue);
 struct bed_options {
     nsec_t sync_every_for; // 0: always
     uint64_t segment_size; // 0: as small as can be with the longest body
+    uint64_t step_size;    // 0: more than any file has
     size_t body_max;       // 0: 3000
     size_t max_pending;    // 0: much
     nsec_t fail_for;       // 0: 5 seconds

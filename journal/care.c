@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+
+// Care: what is done for the files beside writing to them. A spare is made, space is set aside and
+// given back, files are removed.
+//
+// How long that takes depends on how large the files are, and what clients wait for has to wait for
+// it. So it is done in pieces, none of which is about more than settings.step_size: a spare grows
+// until it is large enough, and a file that is to go first loses its name, for good, and then,
+// while it is still open, its space. Should the process end meanwhile, the next start removes what
+// was to be the spare, and the system frees what has no name.
+
+#include "core/log.h"
+#include "journal/journal_private.h"
+
+#include <string.h>
+
+// How long to wait before a failed piece of care is tried again.
+#define CARE_RETRY NSEC_PER_SEC
+// So many pieces may come before the next batch while compaction is behind, unless they are steps
+// of a large file.
+enum { PIECES_BEHIND = 4 };
+
+uint64_t care_after(const struct journal *journal, const struct batch *batch)
+{
+    // For as many bytes as the batch has, space is to be set aside, and given back.
+    uint64_t pieces = 1 + 4 * batch->bytes / journal->settings.step_size;
+
+    // Where files are small, more of them may be wanted than batches come.
+    bool steps = journal->shedding || journal->making;
+
+    return !steps && pieces < PIECES_BEHIND && compact_is_behind(journal) ? PIECES_BEHIND : pieces;
+}
+
+//
+// Taking in
+//
+
+void care_has_room(struct journal *journal)
+{
+    if (journal->full) {
+        journal->full = false;
+        log_info("journal_has_room", log_number("segment", (int64_t)journal->current->number));
+    }
+}
+
+static void has_no_room(struct journal *journal)
+{
+    journal->care_at = nsec_add(journal_present(journal), CARE_RETRY);
+    if (!journal->full) {
+        journal->full = true;
+        journal->errors++;
+        log_error("journal_full", log_string("why", strerror(journal->task.error)),
+                  log_number("bytes", (int64_t)journal->task.size));
+    }
+}
+
+static void resized(struct journal *journal)
+{
+    journal->task.segment->size = journal->task.size;
+    if (journal->spare && room_suffices(journal, journal->spare)) {
+        care_has_room(journal);
+    }
+}
+
+static void prepared(struct journal *journal)
+{
+    struct segment *segment = journal->task.segment;
+
+    if (!room_suffices(journal, segment)) {
+        journal->making = segment;
+        return;
+    }
+    journal->making = NULL;
+    journal->spare = segment;
+    care_has_room(journal);
+    if (journal->current->file < 0) {
+        (void)fail_take_spare(journal);
+    }
+}
+
+static void shed_done(struct journal *journal)
+{
+    // What was to be a spare had no room.
+    bool frees = journal->shedding->published;
+
+    if (journal->shedding->file >= 0) {
+        return;
+    }
+    segment_free(journal->shedding);
+    journal->shedding = NULL;
+    // There may be room for what was refused.
+    journal->care_at = frees ? 0 : journal->care_at;
+}
+
+static void removed(struct journal *journal)
+{
+    journal->shedding = journal->removing;
+    journal->removing = NULL;
+    shed_done(journal);
+}
+
+// Told once for as long as it lasts.
+static void care_failed(struct journal *journal)
+{
+    const struct task *task = &journal->task;
+
+    journal->care_at = nsec_add(journal_present(journal), CARE_RETRY);
+    journal->errors++;
+    if (journal->care_error != task->error || journal->care_kind != task->kind) {
+        log_error("journal_care_failed", log_string("what", task->failed),
+                  log_number("segment", (int64_t)task->segment->number),
+                  log_string("why", strerror(task->error)));
+    }
+    journal->care_error = task->error;
+    journal->care_kind = task->kind;
+}
+
+static void care_succeeded(struct journal *journal)
+{
+    const struct task *task = &journal->task;
+    bool part = task->kind == TASK_PREPARE && !room_suffices(journal, task->segment);
+
+    if (journal->care_error && journal->care_kind == task->kind && !part) {
+        log_info("journal_care_recovered",
+                 log_number("segment", (int64_t)journal->current->number));
+        journal->care_error = 0;
+    }
+}
+
+static void not_prepared(struct journal *journal)
+{
+    struct segment *segment = journal->task.segment;
+
+    if (turn_disk_is_full(journal->task.error)) {
+        has_no_room(journal);
+    } else {
+        care_failed(journal);
+    }
+    journal->making = NULL;
+    journal->shedding = segment;
+    shed_done(journal);
+}
+
+// The spare is a good one still.
+static void cannot_copy(struct journal *journal)
+{
+    struct compaction *at = &journal->compaction;
+
+    at->retry_at = nsec_add(journal_present(journal), CARE_RETRY);
+    if (!at->told) {
+        at->told = true;
+        log_warn("journal_cannot_copy", log_number("bytes", (int64_t)at->wants),
+                 log_string("why", strerror(journal->task.error)));
+    }
+}
+
+static void not_resized(struct journal *journal)
+{
+    const struct segment *segment = journal->task.segment;
+    bool full = turn_disk_is_full(journal->task.error);
+
+    if (full && segment == journal->spare && room_suffices(journal, segment) &&
+        room_spare_lacks_copy(journal)) {
+        cannot_copy(journal);
+    } else if (full && (segment == journal->spare || segment == room_too_small(journal))) {
+        has_no_room(journal);
+    } else {
+        care_failed(journal);
+    }
+    // Its records cannot be written.
+    if (segment == room_too_small(journal)) {
+        fail_for_now(journal);
+    }
+}
+
+static void take_in_failure(struct journal *journal)
+{
+    switch (journal->task.kind) {
+    case TASK_PREPARE:
+        not_prepared(journal);
+        return;
+    case TASK_RESIZE:
+        not_resized(journal);
+        return;
+    case TASK_REMOVE:
+    case TASK_KEEP:
+        care_failed(journal);
+        return;
+    case TASK_SHED:
+    case TASK_WRITE:
+    case TASK_SYNC:
+        break;
+    }
+    UNREACHABLE();
+}
+
+void care_take_in(struct journal *journal)
+{
+    if (journal->task.error) {
+        take_in_failure(journal);
+        return;
+    }
+    care_succeeded(journal);
+    switch (journal->task.kind) {
+    case TASK_PREPARE:
+        prepared(journal);
+        return;
+    case TASK_RESIZE:
+        resized(journal);
+        return;
+    case TASK_REMOVE:
+        removed(journal);
+        return;
+    case TASK_SHED:
+        shed_done(journal);
+        return;
+    case TASK_KEEP:
+        journal->about = journal->next_about;
+        return;
+    case TASK_WRITE:
+    case TASK_SYNC:
+        break;
+    }
+    UNREACHABLE();
+}
+
+//
+// Handing over
+//
+
+// How far one piece takes a size of `from` to `to`.
+static uint64_t step(const struct journal *journal, uint64_t from, uint64_t to)
+{
+    uint64_t most = journal->settings.step_size;
+
+    if (to > from) {
+        return to - from > most ? from + most : to;
+    }
+    return from - to > most ? from - most : to;
+}
+
+static bool prepare(struct journal *journal)
+{
+    struct segment *segment = journal->making;
+
+    if (!segment) {
+        segment = segment_new(0, turn_draw_salt(journal));
+    }
+    if (!segment) {
+        return false;
+    }
+    journal->task = (struct task){.kind = TASK_PREPARE,
+                                  .segment = segment,
+                                  .size = step(journal, segment->size, room_file_size(journal))};
+    return turn_give(journal);
+}
+
+// A segment that is on its way has the spare's name until it is published.
+static bool spare_is_wanted(const struct journal *journal)
+{
+    return !journal->spare && (journal->current->published || journal->current->file < 0);
+}
+
+// A piece of it. What is given back must not be counted on from now on, what is wanted not before
+// it is there.
+static bool resize(struct journal *journal, struct segment *segment, uint64_t size)
+{
+    size = step(journal, segment->size, size);
+    if (size < segment->size) {
+        segment->size = size;
+    }
+    journal->task = (struct task){.kind = TASK_RESIZE, .segment = segment, .size = size};
+    return turn_give(journal);
+}
+
+// A segment that is written to no more gives back what it had set aside, and is closed.
+static bool trim(struct journal *journal)
+{
+    for (size_t i = journal->segments.count; i-- > 0;) {
+        struct segment *segment = journal->segments.list[i];
+
+        if (segment == journal->current || !segment->published) {
+            continue;
+        }
+        if (segment->file < 0 || (!segment->failed && (segment->written < segment->end ||
+                                                       segment->synced < segment->written))) {
+            return false;
+        }
+        if (!segment->failed && segment->size > segment->end) {
+            return resize(journal, segment, segment->end);
+        }
+        journal_close_file(journal, segment);
+        // Compaction may have waited for that.
+        journal->compaction.blocked = false;
+    }
+    return false;
+}
+
+// More than the usual, for a job that is to be copied, is kept for as long as there is room for it.
+static bool fit_spare(struct journal *journal)
+{
+    bool tries = journal->compaction.retry_at <= journal_present(journal);
+    uint64_t size = tries ? room_spare_size(journal) : room_file_size(journal);
+    bool lacks = tries && room_spare_lacks_copy(journal);
+
+    if (!room_suffices(journal, journal->spare)) {
+        return resize(journal, journal->spare, room_file_size(journal));
+    }
+    return (lacks || journal->spare->size > size + size / 8) &&
+           resize(journal, journal->spare, size);
+}
+
+// The current segment gives back what is set aside for promises that are no more.
+static bool fit_current(struct journal *journal)
+{
+    const struct segment *current = journal->current;
+    uint64_t size = room_spare_size(journal);
+
+    return current->published && current->size - current->end > size + size / 8 &&
+           resize(journal, journal->current, current->end + size);
+}
+
+static bool remove_oldest(struct journal *journal)
+{
+    if (!journal->removing || journal->reached < journal->removable_at) {
+        return false;
+    }
+    journal_close_file(journal, journal->removing);
+    if (journal->synced < journal->removable_at) {
+        return turn_give_sync(journal, turn_written_last(journal));
+    }
+    journal->task = (struct task){
+        .kind = TASK_REMOVE, .segment = journal->removing, .size = journal->settings.step_size};
+    return turn_give(journal);
+}
+
+// A file without a name gives back some of its space.
+static bool shed(struct journal *journal)
+{
+    struct segment *segment = journal->shedding;
+
+    if (!segment) {
+        return false;
+    }
+    segment->size = step(journal, segment->size, 0);
+    journal->task = (struct task){.kind = TASK_SHED, .segment = segment, .size = segment->size};
+    return turn_give(journal);
+}
+
+static bool keep_about(struct journal *journal)
+{
+    if (!proof_next_about(journal, &journal->next_about)) {
+        return false;
+    }
+    journal->task = (struct task){
+        .kind = TASK_KEEP, .segment = journal->current, .about = &journal->next_about};
+    return turn_give(journal);
+}
+
+bool care_give(struct journal *journal)
+{
+    // That cannot fail, and may bring the room that something else has failed for.
+    if (shed(journal)) {
+        return true;
+    }
+    if (journal_present(journal) < journal->care_at) {
+        return false;
+    }
+    // Nothing can be written without a file. Otherwise what is given back first is not needed
+    // twice.
+    return remove_oldest(journal) ||
+           (journal->current->file < 0 && spare_is_wanted(journal) && prepare(journal)) ||
+           trim(journal) || (spare_is_wanted(journal) && prepare(journal)) ||
+           (journal->spare && fit_spare(journal)) || fit_current(journal) || keep_about(journal);
+}
+
+// What is to be written comes before what may come: where there is no room, the spare gives up its.
+bool care_make_larger(struct journal *journal, struct segment *segment)
+{
+    struct segment *spare = journal->spare ? journal->spare : journal->making;
+
+    if (journal->failures > 0 && shed(journal)) {
+        return true;
+    }
+    if (journal->failures > 0 && spare && spare->size > 0) {
+        return resize(journal, spare, 0);
+    }
+    return resize(journal, segment, room_wanted(journal, segment));
+}
