@@ -314,9 +314,7 @@ static enum status expire_and_take(struct stage *s)
     const struct job *job;
 
     expire(s);
-    assert_status(STATUS_OK, broker_take(actor(s)->session, &job));
-    stage_settle(s);
-    return STATUS_OK;
+    return broker_take(actor(s)->session, &job);
 }
 
 static enum status give_back(struct stage *s)

@@ -1,6 +1,7 @@
 # The journal's lower half: segments, batches, tasks, the thread that does them, and disks.
 add_library(journal_fakes STATIC
     support/fake_disk.c
+    support/fake_faults.c
     support/fake_file.c
     support/fake_hand.c
     support/fake_names.c)

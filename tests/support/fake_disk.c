@@ -4,6 +4,7 @@
 #include "tests/support/fake_disk.h"
 
 #include "core/macros.h"
+#include "tests/support/fake_faults.h"
 #include "tests/support/fake_names.h"
 
 #include <errno.h>
@@ -12,19 +13,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { FILES_MAX = 256, FAULTS_MAX = 8, TRACE_MAX = 16384 };
+enum { FILES_MAX = 256, TRACE_MAX = 16384 };
 
 struct fake_disk {
     struct fake_file files[FILES_MAX]; // a descriptor is a place in here
     struct fake_names names;
     bool claimed;
-    bool halted;
     uint64_t budget;
-    struct fake_fault faults[FAULTS_MAX];
-    int fault_count;
-    unsigned storm_one_in; // 0: there is none
-    uint64_t storm_dice;
-    unsigned long calls[FAKE_ANY + 1];
+    struct fake_faults faults;
     char trace[TRACE_MAX];
     size_t trace_len;
 };
@@ -115,101 +111,27 @@ static struct fake_file *opened(struct fake_disk *disk, int file)
 // Faults
 //
 
-// What becomes of a call.
-struct fate {
-    bool done; // what is asked for, or
-    bool half; // half of it
-    int error; // what it says
-};
-
-static struct fate fate_of(struct fake_disk *disk, enum fake_op op, const struct fake_fault *fault)
+// What becomes of the call.
+static struct fake_fate call(struct fake_disk *disk, enum fake_op op)
 {
-    static const struct fate normal = {.done = true};
-    bool writes = op == FAKE_WRITE;
-    bool syncs = op == FAKE_SYNC || op == FAKE_SYNC_DIRECTORY;
-    bool tells = op == FAKE_LIST || op == FAKE_OPEN || op == FAKE_SIZE || op == FAKE_READ;
-
-    switch (fault->effect) {
-    case FAKE_FAIL:
-        return (struct fate){.error = fault->error};
-    case FAKE_SHORT:
-        return (struct fate){.done = true, .half = writes || op == FAKE_READ};
-    case FAKE_LIE:
-        return tells ? normal : (struct fate){.done = false};
-    case FAKE_TEAR:
-        return (struct fate){.done = true, .half = writes, .error = fault->error};
-    case FAKE_HALT:
-        disk->halted = true;
-        return (struct fate){.done = !syncs, .error = EIO};
-    }
-    UNREACHABLE();
-}
-
-// Whether one of so many calls comes to grief, and which of several ways it goes.
-static unsigned storm_roll(struct fake_disk *disk, unsigned sides)
-{
-    return (unsigned)((fake_dice(&disk->storm_dice) >> 32) % sides);
-}
-
-static struct fate fate_in_storm(struct fake_disk *disk, enum fake_op op)
-{
-    static const enum fake_effect ways[] = {FAKE_FAIL, FAKE_TEAR, FAKE_SHORT};
-    const struct fake_fault fault = {
-        .effect = ways[storm_roll(disk, op == FAKE_WRITE ? 3 : 2)],
-        .error = storm_roll(disk, 4) ? EIO : ENOSPC,
-    };
-
-    return fate_of(disk, op, &fault);
-}
-
-static bool storm_strikes(struct fake_disk *disk, enum fake_op op)
-{
-    return disk->storm_one_in > 0 && op != FAKE_LOCK && op != FAKE_LIST && op != FAKE_SIZE &&
-           op != FAKE_READ && storm_roll(disk, disk->storm_one_in) == 0;
-}
-
-// Counts the call. Each fault counts on its own.
-static struct fate call(struct fake_disk *disk, enum fake_op op)
-{
-    struct fate fate = {.done = true};
-    bool met = false;
-
-    if (disk->halted) {
-        return (struct fate){.error = EIO};
-    }
-    disk->calls[op]++;
-    disk->calls[FAKE_ANY]++;
-    for (int i = 0; i < disk->fault_count; i++) {
-        struct fake_fault *fault = &disk->faults[i];
-
-        if ((fault->op != op && fault->op != FAKE_ANY) || fault->nth == 0) {
-            continue;
-        }
-        if (--fault->nth == 0) {
-            fault->nth = fault->lasting;
-            fate = met ? fate : fate_of(disk, op, fault);
-            met = true;
-        }
-    }
-    return !met && storm_strikes(disk, op) ? fate_in_storm(disk, op) : fate;
+    return fake_faults_call(&disk->faults, op);
 }
 
 void fake_disk_fault(struct fake_disk *disk, const struct fake_fault *fault)
 {
-    ENSURE(disk->fault_count < FAULTS_MAX);
-    disk->faults[disk->fault_count++] = *fault;
+    fake_faults_add(&disk->faults, fault);
 }
 
 void fake_disk_storm(struct fake_disk *disk, unsigned one_in, uint64_t seed)
 {
-    disk->storm_one_in = one_in;
-    disk->storm_dice = seed | 1;
+    disk->faults.one_in = one_in;
+    disk->faults.dice = seed | 1;
 }
 
 void fake_disk_heal(struct fake_disk *disk)
 {
-    disk->fault_count = 0;
-    disk->storm_one_in = 0;
+    disk->faults.count = 0;
+    disk->faults.one_in = 0;
 }
 
 void fake_disk_set_budget(struct fake_disk *disk, uint64_t bytes)
@@ -265,7 +187,7 @@ void fake_disk_trace_clear(struct fake_disk *disk)
 static int disk_lock(void *self)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_LOCK);
+    struct fake_fate fate = call(disk, FAKE_LOCK);
 
     if (fate.error == 0 && disk->claimed) {
         fate.error = EWOULDBLOCK;
@@ -285,7 +207,7 @@ static void disk_unlock(void *self)
 static int disk_list(void *self, void (*each)(void *context, const char *name), void *context)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_LIST);
+    struct fake_fate fate = call(disk, FAKE_LIST);
     const char *name;
 
     for (int i = 0; fate.done && (name = fake_names_at(&disk->names, i)); i++) {
@@ -297,7 +219,7 @@ static int disk_list(void *self, void (*each)(void *context, const char *name), 
 static int disk_open(void *self, const char *name, enum journal_open how, int *file)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_OPEN);
+    struct fake_fate fate = call(disk, FAKE_OPEN);
     bool creates = how == JOURNAL_OPEN_CREATE;
     int found = fake_names_find(&disk->names, name);
 
@@ -329,7 +251,7 @@ static void disk_close(void *self, int file)
 static int disk_size(void *self, int file, uint64_t *size)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_SIZE);
+    struct fake_fate fate = call(disk, FAKE_SIZE);
 
     *size = opened(disk, file)->size;
     return fate.error;
@@ -338,7 +260,7 @@ static int disk_size(void *self, int file, uint64_t *size)
 static int disk_read(void *self, int file, void *to, size_t len, uint64_t offset, size_t *got)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_READ);
+    struct fake_fate fate = call(disk, FAKE_READ);
     const struct fake_file *from = opened(disk, file);
     size_t rest = offset < from->size ? from->size - (size_t)offset : 0;
 
@@ -389,7 +311,7 @@ static int disk_write(void *self, int file, const struct iovec *parts, int count
                       size_t *put)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_WRITE);
+    struct fake_fate fate = call(disk, FAKE_WRITE);
     struct fake_file *to = opened(disk, file);
     size_t len = 0;
 
@@ -398,7 +320,7 @@ static int disk_write(void *self, int file, const struct iovec *parts, int count
     }
     len = fate.half && len > 1 ? len / 2 : len;
     if (fate.done && !has_room(disk, to, (size_t)offset + len)) {
-        fate = (struct fate){.error = fate.error ? fate.error : ENOSPC};
+        fate = (struct fake_fate){.error = fate.error ? fate.error : ENOSPC};
     }
     if (fate.done) {
         write_parts(to, parts, (size_t)offset, len);
@@ -410,12 +332,12 @@ static int disk_write(void *self, int file, const struct iovec *parts, int count
 static int disk_sync(void *self, int file)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_SYNC);
+    struct fake_fate fate = call(disk, FAKE_SYNC);
     struct fake_file *synced = opened(disk, file);
 
     if (fate.done) {
         fake_file_sync(synced);
-    } else if (fate.error && !disk->halted) {
+    } else if (fate.error && !disk->faults.halted) {
         fake_file_forget(synced);
     }
     return trace(disk, fate.error, "sync %s", name_of(disk, file));
@@ -424,11 +346,11 @@ static int disk_sync(void *self, int file)
 static int disk_allocate(void *self, int file, uint64_t size)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_ALLOCATE);
+    struct fake_fate fate = call(disk, FAKE_ALLOCATE);
     struct fake_file *grown = opened(disk, file);
 
     if (fate.done && !has_room(disk, grown, (size_t)size)) {
-        fate = (struct fate){.error = fate.error ? fate.error : ENOSPC};
+        fate = (struct fake_fate){.error = fate.error ? fate.error : ENOSPC};
     }
     if (fate.done && size > grown->size) {
         fake_file_resize(grown, (size_t)size);
@@ -439,7 +361,7 @@ static int disk_allocate(void *self, int file, uint64_t size)
 static int disk_truncate(void *self, int file, uint64_t size)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_TRUNCATE);
+    struct fake_fate fate = call(disk, FAKE_TRUNCATE);
 
     if (fate.done) {
         fake_file_resize(opened(disk, file), (size_t)size);
@@ -458,7 +380,7 @@ static uint64_t disk_room(void *self)
 static int disk_rename(void *self, const char *from, const char *to)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_RENAME);
+    struct fake_fate fate = call(disk, FAKE_RENAME);
 
     if (fate.done && fake_names_find(&disk->names, from) < 0) {
         fate.error = ENOENT;
@@ -471,7 +393,7 @@ static int disk_rename(void *self, const char *from, const char *to)
 static int disk_remove(void *self, const char *name)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_REMOVE);
+    struct fake_fate fate = call(disk, FAKE_REMOVE);
 
     if (fate.done && fake_names_find(&disk->names, name) < 0) {
         fate.error = ENOENT;
@@ -484,7 +406,7 @@ static int disk_remove(void *self, const char *name)
 static int disk_sync_directory(void *self)
 {
     struct fake_disk *disk = self;
-    struct fate fate = call(disk, FAKE_SYNC_DIRECTORY);
+    struct fake_fate fate = call(disk, FAKE_SYNC_DIRECTORY);
 
     if (fate.done) {
         settle(disk, disk->names.youngest);
@@ -525,7 +447,7 @@ void fake_disk_kill(struct fake_disk *disk)
         disk->files[i].opened = 0;
     }
     disk->claimed = false;
-    disk->halted = false;
+    disk->faults.halted = false;
 }
 
 void fake_disk_cut(struct fake_disk *disk, enum fake_keep keep, uint64_t seed)
@@ -581,7 +503,7 @@ int fake_disk_opened(const struct fake_disk *disk)
 
 unsigned long fake_disk_calls(const struct fake_disk *disk, enum fake_op op)
 {
-    return disk->calls[op];
+    return disk->faults.calls[op];
 }
 
 static struct fake_file *file_named(struct fake_disk *disk, const char *name)
