@@ -146,6 +146,10 @@ static void server_reload(struct server *server)
 static void server_signal_early(struct server *server, enum signal_wish wish)
 {
     if (wish != SIGNAL_STOP) {
+        // Of those that contradict each other, the last one counts.
+        if (wish == SIGNAL_DRAIN || wish == SIGNAL_ACCEPT) {
+            server->wished &= ~(1u << SIGNAL_DRAIN | 1u << SIGNAL_ACCEPT);
+        }
         server->wished |= 1u << wish;
         return;
     }
