@@ -47,6 +47,7 @@ struct book {
     size_t count;
     size_t base; // so many were there when the book began
     bool steps;  // the wall clock is set now and then
+    bool shared; // several jobs may say that they hold the same key
 };
 
 struct book *book_new(void)
@@ -65,6 +66,11 @@ void book_free(struct book *book)
 void book_let_clock_step(struct book *book)
 {
     book->steps = true;
+}
+
+void book_let_keys_be_shared(struct book *book)
+{
+    book->shared = true;
 }
 
 static uint64_t sum(struct slice bytes)
@@ -320,9 +326,9 @@ static bool job_is_right(const struct book *book, const struct subject *subject,
     return same_contract(book, subject, &image) &&
            same_state(book, &version->now, &image.now, broker_now(broker).wall) &&
            version->now.pri == image.now.pri && version->now.delay == image.now.delay &&
-           version->now.keyed == image.now.keyed && version->releases <= image.releases &&
-           version->buries == image.buries && version->kicks == image.kicks &&
-           image.now.attempts >= version->now.attempts &&
+           (book->shared || version->now.keyed == image.now.keyed) &&
+           version->releases <= image.releases && version->buries == image.buries &&
+           version->kicks == image.kicks && image.now.attempts >= version->now.attempts &&
            image.now.attempts <= subject->attempts_most;
 }
 

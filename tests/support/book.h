@@ -41,6 +41,10 @@ void book_expect(struct book *book, const struct broker *broker, uint64_t kept, 
 // and nobody knows when a job was submitted.
 void book_let_clock_step(struct book *book);
 
+// Records of the end of jobs may have been lost: several jobs that are kept may say that they hold
+// the same key. The first of them has it after a start; which one that is, nobody knows.
+void book_let_keys_be_shared(struct book *book);
+
 // Begins anew, with what the broker has: all of it must survive from now on.
 void book_begin(struct book *book, const struct broker *broker);
 

@@ -90,6 +90,7 @@ void bed_restart_anyhow(struct bed *bed, enum bed_end end, uint64_t seed)
     end_disk(bed->disk, end, seed);
     expect_opened(bed, end, seed);
     if (bed->book) {
+        book_let_keys_be_shared(bed->book);
         book_begin(bed->book, bed->broker);
     }
 }
