@@ -37,7 +37,9 @@ static struct bed_options options_by_chance(uint64_t *dice)
     };
 }
 
-static void play_round(struct bed *bed, uint64_t *dice)
+typedef void (*work_fn)(struct bed *bed, uint64_t *dice, unsigned count);
+
+static void play_round(struct bed *bed, uint64_t *dice, work_fn work)
 {
     // Of how many calls one fails.
     static const unsigned storms[] = {0, 8, 20, 60};
@@ -48,22 +50,21 @@ static void play_round(struct bed *bed, uint64_t *dice)
     fake_disk_storm(bed->disk, storms[roll(dice, 4)], fake_dice(dice));
     bed->hand.waits = roll(dice, 4) > 0;
     bed->hand.dice = bed->hand.waits ? fake_dice(dice) : 0;
-    work_at_random(bed, dice, (unsigned)roll(dice, VERBS));
+    work(bed, dice, (unsigned)roll(dice, VERBS));
     if (roll(dice, 3) == 0) {
         fake_disk_heal(bed->disk);
-        work_at_random(bed, dice, (unsigned)roll(dice, VERBS));
+        work(bed, dice, (unsigned)roll(dice, VERBS));
     }
     bed->hand.waits = false;
     bed_restart_in_storm(bed, cuts ? roll(dice, 2) ? BED_CUT : BED_CUT_LATE : BED_KILLED, seed,
                          storms[roll(dice, 4)]);
 }
 
-static void nothing_acknowledged_is_lost_in_a_storm(void **state)
+static void play(work_fn work)
 {
     unsigned long first = number_from("TANDEM_JOURNAL_SEED", 1);
     unsigned long count = number_from("TANDEM_JOURNAL_SEEDS", SEEDS);
 
-    (void)state;
     for (unsigned long seed = first; seed < first + count; seed++) {
         uint64_t dice = hash_mix(seed) | 1;
         struct bed_options options = options_by_chance(&dice);
@@ -73,16 +74,29 @@ static void nothing_acknowledged_is_lost_in_a_storm(void **state)
             if (getenv("TANDEM_JOURNAL_SEED")) {
                 print_message("seed %lu round %d\n", seed, round);
             }
-            play_round(bed, &dice);
+            play_round(bed, &dice, work);
         }
         bed_free(bed);
     }
+}
+
+static void nothing_acknowledged_is_lost_in_a_storm(void **state)
+{
+    (void)state;
+    play(work_at_random);
+}
+
+static void a_job_stands_as_it_was_last_said_in_a_storm(void **state)
+{
+    (void)state;
+    play(work_on_few);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_acknowledged_is_lost_in_a_storm),
+        cmocka_unit_test(a_job_stands_as_it_was_last_said_in_a_storm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

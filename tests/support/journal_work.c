@@ -3,7 +3,7 @@
 
 #include "core/check.h"
 
-enum { FIRST = 6, ROUNDS = 5, IDS = 64 };
+enum { FIRST = 6, ROUNDS = 5, IDS = 64, FEW = 12 };
 
 // What any verb may answer.
 static void expect_fair(enum status status)
@@ -245,6 +245,45 @@ static void do_something(struct bed *bed, uint64_t *dice)
         bed_pass(bed, MSEC(roll(dice, 2000)));
     } else {
         (void)bed_turns(bed);
+    }
+}
+
+// Whoever has one sets it aside, or gives it back with another priority.
+static void give_back(struct bed *bed, uint64_t *dice)
+{
+    uint64_t id = take(bed, dice);
+    uint32_t pri = (uint32_t)roll(dice, 5000);
+
+    if (id > 0 && roll(dice, 3)) {
+        assert_status(STATUS_OK, bed_bury(bed, id, pri));
+    } else if (id > 0) {
+        expect_fair(bed_release(bed, id, pri, SEC(roll(dice, 2) * 5)));
+    }
+}
+
+void work_on_few(struct bed *bed, uint64_t *dice, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t what = roll(dice, 100);
+
+        if (book_jobs(bed->book) < FEW) {
+            put(bed, dice);
+        } else if (what < 45) {
+            give_back(bed, dice);
+        } else if (what < 70) {
+            expect_fair(bed_kick_id(bed, pick(bed, dice)));
+        } else if (what < 75) {
+            (void)bed_kick(bed, (int)roll(dice, BED_QUEUES), (uint32_t)roll(dice, 4));
+        } else if (what < 78) {
+            expect_fair(bed_cancel(bed, pick(bed, dice)));
+        } else if (what < 90) {
+            bed_turn(bed);
+        } else if (what < 92) {
+            bed_pass(bed, MSEC(roll(dice, 1000)));
+        } else {
+            (void)bed_turns(bed);
+        }
+        broker_check(bed->broker);
     }
 }
 
