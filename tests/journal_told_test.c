@@ -58,6 +58,17 @@ static void put_some(struct bed *bed, unsigned count)
     }
 }
 
+static void assert_job(struct bed *bed, uint64_t id, enum job_state state, uint32_t pri)
+{
+    const struct job *job = broker_find(bed->broker, id);
+    struct job_info info;
+
+    assert_non_null(job);
+    broker_job_info(bed->broker, job, &info);
+    assert_int_equal(info.state, state);
+    assert_int_equal(info.pri, pri);
+}
+
 // Descriptors that have run out, for one: there is room, and what is there can be written to.
 static void a_file_that_cannot_be_made_is_no_full_disk(void **state)
 {
@@ -172,6 +183,64 @@ static void who_submits_is_refused_once_given_up_however_much_waits(void **state
     bed_free(bed);
 }
 
+// What is told then waits for nothing. If the process ends before the disk is back, a job is as it
+// was before all of it, and before what nobody was told of.
+static void what_is_told_once_given_up_may_be_lost_with_the_process(void **state)
+{
+    const struct fake_fault fault = {
+        .op = FAKE_ANY, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
+    struct bed *bed = BED(.sync_every_for = MSEC(5));
+    uint64_t id = BED_PUT(bed, .body_len = 100);
+
+    (void)state;
+    assert_status(STATUS_OK, bed_take_id(bed, id));
+    assert_status(STATUS_OK, bed_bury(bed, id, 1));
+    bed_pass(bed, SEC(1));
+    fake_disk_fault(bed->disk, &fault);
+    assert_status(STATUS_OK, bed_kick_id(bed, id));
+    assert_true(broker_position(bed->broker) > 0);
+    bed_pass(bed, SEC(6));
+    assert_int_equal(bed->gave_up, 1);
+    assert_false(bed_acknowledged(bed));
+    // Nothing is to be kept of this, and the kick is known in memory.
+    assert_status(STATUS_OK, bed_take_id(bed, id));
+    assert_int_equal(broker_job_position(bed->broker, broker_find(bed->broker, id)), 0);
+    assert_status(STATUS_OK, bed_bury(bed, id, 2));
+    assert_int_equal(broker_position(bed->broker), 0);
+    (void)bed_turns(bed);
+    bed_restart(bed, BED_KILLED, 0);
+    assert_job(bed, id, JOB_BURIED, 1);
+    bed_free(bed);
+}
+
+// ... and lasts like all else once the disk is back, in the order in which it came.
+static void what_is_told_once_given_up_lasts_when_the_disk_is_back(void **state)
+{
+    const struct fake_fault fault = {
+        .op = FAKE_ANY, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
+    struct bed *bed = BED(.sync_every_for = MSEC(5));
+    uint64_t id = BED_PUT(bed, .body_len = 100);
+
+    (void)state;
+    assert_status(STATUS_OK, bed_take_id(bed, id));
+    bed_pass(bed, SEC(1));
+    fake_disk_fault(bed->disk, &fault);
+    assert_true(BED_PUT(bed, .body_len = 1) > 0);
+    bed_pass(bed, SEC(6));
+    assert_int_equal(bed->gave_up, 1);
+    assert_status(STATUS_OK, bed_bury(bed, id, 2));
+    fake_disk_heal(bed->disk);
+    bed_pass(bed, SEC(3));
+    assert_false(bed_info(bed).failing);
+    assert_status(STATUS_OK, bed_kick_id(bed, id));
+    assert_true(broker_position(bed->broker) > 0);
+    (void)bed_turns(bed);
+    assert_true(bed_acknowledged(bed));
+    bed_restart(bed, BED_KILLED, 0);
+    assert_job(bed, id, JOB_READY, 2);
+    bed_free(bed);
+}
+
 #define TOLD_TEST(name) cmocka_unit_test_setup_teardown(name, listen_to_log, leave_log)
 
 int main(void)
@@ -182,6 +251,8 @@ int main(void)
         TOLD_TEST(a_full_disk_is_seen_in_the_statistics),
         TOLD_TEST(a_disk_that_is_too_small_from_the_start_is_told_of_then),
         TOLD_TEST(who_submits_is_refused_once_given_up_however_much_waits),
+        TOLD_TEST(what_is_told_once_given_up_may_be_lost_with_the_process),
+        TOLD_TEST(what_is_told_once_given_up_lasts_when_the_disk_is_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
