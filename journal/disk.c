@@ -231,7 +231,7 @@ static int disk_sync(void *self, int file)
 // What a file has already was set aside, too.
 static int disk_allocate(void *self, int file, uint64_t size)
 {
-    uint64_t from;
+    uint64_t from = 0;
     int error = disk_size(self, file, &from);
 
     if (error || from >= size) {

@@ -66,7 +66,8 @@ static void bodies_are_staged_a_few_at_a_time(void **state)
     int head = snprintf(put, sizeof put, "put 0 0 1 20000\r\n");
 
     memset(put + head, 'b', 20000);
-    memcpy(put + head + 20000, "\r\n", 2);
+    put[head + 20000] = '\r';
+    put[head + 20001] = '\n';
     (void)peer_ask(t->v, slice_of(put, (size_t)head + 20002));
     pipeline(t, t->w, "peek 1\r\n", "FOUND ");
 }

@@ -193,13 +193,13 @@ static bool is_passed_over(struct slice name)
 
 static void a_line_whose_name_is_no_token_says_nothing(void **state)
 {
+    char header[] = "?X-Gearman-Unique";
     char name[300];
 
     (void)state;
     for (int byte = '!'; byte <= '~'; byte++) {
-        name[0] = (char)byte;
-        memcpy(name + 1, "X-Gearman-Unique", 16);
-        assert_int_equal(is_passed_over(slice_of(name, 17)), !is_token(byte) && byte != ':');
+        header[0] = (char)byte;
+        assert_int_equal(is_passed_over(slice_of(header, 17)), !is_token(byte) && byte != ':');
     }
     memset(name, '@', sizeof name);
     assert_true(is_passed_over(slice_of(name, 256)));

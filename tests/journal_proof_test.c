@@ -186,7 +186,7 @@ static void after_a_close_damage_is_no_torn_end(void **state)
         assert_true(opens(bed, fake_disk_copy(bed->disk), false));
         for (size_t at = CODEC_SEGMENT_HEAD; at < len; at++) {
             struct fake_disk *disk = fake_disk_copy(bed->disk);
-            const char *bytes = fake_disk_bytes(disk, name, &len);
+            const char *bytes;
 
             fake_disk_flip(disk, name, at, 1);
             assert_true(opens(bed, fake_disk_copy(disk), true));
