@@ -204,7 +204,10 @@ static bool renew_step(struct journal *journal)
 {
     uint64_t migrated = journal->total_migrated;
     size_t count = journal->segments.count;
-    bool waited = journal->removing || !journal->spare || journal->segments.list[0]->file >= 0;
+    // For what will come, unless the disk has failed at it.
+    bool waits = journal->removing || journal->segments.list[0]->file >= 0 ||
+                 (!journal->spare && !journal->full);
+    bool waited = waits && journal->care_error == 0;
 
     compact_step(journal);
     if (!settle(journal)) {

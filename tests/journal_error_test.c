@@ -325,6 +325,32 @@ static void a_repair_of_much_comes_to_an_end(void **state)
     bed_free(bed);
 }
 
+// There must be an end to it where there is no room for what is written anew, too.
+static void a_repair_without_room_says_so(void **state)
+{
+    struct bed *bed = BED(.sync_every_for = 0);
+    char name[SEGMENT_NAME_MAX];
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        assert_true(BED_PUT(bed, .body_len = 700) > 0);
+        (void)bed_turns(bed);
+    }
+    bed_abandon(bed);
+    fake_disk_kill(bed->disk);
+    segment_name(2, name);
+    fake_disk_flip(bed->disk, name, CODEC_SEGMENT_HEAD + 100, 1);
+    // The file that was set aside goes at the start: there is room for one more, but no third.
+    fake_disk_set_budget(bed->disk, fake_disk_used(bed->disk) - 20000);
+    bed->options.repair = true;
+    assert_false(bed_open(bed));
+    assert_non_null(strstr(bed->why.text, "written anew"));
+    fake_disk_set_budget(bed->disk, UINT64_MAX);
+    assert_true(bed_open(bed));
+    assert_in_range(bed_count(bed), 195, 200);
+    bed_free(bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +363,7 @@ int main(void)
         cmocka_unit_test(each_time_is_told_once),
         cmocka_unit_test(submitters_are_held_back_while_much_waits_for_the_disk),
         cmocka_unit_test(a_repair_of_much_comes_to_an_end),
+        cmocka_unit_test(a_repair_without_room_says_so),
         cmocka_unit_test(submitters_are_held_back_while_a_segment_is_overfull),
         cmocka_unit_test(nothing_is_asked_for_while_the_memory_set_aside_runs_out),
     };
