@@ -96,10 +96,11 @@ test('progress and a warning reach the client', async () => {
 
 test('an exception of the worker reaches the client with its text', async () => {
   const [client, worker] = [await connect(), await connect()]
-  worker.on('connection-error', () => {}) // the WORK_FAIL that it sends after the exception
+  const refused = once(worker, 'connection-error') // the WORK_FAIL that it sends after the exception
   worker.registerWorkerStream(name, task => task.error('no such file'))
   const error = await failure(client.submitJob(name, 'work'))
   assert.deepEqual([error.name, error.message], ['JobException', 'no such file'])
+  await refused
 })
 
 test('high goes before normal and normal before low', async () => {
