@@ -74,7 +74,8 @@ static int receive_descriptor(int socket)
                              .msg_controllen = sizeof control};
 
     assert_int_equal(recvmsg(socket, &message, 0), 1);
-    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+    assert_true(message.msg_controllen >= sizeof control);
+    memcpy(&fd, CMSG_DATA((struct cmsghdr *)(void *)control), sizeof fd);
     return fd;
 }
 
