@@ -115,7 +115,8 @@ class GearActs:
         holder = self.book.holders.get(mine, UNKNOWN)
         if holder not in (None, UNKNOWN) and holder.maybe:
             holder = UNKNOWN  # it may be gone
-        after = joined(holder, job.state) if holder not in (None, UNKNOWN) else None
+        after = (joined(holder, job.state, self.trial.disk.steps)
+                 if holder not in (None, UNKNOWN) else None)
 
         def answered(answer):
             job_id = id_in(answer)
@@ -140,7 +141,7 @@ class GearActs:
             self.complain(f"{job.tag} with {job.key} joined {other}")
         if other is not holder:
             self.book.holders[job.tube, job.key] = other
-            after = joined(other, job.state)
+            after = joined(other, job.state, self.trial.disk.steps)
             if after:
                 self.book.propose(other, after)
         return True
@@ -202,13 +203,14 @@ class GearActs:
             answered, submits=job)])
 
 
-def joined(job, wanted):
+def joined(job, wanted, clock_steps):
     """The state after a submission that wants `wanted` joined the job; None: as it was."""
     state = job.state
-    if state.kind != DELAYED:
+    if state.kind != DELAYED or (state.loose and not clock_steps):
         return None
-    if state.loose or state.due - SURE_SECONDS <= time.time():
-        # Nobody knows when it would have started, or whether it has: nothing is recorded of that.
+    if clock_steps and (state.loose or state.due - SURE_SECONDS <= time.time()):
+        # Nobody knows when it would have started, or whether it has: nothing is recorded of that,
+        # and where the clock goes back, so does the delay.
         due = min(state.due, wanted.due or time.time())
         return dataclasses.replace(state, delay=None, due=due, slack=state.slack + state.due - due,
                                    loose=True)
