@@ -298,13 +298,12 @@ static void nothing_is_asked_for_while_the_memory_set_aside_runs_out(void **stat
     bed_free(bed);
 }
 
-// What is written anew takes several files itself.
-static void a_repair_of_much_comes_to_an_end(void **state)
+// 200 jobs in many files, the process killed, and a byte of the second file flipped.
+static struct bed *bed_with_damage(void)
 {
     struct bed *bed = BED(.sync_every_for = 0);
     char name[SEGMENT_NAME_MAX];
 
-    (void)state;
     for (int i = 0; i < 200; i++) {
         assert_true(BED_PUT(bed, .body_len = 700) > 0);
         (void)bed_turns(bed);
@@ -313,6 +312,15 @@ static void a_repair_of_much_comes_to_an_end(void **state)
     fake_disk_kill(bed->disk);
     segment_name(2, name);
     fake_disk_flip(bed->disk, name, CODEC_SEGMENT_HEAD + 100, 1);
+    return bed;
+}
+
+// What is written anew takes several files itself.
+static void a_repair_of_much_comes_to_an_end(void **state)
+{
+    struct bed *bed = bed_with_damage();
+
+    (void)state;
     assert_false(bed_open(bed));
     bed->options.repair = true;
     assert_true(bed_open(bed));
@@ -328,18 +336,9 @@ static void a_repair_of_much_comes_to_an_end(void **state)
 // There must be an end to it where there is no room for what is written anew, too.
 static void a_repair_without_room_says_so(void **state)
 {
-    struct bed *bed = BED(.sync_every_for = 0);
-    char name[SEGMENT_NAME_MAX];
+    struct bed *bed = bed_with_damage();
 
     (void)state;
-    for (int i = 0; i < 200; i++) {
-        assert_true(BED_PUT(bed, .body_len = 700) > 0);
-        (void)bed_turns(bed);
-    }
-    bed_abandon(bed);
-    fake_disk_kill(bed->disk);
-    segment_name(2, name);
-    fake_disk_flip(bed->disk, name, CODEC_SEGMENT_HEAD + 100, 1);
     // The file that was set aside goes at the start: there is room for one more, but no third.
     fake_disk_set_budget(bed->disk, fake_disk_used(bed->disk) - 20000);
     bed->options.repair = true;
