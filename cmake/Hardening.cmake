@@ -1,6 +1,5 @@
 # Sanitizers, coverage and release hardening: what a preset switches on for all targets alike.
 add_library(tandem_build INTERFACE)
-target_include_directories(tandem_build INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(tandem_build INTERFACE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
 # Lists and trees are parts of what stands in them, and are reached through both. gcc 12 takes the
 # head of a list in a struct for something that appending to another list cannot change, and reads

@@ -20,12 +20,12 @@
 // queue stays valid until the next verb, tick or settle that can end it; a queue that the caller
 // holds stays valid until it is dropped.
 
-#include "core/blob.h"
-#include "core/list.h"
-#include "core/macros.h"
-#include "core/nsec.h"
+#include "core/base/blob.h"
+#include "core/base/list.h"
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
 #include "core/record.h"
-#include "core/slice.h"
+#include "core/base/slice.h"
 #include "core/status.h"
 
 #include <stdbool.h>
@@ -497,12 +497,10 @@ const struct job *queue_peek_ready(const struct queue *queue);
 const struct job *queue_peek_delayed(const struct broker *broker, const struct queue *queue);
 const struct job *queue_peek_buried(const struct queue *queue);
 
-struct output;
-
 uint64_t job_id(const struct job *job);
 struct slice job_body(const struct job *job);
-// Appends the body: a large one by reference, a small one as a copy.
-void job_body_send(const struct job *job, struct output *out);
+// What its body is in, where it is large; NULL otherwise.
+struct blob *job_blob(const struct job *job);
 const struct queue *job_queue(const struct broker *broker, const struct job *job);
 bool job_held_by(const struct broker *broker, const struct job *job, const struct session *session);
 

@@ -5,15 +5,15 @@
 // Private to the core: the broker's own state, and the steps that its verbs share.
 
 #include "core/broker.h"
-#include "core/hash.h"
-#include "core/id_map.h"
+#include "core/base/hash.h"
+#include "core/base/id_map.h"
 #include "core/job.h"
-#include "core/list.h"
+#include "core/base/list.h"
 #include "core/queue.h"
 #include "core/session.h"
-#include "core/slab.h"
-#include "core/table.h"
-#include "core/tree.h"
+#include "core/base/slab.h"
+#include "core/base/table.h"
+#include "core/base/tree.h"
 #include "core/watch.h"
 
 // How many lines about jobs that fail or are lost there were in the second that began at `since`.

@@ -2,7 +2,6 @@
 #include "core/job.h"
 
 #include "core/broker_private.h"
-#include "core/output.h"
 
 // Behind the header of a job with a large body stands a pointer to it.
 static struct blob *large_body(const struct job *job)
@@ -196,15 +195,6 @@ uint64_t job_id(const struct job *job)
 struct slice job_body(const struct job *job)
 {
     return job->large ? blob_slice(large_body(job)) : slice_of(job->body, job->body_len);
-}
-
-void job_body_send(const struct job *job, struct output *out)
-{
-    if (job->large) {
-        output_blob(out, large_body(job));
-    } else {
-        output_write(out, slice_of(job->body, job->body_len));
-    }
 }
 
 const struct queue *job_queue(const struct broker *broker, const struct job *job)

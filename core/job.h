@@ -18,9 +18,9 @@
 // job_move() and job_end() touch the containers, so that the counts beside them stay true.
 
 #include "core/broker.h"
-#include "core/hash.h"
-#include "core/list.h"
-#include "core/tree.h"
+#include "core/base/hash.h"
+#include "core/base/list.h"
+#include "core/base/tree.h"
 
 #include <stdint.h>
 
@@ -122,9 +122,6 @@ struct job_place {
 
 // A job as the contract says, in no container and no index yet; NULL without memory.
 struct job *job_new(struct broker *broker, const struct job_spec *spec) MUST_USE;
-
-// What its body is in, where it is large; NULL otherwise.
-struct blob *job_blob(const struct job *job);
 
 // Frees a job that is in no container and no index.
 void job_free(struct broker *broker, struct job *job);

@@ -5,7 +5,7 @@
 
 #include "core/broker_private.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 
 // Whether there may be a line now; `*unsaid`: how many there were not since the last.
 static bool loss_may_be_said(struct loss_rate *rate, nsec_t now_at, uint64_t *unsaid)

@@ -11,9 +11,9 @@
 // it was restored with, or that the store could not be told to forget.
 
 #include "core/broker.h"
-#include "core/hash.h"
-#include "core/list.h"
-#include "core/tree.h"
+#include "core/base/hash.h"
+#include "core/base/list.h"
+#include "core/base/tree.h"
 
 #include <stdint.h>
 

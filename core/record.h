@@ -15,8 +15,8 @@
 // record must not leave the process before its position is reached: front-ends hold such output
 // (wire_hold in frontend.h).
 
-#include "core/nsec.h"
-#include "core/slice.h"
+#include "core/base/nsec.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "core/restore.h"
 
 #include "core/broker_private.h"
-#include "core/list_sort.h"
+#include "core/base/list_sort.h"
 
 // The highest id and burial are left out: something comes after each.
 static bool possible_change(const struct job_change *change)

@@ -15,7 +15,7 @@
 //
 // What was restored before STATUS_NO_MEMORY stays, and the same call may be made again.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "core/record.h"
 #include "core/status.h"
 

@@ -9,9 +9,9 @@
 // is over, even before the session is told: `assigned` keeps the job until then.
 
 #include "core/broker.h"
-#include "core/list.h"
+#include "core/base/list.h"
 #include "core/queue.h"
-#include "core/tree.h"
+#include "core/base/tree.h"
 
 #include <stdint.h>
 

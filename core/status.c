@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/status.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 const char *status_text(enum status status)
 {

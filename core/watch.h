@@ -13,7 +13,7 @@
 // told.
 
 #include "core/broker.h"
-#include "core/list.h"
+#include "core/base/list.h"
 
 #include <stdint.h>
 

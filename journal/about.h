@@ -11,7 +11,7 @@
 // that is not the youngest any more, but never of one that was not there. A journal without it is
 // one of an older version, or a new one.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "journal/io.h"
 
 #include <stdint.h>

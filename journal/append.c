@@ -3,7 +3,7 @@
 // What the core appends: from a change to bytes in the batch that is being gathered. Nothing here
 // waits, and nothing here can be refused; that was decided before (room.c).
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "journal/journal_private.h"
 
 // A longer body is referred to, not copied.

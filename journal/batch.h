@@ -11,8 +11,8 @@
 // record is the last of the chunk then. Checksums are filled in by whoever writes the batch, so
 // that the loop need not look at each byte (task.h).
 
-#include "core/blob.h"
-#include "core/macros.h"
+#include "core/base/blob.h"
+#include "core/base/macros.h"
 #include "journal/segment.h"
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 // while it is still open, its space. Should the process end meanwhile, the next start removes what
 // was to be the spare, and the system frees what has no name.
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "journal/journal_private.h"
 
 #include <string.h>

@@ -11,9 +11,9 @@
 // than where it was written does not check, nor does one that was made up by somebody who does not
 // know the salt, such as the submitter of a body that looks like records.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "core/record.h"
-#include "core/slice.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>

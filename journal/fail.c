@@ -5,7 +5,7 @@
 // is written anew, in its order, at the beginning of the next segment; that some of it may then be
 // there twice does no harm, for records say how things are, and the later one counts.
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "journal/journal_private.h"
 
 #include <string.h>

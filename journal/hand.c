@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "journal/hand.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 // Who does tasks: a thread, so that the loop never waits for the disk, or, in tests, whoever calls.
 // One task at a time.
 
-#include "core/nsec.h"
+#include "core/base/nsec.h"
 #include "journal/io.h"
 #include "journal/task.h"
 

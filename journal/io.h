@@ -9,7 +9,7 @@
 // EINTR: what was interrupted has been tried again. Functions are called by one thread at a time,
 // but not always by the same one.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include <stddef.h>
 #include <stdint.h>

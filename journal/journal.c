@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/journal.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "core/restore.h"
 #include "journal/journal_private.h"
 

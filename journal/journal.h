@@ -23,8 +23,8 @@
 // journal gives up those who wait (journal_gave_up), refuses submissions, lets completions through
 // unrecorded for now, and goes on trying.
 
-#include "core/macros.h"
-#include "core/nsec.h"
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
 #include "core/record.h"
 #include "journal/hand.h"
 #include "journal/io.h"

@@ -2,7 +2,7 @@
 
 // Which segments there are: from the names of files to a row without a gap.
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "journal/replay.h"
 
 #include <errno.h>

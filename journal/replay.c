@@ -8,7 +8,7 @@
 
 #include "journal/replay.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 
 #include <errno.h>
 #include <inttypes.h>

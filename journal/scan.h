@@ -8,8 +8,8 @@
 // Bytes that cannot be read are an error, unless the scan passes over them: they count as bytes
 // that are no record then.
 
-#include "core/blob.h"
-#include "core/macros.h"
+#include "core/base/blob.h"
+#include "core/base/macros.h"
 #include "journal/codec.h"
 #include "journal/io.h"
 #include "journal/progress.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/segment.h"
 
-#include "core/digits.h"
-#include "core/slice.h"
+#include "core/base/digits.h"
+#include "core/base/slice.h"
 
 #include <inttypes.h>
 #include <stdio.h>

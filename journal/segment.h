@@ -9,7 +9,7 @@
 // soon as each job whose full record it has is gone or has been written anew. The job's mark
 // (core/record.h) is the number of the segment that has its full record, its low 32 bits.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
 // which does it, and says how it went. Until then nobody else touches the task, the batch, or the
 // segments that it names.
 
-#include "core/macros.h"
-#include "core/nsec.h"
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
 #include "journal/about.h"
 #include "journal/batch.h"
 #include "journal/io.h"

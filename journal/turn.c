@@ -4,8 +4,8 @@
 // next. Batches come first, but after each batch some pieces of care (care.c) may pass: a busy
 // broker would never get to these otherwise.
 
-#include "core/hash.h"
-#include "core/log.h"
+#include "core/base/hash.h"
+#include "core/base/log.h"
 #include "journal/journal_private.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 // The beanstalk front-end, as the host sees it. PROTOCOL.md beside this file says what is spoken.
 
-#include "core/frontend.h"
+#include "proto_common/frontend.h"
 
 #include <stdint.h>
 

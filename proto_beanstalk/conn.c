@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/conn.h"
 
-#include "core/macros.h"
-#include "core/stray.h"
+#include "core/base/macros.h"
+#include "proto_common/stray.h"
 
 #include "proto_beanstalk/exec.h"
 #include "proto_beanstalk/listing.h"

@@ -9,8 +9,8 @@
 // whatever needs room (a body on its way, a long list) allocates it for as long as it takes.
 
 #include "core/broker.h"
-#include "core/frontend.h"
-#include "core/slice.h"
+#include "proto_common/frontend.h"
+#include "core/base/slice.h"
 
 #include "proto_beanstalk/beanstalk.h"
 #include "proto_beanstalk/parse.h"

@@ -8,7 +8,7 @@
 // Commands are matched by prefix, which clients can see: `reservefoo` is a malformed `reserve`
 // and `quitter` quits, while `put` without its space is no command at all.
 
-#include "core/slice.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stdint.h>

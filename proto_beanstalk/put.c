@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/put.h"
 
-#include "core/blob.h"
-#include "core/log.h"
+#include "core/base/blob.h"
+#include "core/base/log.h"
 
 #include <stdlib.h>
 

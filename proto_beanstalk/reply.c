@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/reply.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include <string.h>
 
@@ -97,7 +97,7 @@ void bean_reply_job(struct output *out, struct slice word, const struct job *job
         at = append(at, crlf);
         output_commit(out, (size_t)(at - start));
     }
-    job_body_send(job, out);
+    output_body(out, job_body(job), job_blob(job));
     output_write(out, crlf);
 }
 

@@ -5,11 +5,11 @@
 // What is sent to a client. Replies are staged in the connection's output; where memory lacks, the
 // output remembers it and the host closes the connection.
 
-#include "core/blob.h"
+#include "core/base/blob.h"
 #include "core/broker.h"
-#include "core/digits.h"
-#include "core/output.h"
-#include "core/slice.h"
+#include "core/base/digits.h"
+#include "proto_common/output.h"
+#include "core/base/slice.h"
 #include "core/status.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/reserve.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 // A worker is warned this long before a lease of its own ends.
 #define MARGIN NSEC_PER_SEC

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/yaml.h"
 
-#include "core/digits.h"
+#include "core/base/digits.h"
 
 // More than any document has; the builder allocates what is written, not this.
 #define YAML_TOTAL_MAX ((size_t)1 << 40)

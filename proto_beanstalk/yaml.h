@@ -6,9 +6,9 @@
 // answer it. It grows as it is written; where memory lacks it remembers that, ignores what follows
 // and yields nothing.
 
-#include "core/blob.h"
-#include "core/macros.h"
-#include "core/slice.h"
+#include "core/base/blob.h"
+#include "core/base/macros.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/admin.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 
 #include "proto_gearman/listing.h"
 #include "proto_gearman/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/client.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include "proto_gearman/reply.h"
 #include "proto_gearman/schedule.h"

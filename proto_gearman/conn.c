@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/conn.h"
 
-#include "core/macros.h"
-#include "core/stray.h"
+#include "core/base/macros.h"
+#include "proto_common/stray.h"
 
 #include "proto_gearman/ability.h"
 #include "proto_gearman/admin.h"

@@ -10,10 +10,10 @@
 // whatever needs room (a workload on its way, a long list) allocates it for as long as it takes.
 
 #include "core/broker.h"
-#include "core/frontend.h"
-#include "core/handle.h"
-#include "core/list.h"
-#include "core/slice.h"
+#include "proto_common/frontend.h"
+#include "proto_common/handle.h"
+#include "core/base/list.h"
+#include "core/base/slice.h"
 
 #include "proto_gearman/gearman.h"
 

@@ -5,7 +5,7 @@
 // The Gearman protocol, packets and administration by text, as a front-end of the broker.
 // PROTOCOL.md beside this file tells what is supported and where it differs from gearmand.
 
-#include "core/frontend.h"
+#include "proto_common/frontend.h"
 
 #include <stdbool.h>
 #include <stdint.h>

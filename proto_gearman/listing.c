@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/listing.h"
 
-#include "core/output.h"
+#include "proto_common/output.h"
 
 #include "proto_gearman/admin.h"
 #include "proto_gearman/text.h"

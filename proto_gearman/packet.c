@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/packet.h"
 
-#include "core/digits.h"
+#include "core/base/digits.h"
 
 #include <ctype.h>
 #include <endian.h>

@@ -9,7 +9,7 @@
 // without data may lack the NUL behind the handle, as Perl's workers send it. Nothing in this file
 // has side effects.
 
-#include "core/slice.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/reply.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include "proto_gearman/listing.h"
 
@@ -226,7 +226,7 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
         *at++ = 0;
     }
     commit(out, type, start, at, job_body(job).len);
-    job_body_send(job, out);
+    output_body(out, job_body(job), job_blob(job));
 }
 
 void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice subject,

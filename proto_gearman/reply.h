@@ -5,10 +5,10 @@
 // Packets that are sent. They are staged in the connection's output; where memory lacks, the output
 // remembers it and the host closes the connection.
 
-#include "core/blob.h"
+#include "core/base/blob.h"
 #include "core/broker.h"
-#include "core/output.h"
-#include "core/slice.h"
+#include "proto_common/output.h"
+#include "core/base/slice.h"
 #include "core/status.h"
 
 #include "proto_gearman/conn.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/schedule.h"
 
-#include "core/digits.h"
+#include "core/base/digits.h"
 
 #include <time.h>
 

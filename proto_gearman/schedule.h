@@ -4,8 +4,8 @@
 
 // Moments of the wall clock as clients write them.
 
-#include "core/nsec.h"
-#include "core/slice.h"
+#include "core/base/nsec.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 

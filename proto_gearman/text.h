@@ -9,8 +9,8 @@
 // In lists, what is written can be read back: every % that is followed by two such digits begins an
 // escape, because one that is part of the name is written as %25.
 
-#include "core/output.h"
-#include "core/slice.h"
+#include "proto_common/output.h"
+#include "core/base/slice.h"
 
 enum gear_text {
     GEAR_TEXT_ECHO,  // what was typed: nothing but control bytes is escaped

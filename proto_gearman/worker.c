@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/worker.h"
 
-#include "core/blob.h"
+#include "core/base/blob.h"
 
 #include "proto_gearman/reply.h"
 

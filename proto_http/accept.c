@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/accept.h"
 
-#include "core/digits.h"
-#include "core/macros.h"
+#include "core/base/digits.h"
+#include "core/base/macros.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/fields.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/answer.h"
 
-#include "core/digits.h"
-#include "core/log.h"
-#include "core/macros.h"
+#include "core/base/digits.h"
+#include "core/base/log.h"
+#include "core/base/macros.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 // What is sent back. Where memory lacks, the output remembers it and the host closes the
 // connection.
 
-#include "core/slice.h"
+#include "core/base/slice.h"
 
 #include "proto_http/conn.h"
 #include "proto_http/request.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/body.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/request.h"

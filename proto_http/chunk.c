@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/chunk.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include "proto_http/hex.h"
 

@@ -6,7 +6,7 @@
 // CR LF, that many bytes, CR LF, and so on; a size of 0 and an empty line end it. No extensions and
 // no trailers: nobody needs them here, and parsers differ about them.
 
-#include "core/slice.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stdint.h>

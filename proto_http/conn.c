@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/conn.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include "proto_http/accept.h"
 #include "proto_http/answer.h"

@@ -9,8 +9,8 @@
 // own (request.h) until it is answered.
 
 #include "core/broker.h"
-#include "core/frontend.h"
-#include "core/handle.h"
+#include "proto_common/frontend.h"
+#include "proto_common/handle.h"
 
 #include "proto_http/head.h"
 #include "proto_http/http.h"

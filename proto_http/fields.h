@@ -4,7 +4,7 @@
 
 // What a head says, as slices of its bytes. Headers that mean nothing here are passed over.
 
-#include "core/slice.h"
+#include "core/base/slice.h"
 
 #include "proto_http/head.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/guard.h"
 
-#include "core/digits.h"
+#include "core/base/digits.h"
 
 #include "proto_http/list.h"
 #include "proto_http/tokens.h"

@@ -5,7 +5,7 @@
 // Who may call, and which page of a browser may see the answer. A port at the loopback is no
 // protection by itself: every page that a browser on the machine has open can send requests to it.
 
-#include "core/slice.h"
+#include "core/base/slice.h"
 
 #include "proto_http/conn.h"
 #include "proto_http/fields.h"

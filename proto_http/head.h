@@ -6,7 +6,7 @@
 // its lines. A head that passes here means the same to every parser; what some take one way and
 // some another is refused, because requests are smuggled through such gaps.
 
-#include "core/slice.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/http.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 
 #include "proto_http/conn.h"
 #include "proto_http/list.h"

@@ -5,7 +5,7 @@
 // Jobs over HTTP, as a front-end of the broker. PROTOCOL.md beside this file tells what a request
 // means, and where that differs from gearmand's HTTP plug-in.
 
-#include "core/frontend.h"
+#include "proto_common/frontend.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 
 // Lists in the configuration: words divided by commas or blanks.
 
-#include "core/slice.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 

@@ -5,9 +5,9 @@
 // A request on its way: what its head says, its body as it comes, and what is gathered of its
 // job's result until it can be answered.
 
-#include "core/blob.h"
+#include "core/base/blob.h"
 #include "core/broker.h"
-#include "core/output.h"
+#include "proto_common/output.h"
 
 #include "proto_http/chunk.h"
 #include "proto_http/conn.h"

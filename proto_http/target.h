@@ -5,8 +5,8 @@
 // What a request is about, as its target says: a function to submit to, or one of our own pages.
 
 #include "core/broker.h"
-#include "core/handle.h"
-#include "core/slice.h"
+#include "proto_common/handle.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>

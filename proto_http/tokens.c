@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/tokens.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/address.h"
 
-#include "core/slice.h"
+#include "core/base/slice.h"
 
 #include <string.h>
 

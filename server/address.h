@@ -6,7 +6,7 @@
 // `[v6]:port`, `*:port` or `:port` for every address of the machine, or `unix:/path`. Port 0 asks
 // for any free one. Only the form is judged here; names are looked up when a listener opens.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 
 #include <stdbool.h>

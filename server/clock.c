@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/clock.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include <time.h>
 

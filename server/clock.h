@@ -4,7 +4,7 @@
 
 // The only place that reads a clock for the broker.
 
-#include "core/nsec.h"
+#include "core/base/nsec.h"
 
 // The present: CLOCK_MONOTONIC and CLOCK_REALTIME.
 struct instant clock_now(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "server/setting.h"
 
 #include <errno.h>

@@ -8,8 +8,8 @@
 // A failure names its place (file and line, or the --set) and the reason. Values that were read
 // before it stay set: the caller throws the whole set away.
 
-#include "core/macros.h"
-#include "core/option.h"
+#include "core/base/macros.h"
+#include "proto_common/option.h"
 #include "server/complaint.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/conn.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "server/socket.h"
 
 #include <stdlib.h>

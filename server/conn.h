@@ -20,9 +20,9 @@
 // - what a front-end leaves unused while it says FEED_MORE is not bounded here: it must not leave
 //   more than one incomplete command.
 
-#include "core/frontend.h"
-#include "core/list.h"
-#include "core/tree.h"
+#include "proto_common/frontend.h"
+#include "core/base/list.h"
+#include "core/base/tree.h"
 #include "server/kept.h"
 #include "server/loop.h"
 

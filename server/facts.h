@@ -4,7 +4,7 @@
 
 // What the process knows about itself and its machine, gathered once at start for the front-ends.
 
-#include "core/frontend.h"
+#include "proto_common/frontend.h"
 
 #include <sys/utsname.h>
 

@@ -4,7 +4,7 @@
 
 // Who may use a file, in octal digits as for chmod.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 
 #include <stdbool.h>

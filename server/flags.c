@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/flags.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/fsync.h"
 #include "server/settings.h"
 

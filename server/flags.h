@@ -7,7 +7,7 @@
 // that is added to a configuration must not open a port or close one. They are collected here in
 // any order and then turned into settings of ours. -v and -h are the command line's own business.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 #include "server/fault.h"
 

@@ -4,7 +4,7 @@
 
 // The protocols that this process speaks. Adding one is adding a folder and a line here.
 
-#include "core/frontend.h"
+#include "proto_common/frontend.h"
 
 #define FRONTENDS 3
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/fsync.h"
 
-#include "core/digits.h"
+#include "core/base/digits.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 // How long what was written to the journal may wait until it is synced, as an operator says it:
 // `always`, `never` or a number of milliseconds.
 
-#include "core/macros.h"
-#include "core/nsec.h"
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
 #include "server/complaint.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 
 // `tandemd hash-token`: for the file of http.tokens.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 #include "server/fault.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/inherited.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "server/frontends.h"
 
 #include <stdlib.h>

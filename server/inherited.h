@@ -6,7 +6,7 @@
 // it). A socket whose name (FileDescriptorName=) is a front-end's goes to that front-end, one that
 // nobody has named to the first one; any other name is an error.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 
 #include <stdbool.h>

@@ -5,8 +5,8 @@
 // Input that a front-end could not use yet: the beginning of a command, or what stands behind a
 // blocked one. Most connections have none most of the time, and then this holds no memory.
 
-#include "core/macros.h"
-#include "core/slice.h"
+#include "core/base/macros.h"
+#include "core/base/slice.h"
 
 struct kept_bytes {
     size_t start; // of what is kept

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/libevent_log.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "server/fault.h"
 
 #include <event2/event.h>

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "server/listener.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "server/socket.h"
 
 #include <errno.h>

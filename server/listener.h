@@ -7,8 +7,8 @@
 // memory for one more, all listeners rest for a moment instead of being told again and again of
 // what they cannot take.
 
-#include "core/list.h"
-#include "core/macros.h"
+#include "core/base/list.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 
 #include <event2/event.h>

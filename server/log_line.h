@@ -6,8 +6,8 @@
 // field comes out as printable ASCII without line breaks, so that nobody can forge a line or play
 // tricks on a terminal.
 
-#include "core/log.h"
-#include "core/nsec.h"
+#include "core/base/log.h"
+#include "core/base/nsec.h"
 
 #include <stddef.h>
 

@@ -6,10 +6,10 @@
 // lines of several processes in one file do not mix. A thread writes them (log_writer.h): lines
 // that it cannot write, and those that it has no room for, are counted, and a line tells how many.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "server/log_writer.h"
 
 #include <stdbool.h>

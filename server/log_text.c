@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/log_line.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 // (A descriptor that does not block would not do: standard error is shared with whoever started us,
 // and a regular file blocks all the same.)
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/log_line.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/loop.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "server/conn.h"
 
 #include <stdlib.h>

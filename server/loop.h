@@ -39,9 +39,9 @@
 //                         two seconds, for the log
 
 #include "core/broker.h"
-#include "core/list.h"
-#include "core/output.h"
-#include "core/tree.h"
+#include "core/base/list.h"
+#include "proto_common/output.h"
+#include "core/base/tree.h"
 #include "journal/journal.h"
 
 #include <event2/event.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/log.h"
-#include "core/slab.h"
+#include "core/base/log.h"
+#include "core/base/slab.h"
 #include "server/hash_token.h"
 #include "server/libevent_log.h"
 #include "server/options.h"
@@ -26,9 +26,9 @@ static void log_notes(const struct flags *flags)
     }
 }
 
-// Large blocks, which no slab has (core/slab.h), come from the system and go back to it, as they do
-// at first; left to itself the allocator raises the bound, and then clears megabytes by hand where
-// fresh pages are clear.
+// Large blocks, which no slab has (core/base/slab.h), come from the system and go back to it, as
+// they do at first; left to itself the allocator raises the bound, and then clears megabytes by
+// hand where fresh pages are clear.
 static void keep_large_blocks_apart(void)
 {
     (void)mallopt(M_MMAP_THRESHOLD, SLAB_LARGEST);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/opening.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "server/clock.h"
 
 // How often the log says how far it is, and whether it gets on.

@@ -7,7 +7,7 @@
 // touches neither the broker nor a connection. The log says how far the thread is, and the service
 // manager is asked for more time as long as it gets on.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/notify.h"
 #include "server/store.h"
 

@@ -3,10 +3,10 @@
 #define TANDEM_SERVER_OPTIONS_H
 
 // The command line: our own options and beanstalkd's flags, mixed as one likes. This header and
-// its source stay away from core/option.h: the C library's getopt.h has a `struct option` of its
-// own.
+// its source stay away from proto_common/option.h: the C library's getopt.h has a `struct option`
+// of its own.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 #include "server/fault.h"
 #include "server/flags.h"

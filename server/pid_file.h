@@ -7,7 +7,7 @@
 // because the user that we became may not, is left empty. The file is no link and has no second
 // name (see place.h): it is emptied as root.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 // anybody. A symbolic link there would let that user choose which of root's files we open, so that
 // a link counts only where nobody but root and ourselves can put one.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 
 #include <limits.h>

@@ -4,7 +4,7 @@
 
 // Giving up root for good once its work (ports, files in /run) is done.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/complaint.h"
 #include "server/fault.h"
 

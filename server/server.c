@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/server.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "server/capacity.h"
 #include "server/clock.h"
 #include "server/file_mode.h"

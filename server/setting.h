@@ -5,8 +5,8 @@
 // One setting: the field of a section's struct that a `struct option` describes. Text fields own
 // their string; a struct of settings starts zeroed and is ended by setting_clear for each option.
 
-#include "core/macros.h"
-#include "core/option.h"
+#include "core/base/macros.h"
+#include "proto_common/option.h"
 #include "server/complaint.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 // Signals, delivered as events of the loop: the handler runs between other events and may do what
 // it likes. SIGPIPE is ignored.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>

@@ -4,7 +4,7 @@
 
 // Making sockets that listen, and addresses as text.
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "server/address.h"
 #include "server/complaint.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/store.h"
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "server/clock.h"
 #include "server/facts.h"
 #include "server/fsync.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/budget/cases.h"
 
-#include "core/digits.h"
-#include "core/macros.h"
+#include "core/base/digits.h"
+#include "core/base/macros.h"
 #include "proto_beanstalk/beanstalk.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/budget/cases.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "proto_gearman/gearman.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/budget/host.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 #include "journal/journal.h"
-#include "tests/support/fake_disk.h"
-#include "tests/support/fake_hand.h"
+#include "tests/journal/file/fake_disk.h"
+#include "tests/journal/file/fake_hand.h"
 
 #include <stdlib.h>
 #include <string.h>

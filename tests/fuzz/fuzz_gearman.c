@@ -13,9 +13,9 @@
 #include "proto_beanstalk/beanstalk.h"
 #include "proto_gearman/gearman.h"
 
-#include "tests/support/wire_host.h"
+#include "tests/proto_common/wire_host.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include <stdint.h>
 

@@ -16,9 +16,9 @@
 #include "proto_gearman/gearman.h"
 #include "proto_http/http.h"
 
-#include "tests/support/wire_host.h"
+#include "tests/proto_common/wire_host.h"
 
-#include "core/macros.h"
+#include "core/base/macros.h"
 
 #include <stdint.h>
 #include <string.h>

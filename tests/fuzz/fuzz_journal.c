@@ -14,8 +14,8 @@
 //   0x26                       all the rest is one file, as it is
 // What comes back must balance, be the same twice, and a repair must change nothing that is whole.
 
-#include "tests/support/forge.h"
-#include "tests/support/revive.h"
+#include "tests/journal/file/forge.h"
+#include "tests/journal/file/revive.h"
 
 #include "core/broker.h"
 #include "journal/segment.h"

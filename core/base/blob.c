@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/base/blob.h"
+
+#include "core/base/slab.h"
+
+#include <stdlib.h>
+
+enum { BUILDER_FIRST = 4096 };
+
+// Of all blobs, whoever has them: a burst of unread results goes back to the system although
+// something else was allocated meanwhile. What is larger than a slab has comes from malloc, which
+// asks the system for each of that size.
+static struct slab memory;
+static bool memory_begun;
+
+// Memory for a blob of `len` bytes; its length is not set.
+static struct blob *allocate(size_t len)
+{
+    size_t size = sizeof(struct blob) + len;
+    bool is_large = size > SLAB_LARGEST;
+    struct blob *blob;
+
+    if (!memory_begun) {
+        slab_init(&memory);
+        memory_begun = true;
+    }
+    if (len > SIZE_MAX - sizeof(struct blob)) {
+        return NULL;
+    }
+    blob = is_large ? malloc(size) : slab_alloc(&memory, size);
+    if (blob) {
+        blob->refs = 1;
+        blob->taken = is_large ? 0 : (uint32_t)size;
+    }
+    return blob;
+}
+
+static void give_back(struct blob *blob)
+{
+    if (blob->taken == 0) {
+        free(blob);
+    } else {
+        slab_free(&memory, blob, blob->taken);
+    }
+}
+
+// The blob with room for `room` bytes, no fewer than are in it; NULL, and nothing done, without
+// memory.
+static struct blob *move(struct blob *blob, size_t room)
+{
+    size_t size = sizeof *blob + room;
+    struct blob *moved;
+
+    if (blob->taken == 0 && size > SLAB_LARGEST) {
+        // Pages are remapped, not copied.
+        return realloc(blob, size);
+    }
+    moved = allocate(room);
+    if (moved) {
+        moved->len = blob->len;
+        memcpy(moved->bytes, blob->bytes, blob->len);
+        give_back(blob);
+    }
+    return moved;
+}
+
+struct blob *blob_new(size_t len)
+{
+    struct blob *blob = allocate(len);
+
+    if (blob) {
+        blob->len = len;
+    }
+    return blob;
+}
+
+struct blob *blob_copy(struct slice bytes)
+{
+    struct blob *blob = blob_new(bytes.len);
+
+    if (blob && bytes.len) {
+        memcpy(blob->bytes, bytes.ptr, bytes.len);
+    }
+    return blob;
+}
+
+struct blob *blob_ref(struct blob *blob)
+{
+    blob->refs++;
+    return blob;
+}
+
+void blob_unref(struct blob *blob)
+{
+    if (blob && --blob->refs == 0) {
+        give_back(blob);
+    }
+}
+
+void blob_builder_init(struct blob_builder *builder, size_t total)
+{
+    *builder = (struct blob_builder){.total = total};
+}
+
+// Doubles the room, within the total.
+static bool builder_grow(struct blob_builder *builder)
+{
+    size_t room = builder->room ? builder->room * 2 : BUILDER_FIRST;
+    struct blob *blob;
+
+    if (room > builder->total) {
+        room = builder->total;
+    }
+    blob = builder->blob ? move(builder->blob, room) : allocate(room);
+    if (!blob) {
+        return false;
+    }
+    if (!builder->blob) {
+        blob->len = 0;
+    }
+    builder->blob = blob;
+    builder->room = room;
+    return true;
+}
+
+bool blob_builder_room(struct blob_builder *builder, char **into, size_t *len)
+{
+    if ((!builder->blob || builder->blob->len == builder->room) && !builder_grow(builder)) {
+        return false;
+    }
+    *into = builder->blob->bytes + builder->blob->len;
+    *len = builder->room - builder->blob->len;
+    return true;
+}
+
+void blob_builder_filled(struct blob_builder *builder, size_t len)
+{
+    builder->blob->len += len;
+    ENSURE(builder->blob->len <= builder->room);
+}
+
+size_t blob_builder_take(struct blob_builder *builder, struct slice input)
+{
+    size_t taken = 0;
+
+    while (taken < input.len && blob_builder_missing(builder) > 0) {
+        char *into;
+        size_t len;
+
+        if (!blob_builder_room(builder, &into, &len)) {
+            return (size_t)-1;
+        }
+        if (len > input.len - taken) {
+            len = input.len - taken;
+        }
+        memcpy(into, input.ptr + taken, len);
+        blob_builder_filled(builder, len);
+        taken += len;
+    }
+    return taken;
+}
+
+size_t blob_builder_missing(const struct blob_builder *builder)
+{
+    return builder->total - (builder->blob ? builder->blob->len : 0);
+}
+
+struct blob *blob_builder_finish(struct blob_builder *builder)
+{
+    struct blob *blob;
+
+    ENSURE(blob_builder_missing(builder) == 0);
+    blob = builder->blob ? builder->blob : blob_new(builder->total);
+    if (blob && builder->room > blob->len) {
+        // The total was not known, and turned out to be less than there is room for.
+        struct blob *fitting = move(blob, blob->len);
+
+        if (fitting) {
+            blob = fitting;
+        }
+    }
+    *builder = (struct blob_builder){0};
+    return blob;
+}
+
+void blob_builder_discard(struct blob_builder *builder)
+{
+    blob_unref(builder->blob);
+    *builder = (struct blob_builder){0};
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_BASE_BLOB_H
+#define TANDEM_CORE_BASE_BLOB_H
+
+// Counted bytes that do not change once they are shared: a large job body, a result, a piece of
+// partial data. Whoever keeps a pointer holds a reference. One thread; counts are plain.
+
+#include "core/base/macros.h"
+#include "core/base/slice.h"
+
+#include <stdint.h>
+
+struct blob {
+    uint32_t refs;  /* private */
+    uint32_t taken; /* private: bytes, header included, if a slab has them; 0: malloc has */
+    size_t len;
+    char bytes[];
+};
+
+// A blob of `len` bytes with one reference, its bytes not set yet; NULL without memory.
+struct blob *blob_new(size_t len) MUST_USE;
+
+// A blob with a copy of `bytes`; NULL without memory.
+struct blob *blob_copy(struct slice bytes) MUST_USE;
+
+// The same blob, with one reference more.
+struct blob *blob_ref(struct blob *blob);
+
+// Gives a reference back; the last one frees. NULL is allowed.
+void blob_unref(struct blob *blob);
+
+static inline struct slice blob_slice(const struct blob *blob)
+{
+    return slice_of(blob->bytes, blob->len);
+}
+
+// A blob that grows with the bytes that really arrive, so that an announced size costs nothing.
+// The total is known from the start, or lowered to what is there when it is over, and is never
+// exceeded.
+struct blob_builder {
+    struct blob *blob; /* private: room for `room` bytes, blob->len of them filled */
+    size_t room;       /* private */
+    size_t total;      // bytes that will make the blob complete
+};
+
+// Starts a builder for `total` bytes. Allocates nothing.
+void blob_builder_init(struct blob_builder *builder, size_t total);
+
+// Where the next bytes go: room for at least one byte while the blob is not complete, in `*into`
+// and `*len`, valid until the next call with this builder. False without memory.
+bool blob_builder_room(struct blob_builder *builder, char **into, size_t *len) MUST_USE;
+
+// Says that `len` bytes were put where blob_builder_room said.
+void blob_builder_filled(struct blob_builder *builder, size_t len);
+
+// Takes as much of `input` as is missing; returns how much, or (size_t)-1 without memory.
+size_t blob_builder_take(struct blob_builder *builder, struct slice input) MUST_USE;
+
+// The number of bytes that are still missing.
+size_t blob_builder_missing(const struct blob_builder *builder);
+
+// Hands over the complete blob and leaves the builder empty; NULL without memory (only where no
+// byte was ever asked for).
+struct blob *blob_builder_finish(struct blob_builder *builder) MUST_USE;
+
+// Frees what was gathered. A zeroed builder is allowed.
+void blob_builder_discard(struct blob_builder *builder);
+
+#endif

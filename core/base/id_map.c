@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/base/id_map.h"
+
+static struct id_run *run_at(const struct hash_node *node)
+{
+    return container_of((struct hash_node *)(uintptr_t)node, struct id_run, node);
+}
+
+// The buckets of so many neighbours stay together, too: a line of the cache or two.
+enum { NEAR_BITS = 3, NEAR = 1 << NEAR_BITS };
+
+static uint64_t number_of(const struct id_map *map, uint64_t id)
+{
+    return id >> ID_RUN_BITS ^ map->secret;
+}
+
+static uint64_t id_of(const struct id_map *map, const struct id_run *run, unsigned place)
+{
+    return (run->number ^ map->secret) << ID_RUN_BITS | place;
+}
+
+static uint64_t hash_number(uint64_t number)
+{
+    return hash_mix(number >> NEAR_BITS) + number % NEAR;
+}
+
+static uint64_t hash_of_run(const struct hash_node *node)
+{
+    return hash_number(run_at(node)->number);
+}
+
+void id_map_init(struct id_map *map, struct slab *slab, uint64_t secret)
+{
+    *map = (struct id_map){.slab = slab, .secret = secret};
+    hash_init(&map->runs, hash_of_run);
+}
+
+static void run_free(struct id_map *map, struct id_run *run)
+{
+    slab_free(map->slab, run, sizeof *run);
+}
+
+void id_map_clear(struct id_map *map)
+{
+    uint64_t position = 0;
+    uint64_t last;
+
+    do {
+        struct hash_node *node = hash_stretch(&map->runs, position, &last);
+
+        while (node) {
+            struct id_run *run = run_at(node);
+
+            node = node->next;
+            hash_remove(&map->runs, &run->node);
+            run_free(map, run);
+        }
+        position = last + 1;
+    } while (last != UINT64_MAX);
+    run_free(map, map->spare);
+    hash_clear(&map->runs);
+    id_map_init(map, map->slab, map->secret);
+}
+
+bool id_map_make_spare(struct id_map *map)
+{
+    map->spare = slab_alloc(map->slab, sizeof *map->spare);
+    return map->spare != NULL;
+}
+
+static struct id_run *find_run(const struct id_map *map, uint64_t number)
+{
+    struct id_run *recent = map->recent;
+    struct hash_node *node;
+
+    if (recent && recent->number == number) {
+        return recent;
+    }
+    node = hash_first(&map->runs, hash_number(number));
+    while (node && run_at(node)->number != number) {
+        node = node->next;
+    }
+    return node ? run_at(node) : NULL;
+}
+
+static void run_leave(struct id_map *map, struct id_run *run)
+{
+    hash_remove(&map->runs, &run->node);
+    if (map->spare) {
+        run_free(map, run);
+    } else {
+        map->spare = run;
+    }
+}
+
+static APART struct id_run *run_begin(struct id_map *map, uint64_t number)
+{
+    struct id_run *recent = map->recent;
+    struct id_run *run = map->spare;
+
+    ENSURE(run);
+    *run = (struct id_run){.number = number};
+    map->spare = NULL;
+    if (recent && recent->count == 0) {
+        run_leave(map, recent);
+    }
+    hash_insert(&map->runs, &run->node);
+    map->recent = run;
+    return run;
+}
+
+void id_map_insert(struct id_map *map, uint64_t id, void *thing)
+{
+    struct id_run *run = find_run(map, number_of(map, id));
+
+    if (!run) {
+        run = run_begin(map, number_of(map, id));
+    }
+    ENSURE(!run->things[id % ID_RUN]);
+    run->things[id % ID_RUN] = thing;
+    run->count++;
+    map->count++;
+}
+
+void id_map_remove(struct id_map *map, uint64_t id)
+{
+    struct id_run *run = find_run(map, number_of(map, id));
+
+    ENSURE(run && run->things[id % ID_RUN]);
+    run->things[id % ID_RUN] = NULL;
+    run->count--;
+    map->count--;
+    if (run->count == 0 && run != map->recent) {
+        run_leave(map, run);
+    }
+}
+
+void *id_map_find(const struct id_map *map, uint64_t id)
+{
+    const struct id_run *run = find_run(map, number_of(map, id));
+
+    return run ? run->things[id % ID_RUN] : NULL;
+}
+
+// Runs may, rarely, have the same hash: the id decides then.
+static bool comes_before(const struct id_walk *a, const struct id_walk *b)
+{
+    return a->position != b->position ? a->position < b->position : a->id < b->id;
+}
+
+// Finds the first thing of the run behind the place of the walk; `next` is the best so far.
+static void *look_through(const struct id_map *map, const struct id_run *run,
+                          const struct id_walk *walk, struct id_walk *next)
+{
+    struct id_walk place = {.position = hash_position(hash_number(run->number))};
+
+    for (unsigned i = 0; i < ID_RUN; i++) {
+        place.id = id_of(map, run, i);
+        if (run->things[i] && comes_before(walk, &place)) {
+            if (!next->over && !comes_before(&place, next)) {
+                return NULL;
+            }
+            *next = place;
+            return run->things[i];
+        }
+    }
+    return NULL;
+}
+
+void *id_map_next(const struct id_map *map, struct id_walk *walk)
+{
+    struct id_walk next = {.over = true};
+    struct hash_node *node;
+    void *best = NULL;
+    uint64_t last;
+
+    if (walk->over) {
+        return NULL;
+    }
+    for (node = hash_stretch(&map->runs, walk->position, &last); node; node = node->next) {
+        void *thing = look_through(map, run_at(node), walk, &next);
+
+        best = thing ? thing : best;
+    }
+    *walk = best ? next : (struct id_walk){.position = last + 1, .over = last == UINT64_MAX};
+    return best;
+}

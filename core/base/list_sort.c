@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/base/list_sort.h"
+
+// Where the run that begins at `node` is over: the first that comes before its predecessor, or the
+// list itself.
+static struct list_node *run_end(const struct list_node *list, struct list_node *node,
+                                 list_before before)
+{
+    do {
+        node = node->next;
+    } while (node != list && !before(node, node->prev));
+    return node;
+}
+
+// Two runs, one behind the other, become one.
+static void merge(struct list_node *first, struct list_node *second, const struct list_node *end,
+                  list_before before)
+{
+    while (first != second && second != end) {
+        if (before(second, first)) {
+            struct list_node *moved = second;
+
+            second = second->next;
+            list_remove(moved);
+            list_insert_before(first, moved);
+        } else {
+            first = first->next;
+        }
+    }
+}
+
+void list_sort(struct list_node *list, list_before before)
+{
+    bool sorted;
+
+    do {
+        struct list_node *first = list->next;
+
+        sorted = true;
+        while (first != list) {
+            struct list_node *second = run_end(list, first, before);
+            struct list_node *end = second == list ? list : run_end(list, second, before);
+
+            sorted = sorted && second == list;
+            merge(first, second, end, before);
+            first = end;
+        }
+    } while (!sorted);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/base/log.h"
+
+// The one global of the project: where log lines go.
+static struct {
+    log_sink sink;
+    void (*drain)(void *context);
+    void *context;
+    enum log_level most;
+} log_target;
+
+void log_set_sink(log_sink sink, void *context, enum log_level most)
+{
+    log_target.sink = sink;
+    log_target.drain = NULL;
+    log_target.context = context;
+    log_target.most = most;
+}
+
+void log_set_drain(void (*drain)(void *context))
+{
+    log_target.drain = drain;
+}
+
+void log_drain(void)
+{
+    if (log_target.drain) {
+        log_target.drain(log_target.context);
+    }
+}
+
+enum log_level log_most(void)
+{
+    return log_target.most;
+}
+
+void log_write(enum log_level level, const char *event, const struct log_field *fields,
+               size_t count)
+{
+    if (log_target.sink && level <= log_target.most) {
+        log_target.sink(log_target.context, level, event, fields, count);
+    }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_BASE_SLICE_H
+#define TANDEM_CORE_BASE_SLICE_H
+
+// Bytes with their length. A slice borrows: it owns nothing, and whoever hands one out says how
+// long it stays valid. Bytes from the network are never treated as C strings.
+//
+// An empty slice may have no address (NULL). C has no sum of that and a number, not even 0, so
+// places in a slice that may be empty are found by slice_at() and slice_end().
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct slice {
+    const char *ptr;
+    size_t len;
+};
+
+// A slice of a string literal, its closing NUL not counted.
+#define SLICE(literal) ((struct slice){(literal), sizeof(literal) - 1})
+
+static inline struct slice slice_of(const char *ptr, size_t len)
+{
+    return (struct slice){ptr, len};
+}
+
+static inline const char *slice_at(struct slice s, size_t at)
+{
+    return at ? s.ptr + at : s.ptr;
+}
+
+// Behind the last byte.
+static inline const char *slice_end(struct slice s)
+{
+    return slice_at(s, s.len);
+}
+
+static inline struct slice slice_from(struct slice s, size_t start)
+{
+    return (struct slice){slice_at(s, start), s.len - start};
+}
+
+static inline bool slice_equal(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/base/table.h"
+
+#include <stdlib.h>
+
+static union table_slot *slot_at(const struct table *table, uint32_t place)
+{
+    return &table->pages[place >> TABLE_PAGE_BITS][place & (TABLE_PAGE - 1)];
+}
+
+static uintptr_t vacant_mark(uint32_t next)
+{
+    return ((uintptr_t)next << 1) | 1;
+}
+
+void table_init(struct table *table)
+{
+    *table = (struct table){.vacant = TABLE_NONE};
+}
+
+void table_clear(struct table *table)
+{
+    for (uint32_t i = 0; i < table->page_count; i++) {
+        free(table->pages[i]);
+    }
+    free(table->pages);
+    table_init(table);
+}
+
+// The directory of pages doubles: it is 64 times smaller than what it leads to.
+static bool grow_directory(struct table *table)
+{
+    uint32_t room = table->page_room ? table->page_room * 2 : 4;
+    union table_slot **pages = realloc(table->pages, room * sizeof *pages);
+
+    if (!pages) {
+        return false;
+    }
+    table->pages = pages;
+    table->page_room = room;
+    return true;
+}
+
+bool table_make_room(struct table *table)
+{
+    union table_slot *page;
+    uint32_t first = table->page_count << TABLE_PAGE_BITS;
+
+    if (table->vacant != TABLE_NONE) {
+        return true;
+    }
+    if (first >= TABLE_NONE - TABLE_PAGE ||
+        (table->page_count == table->page_room && !grow_directory(table))) {
+        return false;
+    }
+    page = malloc(TABLE_PAGE * sizeof *page);
+    if (!page) {
+        return false;
+    }
+    for (uint32_t i = 0; i < TABLE_PAGE; i++) {
+        page[i].vacant = vacant_mark(i + 1 < TABLE_PAGE ? first + i + 1 : TABLE_NONE);
+    }
+    table->pages[table->page_count++] = page;
+    table->vacant = first;
+    return true;
+}
+
+uint32_t table_put(struct table *table, void *thing)
+{
+    uint32_t place = table->vacant;
+    union table_slot *slot;
+
+    ENSURE(place != TABLE_NONE);
+    slot = slot_at(table, place);
+    table->vacant = (uint32_t)(slot->vacant >> 1);
+    slot->thing = thing;
+    return place;
+}
+
+void table_remove(struct table *table, uint32_t place)
+{
+    slot_at(table, place)->vacant = vacant_mark(table->vacant);
+    table->vacant = place;
+}
+
+void *table_next(const struct table *table, uint32_t *place)
+{
+    for (; *place >> TABLE_PAGE_BITS < table->page_count; ++*place) {
+        union table_slot *slot = slot_at(table, *place);
+
+        if (!(slot->vacant & 1)) {
+            ++*place;
+            return slot->thing;
+        }
+    }
+    return NULL;
+}

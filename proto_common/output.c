@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_common/output.h"
+
+// Enough that replies seldom come by the slab, and so few that they keep little of it.
+enum { POOL_KEEP = 16 };
+
+// A blob stands before the byte at that place.
+struct output_mark {
+    struct blob *blob;
+    size_t at;
+};
+
+// Bytes, and the blobs that stand between them: marks grow from the end of the room towards the
+// bytes. So a blob costs a mark, and many of them, with what stands between, share a span.
+struct output_span {
+    struct output_span *next;
+    size_t start;     // of the bytes that have not left
+    size_t end;       // of the bytes that are there
+    size_t limit;     // of the bytes that there is room for: where the marks begin
+    size_t blobs;     // whose marks are those below that place: that have not left
+    size_t blob_sent; // of the first of them
+    union {
+        char bytes[OUTPUT_CHUNK];
+        struct output_mark room[OUTPUT_CHUNK / sizeof(struct output_mark)];
+    };
+};
+
+_Static_assert(OUTPUT_CHUNK % sizeof(struct output_mark) == 0, "marks end where the room does");
+_Static_assert(sizeof(struct output_span) <= SLAB_MAX, "spans come from a slab");
+
+static APART struct output_span *span_from_slab(struct output_pool *pool)
+{
+    if (!pool->begun) {
+        slab_init(&pool->slab);
+        pool->begun = true;
+    }
+    return slab_alloc(&pool->slab, sizeof(struct output_span));
+}
+
+static APART void span_to_slab(struct output_pool *pool, struct output_span *span)
+{
+    slab_free(&pool->slab, span, sizeof *span);
+}
+
+static struct output_span *span_new(struct output_pool *pool)
+{
+    struct output_span *span = pool->free;
+
+    if (span) {
+        pool->free = span->next;
+        pool->kept--;
+    } else {
+        span = span_from_slab(pool);
+        if (!span) {
+            return NULL;
+        }
+    }
+    span->next = NULL;
+    span->start = 0;
+    span->end = 0;
+    span->limit = OUTPUT_CHUNK;
+    span->blobs = OUTPUT_CHUNK;
+    span->blob_sent = 0;
+    return span;
+}
+
+// The mark that ends at that place.
+static struct output_mark *span_mark(struct output_span *span, size_t end)
+{
+    return &span->room[end / sizeof(struct output_mark) - 1];
+}
+
+// Whether there is a blob in it that has not left.
+static bool span_has_blobs(const struct output_span *span)
+{
+    return span->limit < span->blobs;
+}
+
+// The first blob has left.
+static void span_drop_blob(struct output_span *span)
+{
+    blob_unref(span_mark(span, span->blobs)->blob);
+    span->blobs -= sizeof(struct output_mark);
+    span->blob_sent = 0;
+}
+
+// One that nothing is in any more.
+static void span_give_back(struct output_pool *pool, struct output_span *span)
+{
+    if (pool->kept >= POOL_KEEP) {
+        span_to_slab(pool, span);
+        return;
+    }
+    span->next = pool->free;
+    pool->free = span;
+    pool->kept++;
+}
+
+void output_pool_clear(struct output_pool *pool)
+{
+    while (pool->free) {
+        struct output_span *span = pool->free;
+
+        pool->free = span->next;
+        span_to_slab(pool, span);
+    }
+    pool->kept = 0;
+    if (pool->begun) {
+        slab_clear(&pool->slab);
+        pool->begun = false;
+    }
+}
+
+void output_init(struct output *out, struct output_pool *pool)
+{
+    *out = (struct output){.pool = pool};
+}
+
+void output_clear(struct output *out)
+{
+    while (out->head) {
+        struct output_span *span = out->head;
+
+        out->head = span->next;
+        while (span_has_blobs(span)) {
+            span_drop_blob(span);
+        }
+        span_give_back(out->pool, span);
+    }
+    out->tail = NULL;
+    out->pending = 0;
+    memset(out->gates, 0, sizeof out->gates);
+}
+
+// An empty span at the end; NULL, with the failure noted, without memory.
+static struct output_span *output_extend(struct output *out)
+{
+    struct output_span *span = span_new(out->pool);
+
+    if (!span) {
+        out->failed = true;
+        return NULL;
+    }
+    if (out->tail) {
+        out->tail->next = span;
+    } else {
+        out->head = span;
+    }
+    out->tail = span;
+    return span;
+}
+
+char *output_reserve(struct output *out, size_t len)
+{
+    struct output_span *span = out->tail;
+
+    ENSURE(len <= OUTPUT_CHUNK);
+    if (out->failed) {
+        return NULL;
+    }
+    if (!span || len > span->limit - span->end) {
+        span = output_extend(out);
+        if (!span) {
+            return NULL;
+        }
+    }
+    return span->bytes + span->end;
+}
+
+void output_commit(struct output *out, size_t len)
+{
+    if (out->failed) {
+        return;
+    }
+    ENSURE(out->tail && len <= out->tail->limit - out->tail->end);
+    out->tail->end += len;
+    out->pending += len;
+}
+
+// What does not fit into the last span.
+static void output_write_on(struct output *out, struct slice bytes)
+{
+    while (bytes.len > 0) {
+        struct output_span *span = out->tail;
+        size_t len = bytes.len;
+
+        if (!span || span->end == span->limit) {
+            span = output_extend(out);
+            if (!span) {
+                return;
+            }
+        }
+        if (len > span->limit - span->end) {
+            len = span->limit - span->end;
+        }
+        memcpy(span->bytes + span->end, bytes.ptr, len);
+        span->end += len;
+        out->pending += len;
+        bytes = slice_from(bytes, len);
+    }
+}
+
+void output_write(struct output *out, struct slice bytes)
+{
+    struct output_span *span = out->tail;
+
+    if (bytes.len == 0 || out->failed) {
+        return;
+    }
+    if (!span || bytes.len > span->limit - span->end) {
+        output_write_on(out, bytes);
+        return;
+    }
+    memcpy(span->bytes + span->end, bytes.ptr, bytes.len);
+    span->end += bytes.len;
+    out->pending += bytes.len;
+}
+
+void output_blob(struct output *out, struct blob *blob)
+{
+    struct output_span *span = out->tail;
+
+    if (blob->len == 0 || out->failed) {
+        return;
+    }
+    if (!span || span->limit - span->end < sizeof(struct output_mark)) {
+        span = output_extend(out);
+        if (!span) {
+            return;
+        }
+    }
+    *span_mark(span, span->limit) = (struct output_mark){blob_ref(blob), span->end};
+    span->limit -= sizeof(struct output_mark);
+    out->pending += blob->len;
+}
+
+void output_body(struct output *out, struct slice bytes, struct blob *blob)
+{
+    if (blob) {
+        output_blob(out, blob);
+    } else {
+        output_write(out, bytes);
+    }
+}
+
+// Whether the store has reached that position, or there is none to wait for.
+static bool passed(const struct output *out, const struct output_gate *gate)
+{
+    return gate->position <= out->pool->reached;
+}
+
+void output_hold(struct output *out, uint64_t position)
+{
+    struct output_gate *gate = out->gates;
+
+    if (position <= out->pool->reached) {
+        return;
+    }
+    if (passed(out, &gate[0])) {
+        gate[0] = gate[1];
+        gate[1] = (struct output_gate){0};
+    }
+    if (passed(out, &gate[0])) {
+        gate[0] = (struct output_gate){position, out->pending};
+        return;
+    }
+    // It joins the last gate where nothing stands between, or where there can be no other.
+    gate += gate[1].position > 0;
+    if (position <= gate->position) {
+        return;
+    }
+    if (gate == out->gates && gate->before < out->pending) {
+        gate[1] = (struct output_gate){position, out->pending};
+    } else {
+        gate->position = position;
+    }
+}
+
+// Moves the first bytes of `more` to the last span of `out`, where they all fit: else each of many
+// short outputs would keep a span of its own.
+static void output_take_in(struct output *out, struct output *more)
+{
+    const struct output_span *tail = out->tail;
+    struct output_span *span = more->head;
+    size_t len = span ? span->end - span->start : 0;
+
+    if (!span || !tail || span_has_blobs(span) || len > tail->limit - tail->end) {
+        return;
+    }
+    output_write(out, slice_of(span->bytes + span->start, len));
+    more->pending -= len;
+    more->head = span->next;
+    span_give_back(more->pool, span);
+}
+
+void output_append(struct output *out, struct output *more)
+{
+    for (size_t i = 0; i < OUTPUT_GATES; i++) {
+        output_hold(out, more->gates[i].position);
+    }
+    out->failed = out->failed || more->failed;
+    output_take_in(out, more);
+    if (more->head) {
+        if (out->tail) {
+            out->tail->next = more->head;
+        } else {
+            out->head = more->head;
+        }
+        out->tail = more->tail;
+        out->pending += more->pending;
+    }
+    output_init(more, more->pool);
+}
+
+size_t output_pending(const struct output *out)
+{
+    return out->pending;
+}
+
+size_t output_sendable(const struct output *out)
+{
+    for (size_t i = 0; i < OUTPUT_GATES; i++) {
+        if (!passed(out, &out->gates[i])) {
+            return out->gates[i].before;
+        }
+    }
+    return out->pending;
+}
+
+void output_fail(struct output *out)
+{
+    out->failed = true;
+}
+
+bool output_failed(const struct output *out)
+{
+    return out->failed;
+}
+
+static struct slice cut(struct slice bytes, size_t len)
+{
+    return slice_of(bytes.ptr, bytes.len < len ? bytes.len : len);
+}
+
+// What is next in a span, behind `start` and before the blobs whose marks are below `blobs`: a
+// blob, or the bytes up to the next one; nothing at the end.
+static struct slice span_piece(struct output_span *span, size_t blobs, size_t start, bool *is_blob)
+{
+    const struct output_mark *mark = span->limit < blobs ? span_mark(span, blobs) : NULL;
+
+    *is_blob = mark && mark->at == start;
+    if (*is_blob) {
+        return slice_from(blob_slice(mark->blob), blobs == span->blobs ? span->blob_sent : 0);
+    }
+    return slice_of(span->bytes + start, (mark ? mark->at : span->end) - start);
+}
+
+// The pieces of a span with blobs, at most `max` and `left` bytes of them; returns how many.
+static APART size_t span_peek(struct output_span *span, struct slice *pieces, size_t max,
+                              size_t left)
+{
+    size_t blobs = span->blobs;
+    size_t start = span->start;
+    size_t count = 0;
+
+    while (count < max && left > 0) {
+        bool is_blob;
+        struct slice piece = span_piece(span, blobs, start, &is_blob);
+
+        if (piece.len == 0) {
+            break;
+        }
+        blobs -= is_blob ? sizeof(struct output_mark) : 0;
+        start += is_blob ? 0 : piece.len;
+        pieces[count] = cut(piece, left);
+        left -= pieces[count++].len;
+    }
+    return count;
+}
+
+size_t output_peek(const struct output *out, struct slice *spans, size_t max)
+{
+    size_t left = output_sendable(out);
+    size_t count = 0;
+
+    for (struct output_span *span = out->head; span && left && count < max; span = span->next) {
+        if (span_has_blobs(span)) {
+            for (size_t n = span_peek(span, spans + count, max - count, left); n > 0; n--) {
+                left -= spans[count++].len;
+            }
+        } else {
+            spans[count] = cut(slice_of(span->bytes + span->start, span->end - span->start), left);
+            left -= spans[count++].len;
+        }
+    }
+    return count;
+}
+
+// Takes up to `len` bytes off the front of a span with blobs; returns how many.
+static APART size_t span_consume_pieces(struct output_span *span, size_t len)
+{
+    size_t taken = 0;
+
+    while (taken < len) {
+        bool is_blob;
+        struct slice piece = span_piece(span, span->blobs, span->start, &is_blob);
+        size_t part = cut(piece, len - taken).len;
+
+        if (part == 0) {
+            break;
+        }
+        taken += part;
+        if (!is_blob) {
+            span->start += part;
+        } else if (part < piece.len) {
+            span->blob_sent += part;
+        } else {
+            span_drop_blob(span);
+        }
+    }
+    return taken;
+}
+
+static size_t span_consume(struct output_span *span, size_t len)
+{
+    size_t there = span->end - span->start;
+
+    if (span_has_blobs(span)) {
+        return span_consume_pieces(span, len);
+    }
+    len = len < there ? len : there;
+    span->start += len;
+    return len;
+}
+
+void output_consume(struct output *out, size_t len)
+{
+    ENSURE(len <= output_sendable(out));
+    out->pending -= len;
+    for (size_t i = 0; i < OUTPUT_GATES; i++) {
+        out->gates[i].before -= len < out->gates[i].before ? len : out->gates[i].before;
+    }
+    while (out->head) {
+        struct output_span *span = out->head;
+
+        len -= span_consume(span, len);
+        if (span->start < span->end || span_has_blobs(span)) {
+            break;
+        }
+        out->head = span->next;
+        span_give_back(out->pool, span);
+    }
+    ENSURE(len == 0);
+    if (!out->head) {
+        out->tail = NULL;
+    }
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_CORE_ORACLE_H
+#define TANDEM_TESTS_CORE_ORACLE_H
+
+// The model of the broker, said once more in the plainest way: arrays that are searched from end to
+// end. It is slow and small, so that it can be compared with the rules by reading, and the broker
+// with it by chance (core_random_test.c). What sessions would be told is gathered as lines.
+
+#include "tests/core/stage.h"
+
+enum { ORACLE_SESSIONS = 5, ORACLE_QUEUES = 20, ORACLE_JOBS = 40, ORACLE_WATCHES = 6 };
+enum { ORACLE_LINES = 512, ORACLE_LINE = 64 };
+
+enum oracle_pose { ORACLE_AWAKE, ORACLE_WAITING, ORACLE_NAPPING };
+
+struct oracle_sub {
+    bool on;
+    nsec_t limit_for;
+    enum on_limit on_limit;
+    int64_t served; // when a job was last taken from it; negative: none was since it was made then
+};
+
+struct oracle_session {
+    uint64_t number;
+    bool in_turn;
+    struct oracle_sub subs[ORACLE_QUEUES];
+    enum oracle_pose pose;
+    uint64_t posed; // when it began to wait
+    nsec_t until, margin_for;
+};
+
+struct oracle_job {
+    uint64_t id; // 0: there is none here
+    struct plan plan;
+    int queue;
+    enum job_state state;
+    uint32_t pri, attempts;
+    uint32_t reserves, timeouts, releases, kicks;
+    uint64_t seq, buried; // its places among equals and among the buried
+    nsec_t due_at;        // DELAYED
+    uint64_t delayed;     // when that was set
+    bool on_wall;
+    nsec_t ttr_at, limit_at; // RESERVED: NSEC_NEVER for none
+    enum on_limit on_limit;
+    int holder;
+    bool by_id;
+    uint64_t last_holder;
+    bool keyed, durable;
+    uint64_t claimed; // when it got its key
+    int watches;
+    int watchers[ORACLE_WATCHES];
+    struct watch *handles[ORACLE_WATCHES];
+};
+
+struct oracle {
+    struct instant now;
+    bool stepped;      // the wall clock was set since the records began that may be played
+    uint64_t stamp;    // orders everything
+    uint64_t timeouts; // leases that ended by time
+    struct oracle_session sessions[ORACLE_SESSIONS];
+    struct oracle_job jobs[ORACLE_JOBS];
+    nsec_t paused_until[ORACLE_QUEUES]; // 0: not paused
+    bool pause_over[ORACLE_QUEUES];     // its last pause came to its end, which no record tells
+    bool gathering;                     // a session leaves: jobs and waiters meet when it has
+    int gathered[ORACLE_QUEUES];        // queues of its jobs, the first first
+    int gathered_count;
+    size_t lines;
+    char told[ORACLE_LINES][ORACLE_LINE];
+};
+
+void oracle_open(struct oracle *o, int session, bool in_turn);
+void oracle_close(struct oracle *o, int session);
+void oracle_subscribe(struct oracle *o, int session, int queue, const struct terms *terms);
+void oracle_unsubscribe(struct oracle *o, int session, int queue, bool give_back);
+
+struct oracle_job *oracle_find(struct oracle *o, uint64_t id);
+
+// The live job that the plan joins; NULL where it would be a new one.
+struct oracle_job *oracle_namesake(struct oracle *o, int queue, const char *key);
+// The job that has held that key longest, in whatever queue; NULL for none.
+const struct oracle_job *oracle_first_of_name(const struct oracle *o, const char *key);
+void oracle_put(struct oracle *o, int queue, const struct plan *plan, uint64_t id, int watcher,
+                struct watch *handle);
+void oracle_unwatch(struct oracle *o, struct oracle_job *job, int place);
+
+// The id, 0 for none.
+uint64_t oracle_take(struct oracle *o, int session);
+enum status oracle_take_id(struct oracle *o, int session, uint64_t id);
+enum status oracle_wait(struct oracle *o, int session, nsec_t until, nsec_t margin_for);
+void oracle_nap(struct oracle *o, int session);
+void oracle_unwait(struct oracle *o, int session);
+
+enum status oracle_complete(struct oracle *o, int session, uint64_t id);
+enum status oracle_fail(struct oracle *o, int session, uint64_t id);
+enum status oracle_release(struct oracle *o, int session, uint64_t id, uint32_t pri,
+                           nsec_t delay_for);
+enum status oracle_bury(struct oracle *o, int session, uint64_t id, uint32_t pri);
+enum status oracle_touch(struct oracle *o, int session, uint64_t id);
+void oracle_end_limits(struct oracle *o, int session);
+enum status oracle_data(struct oracle *o, int session, uint64_t id);
+enum status oracle_cancel(struct oracle *o, uint64_t id, bool even_held);
+uint32_t oracle_kick(struct oracle *o, int queue, uint32_t bound);
+enum status oracle_kick_id(struct oracle *o, uint64_t id);
+void oracle_pause(struct oracle *o, int queue, nsec_t pause_for);
+
+// Sets the present and does what is due.
+void oracle_tick(struct oracle *o, struct instant now);
+
+// Nudges naps beside ready jobs, and forgets queues that nothing refers to.
+void oracle_settle(struct oracle *o);
+
+// The next monotonic moment at which something is due.
+nsec_t oracle_next_due(const struct oracle *o);
+
+// The end of the lease, NSEC_NEVER for none.
+nsec_t oracle_lease_end(const struct oracle_job *job);
+
+#endif

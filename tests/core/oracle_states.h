@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_CORE_ORACLE_STATES_H
+#define TANDEM_TESTS_CORE_ORACLE_STATES_H
+
+// Private to the oracle: how a job goes from one state to another, and who is told.
+
+#include "tests/core/oracle.h"
+
+#define EACH_JOB(o, job)                                                                           \
+    for (struct oracle_job *job = (o)->jobs; job < (o)->jobs + ORACLE_JOBS; job++)                 \
+        if (job->id)
+
+enum loss { LOST_LEFT, LOST_TTR, LOST_LIMIT };
+
+void model_tell(struct oracle *o, int session, const char *what, uint64_t id);
+void model_tell_watchers(struct oracle *o, const struct oracle_job *job, const char *what);
+nsec_t model_min(nsec_t a, nsec_t b);
+struct oracle_job *model_held(struct oracle *o, int session, uint64_t id);
+void model_end(struct oracle *o, struct oracle_job *job, const char *told);
+void model_lease(struct oracle *o, struct oracle_job *job, int session, bool by_id);
+bool model_assign(struct oracle *o, struct oracle_job *job);
+void model_ready(struct oracle *o, struct oracle_job *job);
+void model_meet(struct oracle *o, int queue);
+nsec_t model_left_until(const struct oracle *o, nsec_t at, bool on_wall);
+void model_start(struct oracle *o, struct oracle_job *job, nsec_t at, bool on_wall);
+void model_bury(struct oracle *o, struct oracle_job *job);
+void model_failed(struct oracle *o, struct oracle_job *job);
+bool model_abandoned(const struct oracle_job *job);
+void model_lost(struct oracle *o, struct oracle_job *job, enum loss why);
+void model_reclaim_key(struct oracle *o, struct oracle_job *job);
+void model_kick(struct oracle *o, struct oracle_job *job);
+
+#endif

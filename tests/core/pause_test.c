@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+// A paused queue gives nothing to those who take or wait; everything else goes on.
+#include "tests/core/stage_restart.h"
+
+#include <stdlib.h>
+
+static void nothing_is_taken_from_a_paused_queue(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    act_subscribe(w, "r");
+    PUT(s, .queue = "q");
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    assert_int_equal(act_take(w), 0);
+    PUT(s, .queue = "q");
+    PUT(s, .queue = "r");
+    assert_int_equal(act_take(w), 3);
+    assert_int_equal(act_take(w), 0);
+    stage_advance(s, SEC(10) - 1);
+    assert_int_equal(act_take(w), 0);
+    stage_advance(s, 1);
+    act_drain(w, "1 2");
+}
+
+static void pause_is_readable(void **state)
+{
+    struct stage *s = *state;
+
+    PUT(s, .queue = "q");
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    stage_advance(s, SEC(4));
+    assert_int_equal(stage_queue(s, "q").pause_for, SEC(10));
+    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(6));
+    assert_int_equal(stage_queue(s, "q").pauses, 1);
+    assert_int_equal(broker_next_due(s->broker), STAGE_MONO_AT + SEC(10));
+    stage_advance(s, SEC(6));
+    assert_int_equal(stage_queue(s, "q").pause_for, 0);
+    assert_int_equal(stage_queue(s, "q").pause_left_for, 0);
+    assert_int_equal(stage_queue(s, "q").pauses, 1);
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+}
+
+static void another_pause_replaces_the_first(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    PUT(s, .queue = "q");
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(20)));
+    assert_int_equal(stage_queue(s, "q").pauses, 2);
+    stage_advance(s, SEC(10));
+    assert_int_equal(act_take(w), 0);
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(1)));
+    stage_advance(s, SEC(1));
+    assert_int_equal(act_take(w), 1);
+}
+
+static void pause_of_no_time_ends_a_pause(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    PUT(s, .queue = "q");
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    act_wait(w);
+    stage_expect(s, "");
+    assert_status(STATUS_OK, stage_pause(s, "q", 0));
+    stage_expect(s, "w leased 1");
+    assert_int_equal(stage_queue(s, "q").pause_for, 0);
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+    stage_advance(s, SEC(10));
+    stage_expect(s, "");
+}
+
+static void unpausing_serves_who_waits_before_anyone_takes(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *v = stage_worker(s, "v", "q");
+
+    PUT(s, .queue = "q");
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    act_wait(w);
+    // Both verbs before anything is settled.
+    assert_status(STATUS_OK, broker_pause(s->broker, broker_queue_find(s->broker, SLICE("q")), 0));
+    assert_int_equal(act_take(v), 0);
+    stage_expect(s, "w leased 1");
+}
+
+static void jobs_and_waiters_meet_at_the_end(void **state)
+{
+    struct stage *s = *state;
+    struct actor *u = stage_worker(s, "u", "q");
+    struct actor *v = stage_worker(s, "v", "q");
+    struct actor *w = stage_worker(s, "w", "q");
+
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    act_nap(u);
+    act_wait(w);
+    act_wait(v);
+    PUT(s, .pri = 9);
+    PUT(s, .pri = 5);
+    PUT(s, .pri = 7);
+    stage_expect(s, "");
+    stage_advance(s, SEC(10));
+    stage_expect(s, "w leased 2; v leased 3; u nudged");
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+}
+
+static void naps_sleep_on_where_waiters_take_all(void **state)
+{
+    struct stage *s = *state;
+    struct actor *v = stage_worker(s, "v", "q");
+    struct actor *w = stage_worker(s, "w", "q");
+
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    act_nap(v);
+    act_wait(w);
+    PUT(s, .queue = "q");
+    stage_advance(s, SEC(10));
+    stage_expect(s, "w leased 1");
+    assert_int_equal(stage_queue(s, "q").waiting, 1);
+}
+
+static void nap_beside_a_paused_queue_is_not_nudged(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    PUT(s, .queue = "r");
+    assert_status(STATUS_OK, stage_pause(s, "r", SEC(10)));
+    act_nap(w);
+    act_subscribe(w, "r");
+    stage_expect(s, "");
+    stage_advance(s, SEC(10));
+    stage_expect(s, "w nudged");
+}
+
+static void taking_by_id_and_peeking_do_not_mind(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    PUT(s, .queue = "q");
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    assert_int_equal(job_id(queue_peek_ready(stage_find(s, "q"))), 1);
+    assert_status(STATUS_OK, act_take_id(w, 1));
+    assert_status(STATUS_OK, act_release(w, 1, 0, 0));
+    assert_int_equal(act_take(w), 0);
+}
+
+static void time_goes_on_for_the_jobs_of_a_paused_queue(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    PUT(s, .ttr_for = SEC(2));
+    PUT(s, .delay_for = SEC(3));
+    PUT_BURIED(s, .queue = "q");
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    stage_advance(s, SEC(3));
+    assert_int_equal(stage_kick(s, "q", 1), 1);
+    stage_expect_jobs(s, "q", 3, 0, 0, 0);
+    assert_int_equal(act_take(w), 0);
+    stage_advance(s, SEC(7));
+    act_drain(w, "1 2 3");
+}
+
+static void waits_end_by_time_beside_a_paused_queue(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    PUT(s, .ttr_for = SEC(5));
+    PUT(s, .queue = "q");
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    assert_status(STATUS_OK, act_wait_until(w, s->now.mono + SEC(2), SEC(1)));
+    stage_advance(s, SEC(2));
+    stage_expect(s, "w timed_out");
+    assert_status(STATUS_OK, act_wait_until(w, NSEC_NEVER, SEC(1)));
+    stage_advance(s, SEC(2));
+    stage_expect(s, "w lease_soon");
+}
+
+static void pause_goes_with_its_queue(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w;
+
+    PUT(s, .queue = "q");
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
+    assert_status(STATUS_OK, stage_cancel(s, 1));
+    assert_null(stage_find(s, "q"));
+    stage_settle(s);
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+    w = stage_worker(s, "w", "q");
+    PUT(s, .queue = "q");
+    assert_int_equal(act_take(w), 2);
+}
+
+static void several_pauses_end_each_at_its_moment(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_open(s, "w");
+
+    act_subscribe(w, "a");
+    act_subscribe(w, "b");
+    act_subscribe(w, "c");
+    PUT(s, .queue = "a");
+    PUT(s, .queue = "b");
+    PUT(s, .queue = "c");
+    assert_status(STATUS_OK, stage_pause(s, "a", SEC(30)));
+    assert_status(STATUS_OK, stage_pause(s, "b", SEC(10)));
+    assert_status(STATUS_OK, stage_pause(s, "c", SEC(20)));
+    act_wait(w);
+    stage_advance_to_due(s);
+    stage_expect(s, "w leased 2");
+    act_wait(w);
+    stage_advance_to_due(s);
+    stage_expect(s, "w leased 3");
+    act_wait(w);
+    stage_advance_to_due(s);
+    stage_expect(s, "w leased 1");
+    assert_int_equal(s->now.mono, STAGE_MONO_AT + SEC(30));
+}
+
+//
+// A queue that vanishes while it is paused
+//
+
+static void a_pause_ends_with_its_queue_and_the_store_is_told(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    stage_expect_recorded(s, "pause q");
+    act_close(w);
+    stage_settle(s);
+    assert_null(stage_find(s, "q"));
+    stage_expect_recorded(s, "pause q");
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+}
+
+static void a_pause_that_is_over_is_not_ended_once_more(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    stage_advance(s, SEC(60));
+    stage_expect_recorded(s, "pause q");
+    act_close(w);
+    stage_settle(s);
+    assert_null(stage_find(s, "q"));
+    stage_expect_recorded(s, "");
+}
+
+static void a_queue_stays_with_its_pause_where_the_store_cannot_be_told(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    s->refused = STORE_REFUSES(RECORD_PAUSE);
+    act_close(w);
+    stage_settle(s);
+    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(60));
+    stage_expect_recorded(s, "pause q");
+    stage_advance(s, SEC(60));
+    assert_null(stage_find(s, "q"));
+    stage_expect_recorded(s, "");
+}
+
+static void a_pause_outlives_sessions_that_the_end_of_the_process_closes(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    broker_retire(s->broker);
+    act_close(w);
+    stage_settle(s);
+    stage_expect_recorded(s, "pause q");
+    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(60));
+}
+
+// A stage whose store is the tape.
+static struct stage *taped(struct stage_tape *tape)
+{
+    const struct broker_options options = {.recorder = &stage_tape_recorder, .store = tape};
+    struct stage *s = stage_new(options, false);
+
+    tape->broker = s->broker;
+    return s;
+}
+
+static void a_pause_that_ended_with_its_queue_does_not_come_back(void **state)
+{
+    struct stage_tape *tape = calloc(1, sizeof *tape);
+    struct stage *s = taped(tape);
+    struct actor *w = stage_worker(s, "w", "q");
+    struct stage *again;
+
+    (void)state;
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    act_close(w);
+    stage_settle(s);
+    again = stage_tape_play(tape, s->now.wall);
+    assert_null(stage_find(again, "q"));
+    stage_free(again);
+    PUT(s, .queue = "q");
+    again = stage_tape_play(tape, s->now.wall);
+    assert_int_equal(act_take(stage_worker(again, "w", "q")), 1);
+    stage_free(again);
+    // The pause of another queue of that name does.
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(30)));
+    again = stage_tape_play(tape, s->now.wall);
+    assert_int_equal(stage_queue(again, "q").pause_left_for, SEC(30));
+    stage_free(again);
+    stage_free(s);
+    free(tape);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(nothing_is_taken_from_a_paused_queue),
+        STORY(pause_is_readable),
+        STORY(another_pause_replaces_the_first),
+        STORY(pause_of_no_time_ends_a_pause),
+        STORY(unpausing_serves_who_waits_before_anyone_takes),
+        STORY(jobs_and_waiters_meet_at_the_end),
+        STORY(naps_sleep_on_where_waiters_take_all),
+        STORY(nap_beside_a_paused_queue_is_not_nudged),
+        STORY(taking_by_id_and_peeking_do_not_mind),
+        STORY(time_goes_on_for_the_jobs_of_a_paused_queue),
+        STORY(waits_end_by_time_beside_a_paused_queue),
+        STORY(pause_goes_with_its_queue),
+        STORY(several_pauses_end_each_at_its_moment),
+        STORY(a_pause_ends_with_its_queue_and_the_store_is_told),
+        STORY(a_pause_that_is_over_is_not_ended_once_more),
+        STORY(a_queue_stays_with_its_pause_where_the_store_cannot_be_told),
+        STORY(a_pause_outlives_sessions_that_the_end_of_the_process_closes),
+        STORY(a_pause_that_ended_with_its_queue_does_not_come_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

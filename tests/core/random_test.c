@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: MIT */
+// Many random verbs by several sessions, compared after each with the plainest model there is. To
+// repeat a run that failed, set TANDEM_TEST_SEED to the seed that it printed; TANDEM_TEST_TRACE
+// shows each verb.
+#include "tests/core/oracle_restart.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 8, STEPS = 25000, SEEN = 4096 };
+
+// A run has few queues, where many things meet in each, or many, to be chosen among.
+enum { FEW_QUEUES = 3 };
+
+// How many records are kept at least before the broker is restarted from them.
+enum { RECORDS = STAGE_TAPE / 2 };
+
+static const char *const queue_names[ORACLE_QUEUES] = {
+    "q",  "r",  "s",  "a",  "b",  "c",  "d",  "e",  "f",  "g",
+    "q1", "r1", "s1", "a1", "b1", "c1", "d1", "e1", "f1", "g1",
+};
+static const char *const key_names[] = {"k", "l", NULL, NULL};
+
+struct game {
+    struct stage *s;
+    struct oracle o;
+    struct stage_tape tape;
+    struct actor *actors[ORACLE_SESSIONS];
+    uint64_t random;
+    uint64_t last_id;
+    uint32_t queues;
+    struct job_walk walk;
+    uint64_t walk_began; // the last id when it did
+    size_t seen_count;
+    uint64_t seen[SEEN]; // ids, by the walk
+};
+
+static uint32_t below(struct game *g, uint32_t bound)
+{
+    g->random ^= g->random << 13;
+    g->random ^= g->random >> 7;
+    g->random ^= g->random << 17;
+    return (uint32_t)(g->random >> 32) % bound;
+}
+
+// Any of the ids that may still live, or one that does not.
+static uint64_t some_id(struct game *g)
+{
+    struct oracle_job *job = &g->o.jobs[below(g, ORACLE_JOBS)];
+
+    return job->id && below(g, 8) ? job->id : 1 + below(g, (uint32_t)g->last_id + 1);
+}
+
+// A job of that session, more often than not.
+static uint64_t some_id_of(struct game *g, int session)
+{
+    for (int tries = 0; tries < 24; tries++) {
+        struct oracle_job *job = &g->o.jobs[below(g, ORACLE_JOBS)];
+
+        if (job->id && job->state == JOB_RESERVED && job->holder == session) {
+            return job->id;
+        }
+    }
+    return some_id(g);
+}
+
+//
+// Verbs: each is done by the broker and by the oracle, and both must answer the same
+//
+
+typedef void (*move_fn)(struct game *g, int session);
+
+static void settle(struct game *g);
+
+static void move_put(struct game *g, int session)
+{
+    struct plan plan = {
+        .pri = below(g, 3),
+        .ttr_for = SEC(below(g, 4)),
+        .max_attempts = below(g, 4),
+        .on_fail = below(g, 2) ? ON_FAIL_BURY : ON_FAIL_DROP,
+        .on_loss = below(g, 2) ? ON_LOSS_FRONT : ON_LOSS_BACK,
+        .key = key_names[below(g, 4)],
+        .fleeting = below(g, 3) == 0,
+    };
+    int queue = (int)below(g, g->queues);
+    int watcher = plan.fleeting || below(g, 2) ? session : -1;
+    struct oracle_job *namesake = oracle_namesake(&g->o, queue, plan.key);
+    struct submission submission;
+    size_t live = 0;
+
+    for (size_t i = 0; i < ORACLE_JOBS; i++) {
+        live += g->o.jobs[i].id != 0;
+    }
+    if (live == ORACLE_JOBS || (namesake && namesake->watches == ORACLE_WATCHES)) {
+        return;
+    }
+    if (below(g, 4) == 0) {
+        plan.delay_for = SEC(1 + below(g, 3));
+    } else if (below(g, 6) == 0) {
+        plan.at = g->s->now.wall + SEC(1) * (nsec_t)below(g, 5) - SEC(1);
+    }
+    plan.queue = queue_names[queue];
+    assert_status(STATUS_OK,
+                  stage_try_put(g->s, watcher < 0 ? NULL : g->actors[watcher], &plan, &submission));
+    assert_int_equal(submission.joined, namesake != NULL);
+    if (!submission.joined) {
+        assert_true(submission.id > g->last_id);
+        g->last_id = submission.id;
+    }
+    oracle_put(&g->o, queue, &plan, submission.id, watcher, submission.watch);
+}
+
+static void move_take(struct game *g, int session)
+{
+    assert_int_equal(act_take(g->actors[session]), oracle_take(&g->o, session));
+}
+
+static void move_take_id(struct game *g, int session)
+{
+    uint64_t id = some_id(g);
+
+    assert_status(oracle_take_id(&g->o, session, id), act_take_id(g->actors[session], id));
+}
+
+static void move_wait(struct game *g, int session)
+{
+    nsec_t until = below(g, 3) ? g->s->now.mono + SEC(below(g, 4)) : NSEC_NEVER;
+    nsec_t margin_for = below(g, 2) ? SEC(1) : -1;
+    uint64_t id = act_take(g->actors[session]);
+
+    assert_int_equal(id, oracle_take(&g->o, session));
+    if (id == 0) {
+        assert_status(oracle_wait(&g->o, session, until, margin_for),
+                      act_wait_until(g->actors[session], until, margin_for));
+    }
+}
+
+static void move_nap(struct game *g, int session)
+{
+    act_nap(g->actors[session]);
+    oracle_nap(&g->o, session);
+}
+
+static void move_unwait(struct game *g, int session)
+{
+    assert_true(act_unwait(g->actors[session]));
+    oracle_unwait(&g->o, session);
+}
+
+static void move_complete(struct game *g, int session)
+{
+    uint64_t id = some_id_of(g, session);
+
+    assert_status(oracle_complete(&g->o, session, id), act_complete(g->actors[session], id, NULL));
+}
+
+static void move_fail(struct game *g, int session)
+{
+    uint64_t id = some_id_of(g, session);
+
+    assert_status(oracle_fail(&g->o, session, id), act_fail(g->actors[session], id, NULL));
+}
+
+static void move_release(struct game *g, int session)
+{
+    uint64_t id = some_id_of(g, session);
+    uint32_t pri = below(g, 3);
+    nsec_t delay_for = below(g, 3) ? 0 : SEC(1 + below(g, 3));
+
+    assert_status(oracle_release(&g->o, session, id, pri, delay_for),
+                  act_release(g->actors[session], id, pri, delay_for));
+}
+
+static void move_bury(struct game *g, int session)
+{
+    uint64_t id = some_id_of(g, session);
+    uint32_t pri = below(g, 3);
+
+    assert_status(oracle_bury(&g->o, session, id, pri), act_bury(g->actors[session], id, pri));
+}
+
+static void move_touch(struct game *g, int session)
+{
+    uint64_t id = some_id_of(g, session);
+
+    assert_status(oracle_touch(&g->o, session, id), act_touch(g->actors[session], id));
+}
+
+static void move_end_limits(struct game *g, int session)
+{
+    act_end_limits(g->actors[session]);
+    oracle_end_limits(&g->o, session);
+}
+
+static void move_report(struct game *g, int session)
+{
+    uint64_t id = some_id_of(g, session);
+
+    assert_status(oracle_data(&g->o, session, id), act_data(g->actors[session], id, NULL));
+}
+
+static void move_cancel(struct game *g, int session)
+{
+    uint64_t id = some_id(g);
+    bool even_held = below(g, 2);
+
+    (void)session;
+    assert_status(oracle_cancel(&g->o, id, even_held),
+                  even_held ? stage_cancel_held(g->s, id) : stage_cancel(g->s, id));
+}
+
+static void move_kick(struct game *g, int session)
+{
+    int queue = (int)below(g, g->queues);
+    uint32_t bound = below(g, 4);
+
+    (void)session;
+    assert_int_equal(oracle_kick(&g->o, queue, bound), stage_kick(g->s, queue_names[queue], bound));
+}
+
+static void move_kick_id(struct game *g, int session)
+{
+    uint64_t id = some_id(g);
+
+    (void)session;
+    assert_status(oracle_kick_id(&g->o, id), stage_kick_id(g->s, id));
+}
+
+static void move_pause(struct game *g, int session)
+{
+    int queue = (int)below(g, g->queues);
+    nsec_t pause_for = SEC(below(g, 3));
+
+    (void)session;
+    if (stage_find(g->s, queue_names[queue])) {
+        assert_status(STATUS_OK, stage_pause(g->s, queue_names[queue], pause_for));
+        oracle_pause(&g->o, queue, pause_for);
+    }
+}
+
+static void move_subscribe(struct game *g, int session)
+{
+    int queue = (int)below(g, g->queues);
+    // No whole seconds, so that a limit and a time to run do not end at the same moment.
+    struct terms terms = {.limit_for = below(g, 3) ? 0 : MSEC(700 + 1000 * below(g, 2)),
+                          .on_limit = below(g, 2) ? ON_LIMIT_RETRY : ON_LIMIT_FAIL};
+
+    act_subscribe_on(g->actors[session], queue_names[queue], terms.limit_for, terms.on_limit);
+    oracle_subscribe(&g->o, session, queue, &terms);
+}
+
+static void move_unsubscribe(struct game *g, int session)
+{
+    int queue = (int)below(g, g->queues);
+    bool give_back = below(g, 2);
+
+    if (give_back) {
+        act_give_back(g->actors[session], queue_names[queue]);
+    } else {
+        act_unsubscribe(g->actors[session], queue_names[queue]);
+    }
+    oracle_unsubscribe(&g->o, session, queue, give_back);
+}
+
+static void move_unwatch(struct game *g, int session)
+{
+    struct oracle_job *job = &g->o.jobs[below(g, ORACLE_JOBS)];
+
+    (void)session;
+    if (job->id && job->watches) {
+        int place = (int)below(g, (uint32_t)job->watches);
+        struct watch *watch = job->handles[place];
+
+        oracle_unwatch(&g->o, job, place);
+        stage_unwatch(g->s, watch);
+    }
+}
+
+static void open_session(struct game *g, int session)
+{
+    bool in_turn = session >= ORACLE_SESSIONS / 2;
+    char name[8];
+
+    (void)snprintf(name, sizeof name, "s%d", session);
+    g->actors[session] = in_turn ? stage_open_in_turn(g->s, name) : stage_open(g->s, name);
+    oracle_open(&g->o, session, in_turn);
+    for (uint32_t i = 0; i < g->queues; i++) {
+        move_subscribe(g, session);
+    }
+}
+
+static void move_reopen(struct game *g, int session)
+{
+    act_close(g->actors[session]);
+    oracle_close(&g->o, session);
+    settle(g); // queues that nobody else refers to are gone before it comes again
+    open_session(g, session);
+}
+
+// How often each verb is chosen. A session that waits does only what its front-end would do then.
+static const struct move {
+    unsigned weight;
+    bool while_waiting;
+    move_fn move;
+    const char *name;
+} moves[] = {
+    {20, true, move_put, "put"},
+    {10, false, move_take, "take"},
+    {3, false, move_take_id, "take_id"},
+    {8, false, move_wait, "wait"},
+    {6, false, move_nap, "nap"},
+    {2, true, move_unwait, "unwait"},
+    {8, false, move_complete, "complete"},
+    {2, false, move_fail, "fail"},
+    {6, false, move_release, "release"},
+    {4, false, move_bury, "bury"},
+    {3, true, move_touch, "touch"},
+    {1, false, move_end_limits, "end_limits"},
+    {3, true, move_report, "report"},
+    {3, true, move_cancel, "cancel"},
+    {3, true, move_kick, "kick"},
+    {2, true, move_kick_id, "kick_id"},
+    {2, true, move_pause, "pause"},
+    {2, false, move_subscribe, "subscribe"},
+    {1, false, move_unsubscribe, "unsubscribe"},
+    {3, true, move_unwatch, "unwatch"},
+    {1, true, move_reopen, "reopen"},
+};
+
+//
+// Comparing
+//
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+// What is told within one step has no order but for one session and one job, and those cannot be
+// told two things in a step.
+static void compare_told(struct game *g)
+{
+    char lines[ORACLE_LINES][ORACLE_LINE];
+    struct stage_text *told = &g->s->told;
+    size_t count = 0;
+    char *text = told->bytes;
+
+    told->bytes[told->len] = '\0';
+    for (char *end; told->len && text; text = end ? end + 2 : NULL) {
+        size_t len;
+
+        end = strstr(text, "; ");
+        len = end ? (size_t)(end - text) : strlen(text);
+        assert_true(count < ORACLE_LINES && len < ORACLE_LINE);
+        memcpy(lines[count], text, len);
+        lines[count++][len] = '\0';
+    }
+    told->len = 0;
+    qsort(lines, count, sizeof *lines, by_text);
+    qsort(g->o.told, g->o.lines, sizeof *g->o.told, by_text);
+    for (size_t i = 0; i < count && i < g->o.lines; i++) {
+        assert_string_equal(lines[i], g->o.told[i]);
+    }
+    assert_int_equal(count, g->o.lines);
+    g->o.lines = 0;
+}
+
+static void compare_job(struct game *g, const struct oracle_job *job)
+{
+    struct job_info info = stage_job(g->s, job->id);
+    nsec_t left_for = 0;
+
+    if (job->state == JOB_DELAYED) {
+        left_for = job->due_at - (job->on_wall ? g->o.now.wall : g->o.now.mono);
+    } else if (job->state == JOB_RESERVED && oracle_lease_end(job) != NSEC_NEVER) {
+        left_for = oracle_lease_end(job) - g->o.now.mono;
+    }
+    assert_int_equal(info.state, job->state);
+    assert_int_equal(info.pri, job->pri);
+    assert_int_equal(info.attempts, job->attempts);
+    assert_int_equal(info.reserves, job->reserves);
+    assert_int_equal(info.timeouts, job->timeouts);
+    assert_int_equal(info.releases, job->releases);
+    assert_int_equal(info.kicks, job->kicks);
+    assert_int_equal(info.watches, job->watches);
+    assert_int_equal(info.durable, job->durable);
+    assert_int_equal(info.left_for, left_for);
+    if (job->state == JOB_RESERVED) {
+        assert_true(job_held_by(g->s->broker, broker_find(g->s->broker, job->id),
+                                g->actors[job->holder]->session));
+    }
+}
+
+static void compare_names(struct game *g)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const struct job *found = broker_find_name(g->s->broker, stage_slice(key_names[i]));
+        const struct oracle_job *first = oracle_first_of_name(&g->o, key_names[i]);
+
+        assert_int_equal(found ? job_id(found) : 0, first ? first->id : 0);
+    }
+}
+
+// How often the walk has come by that job.
+static size_t times_seen(const struct game *g, uint64_t id)
+{
+    size_t times = 0;
+
+    for (size_t i = 0; i < g->seen_count; i++) {
+        times += g->seen[i] == id;
+    }
+    return times;
+}
+
+static void begin_walk(struct game *g)
+{
+    g->walk = (struct job_walk){0};
+    g->walk_began = g->last_id;
+    g->seen_count = 0;
+}
+
+// A walk over all jobs takes a few steps now and then: all that lived all the time are seen.
+static void walk_on(struct game *g)
+{
+    for (uint32_t steps = below(g, 3); steps > 0; steps--) {
+        const struct job *job = NULL;
+        enum status status = broker_job_next(g->s->broker, &g->walk, &job);
+
+        if (status == STATUS_OK) {
+            assert_ptr_equal(broker_find(g->s->broker, job_id(job)), job);
+            assert_int_equal(times_seen(g, job_id(job)), 0);
+            assert_true(g->seen_count < SEEN);
+            g->seen[g->seen_count++] = job_id(job);
+        } else if (status == STATUS_EMPTY) {
+            for (const struct oracle_job *all = g->o.jobs; all < g->o.jobs + ORACLE_JOBS; all++) {
+                assert_true(!all->id || all->id > g->walk_began || times_seen(g, all->id) == 1);
+            }
+            begin_walk(g);
+        }
+    }
+}
+
+static void compare(struct game *g)
+{
+    struct broker_info info = stage_info(g->s);
+    uint64_t jobs[JOB_STATES] = {0};
+
+    compare_told(g);
+    compare_names(g);
+    walk_on(g);
+    for (const struct oracle_job *job = g->o.jobs; job < g->o.jobs + ORACLE_JOBS; job++) {
+        if (job->id) {
+            compare_job(g, job);
+            jobs[job->state]++;
+        }
+    }
+    assert_memory_equal(jobs, info.jobs, sizeof jobs);
+    assert_int_equal(info.timeouts, g->o.timeouts);
+    assert_int_equal(broker_next_due(g->s->broker), oracle_next_due(&g->o));
+}
+
+//
+// Restarting
+//
+
+// Now and then, the broker is started anew: from how everything stands, and from the records.
+static void restart(struct game *g)
+{
+    if (below(g, 100) == 0) {
+        oracle_expect_restarted(&g->o, g->s, stage_restart(g->s, 0), queue_names, false);
+    }
+    if (g->tape.count > RECORDS) {
+        oracle_expect_restarted(&g->o, g->s, stage_tape_play(&g->tape, g->s->now.wall), queue_names,
+                                true);
+        stage_tape_begin(&g->tape);
+        g->o.stepped = false;
+    }
+}
+
+static void settle(struct game *g)
+{
+    stage_settle(g->s);
+    oracle_settle(&g->o);
+    compare(g);
+}
+
+// Time passes; whatever falls due on the way is done at its own moment.
+static void pass_time(struct game *g)
+{
+    nsec_t by_for = (nsec_t)below(g, below(g, 6) ? 1000000 : 2000000000) + 1;
+    nsec_t until = g->s->now.mono + by_for;
+
+    while (g->s->now.mono < until) {
+        nsec_t next = broker_next_due(g->s->broker);
+        nsec_t step_for = (next < until ? next : until) - g->s->now.mono;
+
+        g->s->now.mono += step_for;
+        g->s->now.wall += step_for;
+        oracle_tick(&g->o, g->s->now);
+        settle(g);
+    }
+    if (below(g, 200) == 0) {
+        // By whole seconds: what is less is no step for ages.
+        g->s->now.wall += SEC((nsec_t)below(g, 5) - 2) * (below(g, 4) ? 1 : 1000000);
+        oracle_tick(&g->o, g->s->now);
+        settle(g);
+    }
+}
+
+static const struct move *choose(struct game *g, int session)
+{
+    unsigned total = 0;
+    unsigned chosen;
+    const struct move *move = moves;
+
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        total += moves[i].weight;
+    }
+    for (chosen = below(g, total); chosen >= move->weight; move++) {
+        chosen -= move->weight;
+    }
+    return g->o.sessions[session].pose == ORACLE_WAITING && !move->while_waiting ? NULL : move;
+}
+
+static void play(uint64_t seed)
+{
+    struct game *g = calloc(1, sizeof *g);
+    bool aloud = getenv("TANDEM_TEST_TRACE") != NULL;
+
+    assert_non_null(g);
+    g->s = stage_new((struct broker_options){.recorder = &stage_tape_recorder, .store = &g->tape},
+                     false);
+    g->tape.broker = g->s->broker;
+    g->queues = seed % 2 ? FEW_QUEUES : ORACLE_QUEUES;
+    g->random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    g->o.now = g->s->now;
+    for (int i = 0; i < ORACLE_SESSIONS; i++) {
+        open_session(g, i);
+    }
+    for (int step = 0; step < STEPS; step++) {
+        int session = (int)below(g, ORACLE_SESSIONS);
+        const struct move *move = choose(g, session);
+
+        if (move) {
+            if (aloud) {
+                print_message("step %d: s%d %s\n", step, session, move->name);
+            }
+            move->move(g, session);
+            settle(g);
+            pass_time(g);
+            restart(g);
+        }
+    }
+    stage_free(g->s);
+    free(g);
+}
+
+static void broker_does_what_the_model_says(void **state)
+{
+    const char *text = getenv("TANDEM_TEST_SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 10) : 1;
+
+    (void)state;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        print_message("seed %" PRIu64 "\n", seed + run);
+        play(seed + run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(broker_does_what_the_model_says)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

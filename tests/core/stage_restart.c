@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/core/stage_restart.h"
+
+#include <string.h>
+
+// The monotonic clock of a process that was started anew.
+#define RESTARTED_AT SEC(77)
+
+typedef void (*see_job)(void *context, const struct job *job);
+
+static void each_durable_job(const struct broker *broker, see_job see, void *context)
+{
+    struct job_walk walk = {0};
+    enum status status;
+
+    do {
+        const struct job *job = NULL;
+
+        status = broker_job_next(broker, &walk, &job);
+        if (status == STATUS_OK && job_is_durable(job)) {
+            see(context, job);
+        }
+    } while (status != STATUS_EMPTY);
+}
+
+static struct stage *new_stage(nsec_t wall)
+{
+    struct stage *s = stage_new((struct broker_options){0}, true);
+    struct broker_options options = {0};
+
+    broker_free(s->broker);
+    s->now = (struct instant){.mono = RESTARTED_AT, .wall = wall};
+    s->broker = broker_new(&options, s->now);
+    assert_non_null(s->broker);
+    return s;
+}
+
+static void finish(struct stage *s, uint64_t last_id)
+{
+    assert_status(STATUS_OK, broker_restore_finish(s->broker, last_id + 1));
+    stage_step(s);
+}
+
+struct copying {
+    struct stage *from, *to;
+    uint64_t last_id;
+};
+
+static void copy_job(void *context, const struct job *job)
+{
+    struct copying *copying = context;
+    struct job_image image;
+    const struct job *copy = NULL;
+
+    job_describe(copying->from->broker, job, &image);
+    assert_status(STATUS_OK, broker_restore_job(copying->to->broker, &image, &copy));
+    assert_int_equal(job_id(copy), job_id(job));
+    if (job_id(job) > copying->last_id) {
+        copying->last_id = job_id(job);
+    }
+}
+
+static void copy_pauses(struct stage *from, struct stage *to)
+{
+    const struct queue *queue, *copy;
+    nsec_t pause_for, until_at;
+    uint32_t cursor = 0;
+
+    while ((queue = broker_queue_next(from->broker, &cursor))) {
+        if (queue_describe_pause(from->broker, queue, &pause_for, &until_at)) {
+            assert_status(STATUS_OK, broker_restore_pause(to->broker, queue_name(queue), pause_for,
+                                                          until_at, &copy));
+        }
+    }
+}
+
+struct stage *stage_restart(struct stage *s, nsec_t down_for)
+{
+    struct copying copying = {.from = s, .to = new_stage(s->now.wall + down_for)};
+
+    each_durable_job(s->broker, copy_job, &copying);
+    copy_pauses(s, copying.to);
+    finish(copying.to, copying.last_id);
+    return copying.to;
+}
+
+struct job_image stage_image(struct stage *s, uint64_t id)
+{
+    const struct job *job = broker_find(s->broker, id);
+    struct job_image image;
+
+    assert_non_null(job);
+    job_describe(s->broker, job, &image);
+    assert_int_equal(job_variable_len(s->broker, job),
+                     image.queue.len + image.key.len + image.reducer.len + image.body.len);
+    return image;
+}
+
+void stage_expect_same_change(const struct job_change *a, const struct job_change *b)
+{
+    assert_int_equal(a->id, b->id);
+    assert_int_equal(a->state, b->state);
+    assert_int_equal(a->on_wall, b->on_wall);
+    assert_int_equal(a->keyed, b->keyed);
+    assert_int_equal(a->attempts, b->attempts);
+    assert_int_equal(a->pri, b->pri);
+    assert_int_equal(a->delay, b->delay);
+    assert_int_equal(a->due_at, b->due_at);
+    assert_int_equal(a->burial, b->burial);
+}
+
+static void expect_same_bytes(struct slice a, struct slice b)
+{
+    assert_int_equal(a.len, b.len);
+    if (a.len) {
+        assert_memory_equal(a.ptr, b.ptr, a.len);
+    }
+}
+
+void stage_expect_same_image(const struct job_image *a, const struct job_image *b)
+{
+    stage_expect_same_change(&a->now, &b->now);
+    expect_same_bytes(a->queue, b->queue);
+    assert_int_equal(a->queue_kept, b->queue_kept);
+    assert_int_equal(a->key_kind, b->key_kind);
+    assert_int_equal(a->on_fail, b->on_fail);
+    assert_int_equal(a->on_loss, b->on_loss);
+    assert_int_equal(a->max_attempts, b->max_attempts);
+    assert_int_equal(a->ttr, b->ttr);
+    assert_int_equal(a->created_ms, b->created_ms);
+    assert_int_equal(a->reserves, b->reserves);
+    assert_int_equal(a->timeouts, b->timeouts);
+    assert_int_equal(a->releases, b->releases);
+    assert_int_equal(a->buries, b->buries);
+    assert_int_equal(a->kicks, b->kicks);
+    expect_same_bytes(a->key, b->key);
+    expect_same_bytes(a->reducer, b->reducer);
+    expect_same_bytes(a->body, b->body);
+    assert_int_equal(a->blob != NULL, b->blob != NULL);
+}
+
+//
+// The tape
+//
+
+static struct slice keep(char *room, struct slice bytes)
+{
+    assert_true(bytes.len < STAGE_TAPE_NAME);
+    if (bytes.len) {
+        memcpy(room, bytes.ptr, bytes.len);
+    }
+    return slice_of(room, bytes.len);
+}
+
+static struct stage_tape_record *next_record(struct stage_tape *tape, enum record_kind kind)
+{
+    struct stage_tape_record *record = &tape->records[tape->count++];
+
+    assert_true(tape->count <= STAGE_TAPE);
+    *record = (struct stage_tape_record){.kind = kind};
+    return record;
+}
+
+static void tape_job(struct stage_tape *tape, enum record_kind kind, const struct job *job)
+{
+    struct stage_tape_record *record = next_record(tape, kind);
+
+    job_describe(tape->broker, job, &record->image);
+    assert_int_equal(record->image.body.len, 0);
+    record->image.queue = keep(record->queue, record->image.queue);
+    record->image.key = keep(record->key, record->image.key);
+}
+
+static void tape_pause(struct stage_tape *tape, const struct queue *queue)
+{
+    struct stage_tape_record *record = next_record(tape, RECORD_PAUSE);
+
+    (void)queue_describe_pause(tape->broker, queue, &record->pause_for, &record->until_at);
+    record->image.queue = keep(record->queue, queue_name(queue));
+}
+
+static bool tape_room(void *store, const struct record *record)
+{
+    (void)store;
+    (void)record;
+    return true;
+}
+
+static uint64_t tape_append(void *store, const struct record *record)
+{
+    struct stage_tape *tape = store;
+
+    if (record->kind == RECORD_PAUSE) {
+        tape_pause(tape, record->queue);
+    } else {
+        tape_job(tape, record->kind, record->job);
+    }
+    return tape->count;
+}
+
+static uint64_t tape_position(const void *store, const struct job *job)
+{
+    (void)store;
+    (void)job;
+    return 0;
+}
+
+const struct recorder stage_tape_recorder = {
+    .room = tape_room, .append = tape_append, .position = tape_position};
+
+static void tape_submission(void *context, const struct job *job)
+{
+    tape_job(context, RECORD_SUBMIT, job);
+}
+
+void stage_tape_begin(struct stage_tape *tape)
+{
+    const struct queue *queue;
+    uint32_t cursor = 0;
+
+    tape->count = 0;
+    each_durable_job(tape->broker, tape_submission, tape);
+    while ((queue = broker_queue_next(tape->broker, &cursor))) {
+        nsec_t pause_for, until_at;
+
+        if (queue_describe_pause(tape->broker, queue, &pause_for, &until_at)) {
+            tape_pause(tape, queue);
+        }
+    }
+}
+
+static void play(struct stage *s, const struct stage_tape_record *record)
+{
+    const struct queue *queue;
+    const struct job *job;
+
+    switch (record->kind) {
+    case RECORD_SUBMIT:
+        assert_status(STATUS_OK, broker_restore_job(s->broker, &record->image, &job));
+        break;
+    case RECORD_RELEASE:
+    case RECORD_BURY:
+    case RECORD_KICK:
+    case RECORD_TAKE:
+    case RECORD_START:
+        assert_status(STATUS_OK,
+                      broker_restore_change(s->broker, record->kind, &record->image.now));
+        break;
+    case RECORD_END:
+        assert_status(STATUS_OK, broker_restore_end(s->broker, record->image.now.id));
+        break;
+    case RECORD_PAUSE:
+        assert_status(STATUS_OK, broker_restore_pause(s->broker, record->image.queue,
+                                                      record->pause_for, record->until_at, &queue));
+        break;
+    }
+}
+
+struct stage *stage_tape_play(const struct stage_tape *tape, nsec_t now)
+{
+    struct stage *s = new_stage(now);
+    uint64_t last_id = 0;
+
+    for (size_t i = 0; i < tape->count; i++) {
+        const struct stage_tape_record *record = &tape->records[i];
+
+        play(s, record);
+        if (record->image.now.id > last_id) {
+            last_id = record->image.now.id;
+        }
+    }
+    finish(s, last_id);
+    return s;
+}

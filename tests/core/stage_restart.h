@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_CORE_STAGE_RESTART_H
+#define TANDEM_TESTS_CORE_STAGE_RESTART_H
+
+// A restart on the stage: what a store kept of a broker's durable jobs is given to a new one. Kept
+// is either how everything stood at one moment, as a store that compacts writes it, or the records
+// one by one, as they came.
+
+#include "core/restore.h"
+#include "tests/core/stage.h"
+
+// Describes all durable jobs and the pauses of `s`, gives them to the broker of a new stage, in an
+// order that means nothing, and finishes. The wall clock has gone on by `down_for` meanwhile; the
+// monotonic clock is another one.
+struct stage *stage_restart(struct stage *s, nsec_t down_for);
+
+// How the job of that id stands; there must be one.
+struct job_image stage_image(struct stage *s, uint64_t id);
+
+void stage_expect_same_change(const struct job_change *a, const struct job_change *b);
+void stage_expect_same_image(const struct job_image *a, const struct job_image *b);
+
+// A store that keeps the records of a broker and gives them back. Names and keys are short.
+#define STAGE_TAPE 4096
+#define STAGE_TAPE_NAME 8
+
+struct stage_tape_record {
+    enum record_kind kind;
+    struct job_image image;
+    char queue[STAGE_TAPE_NAME];
+    char key[STAGE_TAPE_NAME];
+    nsec_t pause_for, until_at;
+};
+
+struct stage_tape {
+    struct broker *broker; // whose records they are; set once it is there
+    size_t count;
+    struct stage_tape_record records[STAGE_TAPE];
+};
+
+extern const struct recorder stage_tape_recorder; // its store is a struct stage_tape
+
+// Forgets the records, and notes how everything stands instead.
+void stage_tape_begin(struct stage_tape *tape);
+
+// Gives all records to a new stage's broker, at the moment `now` of the wall clock, and finishes.
+struct stage *stage_tape_play(const struct stage_tape *tape, nsec_t now);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_JOURNAL_FILE_FAKE_FAULTS_H
+#define TANDEM_TESTS_JOURNAL_FILE_FAKE_FAULTS_H
+
+// What goes wrong with a fake disk: which of its calls come to grief, and how.
+
+#include "tests/journal/file/fake_disk.h"
+
+enum { FAKE_FAULTS_MAX = 8 };
+
+// Nothing goes wrong where all is zero.
+struct fake_faults {
+    struct fake_fault list[FAKE_FAULTS_MAX];
+    int count;
+    unsigned one_in; // of the calls that a storm strikes; 0: there is none
+    uint64_t dice;   // the storm's; not 0
+    bool halted;     // every call fails
+    unsigned long calls[FAKE_ANY + 1];
+};
+
+// What becomes of a call.
+struct fake_fate {
+    bool done; // what is asked for, or
+    bool half; // half of it
+    int error; // what it says
+};
+
+// There is room for FAKE_FAULTS_MAX.
+void fake_faults_add(struct fake_faults *faults, const struct fake_fault *fault);
+
+// Counts the call. Each fault counts on its own.
+struct fake_fate fake_faults_call(struct fake_faults *faults, enum fake_op op);
+
+#endif

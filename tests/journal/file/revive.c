@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/journal/file/revive.h"
+
+#include "core/check.h"
+#include "core/base/log.h"
+#include "core/base/macros.h"
+#include "core/restore.h"
+#include "journal/journal_private.h"
+
+#include <stdlib.h>
+
+static nsec_t stopped_clock(void)
+{
+    return 0;
+}
+
+static void add_text(struct revived *revived, struct slice text)
+{
+    size_t len = strlen(revived->log);
+
+    if (len + text.len < sizeof revived->log) {
+        memcpy(revived->log + len, text.ptr, text.len);
+        revived->log[len + text.len] = 0;
+    }
+}
+
+static void note_line(void *context, enum log_level level, const char *event,
+                      const struct log_field *fields, size_t count)
+{
+    struct revived *revived = context;
+
+    if (level > LOG_LEVEL_WARN) {
+        return;
+    }
+    add_text(revived, slice_of(event, strlen(event)));
+    for (size_t i = 0; i < count; i++) {
+        char text[160];
+        int len = fields[i].is_text ? snprintf(text, sizeof text, " %s=%.*s", fields[i].key,
+                                               (int)fields[i].text.len, fields[i].text.ptr)
+                                    : snprintf(text, sizeof text, " %s=%lld", fields[i].key,
+                                               (long long)fields[i].number);
+
+        ENSURE(len >= 0 && (size_t)len < sizeof text);
+        add_text(revived, slice_of(text, (size_t)len));
+    }
+    add_text(revived, SLICE("; "));
+}
+
+// What the books say, counted once more.
+static void check_books(const struct journal *journal)
+{
+    struct job_walk walk = {0};
+    uint64_t live = 0;
+    uint64_t promised = 0;
+    uint64_t jobs = 0;
+    enum status status;
+
+    do {
+        const struct job *job;
+
+        status = broker_job_next(journal->broker, &walk, &job);
+        if (status == STATUS_OK) {
+            ENSURE(segments_marked(&journal->segments, job_mark(job)));
+            live += codec_job_size(job_variable_len(journal->broker, job));
+            promised += job_is_buried(job) ? PROMISE_END : PROMISE_END + PROMISE_BURIAL;
+            jobs++;
+        }
+    } while (status != STATUS_EMPTY);
+    ENSURE(live == journal->live && promised == journal->promised);
+    for (size_t i = 0; i < journal->segments.count; i++) {
+        const struct segment *segment = journal->segments.list[i];
+
+        ENSURE(segment->file == -1 && segment->end <= segment->size + CODEC_SEGMENT_HEAD);
+        ENSURE(segment->number == journal->segments.first + i);
+        jobs -= segment->jobs;
+    }
+    ENSURE(jobs == 0);
+}
+
+void revive_begin(struct revived *revived, struct fake_disk *disk, bool repair)
+{
+    const struct journal_settings settings = {.now = stopped_clock, .repair = repair};
+    const struct journal_hand no_hand = {0};
+    const struct instant now = {.mono = NSEC_PER_SEC, .wall = REVIVE_WALL};
+
+    *revived = (struct revived){.io = fake_disk_io(disk)};
+    revived->broker = broker_new(&(struct broker_options){0}, now);
+    revived->journal = journal_new(&settings, &revived->io, &no_hand);
+    ENSURE(revived->broker && revived->journal);
+    revived->journal->broker = revived->broker;
+}
+
+void revive_read(struct revived *revived)
+{
+    log_set_sink(note_line, revived, LOG_LEVEL_INFO);
+    revived->good =
+        journal_replay(revived->journal, &revived->ids_end, &revived->damaged, &revived->why);
+    log_set_sink(NULL, NULL, LOG_LEVEL_INFO);
+}
+
+void revive_end(struct revived *revived)
+{
+    uint64_t next = revived->ids_end ? revived->ids_end : 1;
+
+    if (revived->good) {
+        check_books(revived->journal);
+        ENSURE(broker_restore_finish(revived->broker, next) == STATUS_OK);
+        broker_check(revived->broker);
+    }
+}
+
+void revive(struct revived *revived, struct fake_disk *disk, bool repair)
+{
+    revive_begin(revived, disk, repair);
+    revive_read(revived);
+    ENSURE(fake_disk_opened(disk) == 0);
+    revive_end(revived);
+}
+
+void revived_free(struct revived *revived)
+{
+    segments_clear(&revived->journal->segments);
+    free(revived->journal);
+    broker_free(revived->broker);
+}

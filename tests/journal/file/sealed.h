@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_JOURNAL_FILE_SEALED_H
+#define TANDEM_TESTS_JOURNAL_FILE_SEALED_H
+
+// Single records as bytes, with their checksums, for tests of the codec.
+
+#include "core/broker.h"
+#include "journal/codec.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#define SALT UINT64_C(0x0123456789abcdef)
+#define OFFSET 4096
+
+// A sealed record of any kind.
+struct sealed {
+    char bytes[4096];
+    size_t size;
+};
+
+// Gives what was put there its size and its checksums.
+void sealed_finish(struct sealed *sealed);
+void sealed_job(struct sealed *sealed, const struct job_image *image);
+void sealed_change(struct sealed *sealed, enum codec_type type, struct job_change change);
+
+// What is read refers to a copy, which is valid until the next call. It ends where the room for it
+// does: what is behind the record must not be looked at.
+bool sealed_read_at(const struct sealed *sealed, uint64_t salt, uint64_t offset,
+                    struct codec_record *record);
+// Whether it is read with SALT at OFFSET.
+bool sealed_read(const struct sealed *sealed);
+
+void flip_bit(char *bytes, size_t bit);
+
+// A job in which nothing is what it is in another, and a change.
+struct job_image full_image(void);
+struct job_change change_to(enum job_state state);
+
+#endif

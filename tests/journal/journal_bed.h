@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_JOURNAL_JOURNAL_BED_H
+#define TANDEM_TESTS_JOURNAL_JOURNAL_BED_H
+
+// A broker with a journal on a disk in memory, in virtual time: what the process would be, without
+// its front-ends. One session works for all; a book (book.h) is kept of everything.
+//
+// The disk may fail, the process may be killed and the power cut at any moment; what is left is
+// given to a new broker and compared with the book.
+
+#include "journal/journal.h"
+#include "tests/journal/book.h"
+#include "tests/journal/file/fake_disk.h"
+#include "tests/journal/file/fake_hand.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#define SEC(n) ((nsec_t)(n)*NSEC_PER_SEC)
+#define MSEC(n) ((nsec_t)(n)*NSEC_PER_MSEC)
+
+enum { BED_QUEUES = 4 };
+
+// The name of a queue, "q0" and so on.
+struct slice bed_queue(int queue);
+
+#define assert_status(expected, actual)                                                            \
+    assert_string_equal(status_text(expected), status_text(actual))
+
+struct bed_options {
+    nsec_t sync_every_for; // 0: always
+    uint64_t segment_size; // 0: as small as can be with the longest body
+    uint64_t step_size;    // 0: more than any file has
+    size_t body_max;       // 0: 3000
+    size_t max_pending;    // 0: much
+    nsec_t fail_for;       // 0: 5 seconds
+    const char *host;      // NULL: unknown
+    bool no_book;          // for jobs beyond number
+    bool repair;           // what is damaged is taken over as far as it is good
+    bool bounded;          // asserts after each turn that the disk is not used beyond measure
+};
+
+struct bed {
+    struct bed_options options;
+    struct fake_disk *disk;
+    struct journal_io io;
+    struct fake_hand hand;
+    struct journal *journal; // NULL: not open
+    struct broker *broker;
+    struct session *worker; // subscribed to all queues
+    struct instant now;
+    struct book *book;
+    struct journal_error why;
+    uint64_t reached;   // at the end of the last turn
+    uint64_t last;      // position of what was appended last
+    uint64_t timeouts;  // leases that had ended by time then
+    uint64_t serial;    // of the last body
+    uint64_t left;      // what the process that was abandoned last had reached
+    uint64_t left_safe; // ... and what of it no power cut takes away
+    unsigned gave_up;   // how often
+    uint64_t most_used; // BOUNDED: bytes on the disk at worst
+};
+
+// A bed whose journal is open, on an empty disk.
+struct bed *bed_new(const struct bed_options *options);
+#define BED(...) bed_new(&(const struct bed_options){__VA_ARGS__})
+// The same, but not open.
+struct bed *bed_new_closed(const struct bed_options *options);
+void bed_free(struct bed *bed);
+
+// Starts a broker from what the disk has. False: bed->why; nothing is open then.
+bool bed_open(struct bed *bed) MUST_USE;
+// Opens the session. False without memory.
+bool bed_begin_work(struct bed *bed) MUST_USE;
+// Ends the process in good order; what journal_close() said.
+bool bed_close(struct bed *bed);
+// Ends the process at once; the disk stays as it is.
+void bed_abandon(struct bed *bed);
+
+//
+// Time
+//
+
+// Ticks, settles, and lets the journal have its turn.
+void bed_turn(struct bed *bed);
+// Writes down the attempts that leases which ended have cost: no record tells of them.
+void bed_note_attempts(struct bed *bed);
+// Turns until nothing is left to be done at this moment; returns how many. Fails where that never
+// comes about.
+unsigned bed_turns(struct bed *bed);
+// Lets time pass, doing what falls due meanwhile.
+void bed_pass(struct bed *bed, nsec_t by_for);
+
+//
+// Verbs. None of them lets a turn pass
+//
+
+struct bed_put {
+    int queue;
+    uint32_t pri;
+    nsec_t delay_for;
+    nsec_t at; // wall
+    nsec_t ttr_for;
+    const char *key;
+    const char *reducer;
+    size_t body_len;
+    bool fleeting;
+    enum on_fail on_fail;
+    uint32_t max_attempts;
+};
+
+// The id, 0 where it was refused.
+#define BED_PUT(bed, ...) bed_put((bed), &(const struct bed_put){__VA_ARGS__})
+uint64_t bed_put(struct bed *bed, const struct bed_put *put);
+// The same with the status.
+enum status bed_try_put(struct bed *bed, const struct bed_put *put, uint64_t *id);
+
+uint64_t bed_take(struct bed *bed); // 0: none is ready
+enum status bed_take_id(struct bed *bed, uint64_t id);
+enum status bed_complete(struct bed *bed, uint64_t id);
+enum status bed_fail(struct bed *bed, uint64_t id);
+enum status bed_release(struct bed *bed, uint64_t id, uint32_t pri, nsec_t delay_for);
+enum status bed_bury(struct bed *bed, uint64_t id, uint32_t pri);
+enum status bed_cancel(struct bed *bed, uint64_t id);
+uint32_t bed_kick(struct bed *bed, int queue, uint32_t bound);
+enum status bed_kick_id(struct bed *bed, uint64_t id);
+enum status bed_pause(struct bed *bed, int queue, nsec_t pause_for);
+// The worker leaves, and another one comes: what it held is lost to it.
+void bed_lose(struct bed *bed);
+
+// Whether what was appended last has been reached.
+bool bed_acknowledged(const struct bed *bed);
+struct store_info bed_info(const struct bed *bed);
+uint64_t bed_count(const struct bed *bed); // live jobs
+
+//
+// The end of the process, and what comes after
+//
+
+enum bed_end {
+    BED_KILLED,  // all that was written is still there
+    BED_CUT,     // nothing that was not synced is
+    BED_CUT_LATE // some of it is, by the seed
+};
+
+// The position up to which everything survives that end.
+uint64_t bed_kept(const struct bed *bed, enum bed_end end);
+
+// What would come back if the process ended now: asserts that it can be opened, and agrees with the
+// book. The bed goes on as if nothing had happened.
+void bed_expect_survives(struct bed *bed, enum bed_end end, uint64_t seed);
+// The same, but what comes back need agree with nothing: where nobody syncs, a disk that has failed
+// owes nothing to anybody after a power cut, but a journal that can be opened.
+void bed_expect_opens(struct bed *bed, enum bed_end end, uint64_t seed);
+// All of these ends, and a few seeds.
+void bed_expect_survives_all(struct bed *bed);
+
+// The same for what the process left that was abandoned last and killed, though another one may
+// have begun to start, or has started, and ends so.
+void bed_expect_left(struct bed *bed, enum bed_end end, uint64_t seed);
+
+// The process ends so, and is started anew; asserts the same, and goes on with it. Faults of the
+// disk are over.
+void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed);
+// The same as with bed_expect_opens().
+void bed_restart_anyhow(struct bed *bed, enum bed_end end, uint64_t seed);
+// The same on a disk where one of `one_in` calls fails while it starts (fake_disk_storm); where it
+// does not come up for that, again, and at last without.
+void bed_restart_in_storm(struct bed *bed, enum bed_end end, uint64_t seed, unsigned one_in);
+
+#endif

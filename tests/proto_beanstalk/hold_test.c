@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+
+// What waits for the store, and what does not. The store of this world is behind, and catches up
+// when a test says so.
+
+#include "tests/proto_beanstalk/wire_bean.h"
+
+#include <string.h>
+
+#define PUT "put 0 0 9 1\r\nx\r\n"
+#define PUT_LATER "put 0 9 9 1\r\nx\r\n"
+#define JOB(id) "RESERVED " #id " 1\r\nx\r\n"
+
+#define BEHIND(test) cmocka_unit_test_setup_teardown(test, behind_setup, bean_teardown)
+static int behind_setup(void **state)
+{
+    bean_setup(state);
+    rig_hold_store(((struct bean *)*state)->rig);
+    return 0;
+}
+
+// The peer sends `said`, and hears `heard` when the store has caught up, not before.
+#define holds(t, peer, said, heard)                                                                \
+    do {                                                                                           \
+        says((peer), said, "");                                                                    \
+        rig_reach((t)->rig);                                                                       \
+        hears((peer), heard);                                                                      \
+    } while (0)
+
+//
+// Changes
+//
+
+static void a_put_is_answered_when_its_record_is_safe(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->a, PUT, "INSERTED 1\r\n");
+    // One whose body came in pieces is no different.
+    says(t->a, "put 0 0 9 4\r\nab", "");
+    holds(t, t->a, "cd\r\n", "INSERTED 2\r\n");
+}
+
+static void a_delete_waits_for_its_record_whoever_asks(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->a, PUT PUT, "INSERTED 1\r\nINSERTED 2\r\n");
+    says(t->a, "reserve\r\n", JOB(1));
+    holds(t, t->a, "delete 1\r\n", "DELETED\r\n");
+    holds(t, t->b, "delete 2\r\n", "DELETED\r\n");
+}
+
+static void what_a_holder_does_with_its_job_waits_for_its_record(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->a, PUT, "INSERTED 1\r\n");
+    says(t->a, "reserve\r\n", JOB(1));
+    holds(t, t->a, "release 1 0 0\r\n", "RELEASED\r\n");
+    says(t->a, "reserve\r\n", JOB(1));
+    holds(t, t->a, "release 1 0 9\r\n", "RELEASED\r\n");
+    says(t->a, "reserve-job 1\r\n", JOB(1));
+    holds(t, t->a, "bury 1 0\r\n", "BURIED\r\n");
+}
+
+static void a_kick_of_one_job_waits_for_its_record(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->a, PUT_LATER, "INSERTED 1\r\n");
+    holds(t, t->b, "kick-job 1\r\n", "KICKED\r\n");
+}
+
+static void a_kick_waits_for_the_last_of_its_records(void **state)
+{
+    struct bean *t = *state;
+
+    for (int i = 0; i < 2 * BROKER_SLICE; i++) {
+        peer_send(t->a, SLICE(PUT_LATER));
+    }
+    rig_run(t->rig);
+    rig_reach(t->rig);
+    peer_hear(t->a);
+    holds(t, t->b, "kick 300\r\n", "KICKED 300\r\n");
+    says(t->b, "use empty\r\nkick 300\r\n", "USING empty\r\nKICKED 0\r\n");
+}
+
+static void a_kick_that_the_store_cuts_short_waits_for_what_it_did(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->a, PUT_LATER PUT_LATER, "INSERTED 1\r\nINSERTED 2\r\n");
+    t->store_room = 1;
+    holds(t, t->a, "kick 9\r\n", "KICKED 1\r\n");
+    says(t->a, "kick 9\r\n", "OUT_OF_MEMORY\r\n");
+}
+
+static void a_pause_waits_for_its_record(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->a, "pause-tube default 9\r\n", "PAUSED\r\n");
+    holds(t, t->a, "pause-tube default 0\r\n", "PAUSED\r\n");
+}
+
+//
+// Bodies
+//
+
+static void a_body_is_not_shown_before_its_job_is_safe(void **state)
+{
+    static const struct {
+        const char *put, *said, *heard;
+    } rows[] = {
+        {PUT, "peek 1\r\n", "FOUND 1 1\r\nx\r\n"},
+        {PUT, "peek-ready\r\n", "FOUND 1 1\r\nx\r\n"},
+        {PUT_LATER, "peek-delayed\r\n", "FOUND 1 1\r\nx\r\n"},
+        {PUT "reserve\r\nbury 1 0\r\n", "peek-buried\r\n", "FOUND 1 1\r\nx\r\n"},
+        {PUT, "reserve\r\n", JOB(1)},
+        {PUT, "reserve-with-timeout 0\r\n", JOB(1)},
+        {PUT, "reserve-job 1\r\n", JOB(1)},
+        {PUT_LATER, "reserve-job 1\r\n", JOB(1)},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bean *t;
+
+        bean_teardown(state);
+        behind_setup(state);
+        t = *state;
+        says_text(t->a, rows[i].put, "");
+        says_text(t->b, rows[i].said, "");
+        rig_reach(t->rig);
+        bean_hears(t->b, slice_of(rows[i].heard, strlen(rows[i].heard)), rows[i].said, (int)i);
+    }
+}
+
+static void a_worker_that_waits_is_told_when_its_job_is_safe(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->b, "reserve\r\n", "");
+    says(t->a, PUT, "");
+    hears(t->b, "");
+    rig_reach(t->rig);
+    hears(t->a, "INSERTED 1\r\n");
+    hears(t->b, JOB(1));
+}
+
+static void taking_a_buried_job_waits_for_its_record(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->a, PUT "reserve\r\nbury 1 0\r\n", "INSERTED 1\r\n" JOB(1) "BURIED\r\n");
+    holds(t, t->b, "reserve-job 1\r\n", JOB(1));
+}
+
+static void a_safe_job_is_shown_while_others_are_not(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->a, PUT PUT_LATER, "INSERTED 1\r\nINSERTED 2\r\n");
+    says(t->a, PUT, "");
+    says(t->b, "peek 1\r\npeek-delayed\r\nreserve\r\n",
+         "FOUND 1 1\r\nx\r\nFOUND 2 1\r\nx\r\n" JOB(1));
+}
+
+//
+// What does not wait
+//
+
+static void other_answers_leave_at_once(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->b, PUT "reserve\r\n", "INSERTED 1\r\n" JOB(1));
+    says(t->a, PUT, "");
+    says(t->b, "touch 1\r\ntouch 9\r\ndelete 9\r\nrelease 9 0 0\r\nbury 9 0\r\nkick-job 9\r\n",
+         "TOUCHED\r\nNOT_FOUND\r\nNOT_FOUND\r\nNOT_FOUND\r\nNOT_FOUND\r\nNOT_FOUND\r\n");
+    says(t->b, "pause-tube nowhere 9\r\npeek 9\r\npeek-buried\r\nreserve-job 9\r\nkick 9\r\n",
+         "NOT_FOUND\r\nNOT_FOUND\r\nNOT_FOUND\r\nNOT_FOUND\r\nKICKED 0\r\n");
+    says(t->b, "use t\r\nwatch t\r\nignore default\r\nreserve-with-timeout 0\r\nignore t\r\n",
+         "USING t\r\nWATCHING 2\r\nWATCHING 1\r\nTIMED_OUT\r\nNOT_IGNORED\r\n");
+    says(t->b, "list-tube-used\r\nlist-tubes-watched\r\nbad\r\nput x\r\nput 0 0 9 0\r\nxx",
+         "USING t\r\nOK 8\r\n---\n- t\n\r\nUNKNOWN_COMMAND\r\nBAD_FORMAT\r\nEXPECTED_CRLF\r\n");
+    stat_is(t->b, "stats\r\n", "current-jobs-ready", 1);
+    stat_is(t->b, "stats-job 2\r\n", "id", 2);
+    stat_is(t->b, "stats-tube default\r\n", "total-jobs", 2);
+    hears(t->a, "");
+}
+
+static void a_reserve_that_ends_without_a_job_is_answered_at_once(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->b, "watch t\r\nignore default\r\nreserve-with-timeout 3\r\n",
+         "WATCHING 2\r\nWATCHING 1\r\n");
+    says(t->a, PUT, "");
+    rig_advance(t->rig, SECONDS(3));
+    hears(t->b, "TIMED_OUT\r\n");
+}
+
+static void what_is_refused_is_refused_at_once(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->b, PUT "reserve\r\n", "INSERTED 1\r\n" JOB(1));
+    holds(t, t->b, PUT_LATER, "INSERTED 2\r\n");
+    says(t->a, PUT, "");
+    t->store_room = 0;
+    says(t->b, PUT "release 1 0 0\r\nkick 1\r\nkick-job 2\r\npause-tube default 1\r\n",
+         "OUT_OF_MEMORY\r\nOUT_OF_MEMORY\r\nOUT_OF_MEMORY\r\nOUT_OF_MEMORY\r\n"
+         "OUT_OF_MEMORY\r\n");
+    // These have their room since the job was put.
+    holds(t, t->b, "bury 1 0\r\n", "BURIED\r\n");
+    says(t->b, "reserve-job 1\r\n", "OUT_OF_MEMORY\r\n");
+    holds(t, t->b, "delete 1\r\n", "DELETED\r\n");
+}
+
+//
+// Order, and who does not wait for it
+//
+
+static void answers_of_a_connection_keep_their_order(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->a, "use t\r\n" PUT "reserve-with-timeout 0\r\nlist-tube-used\r\n", "USING t\r\n");
+    rig_advance(t->rig, SECONDS(1));
+    hears(t->a, "");
+    rig_reach(t->rig);
+    hears(t->a, "INSERTED 1\r\nTIMED_OUT\r\nUSING t\r\n");
+}
+
+static void a_reserve_that_times_out_is_told_behind_what_is_held(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->a, PUT_LATER "reserve-with-timeout 2\r\n", "");
+    rig_advance(t->rig, SECONDS(2));
+    hears(t->a, "");
+    rig_reach(t->rig);
+    hears(t->a, "INSERTED 1\r\nTIMED_OUT\r\n");
+}
+
+static void a_client_that_goes_while_it_is_held_harms_nobody(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->a, PUT, "");
+    says(t->b, "reserve\r\n", "");
+    says(t->c, "reserve\r\n", "");
+    peer_free(t->a);
+    peer_free(t->b);
+    hears(t->c, "");
+    rig_reach(t->rig);
+    hears(t->c, JOB(1));
+}
+
+static void a_half_closed_client_gets_its_answers_and_is_closed(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->a, PUT, "");
+    peer_half_close(t->a);
+    hears(t->a, "");
+    assert_false(peer_closed(t->a));
+    rig_reach(t->rig);
+    hears(t->a, "INSERTED 1\r\n");
+    assert_true(peer_closed(t->a));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BEHIND(a_put_is_answered_when_its_record_is_safe),
+        BEHIND(a_delete_waits_for_its_record_whoever_asks),
+        BEHIND(what_a_holder_does_with_its_job_waits_for_its_record),
+        BEHIND(a_kick_of_one_job_waits_for_its_record),
+        BEHIND(a_kick_waits_for_the_last_of_its_records),
+        BEHIND(a_kick_that_the_store_cuts_short_waits_for_what_it_did),
+        BEHIND(a_pause_waits_for_its_record),
+        BEHIND(a_body_is_not_shown_before_its_job_is_safe),
+        BEHIND(a_worker_that_waits_is_told_when_its_job_is_safe),
+        BEHIND(taking_a_buried_job_waits_for_its_record),
+        BEHIND(a_safe_job_is_shown_while_others_are_not),
+        BEHIND(other_answers_leave_at_once),
+        BEHIND(a_reserve_that_ends_without_a_job_is_answered_at_once),
+        BEHIND(what_is_refused_is_refused_at_once),
+        BEHIND(answers_of_a_connection_keep_their_order),
+        BEHIND(a_reserve_that_times_out_is_told_behind_what_is_held),
+        BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
+        BEHIND(a_half_closed_client_gets_its_answers_and_is_closed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

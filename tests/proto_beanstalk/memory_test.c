@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+
+// Every allocation of a conversation fails once: nothing crashes, nothing leaks, the books stay
+// right, and whoever is not served is told so or sees the connection close.
+
+#include "tests/support/nth_alloc.h"
+#include "tests/proto_beanstalk/wire_bean.h"
+#include "tests/proto_beanstalk/wire_scripts.h"
+
+#include "core/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char expected[8192];
+
+// Plays the script with the n-th allocation failing. False where there were fewer than n.
+static bool play(struct slice said, size_t piece, size_t n, bool *same, bool *owned_up)
+{
+    void *state;
+    struct bean *t;
+    struct peer *peer;
+    bool failed;
+
+    bean_setup(&state);
+    t = state;
+    nth_alloc_fail(n);
+    peer = peer_new(t->rig);
+    for (size_t at = 0; peer && at < said.len; at += piece) {
+        peer_send(peer, slice_of(said.ptr + at, said.len - at < piece ? said.len - at : piece));
+        rig_run(t->rig);
+    }
+    failed = nth_alloc_count() >= n && n > 0;
+    nth_alloc_fail(0);
+    if (n == 0) {
+        (void)snprintf(expected, sizeof expected, "%s", peer_hear(peer).ptr);
+    } else {
+        const char *heard = peer ? peer_hear(peer).ptr : "";
+
+        *same = strcmp(heard, expected) == 0;
+        *owned_up = !peer || peer_failed(peer) || strstr(heard, "OUT_OF_MEMORY\r\n");
+    }
+    says(t->c, "list-tube-used\r\n", "USING default\r\n");
+    broker_check(rig_broker(t->rig));
+    bean_teardown(&state);
+    return failed;
+}
+
+static void fail_each(struct slice said, size_t piece)
+{
+    bool same = true;
+    bool owned_up = true;
+    size_t n = 1;
+
+    play(said, piece, 0, &same, &owned_up);
+    for (; play(said, piece, n, &same, &owned_up); n++) {
+        if (!same && !owned_up) {
+            fail_msg("allocation %zu changed the answers in silence", n);
+        }
+    }
+    assert_true(n > 3);
+}
+
+static void each_allocation_of_a_conversation_may_fail(void **state)
+{
+    (void)state;
+    fail_each(SLICE("use mail\r\nwatch mail\r\nput 5 0 9 3\r\nabc\r\nput 1 0 9 0\r\n\r\n"
+                    "put 0 9 9 1\r\nd\r\nreserve\r\nreserve\r\ntouch 1\r\nrelease 1 7 5\r\n"
+                    "reserve-job 1\r\nbury 1 8\r\npeek 1\r\npeek-buried\r\nkick 1\r\nkick-job 3\r\n"
+                    "delete 2\r\npause-tube mail 3\r\nreserve-with-timeout 0\r\nlist-tubes\r\n"
+                    "list-tubes-watched\r\nstats-tube mail\r\nstats\r\nignore default\r\nquit\r\n"),
+              1000);
+}
+
+static void each_allocation_of_a_body_in_pieces_may_fail(void **state)
+{
+    static char said[200000];
+    size_t len = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        // The width pads the body with spaces.
+        len +=
+            (size_t)snprintf(said + len, sizeof said - len, "put 0 0 9 60000\r\n%60000s\r\n", "");
+    }
+    for (size_t piece = 1000; piece <= 64000; piece *= 4) {
+        fail_each(slice_of(said, len), piece);
+    }
+}
+
+static void each_allocation_of_each_script_may_fail(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < bean_script_count; s++) {
+        for (size_t piece = 7; piece < 10000; piece *= 10) {
+            bool same;
+            bool owned_up;
+            size_t n = 1;
+
+            while (play(bean_scripts[s].said, piece, n, &same, &owned_up)) {
+                n++;
+            }
+        }
+    }
+}
+
+static void a_body_without_room_is_skipped_before_the_answer(void **state)
+{
+    struct bean *t = *state;
+
+    peer_send(t->a, SLICE("put 0 0 9 3\r\n"));
+    nth_alloc_fail(1);
+    rig_run(t->rig);
+    nth_alloc_fail(0);
+    hears(t->a, "");
+    says(t->a, "abc", "");
+    says(t->a, "\r\nlist-tube-used\r\n", "OUT_OF_MEMORY\r\nUSING default\r\n");
+}
+
+static void a_body_that_outgrows_memory_is_skipped_before_the_answer(void **state)
+{
+    static char body[30000];
+    struct bean *t = *state;
+
+    says(t->a, "put 0 0 9 60000\r\n", "");
+    nth_alloc_fail(1);
+    for (size_t sent = 0; sent < 60000; sent += sizeof body) {
+        peer_send(t->a, slice_of(body, sizeof body));
+        rig_run(t->rig);
+    }
+    nth_alloc_fail(0);
+    hears(t->a, "");
+    says(t->a, "\r\nlist-tube-used\r\n", "OUT_OF_MEMORY\r\nUSING default\r\n");
+}
+
+static void a_wait_that_is_granted_needs_no_memory_but_for_its_bytes(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->a, "reserve\r\n", "");
+    says(t->b, "watch x\r\nreserve-with-timeout 1\r\n", "WATCHING 2\r\n");
+    peer_ask(t->c, SLICE("put 0 0 1 1\r\na\r\n"));
+    nth_alloc_fail(1);
+    rig_advance(t->rig, SECONDS(1));
+    nth_alloc_fail(0);
+    assert_true(peer_failed(t->a) || peer_hear(t->a).len > 0);
+    assert_true(peer_failed(t->b) || peer_hear(t->b).len > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_allocation_of_a_conversation_may_fail),
+        cmocka_unit_test(each_allocation_of_a_body_in_pieces_may_fail),
+        cmocka_unit_test(each_allocation_of_each_script_may_fail),
+        BEAN(a_body_without_room_is_skipped_before_the_answer),
+        BEAN(a_body_that_outgrows_memory_is_skipped_before_the_answer),
+        BEAN(a_wait_that_is_granted_needs_no_memory_but_for_its_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/proto_common/wire_host.h"
+
+#include "core/check.h"
+#include "core/base/macros.h"
+
+#include "tests/proto_common/wire_pages.h"
+#include "tests/proto_common/wire_store.h"
+
+#include <string.h>
+
+// What a peer may send before it is fed, and receive in its life.
+#define KEPT_MAX ((size_t)16 << 20)
+#define HEARD_MAX ((size_t)256 << 20)
+#define STARTS_AT SECONDS(1000)
+#define PLENTY 1000000
+// What may wait for a peer that does not read before it is not fed any more.
+#define UNREAD_MAX ((size_t)1 << 20)
+
+// A front-end at work.
+struct service {
+    const struct frontend *frontend; // NULL: none
+    const void *settings;
+    struct wire_pages shared;
+};
+
+enum { FIRST, OTHER, SERVICES };
+
+struct rig {
+    struct rig_options options;
+    struct broker *broker;
+    struct service services[SERVICES];
+    struct process_facts facts;
+    struct output_pool pool;
+    struct instant now;
+    struct peer *peers;
+    struct wire_pages input; // guarded: the end is followed by an unmapped page
+    unsigned long feeds;
+    uint64_t numbers;
+    struct wire_store store;
+};
+
+struct peer {
+    struct wire wire; // first, so that it leads back to the peer
+    struct rig *rig;
+    const struct frontend *frontend;
+    struct peer *next;
+    void *conn;
+    struct wire_pages pages; // of the peer itself
+    struct wire_pages kept_pages, heard_pages;
+    size_t kept;
+    size_t heard, told; // received; of that, handed out by peer_hear()
+    char *into;
+    size_t into_len;
+    bool runnable, blocked, half_closed, finished, closed, failed, dropped, quiet, deaf, shut;
+};
+
+//
+// The rig
+//
+
+static void cpu_time(nsec_t *user_for, nsec_t *system_for)
+{
+    *user_for = SECONDS(3) + 2000;
+    *system_for = SECONDS(1) + 500 * NSEC_PER_MSEC;
+}
+
+static const struct process_facts facts = {
+    .pid = 4242,
+    .started_at = STARTS_AT - SECONDS(77),
+    .version = "0.1.0",
+    .hostname = "test.host",
+    .os = "#1 SMP",
+    .platform = "x86_64",
+    .instance = UINT64_C(0x0123456789abcdef),
+    .cpu_time = cpu_time,
+};
+
+static void service_stop(struct service *service)
+{
+    if (service->frontend) {
+        service->frontend->stop((void *)service->shared.start);
+        wire_pages_unmap(service->shared);
+        service->frontend = NULL;
+    }
+}
+
+// False without memory.
+static bool service_start(struct rig *rig, struct service *service, const struct frontend *frontend,
+                          const void *settings)
+{
+    if (!frontend) {
+        return true;
+    }
+    service->shared = wire_pages_map(frontend->shared_size);
+    service->settings = settings;
+    if (frontend->start((void *)service->shared.start, rig->broker, settings, &rig->facts) !=
+        STATUS_OK) {
+        wire_pages_unmap(service->shared);
+        return false;
+    }
+    service->frontend = frontend;
+    return true;
+}
+
+//
+// The store
+//
+
+void rig_hold_store(struct rig *rig)
+{
+    rig->store.slow = true;
+}
+
+void rig_hold_ids(struct rig *rig)
+{
+    rig->store.ids_at = ++rig->store.position;
+}
+
+void rig_reach_to(struct rig *rig, uint64_t position)
+{
+    ENSURE(position >= rig->pool.reached && position <= rig->store.position);
+    rig->pool.reached = position;
+    rig_run(rig);
+}
+
+void rig_reach(struct rig *rig)
+{
+    rig_reach_to(rig, rig->store.position);
+}
+
+uint64_t rig_position(const struct rig *rig)
+{
+    return rig->store.position;
+}
+
+struct store_info *rig_store_info(struct rig *rig)
+{
+    return &rig->store.info;
+}
+
+static void rig_unmap(struct rig *rig)
+{
+    for (size_t i = 0; i < SERVICES; i++) {
+        service_stop(&rig->services[i]);
+    }
+    broker_free(rig->broker);
+    output_pool_clear(&rig->pool);
+    wire_pages_unmap(rig->input);
+    wire_pages_unmap((struct wire_pages){(char *)rig, sizeof *rig});
+}
+
+struct rig *rig_new(const struct rig_options *options)
+{
+    struct rig *rig = (void *)wire_pages_map(sizeof *rig).start;
+    struct broker_options broker;
+
+    rig->options = *options;
+    rig->facts = facts;
+    rig->now = (struct instant){.mono = STARTS_AT, .wall = RIG_WALL_AT};
+    rig->input = wire_pages_map(KEPT_MAX);
+    if (rig->options.budget == 0) {
+        rig->options.budget = PLENTY;
+    }
+    broker = wire_store_before(&rig->store, options->broker, &rig->pool.reached);
+    rig->broker = broker_new(&broker, rig->now);
+    if (!rig->broker ||
+        !service_start(rig, &rig->services[FIRST], options->frontend, options->settings) ||
+        !service_start(rig, &rig->services[OTHER], options->other, options->other_settings)) {
+        rig_unmap(rig);
+        return NULL;
+    }
+    return rig;
+}
+
+void rig_free(struct rig *rig)
+{
+    while (rig->peers) {
+        peer_free(rig->peers);
+    }
+    rig_unmap(rig);
+}
+
+struct broker *rig_broker(const struct rig *rig)
+{
+    return rig->broker;
+}
+
+unsigned long rig_feeds(const struct rig *rig)
+{
+    return rig->feeds;
+}
+
+//
+// Feeding
+//
+
+static void on_wake(struct wire *wire)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet);
+    peer->runnable = true;
+    peer->blocked = false;
+}
+
+static void on_drop(struct wire *wire, const char *why)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet && *why);
+    peer->dropped = true;
+}
+
+static void on_finish(struct wire *wire)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet);
+    peer->finished = true;
+    peer->runnable = false;
+}
+
+static void on_shut(struct wire *wire)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet);
+    peer->shut = true;
+}
+
+static void on_peer(const struct wire *wire, char *text)
+{
+    (void)wire;
+    memcpy(text, "127.0.0.1", sizeof "127.0.0.1");
+}
+
+static const struct wire_host host = {
+    .wake = on_wake, .drop = on_drop, .finish = on_finish, .shut = on_shut, .peer = on_peer};
+
+static void collect(struct peer *peer)
+{
+    struct slice spans[4];
+    size_t count;
+
+    peer->wire.out.stalled = peer->deaf && output_sendable(&peer->wire.out) > 0;
+    if (peer->deaf || peer->dropped) {
+        return;
+    }
+    while ((count = output_peek(&peer->wire.out, spans, 4)) > 0) {
+        size_t len = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            ENSURE(peer->heard + spans[i].len < HEARD_MAX);
+            memcpy(peer->heard_pages.start + peer->heard, spans[i].ptr, spans[i].len);
+            peer->heard += spans[i].len;
+            len += spans[i].len;
+        }
+        output_consume(&peer->wire.out, len);
+    }
+}
+
+static void close_peer(struct peer *peer)
+{
+    if (!peer->closed) {
+        peer->closed = true;
+        peer->quiet = true;
+        peer->frontend->close(peer->conn);
+        output_clear(&peer->wire.out);
+    }
+}
+
+// The kept input, moved in front of the unmapped page.
+static struct slice guarded_input(struct peer *peer)
+{
+    char *start = peer->rig->input.start + peer->rig->input.len - peer->kept;
+
+    memcpy(start, peer->kept_pages.start, peer->kept);
+    return slice_of(start, peer->kept);
+}
+
+static void apply(struct peer *peer, const struct feed *feed)
+{
+    ENSURE(feed->used <= peer->kept);
+    peer->kept -= feed->used;
+    memmove(peer->kept_pages.start, peer->kept_pages.start + feed->used, peer->kept);
+    peer->runnable = feed->state == FEED_AGAIN;
+    peer->blocked = feed->state == FEED_BLOCKED;
+    peer->finished = feed->state == FEED_FINISHED;
+    peer->into = feed->into;
+    peer->into_len = feed->into_len;
+    ENSURE(!feed->into || (feed->state == FEED_MORE && peer->kept == 0 && feed->into_len > 0));
+    if (feed->state == FEED_MORE && peer->half_closed) {
+        peer->finished = true;
+    }
+}
+
+static void feed_peer(struct peer *peer)
+{
+    struct rig *rig = peer->rig;
+    struct feed feed = peer->frontend->feed(peer->conn, guarded_input(peer), rig->options.budget);
+
+    rig->feeds++;
+    apply(peer, &feed);
+}
+
+static bool may_run(const struct peer *peer)
+{
+    return peer->runnable && !peer->closed && output_pending(&peer->wire.out) <= UNREAD_MAX;
+}
+
+// The end of a turn: what was staged leaves, and the peer is closed where that is due.
+static void end_turn(struct peer *peer)
+{
+    collect(peer);
+    if (!peer->closed && output_failed(&peer->wire.out)) {
+        peer->failed = true;
+        close_peer(peer);
+    }
+    if (peer->dropped || (peer->finished && output_pending(&peer->wire.out) == 0)) {
+        close_peer(peer);
+    }
+}
+
+static bool turn_of_peer(struct peer *peer)
+{
+    bool ran = may_run(peer);
+
+    if (ran) {
+        feed_peer(peer);
+    }
+    if (!peer->closed && peer->wire.deadline_at <= peer->rig->now.mono) {
+        ran = true;
+        peer->wire.deadline_at = NSEC_NEVER;
+        peer->frontend->expired(peer->conn);
+    }
+    end_turn(peer);
+    return ran;
+}
+
+static bool turn_of_peers(struct rig *rig)
+{
+    bool ran = false;
+
+    for (struct peer *peer = rig->peers; peer; peer = peer->next) {
+        ran |= turn_of_peer(peer);
+    }
+    return ran;
+}
+
+void rig_feed(struct rig *rig)
+{
+    turn_of_peers(rig);
+}
+
+void rig_run(struct rig *rig)
+{
+    bool ran = true;
+
+    while (ran) {
+        broker_tick(rig->broker, rig->now);
+        ran = turn_of_peers(rig);
+        ran |= broker_settle(rig->broker);
+        for (struct peer *peer = rig->peers; peer; peer = peer->next) {
+            ran |= may_run(peer) || (peer->dropped && !peer->closed);
+        }
+        ran |= broker_next_due(rig->broker) <= rig->now.mono;
+    }
+    if (!rig->options.unchecked) {
+        broker_check(rig->broker);
+    }
+}
+
+void rig_stop(struct rig *rig)
+{
+    for (struct peer *peer = rig->peers; peer; peer = peer->next) {
+        if (!peer->closed && !peer->finished && peer->frontend->going) {
+            peer->frontend->going(peer->conn);
+        }
+        peer->finished = true;
+        peer->runnable = false;
+    }
+    rig_run(rig);
+}
+
+static nsec_t next_moment(const struct rig *rig)
+{
+    nsec_t next = broker_next_due(rig->broker);
+
+    for (struct peer *peer = rig->peers; peer; peer = peer->next) {
+        if (!peer->closed && peer->wire.deadline_at < next) {
+            next = peer->wire.deadline_at;
+        }
+    }
+    return next;
+}
+
+void rig_advance(struct rig *rig, nsec_t span)
+{
+    nsec_t until = rig->now.mono + span;
+
+    rig_run(rig);
+    while (rig->now.mono < until) {
+        nsec_t next = next_moment(rig);
+        nsec_t step = (next < until ? next : until) - rig->now.mono;
+
+        rig->now.mono += step;
+        rig->now.wall += step;
+        rig_run(rig);
+    }
+}
+
+void rig_set_clock(struct rig *rig, nsec_t span)
+{
+    rig->now.wall += span;
+    rig_run(rig);
+}
+
+//
+// Peers
+//
+
+static bool open_peer(struct rig *rig, const struct service *service, struct peer *peer)
+{
+    enum status status;
+
+    peer->rig = rig;
+    peer->frontend = service->frontend;
+    peer->conn = peer + 1;
+    peer->wire.host = &host;
+    peer->wire.deadline_at = NSEC_NEVER;
+    peer->wire.number = ++rig->numbers & WIRE_NUMBER_MAX;
+    output_init(&peer->wire.out, &rig->pool);
+    peer->quiet = true;
+    status = peer->frontend->open(peer->conn, (void *)service->shared.start, &peer->wire);
+    peer->quiet = false;
+    return status == STATUS_OK;
+}
+
+static struct peer *connect_peer(struct rig *rig, const struct service *service)
+{
+    struct wire_pages pages = wire_pages_map(sizeof(struct peer) + service->frontend->conn_size);
+    struct peer *peer = (void *)pages.start;
+    struct peer **end = &rig->peers;
+
+    if (!open_peer(rig, service, peer)) {
+        output_clear(&peer->wire.out);
+        wire_pages_unmap(pages);
+        return NULL;
+    }
+    peer->pages = pages;
+    peer->kept_pages = wire_pages_map(KEPT_MAX);
+    peer->heard_pages = wire_pages_map(HEARD_MAX);
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = peer;
+    return peer;
+}
+
+struct peer *peer_new(struct rig *rig)
+{
+    return connect_peer(rig, &rig->services[FIRST]);
+}
+
+struct peer *peer_new_other(struct rig *rig)
+{
+    return connect_peer(rig, &rig->services[OTHER]);
+}
+
+// Puts what it can where the front-end wants it.
+static struct slice send_into(struct peer *peer, struct slice bytes)
+{
+    while (peer->into && bytes.len) {
+        size_t len = bytes.len < peer->into_len ? bytes.len : peer->into_len;
+        struct feed feed;
+
+        memcpy(peer->into, bytes.ptr, len);
+        bytes = slice_from(bytes, len);
+        feed = peer->frontend->filled(peer->conn, len, peer->rig->options.budget);
+        apply(peer, &feed);
+    }
+    return bytes;
+}
+
+void peer_send(struct peer *peer, struct slice bytes)
+{
+    if (peer->closed || peer->finished) {
+        return;
+    }
+    bytes = send_into(peer, bytes);
+    ENSURE(peer->kept + bytes.len <= KEPT_MAX);
+    if (bytes.len) {
+        memcpy(peer->kept_pages.start + peer->kept, bytes.ptr, bytes.len);
+        peer->kept += bytes.len;
+        peer->runnable = !peer->blocked;
+    }
+}
+
+void peer_half_close(struct peer *peer)
+{
+    if (!peer->closed) {
+        peer->half_closed = true;
+        if (peer->frontend->eof(peer->conn)) {
+            peer->runnable = !peer->blocked;
+        } else {
+            close_peer(peer);
+        }
+    }
+    rig_run(peer->rig);
+}
+
+void peer_stop_reading(struct peer *peer)
+{
+    peer->deaf = true;
+}
+
+void peer_read_again(struct peer *peer)
+{
+    peer->deaf = false;
+    peer->wire.out.stalled = false;
+    rig_run(peer->rig);
+}
+
+size_t peer_unread(const struct peer *peer)
+{
+    return output_pending(&peer->wire.out);
+}
+
+void peer_free(struct peer *peer)
+{
+    struct rig *rig = peer->rig;
+    struct peer **at = &rig->peers;
+
+    while (*at != peer) {
+        at = &(*at)->next;
+    }
+    *at = peer->next;
+    close_peer(peer);
+    wire_pages_unmap(peer->kept_pages);
+    wire_pages_unmap(peer->heard_pages);
+    wire_pages_unmap(peer->pages);
+    rig_run(rig);
+}
+
+struct rig *peer_rig(const struct peer *peer)
+{
+    return peer->rig;
+}
+
+struct slice peer_hear(struct peer *peer)
+{
+    struct slice heard = slice_of(peer->heard_pages.start + peer->told, peer->heard - peer->told);
+
+    // The pages are zero beyond what was heard, so that a NUL follows.
+    peer->told = peer->heard;
+    return heard;
+}
+
+struct slice peer_ask(struct peer *peer, struct slice bytes)
+{
+    peer_send(peer, bytes);
+    rig_run(peer->rig);
+    return peer_hear(peer);
+}
+
+bool peer_closed(const struct peer *peer)
+{
+    return peer->closed;
+}
+
+bool peer_failed(const struct peer *peer)
+{
+    return peer->failed;
+}
+
+bool peer_shut(const struct peer *peer)
+{
+    return peer->shut;
+}
+
+bool peer_dropped(const struct peer *peer)
+{
+    return peer->dropped;
+}
+
+bool peer_blocked(const struct peer *peer)
+{
+    return peer->blocked;
+}
+
+size_t peer_kept(const struct peer *peer)
+{
+    return peer->kept;
+}

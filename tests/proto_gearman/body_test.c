@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+
+// Workloads: how large they may be, and how they arrive.
+
+#include "tests/proto_gearman/wire_gear.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX ((size_t)100000)
+#define TOO_LARGE RES(ERROR, "ARGUMENT_TOO_LARGE", "The workload is too large")
+#define PING REQ(ECHO_REQ, "ping")
+#define PONG RES(ECHO_RES, "ping")
+
+//
+// What is asked of the allocator: the linker leads malloc and realloc through here.
+//
+
+void *__real_malloc(size_t size);
+void *__real_realloc(void *block, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_realloc(void *block, size_t size);
+
+static size_t largest_asked_for;
+
+static void note(size_t size)
+{
+    if (size > largest_asked_for) {
+        largest_asked_for = size;
+    }
+}
+
+void *__wrap_malloc(size_t size)
+{
+    note(size);
+    return __real_malloc(size);
+}
+
+void *__wrap_realloc(void *block, size_t size)
+{
+    note(size);
+    return __real_realloc(block, size);
+}
+
+//
+// Workloads
+//
+
+static int with_small_jobs(void **state)
+{
+    struct gear_options settings = GEAR_DEFAULTS;
+
+    settings.max_job_size = MAX;
+    return gear_setup_with(state, (struct rig_options){0}, settings);
+}
+
+static void send_in_pieces(struct peer *peer, struct slice bytes, size_t piece)
+{
+    while (bytes.len) {
+        size_t len = bytes.len < piece ? bytes.len : piece;
+
+        peer_send(peer, slice_of(bytes.ptr, len));
+        rig_run(peer_rig(peer));
+        bytes = slice_from(bytes, len);
+    }
+}
+
+static void a_large_workload_may_come_in_pieces(void **state)
+{
+    struct gear *t = *state;
+    static const size_t pieces[] = {997, 16384, 65536, 500000};
+    char *body = malloc(1000001);
+
+    assert_non_null(body);
+    for (size_t i = 0; i < 1000000; i++) {
+        body[i] = (char)('a' + i % 23);
+    }
+    body[1000000] = '\0';
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        send_in_pieces(t->a, MANY(REQ(SUBMIT_JOB, "f", "u", body), PING), pieces[i]);
+        gear_hears(t->a, MANY(RES(JOB_CREATED, gear_handle(i + 1)), PONG));
+        assert_int_equal(gear_grabs(t->b, "f", body), i + 1);
+        send_in_pieces(t->b, MANY(REQ(WORK_COMPLETE, gear_handle(i + 1), body), PING), pieces[i]);
+        gear_hears(t->b, PONG);
+        gear_hears(t->a, RES(WORK_COMPLETE, gear_handle(i + 1), body));
+    }
+    free(body);
+}
+
+static void a_workload_may_have_the_largest_size(void **state)
+{
+    struct gear *t = *state;
+    const char *body = gear_run('x', MAX);
+
+    assert_int_equal(gear_submits(t->a, REQ(SUBMIT_JOB, "f", gear_run('u', 64), body)), 1);
+    assert_int_equal(gear_job(t, 1).state, JOB_READY);
+    gear_says(t->b, REQ(ECHO_REQ, body), RES(ECHO_RES, body));
+}
+
+static void a_larger_workload_is_refused_and_skipped(void **state)
+{
+    struct gear *t = *state;
+    const char *body = gear_run('x', MAX + 1);
+    static const size_t pieces[] = {1000, 65536, 1000000};
+
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        send_in_pieces(t->a, MANY(REQ(SUBMIT_JOB, "f", "u", body), PING), pieces[i]);
+        gear_hears(t->a, MANY(TOO_LARGE, PONG));
+    }
+    gear_says(t->a, MANY(REQ(ECHO_REQ, body), PING), MANY(TOO_LARGE, PONG));
+    gear_says(t->a, MANY(REQ(SUBMIT_JOB_EPOCH, "f", "u", "0", body), PING), MANY(TOO_LARGE, PONG));
+    assert_null(broker_queue_find(rig_broker(t->rig), SLICE("f")));
+}
+
+static void a_larger_workload_is_refused_before_it_has_come(void **state)
+{
+    struct gear *t = *state;
+    struct slice packet = REQ(SUBMIT_JOB, "f", "u", gear_run('x', MAX + 1));
+
+    gear_says(t->a, slice_of(packet.ptr, 16), TOO_LARGE);
+    gear_says(t->a, MANY(slice_from(packet, 16), PING), PONG);
+}
+
+static void an_announced_size_far_too_large_ends_the_connection(void **state)
+{
+    static const uint32_t sizes[] = {MAX + 8193, 0x7fffffff, 0x80000000, 0xffffffff};
+    static const uint32_t types[] = {7, 1, 4, 16, 13, 0, 6, 0x80000000, 0xffffffff};
+    struct gear *t = *state;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (size_t j = 0; j < sizeof types / sizeof *types; j++) {
+            struct peer *peer = peer_new(t->rig);
+
+            gear_says(peer, gear_raw("REQ", types[j], sizes[i], NOTHING), TOO_LARGE);
+            assert_true(peer_closed(peer));
+            peer_free(peer);
+        }
+    }
+}
+
+static void an_announced_size_just_within_is_waited_for(void **state)
+{
+    struct gear *t = *state;
+
+    gear_says(t->a, gear_raw("REQ", 7, MAX + 8192, NOTHING), NOTHING);
+    assert_false(peer_closed(t->a));
+}
+
+static void the_limit_may_change_at_any_time(void **state)
+{
+    struct gear *t = *state;
+    const char *body = gear_run('x', MAX);
+
+    t->settings.max_job_size = 10;
+    gear_says(t->a, REQ(SUBMIT_JOB, "f", "", "0123456789"), RES(JOB_CREATED, H(1)));
+    gear_says(t->a, REQ(SUBMIT_JOB, "f", "", "0123456789a"), TOO_LARGE);
+    t->settings.max_job_size = 0;
+    gear_says(t->a, REQ(SUBMIT_JOB, "f", "", ""), RES(JOB_CREATED, H(2)));
+    gear_says(t->a, REQ(SUBMIT_JOB, "f", "", "a"), TOO_LARGE);
+    t->settings.max_job_size = MAX;
+    gear_says(t->a, REQ(SUBMIT_JOB, "f", "", body), RES(JOB_CREATED, H(3)));
+    t->settings.max_job_size = 10;
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    gear_grabs(t->b, "f", "0123456789");
+    gear_grabs(t->b, "f", "");
+    gear_grabs(t->b, "f", body);
+}
+
+static void a_connection_may_break_in_the_middle_of_a_workload(void **state)
+{
+    struct gear *t = *state;
+    struct slice packet = REQ(SUBMIT_JOB, "f", "u", gear_run('x', MAX));
+
+    for (size_t sent = 1; sent < packet.len; sent += packet.len / 7) {
+        struct peer *peer = peer_new(t->rig);
+
+        send_in_pieces(peer, slice_of(packet.ptr, sent), 20000);
+        peer_free(peer);
+    }
+    assert_null(broker_queue_find(rig_broker(t->rig), SLICE("f")));
+}
+
+static void a_result_may_come_in_the_middle_of_a_workload(void **state)
+{
+    struct gear *t = *state;
+    struct slice packet = REQ(SUBMIT_JOB, "f", "", gear_run('y', MAX));
+
+    gear_submits(t->a, REQ(SUBMIT_JOB, "f", "", "x"));
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    gear_grabs(t->b, "f", "x");
+    gear_says(t->a, slice_of(packet.ptr, 50000), NOTHING);
+    gear_says(t->b, REQ(WORK_COMPLETE, H(1), "r"), NOTHING);
+    gear_hears(t->a, RES(WORK_COMPLETE, H(1), "r"));
+    gear_says(t->a, slice_from(packet, 50000), RES(JOB_CREATED, H(2)));
+    gear_grabs(t->b, "f", gear_run('y', MAX));
+}
+
+static void memory_follows_the_bytes_that_come(void **state)
+{
+    struct gear *t = *state;
+    struct slice packet = REQ(SUBMIT_JOB, "f", "u", gear_run('x', 15000000));
+
+    largest_asked_for = 0;
+    peer_send(t->a, slice_of(packet.ptr, 16));
+    rig_run(t->rig);
+    assert_true(largest_asked_for < 65536);
+    for (size_t sent = 16; sent < 10000000; sent += 16384) {
+        peer_send(t->a, slice_of(packet.ptr + sent, 16384));
+        rig_run(t->rig);
+        assert_true(largest_asked_for < 65536 + 4 * sent);
+    }
+    assert_true(largest_asked_for > 10000000);
+}
+
+#define SMALL(test) cmocka_unit_test_setup_teardown(test, with_small_jobs, gear_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        GEAR(a_large_workload_may_come_in_pieces),
+        SMALL(a_workload_may_have_the_largest_size),
+        SMALL(a_larger_workload_is_refused_and_skipped),
+        SMALL(a_larger_workload_is_refused_before_it_has_come),
+        SMALL(an_announced_size_far_too_large_ends_the_connection),
+        SMALL(an_announced_size_just_within_is_waited_for),
+        SMALL(the_limit_may_change_at_any_time),
+        SMALL(a_connection_may_break_in_the_middle_of_a_workload),
+        GEAR(a_result_may_come_in_the_middle_of_a_workload),
+        GEAR(memory_follows_the_bytes_that_come),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+
+// What results take in memory while they are gathered and while they are sent: little more than
+// their bytes, however small the parts are that they came in.
+
+#include "tests/support/live_bytes.h"
+#include "tests/proto_http/wire_http.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STREAM "Accept: text/event-stream\r\n"
+// Of a world's memory beside the result: what grows by doubling, blocks of slabs.
+#define BESIDE ((size_t)1024 * 1024)
+
+struct parts {
+    size_t count, len; // how many, and how long each
+};
+
+// The worker says so many parts of the job.
+static void say(struct peer *worker, const char *job, struct parts parts)
+{
+    struct slice part = REQ(WORK_DATA, job, gear_run('d', parts.len));
+
+    for (size_t i = 0; i < parts.count; i++) {
+        gear_says(worker, part, NOTHING);
+    }
+}
+
+static int unchecked(void **state)
+{
+    return http_setup_with(state, (struct rig_options){.unchecked = true}, HTTP_DEFAULTS);
+}
+
+// What is in use for the parts, and for the answer that nobody reads.
+static void takes(struct web *t, const char *headers, struct parts parts, size_t most)
+{
+    size_t before;
+    const char *job;
+
+    peer_stop_reading(t->a);
+    peer_send(t->a, http_post("/f", headers, SLICE("x")));
+    rig_run(t->rig);
+    http_can_do(t->w, "f");
+    job = grabs(t->w, "f", "x");
+    before = live_bytes();
+    say(t->w, job, parts);
+    assert_in_range(live_bytes() - before, 0, most);
+    gear_says(t->w, REQ(WORK_COMPLETE, job, ""), NOTHING);
+    assert_true(peer_unread(t->a) > parts.count * parts.len);
+    assert_in_range(live_bytes() - before, 0, most);
+}
+
+static void a_result_of_many_small_parts_takes_little_more_than_its_bytes(void **state)
+{
+    static const struct parts parts[] = {{100000, 10}, {20000, 100}, {2000, 2000}};
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        http_teardown(state);
+        unchecked(state);
+        takes(*state, "", parts[i], 2 * parts[i].count * parts[i].len + BESIDE);
+    }
+}
+
+static void a_result_of_many_larger_parts_takes_little_more_than_its_bytes(void **state)
+{
+    static const struct parts parts[] = {{2000, 2049}, {500, 10000}};
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        http_teardown(state);
+        unchecked(state);
+        takes(*state, "", parts[i], parts[i].count * (parts[i].len + 200) + BESIDE);
+    }
+}
+
+static void a_stream_that_is_not_read_takes_little_more_than_its_bytes(void **state)
+{
+    // What stands around the data of each event.
+    static const size_t around = 120;
+    static const struct parts parts[] = {{20000, 10}, {1000, 5000}};
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        http_teardown(state);
+        unchecked(state);
+        takes(*state, STREAM, parts[i], 2 * parts[i].count * (parts[i].len + around) + BESIDE);
+    }
+}
+
+#define ROOM(test) cmocka_unit_test_setup_teardown(test, unchecked, http_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ROOM(a_result_of_many_small_parts_takes_little_more_than_its_bytes),
+        ROOM(a_result_of_many_larger_parts_takes_little_more_than_its_bytes),
+        ROOM(a_stream_that_is_not_read_takes_little_more_than_its_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

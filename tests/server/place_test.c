@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+// Files that root opens where somebody else may put links. Only root can play both parts, so that
+// all of this is skipped for anybody else.
+#include "tests/server/server_cmocka.h"
+#include "tests/server/server_den.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SETTING_MAX 160
+#define NOBODY "nobody"
+#define USER_NOBODY "server.user=nobody"
+#define SECRET "root's\n"
+
+// A directory of root's, with a file in it, beside the den.
+struct vault {
+    struct den *den;
+    char dir[48];
+    char file[64];
+};
+
+static int vault_setup(void **state)
+{
+    struct vault *vault = calloc(1, sizeof *vault);
+    void *den = NULL;
+    FILE *file;
+
+    assert_non_null(vault);
+    assert_int_equal(den_setup(&den), 0);
+    vault->den = den;
+    (void)snprintf(vault->dir, sizeof vault->dir, "%s.vault", vault->den->dir);
+    (void)snprintf(vault->file, sizeof vault->file, "%s/log", vault->dir);
+    assert_int_equal(mkdir(vault->dir, 0755), 0);
+    file = fopen(vault->file, "w");
+    assert_non_null(file);
+    assert_true(fputs(SECRET, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(vault->file, 0600), 0);
+    *state = vault;
+    return 0;
+}
+
+static int vault_teardown(void **state)
+{
+    struct vault *vault = *state;
+    void *den = vault->den;
+    char file[64];
+
+    (void)snprintf(file, sizeof file, "%s/socket", vault->dir);
+    (void)unlink(file);
+    (void)unlink(vault->file);
+    (void)rmdir(vault->dir);
+    (void)unlink(vault->den->journal);
+    assert_int_equal(den_teardown(&den), 0);
+    free(vault);
+    return 0;
+}
+
+static const struct passwd *need_root(void)
+{
+    const struct passwd *user = getpwnam(NOBODY);
+
+    if (geteuid() != 0 || !user) {
+        skip();
+    }
+    return user;
+}
+
+// The den is that user's: every name in it is his choice.
+static void give_den(const struct den *den)
+{
+    const struct passwd *user = need_root();
+
+    assert_int_equal(chmod(den->dir, 0755), 0);
+    assert_int_equal(chown(den->dir, user->pw_uid, user->pw_gid), 0);
+}
+
+// Nobody has touched the file.
+static void expect_untouched(const struct vault *vault)
+{
+    char text[64] = "";
+    struct stat st;
+    FILE *file = fopen(vault->file, "r");
+
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    assert_null(fgets(text + strlen(text), 8, file));
+    assert_string_equal(text, SECRET);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(stat(vault->file, &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    assert_int_equal(st.st_gid, 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+// A process that has changed its user cannot be searched for leaks.
+static void untraced(void *context)
+{
+    (void)context;
+    (void)setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+}
+
+static void expect_refused(struct den *den, const char *key, const char *value, const char *words)
+{
+    char setting[SETTING_MAX];
+
+    (void)snprintf(setting, sizeof setting, "%s=%s", key, value);
+    PROCESS_PREPARED(&den->process, untraced, NULL, ANY_PORT, "--set", setting, "--set",
+                     USER_NOBODY);
+    process_expect_exit(&den->process, 1, words);
+}
+
+static void link_in_the_users_directory_is_no_way_to_a_log_file(void **state)
+{
+    struct vault *vault = *state;
+    struct den *den = vault->den;
+
+    give_den(den);
+    assert_int_equal(symlink(vault->file, den->log), 0);
+    expect_refused(den, "server.log_file", den->log, "leads through a symbolic link");
+    expect_untouched(vault);
+}
+
+static void link_that_leads_to_nothing_makes_no_file(void **state)
+{
+    struct vault *vault = *state;
+    struct den *den = vault->den;
+
+    give_den(den);
+    assert_int_equal(unlink(vault->file), 0);
+    assert_int_equal(symlink(vault->file, den->log), 0);
+    expect_refused(den, "server.log_file", den->log, "leads through a symbolic link");
+    assert_int_equal(access(vault->file, F_OK), -1);
+}
+
+static void link_on_the_way_is_none_either(void **state)
+{
+    struct vault *vault = *state;
+    struct den *den = vault->den;
+    char path[SETTING_MAX];
+
+    give_den(den);
+    assert_int_equal(symlink(vault->dir, den->journal), 0);
+    (void)snprintf(path, sizeof path, "%s/log", den->journal);
+    expect_refused(den, "server.log_file", path, "leads through a symbolic link");
+    expect_refused(den, "server.pid_file", path, "leads through a symbolic link");
+    expect_untouched(vault);
+    assert_int_equal(unlink(vault->file), 0);
+    (void)snprintf(path, sizeof path, "unix:%s/socket", den->journal);
+    expect_refused(den, "gearman.listen", path, "leads through a symbolic link");
+    expect_refused(den, "server.log_file", path + sizeof "unix:" - 1,
+                   "leads through a symbolic link");
+    (void)snprintf(path, sizeof path, "%s/socket", vault->dir);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+// In a directory where all may put files, a link of somebody else's is nothing to go by.
+static void link_of_another_in_a_shared_directory_does_not_count(void **state)
+{
+    struct vault *vault = *state;
+    struct den *den = vault->den;
+    const struct passwd *user = need_root();
+
+    assert_int_equal(chmod(den->dir, 01777), 0);
+    assert_int_equal(symlink(vault->file, den->log), 0);
+    assert_int_equal(lchown(den->log, user->pw_uid, user->pw_gid), 0);
+    expect_refused(den, "server.log_file", den->log, "leads through a symbolic link");
+    expect_untouched(vault);
+}
+
+static void second_name_of_a_file_is_refused(void **state)
+{
+    struct vault *vault = *state;
+    struct den *den = vault->den;
+
+    give_den(den);
+    assert_int_equal(link(vault->file, den->log), 0);
+    assert_int_equal(link(vault->file, den->pid), 0);
+    expect_refused(den, "server.log_file", den->log, "the file has a second name");
+    expect_refused(den, "server.pid_file", den->pid, "the file has a second name");
+    expect_untouched(vault);
+}
+
+// Only what was made is given away, and only its mode is set.
+static void file_that_was_there_is_not_given_away(void **state)
+{
+    struct vault *vault = *state;
+    struct den *den = vault->den;
+    char setting[SETTING_MAX];
+    struct stat st;
+
+    give_den(den);
+    assert_int_equal(rename(vault->file, den->log), 0);
+    expect_refused(den, "server.log_file", den->log, "");
+    den_expect_log(den, "why=\"as user nobody: log_file");
+    assert_int_equal(stat(den->log, &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    assert_int_equal(rename(den->log, den->pid), 0);
+    (void)snprintf(setting, sizeof setting, "server.pid_file=%s", den->pid);
+    PROCESS_PREPARED(&den->process, untraced, NULL, ANY_PORT, "--set", setting);
+    process_expect(&den->process, " info started ", NULL);
+    assert_int_equal(stat(den->pid, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    process_stop(&den->process);
+}
+
+static void pid_file_of_another_process_in_its_place_is_left_alone(void **state)
+{
+    struct vault *vault = *state;
+    struct den *den = vault->den;
+    char setting[SETTING_MAX];
+
+    (void)need_root();
+    (void)snprintf(setting, sizeof setting, "server.pid_file=%s", den->pid);
+    PROCESS_PREPARED(&den->process, untraced, NULL, ANY_PORT, "--set", setting);
+    process_expect(&den->process, " info started ", NULL);
+    assert_int_equal(rename(vault->file, den->pid), 0);
+    process_stop(&den->process);
+    assert_int_equal(rename(den->pid, vault->file), 0);
+    expect_untouched(vault);
+}
+
+// As it is where an administrator moved logs to another disk.
+static void link_of_roots_own_counts(void **state)
+{
+    struct vault *vault = *state;
+    struct den *den = vault->den;
+    char setting[SETTING_MAX];
+
+    (void)need_root();
+    assert_int_equal(symlink(vault->dir, den->journal), 0);
+    (void)snprintf(setting, sizeof setting, "%s/log", den->journal);
+    assert_int_equal(symlink(setting, den->log), 0);
+    (void)snprintf(setting, sizeof setting, "server.log_file=%s", den->log);
+    PROCESS_PREPARED(&den->process, untraced, NULL, ANY_PORT, "--set", setting);
+    den_expect_log(den, " info started ");
+    process_stop(&den->process);
+    den_expect_log(den, " info stopped ");
+}
+
+static void standard_streams_can_be_named_as_files(void **state)
+{
+    struct vault *vault = *state;
+    struct den *den = vault->den;
+
+    PROCESS_PREPARED(&den->process, untraced, NULL, ANY_PORT, "--set",
+                     "server.log_file=/dev/stdout");
+    process_expect(&den->process, " info started ", NULL);
+    process_stop(&den->process);
+}
+
+#define VAULT_TEST(name) cmocka_unit_test_setup_teardown(name, vault_setup, vault_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        VAULT_TEST(link_in_the_users_directory_is_no_way_to_a_log_file),
+        VAULT_TEST(link_that_leads_to_nothing_makes_no_file),
+        VAULT_TEST(link_on_the_way_is_none_either),
+        VAULT_TEST(link_of_another_in_a_shared_directory_does_not_count),
+        VAULT_TEST(second_name_of_a_file_is_refused),
+        VAULT_TEST(file_that_was_there_is_not_given_away),
+        VAULT_TEST(pid_file_of_another_process_in_its_place_is_left_alone),
+        VAULT_TEST(link_of_roots_own_counts),
+        VAULT_TEST(standard_streams_can_be_named_as_files),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

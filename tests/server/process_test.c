@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+// tandemd as its operator sees it: start, talk, signals, exit codes.
+#include "tests/server/server_cmocka.h"
+#include "tests/server/server_den.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void write_config(const struct den *den, const char *text)
+{
+    FILE *file = fopen(den->config, "w");
+
+    assert_non_null(file);
+    (void)fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void job_goes_through_and_term_ends_with_zero(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = client_connect(process);
+    client_send(client, "put 0 0 10 5\r\nhello\r\nreserve\r\ndelete 1\r\n");
+    client_expect(client, "INSERTED 1\r\nRESERVED 1 5\r\nhello\r\nDELETED\r\n");
+    process_stop(process);
+    client_expect_end(client);
+    assert_non_null(strstr(process->text, " info stopped "));
+}
+
+// A client that has far more coming than it reads.
+static int clogged_client(struct process *process)
+{
+    char body[60001];
+    char head[64];
+    int client = client_connect(process);
+
+    memset(body, 'b', sizeof body - 1);
+    body[sizeof body - 1] = '\0';
+    (void)snprintf(head, sizeof head, "put 0 0 10 %zu\r\n", sizeof body - 1);
+    client_send(client, head);
+    client_send(client, body);
+    client_send(client, "\r\n");
+    client_expect(client, "INSERTED 1\r\n");
+    for (int i = 0; i < 200; i++) {
+        client_send(client, "peek 1\r\n");
+    }
+    client_expect(client, "FOUND 1 60000\r\n");
+    return client;
+}
+
+static void client_that_does_not_read_holds_up_the_end_for_a_bounded_time(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = clogged_client(process);
+    process_stop(process);
+    (void)close(client);
+}
+
+static void end_says_how_many_jobs_are_lost_with_it(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+    char setting[160];
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = client_connect(process);
+    client_send(client, "put 0 0 9 1\r\nx\r\nput 0 9 9 1\r\nx\r\nput 0 0 9 1\r\nx\r\nreserve\r\n");
+    client_expect(client, "INSERTED 1\r\nINSERTED 2\r\nINSERTED 3\r\nRESERVED 1 1\r\nx\r\n");
+    process_stop(process);
+    client_expect_end(client);
+    assert_non_null(strstr(process->text, " warn jobs_lost jobs=3 "));
+    // What the journal keeps is not lost, and what is not there cannot be.
+    (void)snprintf(setting, sizeof setting, "journal.dir=%s", den->journal);
+    PROCESS_START(process, ANY_PORT, "--set", setting);
+    client = client_connect(process);
+    client_send(client, "put 0 0 9 1\r\nx\r\n");
+    client_expect(client, "INSERTED 1\r\n");
+    process_stop(process);
+    client_expect_end(client);
+    assert_null(strstr(process->text, "jobs_lost"));
+}
+
+// A request that waits is nowhere but in memory, whatever the journal keeps.
+static void request_that_waits_is_lost_with_the_end_and_answered(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+    char setting[160];
+    char address[128];
+    int worker;
+    int client;
+
+    (void)snprintf(setting, sizeof setting, "journal.dir=%s", den->journal);
+    PROCESS_START(process, ANY_PORT, "--set", setting, "--set", "http.listen=127.0.0.1:0");
+    worker = client_connect(process);
+    process_address(process, 1, address);
+    client = client_try(address);
+    assert_true(client >= 0);
+    client_send(client, "POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx");
+    client_send(worker, "watch f\r\nreserve\r\n");
+    client_expect(worker, "WATCHING 2\r\nRESERVED 1 1\r\nx\r\n");
+    client_send(worker, "put 0 0 9 1\r\ny\r\n");
+    client_expect(worker, "INSERTED 2\r\n");
+    process_signal(process, SIGTERM);
+    client_expect(client, "HTTP/1.1 503 ");
+    process_expect_exit(process, 0, " warn jobs_lost jobs=1 ");
+    (void)close(client);
+    (void)close(worker);
+}
+
+static void second_signal_ends_at_once(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = clogged_client(process);
+    process_signal(process, SIGTERM);
+    process_expect(process, " info stopping ", NULL);
+    process_stop(process);
+    (void)close(client);
+}
+
+static void int_ends_with_zero_too(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+
+    PROCESS_START(process, ANY_PORT);
+    process_expect(process, "started", NULL);
+    process_signal(process, SIGINT);
+    assert_int_equal(process_wait(process), 0);
+}
+
+static void waiting_worker_gets_a_job_from_another_client(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    int worker;
+    int producer;
+
+    PROCESS_START(process, ANY_PORT);
+    worker = client_connect(process);
+    producer = client_connect(process);
+    client_send(worker, "reserve\r\n");
+    client_send(producer, "put 0 0 10 1\r\nx\r\n");
+    client_expect(producer, "INSERTED 1\r\n");
+    client_expect(worker, "RESERVED 1 1\r\nx\r\n");
+    process_stop(process);
+    client_expect_end(worker);
+    client_expect_end(producer);
+}
+
+static void reserve_times_out_while_nothing_else_happens(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = client_connect(process);
+    client_send(client, "reserve-with-timeout 1\r\n");
+    client_expect(client, "TIMED_OUT\r\n");
+    process_stop(process);
+    client_expect_end(client);
+}
+
+static void half_closed_client_gets_all_its_answers(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = client_connect(process);
+    client_send(client, "use a\r\nreserve\r\nlist-tube-used\r\n");
+    assert_int_equal(shutdown(client, SHUT_WR), 0);
+    client_expect(client, "USING a\r\nTIMED_OUT\r\nUSING a\r\n");
+    client_expect_end(client);
+    process_stop(process);
+}
+
+static void usr1_refuses_new_jobs_and_goes_on(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = client_connect(process);
+    client_send(client, "put 0 0 10 1\r\nx\r\n");
+    client_expect(client, "INSERTED 1\r\n");
+    process_signal(process, SIGUSR1);
+    process_expect(process, " info draining ", NULL);
+    client_send(client, "put 0 0 10 1\r\nx\r\nreserve\r\n");
+    client_expect(client, "DRAINING\r\nRESERVED 1 1\r\nx\r\n");
+    process_stop(process);
+    client_expect_end(client);
+}
+
+static void usr2_takes_new_jobs_again(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    size_t from = 0;
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = client_connect(process);
+    // A second one changes nothing, nor does the end of what has not begun.
+    process_signal(process, SIGUSR2);
+    process_expect(process, " info accepting_jobs ", &from);
+    process_signal(process, SIGUSR1);
+    process_expect(process, " info draining ", &from);
+    client_send(client, "put 0 0 10 1\r\nx\r\n");
+    client_expect(client, "DRAINING\r\n");
+    process_signal(process, SIGUSR2);
+    process_expect(process, " info accepting_jobs ", &from);
+    client_send(client, "put 0 0 10 1\r\nx\r\n");
+    client_expect(client, "INSERTED 1\r\n");
+    process_stop(process);
+    client_expect_end(client);
+}
+
+static void hup_takes_over_what_is_live_and_names_what_is_not(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+    size_t from = 0;
+    int client;
+
+    write_config(den, "[beanstalk]\nlisten = 127.0.0.1:0\nmax_job_size = 5\n");
+    PROCESS_START(process, "-C", den->config);
+    process_expect(process, " info configured file=/tmp/", &from);
+    process_expect(process, "/tandemd.conf sets=2", &from);
+    client = client_connect(process);
+    client_send(client, "put 0 0 10 6\r\n123456\r\n");
+    client_expect(client, "JOB_TOO_BIG\r\n");
+    write_config(den, "[beanstalk]\nlisten = 127.0.0.1:1\nmax_job_size = 6\n");
+    process_signal(process, SIGHUP);
+    process_expect(
+        process,
+        "setting_needs_restart section=beanstalk key=listen old=127.0.0.1:0 new=127.0.0.1:1",
+        &from);
+    process_expect(process, "setting_changed section=beanstalk key=max_job_size old=5 new=6",
+                   &from);
+    process_expect(process, " info reloaded ", &from);
+    client_send(client, "put 0 0 10 6\r\n123456\r\n");
+    client_expect(client, "INSERTED 1\r\n");
+    process_stop(process);
+    client_expect_end(client);
+}
+
+static void hup_with_a_wrong_file_changes_nothing(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+    size_t from = 0;
+    int client;
+
+    write_config(den, "[beanstalk]\nlisten = 127.0.0.1:0\n");
+    PROCESS_START(process, "-C", den->config);
+    client = client_connect(process);
+    write_config(den, "[beanstalk]\nmax_job_size = 1\nwidth = 7\n");
+    process_signal(process, SIGHUP);
+    process_expect(process, " error reload_failed ", &from);
+    process_expect(process, "tandemd.conf:3: there is no key `width`", &from);
+    client_send(client, "put 0 0 10 6\r\n123456\r\n");
+    client_expect(client, "INSERTED 1\r\n");
+    process_stop(process);
+    client_expect_end(client);
+}
+
+// Reading so much takes far more than the millisecond that is allowed, whatever the machine.
+static void hup_that_takes_long_is_a_slow_turn(void **state)
+{
+    enum { COMMENTS = 200000 };
+    struct den *den = *state;
+    struct process *process = &den->process;
+    size_t from = 0;
+    FILE *file;
+
+    write_config(den, "[beanstalk]\nlisten = 127.0.0.1:0\n[server]\nslow_turn = 1\n");
+    PROCESS_START(process, "-C", den->config);
+    process_expect(process, " info started ", &from);
+    file = fopen(den->config, "a");
+    assert_non_null(file);
+    for (int i = 0; i < COMMENTS; i++) {
+        (void)fputs("# a line that says nothing\n", file);
+    }
+    assert_int_equal(fclose(file), 0);
+    process_signal(process, SIGHUP);
+    process_expect(process, " info reloaded ", &from);
+    process_expect(process, " warn slow_turn us=", &from);
+    process_stop(process);
+}
+
+static void hup_opens_the_log_file_anew(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+    char setting[128];
+
+    (void)snprintf(setting, sizeof setting, "server.log_file=%s", den->log);
+    PROCESS_START(process, ANY_PORT, "--set", setting, "--set", "server.log_format=json");
+    den_expect_log(den, "\"event\":\"started\"");
+    assert_int_equal(unlink(den->log), 0);
+    process_signal(process, SIGHUP);
+    den_expect_log(den, "\"event\":\"reloaded\"");
+    process_stop(process);
+    assert_int_equal(process->len, 0);
+}
+
+static void several_listeners_serve_the_same_queues(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+    char setting[160];
+    char address[128];
+    struct stat st;
+    int tcp;
+    int local;
+
+    (void)snprintf(setting, sizeof setting, "beanstalk.listen=127.0.0.1:0 unix:%s", den->socket);
+    PROCESS_START(process, "--set", setting);
+    tcp = client_connect(process);
+    process_address(process, 1, address);
+    assert_memory_equal(address, "unix:", 5);
+    local = client_try(address);
+    assert_true(local >= 0);
+    client_send(local, "put 0 0 10 1\r\nx\r\n");
+    client_expect(local, "INSERTED 1\r\n");
+    client_send(tcp, "reserve\r\n");
+    client_expect(tcp, "RESERVED 1 1\r\nx\r\n");
+    process_stop(process);
+    client_expect_end(tcp);
+    client_expect_end(local);
+    assert_int_equal(lstat(den->socket, &st), -1);
+}
+
+static void ipv6_is_served(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    int fd = client_try("[::1]:1");
+    int client;
+
+    if (fd < 0 && errno != ECONNREFUSED) {
+        skip();
+    }
+    (void)close(fd);
+    PROCESS_START(process, "--set", "beanstalk.listen=[::1]:0");
+    client = client_connect(process);
+    client_send(client, "list-tube-used\r\n");
+    client_expect(client, "USING default\r\n");
+    process_stop(process);
+    client_expect_end(client);
+}
+
+static void wrong_configuration_exits_with_2_and_names_the_line(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+
+    write_config(den, "[beanstalk]\n\nmax_job_size = lots\n");
+    PROCESS_START(process, "--config", den->config);
+    process_expect_exit(process, 2, "tandemd.conf:3: max_job_size: `lots` is not a size");
+    PROCESS_START(process, "--config", den->socket);
+    process_expect_exit(process, 2, "No such file or directory");
+    PROCESS_START(process, "--set", "beanstalk.width=7");
+    process_expect_exit(process, 2, "--set beanstalk.width=7: there is no key `width`");
+    PROCESS_START(process, "--colour");
+    process_expect_exit(process, 2, "--colour: no such option");
+}
+
+static void what_cannot_be_had_exits_with_1(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+
+    PROCESS_START(process, "--set", "beanstalk.listen=");
+    process_expect_exit(process, 1, "no address to listen at");
+    PROCESS_START(process, "--set", "beanstalk.listen=192.0.2.1:80");
+    process_expect_exit(process, 1, "192.0.2.1:80: Cannot assign requested address");
+    PROCESS_START(process, ANY_PORT, "--set", "server.log_file=/nonexistent/log");
+    process_expect_exit(process, 1, "/nonexistent/log: No such file");
+}
+
+static void check_config_prints_the_settings_that_result(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+
+    write_config(den, "[server]\nlog_level = debug\n[beanstalk]\nmax_job_size = 128k\n");
+    PROCESS_START(process, "-C", den->config, "--set", "beanstalk.listen=:7", "--check-config");
+    assert_int_equal(process_wait(process), 0);
+    assert_string_equal(process->text, "[server]\n"
+                                       "user = \n"
+                                       "pid_file = \n"
+                                       "socket_mode = \n"
+                                       "max_connections = 0\n"
+                                       "write_timeout = 60\n"
+                                       "slow_turn = 0\n"
+                                       "log_level = debug\n"
+                                       "log_format = text\n"
+                                       "log_file = \n"
+                                       "\n"
+                                       "[journal]\n"
+                                       "dir = \n"
+                                       "fsync = always\n"
+                                       "segment_size = 64M\n"
+                                       "max_pending = 64M\n"
+                                       "fail_timeout = 5\n"
+                                       "\n"
+                                       "[beanstalk]\n"
+                                       "listen = :7\n"
+                                       "max_job_size = 128k\n"
+                                       "quote_names = yes\n"
+                                       "\n"
+                                       "[gearman]\n"
+                                       "listen = \n"
+                                       "max_job_size = 64M\n"
+                                       "max_unread = 1G\n"
+                                       "job_retries = -1\n"
+                                       "worker_wakeup = 0\n"
+                                       "min_timeout = 1000\n"
+                                       "exceptions = false\n"
+                                       "on_timeout = retry\n"
+                                       "on_fail = drop\n"
+                                       "handle_prefix = \n"
+                                       "\n"
+                                       "[http]\n"
+                                       "listen = \n"
+                                       "max_body = 64M\n"
+                                       "max_result = 64M\n"
+                                       "max_header_bytes = 16k\n"
+                                       "header_timeout = 10\n"
+                                       "body_timeout = 60\n"
+                                       "idle_timeout = 75\n"
+                                       "wait_timeout = 0\n"
+                                       "status_codes = honest\n"
+                                       "cors_origins = \n"
+                                       "hosts = \n"
+                                       "functions = \n"
+                                       "tokens = \n");
+}
+
+static void version_and_help_exit_with_zero(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+
+    PROCESS_START(process, "--version");
+    process_expect_exit(process, 0, "tandemd ");
+    PROCESS_START(process, "-v");
+    process_expect_exit(process, 0, "tandemd ");
+    PROCESS_START(process, "--help");
+    process_expect_exit(process, 0, "Usage: tandemd");
+    PROCESS_START(process, "-h");
+    process_expect_exit(process, 0, "Usage: tandemd");
+}
+
+static void connections_are_logged_at_debug(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    size_t from = 0;
+    int client;
+
+    PROCESS_START(process, ANY_PORT, "--set", "server.log_level=debug");
+    client = client_connect(process);
+    process_expect(process, " debug connected conn=1 protocol=beanstalk peer=127.0.0.1:", &from);
+    (void)close(client);
+    process_expect(process, " debug closed conn=1", &from);
+    process_stop(process);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DEN_TEST(job_goes_through_and_term_ends_with_zero),
+        DEN_TEST(client_that_does_not_read_holds_up_the_end_for_a_bounded_time),
+        DEN_TEST(end_says_how_many_jobs_are_lost_with_it),
+        DEN_TEST(request_that_waits_is_lost_with_the_end_and_answered),
+        DEN_TEST(second_signal_ends_at_once),
+        DEN_TEST(int_ends_with_zero_too),
+        DEN_TEST(waiting_worker_gets_a_job_from_another_client),
+        DEN_TEST(reserve_times_out_while_nothing_else_happens),
+        DEN_TEST(half_closed_client_gets_all_its_answers),
+        DEN_TEST(usr1_refuses_new_jobs_and_goes_on),
+        DEN_TEST(usr2_takes_new_jobs_again),
+        DEN_TEST(hup_takes_over_what_is_live_and_names_what_is_not),
+        DEN_TEST(hup_with_a_wrong_file_changes_nothing),
+        DEN_TEST(hup_that_takes_long_is_a_slow_turn),
+        DEN_TEST(hup_opens_the_log_file_anew),
+        DEN_TEST(several_listeners_serve_the_same_queues),
+        DEN_TEST(ipv6_is_served),
+        DEN_TEST(wrong_configuration_exits_with_2_and_names_the_line),
+        DEN_TEST(what_cannot_be_had_exits_with_1),
+        DEN_TEST(check_config_prints_the_settings_that_result),
+        DEN_TEST(version_and_help_exit_with_zero),
+        DEN_TEST(connections_are_logged_at_debug),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_SERVER_SERVER_BED_H
+#define TANDEM_TESTS_SERVER_SERVER_BED_H
+
+// A loop to try connections on: a broker, a clock that stands still unless told, socket pairs for
+// clients, and a front-end that is made for trying things out. It speaks lines that end in LF:
+//
+//   block     says nothing and is blocked until bed_unblock(), then answers `unblocked`; `going`
+//             where the process stops before that
+//   again     wants to be fed once more, then answers `again`
+//   big N     answers N bytes `B` as a blob, then LF
+//   take N    takes the N bytes that follow straight into a buffer; answers `took` and its bytes
+//   now       answers the broker's present in seconds
+//   late N    wants to be told when N seconds have passed, and answers `late` then
+//   keep X    answers X, which is held until the store has reached a position of its own
+//   hand X    the same, as the answer to a submission
+//   quit      is finished
+//   any other line is answered by itself
+
+#include "core/broker.h"
+#include "server/conn.h"
+#include "server/loop.h"
+
+#include <stdbool.h>
+
+struct bed_stub; // state of one connection of the front-end
+
+// A store that does what it is told; see bed_keep().
+struct bed_store {
+    uint64_t given; // the last position
+    uint64_t reached;
+    enum journal_pressure pressure;
+    nsec_t due_at;
+    bool gave_up; // until it is asked
+    unsigned turns;
+    struct loop_store duties;
+};
+
+// What the front-end does and has seen; shared by its connections.
+struct bed_front {
+    struct broker *broker;
+    bool refuses;        // new connections
+    bool eof_means_gone; // as in Gearman; otherwise it goes on, and a blocked line is answered
+    unsigned feeds;
+    unsigned fills;
+    unsigned most; // commands parsed in one feed
+    unsigned eofs;
+    unsigned goings; // how often connections were told that the process is about to stop
+    unsigned open;   // connections
+    struct bed_stub *latest;
+    struct bed_store store;
+};
+
+struct bed {
+    struct broker *broker;
+    struct loop loop;
+    struct bed_front front;
+    struct service service;
+};
+
+// The clock that loops on the bed read.
+extern struct instant bed_clock;
+
+// Fails the test where it cannot be made.
+void bed_init(struct bed *bed, struct instant (*now)(void));
+void bed_close(struct bed *bed);
+struct instant bed_now(void);
+
+// From now on the loop looks after the store.
+void bed_keep(struct bed *bed);
+
+// A client; returns its side of a socket pair, which does not block.
+int bed_connect(struct bed *bed);
+
+// The same over TCP, whose connections can be reset.
+int bed_connect_tcp(struct bed *bed);
+
+// Closes such a client by a reset.
+void reset_client(int client);
+
+// Hands a socket of the test's own to the loop.
+void bed_serve(struct bed *bed, int fd);
+
+// Lets turns pass.
+void bed_turns(struct bed *bed, unsigned count);
+
+// The server's side of the connection that was made last.
+struct conn *bed_latest(struct bed *bed);
+
+// The latest connection's blocked line is over.
+void bed_unblock(struct bed_front *front);
+
+// Sends all of the text; turns pass where the socket is full.
+void bed_send(struct bed *bed, int client, const char *text);
+
+// The text is the next that the client receives; turns pass until it is there.
+void bed_expect(struct bed *bed, int client, const char *text);
+
+// The client has received nothing.
+void bed_expect_silence(struct bed *bed, int client);
+
+// The client sees the end of the connection, after turns have passed; closes its side.
+void bed_expect_end(struct bed *bed, int client);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+// What others do not read must not stop the broker: its log, and what it tells the manager.
+#include "tests/server/server_cmocka.h"
+#include "tests/server/server_den.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 30000 };
+
+// Puts that are refused, each with a line in the log.
+enum { REFUSED = 10000 };
+#define PUT "put 0 0 10 1\r\nx\r\n"
+#define REFUSAL "DRAINING\r\n"
+
+// What the log says behind `*from`, which moves on, of a process that is not read otherwise: the
+// number behind the words.
+static unsigned long read_until(int output, const char *words)
+{
+    char text[8192] = "";
+    size_t len = 0;
+    const char *found;
+
+    while (!(found = strstr(text, words)) || !strchr(found, '\n')) {
+        struct pollfd waiting = {.fd = output, .events = POLLIN};
+        ssize_t n;
+
+        // The end of what is there may be the beginning of what is looked for.
+        if (len > sizeof text / 2) {
+            memmove(text, text + len / 2, len - len / 2);
+            len -= len / 2;
+        }
+        assert_int_equal(poll(&waiting, 1, PATIENCE_MS), 1);
+        n = read(output, text + len, sizeof text / 2 - 1);
+        assert_true(n > 0);
+        len += (size_t)n;
+        text[len] = '\0';
+    }
+    return strtoul(found + strlen(words), NULL, 10);
+}
+
+// Has far more lines logged than there is room for anywhere while nobody reads them.
+static int flood(struct process *process)
+{
+    int client;
+
+    PROCESS_START(process, ANY_PORT, "--set", "server.log_level=debug");
+    client = client_connect(process);
+    process_signal(process, SIGUSR1);
+    process_expect(process, " info draining ", NULL);
+    for (int i = 0; i < REFUSED; i++) {
+        client_send(client, PUT);
+        client_expect(client, REFUSAL);
+    }
+    return client;
+}
+
+static void reader_of_the_log_that_stalls_stops_nobody(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    int client = flood(process);
+
+    // Once it reads again it is told what it has missed.
+    assert_in_range(read_until(process->output, " warn log_lines_dropped lines="), 1, REFUSED);
+    client_send(client, PUT);
+    client_expect(client, REFUSAL);
+    (void)read_until(process->output, " debug put_refused_draining conn=");
+    process_signal(process, SIGTERM);
+    (void)read_until(process->output, " info stopped ");
+    client_expect_end(client);
+    (void)process_wait(process);
+}
+
+static void end_does_not_wait_for_the_reader_of_the_log(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    int client = flood(process);
+    int status;
+
+    process_signal(process, SIGTERM);
+    assert_int_equal(waitpid(process->pid, &status, 0), process->pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    client_expect_end(client);
+    (void)close(process->output);
+}
+
+static void with_manager(void *context)
+{
+    (void)setenv("NOTIFY_SOCKET", context, 1);
+}
+
+static struct sockaddr_un manager_address(const struct den *den)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", den->socket);
+    return addr;
+}
+
+// Sends the manager as much as it has room for; returns how many messages that is.
+static int fill_manager(const struct den *den)
+{
+    struct sockaddr_un addr = manager_address(den);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int count = 0;
+
+    while (sendto(fd, "full", 4, MSG_DONTWAIT, (const struct sockaddr *)&addr, sizeof addr) == 4) {
+        count++;
+    }
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(close(fd), 0);
+    return count;
+}
+
+static void expect_message(int manager, const char *begin)
+{
+    struct pollfd waiting = {.fd = manager, .events = POLLIN};
+    char text[256] = "";
+
+    assert_int_equal(poll(&waiting, 1, PATIENCE_MS), 1);
+    assert_true(recv(manager, text, sizeof text - 1, 0) > 0);
+    if (strncmp(text, begin, strlen(begin)) != 0) {
+        fail_msg("expected %s, got %s", begin, text);
+    }
+}
+
+static void manager_that_stalls_stops_nobody_and_is_told_later(void **state)
+{
+    struct den *den = *state;
+    struct sockaddr_un addr = manager_address(den);
+    int manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int count;
+    int client;
+
+    assert_int_equal(bind(manager, (const struct sockaddr *)&addr, sizeof addr), 0);
+    count = fill_manager(den);
+    PROCESS_PREPARED(&den->process, with_manager, den->socket, ANY_PORT);
+    client = client_connect(&den->process);
+    client_send(client, "list-tube-used\r\n");
+    client_expect(client, "USING default\r\n");
+    process_signal(&den->process, SIGHUP);
+    process_expect(&den->process, " info reloaded ", NULL);
+    for (int i = 0; i < count; i++) {
+        expect_message(manager, "full");
+    }
+    expect_message(manager, "READY=1");
+    expect_message(manager, "RELOADING=1\nMONOTONIC_USEC=");
+    expect_message(manager, "READY=1");
+    process_stop(&den->process);
+    expect_message(manager, "STOPPING=1");
+    client_expect_end(client);
+    assert_int_equal(close(manager), 0);
+}
+
+// Somebody put a named pipe in the place of the file.
+static void reload_does_not_wait_for_a_file_that_is_none(void **state)
+{
+    struct den *den = *state;
+    FILE *file = fopen(den->config, "w");
+    int client;
+
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    PROCESS_START(&den->process, ANY_PORT, "-C", den->config);
+    client = client_connect(&den->process);
+    assert_int_equal(unlink(den->config), 0);
+    assert_int_equal(mkfifo(den->config, 0600), 0);
+    process_signal(&den->process, SIGHUP);
+    process_expect(&den->process, "tandemd.conf: not a file", NULL);
+    client_send(client, "list-tube-used\r\n");
+    client_expect(client, "USING default\r\n");
+    process_stop(&den->process);
+    client_expect_end(client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DEN_TEST(reader_of_the_log_that_stalls_stops_nobody),
+        DEN_TEST(end_does_not_wait_for_the_reader_of_the_log),
+        DEN_TEST(manager_that_stalls_stops_nobody_and_is_told_later),
+        DEN_TEST(reload_does_not_wait_for_a_file_that_is_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+// tandemd under a service manager, whose part the test plays: sockets that are handed over, and
+// what the manager is told.
+#include "tests/server/server_cmocka.h"
+#include "tests/server/server_den.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+// Descriptors are handed over from 3 on; this is out of their way.
+enum { FIRST = 3, ELSEWHERE = 50, PATIENCE_MS = 30000 };
+
+struct handover {
+    int fds[2];
+    size_t count;
+    const char *names; // NULL: none are given
+    bool to_another;   // process
+};
+
+// Does what systemd does between fork and exec.
+static void hand_over(void *context)
+{
+    struct handover *handover = context;
+    char text[32];
+
+    for (size_t i = 0; i < handover->count; i++) {
+        int high = fcntl(handover->fds[i], F_DUPFD_CLOEXEC, ELSEWHERE);
+
+        if (high < 0) {
+            _exit(126);
+        }
+        handover->fds[i] = high;
+    }
+    for (size_t i = 0; i < handover->count; i++) {
+        if (dup2(handover->fds[i], FIRST + (int)i) < 0) {
+            _exit(126);
+        }
+    }
+    (void)snprintf(text, sizeof text, "%ld", (long)getpid() + (handover->to_another ? 1 : 0));
+    (void)setenv("LISTEN_PID", text, 1);
+    (void)snprintf(text, sizeof text, "%zu", handover->count);
+    (void)setenv("LISTEN_FDS", text, 1);
+    if (handover->names) {
+        (void)setenv("LISTEN_FDNAMES", handover->names, 1);
+    }
+}
+
+// A TCP socket at a free port of the loopback.
+static int tcp_socket(bool listens)
+{
+    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
+    if (listens) {
+        assert_int_equal(listen(fd, 8), 0);
+    }
+    return fd;
+}
+
+static int unix_socket(const char *path, int type)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", path);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
+    if (type == SOCK_STREAM) {
+        assert_int_equal(listen(fd, 8), 0);
+    }
+    return fd;
+}
+
+static void close_all(const struct handover *handover)
+{
+    for (size_t i = 0; i < handover->count; i++) {
+        assert_int_equal(close(handover->fds[i]), 0);
+    }
+}
+
+static void sockets_that_are_handed_over_serve_the_same_queues(void **state)
+{
+    struct den *den = *state;
+    struct process *process = &den->process;
+    struct handover handover = {.count = 2, .names = "beanstalk:beanstalkd.socket"};
+    char address[128];
+    struct stat st;
+    size_t from = 0;
+    int tcp;
+    int local;
+
+    handover.fds[0] = tcp_socket(true);
+    handover.fds[1] = unix_socket(den->socket, SOCK_STREAM);
+    // The address of the key cannot be had: it must not be tried.
+    PROCESS_PREPARED(process, hand_over, &handover, "--set", "beanstalk.listen=192.0.2.1:80");
+    close_all(&handover);
+    process_expect(process, "listening address=127.0.0.1:", &from);
+    process_expect(process, "inherited_by_default fd=4 name=beanstalkd.socket protocol=", &from);
+    process_expect(process, "listening address=unix:", &from);
+    process_expect(process, "listen_replaced protocol=beanstalk addresses=192.0.2.1:80", &from);
+    tcp = client_connect(process);
+    process_address(process, 1, address);
+    local = client_try(address);
+    assert_true(local >= 0);
+    client_send(local, "put 0 0 10 1\r\nx\r\n");
+    client_expect(local, "INSERTED 1\r\n");
+    client_send(tcp, "reserve\r\n");
+    client_expect(tcp, "RESERVED 1 1\r\nx\r\n");
+    process_stop(process);
+    assert_null(strstr(process->text, "inherited_by_default fd=3"));
+    client_expect_end(tcp);
+    client_expect_end(local);
+    // It belongs to whoever made it.
+    assert_int_equal(lstat(den->socket, &st), 0);
+}
+
+static void socket_without_a_name_goes_to_the_first_protocol(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    struct handover handover = {.count = 1};
+    int client;
+
+    handover.fds[0] = tcp_socket(true);
+    PROCESS_PREPARED(process, hand_over, &handover, "-V");
+    close_all(&handover);
+    process_expect(process, "inherited_by_default fd=3 name=unknown protocol=beanstalk", NULL);
+    client = client_connect(process);
+    client_send(client, "list-tube-used\r\n");
+    client_expect(client, "USING default\r\n");
+    process_stop(process);
+    client_expect_end(client);
+}
+
+static void expect_refused(struct den *den, struct handover handover, const char *words)
+{
+    PROCESS_PREPARED(&den->process, hand_over, &handover, ANY_PORT);
+    process_expect_exit(&den->process, 1, words);
+    PROCESS_PREPARED(&den->process, hand_over, &handover, "-p0");
+    process_expect_exit(&den->process, 111, words);
+    close_all(&handover);
+}
+
+static void what_is_no_listening_socket_is_refused(void **state)
+{
+    struct den *den = *state;
+    static const char words[] = "descriptor 3 (beanstalk), handed over in LISTEN_FDS, is not a "
+                                "listening stream socket";
+
+    expect_refused(den,
+                   (struct handover){.fds = {tcp_socket(false)}, .count = 1, .names = "beanstalk"},
+                   words);
+    expect_refused(den,
+                   (struct handover){.fds = {unix_socket(den->socket, SOCK_DGRAM)},
+                                     .count = 1,
+                                     .names = "beanstalk"},
+                   words);
+    expect_refused(den,
+                   (struct handover){.fds = {open("/dev/null", O_RDWR | O_CLOEXEC)},
+                                     .count = 1,
+                                     .names = "beanstalk"},
+                   words);
+}
+
+// A slip of the pen must not offer one protocol at another's address.
+static void name_that_is_no_protocol_is_refused(void **state)
+{
+    static const char *const names[] = {"htpp", "tandemd-http.socket", "Beanstalk"};
+    struct den *den = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        expect_refused(den,
+                       (struct handover){.fds = {tcp_socket(true)}, .count = 1, .names = names[i]},
+                       "which is no protocol: FileDescriptorName= is beanstalk, gearman or http");
+    }
+}
+
+static void sockets_for_another_process_are_not_touched(void **state)
+{
+    struct process *process = &((struct den *)*state)->process;
+    struct handover handover = {.count = 1, .names = "beanstalk", .to_another = true};
+    int client;
+
+    handover.fds[0] = tcp_socket(true);
+    PROCESS_PREPARED(process, hand_over, &handover, ANY_PORT);
+    close_all(&handover);
+    client = client_connect(process);
+    client_send(client, "list-tube-used\r\n");
+    client_expect(client, "USING default\r\n");
+    process_stop(process);
+    assert_null(strstr(process->text, "listen_replaced"));
+    client_expect_end(client);
+}
+
+static void with_manager(void *context)
+{
+    (void)setenv("NOTIFY_SOCKET", context, 1);
+}
+
+static void expect_message(int manager, const char *begin)
+{
+    struct pollfd waiting = {.fd = manager, .events = POLLIN};
+    char text[256];
+    ssize_t len;
+
+    assert_int_equal(poll(&waiting, 1, PATIENCE_MS), 1);
+    len = recv(manager, text, sizeof text - 1, 0);
+    assert_true(len >= 0);
+    text[len] = '\0';
+    if (strncmp(text, begin, strlen(begin)) != 0) {
+        fail_msg("expected %s, got %s", begin, text);
+    }
+}
+
+static void manager_is_told_of_start_reload_and_stop(void **state)
+{
+    struct den *den = *state;
+    int manager = unix_socket(den->socket, SOCK_DGRAM);
+
+    PROCESS_PREPARED(&den->process, with_manager, den->socket, ANY_PORT);
+    expect_message(manager, "READY=1");
+    // Ready means that clients are served.
+    assert_int_equal(close(client_connect(&den->process)), 0);
+    process_signal(&den->process, SIGHUP);
+    expect_message(manager, "RELOADING=1\nMONOTONIC_USEC=");
+    expect_message(manager, "READY=1");
+    process_signal(&den->process, SIGTERM);
+    expect_message(manager, "STOPPING=1");
+    process_expect_exit(&den->process, 0, " info stopped ");
+    assert_int_equal(close(manager), 0);
+}
+
+static void manager_is_not_told_of_a_start_that_failed(void **state)
+{
+    struct den *den = *state;
+    int manager = unix_socket(den->socket, SOCK_DGRAM);
+    char byte;
+
+    PROCESS_PREPARED(&den->process, with_manager, den->socket, "--set",
+                     "beanstalk.listen=192.0.2.1:80");
+    process_expect_exit(&den->process, 1, "Cannot assign requested address");
+    assert_int_equal(recv(manager, &byte, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(close(manager), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DEN_TEST(sockets_that_are_handed_over_serve_the_same_queues),
+        DEN_TEST(socket_without_a_name_goes_to_the_first_protocol),
+        DEN_TEST(what_is_no_listening_socket_is_refused),
+        DEN_TEST(name_that_is_no_protocol_is_refused),
+        DEN_TEST(sockets_for_another_process_are_not_touched),
+        DEN_TEST(manager_is_told_of_start_reload_and_stop),
+        DEN_TEST(manager_is_not_told_of_a_start_that_failed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
