@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Which room may know which: what must not be included finds no file, and nothing is linked that
+may not be included. usage: arrows_test.py BUILD_DIR"""
+
+import collections
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import house
+
+# Each room, and those whose public headers it may include. ARCHITECTURE.md draws it.
+BELOW_FRONT_ENDS = {"core/base", "core", "proto_common"}
+SEES = {
+    "core/base": set(),
+    "core": {"core/base"},
+    "journal": {"core/base", "core"},
+    "proto_common": {"core/base", "core"},
+    "proto_beanstalk": BELOW_FRONT_ENDS,
+    "proto_gearman": BELOW_FRONT_ENDS,
+    "proto_http": BELOW_FRONT_ENDS,
+    "server": BELOW_FRONT_ENDS | {"journal", "proto_beanstalk", "proto_gearman", "proto_http"},
+}
+
+# What the scheduler may ask of the system: memory, and a word before it aborts. No socket, no file,
+# no clock, no thread. Names that begin with _ are the compiler's.
+CORE_NEEDS = {"abort", "calloc", "free", "madvise", "malloc", "mmap", "munmap", "realloc",
+              "memchr", "memcmp", "memcpy", "memmove", "memset", "strlen",
+              "fprintf", "fwrite", "stderr"}
+
+TREE = pathlib.Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None
+
+
+def symbols(archive):
+    """(defined, undefined): name -> the objects of the archive that define or want it."""
+    listing = subprocess.run(["nm", "--extern-only", "--print-file-name", archive], text=True,
+                             capture_output=True, check=True).stdout
+    defined, wanted = collections.defaultdict(set), collections.defaultdict(set)
+    for line in listing.splitlines():
+        place, _, rest = line.rpartition(":")
+        kind, name = rest.split()[-2:]
+        (wanted if kind in "Uw" else defined)[name].add(place.rpartition(":")[2])
+    return defined, wanted
+
+
+class Arrows(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.rooms = house.rooms(TREE)
+        cls.headers = set().union(*(room.headers for room in cls.rooms.values()))
+
+    def visible(self, room):
+        return room.headers.union(*(self.rooms[other].public for other in SEES[room.folder]))
+
+    def test_each_room_says_here_which_it_may_see(self):
+        self.assertEqual(set(self.rooms), set(SEES))
+
+    def test_a_room_finds_its_own_headers_and_the_public_ones_of_rooms_that_it_sees(self):
+        probe = "\n".join(f'#if __has_include("{name}")\nfound "{name}"\n#endif'
+                          for name in sorted(self.headers))
+        for room in self.rooms.values():
+            with self.subTest(room=room.folder):
+                said = room.compile(probe, "-E", "-P").stdout
+                found = {line.split('"')[1] for line in said.splitlines()}
+                self.assertEqual(found, self.visible(room))
+
+    def test_what_it_finds_compiles(self):
+        for room in self.rooms.values():
+            for folder in SEES[room.folder] | {room.folder}:
+                with self.subTest(room=room.folder, headers=folder):
+                    text = "".join(f'#include "{name}"\n' for name in sorted(self.visible(room))
+                                   if self.folder(name) == folder)
+                    said = room.compile(text + "extern int last;\n", "-fsyntax-only")
+                    self.assertEqual((said.returncode, said.stderr), (0, ""))
+
+    def test_including_another_room_does_not_compile(self):
+        tried = 0
+        for room in self.rooms.values():
+            hidden = self.headers - self.visible(room)
+            # One public and one private header of each folder will do.
+            for name in {(self.folder(name), name in self.rooms[self.folder(name)].public): name
+                         for name in hidden}.values():
+                with self.subTest(room=room.folder, header=name):
+                    said = room.compile(f'#include "{name}"\n', "-fsyntax-only")
+                    self.assertIn(f"{name}: No such file", said.stderr)
+                    tried += 1
+        self.assertGreater(tried, len(self.rooms))
+
+    @staticmethod
+    def folder(name):
+        return name.rpartition("/")[0]
+
+    def test_headers_are_named_by_their_path_from_the_root(self):
+        # Otherwise the compiler finds them beside the source, whatever the rooms are.
+        for room in self.rooms.values():
+            for path in room.files():
+                for quote, name in house.includes(path):
+                    with self.subTest(file=path.name, include=name):
+                        self.assertNotIn("..", name)
+                        self.assertEqual(quote == '"', name in self.headers)
+
+    def test_tests_name_headers_by_their_path_from_the_root_too(self):
+        for path in (house.ROOT / "tests").rglob("*.[ch]"):
+            for quote, name in house.includes(path):
+                if quote == '"' and "node_modules" not in path.parts:
+                    with self.subTest(file=path.name, include=name):
+                        self.assertNotIn("..", name)
+                        self.assertTrue((house.ROOT / name).is_file())
+
+    def test_no_library_needs_one_that_it_may_not_see(self):
+        tables = {folder: symbols(room.archive) for folder, room in self.rooms.items()}
+        for folder, (own, wanted) in tables.items():
+            allowed = set(own).union(*(tables[other][0] for other in SEES[folder]))
+            for other in set(tables) - {folder} - SEES[folder]:
+                with self.subTest(room=folder, other=other):
+                    self.assertEqual((set(wanted) - allowed) & set(tables[other][0]), set())
+
+    def test_the_scheduler_needs_nothing_but_memory_of_the_system(self):
+        (base, base_wants), (core, core_wants) = (
+            symbols(self.rooms[folder].archive) for folder in ("core/base", "core"))
+        needed = {name for name in (set(base_wants) | set(core_wants)) - set(base) - set(core)
+                  if not name.startswith("_")}
+        self.assertEqual(needed - CORE_NEEDS, set())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""The rooms, as the build knows them: what is in each, and with which flags it is compiled."""
+
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
+
+
+class Room:
+    """A folder whose sources are one library."""
+
+    def __init__(self, folder, target, compiler, flags, tree):
+        self.folder, self.target = folder, target
+        self.compiler, self.flags = compiler, flags
+        self.archive = tree / folder / f"lib{target}.a"
+        self.headers = {f"{folder}/{path.name}" for path in (ROOT / folder).glob("*.h")}
+        shown = tree / "rooms" / target / "shown" / folder
+        self.public = {f"{folder}/{path.name}" for path in shown.glob("*.h")}
+
+    def files(self):
+        return sorted([*(ROOT / self.folder).glob("*.c"), *(ROOT / self.folder).glob("*.h")])
+
+    def compile(self, text, *options):
+        """The compiler's word about a source file of this room. It runs where no header is, since
+        it looks beside what it compiles first."""
+        return subprocess.run([self.compiler, *self.flags, *options, "-x", "c", "-"], input=text,
+                              cwd="/", text=True, capture_output=True, check=False)
+
+
+def includes(path):
+    """(quote or bracket, name) of each #include of a file."""
+    return INCLUDE.findall(path.read_text())
+
+
+def rooms(tree):
+    """Folder -> Room, of all libraries that are not of the tests."""
+    found, seen = {}, {}
+    for entry in json.loads((tree / "compile_commands.json").read_text()):
+        words = shlex.split(entry["command"])
+        output = words[words.index("-o") + 1]
+        place = re.fullmatch(r"(.+)/CMakeFiles/([^/]+)\.dir/[^/]+", output)
+        if not place or place[1].split("/")[0] == "tests":
+            continue
+        folder, target = place.groups()
+        if not (tree / "rooms" / target).is_dir():
+            continue  # an executable
+        compiler = next(word for word in words if not word.endswith("ccache"))
+        flags = [word for word in words[words.index(compiler) + 1:words.index("-o")]]
+        if seen.setdefault(target, flags) != flags:
+            raise SystemExit(f"{entry['file']}: compiled with other flags than the rest of {folder}")
+        found[folder] = Room(folder, target, compiler, flags, tree)
+    return found
