@@ -3,7 +3,7 @@
 // What records say, done: to the broker, and to the books.
 
 #include "core/restore.h"
-#include "journal/replay.h"
+#include "journal/file/replay.h"
 
 static void see_id(struct replay *replay, uint64_t id)
 {

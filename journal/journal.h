@@ -26,8 +26,8 @@
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/record.h"
-#include "journal/hand.h"
-#include "journal/io.h"
+#include "journal/worker.h"
+#include "journal/file/io.h"
 
 #include <stdbool.h>
 #include <stddef.h>

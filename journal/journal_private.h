@@ -5,7 +5,7 @@
 // Private to the journal: its state, and the steps that its parts share.
 
 #include "core/broker.h"
-#include "journal/about.h"
+#include "journal/file/about.h"
 #include "journal/batch.h"
 #include "journal/codec.h"
 #include "journal/journal.h"

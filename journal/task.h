@@ -8,9 +8,9 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
-#include "journal/about.h"
+#include "journal/file/about.h"
 #include "journal/batch.h"
-#include "journal/io.h"
+#include "journal/file/io.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
 // once the process is the user that the files are to belong to.
 
 #include "core/broker.h"
-#include "journal/hand.h"
-#include "journal/io.h"
+#include "journal/worker.h"
+#include "journal/file/io.h"
 #include "journal/journal.h"
 #include "server/loop.h"
 #include "server/settings.h"

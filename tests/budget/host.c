@@ -4,7 +4,7 @@
 #include "core/base/macros.h"
 #include "journal/journal.h"
 #include "tests/journal/file/fake_disk.h"
-#include "tests/journal/file/fake_hand.h"
+#include "tests/journal/fake_worker.h"
 
 #include <stdlib.h>
 #include <string.h>

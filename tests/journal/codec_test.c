@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Records as bytes and back: each says what it said.
-#include "tests/journal/file/sealed.h"
+#include "tests/journal/sealed.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Heads of segments, and what the page about the format says, beside what we write.
 #include "tests/journal/file/forge.h"
-#include "tests/journal/file/sealed.h"
+#include "tests/journal/sealed.h"
 
 #include <stdio.h>
 #include <stdlib.h>

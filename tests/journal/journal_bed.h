@@ -11,7 +11,7 @@
 #include "journal/journal.h"
 #include "tests/journal/book.h"
 #include "tests/journal/file/fake_disk.h"
-#include "tests/journal/file/fake_hand.h"
+#include "tests/journal/fake_worker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // When somebody may be told, and what survives, on a disk that works.
-#include "journal/about.h"
+#include "journal/file/about.h"
 #include "tests/journal/journal_bed.h"
 
 #include <errno.h>

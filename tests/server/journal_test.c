@@ -3,7 +3,7 @@
 
 // memmem is a GNU function.
 #define _GNU_SOURCE
-#include "journal/about.h"
+#include "journal/file/about.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/server/server_den.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/journal/file/fake_hand.h"
+#include "tests/journal/fake_worker.h"
 
 #include "tests/journal/file/fake_file.h"
 

@@ -2,10 +2,10 @@
 #ifndef TANDEM_TESTS_JOURNAL_FILE_FAKE_HAND_H
 #define TANDEM_TESTS_JOURNAL_FILE_FAKE_HAND_H
 
-// A hand (journal/hand.h) without a thread: a task is done while it is given, or when the test
+// A hand (journal/worker.h) without a thread: a task is done while it is given, or when the test
 // says.
 
-#include "journal/hand.h"
+#include "journal/worker.h"
 
 struct fake_hand {
     const struct journal_io *io;

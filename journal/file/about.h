@@ -12,7 +12,7 @@
 // one of an older version, or a new one.
 
 #include "core/base/macros.h"
-#include "journal/io.h"
+#include "journal/file/io.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/journal/file/sealed.h"
+#include "tests/journal/sealed.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 // Which segments there are: from the names of files to a row without a gap.
 
 #include "core/base/log.h"
-#include "journal/replay.h"
+#include "journal/file/replay.h"
 
 #include <errno.h>
 #include <inttypes.h>

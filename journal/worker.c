@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // pthread_setname_np is a GNU function.
 #define _GNU_SOURCE
-#include "journal/hand.h"
+#include "journal/worker.h"
 
 #include "core/base/log.h"
 

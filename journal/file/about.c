@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "journal/about.h"
+#include "journal/file/about.h"
 
 #include "journal/layout.h"
 

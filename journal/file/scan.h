@@ -11,7 +11,7 @@
 #include "core/base/blob.h"
 #include "core/base/macros.h"
 #include "journal/codec.h"
-#include "journal/io.h"
+#include "journal/file/io.h"
 #include "journal/progress.h"
 
 #include <stdbool.h>

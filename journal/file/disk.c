@@ -4,7 +4,7 @@
 
 // SEEK_DATA is a GNU name.
 #define _GNU_SOURCE
-#include "journal/io.h"
+#include "journal/file/io.h"
 
 #include <dirent.h>
 #include <errno.h>

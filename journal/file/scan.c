@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "journal/scan.h"
+#include "journal/file/scan.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 // and what is behind it was never promised to anybody. But a record behind it that says that the
 // segment had been synced that far shows that it is damage.
 
-#include "journal/replay.h"
+#include "journal/file/replay.h"
 
 #include "core/base/log.h"
 

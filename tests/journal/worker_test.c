@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 // The thread that does tasks.
-#include "journal/hand.h"
+#include "journal/worker.h"
 
 #include "core/base/log.h"
 
 #include "tests/journal/file/fake_disk.h"
-#include "tests/journal/file/fake_hand.h"
+#include "tests/journal/fake_worker.h"
 #include "tests/support/nth_alloc.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 // One task at a time.
 
 #include "core/base/nsec.h"
-#include "journal/io.h"
+#include "journal/file/io.h"
 #include "journal/task.h"
 
 #include <stdbool.h>

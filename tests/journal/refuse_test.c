@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Records that are wrong, by accident or on purpose: none is read.
-#include "tests/journal/file/sealed.h"
+#include "tests/journal/sealed.h"
 
 #include <string.h>
 

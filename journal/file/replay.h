@@ -8,7 +8,7 @@
 // the other and decides what is a torn end and what is damage; apply.c does what a record says.
 
 #include "journal/journal_private.h"
-#include "journal/scan.h"
+#include "journal/file/scan.h"
 
 // A file that has the name of a segment.
 struct found {
