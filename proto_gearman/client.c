@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/client.h"
 
-#include "core/base/macros.h"
+#include "proto_common/contract.h"
 
 #include "proto_gearman/reply.h"
 #include "proto_gearman/schedule.h"
@@ -9,57 +9,24 @@
 // The arguments of submissions, by their place.
 enum { FUNCTION, UNIQUE, EPOCH, REDUCER = 2, SCHEDULE = 2 };
 
-// Data longer than this that was gathered becomes the job's body as it is; shorter data is copied,
-// so that the job is one piece of memory.
-#define COPIED_MAX ((size_t)4096)
-
-#define FORM(pri_, background)                                                                     \
-    {                                                                                              \
-        .pri = (pri_), .on_loss = ON_LOSS_BACK, .durable = (background)                            \
-    }
-
-// What the contract begins with, by the form of the submission.
-static const struct job_spec forms[GEAR_TYPE_COUNT] = {
-    [GEAR_SUBMIT_JOB] = FORM(PRI_NORMAL, false),
-    [GEAR_SUBMIT_JOB_BG] = FORM(PRI_NORMAL, true),
-    [GEAR_SUBMIT_JOB_HIGH] = FORM(PRI_HIGH, false),
-    [GEAR_SUBMIT_JOB_HIGH_BG] = FORM(PRI_HIGH, true),
-    [GEAR_SUBMIT_JOB_LOW] = FORM(PRI_LOW, false),
-    [GEAR_SUBMIT_JOB_LOW_BG] = FORM(PRI_LOW, true),
-    [GEAR_SUBMIT_JOB_SCHED] = FORM(PRI_NORMAL, true),
-    [GEAR_SUBMIT_JOB_EPOCH] = FORM(PRI_NORMAL, true),
-    [GEAR_SUBMIT_REDUCE_JOB] = FORM(PRI_NORMAL, false),
-    [GEAR_SUBMIT_REDUCE_JOB_BACKGROUND] = FORM(PRI_NORMAL, true),
+struct form {
+    uint32_t pri;
+    bool background;
 };
 
-#undef FORM
-
-static uint32_t attempts_of(int64_t retries)
-{
-    if (retries < 0) {
-        return 0;
-    }
-    return retries == 0 ? 1 : (uint32_t)retries;
-}
-
-static void set_key(struct job_spec *spec, struct slice unique)
-{
-    if (slice_equal(unique, SLICE("-"))) {
-        spec->key_kind = KEY_CONTENT;
-    } else if (unique.len > 0) {
-        spec->key_kind = KEY_NAME;
-        spec->key = unique;
-    }
-}
-
-static void set_body(struct job_spec *spec, const struct gear_packet *packet)
-{
-    if (packet->blob && packet->data.len > COPIED_MAX) {
-        spec->body_blob = packet->blob;
-    } else {
-        spec->body = packet->data;
-    }
-}
+// What the type of a submission says of its job.
+static const struct form forms[GEAR_TYPE_COUNT] = {
+    [GEAR_SUBMIT_JOB] = {PRI_NORMAL, false},
+    [GEAR_SUBMIT_JOB_BG] = {PRI_NORMAL, true},
+    [GEAR_SUBMIT_JOB_HIGH] = {PRI_HIGH, false},
+    [GEAR_SUBMIT_JOB_HIGH_BG] = {PRI_HIGH, true},
+    [GEAR_SUBMIT_JOB_LOW] = {PRI_LOW, false},
+    [GEAR_SUBMIT_JOB_LOW_BG] = {PRI_LOW, true},
+    [GEAR_SUBMIT_JOB_SCHED] = {PRI_NORMAL, true},
+    [GEAR_SUBMIT_JOB_EPOCH] = {PRI_NORMAL, true},
+    [GEAR_SUBMIT_REDUCE_JOB] = {PRI_NORMAL, false},
+    [GEAR_SUBMIT_REDUCE_JOB_BACKGROUND] = {PRI_NORMAL, true},
+};
 
 // When it starts. False where the packet does not say it properly.
 static bool set_start(const struct gear_conn *conn, struct job_spec *spec,
@@ -82,17 +49,16 @@ static bool spec_of(const struct gear_conn *conn, const struct gear_packet *pack
                     struct job_spec *spec, enum gear_refusal *why)
 {
     const struct gear_options *options = conn->shared->options;
+    const struct form form = forms[packet->type];
 
-    *spec = forms[packet->type];
-    spec->max_attempts = attempts_of(options->job_retries);
-    spec->on_fail = options->on_fail == GEAR_FAIL_BURIES ? ON_FAIL_BURY : ON_FAIL_DROP;
+    *spec = contract_begin(form.pri, form.background, options->job_retries,
+                           (enum contract_on_fail)options->on_fail);
     if (packet->type == GEAR_SUBMIT_REDUCE_JOB ||
         packet->type == GEAR_SUBMIT_REDUCE_JOB_BACKGROUND) {
         spec->reducer = packet->args[REDUCER];
     }
-    set_key(spec, packet->args[UNIQUE]);
-    set_body(spec, packet);
-    if (packet->args[UNIQUE].len > GEAR_UNIQUE_MAX) {
+    contract_set_workload(spec, packet->data, packet->blob);
+    if (!contract_set_unique(spec, packet->args[UNIQUE])) {
         *why = GEAR_REFUSE_LONG_UNIQUE;
         return false;
     }
@@ -111,11 +77,9 @@ void gear_submit(struct gear_conn *conn, const struct gear_packet *packet)
         gear_refuse(conn, why);
         return;
     }
-    // A function that a job was submitted for is there until it is dropped.
-    status = broker_submit_to(conn->shared->broker, packet->args[FUNCTION], &spec,
-                              spec.durable ? NULL : conn->session, &submission);
+    status = contract_submit(conn->shared->broker, conn->wire, conn->session,
+                             packet->args[FUNCTION], &spec, &submission);
     if (status == STATUS_OK) {
-        wire_submitted(conn->wire, broker_position(conn->shared->broker));
         gear_reply_handle(conn, GEAR_JOB_CREATED, submission.id);
     } else {
         gear_refuse_status(conn, status, GEAR_REFUSE_RESULT);

@@ -21,8 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The longest unique, and the longest name of a client; a longer name is cut.
-#define GEAR_UNIQUE_MAX 64
+// The longest name of a client; a longer one is cut.
 #define GEAR_CLIENT_ID_MAX 127
 
 struct gear_shared {

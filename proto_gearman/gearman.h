@@ -5,6 +5,7 @@
 // The Gearman protocol, packets and administration by text, as a front-end of the broker.
 // PROTOCOL.md beside this file tells what is supported and where it differs from gearmand.
 
+#include "proto_common/contract.h"
 #include "proto_common/frontend.h"
 
 #include <stdbool.h>
@@ -19,13 +20,12 @@ struct gear_options {
     int64_t min_timeout;   // milliseconds: the least that CAN_DO_TIMEOUT means
     bool exceptions;       // to every client, whether it asked for them or not
     int on_timeout;        // enum gear_on_timeout
-    int on_fail;           // enum gear_on_fail
+    int on_fail;           // enum contract_on_fail
     char *handle_prefix;   // empty: H:<hostname>
 };
 
 // In the order of their words in the configuration.
 enum gear_on_timeout { GEAR_TIMEOUT_RETRIES, GEAR_TIMEOUT_FAILS };
-enum gear_on_fail { GEAR_FAIL_DROPS, GEAR_FAIL_BURIES };
 
 extern const struct frontend gearman_frontend;
 

@@ -5,6 +5,7 @@
 // Jobs over HTTP, as a front-end of the broker. PROTOCOL.md beside this file tells what a request
 // means, and where that differs from gearmand's HTTP plug-in.
 
+#include "proto_common/contract.h"
 #include "proto_common/frontend.h"
 
 #include <stdbool.h>
@@ -26,13 +27,12 @@ struct web_options {
     char *tokens;    // path of the file; empty: no tokens
     // Keys of the section [gearman], which hold for the jobs of both.
     int64_t job_retries;
-    int on_fail; // drop, bury
+    int on_fail; // enum contract_on_fail
     char *handle_prefix;
 };
 
 // In the order of their words in the configuration.
 enum web_status_codes { WEB_CODES_HONEST, WEB_CODES_GEARMAND };
-enum web_on_fail { WEB_FAIL_DROPS, WEB_FAIL_BURIES };
 
 extern const struct frontend http_frontend;
 

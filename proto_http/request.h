@@ -7,6 +7,7 @@
 
 #include "core/base/blob.h"
 #include "core/broker.h"
+#include "proto_common/contract.h"
 #include "proto_common/output.h"
 
 #include "proto_http/chunk.h"
@@ -16,8 +17,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define WEB_UNIQUE_MAX 64
 
 enum web_result {
     WEB_RESULT_GATHERS,
@@ -40,7 +39,7 @@ struct web_request {
     uint32_t ttr;  // seconds
     uint64_t wait; // seconds; 0: no limit
     uint8_t unique_len;
-    char unique[WEB_UNIQUE_MAX];
+    char unique[CONTRACT_UNIQUE_MAX];
 
     // While the body comes.
     struct blob_builder body;

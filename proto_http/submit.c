@@ -3,6 +3,7 @@
 
 #include "core/base/digits.h"
 #include "core/base/macros.h"
+#include "proto_common/contract.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/request.h"
@@ -12,8 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// A workload longer than this that was gathered becomes the job's body as it is.
-#define COPIED_MAX ((size_t)4096)
 #define WHY_MAX 96
 
 //
@@ -34,7 +33,7 @@ static bool read_unique(struct web_conn *conn, const struct web_fields *fields)
 {
     struct slice unique = fields->values[WEB_FIELD_UNIQUE];
 
-    if (unique.len > WEB_UNIQUE_MAX) {
+    if (unique.len > CONTRACT_UNIQUE_MAX) {
         return bad_field(conn, WEB_FIELD_UNIQUE, "is longer than 64 bytes");
     }
     if (unique.len > 0) {
@@ -150,42 +149,21 @@ bool web_submit_read(struct web_conn *conn, const struct web_fields *fields)
 // The job
 //
 
-static uint32_t attempts_of(int64_t retries)
-{
-    if (retries < 0) {
-        return 0;
-    }
-    return retries == 0 ? 1 : (uint32_t)retries;
-}
-
 static struct job_spec spec_of(const struct web_conn *conn, struct slice workload,
                                struct blob *blob)
 {
     const struct web_options *options = conn->shared->options;
     const struct web_request *request = conn->request;
-    struct slice unique = slice_of(request->unique, request->unique_len);
-    struct job_spec spec = {
-        .pri = request->pri,
-        .start_kind = request->start_kind,
-        .start = request->start,
-        .ttr_for = nsec_from_seconds(request->ttr),
-        .max_attempts = attempts_of(options->job_retries),
-        .on_fail = options->on_fail == WEB_FAIL_BURIES ? ON_FAIL_BURY : ON_FAIL_DROP,
-        .on_loss = ON_LOSS_BACK,
-        .durable = request->background,
-    };
+    struct job_spec spec = contract_begin(request->pri, request->background, options->job_retries,
+                                          (enum contract_on_fail)options->on_fail);
+    bool good;
 
-    if (slice_equal(unique, SLICE("-"))) {
-        spec.key_kind = KEY_CONTENT;
-    } else if (unique.len > 0) {
-        spec.key_kind = KEY_NAME;
-        spec.key = unique;
-    }
-    if (blob && workload.len > COPIED_MAX) {
-        spec.body_blob = blob;
-    } else {
-        spec.body = workload;
-    }
+    spec.start_kind = request->start_kind;
+    spec.start = request->start;
+    spec.ttr_for = nsec_from_seconds(request->ttr);
+    good = contract_set_unique(&spec, slice_of(request->unique, request->unique_len));
+    ENSURE(good); // its length was looked at with the head
+    contract_set_workload(&spec, workload, blob);
     return spec;
 }
 
@@ -206,17 +184,14 @@ void web_submit(struct web_conn *conn, struct slice workload, struct blob *blob)
     const struct web_target *target = &conn->request->target;
     struct job_spec spec = spec_of(conn, workload, blob);
     struct submission submission;
-    // The function is there until it is dropped, as one that a Gearman client submitted to.
     enum status status =
-        broker_submit_to(conn->shared->broker, slice_of(target->name, target->name_len), &spec,
-                         spec.durable ? NULL : conn->session, &submission);
+        contract_submit(conn->shared->broker, conn->wire, conn->session,
+                        slice_of(target->name, target->name_len), &spec, &submission);
 
     if (status != STATUS_OK) {
         refuse_submission(conn, status);
         return;
     }
-    // Whatever answers the request names the job.
-    wire_submitted(conn->wire, broker_position(conn->shared->broker));
     if (conn->request->background) {
         web_answer(
             conn,

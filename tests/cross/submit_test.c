@@ -200,7 +200,7 @@ static void a_kick_starts_the_attempts_anew(void **state)
     struct gear *t = *state;
 
     t->settings.job_retries = 2;
-    t->settings.on_fail = GEAR_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     begin(t, true);
     peer_free(t->m);
     assert_int_equal(gear_job(t, 1).attempts, 1);

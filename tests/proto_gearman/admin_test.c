@@ -214,7 +214,7 @@ static void a_function_is_not_dropped_while_anything_is_in_it(void **state)
 {
     struct gear *t = *state;
 
-    t->settings.on_fail = GEAR_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "", ""), RES(JOB_CREATED, "T:1"));
     types(t->c, "drop function f", IN_USE);
     gear_says(t->b, MANY(REQ(CAN_DO, "f"), REQ(GRAB_JOB)), RES(JOB_ASSIGN, "T:1", "f", ""));

@@ -327,7 +327,7 @@ static void a_buried_job_gives_its_unique_free(void **state)
 {
     struct gear *t = *state;
 
-    t->settings.on_fail = GEAR_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "u", "x"), RES(JOB_CREATED, H(1)));
     grab(t->c, H(1), "x");
     gear_says(t->c, REQ(WORK_FAIL, H(1)), NOTHING);

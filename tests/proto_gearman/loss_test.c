@@ -158,7 +158,7 @@ static void failed_background_jobs_may_be_kept(void **state)
 {
     struct gear *t = *state;
 
-    t->settings.on_fail = GEAR_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     gear_submits(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"));
     gear_submits(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"));
     take(t->b, "x");
@@ -172,7 +172,7 @@ static void a_background_job_out_of_attempts_may_be_kept(void **state)
 {
     struct gear *t = *state;
 
-    t->settings.on_fail = GEAR_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     t->settings.job_retries = 2;
     gear_submits(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"));
     lose(t, "x");
@@ -185,7 +185,7 @@ static void failed_foreground_jobs_are_not_kept(void **state)
 {
     struct gear *t = *state;
 
-    t->settings.on_fail = GEAR_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     gear_submits(t->a, REQ(SUBMIT_JOB, "f", "", "x"));
     take(t->b, "x");
     gear_says(t->b, REQ(WORK_FAIL, H(1)), NOTHING);
@@ -197,7 +197,7 @@ static void who_joined_a_job_that_is_kept_is_told_that_it_failed(void **state)
 {
     struct gear *t = *state;
 
-    t->settings.on_fail = GEAR_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     gear_says(t->a, REQ(OPTION_REQ, "exceptions"), RES(OPTION_RES, "exceptions"));
     gear_submits(t->b, REQ(SUBMIT_JOB_BG, "f", "u", "x"));
     gear_submits(t->a, REQ(SUBMIT_JOB, "f", "u", "x"));

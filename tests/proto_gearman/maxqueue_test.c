@@ -81,7 +81,7 @@ static void a_limit_counts_running_and_delayed_jobs_but_no_buried_ones(void **st
 {
     struct gear *t = *state;
 
-    t->settings.on_fail = GEAR_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "", ""), RES(JOB_CREATED, "T:1"));
     gear_says(t->a, REQ(SUBMIT_JOB_EPOCH, "f", "", "1700000060", ""), RES(JOB_CREATED, "T:2"));
     gear_says(t->b, MANY(REQ(CAN_DO, "f"), REQ(GRAB_JOB)), RES(JOB_ASSIGN, "T:1", "f", ""));

@@ -79,7 +79,7 @@ static void a_buried_job_is_known_by_its_handle_only(void **state)
 {
     struct gear *t = *state;
 
-    t->settings.on_fail = GEAR_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     gear_submits(t->a, REQ(SUBMIT_JOB_BG, "f", "u", "x"));
     gear_says(t->c, REQ(CAN_DO, "f"), NOTHING);
     gear_grabs(t->c, "f", "x");

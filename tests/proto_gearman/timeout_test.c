@@ -318,7 +318,7 @@ static void a_job_that_failed_by_time_may_be_kept(void **state)
     struct gear *t = *state;
 
     t->settings.on_timeout = GEAR_TIMEOUT_FAILS;
-    t->settings.on_fail = GEAR_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     gear_submits(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"));
     can_do(t->b, "f", "100");
     gear_grabs(t->b, "f", "x");

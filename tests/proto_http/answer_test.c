@@ -397,7 +397,7 @@ static void a_durable_job_that_fails_may_be_kept(void **state)
 {
     struct web *t = *state;
 
-    t->settings.on_fail = WEB_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     asks(t->b, POST("/f", UNIQUE BACKGROUND, "x"), 200);
     gear_says(t->w, REQ(WORK_FAIL, begin(t)), NOTHING);
     about_job(t->a, 500, "WORK_FAIL");

@@ -55,7 +55,7 @@ static void each_state_has_its_word(void **state)
 {
     struct web *t = *state;
 
-    t->settings.on_fail = WEB_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     asks(t->a, POST("/f", BACKGROUND "X-Gearman-Delay: 5\r\n", "x"), 200);
     state_is(t, PAGE "1", "delayed");
     rig_advance(t->rig, SECONDS(5));
@@ -197,7 +197,7 @@ static void a_buried_job_can_be_taken_back(void **state)
 {
     struct web *t = *state;
 
-    t->settings.on_fail = WEB_FAIL_BURIES;
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
     asks(t->a, POST("/f", BACKGROUND, "x"), 200);
     http_can_do(t->w, "f");
     gear_says(t->w, REQ(WORK_FAIL, grabs(t->w, "f", "x")), NOTHING);

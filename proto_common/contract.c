@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_common/contract.h"
+
+// A longer workload that lies in a blob becomes the job's body as it is; a shorter one is copied,
+// so that the job is one piece of memory.
+#define COPIED_MAX ((size_t)4096)
+
+static uint32_t attempts_of(int64_t job_retries)
+{
+    if (job_retries < 0) {
+        return 0;
+    }
+    return job_retries == 0 ? 1 : (uint32_t)job_retries;
+}
+
+struct job_spec contract_begin(uint32_t pri, bool background, int64_t job_retries,
+                               enum contract_on_fail on_fail)
+{
+    return (struct job_spec){
+        .pri = pri,
+        .max_attempts = attempts_of(job_retries),
+        .on_fail = on_fail == CONTRACT_FAIL_BURIES ? ON_FAIL_BURY : ON_FAIL_DROP,
+        .on_loss = ON_LOSS_BACK,
+        .durable = background,
+    };
+}
+
+bool contract_set_unique(struct job_spec *spec, struct slice unique)
+{
+    if (slice_equal(unique, SLICE("-"))) {
+        spec->key_kind = KEY_CONTENT;
+    } else if (unique.len > 0) {
+        spec->key_kind = KEY_NAME;
+        spec->key = unique;
+    }
+    return unique.len <= CONTRACT_UNIQUE_MAX;
+}
+
+void contract_set_workload(struct job_spec *spec, struct slice workload, struct blob *blob)
+{
+    if (blob && workload.len > COPIED_MAX) {
+        spec->body_blob = blob;
+    } else {
+        spec->body = workload;
+    }
+}
+
+enum status contract_submit(struct broker *broker, struct wire *wire, struct session *session,
+                            struct slice function, struct job_spec *spec,
+                            struct submission *submission)
+{
+    struct session *watcher = spec->durable ? NULL : session;
+    enum status status = broker_submit_to(broker, function, spec, watcher, submission);
+
+    if (status == STATUS_OK) {
+        wire_submitted(wire, broker_position(broker));
+    }
+    return status;
+}
