@@ -23,7 +23,7 @@
 #include "proto_common/frontend.h"
 #include "core/base/list.h"
 #include "core/base/tree.h"
-#include "server/kept.h"
+#include "server/input.h"
 #include "server/loop.h"
 
 #include <stdalign.h>

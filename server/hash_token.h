@@ -5,8 +5,8 @@
 // `tandemd hash-token`: for the file of http.tokens.
 
 #include "core/base/macros.h"
-#include "server/complaint.h"
-#include "server/fault.h"
+#include "server/process/reason.h"
+#include "server/process/exit_reason.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "server/inherited.h"
 
 #include "core/base/log.h"
-#include "server/frontends.h"
+#include "server/config/frontends.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 // nobody has named to the first one; any other name is an error.
 
 #include "core/base/macros.h"
-#include "server/complaint.h"
+#include "server/process/reason.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 
 #include "core/base/list.h"
 #include "core/base/macros.h"
-#include "server/complaint.h"
+#include "server/process/reason.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>

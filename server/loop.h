@@ -24,9 +24,10 @@
 // Nothing that happens here may wait for somebody: one stalled reader or one slow disk would stop
 // all clients. What calls of the system could, and why they do not:
 //
-//   log lines             a thread writes them, from a bounded backlog (log_writer.h); it closes
-//                         the files, too
-//   the service manager   is told without waiting, and later where it has no room (notify.h)
+//   log lines             a thread writes them, from a bounded backlog (log/log_writer.h); it also
+//                         closes the files
+//   the service manager   is told without waiting, and later where it has no room
+//                         (process/notify.h)
 //   the journal's files   a thread writes, syncs, makes, removes and closes them, and asks how much
 //                         room the disk has (journal/worker.h, file/io.h)
 //   SIGHUP                reads the configuration and the tokens, and opens the log file. Only

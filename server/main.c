@@ -2,11 +2,11 @@
 #include "core/base/log.h"
 #include "core/base/slab.h"
 #include "server/hash_token.h"
-#include "server/libevent_log.h"
-#include "server/options.h"
-#include "server/preflight.h"
+#include "server/log/libevent_log.h"
+#include "server/config/command_line.h"
+#include "server/config/preflight.h"
 #include "server/server.h"
-#include "server/signals.h"
+#include "server/process/signals.h"
 
 #include <fcntl.h>
 #include <malloc.h>

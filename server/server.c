@@ -2,11 +2,11 @@
 #include "server/server.h"
 
 #include "core/base/log.h"
-#include "server/capacity.h"
-#include "server/clock.h"
-#include "server/file_mode.h"
+#include "server/process/capacity.h"
+#include "server/process/clock.h"
+#include "server/config/file_mode.h"
 #include "server/inherited.h"
-#include "server/privilege.h"
+#include "server/process/privilege.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/socket.h"
 
-#include "server/place.h"
+#include "server/process/safe_path.h"
 
 #include <errno.h>
 #include <fcntl.h>

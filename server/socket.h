@@ -5,8 +5,8 @@
 // Making sockets that listen, and addresses as text.
 
 #include "core/base/macros.h"
-#include "server/address.h"
-#include "server/complaint.h"
+#include "server/config/address.h"
+#include "server/process/reason.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,9 @@
 #include "server/store.h"
 
 #include "core/base/log.h"
-#include "server/clock.h"
-#include "server/facts.h"
-#include "server/fsync.h"
+#include "server/process/clock.h"
+#include "server/process/facts.h"
+#include "server/config/fsync.h"
 
 #include <errno.h>
 #include <string.h>

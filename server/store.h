@@ -14,7 +14,7 @@
 #include "journal/file/io.h"
 #include "journal/journal.h"
 #include "server/loop.h"
-#include "server/settings.h"
+#include "server/config/settings.h"
 
 // What is asked of a journal beside its settings.
 struct store_wishes {

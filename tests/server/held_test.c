@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Output that waits for the store, and input that waits for it to catch up.
 #include "core/base/log.h"
-#include "server/clock.h"
+#include "server/process/clock.h"
 #include "tests/support/nth_alloc.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"

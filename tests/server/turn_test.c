@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The turn: whose turn it is, what time it is, and when there is something to do.
 #include "core/base/log.h"
-#include "server/clock.h"
+#include "server/process/clock.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 

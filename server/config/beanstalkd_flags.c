@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/config/beanstalkd_flags.h"
+
+#include "core/base/macros.h"
+#include "server/config/fsync.h"
+#include "server/config/settings.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// beanstalkd's own defaults and limits.
+#define DEFAULT_PORT "11300"
+#define DEFAULT_SYNC_MS 50
+static const uint64_t JOB_SIZE_MAX = UINT64_C(1) << 30;
+
+static const char NOTE_C[] = "-c is ignored, as by beanstalkd: the journal is always compacted";
+static const char NOTE_N[] = "-n is ignored, as by beanstalkd: the journal is always compacted";
+static const char NOTE_Z[] = "-z: the maximum job size was set to 1073741824, the largest there is";
+
+bool flags_know(int letter)
+{
+    return letter != ':' && letter > 0 && strchr(FLAGS_LETTERS "vh", letter) != NULL;
+}
+
+bool flags_listen(const struct flags *flags)
+{
+    return flags->host || flags->port;
+}
+
+static void flags_note(struct flags *flags, const char *note)
+{
+    for (size_t i = 0; i < flags->note_count; i++) {
+        if (flags->notes[i] == note) {
+            return;
+        }
+    }
+    ENSURE(flags->note_count < FLAGS_NOTES_MAX);
+    flags->notes[flags->note_count++] = note;
+}
+
+// Digits. What is too large for the type, and what is below zero, counts as the largest number:
+// that is what beanstalkd's own parser makes of it.
+static bool parse_count(int letter, const char *text, uint64_t *count, struct complaint *why)
+{
+    const char *digits = *text == '-' ? text + 1 : text;
+    bool huge = *text == '-';
+    uint64_t sum = 0;
+
+    if (*digits == '\0' || digits[strspn(digits, "0123456789")] != '\0') {
+        complaint_set(why, "-%c: `%s` is not a whole number", letter, text);
+        return false;
+    }
+    for (; *digits; digits++) {
+        huge = huge || __builtin_mul_overflow(sum, 10, &sum) ||
+               __builtin_add_overflow(sum, (uint64_t)(*digits - '0'), &sum);
+    }
+    *count = huge ? UINT64_MAX : sum;
+    return true;
+}
+
+static bool flags_limit(struct flags *flags, const char *value, struct complaint *why)
+{
+    if (!parse_count('z', value, &flags->max_job_size, why)) {
+        return false;
+    }
+    flags->limited = true;
+    if (flags->max_job_size > JOB_SIZE_MAX) {
+        flags->max_job_size = JOB_SIZE_MAX;
+        flags_note(flags, NOTE_Z);
+    }
+    return true;
+}
+
+static bool flags_period(struct flags *flags, const char *value, struct complaint *why)
+{
+    if (!parse_count('f', value, &flags->sync_ms, why)) {
+        return false;
+    }
+    if (flags->sync_ms > FSYNC_MOST_MS) {
+        flags->sync_ms = FSYNC_MOST_MS;
+    }
+    flags->timed = true;
+    flags->never = false;
+    return true;
+}
+
+// There, any size will do.
+static bool flags_segment(struct flags *flags, const char *value, struct complaint *why)
+{
+    uint64_t size;
+
+    if (!parse_count('s', value, &size, why)) {
+        return false;
+    }
+    size = size < SETTINGS_SEGMENT_LEAST ? SETTINGS_SEGMENT_LEAST : size;
+    flags->segment_size = size > SETTINGS_SEGMENT_MOST ? SETTINGS_SEGMENT_MOST : size;
+    flags->sized = true;
+    return true;
+}
+
+static bool flags_word(const char **word, int letter, const char *value, struct complaint *why)
+{
+    *word = value;
+    if (*value == '\0') {
+        complaint_set(why, "-%c: the value is empty", letter);
+        return false;
+    }
+    return true;
+}
+
+bool flags_take(struct flags *flags, int letter, const char *value, struct complaint *why)
+{
+    switch (letter) {
+    case 'l':
+        return flags_word(&flags->host, letter, value, why);
+    case 'p':
+        return flags_word(&flags->port, letter, value, why);
+    case 'u':
+        return flags_word(&flags->user, letter, value, why);
+    case 'b':
+        return flags_word(&flags->dir, letter, value, why);
+    case 'z':
+        return flags_limit(flags, value, why);
+    case 'f':
+        return flags_period(flags, value, why);
+    case 's':
+        return flags_segment(flags, value, why);
+    case 'F':
+        flags->timed = true;
+        flags->never = true;
+        return true;
+    case 'V':
+        flags->verbose = true;
+        return true;
+    case 'c':
+        flags_note(flags, NOTE_C);
+        return true;
+    case 'n':
+        flags_note(flags, NOTE_N);
+        return true;
+    default:
+        UNREACHABLE();
+    }
+}
+
+// A number or, as in beanstalkd, the name of a service.
+static bool find_port(const char *text, unsigned *port, struct complaint *why)
+{
+    const struct servent *service;
+    uint64_t number;
+
+    if (text[strspn(text, "0123456789")] == '\0') {
+        if (!parse_count('p', text, &number, why) || number > UINT16_MAX) {
+            complaint_set(why, "-p: `%s` is not between 0 and 65535", text);
+            return false;
+        }
+        *port = (unsigned)number;
+        return true;
+    }
+    service = getservbyname(text, "tcp");
+    if (!service) {
+        complaint_set(why, "-p: `%s` is neither a port nor the name of a service", text);
+        return false;
+    }
+    *port = ntohs((uint16_t)service->s_port);
+    return true;
+}
+
+__attribute__((format(printf, 3, 4))) static bool add_setting(char **settings, size_t *count,
+                                                              const char *format, ...)
+{
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0 || !(settings[*count] = malloc((size_t)len + 1))) {
+        return false;
+    }
+    va_start(args, format);
+    (void)vsnprintf(settings[*count], (size_t)len + 1, format, args);
+    va_end(args);
+    ++*count;
+    return true;
+}
+
+// -l and -p together are one key of ours. beanstalkd takes :: for every address, IPv4 as well.
+static enum fault add_listen(const struct flags *flags, char **settings, size_t *count,
+                             struct complaint *why)
+{
+    const char *host = flags->host ? flags->host : "0.0.0.0";
+    unsigned port;
+    bool good;
+
+    if (host[strcspn(host, " \t,")] != '\0') {
+        complaint_set(why, "-l: `%s` is not an address", host);
+        return FAULT_ADDRESS;
+    }
+    if (strncmp(host, "unix:", 5) == 0) {
+        good = add_setting(settings, count, "beanstalk.listen=%s", host);
+    } else if (!find_port(flags->port ? flags->port : DEFAULT_PORT, &port, why)) {
+        return FAULT_ADDRESS;
+    } else if (strcmp(host, "::") == 0) {
+        good = add_setting(settings, count, "beanstalk.listen=*:%u", port);
+    } else {
+        bool v6 = strchr(host, ':') != NULL;
+
+        good = add_setting(settings, count,
+                           v6 ? "beanstalk.listen=[%s]:%u" : "beanstalk.listen=%s:%u", host, port);
+    }
+    if (!good) {
+        complaint_set(why, "out of memory");
+    }
+    return good ? FAULT_NONE : FAULT_OTHER;
+}
+
+// With a journal and no word on syncing, it is as in beanstalkd.
+static bool add_journal(const struct flags *flags, char **settings, size_t *count)
+{
+    if (flags->dir && !add_setting(settings, count, "journal.dir=%s", flags->dir)) {
+        return false;
+    }
+    if (flags->sized &&
+        !add_setting(settings, count, "journal.segment_size=%" PRIu64, flags->segment_size)) {
+        return false;
+    }
+    if (flags->timed && flags->never) {
+        return add_setting(settings, count, "journal.fsync=never");
+    }
+    if (flags->timed && flags->sync_ms == 0) {
+        return add_setting(settings, count, "journal.fsync=always");
+    }
+    if (flags->timed || flags->dir) {
+        return add_setting(settings, count, "journal.fsync=%" PRIu64,
+                           flags->timed ? flags->sync_ms : DEFAULT_SYNC_MS);
+    }
+    return true;
+}
+
+enum fault flags_settings(const struct flags *flags, char *settings[FLAGS_SETTINGS_MAX],
+                          size_t *count, struct complaint *why)
+{
+    enum fault fault = FAULT_NONE;
+
+    *count = 0;
+    if (flags_listen(flags)) {
+        fault = add_listen(flags, settings, count, why);
+    }
+    if (fault != FAULT_NONE) {
+        return fault;
+    }
+    if ((flags->user && !add_setting(settings, count, "server.user=%s", flags->user)) ||
+        (flags->verbose && !add_setting(settings, count, "server.log_level=debug")) ||
+        (flags->limited &&
+         !add_setting(settings, count, "beanstalk.max_job_size=%" PRIu64, flags->max_job_size)) ||
+        !add_journal(flags, settings, count)) {
+        complaint_set(why, "out of memory");
+        return FAULT_OTHER;
+    }
+    return FAULT_NONE;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_CONFIG_CONFIG_H
+#define TANDEM_SERVER_CONFIG_CONFIG_H
+
+// The configuration file and --set, over tables of options. Several tables may share a section: a
+// front-end's section has the keys that the server gives to each and the front-end's own.
+//
+// A failure names its place (file and line, or the --set) and the reason. Values that were read
+// before it stay set: the caller throws the whole set away.
+
+#include "core/base/macros.h"
+#include "proto_common/option.h"
+#include "server/process/reason.h"
+
+#include <stdio.h>
+
+struct config_table {
+    const char *section;
+    const struct option *options; // ends with a NULL name
+    void *values;                 // the struct that the options describe, zeroed at first
+    // A further check of a value before it is set, NULL for none.
+    bool (*check)(const struct option *option, const char *text, struct complaint *why);
+};
+
+struct config {
+    struct config_table *tables;
+    size_t count;
+};
+
+// Sets every key to its default. False without memory.
+bool config_preset(const struct config *config, struct complaint *why) MUST_USE;
+
+// Reads the file. `waits`: it may be a pipe whose writer is waited for; otherwise only a regular
+// file will do.
+bool config_load(const struct config *config, const char *path, bool waits,
+                 struct complaint *why) MUST_USE;
+
+// Does what `section.key=value` says.
+bool config_assign(const struct config *config, const char *assignment,
+                   struct complaint *why) MUST_USE;
+
+// Writes all settings in the file's own format.
+void config_print(const struct config *config, FILE *file);
+
+// Takes over from `fresh`, which has the same tables with values of their own, what can change
+// while the broker runs. Says in the log what did change, and what would need a restart.
+void config_adopt(const struct config *config, const struct config *fresh);
+
+// Frees what the values own.
+void config_clear(const struct config *config);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/config/setting.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *setting_field(const struct option *option, void *values)
+{
+    return (char *)values + option->offset;
+}
+
+static const void *setting_field_const(const struct option *option, const void *values)
+{
+    return (const char *)values + option->offset;
+}
+
+// Digits with an optional sign, nothing else; the end of them in `*end`.
+static bool parse_int64(const char *text, int64_t *value, const char **end)
+{
+    const char *digits = *text == '-' ? text + 1 : text;
+    int64_t sum = 0;
+
+    if (*digits < '0' || *digits > '9') {
+        return false;
+    }
+    for (; *digits >= '0' && *digits <= '9'; digits++) {
+        if (__builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_add_overflow(sum, *digits - '0', &sum)) {
+            return false;
+        }
+    }
+    *value = *text == '-' ? -sum : sum;
+    *end = digits;
+    return true;
+}
+
+static int unit_shift(char unit)
+{
+    switch (unit) {
+    case 'k':
+    case 'K':
+        return 10;
+    case 'm':
+    case 'M':
+        return 20;
+    case 'g':
+    case 'G':
+        return 30;
+    default:
+        return 0;
+    }
+}
+
+static bool parse_in_range(const struct option *option, const char *text, int64_t *value,
+                           struct complaint *why)
+{
+    const char *end;
+    bool good = parse_int64(text, value, &end);
+
+    if (good && option->kind == OPTION_SIZE) {
+        int shift = unit_shift(*end);
+
+        end += shift ? 1 : 0;
+        good = !__builtin_mul_overflow(*value, INT64_C(1) << shift, value);
+    }
+    if (!good || *end != '\0') {
+        complaint_set(why, "`%s` is not %s", text,
+                      option->kind == OPTION_SIZE ? "a size (a number, with k, M or G where wanted)"
+                                                  : "a whole number");
+        return false;
+    }
+    if (*value < option->min || *value > option->max) {
+        complaint_set(why, "`%s` is not between %" PRId64 " and %" PRId64, text, option->min,
+                      option->max);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_bool(const char *text, bool *value, struct complaint *why)
+{
+    *value = strcmp(text, "true") == 0;
+    if (!*value && strcmp(text, "false") != 0) {
+        complaint_set(why, "`%s` is neither `true` nor `false`", text);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_text(const char *text, char **value, struct complaint *why)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+
+    if (!copy) {
+        complaint_set(why, "out of memory");
+        return false;
+    }
+    memcpy(copy, text, size);
+    free(*value);
+    *value = copy;
+    return true;
+}
+
+// The word at place `index` of the list, its length in `*len`; NULL behind the last.
+static const char *choice_at(const char *choices, int index, size_t *len)
+{
+    for (; index > 0 && choices; index--) {
+        choices = strchr(choices, '|');
+        choices = choices ? choices + 1 : NULL;
+    }
+    *len = choices ? strcspn(choices, "|") : 0;
+    return choices;
+}
+
+static bool parse_choice(const struct option *option, const char *text, int *value,
+                         struct complaint *why)
+{
+    const char *word;
+    size_t len;
+
+    for (int i = 0; (word = choice_at(option->choices, i, &len)); i++) {
+        if (strlen(text) == len && memcmp(word, text, len) == 0) {
+            *value = i;
+            return true;
+        }
+    }
+    complaint_set(why, "`%s` is not one of %s", text, option->choices);
+    return false;
+}
+
+bool setting_parse(const struct option *option, void *values, const char *text,
+                   struct complaint *why)
+{
+    void *field = setting_field(option, values);
+    int64_t number = 0;
+    bool flag;
+
+    switch (option->kind) {
+    case OPTION_SIZE:
+        if (!parse_in_range(option, text, &number, why)) {
+            return false;
+        }
+        *(uint64_t *)field = (uint64_t)number;
+        return true;
+    case OPTION_NUMBER:
+        if (!parse_in_range(option, text, &number, why)) {
+            return false;
+        }
+        *(int64_t *)field = number;
+        return true;
+    case OPTION_BOOL:
+        if (!parse_bool(text, &flag, why)) {
+            return false;
+        }
+        *(bool *)field = flag;
+        return true;
+    case OPTION_TEXT:
+        return parse_text(text, field, why);
+    case OPTION_CHOICE:
+        return parse_choice(option, text, field, why);
+    }
+    UNREACHABLE();
+}
+
+// In the largest unit that leaves no fraction.
+static void print_size(uint64_t size, FILE *file)
+{
+    static const char units[] = {'\0', 'k', 'M', 'G'};
+    size_t unit = 0;
+
+    while (size && size % 1024 == 0 && unit + 1 < sizeof units) {
+        size /= 1024;
+        unit++;
+    }
+    (void)fprintf(file, "%" PRIu64, size);
+    if (unit) {
+        (void)fputc(units[unit], file);
+    }
+}
+
+void setting_print(const struct option *option, const void *values, FILE *file)
+{
+    const void *field = setting_field_const(option, values);
+    const char *word;
+    size_t len;
+
+    switch (option->kind) {
+    case OPTION_SIZE:
+        print_size(*(const uint64_t *)field, file);
+        return;
+    case OPTION_NUMBER:
+        (void)fprintf(file, "%" PRId64, *(const int64_t *)field);
+        return;
+    case OPTION_BOOL:
+        (void)fputs(*(const bool *)field ? "true" : "false", file);
+        return;
+    case OPTION_TEXT:
+        (void)fputs(*(char *const *)field, file);
+        return;
+    case OPTION_CHOICE:
+        word = choice_at(option->choices, *(const int *)field, &len);
+        ENSURE(word);
+        (void)fwrite(word, 1, len, file);
+        return;
+    }
+    UNREACHABLE();
+}
+
+void setting_text(const struct option *option, const void *values, char *text, size_t room)
+{
+    FILE *file = fmemopen(text, room, "w");
+
+    text[0] = '\0';
+    if (file) {
+        setting_print(option, values, file);
+        (void)fclose(file);
+        text[room - 1] = '\0';
+    }
+}
+
+static size_t setting_size(const struct option *option)
+{
+    switch (option->kind) {
+    case OPTION_SIZE:
+        return sizeof(uint64_t);
+    case OPTION_NUMBER:
+        return sizeof(int64_t);
+    case OPTION_BOOL:
+        return sizeof(bool);
+    case OPTION_TEXT:
+        return sizeof(char *);
+    case OPTION_CHOICE:
+        return sizeof(int);
+    }
+    UNREACHABLE();
+}
+
+bool setting_equal(const struct option *option, const void *a, const void *b)
+{
+    const void *left = setting_field_const(option, a);
+    const void *right = setting_field_const(option, b);
+
+    if (option->kind == OPTION_TEXT) {
+        return strcmp(*(char *const *)left, *(char *const *)right) == 0;
+    }
+    return memcmp(left, right, setting_size(option)) == 0;
+}
+
+void setting_swap(const struct option *option, void *a, void *b)
+{
+    char spare[sizeof(uint64_t)];
+    size_t size = setting_size(option);
+
+    ENSURE(size <= sizeof spare);
+    memcpy(spare, setting_field(option, a), size);
+    memcpy(setting_field(option, a), setting_field(option, b), size);
+    memcpy(setting_field(option, b), spare, size);
+}
+
+void setting_clear(const struct option *option, void *values)
+{
+    if (option->kind == OPTION_TEXT) {
+        char **text = setting_field(option, values);
+
+        free(*text);
+        *text = NULL;
+    }
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/config/settings.h"
+
+#include "server/config/address.h"
+#include "server/config/file_mode.h"
+#include "server/config/fsync.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+// More than any machine has.
+#define CONNECTIONS_MAX 1000000000
+#define WRITE_TIMEOUT_MAX 86400
+#define SLOW_TURN_MAX 3600000
+#define FAIL_TIMEOUT_MAX 86400
+#define PENDING_LEAST (INT64_C(1) << 20)
+#define PENDING_MOST (INT64_C(64) << 30)
+
+static const struct option server_options[] = {
+    {.name = "user",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, user),
+     .preset = "",
+     .effect = "The user to become once everything is open; empty for staying who started it."},
+    {.name = "pid_file",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, pid_file),
+     .preset = "",
+     .effect = "Where the number of the process is kept while it runs; empty for nowhere."},
+    {.name = "socket_mode",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, socket_mode),
+     .preset = "",
+     .effect = "The mode of unix sockets, in octal digits; empty for what the umask leaves."},
+    {.name = "max_connections",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct server_settings, max_connections),
+     .preset = "0",
+     .max = CONNECTIONS_MAX,
+     .live = true,
+     .effect = "Connections at a time; 0 for as many as there are descriptors."},
+    {.name = "write_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct server_settings, write_timeout),
+     .preset = "60",
+     .max = WRITE_TIMEOUT_MAX,
+     .live = true,
+     .effect = "Seconds after which a client that takes none of its output is dropped; 0: never."},
+    {.name = "slow_turn",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct server_settings, slow_turn),
+     .preset = "0",
+     .max = SLOW_TURN_MAX,
+     .live = true,
+     .effect = "Milliseconds of processor time above which a turn of the loop is logged; 0: none."},
+    {.name = "log_level",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct server_settings, log_level),
+     .preset = "info",
+     .choices = "error|warn|info|debug",
+     .live = true,
+     .effect = "The most talkative kind of line that is logged."},
+    {.name = "log_format",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct server_settings, log_format),
+     .preset = "text",
+     .choices = "text|json",
+     .live = true,
+     .effect = "How a line of the log looks."},
+    {.name = "log_file",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, log_file),
+     .preset = "",
+     .live = true,
+     .effect = "Where the log goes; empty for standard error. Opened anew on SIGHUP."},
+    {.name = NULL},
+};
+
+static const struct option journal_options[] = {
+    {.name = "dir",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct store_settings, dir),
+     .preset = "",
+     .effect = "The directory of the journal; empty for none: jobs are in memory only."},
+    {.name = "fsync",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct store_settings, fsync),
+     .preset = "always",
+     .effect = "When what is written is synced: always, every so many milliseconds, or never."},
+    {.name = "segment_size",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct store_settings, segment_size),
+     .preset = "64M",
+     .min = SETTINGS_SEGMENT_LEAST,
+     .max = SETTINGS_SEGMENT_MOST,
+     .effect = "The size of a file; a larger job has a file of its own."},
+    {.name = "max_pending",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct store_settings, max_pending),
+     .preset = "64M",
+     .min = PENDING_LEAST,
+     .max = PENDING_MOST,
+     .effect = "How much may wait for the disk before clients that submit are not read."},
+    {.name = "fail_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct store_settings, fail_timeout),
+     .preset = "5",
+     .min = 1,
+     .max = FAIL_TIMEOUT_MAX,
+     .effect = "Seconds without success on the disk after which those who wait are given up."},
+    {.name = NULL},
+};
+
+static bool check_server(const struct option *option, const char *text, struct complaint *why)
+{
+    mode_t unused;
+
+    return strcmp(option->name, "socket_mode") != 0 || *text == '\0' ||
+           file_mode_parse(text, &unused, why);
+}
+
+static bool check_journal(const struct option *option, const char *text, struct complaint *why)
+{
+    nsec_t unused;
+
+    return strcmp(option->name, "fsync") != 0 || fsync_parse(text, &unused, why);
+}
+
+static bool check_addresses(const struct option *option, const char *text, struct complaint *why)
+{
+    (void)option;
+    return address_list_check(text, why);
+}
+
+static void settings_add(struct settings *settings, const struct config_table *table)
+{
+    settings->tables[settings->config.count++] = *table;
+}
+
+// Where a front-end listens unless it is told.
+static const char *default_listen(const struct frontend *frontend, bool beanstalk_only)
+{
+    return beanstalk_only && strcmp(frontend->name, "beanstalk") != 0 ? "" : frontend->listen;
+}
+
+// The tables of one front-end.
+static void settings_add_frontend(struct settings *settings, size_t index, bool beanstalk_only)
+{
+    const struct frontend *frontend = frontends[index];
+    struct protocol_settings *protocol = &settings->protocols[index];
+    struct option *listen = settings->listen_options[index];
+
+    listen[0] = (struct option){
+        .name = "listen",
+        .kind = OPTION_TEXT,
+        .offset = offsetof(struct protocol_settings, listen),
+        .preset = default_listen(frontend, beanstalk_only),
+        .effect = "Addresses to accept connections at; empty for none.",
+    };
+    settings_add(settings, &(struct config_table){.section = frontend->name,
+                                                  .options = listen,
+                                                  .values = protocol,
+                                                  .check = check_addresses});
+    if (frontend->options) {
+        settings_add(settings, &(struct config_table){.section = frontend->name,
+                                                      .options = frontend->options,
+                                                      .values = protocol->options});
+    }
+}
+
+// What the options of a front-end take, so that those of the next are aligned for anything.
+static size_t options_room(const struct frontend *frontend)
+{
+    size_t unit = alignof(max_align_t);
+
+    return (frontend->options_size + unit - 1) / unit * unit;
+}
+
+// Makes room for what the tables describe, and lists them; false without memory.
+static bool settings_describe(struct settings *settings, bool beanstalk_only)
+{
+    size_t room = 1;
+
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        room += options_room(frontends[i]);
+    }
+    settings->options = calloc(1, room);
+    if (!settings->options) {
+        return false;
+    }
+    settings->config.tables = settings->tables;
+    settings_add(settings, &(struct config_table){.section = "server",
+                                                  .options = server_options,
+                                                  .values = &settings->server,
+                                                  .check = check_server});
+    settings_add(settings, &(struct config_table){.section = "journal",
+                                                  .options = journal_options,
+                                                  .values = &settings->journal,
+                                                  .check = check_journal});
+    room = 0;
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        settings->protocols[i].options = settings->options + room;
+        settings_add_frontend(settings, i, beanstalk_only);
+        room += options_room(frontends[i]);
+    }
+    return true;
+}
+
+bool settings_check(const struct settings *settings, struct complaint *why)
+{
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        struct frontend_reason reason = {""};
+
+        if (frontends[i]->check && !frontends[i]->check(settings->protocols[i].options, &reason)) {
+            complaint_set(why, "[%s] %s", frontends[i]->name, reason.text);
+            return false;
+        }
+    }
+    return true;
+}
+
+struct settings *settings_load(const struct settings_source *source, struct complaint *why)
+{
+    struct settings *settings = calloc(1, sizeof *settings);
+
+    if (!settings || !settings_describe(settings, source->beanstalk_only)) {
+        complaint_set(why, "out of memory");
+        goto failed;
+    }
+    if (!config_preset(&settings->config, why) ||
+        (source->path && !config_load(&settings->config, source->path, !source->again, why))) {
+        goto failed;
+    }
+    for (size_t i = 0; i < source->set_count; i++) {
+        if (!config_assign(&settings->config, source->sets[i], why)) {
+            goto failed;
+        }
+    }
+    if (!settings_check(settings, why)) {
+        goto failed;
+    }
+    return settings;
+
+failed:
+    settings_free(settings);
+    return NULL;
+}
+
+void settings_free(struct settings *settings)
+{
+    if (!settings) {
+        return;
+    }
+    config_clear(&settings->config);
+    free(settings->options);
+    free(settings);
+}

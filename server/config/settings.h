@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_CONFIG_SETTINGS_H
+#define TANDEM_SERVER_CONFIG_SETTINGS_H
+
+// All settings of the process: the [server] and the [journal] section, and for each front-end its
+// `listen` key and the options that it brought. Read once at start, and on each reload into a
+// second set of which the first takes over what is live.
+
+#include "server/config/config.h"
+#include "server/config/frontends.h"
+
+struct server_settings {
+    char *user;              // to become; empty: nobody else
+    char *pid_file;          // empty: none
+    char *socket_mode;       // of unix sockets, for file_mode_parse; empty: as the umask says
+    int64_t max_connections; // 0: as many as there are descriptors
+    int64_t write_timeout;   // seconds; 0: a client may leave its output unread for ever
+    int64_t slow_turn;       // milliseconds of processor time; 0: no turn is slow
+    int log_level;           // enum log_level
+    int log_format;          // enum log_format
+    char *log_file;          // empty: stderr
+};
+
+// The least and the most that segment_size takes.
+#define SETTINGS_SEGMENT_LEAST 4096
+#define SETTINGS_SEGMENT_MOST (INT64_C(16) << 30)
+
+struct store_settings {
+    char *dir;             // of the journal; empty: jobs are in memory only
+    char *fsync;           // for fsync_parse
+    uint64_t segment_size; // bytes of a file
+    uint64_t max_pending;  // bytes that may wait for the disk before submitters wait, too
+    int64_t fail_timeout;  // seconds
+};
+
+struct protocol_settings {
+    char *listen;
+    void *options; // the front-end's own struct
+};
+
+struct settings {
+    struct server_settings server;
+    struct store_settings journal;
+    struct protocol_settings protocols[FRONTENDS]; // in the order of `frontends`
+    struct config config;                          // the tables that describe all of it
+    struct config_table tables[2 + 2 * FRONTENDS]; /* private */
+    char *options;                                 /* private: all front-ends' structs */
+    struct option listen_options[FRONTENDS][2];    /* private: a key and the end */
+};
+
+// Where settings come from.
+struct settings_source {
+    const char *path;        // of the file, NULL for none
+    const char *const *sets; // what --set said, in order
+    size_t set_count;
+    bool beanstalk_only; // no other protocol listens by default
+    bool again;          // clients are being served: nothing is waited for
+};
+
+// Defaults, then the file, then --set. NULL with the reason in `why`, too, where a front-end cannot
+// begin with what results.
+struct settings *settings_load(const struct settings_source *source,
+                               struct complaint *why) MUST_USE;
+
+// Whether every front-end can begin with its options, such as to read the files that they name.
+// False with the reason in `why`.
+bool settings_check(const struct settings *settings, struct complaint *why) MUST_USE;
+
+// NULL is allowed.
+void settings_free(struct settings *settings);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_LOG_LOG_OUTPUT_H
+#define TANDEM_SERVER_LOG_LOG_OUTPUT_H
+
+// Where log lines go: standard error or a file, as text or as JSON. A line is one write, so that
+// lines of several processes in one file do not mix. A thread writes them (log_writer.h): lines
+// that it cannot write, and those that it has no room for, are counted, and a line tells how many.
+
+#include "core/base/macros.h"
+#include "server/process/reason.h"
+
+#include "core/base/log.h"
+#include "server/log/log_writer.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct log_output {
+    struct log_writer *writer; /* private: NULL before the first opening */
+    int fd;                    /* private: the writer's */
+    bool made;                 /* private: the file was not there before */
+    enum log_format format;    /* private */
+};
+
+// Nothing is open yet, and lines are lost.
+void log_output_init(struct log_output *output);
+
+// Changes over to the file (appending; an empty path is standard error), format and level, opening
+// the file anew even if it is the same: it may have been moved away. False with the reason in `why`
+// where it cannot be opened, or is not what safe_path.h allows: lines go on to where they went.
+// Lines less urgent than `level` are dropped.
+bool log_output_open(struct log_output *output, const char *path, enum log_format format,
+                     enum log_level level, struct complaint *why) MUST_USE;
+
+// Gives a log file that we have just made to that user, who is to open it anew later. One that was
+// there before is not given: who put it there, and how it came to be ours, is not known.
+void log_output_give(const struct log_output *output, uid_t uid, gid_t gid);
+
+// Takes the sink away and closes the file. Waits until the lines are written, but not for long.
+void log_output_close(struct log_output *output);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+// pthread_setname_np is a GNU function.
+#define _GNU_SOURCE
+#include "server/log/log_writer.h"
+
+#include "server/process/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// How long lines may take to be written when the process ends.
+enum { PATIENCE_SECONDS = 2 };
+
+// Each line in the backlog stands behind its length.
+typedef uint16_t line_len;
+
+_Static_assert(LOG_LINE_MAX <= UINT16_MAX, "a length has room for any line");
+
+struct log_writer {
+    pthread_t thread;
+    pthread_mutex_t mutex;  // of all that follows
+    pthread_cond_t wanted;  // there is something to do
+    pthread_cond_t written; // nothing is left to do
+    int fd;
+    int next_fd;      // what to change to; -1: nothing
+    size_t change_at; // where in the backlog
+    enum log_format format;
+    bool busy; // the thread writes
+    bool closing;
+    uint64_t dropped; // lines, behind those that wait
+    uint64_t failed;  // lines that could not be written; told with the next line
+    size_t first;     // positions in the backlog, which count on; 0 where it is empty
+    size_t last;
+    char bytes[LOG_BACKLOG];
+};
+
+size_t log_line_of(const struct log_event *event, enum log_format format, char line[LOG_LINE_MAX])
+{
+    size_t len = format == LOG_FORMAT_JSON ? log_line_json(event, line) : 0;
+
+    return len ? len : log_line_text(event, line);
+}
+
+static size_t dropped_line(uint64_t dropped, enum log_format format, char line[LOG_LINE_MAX])
+{
+    const struct log_field count = log_number("lines", (int64_t)dropped);
+    const struct log_event event = {.wall_at = clock_now().wall,
+                                    .level = LOG_LEVEL_WARN,
+                                    .name = "log_lines_dropped",
+                                    .fields = &count,
+                                    .count = 1};
+
+    return log_line_of(&event, format, line);
+}
+
+static void backlog_add(struct log_writer *writer, const void *bytes, size_t len)
+{
+    size_t at = writer->last % LOG_BACKLOG;
+    size_t whole = len < LOG_BACKLOG - at ? len : LOG_BACKLOG - at;
+
+    memcpy(writer->bytes + at, bytes, whole);
+    memcpy(writer->bytes, (const char *)bytes + whole, len - whole);
+    writer->last += len;
+}
+
+static void backlog_take(struct log_writer *writer, void *bytes, size_t len)
+{
+    size_t at = writer->first % LOG_BACKLOG;
+    size_t whole = len < LOG_BACKLOG - at ? len : LOG_BACKLOG - at;
+
+    memcpy(bytes, writer->bytes + at, whole);
+    memcpy((char *)bytes + whole, writer->bytes, len - whole);
+    writer->first += len;
+}
+
+static bool backlog_put(struct log_writer *writer, const char *line, size_t len)
+{
+    line_len head = (line_len)len;
+
+    if (writer->last - writer->first + sizeof head + len > LOG_BACKLOG) {
+        return false;
+    }
+    backlog_add(writer, &head, sizeof head);
+    backlog_add(writer, line, len);
+    return true;
+}
+
+// The next line; begins again at the first bytes where it was the last one, so that a backlog that
+// is short stays in little memory.
+static size_t backlog_next(struct log_writer *writer, char line[LOG_LINE_MAX])
+{
+    line_len len;
+
+    backlog_take(writer, &len, sizeof len);
+    backlog_take(writer, line, len);
+    if (writer->first == writer->last && writer->next_fd < 0) {
+        writer->first = 0;
+        writer->last = 0;
+    }
+    return len;
+}
+
+// False where it cannot be written.
+static bool write_line(int fd, const char *line, size_t len)
+{
+    size_t sent = 0;
+
+    while (sent < len) {
+        ssize_t n = write(fd, line + sent, len - sent);
+
+        if (n >= 0) {
+            sent += (size_t)n;
+        } else if (errno == EAGAIN) {
+            struct pollfd waiting = {.fd = fd, .events = POLLOUT};
+
+            (void)poll(&waiting, 1, -1);
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void close_file(int fd)
+{
+    if (fd != STDERR_FILENO) {
+        (void)close(fd);
+    }
+}
+
+// Writes a line that stands for so many, without the lock.
+static void writer_write(struct log_writer *writer, const char *line, size_t len, uint64_t stands)
+{
+    int fd = writer->fd;
+    bool good;
+
+    writer->busy = true;
+    (void)pthread_mutex_unlock(&writer->mutex);
+    good = write_line(fd, line, len);
+    (void)pthread_mutex_lock(&writer->mutex);
+    writer->busy = false;
+    writer->failed += good ? 0 : stands;
+}
+
+static void writer_change_over(struct log_writer *writer)
+{
+    int former = writer->fd;
+
+    writer->fd = writer->next_fd;
+    writer->next_fd = -1;
+    writer->busy = true;
+    (void)pthread_mutex_unlock(&writer->mutex);
+    close_file(former);
+    (void)pthread_mutex_lock(&writer->mutex);
+    writer->busy = false;
+}
+
+// One thing that is to be done; false where there is none.
+static bool writer_step(struct log_writer *writer)
+{
+    char line[LOG_LINE_MAX];
+    uint64_t dropped = writer->dropped;
+
+    if (writer->next_fd >= 0 && writer->first >= writer->change_at) {
+        writer_change_over(writer);
+    } else if (writer->first != writer->last) {
+        size_t len = backlog_next(writer, line);
+
+        writer_write(writer, line, len, 1);
+    } else if (dropped > 0) {
+        writer->dropped = 0;
+        writer_write(writer, line, dropped_line(dropped, writer->format, line), dropped);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void *writer_run(void *context)
+{
+    struct log_writer *writer = context;
+
+    (void)pthread_mutex_lock(&writer->mutex);
+    for (;;) {
+        while (writer_step(writer)) {
+        }
+        (void)pthread_cond_broadcast(&writer->written);
+        if (writer->closing) {
+            break;
+        }
+        (void)pthread_cond_wait(&writer->wanted, &writer->mutex);
+    }
+    (void)pthread_mutex_unlock(&writer->mutex);
+    return NULL;
+}
+
+static bool writer_start(struct log_writer *writer)
+{
+    sigset_t all;
+    sigset_t before;
+    int error;
+
+    // Signals are the loop's.
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&writer->thread, NULL, writer_run, writer);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        (void)pthread_setname_np(writer->thread, "tandem-log");
+    }
+    return error == 0;
+}
+
+// Waits are timed by a clock that nobody sets.
+static void cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(cond, &attr);
+    (void)pthread_condattr_destroy(&attr);
+}
+
+static void writer_destroy(struct log_writer *writer)
+{
+    (void)pthread_cond_destroy(&writer->written);
+    (void)pthread_cond_destroy(&writer->wanted);
+    (void)pthread_mutex_destroy(&writer->mutex);
+    free(writer);
+}
+
+struct log_writer *log_writer_new(int fd, enum log_format format)
+{
+    struct log_writer *writer = calloc(1, sizeof *writer);
+
+    if (!writer) {
+        return NULL;
+    }
+    writer->fd = fd;
+    writer->next_fd = -1;
+    writer->format = format;
+    (void)pthread_mutex_init(&writer->mutex, NULL);
+    cond_init(&writer->wanted);
+    cond_init(&writer->written);
+    if (!writer_start(writer)) {
+        writer_destroy(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+// A line that tells of those that were dropped comes in their place, once there is some ease: else
+// many such lines would take the room that others need.
+static bool writer_tell_dropped(struct log_writer *writer)
+{
+    uint64_t dropped = writer->dropped + writer->failed;
+    char line[LOG_LINE_MAX];
+
+    if (dropped == 0) {
+        return true;
+    }
+    if (writer->last - writer->first > LOG_BACKLOG / 2 ||
+        !backlog_put(writer, line, dropped_line(dropped, writer->format, line))) {
+        return false;
+    }
+    writer->dropped = 0;
+    writer->failed = 0;
+    return true;
+}
+
+void log_writer_put(struct log_writer *writer, const char *line, size_t len)
+{
+    ENSURE(len > 0 && len <= LOG_LINE_MAX);
+    (void)pthread_mutex_lock(&writer->mutex);
+    if (!writer_tell_dropped(writer) || !backlog_put(writer, line, len)) {
+        writer->dropped++;
+    }
+    (void)pthread_cond_signal(&writer->wanted);
+    (void)pthread_mutex_unlock(&writer->mutex);
+}
+
+void log_writer_change(struct log_writer *writer, int fd, enum log_format format)
+{
+    (void)pthread_mutex_lock(&writer->mutex);
+    if (writer->next_fd >= 0) {
+        // It has not come to that yet: what waits for it goes to the new one.
+        close_file(writer->next_fd);
+    } else {
+        writer->change_at = writer->last;
+    }
+    writer->next_fd = fd;
+    writer->format = format;
+    (void)pthread_cond_signal(&writer->wanted);
+    (void)pthread_mutex_unlock(&writer->mutex);
+}
+
+static bool writer_is_idle(const struct log_writer *writer)
+{
+    return !writer->busy && writer->first == writer->last && writer->dropped == 0;
+}
+
+// With the lock; gives up when the patience is over.
+static bool writer_await(struct log_writer *writer, bool (*done)(const struct log_writer *writer))
+{
+    struct timespec until;
+    int error = 0;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += PATIENCE_SECONDS;
+    while (!done(writer) && error == 0) {
+        error = pthread_cond_timedwait(&writer->written, &writer->mutex, &until);
+    }
+    return done(writer);
+}
+
+bool log_writer_drain(struct log_writer *writer)
+{
+    bool good;
+
+    (void)pthread_mutex_lock(&writer->mutex);
+    good = writer_await(writer, writer_is_idle);
+    (void)pthread_mutex_unlock(&writer->mutex);
+    return good;
+}
+
+static bool writer_has_ended(const struct log_writer *writer)
+{
+    return writer->closing && writer_is_idle(writer);
+}
+
+void log_writer_free(struct log_writer *writer)
+{
+    bool ended;
+
+    if (!writer) {
+        return;
+    }
+    (void)pthread_mutex_lock(&writer->mutex);
+    writer->closing = true;
+    (void)pthread_cond_signal(&writer->wanted);
+    ended = writer_await(writer, writer_has_ended);
+    (void)pthread_mutex_unlock(&writer->mutex);
+    if (!ended) {
+        (void)pthread_detach(writer->thread);
+        return;
+    }
+    (void)pthread_join(writer->thread, NULL);
+    close_file(writer->fd);
+    writer_destroy(writer);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_LOG_LOG_WRITER_H
+#define TANDEM_SERVER_LOG_LOG_WRITER_H
+
+// The thread that writes log lines. Whoever reads them may stop to, a disk may hang: that must not
+// stop the event loop, which only copies its lines into a bounded backlog. Where that is full,
+// lines are dropped and counted, and a line says how many once others can be written again. Lines
+// in the backlog are lost where the process crashes.
+//
+// (A descriptor that does not block would not do: standard error is shared with whoever started us,
+// and a regular file blocks all the same.)
+
+#include "core/base/macros.h"
+#include "server/log/log_line.h"
+
+#include <stdbool.h>
+
+enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+
+// Bytes of lines that may wait to be written.
+#define LOG_BACKLOG ((size_t)256 * 1024)
+
+struct log_writer;
+
+// Writes the event as a line of that format; returns its length, at most LOG_LINE_MAX.
+size_t log_line_of(const struct log_event *event, enum log_format format, char line[LOG_LINE_MAX]);
+
+// Starts to write to `fd`, which is closed in the end unless it is standard error. NULL without
+// memory or a thread; `fd` is still the caller's then.
+struct log_writer *log_writer_new(int fd, enum log_format format) MUST_USE;
+
+// Takes a line of 1 to LOG_LINE_MAX bytes, or drops it. Does not wait for the disk or a reader.
+void log_writer_put(struct log_writer *writer, const char *line, size_t len);
+
+// Lines from now on go to `fd`, which is taken over; those that wait still go to where they went.
+// The format is that of the line that tells how many were dropped.
+void log_writer_change(struct log_writer *writer, int fd, enum log_format format);
+
+// Waits until all lines are written, but not for long. False where some are not.
+bool log_writer_drain(struct log_writer *writer);
+
+// The same, and ends the thread. Where it hangs in a write it is left alone, with what it needs:
+// the process is about to end. NULL is allowed.
+void log_writer_free(struct log_writer *writer);
+
+#endif

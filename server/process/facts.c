@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/process/facts.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static nsec_t nsec_of(struct timeval t)
+{
+    return (nsec_t)t.tv_sec * NSEC_PER_SEC + (nsec_t)t.tv_usec * (NSEC_PER_SEC / 1000000);
+}
+
+static void facts_cpu_time(nsec_t *user_for, nsec_t *system_for)
+{
+    struct rusage usage;
+
+    memset(&usage, 0, sizeof usage);
+    (void)getrusage(RUSAGE_SELF, &usage);
+    *user_for = nsec_of(usage.ru_utime);
+    *system_for = nsec_of(usage.ru_stime);
+}
+
+// A number that tells this process from the one before it. Nothing secret hangs on it, so the
+// clock will do where the kernel has no random bytes yet.
+static uint64_t facts_instance(struct instant now)
+{
+    uint64_t instance;
+
+    if (getrandom(&instance, sizeof instance, GRND_NONBLOCK) != (ssize_t)sizeof instance) {
+        instance = (uint64_t)now.wall ^ ((uint64_t)getpid() << 48);
+    }
+    return instance;
+}
+
+uint64_t facts_secret(void)
+{
+    uint64_t secret = 0;
+
+    while (getrandom(&secret, sizeof secret, 0) != (ssize_t)sizeof secret) {
+        // Only a signal interrupts so short a read.
+    }
+    return secret;
+}
+
+void facts_gather(struct facts *facts, struct instant now)
+{
+    memset(&facts->machine, 0, sizeof facts->machine);
+    (void)uname(&facts->machine);
+    facts->process = (struct process_facts){
+        .pid = getpid(),
+        .started_at = now.mono,
+        .version = TANDEM_VERSION,
+        .hostname = facts->machine.nodename,
+        .os = facts->machine.version,
+        .platform = facts->machine.machine,
+        .instance = facts_instance(now),
+        .cpu_time = facts_cpu_time,
+    };
+}

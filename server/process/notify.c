@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/process/notify.h"
+
+#include "server/process/clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct timeval RETRY = {.tv_usec = 100000};
+
+// False where the manager has no room for it now.
+static bool notifier_send(const struct notifier *notifier, const char *text)
+{
+    ssize_t sent;
+
+    do {
+        sent = sendto(notifier->fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL,
+                      (const struct sockaddr *)&notifier->manager, notifier->manager_len);
+    } while (sent < 0 && errno == EINTR);
+    return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS);
+}
+
+// Tells what waits, as far as there is room for it.
+static void notifier_flush(struct notifier *notifier)
+{
+    size_t sent = 0;
+
+    while (sent < notifier->count && notifier_send(notifier, notifier->waiting[sent])) {
+        sent++;
+    }
+    notifier->count -= sent;
+    memmove(notifier->waiting[0], notifier->waiting[sent], notifier->count * NOTIFY_TEXT_MAX);
+}
+
+static void retry_now(evutil_socket_t fd, short what, void *context)
+{
+    struct notifier *notifier = context;
+
+    (void)fd;
+    (void)what;
+    notifier_flush(notifier);
+    if (notifier->count > 0) {
+        (void)event_add(&notifier->retry, &RETRY);
+    }
+}
+
+static void notifier_tell(struct notifier *notifier, const char *text)
+{
+    if (notifier->fd < 0) {
+        return;
+    }
+    if (notifier->count == NOTIFY_WAITING) {
+        notifier->count--;
+        memmove(notifier->waiting[0], notifier->waiting[1], notifier->count * NOTIFY_TEXT_MAX);
+    }
+    (void)snprintf(notifier->waiting[notifier->count++], NOTIFY_TEXT_MAX, "%s", text);
+    retry_now(-1, 0, notifier);
+}
+
+// Where the manager listens: a path, or a name that begins with @ and is in no directory.
+static bool find_manager(struct notifier *notifier)
+{
+    const char *name = getenv("NOTIFY_SOCKET");
+    size_t len = name ? strlen(name) : 0;
+
+    if (len < 2 || len >= sizeof notifier->manager.sun_path || (*name != '/' && *name != '@')) {
+        return false;
+    }
+    notifier->manager.sun_family = AF_UNIX;
+    memcpy(notifier->manager.sun_path, name, len);
+    if (*name == '@') {
+        notifier->manager.sun_path[0] = '\0';
+    }
+    notifier->manager_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+    return true;
+}
+
+void notifier_open(struct notifier *notifier, struct event_base *base)
+{
+    *notifier = (struct notifier){.fd = -1};
+    if (find_manager(notifier) &&
+        evtimer_assign(&notifier->retry, base, retry_now, notifier) == 0) {
+        notifier->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    }
+}
+
+void notifier_close(struct notifier *notifier)
+{
+    if (notifier->manager_len > 0 && notifier->fd >= 0) {
+        notifier_flush(notifier);
+        (void)event_del(&notifier->retry);
+        (void)close(notifier->fd);
+    }
+    *notifier = (struct notifier){.fd = -1};
+}
+
+void notify_ready(struct notifier *notifier)
+{
+    notifier_tell(notifier, "READY=1");
+}
+
+void notify_extend(struct notifier *notifier, unsigned seconds)
+{
+    char text[NOTIFY_TEXT_MAX];
+
+    (void)snprintf(text, sizeof text, "EXTEND_TIMEOUT_USEC=%" PRIu64, (uint64_t)seconds * 1000000);
+    notifier_tell(notifier, text);
+}
+
+void notify_reloading(struct notifier *notifier)
+{
+    char text[NOTIFY_TEXT_MAX];
+
+    // By the moment the manager knows which of its reload requests this belongs to.
+    (void)snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
+                   clock_now().mono / (NSEC_PER_MSEC / 1000));
+    notifier_tell(notifier, text);
+}
+
+void notify_stopping(struct notifier *notifier)
+{
+    notifier_tell(notifier, "STOPPING=1");
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/process/pid_file.h"
+
+#include "server/process/safe_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void pid_file_fail(const char *path, const char *what, struct complaint *why)
+{
+    complaint_set(why, "pid_file %s: %s", path, what);
+}
+
+// Who holds the lock, as far as the file says.
+static void pid_file_held(int fd, const char *path, struct complaint *why)
+{
+    char text[32] = "";
+    ssize_t len = pread(fd, text, sizeof text - 1, 0);
+
+    text[len > 0 ? strcspn(text, "\n") : 0] = '\0';
+    complaint_set(why, "pid_file %s: another process holds it: %s", path,
+                  text[0] ? text : "one that is just starting");
+}
+
+// Whether the file is still at its place: its last holder may have removed it since we opened it.
+static bool is_in_place(int fd, const struct place *place)
+{
+    struct stat opened;
+    struct stat named;
+
+    return fstat(fd, &opened) == 0 &&
+           fstatat(place->dir, place->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+// Opens and locks what is at the place now; -1 with the reason in `why`. A file that was there
+// keeps its mode: it may be anything that somebody moved there.
+static int pid_file_lock(const struct place *place, const char *path, struct complaint *why)
+{
+    bool made;
+    int fd = place_open(place, O_RDWR | O_NONBLOCK, 0644, &made, why);
+    struct stat st;
+
+    if (fd < 0) {
+        complaint_wrap(why, "pid_file %s: ", path);
+        return -1;
+    }
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        pid_file_fail(path, "there is something else than a file", why);
+    } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) {
+            pid_file_held(fd, path, why);
+        } else {
+            pid_file_fail(path, strerror(errno), why);
+        }
+    } else if ((made && fchmod(fd, 0644) != 0) || ftruncate(fd, 0) != 0) {
+        pid_file_fail(path, strerror(errno), why);
+    } else {
+        return fd;
+    }
+    (void)close(fd);
+    return -1;
+}
+
+bool pid_file_claim(struct pid_file *file, const char *path, struct complaint *why)
+{
+    struct place place;
+    int fd;
+
+    *file = (struct pid_file){.path = NULL};
+    if (!place_find(&place, path, false, why)) {
+        complaint_wrap(why, "pid_file %s: ", path);
+        return false;
+    }
+    while ((fd = pid_file_lock(&place, path, why)) >= 0 && !is_in_place(fd, &place)) {
+        (void)close(fd);
+    }
+    place_close(&place);
+    if (fd >= 0) {
+        *file = (struct pid_file){.path = path, .fd = fd};
+    }
+    return fd >= 0;
+}
+
+bool pid_file_write(const struct pid_file *file, struct complaint *why)
+{
+    char text[32];
+    int len = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+
+    if (!file->path || pwrite(file->fd, text, (size_t)len, 0) == len) {
+        return true;
+    }
+    pid_file_fail(file->path, strerror(errno), why);
+    return false;
+}
+
+// Only our own file: what has come into its place is another's.
+static bool pid_file_remove(const struct pid_file *file)
+{
+    struct complaint unsaid;
+    struct place place;
+    bool good;
+
+    if (!place_find(&place, file->path, false, &unsaid)) {
+        return false;
+    }
+    good = is_in_place(file->fd, &place) && unlinkat(place.dir, place.name, 0) == 0;
+    place_close(&place);
+    return good;
+}
+
+void pid_file_release(struct pid_file *file)
+{
+    if (!file->path) {
+        return;
+    }
+    if (!pid_file_remove(file)) {
+        // Nothing is left to be done where this fails, too: the lock goes with us.
+        int ignored = ftruncate(file->fd, 0);
+
+        (void)ignored;
+    }
+    (void)close(file->fd);
+    *file = (struct pid_file){.path = NULL};
+}

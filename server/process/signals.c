@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/process/signals.h"
+
+#include <signal.h>
+#include <string.h>
+
+static const struct {
+    int number;
+    enum signal_wish wish;
+} signal_table[SIGNALS] = {
+    {SIGTERM, SIGNAL_STOP},   {SIGINT, SIGNAL_STOP},   {SIGUSR1, SIGNAL_DRAIN},
+    {SIGUSR2, SIGNAL_ACCEPT}, {SIGHUP, SIGNAL_RELOAD},
+};
+
+static void signal_came(evutil_socket_t number, short what, void *context)
+{
+    struct signals *signals = context;
+
+    (void)what;
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (signal_table[i].number == number) {
+            signals->handler(signals->context, signal_table[i].wish);
+        }
+    }
+}
+
+void signals_hold(void)
+{
+    sigset_t held;
+
+    (void)sigemptyset(&held);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (signal_table[i].wish != SIGNAL_STOP) {
+            (void)sigaddset(&held, signal_table[i].number);
+        }
+    }
+    (void)pthread_sigmask(SIG_BLOCK, &held, NULL);
+}
+
+static void signals_let(void)
+{
+    sigset_t ours;
+
+    (void)sigemptyset(&ours);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        (void)sigaddset(&ours, signal_table[i].number);
+    }
+    (void)pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+}
+
+bool signals_open(struct signals *signals, struct event_base *base, signal_handler handler,
+                  void *context)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+    memset(signals, 0, sizeof *signals);
+    signals->handler = handler;
+    signals->context = context;
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+    // A file that may not grow is an error of its write, as a full disk is.
+    (void)sigaction(SIGXFSZ, &ignore, NULL);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (evsignal_assign(&signals->events[i], base, signal_table[i].number, signal_came,
+                            signals) != 0 ||
+            event_add(&signals->events[i], NULL) != 0) {
+            signals_close(signals);
+            return false;
+        }
+    }
+    signals_let();
+    return true;
+}
+
+void signals_close(struct signals *signals)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (event_initialized(&signals->events[i])) {
+            (void)event_del(&signals->events[i]);
+            // The process is about to end: to be told so once more must not cut that short.
+            (void)sigaction(signal_table[i].number, &ignore, NULL);
+        }
+    }
+    memset(signals, 0, sizeof *signals);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+// The text of a `listen` key.
+#include "server/config/address.h"
+#include "tests/server/server_cmocka.h"
+
+#include <string.h>
+
+static void expect_address(const char *text, const char *host, const char *port, const char *path)
+{
+    const char *cursor = text;
+    struct address address;
+    struct complaint why;
+
+    assert_int_equal(address_next(&cursor, &address, &why), ADDRESS_FOUND);
+    assert_string_equal(address.host, host);
+    assert_string_equal(address.port, port);
+    assert_string_equal(address.path, path);
+    assert_int_equal(address_next(&cursor, &address, &why), ADDRESS_END);
+}
+
+static void expect_bad(const char *text, const char *words)
+{
+    struct complaint why;
+
+    assert_false(address_list_check(text, &why));
+    if (!strstr(why.text, words)) {
+        fail_msg("expected \"%s\" in: %s", words, why.text);
+    }
+}
+
+static void every_form_is_understood(void **state)
+{
+    (void)state;
+    expect_address("127.0.0.1:11300", "127.0.0.1", "11300", "");
+    expect_address("localhost:0", "localhost", "0", "");
+    expect_address("[::1]:65535", "::1", "65535", "");
+    expect_address("*:80", "", "80", "");
+    expect_address(":80", "", "80", "");
+    expect_address("unix:/run/tandem/b.sock", "", "", "/run/tandem/b.sock");
+    expect_address("  unix:/a:80 , ", "", "", "/a:80");
+}
+
+static void list_is_divided_by_spaces_and_commas(void **state)
+{
+    const char *cursor = "a:1,b:2 ,\t c:3";
+    struct address address;
+    struct complaint why;
+
+    (void)state;
+    for (const char *name = "abc"; *name; name++) {
+        assert_int_equal(address_next(&cursor, &address, &why), ADDRESS_FOUND);
+        assert_int_equal(address.host[0], *name);
+        assert_int_equal(address.port[0], '1' + (name[0] - 'a'));
+    }
+    assert_int_equal(address_next(&cursor, &address, &why), ADDRESS_END);
+}
+
+static void empty_list_means_none(void **state)
+{
+    struct complaint why;
+
+    (void)state;
+    assert_true(address_list_check("", &why));
+    assert_true(address_list_check(" , ", &why));
+}
+
+static void malformed_address_is_refused_with_its_text(void **state)
+{
+    (void)state;
+    expect_bad("a:1 localhost", "`localhost`: expected host:port");
+    expect_bad("a:", "expected a port");
+    expect_bad("a:65536", "expected a port");
+    expect_bad("a:1x", "expected a port");
+    expect_bad("a:-1", "expected a port");
+    expect_bad("a:000080", "expected a port");
+    expect_bad("::1:80", "stands in brackets");
+    expect_bad("[]:80", "stands in brackets");
+    expect_bad("unix:", "begins with /");
+    expect_bad("unix:relative", "begins with /");
+}
+
+static void what_does_not_fit_is_refused_and_not_cut(void **state)
+{
+    char text[400] = "unix:/";
+    struct complaint why;
+
+    (void)state;
+    memset(text + 6, 'p', 106);
+    assert_true(address_list_check(text, &why));
+    text[6 + 106] = 'p';
+    expect_bad(text, "too long");
+    memset(text, 'h', 255);
+    memcpy(text + 255, ":80", 4);
+    assert_true(address_list_check(text, &why));
+    memset(text, 'h', 256);
+    memcpy(text + 256, ":80", 4);
+    expect_bad(text, "too long");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form_is_understood),
+        cmocka_unit_test(list_is_divided_by_spaces_and_commas),
+        cmocka_unit_test(empty_list_means_none),
+        cmocka_unit_test(malformed_address_is_refused_with_its_text),
+        cmocka_unit_test(what_does_not_fit_is_refused_and_not_cut),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+// The settings of the process as a whole, the file that documents them, and the command line.
+#include "server/config/settings.h"
+
+#include "core/base/log.h"
+#include "server/config/fsync.h"
+#include "server/config/command_line.h"
+#include "tests/support/nth_alloc.h"
+#include "tests/server/server_cmocka.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct settings *load(const char *path, const char *set, struct complaint *why)
+{
+    const struct settings_source source = {.path = path, .sets = &set, .set_count = set ? 1 : 0};
+
+    return settings_load(&source, why);
+}
+
+static void defaults_need_no_file(void **state)
+{
+    struct complaint why;
+    struct settings *settings = load(NULL, NULL, &why);
+
+    (void)state;
+    assert_non_null(settings);
+    assert_int_equal(settings->server.log_level, LOG_LEVEL_INFO);
+    assert_string_equal(settings->server.log_file, "");
+    assert_string_equal(settings->protocols[0].listen, "127.0.0.1:11300");
+    settings_free(settings);
+}
+
+static void set_reaches_every_section(void **state)
+{
+    struct complaint why;
+    struct settings *settings = load(NULL, "beanstalk.listen=:0 unix:/s", &why);
+
+    (void)state;
+    assert_string_equal(settings->protocols[0].listen, ":0 unix:/s");
+    settings_free(settings);
+    settings = load(NULL, "server.log_level=debug", &why);
+    assert_int_equal(settings->server.log_level, LOG_LEVEL_DEBUG);
+    settings_free(settings);
+}
+
+static void malformed_address_is_found_when_settings_are_read(void **state)
+{
+    struct complaint why;
+
+    (void)state;
+    assert_null(load(NULL, "beanstalk.listen=localhost", &why));
+    assert_non_null(strstr(why.text, "listen: `localhost`: expected host:port"));
+}
+
+static void sync_is_always_never_or_a_number_of_milliseconds(void **state)
+{
+    static const struct {
+        const char *text;
+        nsec_t every_for;
+    } good[] = {
+        {"always", 0},         {"0", 0}, {"1", NSEC_PER_MSEC}, {"86400000", 86400 * NSEC_PER_SEC},
+        {"never", NSEC_NEVER},
+    };
+    static const char *const bad[] = {
+        "", "often", "-1", "5s", " 5", "86400001", "99999999999999999999999"};
+    char set[64];
+    struct complaint why;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        nsec_t every_for = -1;
+
+        assert_true(fsync_parse(good[i].text, &every_for, &why));
+        assert_int_equal(every_for, good[i].every_for);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        (void)snprintf(set, sizeof set, "journal.fsync=%s", bad[i]);
+        assert_null(load(NULL, set, &why));
+        assert_non_null(strstr(why.text, "fsync: "));
+    }
+}
+
+static void any_failed_allocation_fails_the_whole(void **state)
+{
+    (void)state;
+    for (size_t n = 1;; n++) {
+        struct complaint why;
+        struct settings *settings;
+
+        nth_alloc_fail(n);
+        settings = load(NULL, "server.log_file=/tmp/x", &why);
+        if (nth_alloc_count() < n) {
+            assert_non_null(settings);
+            settings_free(settings);
+            break;
+        }
+        assert_null(settings);
+        assert_non_null(strstr(why.text, "out of memory"));
+    }
+    nth_alloc_fail(0);
+}
+
+// Whether the tables have the key with this default.
+static bool is_documented_right(const struct config *config, const char *section, const char *name,
+                                const char *value)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const struct config_table *table = &config->tables[i];
+
+        for (const struct option *option = table->options; option->name; option++) {
+            if (strcmp(table->section, section) == 0 && strcmp(option->name, name) == 0) {
+                return strcmp(option->preset, value) == 0;
+            }
+        }
+    }
+    return false;
+}
+
+static size_t count_keys(const struct config *config)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < config->count; i++) {
+        for (const struct option *option = config->tables[i].options; option->name; option++) {
+            // A key of another section is documented there.
+            count += !option->section;
+        }
+    }
+    return count;
+}
+
+static void example_file_has_every_key_with_its_default_and_no_other(void **state)
+{
+    struct complaint why;
+    struct settings *settings = load(TANDEMD_CONF, NULL, &why);
+    FILE *file = fopen(TANDEMD_CONF, "r");
+    char section[64] = "";
+    char line[256];
+    size_t keys = 0;
+
+    (void)state;
+    assert_non_null(settings);
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        char name[64];
+        char value[128] = "";
+
+        if (sscanf(line, "[%63[^]]]", section) == 1 || sscanf(line, "#%63[a-z_] =", name) != 1) {
+            continue;
+        }
+        (void)sscanf(line, "#%*[a-z_] = %127[^\n]", value);
+        if (!is_documented_right(&settings->config, section, name, value)) {
+            fail_msg("[%s] %s = %s is not what the tables say", section, name, value);
+        }
+        keys++;
+    }
+    (void)fclose(file);
+    assert_int_equal(keys, count_keys(&settings->config));
+    settings_free(settings);
+}
+
+#define ARGS(...) ((char *[]){"tandemd", __VA_ARGS__, NULL})
+
+static enum fault parse(struct options *options, char **argv, struct complaint *why)
+{
+    int argc = 0;
+
+    while (argv[argc]) {
+        argc++;
+    }
+    return options_parse(options, argc, argv, why);
+}
+
+static void command_line_names_file_and_settings(void **state)
+{
+    struct options options;
+    struct complaint why;
+
+    (void)state;
+    assert_int_equal(parse(&options, ARGS("-C", "a.conf", "--set", "x.y=1", "--set=x.z=2"), &why),
+                     FAULT_NONE);
+    assert_int_equal(options.action, ACTION_RUN);
+    assert_string_equal(options.config_path, "a.conf");
+    assert_int_equal(options.set_count, 2);
+    assert_string_equal(options.sets[0], "x.y=1");
+    assert_string_equal(options.sets[1], "x.z=2");
+    options_clear(&options);
+    assert_int_equal(parse(&options, ARGS("--config", "b.conf", "--check-config"), &why),
+                     FAULT_NONE);
+    assert_int_equal(options.action, ACTION_CHECK);
+    assert_string_equal(options.config_path, "b.conf");
+    assert_false(options.repair || options.ignore_binlog);
+    options_clear(&options);
+    assert_int_equal(parse(&options, ARGS("--repair", "--ignore-binlog"), &why), FAULT_NONE);
+    assert_true(options.repair && options.ignore_binlog);
+    assert_false(options.as_beanstalkd);
+    options_clear(&options);
+}
+
+static void wrong_command_line_is_an_error_that_names_the_argument(void **state)
+{
+    struct options options;
+    struct complaint why;
+
+    (void)state;
+    assert_int_equal(parse(&options, ARGS("--sett", "x"), &why), FAULT_USAGE);
+    assert_string_equal(why.text, "--sett: no such option (see --help)");
+    options_clear(&options);
+    assert_int_equal(parse(&options, ARGS("-C"), &why), FAULT_USAGE);
+    assert_string_equal(why.text, "-C: a value is missing (see --help)");
+    options_clear(&options);
+    assert_int_equal(parse(&options, ARGS("start"), &why), FAULT_USAGE);
+    assert_string_equal(why.text, "start: no such argument (see --help)");
+    options_clear(&options);
+}
+
+static void help_tells_every_option(void **state)
+{
+    static const char *const words[] = {"--config",  "--set",          "--check-config",
+                                        "--version", "--help",         "Exit codes",
+                                        "--repair",  "--ignore-binlog"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        assert_non_null(strstr(options_help, words[i]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_need_no_file),
+        cmocka_unit_test(set_reaches_every_section),
+        cmocka_unit_test(malformed_address_is_found_when_settings_are_read),
+        cmocka_unit_test(sync_is_always_never_or_a_number_of_milliseconds),
+        cmocka_unit_test(any_failed_allocation_fails_the_whole),
+        cmocka_unit_test(example_file_has_every_key_with_its_default_and_no_other),
+        cmocka_unit_test(command_line_names_file_and_settings),
+        cmocka_unit_test(wrong_command_line_is_an_error_that_names_the_argument),
+        cmocka_unit_test(help_tells_every_option),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
