@@ -12,6 +12,7 @@ import house
 
 # Each room, and those whose public headers it may include. ARCHITECTURE.md draws it.
 BELOW_FRONT_ENDS = {"core/base", "core", "proto_common"}
+FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http"}
 SEES = {
     "core/base": set(),
     "core": {"core/base"},
@@ -20,7 +21,11 @@ SEES = {
     "proto_beanstalk": BELOW_FRONT_ENDS,
     "proto_gearman": BELOW_FRONT_ENDS,
     "proto_http": BELOW_FRONT_ENDS,
-    "server": BELOW_FRONT_ENDS | {"journal", "proto_beanstalk", "proto_gearman", "proto_http"},
+    "server/process": BELOW_FRONT_ENDS,
+    "server/log": BELOW_FRONT_ENDS | {"server/process"},
+    "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process"},
+    "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"journal", "journal/file", "server/process",
+                                               "server/log", "server/config"},
 }
 
 # What the scheduler may ask of the system: memory, and a word before it aborts. No socket, no file,
