@@ -2,6 +2,16 @@
 #include "core/broker.h"
 
 #include "core/broker_private.h"
+#include "core/calendar.h"
+#include "core/cleanup.h"
+#include "core/close.h"
+#include "core/job.h"
+#include "core/key.h"
+#include "core/pause.h"
+#include "core/queue.h"
+#include "core/session.h"
+#include "core/tell.h"
+#include "core/watch.h"
 
 #include <stdlib.h>
 
@@ -31,6 +41,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     list_init(&broker->openings);
     list_init(&broker->matching);
     list_init(&broker->nudging);
+    list_init(&broker->to_serve);
     list_init(&broker->notices);
     list_init(&broker->news);
     list_init(&broker->long_news);
@@ -67,6 +78,7 @@ static void free_queue_with_jobs(struct broker *broker, struct queue *queue)
         }
         job_end(broker, job);
     }
+    queue_forget_pause(broker, queue);
     queue_free(broker, queue);
 }
 
@@ -120,54 +132,4 @@ void broker_end_drain(struct broker *broker)
 void broker_retire(struct broker *broker)
 {
     broker->retired = true;
-}
-
-struct instant broker_now(const struct broker *broker)
-{
-    return broker->now;
-}
-
-struct job *broker_job(const struct broker *broker, uint64_t id)
-{
-    return id_map_find(&broker->jobs_by_id, id);
-}
-
-struct job *broker_held(const struct session *session, uint64_t id)
-{
-    struct job *job = broker_job(session->broker, id);
-
-    return job && holder_of(session->broker, job) == session ? job : NULL;
-}
-
-const struct job *broker_find(const struct broker *broker, uint64_t id)
-{
-    return broker_job(broker, id);
-}
-
-enum status broker_job_next(const struct broker *broker, struct job_walk *walk,
-                            const struct job **job)
-{
-    struct id_walk ids = {.position = walk->position, .id = walk->id, .over = walk->over};
-    const struct job *next = id_map_next(&broker->jobs_by_id, &ids);
-
-    *walk = (struct job_walk){.position = ids.position, .id = ids.id, .over = ids.over};
-    if (!next) {
-        return ids.over ? STATUS_EMPTY : STATUS_MORE;
-    }
-    *job = next;
-    return STATUS_OK;
-}
-
-void broker_info(const struct broker *broker, struct broker_info *info)
-{
-    *info = (struct broker_info){
-        .total_jobs = broker->total_jobs,
-        .timeouts = broker->timeouts,
-        .queues = broker->queue_count,
-        .sessions = broker->session_count,
-        .waiting = broker->waiting,
-        .draining = broker->draining,
-    };
-    memcpy(info->jobs, broker->jobs, sizeof info->jobs);
-    memcpy(info->ready, broker->ready_in, sizeof info->ready);
 }

@@ -4,6 +4,8 @@
 // it. A job's moment of submission is kept by this calendar; by the wall clock, it is told as it
 // would have been, had the clock stood then as it stands now.
 
+#include "core/calendar.h"
+
 #include "core/broker_private.h"
 
 // The two clocks are not read at the very same moment: what is less than this is no step.

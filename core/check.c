@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/check.h"
 
-#include "core/broker_private.h"
+#include "core/job.h"
+#include "core/key.h"
+#include "core/lookup.h"
+#include "core/queue.h"
+#include "core/rota.h"
+#include "core/subscription.h"
+#include "core/watch.h"
 
 // What the walk has counted so far.
 struct tally {
@@ -436,5 +442,6 @@ void broker_check(const struct broker *broker)
     ENSURE(tally.paused == broker->paused && tally.paused == list_length(&broker->recorded));
     check_moments(&tally, &broker->alarms, tally.alarms);
     check_open_queues(&tally);
+    ENSURE(list_empty(&broker->to_serve));
     check_totals(&tally);
 }

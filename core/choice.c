@@ -15,7 +15,13 @@
 // be served (rota.c). The other way shows how low a priority number can still be: the first
 // subscription that has it is the one.
 
-#include "core/broker_private.h"
+#include "core/choice.h"
+
+#include "core/charge.h"
+#include "core/job.h"
+#include "core/open_queues.h"
+#include "core/rota.h"
+#include "core/subscription.h"
 
 struct search {
     const struct session *session;
@@ -26,60 +32,6 @@ struct search {
     struct job *best;          // of those
     struct subscription *by;
 };
-
-static struct bound *bound_in(const struct tree_node *node)
-{
-    return node ? container_of((struct tree_node *)(uintptr_t)node, struct bound, node) : NULL;
-}
-
-static struct queue *queue_of(struct bound *bound)
-{
-    return container_of(bound, struct queue, work);
-}
-
-static bool bound_before(const struct tree_node *a, const struct tree_node *b)
-{
-    const struct bound *x = bound_in(a);
-    const struct bound *y = bound_in(b);
-
-    return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
-}
-
-static void set_bound(struct broker *broker, struct bound *bound, const struct job *best)
-{
-    if (bound->in) {
-        tree_remove(&broker->work, &bound->node, bound_before);
-    }
-    bound->in = best != NULL;
-    if (best) {
-        bound->pri = best->pri;
-        bound->seq = best->seq;
-        tree_insert(&broker->work, &bound->node, bound_before);
-    }
-}
-
-void choice_review(struct broker *broker, struct queue *queue)
-{
-    const struct job *best = queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
-    struct bound *bound = &queue->work;
-
-    // A store may tell of one id in two queues, and no two bounds may be equal.
-    if (broker->restoring) {
-        return;
-    }
-    if (bound->in != (best != NULL)) {
-        if (best) {
-            queue->opened = ++broker->last_opening;
-            list_append(&broker->openings, &queue->opening);
-        } else {
-            list_remove(&queue->opening);
-        }
-        set_bound(broker, bound, best);
-    } else if (best &&
-               (best->pri < bound->pri || (best->pri == bound->pri && best->seq < bound->seq))) {
-        set_bound(broker, bound, best);
-    }
-}
 
 static bool better(const struct search *search, const struct job *job,
                    const struct subscription *by)
@@ -148,7 +100,7 @@ static void look_at_subscription(struct search *search)
 static void look_at_open_queue(struct search *search)
 {
     struct broker *broker = search->session->broker;
-    struct queue *queue = queue_of(search->bound);
+    struct queue *queue = bound_queue(search->bound);
     struct job *best = job_in_tree(tree_first(&queue->ready));
     const struct bound here = {.pri = search->bound->pri, .seq = search->bound->seq};
     struct subscription *by;
@@ -156,14 +108,14 @@ static void look_at_open_queue(struct search *search)
     search->cost++;
     if (best->pri != here.pri || best->seq != here.seq) {
         // It stands too low, and is looked at again where it belongs.
-        set_bound(broker, search->bound, best);
+        open_queue_set_bound(broker, search->bound, best);
     } else {
         by = session_find(search->session, queue);
         if (by) {
             consider(search, best, by);
         }
     }
-    search->bound = bound_in(tree_after(&broker->work, &here.node, bound_before));
+    search->bound = open_queues_after(broker, &here);
 }
 
 // There is nothing to choose.
@@ -182,7 +134,7 @@ static APART struct job *best_of_many(struct session *session, struct subscripti
     struct search search = {.session = session};
 
     search.cost = rota_bring_back(session);
-    search.bound = bound_in(tree_first(&session->broker->work));
+    search.bound = open_queues_first(session->broker);
     search.next = next_subscription(session, NULL);
     while (!settled(&search)) {
         look_at_subscription(&search);
@@ -190,7 +142,7 @@ static APART struct job *best_of_many(struct session *session, struct subscripti
             look_at_open_queue(&search);
         }
     }
-    session->broker->bill += search.cost;
+    charge_links(session->broker, search.cost);
     *by = search.by;
     return search.best;
 }
@@ -198,12 +150,4 @@ static APART struct job *best_of_many(struct session *session, struct subscripti
 struct job *choice_best(struct session *session, struct subscription **by)
 {
     return session->subscriptions == 1 ? best_of_one(session, by) : best_of_many(session, by);
-}
-
-size_t broker_bill(struct broker *broker)
-{
-    size_t bill = broker->bill;
-
-    broker->bill = 0;
-    return bill;
 }

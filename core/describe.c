@@ -2,7 +2,9 @@
 
 // How a job stands, said for a store: what a restart must know of it.
 
-#include "core/broker_private.h"
+#include "core/calendar.h"
+#include "core/lookup.h"
+#include "core/queue.h"
 
 // A moment of the monotonic clock, by the wall clock. One that has passed is the present.
 static nsec_t on_wall_clock(const struct broker *broker, nsec_t at)
@@ -90,4 +92,48 @@ bool queue_describe_pause(const struct broker *broker, const struct queue *queue
     *pause_for = queue->pause_for;
     *until_at = on_wall_clock(broker, queue->resumes.at);
     return true;
+}
+
+uint64_t broker_next_id(const struct broker *broker)
+{
+    return broker->next_id;
+}
+
+uint32_t job_mark(const struct job *job)
+{
+    return job->mark;
+}
+
+void job_set_mark(const struct job *job, uint32_t mark)
+{
+    ((struct job *)(uintptr_t)job)->mark = mark;
+}
+
+uint32_t queue_mark(const struct queue *queue)
+{
+    return queue->mark;
+}
+
+void queue_set_mark(struct broker *broker, const struct queue *queue, uint32_t mark)
+{
+    struct queue *marked = (struct queue *)(uintptr_t)queue;
+
+    marked->mark = mark;
+    if (list_linked(&marked->recorded)) {
+        list_remove(&marked->recorded);
+        list_append(&broker->recorded, &marked->recorded);
+    }
+}
+
+const struct queue *broker_pause_oldest(const struct broker *broker)
+{
+    struct list_node *node = list_first(&broker->recorded);
+
+    return node ? list_item(node, struct queue, recorded) : NULL;
+}
+
+void broker_pauses(const struct broker *broker, uint64_t *count, uint64_t *names)
+{
+    *count = broker->paused;
+    *names = broker->paused_names;
 }

@@ -2,6 +2,8 @@
 #include "core/job.h"
 
 #include "core/broker_private.h"
+#include "core/calendar.h"
+#include "core/queue.h"
 
 // Behind the header of a job with a large body stands a pointer to it.
 static struct blob *large_body(const struct job *job)
@@ -147,9 +149,6 @@ void job_free(struct broker *broker, struct job *job)
     if (job->large) {
         blob_unref(large_body(job));
     }
-    if (job_interest(job)) {
-        interest_free(job_interest(job));
-    }
     if (job->extra) {
         extra_free(broker, job->extra);
     }
@@ -182,77 +181,17 @@ void job_count_reserve(struct broker *broker, struct job *job)
     }
 }
 
-struct blob *job_blob(const struct job *job)
-{
-    return job->large ? large_body(job) : NULL;
-}
-
 uint64_t job_id(const struct job *job)
 {
     return job->id;
 }
 
+struct blob *job_blob(const struct job *job)
+{
+    return job->large ? large_body(job) : NULL;
+}
+
 struct slice job_body(const struct job *job)
 {
     return job->large ? blob_slice(large_body(job)) : slice_of(job->body, job->body_len);
-}
-
-const struct queue *job_queue(const struct broker *broker, const struct job *job)
-{
-    return queue_at(broker, job);
-}
-
-bool job_held_by(const struct broker *broker, const struct job *job, const struct session *session)
-{
-    return holder_of(broker, job) == session;
-}
-
-static void extra_info(const struct job_extra *extra, struct job_info *info)
-{
-    info->delay_for = nsec_from_seconds(extra->delay);
-    info->reserves += extra->reserves;
-    info->timeouts = extra->timeouts;
-    info->releases = extra->releases;
-    info->buries = extra->buries;
-    info->kicks = extra->kicks;
-    info->max_attempts = extra->max_attempts;
-    info->key_kind = (enum key_kind)extra->key_kind;
-    info->key = slice_of(extra->names, extra->key_len);
-    info->reducer = slice_of(extra->names + extra->key_len, extra->reducer_len);
-}
-
-void broker_job_info(const struct broker *broker, const struct job *job, struct job_info *info)
-{
-    const struct job_extra *extra = job->extra;
-    const struct interest *interest = job_interest(job);
-
-    *info = (struct job_info){
-        .id = job->id,
-        .state = (enum job_state)job->state,
-        .queue = queue_at(broker, job),
-        .pri = job->pri,
-        .created_at = (nsec_t)calendar_to_wall_ms(broker, job->created_ms) * NSEC_PER_MSEC,
-        .age_for = calendar_since(broker, job->created_ms),
-        .ttr_for = nsec_from_seconds(job->ttr),
-        .reserves = job->reserves,
-        .attempts = job->attempts,
-        .on_fail = (enum on_fail)job->on_fail,
-        .on_loss = (enum on_loss)job->on_loss,
-        .durable = job->durable,
-    };
-    if ((job->state == JOB_DELAYED || job->state == JOB_RESERVED) && job->due_at != NSEC_NEVER) {
-        nsec_t now =
-            job->state == JOB_DELAYED && job->on_wall ? broker->now.wall : broker->now.mono;
-
-        info->left_for = job->due_at > now ? job->due_at - now : 0;
-    }
-    if (extra) {
-        extra_info(extra, info);
-        info->spoken = (job->state == JOB_RESERVED || job_expired(job)) && extra->spoken;
-    }
-    if (interest) {
-        info->watches = interest->count;
-        info->numerator = interest->numerator;
-        info->denominator = interest->denominator;
-    }
 }

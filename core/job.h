@@ -108,35 +108,14 @@ _Static_assert(offsetof(struct job, body) == 76, "the header of a job has outgro
 _Static_assert(JOB_INLINE_MAX < 1 << 12, "body_len must be able to say it");
 _Static_assert(JOB_ATTEMPTS_MAX < 1 << 10, "attempts must be able to say it");
 
-// Where a job goes, and what it has there.
-struct job_place {
-    enum job_state state; // not JOB_GONE
-    uint32_t pri;
-    bool to_back;           // draws a new place among equals
-    nsec_t due_at;          // DELAYED, RESERVED
-    bool on_wall;           // DELAYED
-    struct session *holder; // RESERVED
-    uint64_t last_holder;   // READY
-    uint64_t burial;        // BURIED: 0: after all others
-};
-
 // A job as the contract says, in no container and no index yet; NULL without memory.
 struct job *job_new(struct broker *broker, const struct job_spec *spec) MUST_USE;
 
-// Frees a job that is in no container and no index.
+// Frees a job that is in no container and no index, and has no interest.
 void job_free(struct broker *broker, struct job *job);
 
 // The block for rare things, made where there is none yet; NULL without memory.
 struct job_extra *job_extra(struct broker *broker, struct job *job);
-
-// Puts a new job into the index by id and into its place.
-void job_begin(struct broker *broker, struct job *job, const struct job_place *to);
-
-// Moves a job from one state to another, or to another place of the same state.
-void job_move(struct broker *broker, struct job *job, const struct job_place *to);
-
-// Takes a job out of everything and frees it. Its queue may vanish with it.
-void job_end(struct broker *broker, struct job *job);
 
 // One more of a counter that only statistics need: not counted where there is no memory.
 void job_count_reserve(struct broker *broker, struct job *job);
@@ -183,8 +162,5 @@ static inline struct interest *job_interest(const struct job *job)
 {
     return job->extra ? job->extra->interest : NULL;
 }
-
-// The place in the state that it is in, for a move that changes only some of it.
-struct job_place job_ready_place(const struct job *job);
 
 #endif

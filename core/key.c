@@ -9,7 +9,10 @@
 // neither finding nor leaving depends on how many they are. Nearly all names are held once: such a
 // job is in the one index alone.
 
-#include "core/broker_private.h"
+#include "core/key.h"
+
+#include "core/lookup.h"
+#include "core/queue.h"
 
 static struct job_extra *extra_of(const struct hash_node *node)
 {

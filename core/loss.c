@@ -3,9 +3,10 @@
 // Lines in the log for jobs that fail or lose their holder. There may be as many as there are jobs:
 // so many a second are written, and the next one says how many were not.
 
-#include "core/broker_private.h"
+#include "core/loss.h"
 
 #include "core/base/log.h"
+#include "core/lookup.h"
 
 // Whether there may be a line now; `*unsaid`: how many there were not since the last.
 static bool loss_may_be_said(struct loss_rate *rate, nsec_t now_at, uint64_t *unsaid)

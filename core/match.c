@@ -3,100 +3,22 @@
 // Who gets a ready job: a session that takes one, or the one that has waited for it longest; and
 // who is nudged because nobody waited.
 
-#include "core/broker_private.h"
+#include "core/match.h"
 
-// How many subscriptions cost as much to get up from as anything else that a slice does.
-#define LINKS_AT_ONCE 16
+#include "core/charge.h"
+#include "core/choice.h"
+#include "core/lease.h"
+#include "core/lookup.h"
+#include "core/queue.h"
+#include "core/rota.h"
+#include "core/subscription.h"
+#include "core/waiting.h"
 
-void match_pay(struct broker *broker, unsigned *budget)
-{
-    size_t cost = 1 + broker_bill(broker) / LINKS_AT_ONCE;
-
-    *budget -= cost < *budget ? (unsigned)cost : *budget;
-}
-
-// The room was made by whoever asked for the job: in the job, or in the session.
-static struct job_extra *room_for_limit(struct session *session, struct job *job)
-{
-    if (!job->extra) {
-        ENSURE(session->extra && session->extra->spare);
-        job->extra = session->extra->spare;
-        job->extra->job = job;
-        session->extra->spare = NULL;
-    }
-    return job->extra;
-}
-
-nsec_t match_lease_end(const struct broker *broker, const struct job *job, nsec_t limit_at)
-{
-    nsec_t end = job->ttr ? nsec_add(broker->now.mono, nsec_from_seconds(job->ttr)) : NSEC_NEVER;
-
-    return limit_at && limit_at < end ? limit_at : end;
-}
-
-// What an attempt said that was left open, in case its holder is only late, counts for nothing now.
-static void begin_attempt(struct job *job)
-{
-    if (!job->extra) {
-        return;
-    }
-    job->extra->spoken = false;
-    job->extra->lacking = false;
-    if (job->extra->interest && job_expired(job)) {
-        interest_retried(job->extra->interest);
-    }
-}
-
-void match_lease(struct session *session, struct job *job, const struct subscription *by)
-{
-    struct broker *broker = session->broker;
-    bool limited = by && by->limit_ms > 0;
-    bool fresh = job->state == JOB_GONE;
-    nsec_t limit_at =
-        limited ? nsec_add(broker->now.mono, (nsec_t)by->limit_ms * NSEC_PER_MSEC) : 0;
-    const struct job_place held = {
-        .state = JOB_RESERVED,
-        .pri = job->pri,
-        .to_back = fresh,
-        .due_at = match_lease_end(broker, job, limit_at),
-        .holder = session,
-    };
-
-    job_count_reserve(broker, job);
-    job->by_id_taken = !by;
-    begin_attempt(job);
-    if (fresh) {
-        job_begin(broker, job, &held);
-    } else {
-        job_move(broker, job, &held);
-    }
-    if (limited) {
-        struct job_extra *extra = room_for_limit(session, job);
-
-        extra->limit_at = limit_at;
-        extra->fail_on_limit = by->fail_on_limit;
-    }
-}
-
-void match_renew(struct session *session, struct job *job)
-{
-    const struct job_place place = {
-        .state = JOB_RESERVED,
-        .pri = job->pri,
-        .holder = session,
-        .due_at = match_lease_end(session->broker, job, job->extra ? job->extra->limit_at : 0),
-    };
-
-    if (place.due_at != job->due_at) {
-        job_move(session->broker, job, &place);
-    }
-}
-
-static void serve(struct subscription *by, struct job *job)
+void match_take(struct subscription *by, struct job *job)
 {
     rota_to_back(by);
     match_pass_on(by->session, subscription_queue(by));
-    match_lease(by->session, job, by);
+    lease_begin(by->session, job, by);
 }
 
 void match_assign(struct subscription *by, struct job *job)
@@ -106,7 +28,7 @@ void match_assign(struct subscription *by, struct job *job)
     session_wake(session);
     session->assigned = job;
     session_notify(session);
-    serve(by, job);
+    match_take(by, job);
 }
 
 // So many more of those who nap on the queue are to be nudged; 0: all.
@@ -160,6 +82,34 @@ static struct subscription *longest_waiting(struct queue *queue)
     return first_of(queue, &queue->waits);
 }
 
+// The session waits on, in the last place, or gets another job.
+static void serve_again(struct session *session)
+{
+    struct subscription *by = NULL;
+    struct job *best;
+
+    list_remove(&session->notice);
+    if (!session_make_spare(session)) {
+        session->waited_enough = true;
+        session->why = WAIT_TIMED_OUT;
+        session_notify(session);
+        return;
+    }
+    best = choice_best(session, &by);
+    if (best) {
+        match_assign(by, best);
+    } else {
+        session_lie_down(session, POSE_WAITING);
+    }
+}
+
+void match_serve_list(struct broker *broker)
+{
+    while (!list_empty(&broker->to_serve)) {
+        serve_again(list_item(list_first(&broker->to_serve), struct session, notice));
+    }
+}
+
 void match_ready(struct broker *broker, struct job *job, const struct job_place *ready)
 {
     struct queue *queue = queue_at(broker, job);
@@ -175,9 +125,11 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
         job_begin(broker, job, ready);
     } else {
         job_move(broker, job, ready);
+        // Who had not been told that it held the job takes its best one before all others.
+        match_serve_lost(broker);
     }
     if (queue->paused || job->state != JOB_READY) {
-        // Nobody may have it, or it went back to one who had not been told that it was lost.
+        // Nobody may have it, or it went back to the session that had not been told of it.
         return;
     }
     if (by && broker->gathering) {
@@ -191,46 +143,6 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
     }
 }
 
-enum status broker_take(struct session *session, const struct job **job)
-{
-    struct subscription *by = NULL;
-    struct job *best = choice_best(session, &by);
-
-    if (!best) {
-        return STATUS_EMPTY;
-    }
-    if (by->limit_ms > 0 && !job_extra(session->broker, best)) {
-        return STATUS_NO_MEMORY;
-    }
-    serve(by, best);
-    *job = best;
-    return STATUS_OK;
-}
-
-enum status broker_take_id(struct session *session, uint64_t id, const struct job **job)
-{
-    struct broker *broker = session->broker;
-    struct job *found = broker_job(broker, id);
-    bool buried = found && found->state == JOB_BURIED;
-
-    broker->position = 0;
-    if (!found || found->state == JOB_RESERVED) {
-        return STATUS_NOT_FOUND;
-    }
-    if (buried) {
-        if (!record_room(broker, RECORD_TAKE, found)) {
-            return STATUS_NO_ROOM;
-        }
-        key_claim(broker, found);
-    }
-    match_lease(session, found, NULL);
-    if (buried) {
-        record_append(broker, RECORD_TAKE, found, true);
-    }
-    *job = found;
-    return STATUS_OK;
-}
-
 void match_backlog(struct broker *broker, unsigned *budget)
 {
     while (*budget > 0 && !list_empty(&broker->matching)) {
@@ -239,7 +151,7 @@ void match_backlog(struct broker *broker, unsigned *budget)
 
         if (queue_open(queue) && by) {
             match_assign(by, job_in_tree(tree_first(&queue->ready)));
-            match_pay(broker, budget);
+            charge_unit(broker, budget);
             continue;
         }
         list_remove(&queue->matching);
@@ -270,6 +182,6 @@ void match_nudge(struct broker *broker, unsigned *budget)
         session->roused = broker->wakeup != 0;
         session->roused_by = queue->place;
         session_notify(session);
-        match_pay(broker, budget);
+        charge_unit(broker, budget);
     }
 }

@@ -2,7 +2,17 @@
 
 // How a job leaves its holder: done, failed, lost, set aside. Nothing here can fail.
 
-#include "core/broker_private.h"
+#include "core/outcome.h"
+
+#include "core/cleanup.h"
+#include "core/job.h"
+#include "core/key.h"
+#include "core/lookup.h"
+#include "core/loss.h"
+#include "core/match.h"
+#include "core/states.h"
+#include "core/store.h"
+#include "core/watch.h"
 
 void outcome_ended(struct broker *broker, struct job *job, enum job_event_kind kind,
                    struct blob *data)
@@ -102,5 +112,21 @@ void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
         ready.last_holder = loss == LOSS_TTR ? holder->number : 0;
         tell_loss(job_interest(job), loss);
         match_ready(broker, job, &ready);
+    }
+}
+
+void watch_drop(struct watch *watch)
+{
+    struct interest *interest = watch->interest;
+    struct job *job = interest->job;
+
+    watch_forget(watch);
+    if (interest->count > 0 || !job || job->durable) {
+        return;
+    }
+    if (job->state == JOB_RESERVED) {
+        job->abandoned = true;
+    } else {
+        outcome_ended(interest->broker, job, JOB_EVENT_CANCELLED, NULL);
     }
 }

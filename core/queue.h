@@ -13,20 +13,10 @@
 #include "core/broker.h"
 #include "core/base/hash.h"
 #include "core/base/list.h"
+#include "core/moment.h"
 #include "core/base/tree.h"
 
 #include <stdint.h>
-
-enum clock { CLOCK_MONO, CLOCK_WALL };
-#define CLOCKS 2
-
-// An entry in one of the broker's trees of moments. `at` is NSEC_NEVER while it is in none. Of
-// those that come at the same time, the lowest rank is first.
-struct moment {
-    struct tree_node node;
-    nsec_t at;
-    uint64_t rank;
-};
 
 // An entry in the broker's tree of open queues: a place among ready jobs that the queue's best job
 // stands at or after. No two queues have the same, for each was the place of a job of that queue.
@@ -90,16 +80,10 @@ uint64_t queue_jobs(const struct queue *queue);
 // Where its first delay on that clock ends has perhaps changed.
 void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock);
 
-// Frees the queue where nothing refers to it any more; the store is told that its pause is over.
-void queue_vanish_if_idle(struct broker *broker, struct queue *queue);
+// The queue of that name, made where there is none; NULL without memory.
+struct queue *queue_get(struct broker *broker, struct slice name) MUST_USE;
 
-// Nothing is taken from it until that moment, monotonic.
-void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, nsec_t until_at);
-
-// Ends its pause: jobs and waiters meet.
-void queue_resume(struct broker *broker, struct queue *queue);
-
-// Frees it, whatever it has.
+// Frees it: no job and no pause is left.
 void queue_free(struct broker *broker, struct queue *queue);
 
 uint64_t queue_hash_of(const struct hash_node *node);

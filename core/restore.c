@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/restore.h"
 
-#include "core/broker_private.h"
 #include "core/base/list_sort.h"
+#include "core/calendar.h"
+#include "core/cleanup.h"
+#include "core/job.h"
+#include "core/key.h"
+#include "core/lookup.h"
+#include "core/open_queues.h"
+#include "core/pause.h"
+#include "core/queue.h"
+#include "core/states.h"
 
 // The highest id and burial are left out: something comes after each.
 static bool possible_change(const struct job_change *change)
@@ -357,7 +365,7 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
     broker->restoring = false;
     broker->restored_into = NULL;
     while ((queue = table_next(&broker->queues, &cursor))) {
-        choice_review(broker, queue);
+        open_queue_review(broker, queue);
         list_sort(&queue->buried, buried_before);
         queue->lingers = queue->paused;
         queue_vanish_if_idle(broker, queue);

@@ -10,7 +10,11 @@
 // looks back to where it stopped the last time; where that takes longer than it would to bring all
 // back, it does that instead.
 
+#include "core/rota.h"
+
 #include "core/broker_private.h"
+#include "core/queue.h"
+#include "core/subscription.h"
 
 static bool in_turn(const struct session *session)
 {

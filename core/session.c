@@ -2,8 +2,8 @@
 #include "core/session.h"
 
 #include "core/broker_private.h"
-
-#include <limits.h>
+#include "core/job.h"
+#include "core/rota.h"
 
 static size_t session_size(enum choice choice)
 {
@@ -105,38 +105,7 @@ void session_rearm(struct session *session)
     moment_set(&session->broker->alarms, &session->alarm, at, rank);
 }
 
-bool session_walk_leases(struct session *session, nsec_t until, lease_fn act,
-                         const struct subscription *subscription)
-{
-    struct session_extra none = {.walked_due_at = 0};
-    struct session_extra *walk = NULL;
-    unsigned budget = BROKER_SLICE;
-    struct job *job;
-
-    // What was begun in slices goes on from its place, however few are left.
-    if (session->lease_count > BROKER_SLICE || (session->extra && session->extra->walked_due_at)) {
-        walk = session_extra(session);
-    }
-    if (!walk) {
-        walk = &none;
-        budget = UINT_MAX; // never used up
-    }
-    while ((job = session_lease_after(session, walk->walked_due_at, walk->walked_seq)) &&
-           job->due_at <= until) {
-        if (budget == 0) {
-            return false;
-        }
-        walk->walked_due_at = job->due_at;
-        walk->walked_seq = job->seq;
-        act(session, job, subscription);
-        match_pay(session->broker, &budget);
-    }
-    walk->walked_due_at = 0;
-    walk->walked_seq = 0;
-    return true;
-}
-
-static void free_session(struct session *session)
+void session_free(struct session *session)
 {
     struct broker *broker = session->broker;
 
@@ -148,62 +117,4 @@ static void free_session(struct session *session)
         slab_free(&broker->slab, session->extra, sizeof *session->extra);
     }
     slab_free(&broker->slab, session, session_size((enum choice)session->choice));
-}
-
-// Jobs that a session holds come back together. Their order in its leases means nothing to those
-// who wait for them: what is best goes first.
-static void dismantle(struct session *session, unsigned *budget)
-{
-    struct broker *broker = session->broker;
-
-    for (; *budget > 0; --*budget) {
-        struct list_node *watch = session->extra ? list_first(&session->extra->watches) : NULL;
-        struct tree_node *lease = tree_first(&session->leases);
-        struct list_node *subscription = list_first(&session->subscribed);
-
-        // Watches first: what only this session wanted is not handed on to others.
-        if (watch) {
-            watch_drop(list_item(watch, struct watch, in_session));
-        } else if (lease) {
-            outcome_lost(broker, job_in_tree(lease), LOSS_LEFT);
-        } else if (subscription) {
-            subscription_end(list_item(subscription, struct subscription, in_session));
-        } else {
-            free_session(session);
-            return;
-        }
-    }
-}
-
-void session_dismantle(struct session *session, unsigned *budget)
-{
-    struct broker *broker = session->broker;
-    unsigned matches = BROKER_SLICE;
-
-    broker->gathering = true;
-    dismantle(session, budget);
-    broker->gathering = false;
-    match_backlog(broker, &matches);
-}
-
-void broker_session_close(struct session *session)
-{
-    unsigned budget = BROKER_SLICE;
-
-    if (!session) {
-        return;
-    }
-    ENSURE(!session->broker->settling);
-    session->broker->position = 0;
-    // It gets up from its queues as its subscriptions end, which may be very many.
-    session->broker->waiting -= session->pose != POSE_AWAKE;
-    session->pose = POSE_AWAKE;
-    match_pass_on(session, NULL);
-    subscription_walks_stop(session);
-    session->closed = true;
-    session->broker->session_count--;
-    moment_set(&session->broker->alarms, &session->alarm, NSEC_NEVER, 0);
-    list_remove(&session->notice);
-    list_append(&session->broker->closing, &session->notice);
-    session_dismantle(session, &budget);
 }

@@ -101,40 +101,10 @@ void session_notify(struct session *session);
 // A lease or the wait has changed: sets the alarm anew.
 void session_rearm(struct session *session);
 
-// Ends a wait or a nap, without a word. `until` and `margin_ms` stay, for session_wait_on().
-void session_wake(struct session *session);
-
-// The job that was assigned, but not told of, is gone: the session waits on, or gets another.
-void session_wait_on(struct session *session);
-
 // Is the end of a lease of the session no further away than `margin_ms`?
 bool session_lease_ends_soon(const struct session *session);
 
-// The queue that a subscription is for.
-struct queue *subscription_queue(const struct subscription *subscription);
-
-struct subscription *session_find(const struct session *session, const struct queue *queue);
-
-// Ends a subscription; leases are not touched. Its queue may vanish with it.
-void subscription_end(struct subscription *subscription);
-
-// The session goes: walks over its subscriptions are at their end.
-void subscription_walks_stop(struct session *session);
-
-// The first lease of the session that comes after that moment and place; NULL for none.
-struct job *session_lease_after(const struct session *session, nsec_t due_at, uint64_t seq);
-
-// Does this to the leases of the session that end at that moment or before, one slice of them at a
-// time, soonest first; one that is moved behind is come by again. True: all have been come by.
-// False: to be called again, with the same, before anything else is done with the session's leases.
-// (Without memory to note how far it got, it does all at once.)
-typedef void (*lease_fn)(struct session *session, struct job *job,
-                         const struct subscription *subscription);
-bool session_walk_leases(struct session *session, nsec_t until, lease_fn act,
-                         const struct subscription *subscription);
-
-// Takes watches, leases and subscriptions of a closed session apart, at most `*budget` of them, and
-// frees it when nothing is left.
-void session_dismantle(struct session *session, unsigned *budget);
+// Frees a session that is closed and has nothing left.
+void session_free(struct session *session);
 
 #endif

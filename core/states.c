@@ -3,7 +3,12 @@
 // Where a job stands: the one place that puts jobs into containers and takes them out, and keeps
 // the counts beside the containers.
 
-#include "core/broker_private.h"
+#include "core/states.h"
+
+#include "core/lookup.h"
+#include "core/open_queues.h"
+#include "core/queue.h"
+#include "core/session.h"
 
 static bool ready_before(const struct tree_node *a, const struct tree_node *b)
 {
@@ -64,7 +69,7 @@ static void leave(struct broker *broker, struct queue *queue, struct job *job)
         queue->ready_in[band_of(job->pri)]--;
         broker->ready_in[band_of(job->pri)]--;
         if (tree_empty(&queue->ready)) {
-            choice_review(broker, queue);
+            open_queue_review(broker, queue);
         }
         break;
     case JOB_DELAYED:
@@ -91,7 +96,7 @@ static void enter_ready(struct broker *broker, struct queue *queue, struct job *
     broker->ready_in[band_of(job->pri)]++;
     if (tree_first(&queue->ready) == &job->place.tree) {
         // Behind another, it changes nothing about what the queue has to offer.
-        choice_review(broker, queue);
+        open_queue_review(broker, queue);
     }
 }
 
@@ -142,47 +147,40 @@ void job_begin(struct broker *broker, struct job *job, const struct job_place *t
     enter(broker, queue_at(broker, job), job, to);
 }
 
-// A session that was given the job, but not told of it yet, must learn of something else.
-static struct session *untold_holder(struct broker *broker, struct job *job)
+// A session that was given the job, but not told of it yet, must be served again.
+static void leave_untold_holder(struct broker *broker, struct job *job)
 {
     struct session *session = holder_of(broker, job);
 
     if (!session || session->assigned != job) {
-        return NULL;
+        return;
     }
     session->assigned = NULL;
-    return session->closed ? NULL : session;
+    if (!session->closed) {
+        list_remove(&session->notice);
+        list_append(&broker->to_serve, &session->notice);
+    }
 }
 
 void job_move(struct broker *broker, struct job *job, const struct job_place *to)
 {
     struct queue *queue = queue_at(broker, job);
-    bool renewed = to->state == JOB_RESERVED && to->holder == holder_of(broker, job);
-    struct session *untold = renewed ? NULL : untold_holder(broker, job);
 
-    if (!renewed && job->extra) {
-        job->extra->limit_at = 0;
+    if (to->state != JOB_RESERVED || to->holder != holder_of(broker, job)) {
+        leave_untold_holder(broker, job);
+        if (job->extra) {
+            job->extra->limit_at = 0;
+        }
     }
     leave(broker, queue, job);
     enter(broker, queue, job, to);
-    if (untold) {
-        session_wait_on(untold);
-    }
 }
 
-void job_end(struct broker *broker, struct job *job)
+void job_leave(struct broker *broker, struct job *job)
 {
-    struct queue *queue = queue_at(broker, job);
-    struct session *untold = untold_holder(broker, job);
-
-    leave(broker, queue, job);
+    leave_untold_holder(broker, job);
+    leave(broker, queue_at(broker, job), job);
     id_map_remove(&broker->jobs_by_id, job->id);
-    key_yield(broker, job);
-    job_free(broker, job);
-    if (untold) {
-        session_wait_on(untold);
-    }
-    queue_vanish_if_idle(broker, queue);
 }
 
 struct job_place job_ready_place(const struct job *job)

@@ -2,7 +2,15 @@
 
 // The door: where a job comes in, and where it can be turned away.
 
+#include "core/key.h"
 #include "core/broker_private.h"
+#include "core/job.h"
+#include "core/match.h"
+#include "core/outcome.h"
+#include "core/queue.h"
+#include "core/states.h"
+#include "core/store.h"
+#include "core/watch.h"
 
 // Where the contract wants the job to begin.
 static struct job_place first_place(const struct broker *broker, const struct job_spec *spec)
@@ -53,6 +61,15 @@ static void begin(struct broker *broker, struct queue *queue, struct job *job,
     }
 }
 
+// Of a job that was turned away.
+static void discard(struct broker *broker, struct job *job)
+{
+    if (job_interest(job)) {
+        interest_free(job_interest(job));
+    }
+    job_free(broker, job);
+}
+
 static enum status accept(struct broker *broker, const struct job_spec *spec,
                           struct session *watcher, const struct key_hash *key,
                           struct submission *submission)
@@ -88,7 +105,7 @@ out:
             watch_forget(submission->watch);
             submission->watch = NULL;
         }
-        job_free(broker, job);
+        discard(broker, job);
     }
     return status;
 }
@@ -206,4 +223,10 @@ enum status broker_submit_to(struct broker *broker, struct slice name, struct jo
     }
     broker_queue_drop(broker, spec->queue);
     return status;
+}
+
+void broker_unwatch(struct watch *watch)
+{
+    ENSURE(!watch->interest->broker->settling);
+    watch_drop(watch);
 }

@@ -1,35 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 
-// The turn: what falls due, and who is told. Each kind of work has a slice of its own, so that a
-// flood of one does not hold up the others.
+// What falls due. Each kind of work has a slice of its own, so that a flood of one does not hold up
+// the others.
 
 #include "core/broker_private.h"
-
-static bool moment_before(const struct tree_node *a, const struct tree_node *b)
-{
-    const struct moment *x = container_of((struct tree_node *)(uintptr_t)a, struct moment, node);
-    const struct moment *y = container_of((struct tree_node *)(uintptr_t)b, struct moment, node);
-
-    if (x->at != y->at || x->rank == y->rank) {
-        return x->at != y->at ? x->at < y->at : (uintptr_t)x < (uintptr_t)y;
-    }
-    return x->rank < y->rank;
-}
-
-void moment_set(struct tree *tree, struct moment *moment, nsec_t at, uint64_t rank)
-{
-    if (at == moment->at && (rank == moment->rank || at == NSEC_NEVER)) {
-        return;
-    }
-    if (moment->at != NSEC_NEVER) {
-        tree_remove(tree, &moment->node, moment_before);
-    }
-    moment->at = at;
-    moment->rank = rank;
-    if (at != NSEC_NEVER) {
-        tree_insert(tree, &moment->node, moment_before);
-    }
-}
+#include "core/calendar.h"
+#include "core/charge.h"
+#include "core/cleanup.h"
+#include "core/close.h"
+#include "core/job.h"
+#include "core/match.h"
+#include "core/outcome.h"
+#include "core/pause.h"
+#include "core/queue.h"
+#include "core/session.h"
+#include "core/settle.h"
+#include "core/states.h"
+#include "core/waiting.h"
 
 // The first moment of the tree, where it has come.
 static struct moment *due(const struct tree *tree, nsec_t now)
@@ -78,6 +65,7 @@ static void end_lease(struct broker *broker, struct job *job)
     bool limited = job->extra && job->extra->limit_at && job->extra->limit_at <= broker->now.mono;
 
     outcome_lost(broker, job, limited ? LOSS_LIMIT : LOSS_TTR);
+    match_serve_lost(broker);
 }
 
 static void ring_alarm(struct broker *broker, struct moment *moment)
@@ -102,7 +90,7 @@ static void fall_due(struct broker *broker, const struct tree *moments, nsec_t n
 
     for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = due(moments, now));) {
         fall(broker, moment);
-        match_pay(broker, &budget);
+        charge_unit(broker, &budget);
     }
 }
 
@@ -131,60 +119,6 @@ void broker_tick(struct broker *broker, struct instant now)
         match_backlog(broker, &budget);
     }
     fall_due(broker, &broker->alarms, now.mono, ring_alarm);
-}
-
-static void tell_session(struct session *session)
-{
-    struct job *assigned = session->assigned;
-
-    list_remove(&session->notice);
-    session->assigned = NULL;
-    if (assigned) {
-        session->ops->leased(session->owner, assigned);
-    }
-    if (session->waited_enough) {
-        session->waited_enough = false;
-        session->ops->wait_over(session->owner, (enum wait_end)session->why);
-    }
-    if (session->nudged) {
-        session->nudged = false;
-        session->ops->nudged(session->owner);
-    }
-}
-
-// Is anything left for broker_settle()?
-static bool untold(const struct broker *broker)
-{
-    return !list_empty(&broker->matching) || !list_empty(&broker->nudging) ||
-           !list_empty(&broker->notices) || !list_empty(&broker->news) ||
-           !list_empty(&broker->long_news);
-}
-
-static APART void settle(struct broker *broker)
-{
-    unsigned sessions = BROKER_SLICE;
-    unsigned backlog = BROKER_SLICE;
-    unsigned nudges = BROKER_SLICE;
-    unsigned events = BROKER_SLICE;
-
-    broker->bill = 0;
-    match_backlog(broker, &backlog);
-    match_nudge(broker, &nudges);
-    broker->settling = true;
-    for (; sessions > 0 && !list_empty(&broker->notices); sessions--) {
-        tell_session(list_item(list_first(&broker->notices), struct session, notice));
-    }
-    interest_tell_all(broker, &events);
-    broker->settling = false;
-}
-
-bool broker_settle(struct broker *broker)
-{
-    if (!untold(broker)) {
-        return false;
-    }
-    settle(broker);
-    return untold(broker);
 }
 
 static nsec_t first_at(const struct tree *tree)
@@ -216,7 +150,7 @@ nsec_t broker_next_due(const struct broker *broker)
 {
     nsec_t at;
 
-    if (!list_empty(&broker->closing) || untold(broker)) {
+    if (!list_empty(&broker->closing) || settle_pending(broker)) {
         return broker->now.mono;
     }
     at = sooner(first_at(&broker->due_queues[CLOCK_MONO]), first_at(&broker->pauses));

@@ -2,7 +2,15 @@
 
 // Looking after jobs that no worker is at: taking them back, kicking them.
 
-#include "core/broker_private.h"
+#include "core/charge.h"
+#include "core/job.h"
+#include "core/key.h"
+#include "core/lookup.h"
+#include "core/match.h"
+#include "core/outcome.h"
+#include "core/queue.h"
+#include "core/states.h"
+#include "core/store.h"
 
 enum status broker_cancel(struct broker *broker, uint64_t id, bool even_held)
 {
@@ -18,6 +26,7 @@ enum status broker_cancel(struct broker *broker, uint64_t id, bool even_held)
     }
     queue_at(broker, job)->ended++;
     outcome_ended(broker, job, JOB_EVENT_CANCELLED, NULL);
+    match_serve_lost(broker);
     return STATUS_OK;
 }
 
@@ -84,7 +93,7 @@ enum status broker_kick(struct broker *broker, struct queue *queue, struct kick 
         }
         kick_of->left--;
         kick_of->kicked++;
-        match_pay(broker, &budget);
+        charge_unit(broker, &budget);
     }
     return STATUS_OK;
 }

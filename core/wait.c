@@ -2,63 +2,9 @@
 
 // Waiting for a job, and napping until there may be one.
 
-#include "core/broker_private.h"
-
-static void link_subscriptions(struct session *session)
-{
-    bool waits = session->pose == POSE_WAITING;
-
-    list_each (node, &session->subscribed) {
-        struct subscription *subscription = list_item(node, struct subscription, in_session);
-        struct queue *queue = subscription_queue(subscription);
-
-        list_append(waits ? &queue->waits : &queue->naps, &subscription->waiting);
-        queue->waiting++;
-    }
-    session->broker->waiting++;
-}
-
-static void lie_down(struct session *session, enum pose pose)
-{
-    session->pose = (uint8_t)pose;
-    link_subscriptions(session);
-    session->broker->bill += session->subscriptions;
-    session_rearm(session);
-}
-
-void session_wake(struct session *session)
-{
-    if (session->pose == POSE_AWAKE) {
-        return;
-    }
-    list_each (node, &session->subscribed) {
-        struct subscription *subscription = list_item(node, struct subscription, in_session);
-
-        if (list_linked(&subscription->waiting)) {
-            list_remove(&subscription->waiting);
-            subscription_queue(subscription)->waiting--;
-        }
-    }
-    session->pose = POSE_AWAKE;
-    session->broker->waiting--;
-    session->broker->bill += session->subscriptions;
-    session_rearm(session);
-}
-
-// A lease may get a limit when it is assigned, which is no moment to ask for memory.
-static bool make_spare(struct session *session)
-{
-    struct session_extra *extra;
-
-    if (session->limited == 0) {
-        return true;
-    }
-    extra = session_extra(session);
-    if (extra && !extra->spare) {
-        extra->spare = slab_calloc(&session->broker->slab, sizeof *extra->spare);
-    }
-    return extra && extra->spare;
-}
+#include "core/choice.h"
+#include "core/match.h"
+#include "core/waiting.h"
 
 enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for)
 {
@@ -73,12 +19,12 @@ enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for
     if (until <= now) {
         return STATUS_TIMED_OUT;
     }
-    if (!make_spare(session)) {
+    if (!session_make_spare(session)) {
         return STATUS_NO_MEMORY;
     }
     session_wake(session);
     session->until = until;
-    lie_down(session, POSE_WAITING);
+    session_lie_down(session, POSE_WAITING);
     return STATUS_OK;
 }
 
@@ -93,7 +39,7 @@ bool broker_nap(struct session *session)
         session_notify(session);
         return false;
     }
-    lie_down(session, POSE_NAPPING);
+    session_lie_down(session, POSE_NAPPING);
     return true;
 }
 
@@ -110,24 +56,4 @@ bool broker_unwait(struct session *session)
     }
     list_remove(&session->notice);
     return true;
-}
-
-void session_wait_on(struct session *session)
-{
-    struct subscription *by = NULL;
-    struct job *best;
-
-    list_remove(&session->notice);
-    if (!make_spare(session)) {
-        session->waited_enough = true;
-        session->why = WAIT_TIMED_OUT;
-        session_notify(session);
-        return;
-    }
-    best = choice_best(session, &by);
-    if (best) {
-        match_assign(by, best);
-    } else {
-        lie_down(session, POSE_WAITING);
-    }
 }

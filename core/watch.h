@@ -61,9 +61,6 @@ struct watch *watch_add(struct session *session, struct job *job) MUST_USE;
 // Takes a watch out and frees it, whatever that means for the job.
 void watch_forget(struct watch *watch);
 
-// The same; a job that nobody wants any more goes with its last watch, or once it is not held.
-void watch_drop(struct watch *watch);
-
 // A report of the job's holder: kept as its progress, and told to the watches. STATUS_NO_MEMORY.
 enum status interest_report(struct broker *broker, struct job *job, const struct job_event *event);
 
@@ -86,8 +83,5 @@ static inline uint64_t interest_untold(const struct interest *interest)
 {
     return (uint64_t)interest->untold * interest->count;
 }
-
-// Tells of the events of all jobs, at most `*budget` times.
-void interest_tell_all(struct broker *broker, unsigned *budget);
 
 #endif

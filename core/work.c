@@ -2,7 +2,15 @@
 
 // What the holder of a job says about it.
 
-#include "core/broker_private.h"
+#include "core/job.h"
+#include "core/lease.h"
+#include "core/lookup.h"
+#include "core/loss.h"
+#include "core/match.h"
+#include "core/outcome.h"
+#include "core/states.h"
+#include "core/store.h"
+#include "core/watch.h"
 
 // The job that the session may still finish, or report about: the one it holds, or one that it held
 // when the time to run was over and that nobody has taken since.
@@ -33,6 +41,7 @@ enum status broker_complete(struct session *session, uint64_t id, struct blob *r
     } else {
         outcome_ended(session->broker, job, JOB_EVENT_COMPLETE, result);
     }
+    match_serve_lost(session->broker);
     return STATUS_OK;
 }
 
@@ -48,6 +57,7 @@ enum status broker_fail(struct session *session, uint64_t id, struct blob *excep
     loss_log(session->broker, job, "job_failed",
              exception ? "its worker told an exception" : "its worker said so");
     outcome_failed(session->broker, job, exception);
+    match_serve_lost(session->broker);
     return STATUS_OK;
 }
 
@@ -65,6 +75,7 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
     if (job->abandoned) {
         loss_log(broker, job, "job_failed", "its worker gave it back, and nobody waits for it");
         outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
+        match_serve_lost(broker);
         return STATUS_OK;
     }
     if (!record_room(broker, RECORD_RELEASE, job)) {
@@ -80,6 +91,7 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
         place.state = JOB_DELAYED;
         place.due_at = nsec_add(broker->now.mono, delay_for);
         job_move(broker, job, &place);
+        match_serve_lost(broker);
     } else {
         match_ready(broker, job, &place);
     }
@@ -97,6 +109,7 @@ enum status broker_bury(struct session *session, uint64_t id, uint32_t pri)
         return STATUS_NOT_FOUND;
     }
     outcome_buried(session->broker, job, pri);
+    match_serve_lost(session->broker);
     return STATUS_OK;
 }
 
@@ -108,7 +121,7 @@ enum status broker_touch(struct session *session, uint64_t id)
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    match_renew(session, job);
+    lease_renew(session, job);
     return STATUS_OK;
 }
 
@@ -145,7 +158,7 @@ enum status broker_report(struct session *session, uint64_t id, const struct job
         note_data(job, status == STATUS_OK);
     }
     if (status == STATUS_OK && job->state == JOB_RESERVED) {
-        match_renew(session, job);
+        lease_renew(session, job);
     }
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/record.h"
+#include "core/store.h"
 
-#include "core/broker_private.h"
+#include "core/lookup.h"
 
 bool record_ask(struct broker *broker, enum record_kind kind, const struct job *job)
 {
@@ -30,11 +30,6 @@ uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct 
     return position;
 }
 
-uint64_t broker_next_id(const struct broker *broker)
-{
-    return broker->next_id;
-}
-
 uint64_t broker_position(const struct broker *broker)
 {
     return broker->position;
@@ -55,41 +50,16 @@ bool broker_store_info(const struct broker *broker, struct store_info *info)
     return true;
 }
 
-uint32_t job_mark(const struct job *job)
+bool record_pause_room(struct broker *broker, const struct queue *queue)
 {
-    return job->mark;
+    const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
+
+    return !broker->recorder || broker->recorder->room(broker->store, &record);
 }
 
-void job_set_mark(const struct job *job, uint32_t mark)
+uint64_t record_pause_append(struct broker *broker, const struct queue *queue)
 {
-    ((struct job *)(uintptr_t)job)->mark = mark;
-}
+    const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
 
-uint32_t queue_mark(const struct queue *queue)
-{
-    return queue->mark;
-}
-
-void queue_set_mark(struct broker *broker, const struct queue *queue, uint32_t mark)
-{
-    struct queue *marked = (struct queue *)(uintptr_t)queue;
-
-    marked->mark = mark;
-    if (list_linked(&marked->recorded)) {
-        list_remove(&marked->recorded);
-        list_append(&broker->recorded, &marked->recorded);
-    }
-}
-
-const struct queue *broker_pause_oldest(const struct broker *broker)
-{
-    struct list_node *node = list_first(&broker->recorded);
-
-    return node ? list_item(node, struct queue, recorded) : NULL;
-}
-
-void broker_pauses(const struct broker *broker, uint64_t *count, uint64_t *names)
-{
-    *count = broker->paused;
-    *names = broker->paused_names;
+    return broker->recorder ? broker->recorder->append(broker->store, &record) : 0;
 }

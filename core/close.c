@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+
+// A session closes, and is taken apart.
+
+#include "core/close.h"
+
+#include "core/broker_private.h"
+#include "core/cleanup.h"
+#include "core/job.h"
+#include "core/match.h"
+#include "core/outcome.h"
+#include "core/subscription_walk.h"
+#include "core/watch.h"
+
+// Jobs that a session holds come back together. Their order in its leases means nothing to those
+// who wait for them: what is best goes first.
+static void dismantle(struct session *session, unsigned *budget)
+{
+    struct broker *broker = session->broker;
+
+    for (; *budget > 0; --*budget) {
+        struct list_node *watch = session->extra ? list_first(&session->extra->watches) : NULL;
+        struct tree_node *lease = tree_first(&session->leases);
+        struct list_node *subscription = list_first(&session->subscribed);
+
+        // Watches first: what only this session wanted is not handed on to others.
+        if (watch) {
+            watch_drop(list_item(watch, struct watch, in_session));
+        } else if (lease) {
+            outcome_lost(broker, job_in_tree(lease), LOSS_LEFT);
+        } else if (subscription) {
+            subscription_end(list_item(subscription, struct subscription, in_session));
+        } else {
+            session_free(session);
+            return;
+        }
+    }
+}
+
+void session_dismantle(struct session *session, unsigned *budget)
+{
+    struct broker *broker = session->broker;
+    unsigned matches = BROKER_SLICE;
+
+    broker->gathering = true;
+    dismantle(session, budget);
+    broker->gathering = false;
+    match_backlog(broker, &matches);
+}
+
+void broker_session_close(struct session *session)
+{
+    unsigned budget = BROKER_SLICE;
+
+    if (!session) {
+        return;
+    }
+    ENSURE(!session->broker->settling);
+    session->broker->position = 0;
+    // It gets up from its queues as its subscriptions end, which may be very many.
+    session->broker->waiting -= session->pose != POSE_AWAKE;
+    session->pose = POSE_AWAKE;
+    match_pass_on(session, NULL);
+    subscription_walks_stop(session);
+    session->closed = true;
+    session->broker->session_count--;
+    moment_set(&session->broker->alarms, &session->alarm, NSEC_NEVER, 0);
+    list_remove(&session->notice);
+    list_append(&session->broker->closing, &session->notice);
+    session_dismantle(session, &budget);
+}

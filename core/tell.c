@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/tell.h"
+
+#include "core/charge.h"
+#include "core/event.h"
+#include "core/session.h"
+#include "core/watch.h"
+
+// Does this event concern that watch? A greeting is for those who joined after progress was made;
+// it tells what is known now.
+static bool concerns(struct news *event, struct watch *watch)
+{
+    struct interest *interest = event->interest;
+    bool greeting = event == &interest->greeting;
+
+    if (greeting ? !watch->greet || !interest->has_progress : watch->since >= event->number) {
+        return false;
+    }
+    if (greeting) {
+        watch->greet = false;
+        event->what.kind = JOB_EVENT_PROGRESS;
+        event->what.numerator = interest->numerator;
+        event->what.denominator = interest->denominator;
+    }
+    return true;
+}
+
+static void tell(struct news *event, struct watch *watch)
+{
+    struct interest *interest = event->interest;
+    struct session *session = watch->session;
+    struct job_event what = event->what;
+
+    if (event == &interest->greeting) {
+        what.data = interest->spelling;
+    }
+    if (!session->closed) {
+        session->ops->job_event(session->owner, watch, &what);
+    }
+    if (event == &interest->final) {
+        watch_forget(watch);
+    }
+}
+
+// False where the budget ran out before everybody knew.
+static bool tell_watches(struct news *event, unsigned *budget)
+{
+    struct interest *interest = event->interest;
+
+    if (!interest->next) {
+        interest->next = interest->watches.next;
+    }
+    while (interest->next != &interest->watches) {
+        struct watch *watch = list_item(interest->next, struct watch, in_interest);
+
+        if (*budget == 0) {
+            return false;
+        }
+        --*budget;
+        interest->next = interest->next->next;
+        if (concerns(event, watch)) {
+            tell(event, watch);
+            charge_bytes(interest->broker, budget);
+        }
+    }
+    interest->next = NULL;
+    return true;
+}
+
+// The event, which is its interest's first, has been told to all; if that took a whole turn, the
+// next one waits for another.
+static void told_to_all(struct news *event, bool took_turn)
+{
+    struct interest *interest = event->interest;
+
+    if (event == &interest->final) {
+        interest_free(interest);
+        return;
+    }
+    event_done(event);
+    if (interest->aside || took_turn) {
+        event_queue_aside(interest);
+    }
+}
+
+// Tells of the event as far as its turn and the budget go. True: its turn is over.
+static bool tell_in_turn(struct news *event, unsigned *budget)
+{
+    struct interest *interest = event->interest;
+    unsigned turn = *budget < TELLINGS_AT_ONCE ? *budget : TELLINGS_AT_ONCE;
+    unsigned left = turn;
+    bool done;
+
+    // Everybody may have left who was there when it happened.
+    left -= interest->count == 0;
+    done = tell_watches(event, &left);
+    *budget -= turn - left;
+    charge_bytes(interest->broker, budget);
+    if (done) {
+        told_to_all(event, turn == TELLINGS_AT_ONCE && left == 0);
+    } else if (turn == TELLINGS_AT_ONCE) {
+        event_queue_aside(interest);
+    }
+    return done || turn == TELLINGS_AT_ONCE;
+}
+
+static void tell_news(struct broker *broker, unsigned *budget)
+{
+    while (*budget > 0 && !list_empty(&broker->news)) {
+        struct news *event = list_item(list_first(&broker->news), struct news, in_broker);
+
+        if (event->interest->aside) {
+            // It comes behind those of its job.
+            list_remove(&event->in_broker);
+            --*budget;
+        } else if (!tell_in_turn(event, budget)) {
+            return;
+        }
+    }
+}
+
+static void tell_long_news(struct broker *broker, unsigned *budget)
+{
+    while (*budget > 0 && !list_empty(&broker->long_news)) {
+        (void)tell_in_turn(list_item(list_first(&broker->long_news), struct news, in_broker),
+                           budget);
+    }
+}
+
+static APART void tell_both(struct broker *broker, unsigned *budget)
+{
+    unsigned half = *budget / 2;
+    unsigned other_half = *budget - half;
+
+    // What one of them leaves is the other's.
+    tell_news(broker, &half);
+    other_half += half;
+    charge_bytes(broker, &other_half);
+    tell_long_news(broker, &other_half);
+    tell_news(broker, &other_half);
+    *budget = other_half;
+}
+
+void interest_tell_all(struct broker *broker, unsigned *budget)
+{
+    broker->encoded = 0;
+    if (list_empty(&broker->long_news)) {
+        tell_news(broker, budget);
+    }
+    if (!list_empty(&broker->long_news)) {
+        tell_both(broker, budget);
+    }
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_WAITING_H
+#define TANDEM_CORE_WAITING_H
+
+// Private to the core: how a session begins and stops to wait. While it waits for a job, each of
+// its subscriptions stands in its queue's list `waits`, while it naps, in the list `naps`. Each
+// link that is made or undone is charged (charge.h).
+
+#include "core/session.h"
+
+// The session waits or naps from now on.
+void session_lie_down(struct session *session, enum pose pose);
+
+// Ends a wait or a nap, without a word. `until` and `margin_ms` stay, should it wait again.
+void session_wake(struct session *session);
+
+// A lease may get a limit when it is assigned, which is no moment to ask for memory. False without.
+bool session_make_spare(struct session *session) MUST_USE;
+
+#endif
