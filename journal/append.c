@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 // What the core appends: from a change to bytes in the batch that is being gathered. Nothing here
-// waits, and nothing here can be refused; that was decided before (room.c).
+// waits, and nothing here can be refused; that was decided before (space.c).
 
 #include "core/base/log.h"
 #include "journal/journal_private.h"
@@ -44,8 +44,8 @@ static void make_memory(struct journal *journal)
     }
 }
 
-// Each batch begins with room for a record that says how far the segment is synced; it is filled in
-// when the batch is handed over.
+// Each batch begins with space for a record that says how far the segment is synced; it is filled
+// in when the batch is handed over.
 static bool begin(struct journal *journal)
 {
     char *to;
@@ -66,13 +66,13 @@ void append_mark(struct journal *journal)
     (void)begin(journal);
 }
 
-// Room for a record of `size` bytes of which `len` are to be put here; NULL without memory.
-static char *room_for(struct journal *journal, size_t size, uint64_t extra, size_t len)
+// Space for a record of `size` bytes of which `len` are to be put here; NULL without memory.
+static char *space_for(struct journal *journal, size_t size, uint64_t extra, size_t len)
 {
     if (journal->pool.count == 0) {
         make_memory(journal);
     }
-    room_choose(journal, size, extra);
+    space_choose(journal, size, extra);
     return begin(journal) ? reserve(journal, len) : NULL;
 }
 
@@ -96,7 +96,7 @@ size_t append_job(struct journal *journal, const struct job *job, uint64_t extra
     names = image.queue.len + image.key.len + image.reducer.len;
     size = codec_job_size(names + image.body.len);
     refers = image.blob && image.body.len > COPIED_MAX;
-    to = room_for(journal, size, extra, refers ? CODEC_JOB_FIXED + names : size);
+    to = space_for(journal, size, extra, refers ? CODEC_JOB_FIXED + names : size);
     if (to) {
         size_t put = codec_put_job(to, &image, !refers);
 
@@ -110,7 +110,7 @@ size_t append_job(struct journal *journal, const struct job *job, uint64_t extra
 static size_t append_change(struct journal *journal, enum codec_type type, const struct job *job,
                             uint64_t extra)
 {
-    char *to = room_for(journal, CODEC_CHANGE_SIZE, extra, CODEC_CHANGE_SIZE);
+    char *to = space_for(journal, CODEC_CHANGE_SIZE, extra, CODEC_CHANGE_SIZE);
 
     if (to) {
         struct job_change change;
@@ -123,7 +123,7 @@ static size_t append_change(struct journal *journal, enum codec_type type, const
 
 size_t append_number(struct journal *journal, enum codec_type type, uint64_t number)
 {
-    char *to = room_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
+    char *to = space_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
 
     if (to) {
         codec_put_number(to, type, number);
@@ -134,7 +134,7 @@ size_t append_number(struct journal *journal, enum codec_type type, uint64_t num
 size_t append_pause(struct journal *journal, const struct queue *queue)
 {
     size_t size = codec_pause_size(queue_name(queue).len);
-    char *to = room_for(journal, size, 0, size);
+    char *to = space_for(journal, size, 0, size);
     nsec_t pause_for = 0;
     nsec_t until_at = 0;
 
@@ -148,7 +148,7 @@ size_t append_pause(struct journal *journal, const struct queue *queue)
 
 static size_t append_submission(struct journal *journal, const struct job *job)
 {
-    size_t size = append_job(journal, job, PROMISE_END + PROMISE_BURIAL);
+    size_t size = append_job(journal, job, RESERVED_END + RESERVED_BURIAL);
 
     ledger_add(journal, journal->current, job, size);
     note_submission(journal, job_id(job));
@@ -159,7 +159,7 @@ static size_t append_unbury(struct journal *journal, enum codec_type type,
                             const struct record *record)
 {
     size_t size =
-        append_change(journal, type, record->job, record->was_buried ? PROMISE_BURIAL : 0);
+        append_change(journal, type, record->job, record->was_buried ? RESERVED_BURIAL : 0);
 
     if (record->was_buried) {
         ledger_unburied(journal);
@@ -167,7 +167,7 @@ static size_t append_unbury(struct journal *journal, enum codec_type type,
     return size;
 }
 
-// What a promise pays for is taken off the promises first.
+// What a promise pays for is taken off the reserved bytes first.
 static size_t append_record(struct journal *journal, const struct record *record)
 {
     switch (record->kind) {
@@ -219,7 +219,7 @@ static APART void ask_for_ids(struct journal *journal, bool held, bool asks)
 
         end = (next + IDS_BLOCK / 2) / IDS_BLOCK * IDS_BLOCK + journal->ids_ahead;
     }
-    to = room_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
+    to = space_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
     // Without memory it is asked for at the end of the next turn.
     if (to) {
         codec_put_number(to, CODEC_IDS, end);
@@ -277,19 +277,19 @@ static void info(const void *store, struct store_info *info)
         .migrated = journal->total_migrated,
         .file_max = journal->settings.segment_size,
         .bytes = ledger_on_disk(journal),
-        .live = journal->live + journal->promised + ledger_paused(journal),
+        .live = journal->live + journal->reserved + ledger_paused(journal),
         .errors = journal->errors,
         .failing = journal->given_up || journal->full,
     };
 }
 
-static bool room(void *store, const struct record *record)
+static bool has_space(void *store, const struct record *record)
 {
-    return room_is_there(store, record);
+    return space_is_there(store, record);
 }
 
 const struct recorder journal_recorder = {
-    .room = room,
+    .room = has_space,
     .append = append,
     .position = position_of,
     .info = info,

@@ -63,7 +63,7 @@ struct batch {
     uint64_t records;  // appended by the core
     uint64_t first_id; // no job that was submitted in it has a lower one; UINT64_MAX: none was
     uint64_t ids_end;  // ids below it may be given out, as it says or one before it
-    bool marked;       // it begins with room for a record that says how far the segment is synced
+    bool marked;       // it begins with space for a record that says how far the segment is synced
 };
 
 void batch_init(struct batch *batch, uint64_t position);
@@ -75,7 +75,7 @@ static inline bool batch_empty(const struct batch *batch)
 // A chunk at the end of the segment; NULL where none is left and none can be had.
 struct chunk *batch_extend(struct batch *batch, struct chunk_pool *pool, struct segment *segment);
 
-// Room for `len` bytes (at most CHUNK_BYTES) at the end of the segment, which moves on; NULL where
+// Space for `len` bytes (at most CHUNK_BYTES) at the end of the segment, which moves on; NULL where
 // no chunk is left and none can be had. The bytes are not set.
 static inline char *batch_reserve(struct batch *batch, struct chunk_pool *pool,
                                   struct segment *segment, size_t len)

@@ -52,7 +52,7 @@ static bool too_many(const struct journal *journal, uint64_t used)
 }
 
 // Whether the files have grown out of proportion: by so much less than they may that there is time
-// for it, and room for what is set aside. A full disk is no place to be generous.
+// for it, and space for what is set aside. A full disk is no place to be generous.
 static bool is_wanted(const struct journal *journal)
 {
     uint64_t live = journal->live + ledger_paused(journal);
@@ -62,9 +62,9 @@ static bool is_wanted(const struct journal *journal)
            (journal->full && used > live + live / 8 + journal->current->end);
 }
 
-static bool may_go_on(struct journal *journal, bool room)
+static bool may_go_on(struct journal *journal, bool space)
 {
-    bool may = room && room_has_memory(journal) &&
+    bool may = space && space_has_memory(journal) &&
                journal->gathering.bytes < journal->settings.max_pending / 4;
 
     journal->compaction.blocked = !may;
@@ -74,13 +74,13 @@ static bool may_go_on(struct journal *journal, bool room)
 // A job may be larger than the spare: that is made larger then.
 static bool may_copy(struct journal *journal, size_t size)
 {
-    bool room = room_to_copy(journal, size);
+    bool space = space_to_copy(journal, size);
 
-    journal->compaction.wants = room ? 0 : size;
-    return may_go_on(journal, room);
+    journal->compaction.wants = space ? 0 : size;
+    return may_go_on(journal, space);
 }
 
-// False where there is no room for it at present.
+// False where there is no space for it at present.
 static bool copy_job(struct journal *journal, const struct job *job, struct budget *budget)
 {
     size_t size = codec_job_size(job_variable_len(journal->broker, job));
@@ -95,7 +95,7 @@ static bool copy_job(struct journal *journal, const struct job *job, struct budg
     return true;
 }
 
-// False where the turn's budget is spent, or there is no room.
+// False where the turn's budget is spent, or there is no space.
 static bool copy_jobs(struct journal *journal, struct budget *budget)
 {
     struct compaction *at = &journal->compaction;
@@ -123,7 +123,7 @@ static bool copy_jobs(struct journal *journal, struct budget *budget)
 }
 
 // Those whose record the segment has are the ones that were recorded longest ago. False where the
-// turn's budget is spent, or there is no room.
+// turn's budget is spent, or there is no space.
 static bool copy_pauses(struct journal *journal)
 {
     const struct queue *queue;
@@ -149,7 +149,7 @@ static void finish(struct journal *journal)
 {
     bool at_rest = journal->segments.list[0]->file < 0;
 
-    if (!may_go_on(journal, at_rest && room_to_drop(journal))) {
+    if (!may_go_on(journal, at_rest && space_to_drop(journal))) {
         return;
     }
     (void)append_number(journal, CODEC_DROPPED, journal->segments.first);
@@ -190,7 +190,7 @@ void compact_step(struct journal *journal)
 
 bool compact_holds_back(const struct journal *journal)
 {
-    bool can = !journal->full && journal->compaction.wants == 0 && journal->care_error == 0 &&
+    bool can = !journal->full && journal->compaction.wants == 0 && journal->upkeep_error == 0 &&
                journal->failing_at == NSEC_NEVER;
 
     return can && compact_is_behind(journal);

@@ -14,12 +14,12 @@
 #define RETRY_MOST NSEC_PER_SEC
 // How much longer than for a batch the disk may take for a file that is made, resized or removed,
 // times settings.fail_for: that is slow on a good disk, too.
-enum { CARE_LONGER = 5 };
+enum { UPKEEP_LONGER = 5 };
 
-bool fail_make_fresh(struct journal *journal)
+bool fail_make_replacement(struct journal *journal)
 {
-    journal->fresh = segment_new(0, 0);
-    return journal->fresh != NULL;
+    journal->replacement = segment_new(0, 0);
+    return journal->replacement != NULL;
 }
 
 // The first failure is answered at once, with another file; the next ones take their time.
@@ -122,14 +122,14 @@ static struct segment *next_segment(struct journal *journal, const struct segmen
         }
         return current;
     }
-    next = journal->spare ? journal->spare : journal->fresh;
+    next = journal->spare ? journal->spare : journal->replacement;
     ENSURE(next);
     if (next == journal->spare) {
         journal->spare = NULL;
     } else {
-        journal->fresh = NULL;
+        journal->replacement = NULL;
     }
-    room_follow(journal, next);
+    space_follow(journal, next);
     return next;
 }
 
@@ -153,7 +153,7 @@ void fail_segment(struct journal *journal)
         note_unsure(journal, bad, next);
     }
     next->end = CODEC_SEGMENT_HEAD;
-    room_note_previous(journal);
+    space_note_previous(journal);
     journal->dirty_at = NSEC_NEVER;
     journal->writing.marked = false;
     batch_move(&journal->writing, next);
@@ -176,20 +176,21 @@ bool fail_take_spare(struct journal *journal)
     return true;
 }
 
-// When the hand has been too long at what it does; NSEC_NEVER where it does nothing.
-static nsec_t hand_due_at(const struct journal *journal)
+// When the worker thread has been too long at what it does; NSEC_NEVER where it does nothing.
+static nsec_t task_due_at(const struct journal *journal)
 {
     bool writes = journal->task.kind == TASK_WRITE || journal->task.kind == TASK_SYNC;
 
     if (!journal->busy) {
         return NSEC_NEVER;
     }
-    return nsec_add(journal->begun_at, journal->settings.fail_for * (writes ? 1 : 1 + CARE_LONGER));
+    return nsec_add(journal->begun_at,
+                    journal->settings.fail_for * (writes ? 1 : 1 + UPKEEP_LONGER));
 }
 
 nsec_t fail_due_at(const struct journal *journal)
 {
-    nsec_t hand_at;
+    nsec_t task_at;
     nsec_t at;
 
     // From now on only jobs that are not kept are taken, and there may be no more ids for these.
@@ -202,9 +203,9 @@ nsec_t fail_due_at(const struct journal *journal)
     if (batch_empty(&journal->writing) && batch_empty(&journal->gathering)) {
         return NSEC_NEVER;
     }
-    hand_at = hand_due_at(journal);
+    task_at = task_due_at(journal);
     at = nsec_add(journal->failing_at, journal->settings.fail_for);
-    return hand_at < at ? hand_at : at;
+    return task_at < at ? task_at : at;
 }
 
 void fail_review(struct journal *journal)

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a journal that is opened on a full disk may have beside its promises, and what it must.
+// What a journal that is opened on a full disk may have beside its reserved bytes, and what it
+// must.
 #define SCANTY ((uint64_t)64 * 1024)
 #define SCANTIEST ((uint64_t)4 * 1024)
 // How often what remains is tried to be written when the journal is closed.
@@ -28,7 +29,7 @@ void journal_complain(struct journal_error *why, const char *format, ...)
 }
 
 struct journal *journal_new(const struct journal_settings *settings, const struct journal_io *io,
-                            const struct journal_hand *hand)
+                            const struct journal_worker *worker)
 {
     struct journal *journal = calloc(1, sizeof *journal);
 
@@ -36,10 +37,10 @@ struct journal *journal_new(const struct journal_settings *settings, const struc
         return NULL;
     }
     journal->settings = *settings;
-    journal->settings.segment_size = room_segment_size(settings->segment_size);
+    journal->settings.segment_size = space_segment_size(settings->segment_size);
     journal->settings.step_size = settings->step_size ? settings->step_size : STEP_SIZE;
     journal->io = io;
-    journal->hand = *hand;
+    journal->worker = *worker;
     journal->ids_ahead = IDS_BLOCK;
     journal->failing_at = NSEC_NEVER;
     journal->dirty_at = NSEC_NEVER;
@@ -73,9 +74,9 @@ static bool claim(struct journal *journal, struct journal_error *why)
 // Does a task, and waits for it.
 static int do_task(struct journal *journal, struct task *task)
 {
-    journal->hand.give(journal->hand.self, task);
-    journal->hand.wait(journal->hand.self);
-    ENSURE(journal->hand.done(journal->hand.self));
+    journal->worker.give(journal->worker.self, task);
+    journal->worker.wait(journal->worker.self);
+    ENSURE(journal->worker.done(journal->worker.self));
     return task->error;
 }
 
@@ -105,9 +106,9 @@ static void give_back(const struct journal *journal)
 // A first file to write to. On a full disk, a small one will do: jobs can be worked then.
 static bool begin_file(struct journal *journal, struct journal_error *why)
 {
-    const uint64_t sizes[] = {journal->settings.segment_size + journal->promised,
-                              CODEC_SEGMENT_HEAD + journal->promised + SCANTY,
-                              CODEC_SEGMENT_HEAD + journal->promised + SCANTIEST};
+    const uint64_t sizes[] = {journal->settings.segment_size + journal->reserved,
+                              CODEC_SEGMENT_HEAD + journal->reserved + SCANTY,
+                              CODEC_SEGMENT_HEAD + journal->reserved + SCANTIEST};
     struct task task = {.kind = TASK_PREPARE};
 
     task.segment = segment_new(0, turn_draw_salt(journal));
@@ -119,7 +120,7 @@ static bool begin_file(struct journal *journal, struct journal_error *why)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         task.size = sizes[i];
         if (do_task(journal, &task) == 0) {
-            room_follow(journal, task.segment);
+            space_follow(journal, task.segment);
             return true;
         }
         if (!turn_disk_is_full(task.error)) {
@@ -138,7 +139,7 @@ bool journal_do_next(struct journal *journal)
     if (!journal->busy) {
         return false;
     }
-    journal->hand.wait(journal->hand.self);
+    journal->worker.wait(journal->worker.self);
     turn_take_in(journal);
     return true;
 }
@@ -164,7 +165,7 @@ static bool settle(struct journal *journal)
         uint64_t errors = journal->errors;
 
         journal->retry_at = 0;
-        journal->care_at = 0;
+        journal->upkeep_retry_at = 0;
         failures += !journal_do_next(journal) || journal->errors > errors || journal->full;
     }
     return is_idle(journal);
@@ -173,7 +174,7 @@ static bool settle(struct journal *journal)
 // The first ids, and with them the first segment of this time, are kept before anybody is served.
 static bool begin(struct journal *journal, struct journal_error *why)
 {
-    if (!room_has_memory(journal)) {
+    if (!space_has_memory(journal)) {
         journal_complain(why, "out of memory");
         return false;
     }
@@ -183,7 +184,7 @@ static bool begin(struct journal *journal, struct journal_error *why)
         journal_complain(why, "cannot be written");
         return false;
     }
-    // A disk that has no room for a spare is told of before anybody comes.
+    // A disk that has no space for a spare is told of before anybody comes.
     while (!journal->spare && !journal->full && !is_stopped(journal) && journal_do_next(journal)) {
     }
     return true;
@@ -194,9 +195,10 @@ static bool makes_spare_larger(struct journal *journal)
 {
     bool wanted = journal->compaction.wants > 0;
 
-    while (wanted && journal->spare && room_spare_lacks_copy(journal) && journal_do_next(journal)) {
+    while (wanted && journal->spare && space_spare_lacks_copy(journal) &&
+           journal_do_next(journal)) {
     }
-    return wanted && journal->spare && !room_spare_lacks_copy(journal);
+    return wanted && journal->spare && !space_spare_lacks_copy(journal);
 }
 
 // One step of emptying old segments. False where it gets nowhere.
@@ -207,7 +209,7 @@ static bool renew_step(struct journal *journal)
     // For what will come, unless the disk has failed at it.
     bool waits = journal->removing || journal->segments.list[0]->file >= 0 ||
                  (!journal->spare && !journal->full);
-    bool waited = waits && journal->care_error == 0;
+    bool waited = waits && journal->upkeep_error == 0;
 
     compact_step(journal);
     if (!settle(journal)) {
@@ -303,13 +305,13 @@ nsec_t journal_next_due(const struct journal *journal)
     }
     if (journal->retry_at > now) {
         due_at = sooner(due_at, journal->retry_at);
-    } else if (journal->current->file < 0 && journal->care_at > now) {
-        due_at = sooner(due_at, journal->care_at);
+    } else if (journal->current->file < 0 && journal->upkeep_retry_at > now) {
+        due_at = sooner(due_at, journal->upkeep_retry_at);
     } else if (!batch_empty(&journal->writing) || !batch_empty(&journal->gathering)) {
         return now;
     }
-    if (journal->care_at > now) {
-        due_at = sooner(due_at, journal->care_at);
+    if (journal->upkeep_retry_at > now) {
+        due_at = sooner(due_at, journal->upkeep_retry_at);
     }
     if (journal->compaction.wants && journal->compaction.retry_at > now) {
         due_at = sooner(due_at, journal->compaction.retry_at);
@@ -326,13 +328,13 @@ enum journal_pressure journal_pressure(const struct journal *journal)
 {
     size_t pending = journal->gathering.bytes + journal->writing.bytes;
 
-    if (room_memory_is_low(journal)) {
+    if (space_memory_is_low(journal)) {
         return JOURNAL_STUCK;
     }
     if (journal->given_up) {
         return JOURNAL_EASY;
     }
-    if (pending > journal->settings.max_pending || room_overflows(journal) ||
+    if (pending > journal->settings.max_pending || space_overflows(journal) ||
         compact_holds_back(journal)) {
         return JOURNAL_BEHIND;
     }
@@ -380,7 +382,7 @@ static bool finish(struct journal *journal)
         good = task.segment && do_task(journal, &task) == 0;
     }
     if (journal->busy) {
-        journal->hand.wait(journal->hand.self);
+        journal->worker.wait(journal->worker.self);
     }
     if (good) {
         tidy(journal);
@@ -423,7 +425,7 @@ bool journal_close(struct journal *journal)
     segments_clear(&journal->segments);
     segment_free(journal->spare);
     segment_free(journal->making);
-    segment_free(journal->fresh);
+    segment_free(journal->replacement);
     segment_free(journal->removing);
     segment_free(journal->shedding);
     if (journal->locked) {

@@ -12,8 +12,9 @@
 //
 // Space. Each file has its space set aside before it is written to, and so has the next one, the
 // spare. What a live job may still need (a burial, an end) is promised to it when it is accepted,
-// and submissions are refused before a promise could not be kept. While the disk has no room for a
-// spare, submissions are refused altogether: what is left is for promises, and for compaction.
+// and submissions are refused before a promise could not be kept. While the disk has no space for a
+// spare, submissions are refused altogether: what is left is for reserved bytes, and for
+// compaction.
 //
 // Compaction. When records take much more than what live jobs need, the jobs of the oldest file
 // are written anew, a few each turn, and it is removed.
@@ -54,14 +55,14 @@ struct journal_error {
 
 extern const struct recorder journal_recorder; // its store is the struct journal
 
-// NULL without memory. `io` and the hand must outlive it.
+// NULL without memory. `io` and the worker thread must outlive it.
 struct journal *journal_new(const struct journal_settings *settings, const struct journal_io *io,
-                            const struct journal_hand *hand) MUST_USE;
+                            const struct journal_worker *worker) MUST_USE;
 
 // Claims the directory, gives the broker back what was kept, and prepares for more; waits for the
-// disk. A thread that is not the loop's may do it, the hand's also, to which nobody else touches
-// the journal and the broker meanwhile. False with the reason: another process has the directory,
-// the disk refuses, the files are damaged (unless `repair`), there is no memory.
+// disk. A thread that is not the loop's may do it, the worker thread's also, to which nobody else
+// touches the journal and the broker meanwhile. False with the reason: another process has the
+// directory, the disk refuses, the files are damaged (unless `repair`), there is no memory.
 bool journal_open(struct journal *journal, struct broker *broker,
                   struct journal_error *why) MUST_USE;
 
@@ -78,7 +79,7 @@ void journal_stop_opening(struct journal *journal);
 // jobs that are in it may bear that name. Valid until the journal is closed.
 const char *journal_host(const struct journal *journal);
 
-// The end of a turn: takes in what the hand has done, and hands over what there is to do.
+// The end of a turn: takes in what the worker thread has done, and hands over what there is to do.
 void journal_turn(struct journal *journal);
 
 // The position that has been reached: output that waits for it, or a lower one, may leave.

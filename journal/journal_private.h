@@ -13,10 +13,10 @@
 #include "journal/segment.h"
 #include "journal/task.h"
 
-// What a live job is promised: room for its end and, unless it is buried, for its burial, each with
-// the record that may have to stand at the beginning of a batch.
-#define PROMISE_END ((uint64_t)CODEC_END_SIZE + CODEC_NUMBER_SIZE)
-#define PROMISE_BURIAL ((uint64_t)CODEC_CHANGE_SIZE + CODEC_NUMBER_SIZE)
+// What a live job is promised: space for its end and, unless it is buried, for its burial, each
+// with the record that may have to stand at the beginning of a batch.
+#define RESERVED_END ((uint64_t)CODEC_END_SIZE + CODEC_NUMBER_SIZE)
+#define RESERVED_BURIAL ((uint64_t)CODEC_CHANGE_SIZE + CODEC_NUMBER_SIZE)
 
 // So much space is set aside, or given back, in one go; that much takes a moment on any disk, even
 // where each block has to be written for it.
@@ -32,30 +32,30 @@
 // Where compaction of the oldest segment stands.
 struct compaction {
     bool runs;
-    bool blocked;    // there is no room to go on, for the present
+    bool blocked;    // there is no space to go on, for the present
     size_t run;      // of the segment's ids
     uint64_t id;     // the next one to look at; 0: the run's first
-    size_t wants;    // bytes of the record that it has no room for; 0: it has
-    nsec_t retry_at; // the spare is not made larger for that before: the disk had no room
+    size_t wants;    // bytes of the record that it has no space for; 0: it has
+    nsec_t retry_at; // the spare is not made larger for that before: the disk had no space
     bool told;       // ... and that was logged
 };
 
 struct journal {
     struct journal_settings settings; // segment_size is what it has come to
     const struct journal_io *io;
-    struct journal_hand hand;
+    struct journal_worker worker;
     struct broker *broker;
     struct progress progress; // of journal_open()
 
     struct segments segments;
-    struct segment *current;  // the youngest: what is appended goes to it
-    struct segment *spare;    // a file with space set aside, without a number yet; NULL: none
-    struct segment *making;   // what is to be the spare, with some space set aside; NULL: none
-    struct segment *fresh;    // set aside for when a segment must be given up
-    struct segment *removing; // taken out of the row, its file is to go; NULL: none
-    uint64_t removable_at;    // ... when this position is synced
-    struct segment *shedding; // its file has no name any more, but still space; NULL: none
-    uint64_t unsound_below;   // segments of lower numbers are to go, whatever they have
+    struct segment *current;     // the youngest: what is appended goes to it
+    struct segment *spare;       // a file with space set aside, without a number yet; NULL: none
+    struct segment *making;      // what is to be the spare, with some space set aside; NULL: none
+    struct segment *replacement; // set aside for when a segment must be given up
+    struct segment *removing;    // taken out of the row, its file is to go; NULL: none
+    uint64_t removable_at;       // ... when this position is synced
+    struct segment *shedding;    // its file has no name any more, but still space; NULL: none
+    uint64_t unsound_below;      // segments of lower numbers are to go, whatever they have
     struct chunk_pool pool;
     uint64_t salts; // how many were drawn
 
@@ -63,14 +63,14 @@ struct journal {
     struct batch writing;   // what is being written, or to be written next; empty: nothing
     struct batch unsynced;  // written, but not synced yet: kept so that it can be written anew
 
-    // What the hand does. One task at a time.
+    // What the worker thread does. One task at a time.
     struct task task;
     nsec_t begun_at;
 
     uint64_t reached;     // position up to which who waits may be told
     uint64_t synced;      // position up to which everything is synced
     uint64_t live;        // bytes of the full records of live jobs
-    uint64_t promised;    // bytes that live jobs may still need
+    uint64_t reserved;    // bytes that live jobs may still need
     uint64_t used_before; // bytes that records take in all segments but the current one
     uint64_t ids_end;     // ids below it may be given out: that is kept
     uint64_t ids_asked;   // the same, as last appended
@@ -84,10 +84,10 @@ struct journal {
     struct compaction compaction;
     uint64_t appended; // bytes that the core appended since compaction had its turn
 
-    nsec_t failing_at;  // since when nothing can be written; NSEC_NEVER: all is well
-    nsec_t retry_at;    // nothing is tried before
-    nsec_t care_at;     // no care before; it failed
-    nsec_t given_up_at; // when those who waited were given up last
+    nsec_t failing_at;      // since when nothing can be written; NSEC_NEVER: all is well
+    nsec_t retry_at;        // nothing is tried before
+    nsec_t upkeep_retry_at; // no upkeep before; it failed
+    nsec_t given_up_at;     // when those who waited were given up last
 
     nsec_t dirty_at;       // since when something written is not synced; NSEC_NEVER: all is
     nsec_t written_at;     // when the last batch was done, by settings.now
@@ -100,15 +100,15 @@ struct journal {
     uint64_t errors;
 
     // Where it stands.
-    unsigned failures; // to write, in a row
-    uint64_t care_due; // so many pieces of care may come before the next batch
-    int care_error;    // what care of that kind met; 0: all is well, or told as a full disk
-    enum task_kind care_kind;
+    unsigned failures;   // to write, in a row
+    uint64_t upkeep_due; // so many pieces of upkeep may come before the next batch
+    int upkeep_error;    // what care of that kind met; 0: all is well, or told as a full disk
+    enum task_kind upkeep_kind;
     bool locked;
     bool opened;   // from now on the core appends
     bool closing;  // from now on everything is synced
-    bool busy;     // the hand has `task`
-    bool full;     // the disk has no room for a spare
+    bool busy;     // the worker thread has `task`
+    bool full;     // the disk has no space for a spare
     bool given_up; // submissions are refused until something succeeds
     bool gave_up;  // that has not been told yet
 };
@@ -143,7 +143,7 @@ bool journal_do_next(struct journal *journal);
 //
 
 // The job's full record, of `size` bytes, is in that segment now: marks it, and counts it. It must
-// not be counted yet. The segment must have room for its id.
+// not be counted yet. The segment must have space for its id.
 void ledger_add(struct journal *journal, struct segment *segment, const struct job *job,
                 size_t size);
 // The job is gone, or its full record stands elsewhere: it is counted no longer.
@@ -163,52 +163,53 @@ uint64_t ledger_on_disk(const struct journal *journal);
 uint64_t ledger_used(const struct journal *journal);
 
 //
-// Room (room.c)
+// Space (space.c)
 //
 
 // Whether the memory is there that an append may need.
-bool room_has_memory(struct journal *journal);
-bool room_memory_is_low(const struct journal *journal);
-// The size that segments have where so much is asked for: room for any record but a job's is there.
-uint64_t room_segment_size(uint64_t asked);
+bool space_has_memory(struct journal *journal);
+bool space_memory_is_low(const struct journal *journal);
+// The size that segments have where so much is asked for: space for any record but a job's is
+// there.
+uint64_t space_segment_size(uint64_t asked);
 // Whether compaction may write a record of that size.
-bool room_to_copy(const struct journal *journal, size_t size);
+bool space_to_copy(const struct journal *journal, size_t size);
 // Whether it may say that a segment is empty.
-bool room_to_drop(const struct journal *journal);
+bool space_to_drop(const struct journal *journal);
 // Whether the core may append the record.
-bool room_is_there(struct journal *journal, const struct record *record);
+bool space_is_there(struct journal *journal, const struct record *record);
 // Goes on to the spare where the record does not fit into the current segment.
-void room_choose(struct journal *journal, size_t size, uint64_t extra);
-// Whether more was appended than the current segment has set aside beside its promises.
-bool room_overflows(const struct journal *journal);
+void space_choose(struct journal *journal, size_t size, uint64_t extra);
+// Whether more was appended than the current segment has set aside beside its reserved bytes.
+bool space_overflows(const struct journal *journal);
 // A segment that has less set aside than is to be written to it; NULL for none.
-struct segment *room_too_small(const struct journal *journal);
+struct segment *space_too_small(const struct journal *journal);
 // How many bytes such a segment should have.
-uint64_t room_wanted(const struct journal *journal, const struct segment *segment);
-// Whether a spare has a segment's worth beside all promises.
-bool room_suffices(const struct journal *journal, const struct segment *spare);
-// What a file is made with: so much beside all promises, and some more, since these may grow while
-// it waits.
-uint64_t room_file_size(const struct journal *journal);
+uint64_t space_wanted(const struct journal *journal, const struct segment *segment);
+// Whether a spare has a segment's worth beside all reserved bytes.
+bool space_suffices(const struct journal *journal, const struct segment *spare);
+// What a file is made with: so much beside all reserved bytes, and some more, since these may grow
+// while it waits.
+uint64_t space_file_size(const struct journal *journal);
 // What the spare should have: that, or more where compaction waits for a place for a job that is
-// larger than a segment. A disk that has no room for more is not full.
-uint64_t room_spare_size(const struct journal *journal);
+// larger than a segment. A disk that has no space for more is not full.
+uint64_t space_spare_size(const struct journal *journal);
 // Whether the spare has less than that job needs.
-bool room_spare_lacks_copy(const struct journal *journal);
-// Makes `next` the current segment. The row has room for it.
-void room_follow(struct journal *journal, struct segment *next);
+bool space_spare_lacks_copy(const struct journal *journal);
+// Makes `next` the current segment. The row has space for it.
+void space_follow(struct journal *journal, struct segment *next);
 // Notes, for the head of the current segment and for the books, where those before it end.
-void room_note_previous(struct journal *journal);
+void space_note_previous(struct journal *journal);
 
 //
 // Appending (append.c)
 //
 
-// These return the bytes of the record. `extra` is what the record adds to the promises.
+// These return the bytes of the record. `extra` is what the record adds to the reserved bytes.
 size_t append_job(struct journal *journal, const struct job *job, uint64_t extra);
 size_t append_pause(struct journal *journal, const struct queue *queue);
 size_t append_number(struct journal *journal, enum codec_type type, uint64_t number);
-// Begins a batch, of which nothing more need come; there must be room for it.
+// Begins a batch, of which nothing more need come; there must be space for it.
 void append_mark(struct journal *journal);
 // Sees to it that there are ids to be given out.
 void append_ids(struct journal *journal);
@@ -231,7 +232,7 @@ bool compact_holds_back(const struct journal *journal);
 // Failing (fail.c)
 //
 
-// The hand could not write, or sync: another segment takes over.
+// The worker thread could not write, or sync: another segment takes over.
 void fail_segment(struct journal *journal);
 // What is to be written cannot be at present: that is tried again.
 void fail_for_now(struct journal *journal);
@@ -240,10 +241,10 @@ void fail_wait(struct journal *journal);
 // The current segment has no file: it gets that of the spare. False where there is none.
 bool fail_take_spare(struct journal *journal);
 // Sees to it that a segment can be given up without asking for memory.
-bool fail_make_fresh(struct journal *journal) MUST_USE;
+bool fail_make_replacement(struct journal *journal) MUST_USE;
 static inline bool fail_make_room(struct journal *journal)
 {
-    return journal->fresh || fail_make_fresh(journal);
+    return journal->replacement || fail_make_replacement(journal);
 }
 // When those who wait are given up, once more perhaps; NSEC_NEVER where nobody is. And does it,
 // when it is time.
@@ -251,19 +252,19 @@ nsec_t fail_due_at(const struct journal *journal);
 void fail_review(struct journal *journal);
 
 //
-// Care of the files (care.c)
+// Upkeep of the files (upkeep.c)
 //
 
-// Gives the hand what is to be done next; false where nothing is.
-bool care_give(struct journal *journal);
+// Gives the worker thread what is to be done next; false where nothing is.
+bool upkeep_give(struct journal *journal);
 // A piece of making the segment larger, for what is to be written to it. Always true.
-bool care_make_larger(struct journal *journal, struct segment *segment);
+bool upkeep_make_larger(struct journal *journal, struct segment *segment);
 // Takes in what became of it.
-void care_take_in(struct journal *journal);
+void upkeep_take_in(struct journal *journal);
 // How many pieces may come between that batch and the next.
-uint64_t care_after(const struct journal *journal, const struct batch *batch);
+uint64_t upkeep_after(const struct journal *journal, const struct batch *batch);
 // The disk is not full any more, if it was.
-void care_has_room(struct journal *journal);
+void upkeep_has_space(struct journal *journal);
 
 //
 // The turn (turn.c)

@@ -51,7 +51,7 @@ enum {
 // How states are written: the core may number its own as it likes.
 enum { STATE_READY = 1, STATE_DELAYED = 2, STATE_BURIED = 3 };
 
-// What a job's moment of submission has room for, in milliseconds.
+// What a job's moment of submission has space for, in milliseconds.
 #define CREATED_MAX ((UINT64_C(1) << 42) - 1)
 
 #define SEGMENT_MAGIC "TANDEMJ\n" // without its NUL

@@ -5,9 +5,9 @@
 
 #include "journal/journal_private.h"
 
-static uint64_t promise_of(const struct job *job)
+static uint64_t reserved_for(const struct job *job)
 {
-    return job_is_buried(job) ? PROMISE_END : PROMISE_END + PROMISE_BURIAL;
+    return job_is_buried(job) ? RESERVED_END : RESERVED_END + RESERVED_BURIAL;
 }
 
 static void enter(struct segment *segment, const struct job *job)
@@ -30,14 +30,14 @@ void ledger_add(struct journal *journal, struct segment *segment, const struct j
 {
     enter(segment, job);
     journal->live += size;
-    journal->promised += promise_of(job);
+    journal->reserved += reserved_for(job);
 }
 
 void ledger_remove(struct journal *journal, const struct job *job)
 {
     leave(journal, job);
     journal->live -= codec_job_size(job_variable_len(journal->broker, job));
-    journal->promised -= promise_of(job);
+    journal->reserved -= reserved_for(job);
 }
 
 void ledger_move(struct journal *journal, struct segment *segment, const struct job *job)
@@ -48,12 +48,12 @@ void ledger_move(struct journal *journal, struct segment *segment, const struct 
 
 void ledger_buried(struct journal *journal)
 {
-    journal->promised -= PROMISE_BURIAL;
+    journal->reserved -= RESERVED_BURIAL;
 }
 
 void ledger_unburied(struct journal *journal)
 {
-    journal->promised += PROMISE_BURIAL;
+    journal->reserved += RESERVED_BURIAL;
 }
 
 void ledger_pause(struct journal *journal, struct segment *segment, const struct queue *queue)

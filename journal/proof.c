@@ -17,7 +17,7 @@ void proof_is_wanted(struct journal *journal)
     journal->quiet_at = nsec_add(journal_present(journal), QUIET_FOR);
 }
 
-// Whether all there is has been synced, and there is room for one more record.
+// Whether all there is has been synced, and there is space for one more record.
 static bool is_quiet(const struct journal *journal)
 {
     const struct segment *current = journal->current;
@@ -27,7 +27,7 @@ static bool is_quiet(const struct journal *journal)
            batch_empty(&journal->gathering) && batch_empty(&journal->writing) &&
            batch_empty(&journal->unsynced) && current->published && !current->failed &&
            current->synced == current->end && journal->pool.count > 0 &&
-           current->end + CODEC_NUMBER_SIZE + journal->promised <= current->size;
+           current->end + CODEC_NUMBER_SIZE + journal->reserved <= current->size;
 }
 
 nsec_t proof_due_at(const struct journal *journal)

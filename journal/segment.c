@@ -11,8 +11,8 @@
 
 // A run goes on over a gap of so many ids: looking one up that is not there costs less than a run.
 enum { RUN_GAP = 16 };
-// The first room of a row, and of a segment's runs.
-enum { ROOM_FIRST = 8 };
+// The first space of a row, and of a segment's runs.
+enum { CAPACITY_FIRST = 8 };
 
 #define NAME_PREFIX "journal."
 #define ASIDE_PREFIX "damaged."
@@ -67,21 +67,21 @@ void segment_free(struct segment *segment)
     }
 }
 
-static size_t room_grown(size_t room)
+static size_t capacity_grown(size_t capacity)
 {
-    return room ? room + room / 2 : ROOM_FIRST;
+    return capacity ? capacity + capacity / 2 : CAPACITY_FIRST;
 }
 
 bool segment_grow(struct segment *segment)
 {
-    size_t room = room_grown(segment->run_room);
-    struct id_run *runs = realloc(segment->runs, room * sizeof *runs);
+    size_t capacity = capacity_grown(segment->run_capacity);
+    struct id_run *runs = realloc(segment->runs, capacity * sizeof *runs);
 
     if (!runs) {
         return false;
     }
     segment->runs = runs;
-    segment->run_room = room;
+    segment->run_capacity = capacity;
     return true;
 }
 
@@ -108,7 +108,7 @@ void segment_note_id(struct segment *segment, uint64_t id)
             return;
         }
     }
-    ENSURE(count < segment->run_room);
+    ENSURE(count < segment->run_capacity);
     segment->runs[count] = (struct id_run){.first = id, .last = id};
     segment->run_count = count + 1;
     segment->looks++;
@@ -117,7 +117,7 @@ void segment_note_id(struct segment *segment, uint64_t id)
 bool segments_grow(struct segments *segments)
 {
     size_t passed = (size_t)(segments->list - segments->base);
-    size_t room = room_grown(segments->room);
+    size_t capacity = capacity_grown(segments->capacity);
     struct segment **base;
 
     // As many have been taken out as are moved now: an addition costs two moves at most.
@@ -126,19 +126,19 @@ bool segments_grow(struct segments *segments)
         segments->list = segments->base;
         return true;
     }
-    base = realloc(segments->base, room * sizeof *base);
+    base = realloc(segments->base, capacity * sizeof *base);
     if (!base) {
         return false;
     }
     segments->base = base;
     segments->list = base + passed;
-    segments->room = room;
+    segments->capacity = capacity;
     return true;
 }
 
 void segments_add(struct segments *segments, struct segment *segment)
 {
-    ENSURE((size_t)(segments->list - segments->base) + segments->count < segments->room);
+    ENSURE((size_t)(segments->list - segments->base) + segments->count < segments->capacity);
     if (segments->count == 0) {
         segments->first = segment->number;
     }

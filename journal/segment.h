@@ -42,11 +42,11 @@ struct segment {
     uint64_t jobs;    // live jobs that are marked with it
     struct id_run *runs;
     size_t run_count;
-    size_t run_room;
+    size_t run_capacity;
     uint64_t looks; // ids in all runs
 };
 
-// The name of its file, and room for it. Numbers begin at 1.
+// The name of its file, and space for it. Numbers begin at 1.
 #define SEGMENT_NAME_MAX 32
 #define SEGMENT_SPARE_NAME "spare"
 void segment_name(uint64_t number, char name[SEGMENT_NAME_MAX]);
@@ -63,7 +63,7 @@ void segment_free(struct segment *segment);
 bool segment_grow(struct segment *segment) MUST_USE;
 static inline bool segment_make_room(struct segment *segment)
 {
-    return segment->run_count < segment->run_room || segment_grow(segment);
+    return segment->run_count < segment->run_capacity || segment_grow(segment);
 }
 // Runs may have ids that are not there, and an id may be in two of them.
 void segment_note_id(struct segment *segment, uint64_t id);
@@ -75,7 +75,7 @@ struct segments {
     size_t count;
     uint64_t first;
     struct segment **base; /* private: what was allocated; `list` moves along in it */
-    size_t room;           /* private: of `base` */
+    size_t capacity;       /* private: of `base` */
 };
 
 // Sees to it that two more can be added. False without memory.
@@ -84,7 +84,7 @@ static inline bool segments_make_room(struct segments *segments)
 {
     size_t passed = (size_t)(segments->list - segments->base);
 
-    return passed + segments->count + 1 < segments->room || segments_grow(segments);
+    return passed + segments->count + 1 < segments->capacity || segments_grow(segments);
 }
 // Adds the youngest, whose number follows on that of the last; any number where the row is empty.
 void segments_add(struct segments *segments, struct segment *segment);

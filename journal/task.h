@@ -2,9 +2,9 @@
 #ifndef TANDEM_JOURNAL_TASK_H
 #define TANDEM_JOURNAL_TASK_H
 
-// One thing that is to be done to the disk, and may take long: it is handed to a hand (hand.h),
-// which does it, and says how it went. Until then nobody else touches the task, the batch, or the
-// segments that it names.
+// One thing that is to be done to the disk, and may take long: it is handed to a worker thread
+// (worker.h), which does it, and says how it went. Until then nobody else touches the task, the
+// batch, or the segments that it names.
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
@@ -47,7 +47,7 @@ struct task {
     int error;           // 0, or an errno value
     const char *failed;  // what it was that failed: "write", "sync" ...; static; NULL: nothing
     struct segment *bad; // whose file it was, NULL where none of the batch's
-    nsec_t took_for;     // by the clock that the hand was given
+    nsec_t took_for;     // by the clock that the worker thread was given
 };
 
 // Does it.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
-// The turn of the journal: what the hand has done is taken in, and it is given what is to be done
-// next. Batches come first, but after each batch some pieces of care (care.c) may pass: a busy
-// broker would never get to these otherwise.
+// The turn of the journal: what the worker thread has done is taken in, and it is given what is to
+// be done next. Batches come first, but after each batch some pieces of upkeep (upkeep.c) may pass:
+// a busy broker would never get to these otherwise.
 
 #include "core/base/hash.h"
 #include "core/base/log.h"
@@ -32,7 +32,7 @@ bool turn_give(struct journal *journal)
 {
     journal->busy = true;
     journal->begun_at = journal_present(journal);
-    journal->hand.give(journal->hand.self, &journal->task);
+    journal->worker.give(journal->worker.self, &journal->task);
     return true;
 }
 
@@ -77,8 +77,8 @@ static void succeed(struct journal *journal)
     journal->failing_at = NSEC_NEVER;
     journal->failures = 0;
     journal->given_up = false;
-    if (journal->spare && room_suffices(journal, journal->spare)) {
-        care_has_room(journal);
+    if (journal->spare && space_suffices(journal, journal->spare)) {
+        upkeep_has_space(journal);
     }
 }
 
@@ -116,7 +116,7 @@ static void written(struct journal *journal)
     journal->expected = batch->records + journal->gathering.records;
     journal->written_at = journal->settings.now();
     journal->write_took_for = journal->task.took_for;
-    journal->care_due = care_after(journal, batch);
+    journal->upkeep_due = upkeep_after(journal, batch);
     if (journal->task.sync) {
         batch_drop(batch, &journal->pool);
         all_synced(journal);
@@ -138,7 +138,7 @@ static void take_in(struct journal *journal)
 
     journal->busy = false;
     if (task->kind != TASK_WRITE && task->kind != TASK_SYNC) {
-        care_take_in(journal);
+        upkeep_take_in(journal);
     } else if (task->error) {
         fail_segment(journal);
     } else if (task->kind == TASK_WRITE) {
@@ -180,7 +180,7 @@ static bool ids_wait(const struct journal *journal)
 // What is kept until it is synced is kept no longer where memory runs out.
 static bool is_short_of_memory(const struct journal *journal)
 {
-    return !batch_empty(&journal->unsynced) && room_memory_is_low(journal);
+    return !batch_empty(&journal->unsynced) && space_memory_is_low(journal);
 }
 
 static bool sync_is_due(const struct journal *journal)
@@ -206,9 +206,9 @@ static bool write_batch(struct journal *journal)
         journal->writing.ids_end = journal->ids_asked;
         batch_init(&journal->gathering, journal->writing.position + 1);
     }
-    segment = room_too_small(journal);
+    segment = space_too_small(journal);
     if (segment) {
-        return care_make_larger(journal, segment);
+        return upkeep_make_larger(journal, segment);
     }
     turn_say_synced(&journal->writing, journal->writing.head->segment->synced);
     waits = always && !proof_is_all(&journal->writing);
@@ -227,7 +227,7 @@ static bool sync(struct journal *journal)
 
 static bool hand_over(struct journal *journal)
 {
-    bool cares = journal->care_due > 0;
+    bool keeps_up = journal->upkeep_due > 0;
 
     if (journal_present(journal) < journal->retry_at) {
         return false;
@@ -237,20 +237,20 @@ static bool hand_over(struct journal *journal)
         return false;
     }
     if (journal->current->file < 0 && !fail_take_spare(journal)) {
-        return care_give(journal);
+        return upkeep_give(journal);
     }
-    if (cares && care_give(journal)) {
-        journal->care_due--;
+    if (keeps_up && upkeep_give(journal)) {
+        journal->upkeep_due--;
         return true;
     }
     // What has nothing to do now must not come before what comes next.
-    journal->care_due = 0;
-    return sync(journal) || write_batch(journal) || (!cares && care_give(journal));
+    journal->upkeep_due = 0;
+    return sync(journal) || write_batch(journal) || (!keeps_up && upkeep_give(journal));
 }
 
 void turn_take_in(struct journal *journal)
 {
-    if (journal->busy && journal->hand.done(journal->hand.self)) {
+    if (journal->busy && journal->worker.done(journal->worker.self)) {
         take_in(journal);
     }
 }
@@ -265,7 +265,7 @@ void turn_hand_over(struct journal *journal)
 void journal_turn(struct journal *journal)
 {
     turn_take_in(journal);
-    room_has_memory(journal);
+    space_has_memory(journal);
     append_ids(journal);
     compact_step(journal);
     proof_step(journal);

@@ -16,7 +16,7 @@
 // How often whoever waits for the disk says so.
 enum { PATIENCE_SECONDS = 5 };
 
-struct hand_thread {
+struct worker_thread {
     const struct journal_io *io;
     nsec_t (*now)(void);
     void (*wake)(void *context);
@@ -32,109 +32,110 @@ struct hand_thread {
 };
 
 // False where it is to end.
-static bool await_task(struct hand_thread *hand)
+static bool await_task(struct worker_thread *worker)
 {
-    while (sem_wait(&hand->given) != 0) {
+    while (sem_wait(&worker->given) != 0) {
         // It was interrupted.
     }
-    return hand->task || hand->call;
+    return worker->task || worker->call;
 }
 
-static void do_task(const struct hand_thread *hand, struct task *task)
+static void do_task(const struct worker_thread *worker, struct task *task)
 {
-    nsec_t began_at = hand->now();
+    nsec_t began_at = worker->now();
 
-    task_run(task, hand->io);
-    task->took_for = hand->now() - began_at;
+    task_run(task, worker->io);
+    task->took_for = worker->now() - began_at;
 }
 
-static void *hand_run(void *self)
+static void *worker_run(void *self)
 {
-    struct hand_thread *hand = self;
+    struct worker_thread *worker = self;
 
-    while (await_task(hand)) {
-        if (hand->call) {
-            hand->call(hand->call_context);
+    while (await_task(worker)) {
+        if (worker->call) {
+            worker->call(worker->call_context);
         } else {
-            do_task(hand, hand->task);
+            do_task(worker, worker->task);
         }
-        (void)pthread_mutex_lock(&hand->mutex);
+        (void)pthread_mutex_lock(&worker->mutex);
         // What the task says is written before this is.
-        atomic_store_explicit(&hand->busy, false, memory_order_release);
-        (void)pthread_cond_signal(&hand->is_done);
-        (void)pthread_mutex_unlock(&hand->mutex);
-        hand->wake(hand->context);
+        atomic_store_explicit(&worker->busy, false, memory_order_release);
+        (void)pthread_cond_signal(&worker->is_done);
+        (void)pthread_mutex_unlock(&worker->mutex);
+        worker->wake(worker->context);
     }
     return NULL;
 }
 
 // Within a call, the thread itself is who has tasks done.
-static bool is_itself(const struct hand_thread *hand)
+static bool is_itself(const struct worker_thread *worker)
 {
-    return pthread_equal(pthread_self(), hand->thread) != 0;
+    return pthread_equal(pthread_self(), worker->thread) != 0;
 }
 
-static void give(struct hand_thread *hand, struct task *task, void (*call)(void *), void *context)
+static void give(struct worker_thread *worker, struct task *task, void (*call)(void *),
+                 void *context)
 {
-    ENSURE(!atomic_load_explicit(&hand->busy, memory_order_relaxed));
-    hand->task = task;
-    hand->call = call;
-    hand->call_context = context;
-    atomic_store_explicit(&hand->busy, true, memory_order_relaxed);
-    (void)sem_post(&hand->given);
+    ENSURE(!atomic_load_explicit(&worker->busy, memory_order_relaxed));
+    worker->task = task;
+    worker->call = call;
+    worker->call_context = context;
+    atomic_store_explicit(&worker->busy, true, memory_order_relaxed);
+    (void)sem_post(&worker->given);
 }
 
-static void hand_give(void *self, struct task *task)
+static void worker_give(void *self, struct task *task)
 {
-    struct hand_thread *hand = self;
+    struct worker_thread *worker = self;
 
-    if (is_itself(hand)) {
-        do_task(hand, task);
+    if (is_itself(worker)) {
+        do_task(worker, task);
     } else {
-        give(hand, task, NULL, NULL);
+        give(worker, task, NULL, NULL);
     }
 }
 
-void hand_thread_call(struct hand_thread *thread, void (*call)(void *context), void *context)
+void worker_thread_call(struct worker_thread *thread, void (*call)(void *context), void *context)
 {
     give(thread, NULL, call, context);
 }
 
-bool hand_thread_idle(const struct hand_thread *thread)
+bool worker_thread_idle(const struct worker_thread *thread)
 {
     return !atomic_load_explicit(&thread->busy, memory_order_acquire);
 }
 
-static bool hand_done(void *self)
+static bool worker_done(void *self)
 {
-    const struct hand_thread *hand = self;
+    const struct worker_thread *worker = self;
 
-    return is_itself(hand) || hand_thread_idle(hand);
+    return is_itself(worker) || worker_thread_idle(worker);
 }
 
 // A disk may hang, and the broker with it: nobody should have to guess why.
-static void hand_wait(void *self)
+static void worker_wait(void *self)
 {
-    struct hand_thread *hand = self;
+    struct worker_thread *worker = self;
     struct timespec until;
     int64_t waited_for = 0;
 
-    (void)pthread_mutex_lock(&hand->mutex);
+    (void)pthread_mutex_lock(&worker->mutex);
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += PATIENCE_SECONDS;
-    while (!hand_done(hand)) {
-        if (pthread_cond_timedwait(&hand->is_done, &hand->mutex, &until) == ETIMEDOUT) {
+    while (!worker_done(worker)) {
+        if (pthread_cond_timedwait(&worker->is_done, &worker->mutex, &until) == ETIMEDOUT) {
             until.tv_sec += PATIENCE_SECONDS;
             waited_for += PATIENCE_SECONDS;
             log_warn("journal_slow", log_number("seconds", waited_for),
                      log_string("why", "everything waits for the disk, which may hang"));
         }
     }
-    (void)pthread_mutex_unlock(&hand->mutex);
+    (void)pthread_mutex_unlock(&worker->mutex);
 }
 
 // Signals are the loop's: the thread begins, and stays, with all of them blocked.
-static int thread_start(struct hand_thread *hand)
+static int thread_start(struct worker_thread *worker)
 {
     sigset_t all;
     sigset_t before;
@@ -145,69 +146,69 @@ static int thread_start(struct hand_thread *hand)
     if (error) {
         return error;
     }
-    error = pthread_create(&hand->thread, NULL, hand_run, hand);
+    error = pthread_create(&worker->thread, NULL, worker_run, worker);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error == 0) {
-        (void)pthread_setname_np(hand->thread, "tandem-journal");
+        (void)pthread_setname_np(worker->thread, "tandem-journal");
     }
     return error;
 }
 
-static void hand_release(struct hand_thread *hand)
+static void worker_release(struct worker_thread *worker)
 {
-    (void)pthread_cond_destroy(&hand->is_done);
-    (void)sem_destroy(&hand->given);
-    (void)pthread_mutex_destroy(&hand->mutex);
-    free(hand);
+    (void)pthread_cond_destroy(&worker->is_done);
+    (void)sem_destroy(&worker->given);
+    (void)pthread_mutex_destroy(&worker->mutex);
+    free(worker);
 }
 
-int hand_thread_new(struct hand_thread **thread, const struct journal_io *io, nsec_t (*now)(void),
-                    void (*wake)(void *context), void *context)
+int worker_thread_new(struct worker_thread **thread, const struct journal_io *io,
+                      nsec_t (*now)(void), void (*wake)(void *context), void *context)
 {
-    struct hand_thread *hand = calloc(1, sizeof *hand);
+    struct worker_thread *worker = calloc(1, sizeof *worker);
     pthread_condattr_t by_monotonic;
     int error;
 
     *thread = NULL;
-    if (!hand) {
+    if (!worker) {
         return ENOMEM;
     }
-    hand->io = io;
-    hand->now = now;
-    hand->wake = wake;
-    hand->context = context;
-    atomic_init(&hand->busy, false);
+    worker->io = io;
+    worker->now = now;
+    worker->wake = wake;
+    worker->context = context;
+    atomic_init(&worker->busy, false);
     // None of these needs anything that can be refused.
-    (void)pthread_mutex_init(&hand->mutex, NULL);
-    (void)sem_init(&hand->given, 0, 0);
+    (void)pthread_mutex_init(&worker->mutex, NULL);
+    (void)sem_init(&worker->given, 0, 0);
     (void)pthread_condattr_init(&by_monotonic);
     (void)pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&hand->is_done, &by_monotonic);
+    (void)pthread_cond_init(&worker->is_done, &by_monotonic);
     (void)pthread_condattr_destroy(&by_monotonic);
-    error = thread_start(hand);
+    error = thread_start(worker);
     if (error) {
-        hand_release(hand);
+        worker_release(worker);
         return error;
     }
-    *thread = hand;
+    *thread = worker;
     return 0;
 }
 
-struct journal_hand hand_thread_hand(struct hand_thread *thread)
+struct journal_worker worker_thread_interface(struct worker_thread *thread)
 {
-    return (struct journal_hand){
-        .self = thread, .give = hand_give, .done = hand_done, .wait = hand_wait};
+    return (struct journal_worker){
+        .self = thread, .give = worker_give, .done = worker_done, .wait = worker_wait};
 }
 
-void hand_thread_free(struct hand_thread *thread)
+void worker_thread_free(struct worker_thread *thread)
 {
     if (!thread) {
         return;
     }
-    hand_wait(thread);
+    worker_wait(thread);
     thread->task = NULL;
     thread->call = NULL;
     (void)sem_post(&thread->given);
     (void)pthread_join(thread->thread, NULL);
-    hand_release(thread);
+    worker_release(thread);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_JOURNAL_HAND_H
-#define TANDEM_JOURNAL_HAND_H
+#ifndef TANDEM_JOURNAL_WORKER_H
+#define TANDEM_JOURNAL_WORKER_H
 
 // Who does tasks: a thread, so that the loop never waits for the disk, or, in tests, whoever calls.
 // One task at a time.
@@ -11,9 +11,9 @@
 
 #include <stdbool.h>
 
-struct journal_hand {
+struct journal_worker {
     void *self;
-    // Hands a task over; it is owned by the hand until `done` says so.
+    // Hands a task over; it is owned by the worker thread until `done` says so.
     void (*give)(void *self, struct task *task);
     // Whether the task that was handed over last is done.
     bool (*done)(void *self);
@@ -23,16 +23,16 @@ struct journal_hand {
 
 // A thread of its own. `wake` is called by it each time a task is done; it must be safe there (a
 // write to an eventfd). `now` reads a monotonic clock, for task->took_for. 0 or an errno value.
-struct hand_thread;
-int hand_thread_new(struct hand_thread **thread, const struct journal_io *io, nsec_t (*now)(void),
-                    void (*wake)(void *context), void *context) MUST_USE;
-struct journal_hand hand_thread_hand(struct hand_thread *thread);
+struct worker_thread;
+int worker_thread_new(struct worker_thread **thread, const struct journal_io *io,
+                      nsec_t (*now)(void), void (*wake)(void *context), void *context) MUST_USE;
+struct journal_worker worker_thread_interface(struct worker_thread *thread);
 // Has the thread make a call, as if it were a task: `wake` is called when it has returned. Tasks
 // that are given from within it are done at once. There must be nothing for the thread to do.
-void hand_thread_call(struct hand_thread *thread, void (*call)(void *context), void *context);
+void worker_thread_call(struct worker_thread *thread, void (*call)(void *context), void *context);
 // Whether it has nothing to do.
-bool hand_thread_idle(const struct hand_thread *thread);
+bool worker_thread_idle(const struct worker_thread *thread);
 // Ends the thread after the task that it is at. NULL is allowed.
-void hand_thread_free(struct hand_thread *thread);
+void worker_thread_free(struct worker_thread *thread);
 
 #endif

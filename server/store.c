@@ -64,12 +64,12 @@ static bool make_journal(struct store *store, const struct settings *settings, b
                                       .now = clock_mono,
                                       .host = host,
                                       .repair = repair};
-    struct journal_hand hand = hand_thread_hand(store->thread);
+    struct journal_worker worker = worker_thread_interface(store->thread);
 
     if (!fsync_parse(ours->fsync, &theirs.sync_every_for, why)) {
         return false;
     }
-    store->journal = journal_new(&theirs, &store->io, &hand);
+    store->journal = journal_new(&theirs, &store->io, &worker);
     store->duties = (struct loop_store){.self = store->journal,
                                         .turn = duty_turn,
                                         .reached = duty_reached,
@@ -94,7 +94,7 @@ bool store_make(struct store *store, const struct settings *settings,
     store->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     error = store->wake_fd < 0
                 ? errno
-                : hand_thread_new(&store->thread, &store->io, clock_mono, wake_loop, store);
+                : worker_thread_new(&store->thread, &store->io, clock_mono, wake_loop, store);
     if (error) {
         complaint_set(why, "the journal's thread: %s", strerror(error));
         return false;
@@ -211,13 +211,13 @@ bool store_open_begin(struct store *store, const struct store_wishes *wishes, st
     if (!watch(store, loop, why)) {
         return false;
     }
-    hand_thread_call(store->thread, open_journal, store);
+    worker_thread_call(store->thread, open_journal, store);
     return true;
 }
 
 bool store_is_opening(const struct store *store)
 {
-    return store->journal && !hand_thread_idle(store->thread);
+    return store->journal && !worker_thread_idle(store->thread);
 }
 
 void store_progress(const struct store *store, struct journal_progress *progress)
@@ -256,7 +256,7 @@ bool store_close(struct store *store)
 {
     bool good = journal_close(store->journal);
 
-    hand_thread_free(store->thread);
+    worker_thread_free(store->thread);
     journal_disk_close(&store->io);
     if (event_initialized(&store->woken)) {
         (void)event_del(&store->woken);

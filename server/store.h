@@ -26,7 +26,7 @@ struct store_wishes {
 struct store {
     const struct store_settings *settings; /* private */
     struct journal *journal;               /* private: NULL where there is none */
-    struct hand_thread *thread;            /* private */
+    struct worker_thread *thread;          /* private */
     struct journal_io io;                  /* private */
     struct event woken;                    /* private */
     int wake_fd;                           /* private: an eventfd */

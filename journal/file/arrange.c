@@ -24,16 +24,16 @@ static void note_file(void *context, const char *name)
     if (!segment_number_of(name, &number)) {
         return;
     }
-    if (replay->count == replay->room) {
-        size_t room = replay->room ? 2 * replay->room : 16;
-        struct found *found = realloc(replay->found, room * sizeof *found);
+    if (replay->count == replay->capacity) {
+        size_t capacity = replay->capacity ? 2 * replay->capacity : 16;
+        struct found *found = realloc(replay->found, capacity * sizeof *found);
 
         if (!found) {
             replay->no_memory = true;
             return;
         }
         replay->found = found;
-        replay->room = room;
+        replay->capacity = capacity;
     }
     replay->found[replay->count++] = (struct found){.number = number};
 }
@@ -235,7 +235,7 @@ static bool drop(struct replay *replay)
     return true;
 }
 
-void lineup_remove_dropped(const struct replay *replay)
+void arrange_remove_dropped(const struct replay *replay)
 {
     const struct journal_io *io = replay->journal->io;
 
@@ -328,7 +328,7 @@ static bool check_row(struct replay *replay)
     return no_younger_is_missing(replay, next);
 }
 
-struct found *lineup_find(struct replay *replay, uint64_t number)
+struct found *arrange_find(struct replay *replay, uint64_t number)
 {
     size_t low = 0;
     size_t high = replay->count;
@@ -354,7 +354,7 @@ static bool make_row(struct replay *replay)
 
     last = known > last ? known : last;
     for (uint64_t number = first; number > 0 && number <= last; number++) {
-        if (!add(replay, number, lineup_find(replay, number))) {
+        if (!add(replay, number, arrange_find(replay, number))) {
             return false;
         }
     }
@@ -387,7 +387,7 @@ static bool load_about(struct replay *replay)
     return journal->settings.repair;
 }
 
-bool lineup_make(struct replay *replay)
+bool arrange_segments(struct replay *replay)
 {
     if (!list_files(replay) || !load_about(replay)) {
         return false;

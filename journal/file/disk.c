@@ -22,8 +22,8 @@
 
 struct disk {
     int directory;
-    int lock;              // -1: not held
-    _Atomic uint64_t room; // as of the last call that may have changed it
+    int lock;               // -1: not held
+    _Atomic uint64_t space; // as of the last call that may have changed it
 };
 
 // The outcome of a system call that returns 0, or -1 and sets errno.
@@ -207,14 +207,14 @@ static int disk_write(void *self, int file, const struct iovec *parts, int count
     return written < 0 ? errno : 0;
 }
 
-// Asks the file system how much room there is. On a network it may have to ask another machine, so
+// Asks the file system how much space there is. On a network it may have to ask another machine, so
 // that this is no call for who cannot wait.
-static void note_room(struct disk *disk)
+static void note_space(struct disk *disk)
 {
-    struct statvfs room;
+    struct statvfs space;
 
-    disk->room = fstatvfs(disk->directory, &room) == 0 ? (uint64_t)room.f_bavail * room.f_frsize
-                                                       : UINT64_MAX;
+    disk->space = fstatvfs(disk->directory, &space) == 0 ? (uint64_t)space.f_bavail * space.f_frsize
+                                                         : UINT64_MAX;
 }
 
 static int disk_sync(void *self, int file)
@@ -224,7 +224,7 @@ static int disk_sync(void *self, int file)
     do {
         error = outcome(fdatasync(file));
     } while (error == EINTR);
-    note_room(self);
+    note_space(self);
     return error;
 }
 
@@ -241,7 +241,7 @@ static int disk_allocate(void *self, int file, uint64_t size)
     do {
         error = posix_fallocate(file, (off_t)from, (off_t)(size - from));
     } while (error == EINTR);
-    note_room(self);
+    note_space(self);
     return error;
 }
 
@@ -252,15 +252,15 @@ static int disk_truncate(void *self, int file, uint64_t size)
     do {
         error = outcome(ftruncate(file, (off_t)size));
     } while (error == EINTR);
-    note_room(self);
+    note_space(self);
     return error;
 }
 
-static uint64_t disk_room(void *self)
+static uint64_t disk_space(void *self)
 {
     const struct disk *disk = self;
 
-    return disk->room;
+    return disk->space;
 }
 
 static int disk_rename(void *self, const char *from, const char *to)
@@ -275,7 +275,7 @@ static int disk_remove(void *self, const char *name)
     struct disk *disk = self;
     int error = outcome(unlinkat(disk->directory, name, 0));
 
-    note_room(disk);
+    note_space(disk);
     return error;
 }
 
@@ -369,7 +369,7 @@ int journal_disk_open(struct journal_io *io, const char *path)
         free(disk);
         return error;
     }
-    note_room(disk);
+    note_space(disk);
     *io = (struct journal_io){
         .disk = disk,
         .lock = disk_lock,
@@ -384,7 +384,7 @@ int journal_disk_open(struct journal_io *io, const char *path)
         .sync = disk_sync,
         .allocate = disk_allocate,
         .truncate = disk_truncate,
-        .room = disk_room,
+        .space = disk_space,
         .rename = disk_rename,
         .remove = disk_remove,
         .sync_directory = disk_sync_directory,

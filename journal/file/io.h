@@ -3,7 +3,8 @@
 #define TANDEM_JOURNAL_IO_H
 
 // What the journal asks of a disk, within one directory: a table of functions, so that a test can
-// put a disk of its own in place of the real one, which fails, forgets and lies as it is told.
+// put a disk of its own in place of the real one, which fails, forgets and reports false success as
+// it is told.
 //
 // Names are those of files in the directory. Each function returns 0, or an errno value; never
 // EINTR: what was interrupted has been tried again. Functions are called by one thread at a time,
@@ -46,13 +47,13 @@ struct journal_io {
     int (*sync)(void *disk, int file);
 
     // Sets space aside, so that the file has `size` bytes, the new ones zero, and writing to these
-    // cannot fail for want of space. Never makes it smaller. ENOSPC, EDQUOT: no room.
+    // cannot fail for want of space. Never makes it smaller. ENOSPC, EDQUOT: no space.
     int (*allocate)(void *disk, int file, uint64_t size);
     int (*truncate)(void *disk, int file, uint64_t size);
     // Bytes that nobody had set aside when the last function above or below that may change it came
     // to its end; UINT64_MAX where that is not known. Called at any time, also while another
     // function is at work; does not wait for the disk.
-    uint64_t (*room)(void *disk);
+    uint64_t (*space)(void *disk);
 
     int (*rename)(void *disk, const char *from, const char *to);
     int (*remove)(void *disk, const char *name);

@@ -256,7 +256,7 @@ static bool sync_youngest(struct reading *reading)
 // may end before it.
 static bool end_known(struct replay *replay, const struct segment *segment, uint64_t *end)
 {
-    const struct found *next = lineup_find(replay, segment->number + 1);
+    const struct found *next = arrange_find(replay, segment->number + 1);
 
     if (!next || !next->headed) {
         return false;
@@ -315,7 +315,7 @@ static bool read_open(struct reading *reading, bool youngest)
 static bool read_segment(struct replay *replay, struct segment *segment, bool youngest)
 {
     struct reading reading = {.replay = replay, .scan = &replay->scan, .segment = segment};
-    const struct found *found = lineup_find(replay, segment->number);
+    const struct found *found = arrange_find(replay, segment->number);
     char name[SEGMENT_NAME_MAX];
     uint64_t size;
     bool good;
@@ -397,9 +397,9 @@ bool journal_replay(struct journal *journal, uint64_t *ids_end, bool *damaged,
         return false;
     }
     replay.scan.pass_over = journal->settings.repair;
-    if (lineup_make(&replay) && read_all(&replay)) {
+    if (arrange_segments(&replay) && read_all(&replay)) {
         if (journal->unsound_below == 0) {
-            lineup_remove_dropped(&replay);
+            arrange_remove_dropped(&replay);
         }
         *ids_end = replay.ids_end;
         *damaged = replay.damaged;

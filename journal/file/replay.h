@@ -4,7 +4,7 @@
 
 // Private to the journal's coming back: what its parts share while the segments are read.
 //
-// lineup.c finds out which segments there are and makes the row of them; replay.c reads one after
+// arrange.c finds out which segments there are and makes the row of them; replay.c reads one after
 // the other and decides what is a torn end and what is damage; apply.c does what a record says.
 
 #include "journal/journal_private.h"
@@ -26,7 +26,7 @@ struct replay {
     struct found *found; // in the order of their numbers
     size_t count;
     size_t gone; // that stand before `found`: they are not needed
-    size_t room;
+    size_t capacity;
     bool no_memory;    // while they were listed
     bool spare;        // a spare file is there
     uint64_t dropped;  // the segments up to this number are not needed
@@ -38,15 +38,15 @@ struct replay {
 };
 
 // Finds the segments, and makes the row of those that are needed. False with the reason.
-bool lineup_make(struct replay *replay) MUST_USE;
+bool arrange_segments(struct replay *replay) MUST_USE;
 
 // Removes the files that are not needed, oldest first. When all is read and synced: what says that
 // they are not needed may have been in the system's memory only; not where that, perhaps, could not
 // be synced. (Where one cannot be removed, it is in nobody's way.)
-void lineup_remove_dropped(const struct replay *replay);
+void arrange_remove_dropped(const struct replay *replay);
 
 // The found segment behind that row's place; NULL where there is none of that number.
-struct found *lineup_find(struct replay *replay, uint64_t number);
+struct found *arrange_find(struct replay *replay, uint64_t number);
 
 enum applied {
     APPLIED,

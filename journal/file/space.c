@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
-// Room: whether a record that may be refused can be taken, and to which segment records go.
+// Space: whether a record that may be refused can be taken, and to which segment records go.
 //
-// The current segment keeps room for all promises. Where a record does not fit in beside them, the
-// spare becomes the current segment. While a spare is being made, which takes a moment, records may
-// go beyond what is set aside; the segment is made larger before they are written, and those who
-// submit are held back meanwhile.
+// The current segment keeps space for all reserved bytes. Where a record does not fit in beside
+// them, the spare becomes the current segment. While a spare is being made, which takes a moment,
+// records may go beyond what is set aside; the segment is made larger before they are written, and
+// those who submit are held back meanwhile.
 
 #include "journal/journal_private.h"
 
@@ -19,7 +19,7 @@ enum { CHUNKS_SET_ASIDE = 32 };
 // What goes beyond a segment may be this share of what is left on the disk.
 enum { OVERFLOW_SHARE = 4 };
 
-bool room_has_memory(struct journal *journal)
+bool space_has_memory(struct journal *journal)
 {
     return chunk_pool_fill(&journal->pool, CHUNKS_SET_ASIDE) &&
            segment_make_room(journal->current) &&
@@ -27,17 +27,17 @@ bool room_has_memory(struct journal *journal)
            segments_make_room(&journal->segments) && fail_make_room(journal);
 }
 
-bool room_memory_is_low(const struct journal *journal)
+bool space_memory_is_low(const struct journal *journal)
 {
     return journal->pool.count < CHUNKS_SET_ASIDE / 2;
 }
 
-// Whether a segment that is used up to `end` has room for a record, beside what is promised and
+// Whether a segment that is used up to `end` has space for a record, beside what is promised and
 // `beside` more.
 static bool fits(const struct journal *journal, const struct segment *segment, uint64_t end,
                  uint64_t size, uint64_t beside)
 {
-    return end + size + CODEC_NUMBER_SIZE + journal->promised + beside <= segment->size;
+    return end + size + CODEC_NUMBER_SIZE + journal->reserved + beside <= segment->size;
 }
 
 static bool fits_current(const struct journal *journal, uint64_t size, uint64_t beside)
@@ -55,11 +55,11 @@ static size_t size_of(const struct journal *journal, const struct record *record
     *extra = 0;
     switch (record->kind) {
     case RECORD_SUBMIT:
-        *extra = PROMISE_END + PROMISE_BURIAL;
+        *extra = RESERVED_END + RESERVED_BURIAL;
         return codec_job_size(job_variable_len(journal->broker, record->job));
     case RECORD_KICK:
     case RECORD_TAKE:
-        *extra = record->was_buried ? PROMISE_BURIAL : 0;
+        *extra = record->was_buried ? RESERVED_BURIAL : 0;
         return CODEC_CHANGE_SIZE;
     case RECORD_RELEASE:
     case RECORD_START:
@@ -73,18 +73,18 @@ static size_t size_of(const struct journal *journal, const struct record *record
     UNREACHABLE();
 }
 
-uint64_t room_segment_size(uint64_t asked)
+uint64_t space_segment_size(uint64_t asked)
 {
-    const uint64_t least = CODEC_SEGMENT_HEAD + CODEC_JOB_FIXED + CODEC_NAMES_MAX + PROMISE_END +
-                           PROMISE_BURIAL + SLACK + SEGMENT_UNIT;
+    const uint64_t least = CODEC_SEGMENT_HEAD + CODEC_JOB_FIXED + CODEC_NAMES_MAX + RESERVED_END +
+                           RESERVED_BURIAL + SLACK + SEGMENT_UNIT;
 
     return journal_round_up(asked > least ? asked : least, SEGMENT_UNIT);
 }
 
-// Whether no segment of the usual size has room for the record, not even an empty one.
+// Whether no segment of the usual size has space for the record, not even an empty one.
 static bool is_oversize(const struct journal *journal, uint64_t size)
 {
-    return CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SLACK + PROMISE_END + PROMISE_BURIAL >
+    return CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SLACK + RESERVED_END + RESERVED_BURIAL >
            journal->settings.segment_size;
 }
 
@@ -94,24 +94,24 @@ static bool begins_file(const struct journal *journal, uint64_t size)
     return journal->spare && is_oversize(journal, size);
 }
 
-// What goes beyond a segment must find room on the disk later: there must be plenty now.
+// What goes beyond a segment must find space on the disk later: there must be plenty now.
 static bool may_overflow(const struct journal *journal, uint64_t size)
 {
     bool begins = begins_file(journal, size);
     const struct segment *segment = begins ? journal->spare : journal->current;
     uint64_t end = begins ? CODEC_SEGMENT_HEAD : segment->end;
-    uint64_t wanted = end + journal->promised + size + SLACK;
+    uint64_t wanted = end + journal->reserved + size + SLACK;
     uint64_t beyond = wanted > segment->size ? wanted - segment->size : 0;
 
-    return beyond == 0 || beyond <= journal->io->room(journal->io->disk) / OVERFLOW_SHARE;
+    return beyond == 0 || beyond <= journal->io->space(journal->io->disk) / OVERFLOW_SHARE;
 }
 
-bool room_is_there(struct journal *journal, const struct record *record)
+bool space_is_there(struct journal *journal, const struct record *record)
 {
     uint64_t extra;
     size_t size = size_of(journal, record, &extra);
 
-    if (journal->given_up || !room_has_memory(journal)) {
+    if (journal->given_up || !space_has_memory(journal)) {
         return false;
     }
     if (journal->full) {
@@ -121,18 +121,18 @@ bool room_is_there(struct journal *journal, const struct record *record)
            may_overflow(journal, size + extra);
 }
 
-bool room_overflows(const struct journal *journal)
+bool space_overflows(const struct journal *journal)
 {
-    return journal->current->end + journal->promised > journal->current->size;
+    return journal->current->end + journal->reserved > journal->current->size;
 }
 
-struct segment *room_too_small(const struct journal *journal)
+struct segment *space_too_small(const struct journal *journal)
 {
     for (size_t i = journal->segments.count; i-- > 0;) {
         struct segment *segment = journal->segments.list[i];
-        uint64_t promised = segment == journal->current ? journal->promised : 0;
+        uint64_t reserved = segment == journal->current ? journal->reserved : 0;
 
-        if (segment->end + promised > segment->size && !segment->failed) {
+        if (segment->end + reserved > segment->size && !segment->failed) {
             return segment;
         }
         if (segment->published) {
@@ -142,15 +142,15 @@ struct segment *room_too_small(const struct journal *journal)
     return NULL;
 }
 
-uint64_t room_wanted(const struct journal *journal, const struct segment *segment)
+uint64_t space_wanted(const struct journal *journal, const struct segment *segment)
 {
-    uint64_t least = segment->end + (segment == journal->current ? journal->promised : 0);
+    uint64_t least = segment->end + (segment == journal->current ? journal->reserved : 0);
 
     // Where even that is hard to have, no more is asked for.
     return journal->failures > 0 ? least : least + journal->settings.segment_size / 4;
 }
 
-// What a file needs beside promises to take the record that compaction waits to copy.
+// What a file needs beside reserved bytes to take the record that compaction waits to copy.
 static uint64_t copy_needs(const struct journal *journal)
 {
     size_t size = journal->compaction.wants;
@@ -158,45 +158,45 @@ static uint64_t copy_needs(const struct journal *journal)
     return size ? CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SLACK : 0;
 }
 
-bool room_suffices(const struct journal *journal, const struct segment *spare)
+bool space_suffices(const struct journal *journal, const struct segment *spare)
 {
-    return spare->size >= journal->settings.segment_size + journal->promised;
+    return spare->size >= journal->settings.segment_size + journal->reserved;
 }
 
-static uint64_t with_promises(const struct journal *journal, uint64_t size)
+static uint64_t with_reserved(const struct journal *journal, uint64_t size)
 {
-    return size + journal->promised + journal->promised / 8;
+    return size + journal->reserved + journal->reserved / 8;
 }
 
-uint64_t room_file_size(const struct journal *journal)
+uint64_t space_file_size(const struct journal *journal)
 {
-    return with_promises(journal, journal->settings.segment_size);
+    return with_reserved(journal, journal->settings.segment_size);
 }
 
-uint64_t room_spare_size(const struct journal *journal)
+uint64_t space_spare_size(const struct journal *journal)
 {
     uint64_t size = journal->settings.segment_size;
     uint64_t copy = copy_needs(journal);
 
-    return with_promises(journal, copy > size ? copy : size);
+    return with_reserved(journal, copy > size ? copy : size);
 }
 
-bool room_spare_lacks_copy(const struct journal *journal)
+bool space_spare_lacks_copy(const struct journal *journal)
 {
-    return journal->spare->size < copy_needs(journal) + journal->promised;
+    return journal->spare->size < copy_needs(journal) + journal->reserved;
 }
 
-bool room_to_copy(const struct journal *journal, size_t size)
+bool space_to_copy(const struct journal *journal, size_t size)
 {
     return fits_current(journal, size, SLACK / 2) || fits_spare(journal, size, SLACK / 2);
 }
 
-bool room_to_drop(const struct journal *journal)
+bool space_to_drop(const struct journal *journal)
 {
     return fits_current(journal, CODEC_NUMBER_SIZE, 0) || fits_spare(journal, CODEC_NUMBER_SIZE, 0);
 }
 
-void room_follow(struct journal *journal, struct segment *next)
+void space_follow(struct journal *journal, struct segment *next)
 {
     size_t count = journal->segments.count;
 
@@ -206,11 +206,11 @@ void room_follow(struct journal *journal, struct segment *next)
     next->end = CODEC_SEGMENT_HEAD;
     segments_add(&journal->segments, next);
     journal->current = next;
-    room_note_previous(journal);
+    space_note_previous(journal);
 }
 
 // The one before may have left the row already.
-void room_note_previous(struct journal *journal)
+void space_note_previous(struct journal *journal)
 {
     size_t count = journal->segments.count;
     const struct segment *before =
@@ -223,10 +223,10 @@ void room_note_previous(struct journal *journal)
     ledger_count_row(journal);
 }
 
-void room_choose(struct journal *journal, size_t size, uint64_t extra)
+void space_choose(struct journal *journal, size_t size, uint64_t extra)
 {
-    // What was set aside for promises that are no more does not make a segment longer: it could not
-    // be compacted while it is written to.
+    // What was set aside for reserved bytes that are no more does not make a segment longer: it
+    // could not be compacted while it is written to.
     bool full = journal->current->end + size > journal->settings.segment_size ||
                 !fits_current(journal, size, extra + SLACK);
 
@@ -235,6 +235,6 @@ void room_choose(struct journal *journal, size_t size, uint64_t extra)
         struct segment *spare = journal->spare;
 
         journal->spare = NULL;
-        room_follow(journal, spare);
+        space_follow(journal, spare);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Care: what is done for the files beside writing to them. A spare is made, space is set aside and
-// given back, files are removed.
+// Upkeep: what is done for the files beside writing to them. A spare is made, space is set aside
+// and given back, files are removed.
 //
 // How long that takes depends on how large the files are, and what clients wait for has to wait for
 // it. So it is done in pieces, none of which is about more than settings.step_size: a spare grows
@@ -14,13 +14,13 @@
 
 #include <string.h>
 
-// How long to wait before a failed piece of care is tried again.
-#define CARE_RETRY NSEC_PER_SEC
+// How long to wait before a failed piece of upkeep is tried again.
+#define UPKEEP_RETRY_FOR NSEC_PER_SEC
 // So many pieces may come before the next batch while compaction is behind, unless they are steps
 // of a large file.
 enum { PIECES_BEHIND = 4 };
 
-uint64_t care_after(const struct journal *journal, const struct batch *batch)
+uint64_t upkeep_after(const struct journal *journal, const struct batch *batch)
 {
     // For as many bytes as the batch has, space is to be set aside, and given back.
     uint64_t pieces = 1 + 4 * batch->bytes / journal->settings.step_size;
@@ -35,7 +35,7 @@ uint64_t care_after(const struct journal *journal, const struct batch *batch)
 // Taking in
 //
 
-void care_has_room(struct journal *journal)
+void upkeep_has_space(struct journal *journal)
 {
     if (journal->full) {
         journal->full = false;
@@ -43,9 +43,9 @@ void care_has_room(struct journal *journal)
     }
 }
 
-static void has_no_room(struct journal *journal)
+static void has_no_space(struct journal *journal)
 {
-    journal->care_at = nsec_add(journal_present(journal), CARE_RETRY);
+    journal->upkeep_retry_at = nsec_add(journal_present(journal), UPKEEP_RETRY_FOR);
     if (!journal->full) {
         journal->full = true;
         journal->errors++;
@@ -57,8 +57,8 @@ static void has_no_room(struct journal *journal)
 static void resized(struct journal *journal)
 {
     journal->task.segment->size = journal->task.size;
-    if (journal->spare && room_suffices(journal, journal->spare)) {
-        care_has_room(journal);
+    if (journal->spare && space_suffices(journal, journal->spare)) {
+        upkeep_has_space(journal);
     }
 }
 
@@ -66,13 +66,13 @@ static void prepared(struct journal *journal)
 {
     struct segment *segment = journal->task.segment;
 
-    if (!room_suffices(journal, segment)) {
+    if (!space_suffices(journal, segment)) {
         journal->making = segment;
         return;
     }
     journal->making = NULL;
     journal->spare = segment;
-    care_has_room(journal);
+    upkeep_has_space(journal);
     if (journal->current->file < 0) {
         (void)fail_take_spare(journal);
     }
@@ -80,7 +80,7 @@ static void prepared(struct journal *journal)
 
 static void shed_done(struct journal *journal)
 {
-    // What was to be a spare had no room.
+    // What was to be a spare had no space.
     bool frees = journal->shedding->published;
 
     if (journal->shedding->file >= 0) {
@@ -88,8 +88,8 @@ static void shed_done(struct journal *journal)
     }
     segment_free(journal->shedding);
     journal->shedding = NULL;
-    // There may be room for what was refused.
-    journal->care_at = frees ? 0 : journal->care_at;
+    // There may be space for what was refused.
+    journal->upkeep_retry_at = frees ? 0 : journal->upkeep_retry_at;
 }
 
 static void removed(struct journal *journal)
@@ -100,30 +100,30 @@ static void removed(struct journal *journal)
 }
 
 // Told once for as long as it lasts.
-static void care_failed(struct journal *journal)
+static void upkeep_failed(struct journal *journal)
 {
     const struct task *task = &journal->task;
 
-    journal->care_at = nsec_add(journal_present(journal), CARE_RETRY);
+    journal->upkeep_retry_at = nsec_add(journal_present(journal), UPKEEP_RETRY_FOR);
     journal->errors++;
-    if (journal->care_error != task->error || journal->care_kind != task->kind) {
+    if (journal->upkeep_error != task->error || journal->upkeep_kind != task->kind) {
         log_error("journal_care_failed", log_string("what", task->failed),
                   log_number("segment", (int64_t)task->segment->number),
                   log_string("why", strerror(task->error)));
     }
-    journal->care_error = task->error;
-    journal->care_kind = task->kind;
+    journal->upkeep_error = task->error;
+    journal->upkeep_kind = task->kind;
 }
 
-static void care_succeeded(struct journal *journal)
+static void upkeep_succeeded(struct journal *journal)
 {
     const struct task *task = &journal->task;
-    bool part = task->kind == TASK_PREPARE && !room_suffices(journal, task->segment);
+    bool part = task->kind == TASK_PREPARE && !space_suffices(journal, task->segment);
 
-    if (journal->care_error && journal->care_kind == task->kind && !part) {
+    if (journal->upkeep_error && journal->upkeep_kind == task->kind && !part) {
         log_info("journal_care_recovered",
                  log_number("segment", (int64_t)journal->current->number));
-        journal->care_error = 0;
+        journal->upkeep_error = 0;
     }
 }
 
@@ -132,9 +132,9 @@ static void not_prepared(struct journal *journal)
     struct segment *segment = journal->task.segment;
 
     if (turn_disk_is_full(journal->task.error)) {
-        has_no_room(journal);
+        has_no_space(journal);
     } else {
-        care_failed(journal);
+        upkeep_failed(journal);
     }
     journal->making = NULL;
     journal->shedding = segment;
@@ -146,7 +146,7 @@ static void cannot_copy(struct journal *journal)
 {
     struct compaction *at = &journal->compaction;
 
-    at->retry_at = nsec_add(journal_present(journal), CARE_RETRY);
+    at->retry_at = nsec_add(journal_present(journal), UPKEEP_RETRY_FOR);
     if (!at->told) {
         at->told = true;
         log_warn("journal_cannot_copy", log_number("bytes", (int64_t)at->wants),
@@ -159,16 +159,16 @@ static void not_resized(struct journal *journal)
     const struct segment *segment = journal->task.segment;
     bool full = turn_disk_is_full(journal->task.error);
 
-    if (full && segment == journal->spare && room_suffices(journal, segment) &&
-        room_spare_lacks_copy(journal)) {
+    if (full && segment == journal->spare && space_suffices(journal, segment) &&
+        space_spare_lacks_copy(journal)) {
         cannot_copy(journal);
-    } else if (full && (segment == journal->spare || segment == room_too_small(journal))) {
-        has_no_room(journal);
+    } else if (full && (segment == journal->spare || segment == space_too_small(journal))) {
+        has_no_space(journal);
     } else {
-        care_failed(journal);
+        upkeep_failed(journal);
     }
     // Its records cannot be written.
-    if (segment == room_too_small(journal)) {
+    if (segment == space_too_small(journal)) {
         fail_for_now(journal);
     }
 }
@@ -184,7 +184,7 @@ static void take_in_failure(struct journal *journal)
         return;
     case TASK_REMOVE:
     case TASK_KEEP:
-        care_failed(journal);
+        upkeep_failed(journal);
         return;
     case TASK_SHED:
     case TASK_WRITE:
@@ -194,13 +194,13 @@ static void take_in_failure(struct journal *journal)
     UNREACHABLE();
 }
 
-void care_take_in(struct journal *journal)
+void upkeep_take_in(struct journal *journal)
 {
     if (journal->task.error) {
         take_in_failure(journal);
         return;
     }
-    care_succeeded(journal);
+    upkeep_succeeded(journal);
     switch (journal->task.kind) {
     case TASK_PREPARE:
         prepared(journal);
@@ -251,7 +251,7 @@ static bool prepare(struct journal *journal)
     }
     journal->task = (struct task){.kind = TASK_PREPARE,
                                   .segment = segment,
-                                  .size = step(journal, segment->size, room_file_size(journal))};
+                                  .size = step(journal, segment->size, space_file_size(journal))};
     return turn_give(journal);
 }
 
@@ -296,25 +296,26 @@ static bool trim(struct journal *journal)
     return false;
 }
 
-// More than the usual, for a job that is to be copied, is kept for as long as there is room for it.
+// More than the usual, for a job that is to be copied, is kept for as long as there is space for
+// it.
 static bool fit_spare(struct journal *journal)
 {
     bool tries = journal->compaction.retry_at <= journal_present(journal);
-    uint64_t size = tries ? room_spare_size(journal) : room_file_size(journal);
-    bool lacks = tries && room_spare_lacks_copy(journal);
+    uint64_t size = tries ? space_spare_size(journal) : space_file_size(journal);
+    bool lacks = tries && space_spare_lacks_copy(journal);
 
-    if (!room_suffices(journal, journal->spare)) {
-        return resize(journal, journal->spare, room_file_size(journal));
+    if (!space_suffices(journal, journal->spare)) {
+        return resize(journal, journal->spare, space_file_size(journal));
     }
     return (lacks || journal->spare->size > size + size / 8) &&
            resize(journal, journal->spare, size);
 }
 
-// The current segment gives back what is set aside for promises that are no more.
+// The current segment gives back what is set aside for reserved bytes that are no more.
 static bool fit_current(struct journal *journal)
 {
     const struct segment *current = journal->current;
-    uint64_t size = room_spare_size(journal);
+    uint64_t size = space_spare_size(journal);
 
     return current->published && current->size - current->end > size + size / 8 &&
            resize(journal, journal->current, current->end + size);
@@ -357,13 +358,13 @@ static bool keep_about(struct journal *journal)
     return turn_give(journal);
 }
 
-bool care_give(struct journal *journal)
+bool upkeep_give(struct journal *journal)
 {
-    // That cannot fail, and may bring the room that something else has failed for.
+    // That cannot fail, and may bring the space that something else has failed for.
     if (shed(journal)) {
         return true;
     }
-    if (journal_present(journal) < journal->care_at) {
+    if (journal_present(journal) < journal->upkeep_retry_at) {
         return false;
     }
     // Nothing can be written without a file. Otherwise what is given back first is not needed
@@ -374,8 +375,9 @@ bool care_give(struct journal *journal)
            (journal->spare && fit_spare(journal)) || fit_current(journal) || keep_about(journal);
 }
 
-// What is to be written comes before what may come: where there is no room, the spare gives up its.
-bool care_make_larger(struct journal *journal, struct segment *segment)
+// What is to be written comes before what may come: where there is no space, the spare gives up
+// its.
+bool upkeep_make_larger(struct journal *journal, struct segment *segment)
 {
     struct segment *spare = journal->spare ? journal->spare : journal->making;
 
@@ -385,5 +387,5 @@ bool care_make_larger(struct journal *journal, struct segment *segment)
     if (journal->failures > 0 && spare && spare->size > 0) {
         return resize(journal, spare, 0);
     }
-    return resize(journal, segment, room_wanted(journal, segment));
+    return resize(journal, segment, space_wanted(journal, segment));
 }

@@ -44,7 +44,7 @@ struct host {
     size_t count;
     struct fake_disk *disk;
     struct journal_io io;
-    struct fake_hand hand;
+    struct fake_worker disk_worker;
     struct journal *journal; // NULL: nothing is kept
     unsigned long turns, aside;
 };
@@ -89,13 +89,13 @@ static void make_journal(struct host *host)
                                               .fail_for = NSEC_PER_SEC,
                                               .secret = 1,
                                               .now = no_time};
-    struct journal_hand hand = fake_hand_hand(&host->hand);
+    struct journal_worker worker = fake_worker_interface(&host->disk_worker);
 
     host->disk = fake_disk_new();
     host->io = fake_disk_io(host->disk);
-    host->hand.io = &host->io;
-    host->hand.waits = true;
-    host->journal = journal_new(&settings, &host->io, &hand);
+    host->disk_worker.io = &host->io;
+    host->disk_worker.waits = true;
+    host->journal = journal_new(&settings, &host->io, &worker);
     ENSURE(host->journal);
 }
 
@@ -295,7 +295,7 @@ static struct slice ask(struct caller *caller, struct slice bytes, struct slice 
     caller_say(caller, bytes);
     for (int i = 0; i < PATIENCE && caller->heard_len == 0; i++) {
         pass(caller->host);
-        (void)fake_hand_run(&caller->host->hand);
+        (void)fake_worker_run(&caller->host->disk_worker);
     }
     ENSURE(caller->heard_len >= expected.len &&
            memcmp(caller->heard, expected.ptr, expected.len) == 0);

@@ -5,8 +5,8 @@
 // what they need behind them:
 //   0x01 to 0x0a, n, n bytes   a record of that type with these data, sealed
 //   0x11 to 0x1a, n, n bytes   the same, longer by a kilobyte for each n above 128
-//   0x20 skip lie              the next segment; its number skips some; where the one before it
-//                              ends is a lie, by 8 bytes for each `lie`
+//   0x20 skip off              the next segment; its number skips some; where the one before it
+//                              ends is wrong, by 8 bytes for each `off`
 //   0x21 n, 0x22 n n bytes     zeros; bytes as they are
 //   0x23 n                     the end is cut off
 //   0x24 a b c                 byte a + 256 b of the segment is flipped by c
@@ -35,7 +35,7 @@ struct world {
     struct forge forge; // the youngest segment
     unsigned segments;
     uint64_t broken_at;
-    bool drops; // a record says that a segment is not needed, which may be a lie
+    bool drops; // a record says that a segment is not needed, which may be wrong
 };
 
 static uint8_t next(struct input *input)

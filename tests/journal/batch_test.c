@@ -171,7 +171,7 @@ static void a_row_whose_oldest_go_stays_small(void **state)
     }
     assert_int_equal(segments.first, 9996);
     assert_int_equal(segments.list[4]->number, 10000);
-    assert_true(segments.room <= 16);
+    assert_true(segments.capacity <= 16);
     segments_clear(&segments);
 }
 

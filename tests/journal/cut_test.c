@@ -158,7 +158,7 @@ static void work_until_dropped(struct bed *bed)
 {
     uint64_t staying[12] = {0};
 
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     for (unsigned i = 0; i < 20000 && !says_dropped(bed); i++) {
         uint64_t *stays = &staying[i / 20 % (3 + i / 1000 % 10)];
 
@@ -170,7 +170,7 @@ static void work_until_dropped(struct bed *bed)
         } else if (i % 5 == 0) {
             finish(bed, BED_PUT(bed, .body_len = 500 + i % 1999));
         }
-        (void)fake_hand_run(&bed->hand);
+        (void)fake_worker_run(&bed->disk_worker);
         bed_turn(bed);
     }
     assert_true(says_dropped(bed));
@@ -186,7 +186,7 @@ static void a_start_removes_nothing_before_it_has_synced_what_it_read(void **sta
     (void)state;
     work_until_dropped(bed);
     bed_abandon(bed);
-    bed->hand.waits = false;
+    bed->disk_worker.waits = false;
     fake_disk_kill(bed->disk);
     fake_disk_fault(bed->disk, &halt);
     assert_false(bed_open(bed));
@@ -207,18 +207,18 @@ static void a_start_removes_nothing_for_what_could_not_be_synced(void **state)
     work_until_dropped(bed);
     fake_disk_fault(bed->disk, &fault);
     for (int i = 0; i < 10 && !bed->journal->unsound_below; i++) {
-        (void)fake_hand_run(&bed->hand);
+        (void)fake_worker_run(&bed->disk_worker);
         bed_turn(bed);
     }
     assert_true(bed->journal->unsound_below > 0);
     for (int i = 0; i < 10 && !bed->journal->current->published; i++) {
         (void)BED_PUT(bed, .body_len = 100);
         bed_turn(bed);
-        (void)fake_hand_run(&bed->hand);
+        (void)fake_worker_run(&bed->disk_worker);
     }
     assert_true(bed->journal->current->published);
     bed_abandon(bed);
-    bed->hand.waits = false;
+    bed->disk_worker.waits = false;
     fake_disk_kill(bed->disk);
     assert_true(bed_open(bed));
     for (uint64_t seed = 0; seed <= 20; seed++) {

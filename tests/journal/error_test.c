@@ -37,20 +37,20 @@ static void what_was_in_flight_arrives_in_the_next_segment(void **state)
         uint64_t errors = bed_info(bed).errors;
 
         break_disk(bed, ops[i], false);
-        bed->hand.waits = true;
+        bed->disk_worker.waits = true;
         assert_true(BED_PUT(bed, .body_len = 50) > 0);
         bed_turn(bed);
-        assert_true(fake_hand_run(&bed->hand));
+        assert_true(fake_worker_run(&bed->disk_worker));
         bed_turn(bed);
         // It has failed, and is on its way again.
         assert_false(bed_acknowledged(bed));
         assert_int_equal(bed_info(bed).current, before + 1);
         assert_int_equal(bed_info(bed).errors, errors + 1);
-        assert_true(fake_hand_run(&bed->hand));
+        assert_true(fake_worker_run(&bed->disk_worker));
         bed_turn(bed);
         assert_true(bed_acknowledged(bed));
-        bed->hand.waits = false;
-        (void)fake_hand_run(&bed->hand);
+        bed->disk_worker.waits = false;
+        (void)fake_worker_run(&bed->disk_worker);
         (void)bed_turns(bed);
         assert_int_equal(bed->gave_up, 0);
         bed_expect_survives_all(bed);
@@ -137,27 +137,27 @@ static void who_waits_for_a_disk_that_hangs_is_given_up_in_time(void **state)
     uint64_t held = bed_take(bed);
 
     (void)state;
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     assert_true(BED_PUT(bed, .body_len = 50) > 0);
     bed_pass(bed, SEC(4));
     assert_int_equal(bed->gave_up, 0);
     bed_pass(bed, SEC(2));
     expect_given_up(bed, held);
     bed_pass(bed, SEC(60));
-    bed->hand.waits = false;
-    assert_true(fake_hand_run(&bed->hand));
+    bed->disk_worker.waits = false;
+    assert_true(fake_worker_run(&bed->disk_worker));
     expect_recovered(bed);
     bed_free(bed);
 }
 
-// Until the hand is to remove a file.
+// Until the worker thread is to remove a file.
 static void work_until_removed(struct bed *bed)
 {
     struct journal *journal = bed->journal;
 
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     for (int i = 0; i < 1000 && !(journal->busy && journal->task.kind == TASK_REMOVE); i++) {
-        (void)fake_hand_run(&bed->hand);
+        (void)fake_worker_run(&bed->disk_worker);
         (void)bed_cancel(bed, BED_PUT(bed, .body_len = 2900));
         bed_turn(bed);
     }
@@ -175,8 +175,8 @@ static void a_file_that_is_slow_to_go_gives_nobody_up(void **state)
     bed_pass(bed, SEC(20));
     assert_int_equal(bed->gave_up, 0);
     assert_true(BED_PUT(bed, .body_len = 50) > 0);
-    bed->hand.waits = false;
-    assert_true(fake_hand_run(&bed->hand));
+    bed->disk_worker.waits = false;
+    assert_true(fake_worker_run(&bed->disk_worker));
     (void)bed_turns(bed);
     assert_true(bed_acknowledged(bed));
     // A disk that never comes back to it is broken.
@@ -184,8 +184,8 @@ static void a_file_that_is_slow_to_go_gives_nobody_up(void **state)
     work_until_removed(bed);
     bed_pass(bed, SEC(31));
     expect_given_up(bed, held);
-    bed->hand.waits = false;
-    assert_true(fake_hand_run(&bed->hand));
+    bed->disk_worker.waits = false;
+    assert_true(fake_worker_run(&bed->disk_worker));
     expect_recovered(bed);
     bed_free(bed);
 }
@@ -230,7 +230,7 @@ static void submitters_are_held_back_while_much_waits_for_the_disk(void **state)
 
     (void)state;
     (void)bed_turns(bed);
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     assert_true(BED_PUT(bed, .body_len = 1) > 0);
     bed_turn(bed);
     for (int i = 0; i < 8; i++) {
@@ -238,8 +238,8 @@ static void submitters_are_held_back_while_much_waits_for_the_disk(void **state)
         assert_true(BED_PUT(bed, .body_len = 2500) > 0);
     }
     assert_int_equal(journal_pressure(bed->journal), JOURNAL_BEHIND);
-    bed->hand.waits = false;
-    assert_true(fake_hand_run(&bed->hand));
+    bed->disk_worker.waits = false;
+    assert_true(fake_worker_run(&bed->disk_worker));
     (void)bed_turns(bed);
     assert_int_equal(journal_pressure(bed->journal), JOURNAL_EASY);
     bed_free(bed);
@@ -252,7 +252,7 @@ static void submitters_are_held_back_while_a_segment_is_overfull(void **state)
 
     (void)state;
     (void)bed_turns(bed);
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     while (journal_pressure(bed->journal) == JOURNAL_EASY) {
         assert_true(BED_PUT(bed, .body_len = 2900) > 0);
         files += 3000;
@@ -261,8 +261,8 @@ static void submitters_are_held_back_while_a_segment_is_overfull(void **state)
     // The current one, and the spare.
     assert_true(files > bed_info(bed).file_max && files < 3 * bed_info(bed).file_max);
     fake_disk_trace_clear(bed->disk);
-    bed->hand.waits = false;
-    (void)fake_hand_run(&bed->hand);
+    bed->disk_worker.waits = false;
+    (void)fake_worker_run(&bed->disk_worker);
     (void)bed_turns(bed);
     assert_int_equal(journal_pressure(bed->journal), JOURNAL_EASY);
     assert_true(bed_acknowledged(bed));
@@ -333,13 +333,13 @@ static void a_repair_of_much_comes_to_an_end(void **state)
     bed_free(bed);
 }
 
-// There must be an end to it where there is no room for what is written anew, too.
+// There must be an end to it where there is no space for what is written anew, too.
 static void a_repair_without_room_says_so(void **state)
 {
     struct bed *bed = bed_with_damage();
 
     (void)state;
-    // The file that was set aside goes at the start: there is room for one more, but no third.
+    // The file that was set aside goes at the start: there is space for one more, but no third.
     fake_disk_set_budget(bed->disk, fake_disk_used(bed->disk) - 20000);
     bed->options.repair = true;
     assert_false(bed_open(bed));

@@ -7,48 +7,48 @@
 
 enum { RUNS_ONE_IN = 4 };
 
-bool fake_hand_run(struct fake_hand *hand)
+bool fake_worker_run(struct fake_worker *worker)
 {
-    struct task *task = hand->task;
+    struct task *task = worker->task;
 
     if (!task) {
         return false;
     }
-    task_run(task, hand->io);
-    task->took_for = hand->takes_for;
-    hand->task = NULL;
-    hand->count++;
+    task_run(task, worker->io);
+    task->took_for = worker->takes_for;
+    worker->task = NULL;
+    worker->count++;
     return true;
 }
 
-static void hand_give(void *self, struct task *task)
+static void worker_give(void *self, struct task *task)
 {
-    struct fake_hand *hand = self;
+    struct fake_worker *worker = self;
 
-    ENSURE(!hand->task);
-    hand->task = task;
-    if (!hand->waits) {
-        (void)fake_hand_run(hand);
+    ENSURE(!worker->task);
+    worker->task = task;
+    if (!worker->waits) {
+        (void)fake_worker_run(worker);
     }
 }
 
-static bool hand_done(void *self)
+static bool worker_done(void *self)
 {
-    struct fake_hand *hand = self;
+    struct fake_worker *worker = self;
 
-    if (hand->task && hand->dice && (fake_dice(&hand->dice) >> 32) % RUNS_ONE_IN == 0) {
-        (void)fake_hand_run(hand);
+    if (worker->task && worker->dice && (fake_dice(&worker->dice) >> 32) % RUNS_ONE_IN == 0) {
+        (void)fake_worker_run(worker);
     }
-    return !hand->task;
+    return !worker->task;
 }
 
-static void hand_wait(void *self)
+static void worker_wait(void *self)
 {
-    (void)fake_hand_run(self);
+    (void)fake_worker_run(self);
 }
 
-struct journal_hand fake_hand_hand(struct fake_hand *hand)
+struct journal_worker fake_worker_interface(struct fake_worker *worker)
 {
-    return (struct journal_hand){
-        .self = hand, .give = hand_give, .done = hand_done, .wait = hand_wait};
+    return (struct journal_worker){
+        .self = worker, .give = worker_give, .done = worker_done, .wait = worker_wait};
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_TESTS_JOURNAL_FILE_FAKE_HAND_H
-#define TANDEM_TESTS_JOURNAL_FILE_FAKE_HAND_H
+#ifndef TANDEM_TESTS_JOURNAL_FILE_FAKE_WORKER_H
+#define TANDEM_TESTS_JOURNAL_FILE_FAKE_WORKER_H
 
-// A hand (journal/worker.h) without a thread: a task is done while it is given, or when the test
-// says.
+// A worker thread (journal/worker.h) without a thread: a task is done while it is given, or when
+// the test says.
 
 #include "journal/worker.h"
 
-struct fake_hand {
+struct fake_worker {
     const struct journal_io *io;
-    bool waits;    // for fake_hand_run(), or for somebody who waits
+    bool waits;    // for fake_worker_run(), or for somebody who waits
     uint64_t dice; // not 0, where it waits: each time that it is looked at, it may run by chance
     nsec_t takes_for;
     struct task *task;   /* private: not done yet */
     unsigned long count; // tasks done
 };
 
-struct journal_hand fake_hand_hand(struct fake_hand *hand);
+struct journal_worker fake_worker_interface(struct fake_worker *worker);
 // Does what was given; false where nothing was.
-bool fake_hand_run(struct fake_hand *hand);
+bool fake_worker_run(struct fake_worker *worker);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// A disk without room: submissions are refused, what was promised is kept, and room that comes is
+// A disk without space: submissions are refused, what was promised is kept, and space that comes is
 // used.
 #include "tests/journal/journal_work.h"
 
@@ -80,7 +80,7 @@ static void ends_and_burials_are_never_refused(void **state)
     }
 }
 
-// The disk has no room left, and whatever may be refused has used up what it can.
+// The disk has no space left, and whatever may be refused has used up what it can.
 static void exhaust(struct bed *bed)
 {
     unsigned releases = 0;
@@ -203,7 +203,7 @@ static void what_can_be_refused_leaves_room_for_what_cannot(void **state)
     bed_free(bed);
 }
 
-// Ids are kept, too, and who asks for one on a full disk is not asked for room.
+// Ids are kept, too, and who asks for one on a full disk is not asked for space.
 static void jobs_that_are_not_kept_go_on_on_a_full_disk(void **state)
 {
     struct bed *bed = full_bed(3000);
@@ -276,8 +276,8 @@ static void draining_a_full_journal_frees_its_space(void **state)
     }
 }
 
-// All that one turn can take, before anybody knows that there is no room for the next file: what is
-// accepted must fit, or nothing could be written any more, not even ends.
+// All that one turn can take, before anybody knows that there is no space for the next file: what
+// is accepted must fit, or nothing could be written any more, not even ends.
 static void a_burst_beyond_the_disk_is_refused_in_time(void **state)
 {
     (void)state;

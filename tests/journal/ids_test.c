@@ -56,11 +56,11 @@ static void ids_beyond_what_is_synced_are_not_told(void **state)
             // So many that the next ones are kept, and that is under way; then some of those, and
             // more than those.
             (void)bed_turns(bed);
-            bed->hand.waits = true;
+            bed->disk_worker.waits = true;
             position = use_ids(bed, 40000, &last);
             bed_turn(bed);
             for (unsigned j = 0; j < tasks; j++) {
-                (void)fake_hand_run(&bed->hand);
+                (void)fake_worker_run(&bed->disk_worker);
                 bed_turn(bed);
                 position = use_ids(bed, j < 2 ? 30000 : 60000, &last);
                 bed_turn(bed);
@@ -97,7 +97,7 @@ static void a_slow_disk_holds_ids_back_only_at_first(void **state)
     unsigned held = 0;
 
     (void)state;
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     for (int i = 0; i < 60; i++) {
         uint64_t last;
 
@@ -108,11 +108,11 @@ static void a_slow_disk_holds_ids_back_only_at_first(void **state)
             held += i >= 20 && position > journal_reached(bed->journal);
             bed_turn(bed);
         }
-        (void)fake_hand_run(&bed->hand);
+        (void)fake_worker_run(&bed->disk_worker);
     }
     assert_int_equal(held, 0);
-    bed->hand.waits = false;
-    (void)fake_hand_run(&bed->hand);
+    bed->disk_worker.waits = false;
+    (void)fake_worker_run(&bed->disk_worker);
     bed_free(bed);
 }
 

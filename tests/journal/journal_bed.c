@@ -29,7 +29,7 @@ static nsec_t read_clock(void)
 // The store, and the book beside it
 //
 
-static bool store_room(void *store, const struct record *record)
+static bool store_has_space(void *store, const struct record *record)
 {
     const struct bed *bed = store;
 
@@ -65,8 +65,10 @@ static void store_info(const void *store, struct store_info *info)
     journal_recorder.info(bed->journal, info);
 }
 
-static const struct recorder bed_recorder = {
-    .room = store_room, .append = store_append, .position = store_position, .info = store_info};
+static const struct recorder bed_recorder = {.room = store_has_space,
+                                             .append = store_append,
+                                             .position = store_position,
+                                             .info = store_info};
 
 //
 // Life
@@ -113,12 +115,12 @@ static bool start(struct bed *bed)
         .repair = bed->options.repair,
         .host = bed->options.host,
     };
-    const struct journal_hand hand = fake_hand_hand(&bed->hand);
+    const struct journal_worker worker = fake_worker_interface(&bed->disk_worker);
     const struct broker_options options = {.recorder = &bed_recorder, .store = bed, .secret = 11};
 
     bed->why.text[0] = '\0';
     bed->broker = broker_new(&options, bed->now);
-    bed->journal = bed->broker ? journal_new(&settings, &bed->io, &hand) : NULL;
+    bed->journal = bed->broker ? journal_new(&settings, &bed->io, &worker) : NULL;
     return bed->journal && journal_open(bed->journal, bed->broker, &bed->why) &&
            bed_begin_work(bed);
 }
@@ -183,7 +185,7 @@ struct bed *bed_new_closed(const struct bed_options *options)
     bed->options = *options;
     bed->disk = fake_disk_new();
     bed->io = fake_disk_io(bed->disk);
-    bed->hand.io = &bed->io;
+    bed->disk_worker.io = &bed->io;
     bed->now = (struct instant){.mono = MONO_AT, .wall = WALL_AT};
     if (!options->no_book) {
         bed->book = book_new();
@@ -307,12 +309,12 @@ unsigned bed_turns(struct bed *bed)
     unsigned long tasks;
 
     do {
-        tasks = bed->hand.count;
+        tasks = bed->disk_worker.count;
         bed_turn(bed);
         if (++count > TURNS_MOST) {
             fail_msg("turns without end");
         }
-    } while (bed->hand.count != tasks || !is_idle(bed));
+    } while (bed->disk_worker.count != tasks || !is_idle(bed));
     return count;
 }
 

@@ -45,7 +45,7 @@ struct bed {
     struct bed_options options;
     struct fake_disk *disk;
     struct journal_io io;
-    struct fake_hand hand;
+    struct fake_worker disk_worker;
     struct journal *journal; // NULL: not open
     struct broker *broker;
     struct session *worker; // subscribed to all queues

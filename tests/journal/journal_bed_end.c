@@ -49,7 +49,7 @@ static void expect_back(struct bed *bed, struct book *book, enum bed_end end, ui
         .options = bed->options, .disk = fake_disk_copy(bed->disk), .now = bed->now};
 
     other.io = fake_disk_io(other.disk);
-    other.hand.io = &other.io;
+    other.disk_worker.io = &other.io;
     other.options.bounded = false;
     end_disk(other.disk, end, seed);
     expect_opened(&other, end, seed);

@@ -156,7 +156,7 @@ static void large_jobs_in_one_turn_are_all_kept(void **state)
     bed_free(bed);
 }
 
-// There is no room for the copy: small jobs go on, and when there is, compaction does.
+// There is no space for the copy: small jobs go on, and when there is, compaction does.
 static void where_a_large_job_cannot_be_copied_small_ones_go_on(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .segment_size = SMALL, .body_max = LARGE);
@@ -185,7 +185,7 @@ static void where_a_large_job_cannot_be_copied_small_ones_go_on(void **state)
     bed_free(bed);
 }
 
-// The next file is as large as there is room for, though compaction waits for a larger one.
+// The next file is as large as there is space for, though compaction waits for a larger one.
 static void a_large_job_that_cannot_be_copied_does_not_fill_the_disk(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .segment_size = SMALL, .body_max = LARGE);

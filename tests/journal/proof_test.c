@@ -38,7 +38,7 @@ static bool opens(const struct bed *bed, struct fake_disk *disk, bool repair)
     bool good;
 
     other.io = fake_disk_io(other.disk);
-    other.hand.io = &other.io;
+    other.disk_worker.io = &other.io;
     other.options.repair = repair;
     good = bed_open(&other);
     assert_true(good || strstr(other.why.text, "--repair"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Verbs, failures, full disks, kills, power cuts and restarts by chance; where the hand is slow,
-// much is appended while it is at work, before it is known whether that comes about.
+// Verbs, failures, full disks, kills, power cuts and restarts by chance; where the worker thread is
+// slow, much is appended while it is at work, before it is known whether that comes about.
 // TANDEM_JOURNAL_SEEDS says how many beds there are, TANDEM_JOURNAL_SEED which is the first.
 #include "tests/journal/journal_work.h"
 
@@ -83,7 +83,7 @@ static void go_wrong(struct bed *bed, uint64_t *dice)
         fake_disk_set_budget(bed->disk, fake_disk_used(bed->disk) + roll(dice, 100000));
         return;
     case 5:
-        bed->hand.waits = true;
+        bed->disk_worker.waits = true;
         return;
     default:
         return;
@@ -129,11 +129,11 @@ static void rush(struct bed *bed, uint64_t *dice)
     }
 }
 
-// A hand that takes its time: tasks end between verbs. So records of several segments wait, and
-// segments are emptied, while what was written before them may still fail.
-static void work_with_a_slow_hand(struct bed *bed, uint64_t *dice, unsigned count)
+// A worker thread that takes its time: tasks end between verbs. So records of several segments
+// wait, and segments are emptied, while what was written before them may still fail.
+static void work_with_a_slow_worker(struct bed *bed, uint64_t *dice, unsigned count)
 {
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     while (count > 0) {
         unsigned some = 1 + (unsigned)roll(dice, 6);
 
@@ -144,12 +144,12 @@ static void work_with_a_slow_hand(struct bed *bed, uint64_t *dice, unsigned coun
             work_at_random(bed, dice, some);
         }
         if (roll(dice, 3)) {
-            (void)fake_hand_run(&bed->hand);
+            (void)fake_worker_run(&bed->disk_worker);
             bed_turn(bed);
         }
         count -= some;
     }
-    bed->hand.waits = false;
+    bed->disk_worker.waits = false;
 }
 
 static void play_slow_round(struct bed *bed, uint64_t *dice, bool steps)
@@ -160,7 +160,7 @@ static void play_slow_round(struct bed *bed, uint64_t *dice, bool steps)
     for (uint64_t i = roll(dice, 4); i > 0; i--) {
         set_fault(bed, dice);
     }
-    work_with_a_slow_hand(bed, dice, (unsigned)roll(dice, 4 * VERBS));
+    work_with_a_slow_worker(bed, dice, (unsigned)roll(dice, 4 * VERBS));
     if (steps) {
         set_clock(bed, dice);
     }
@@ -180,7 +180,7 @@ static void play_round(struct bed *bed, uint64_t *dice, bool steps)
         work_at_random(bed, dice, (unsigned)roll(dice, VERBS));
     }
     fake_disk_set_budget(bed->disk, UINT64_MAX);
-    bed->hand.waits = false;
+    bed->disk_worker.waits = false;
     if (steps) {
         set_clock(bed, dice);
     }

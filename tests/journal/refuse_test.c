@@ -58,17 +58,17 @@ static void a_record_checks_only_at_its_place_and_with_its_salt(void **state)
     }
 }
 
-// A lie that has its checksums: the bytes are changed, and sealed once more.
-static bool lie_is_read(const struct sealed *honest, size_t at, unsigned long long value,
-                        size_t len)
+// A forged record that has its checksums: the bytes are changed, and sealed once more.
+static bool forgery_is_read(const struct sealed *honest, size_t at, unsigned long long value,
+                            size_t len)
 {
-    struct sealed lie = *honest;
+    struct sealed forgery = *honest;
 
     for (size_t i = 0; i < len; i++) {
-        lie.bytes[at + i] = (char)(value >> (8 * i));
+        forgery.bytes[at + i] = (char)(value >> (8 * i));
     }
-    codec_seal(lie.bytes, lie.size, slice_of(NULL, 0), SALT, OFFSET);
-    return sealed_read(&lie);
+    codec_seal(forgery.bytes, forgery.size, slice_of(NULL, 0), SALT, OFFSET);
+    return sealed_read(&forgery);
 }
 
 static void lengths_that_do_not_add_up_are_refused(void **state)
@@ -79,22 +79,22 @@ static void lengths_that_do_not_add_up_are_refused(void **state)
     (void)state;
     image.body = SLICE("123456789");
     sealed_job(&sealed, &image);
-    assert_true(lie_is_read(&sealed, 16 + 56, 9, 4));
-    assert_false(lie_is_read(&sealed, 16 + 56, 8, 4));            // body
-    assert_false(lie_is_read(&sealed, 16 + 56, 10, 4));           //
-    assert_false(lie_is_read(&sealed, 16 + 56, 0xffffffff, 4));   //
-    assert_false(lie_is_read(&sealed, 16 + 64, 5, 2));            // queue
-    assert_false(lie_is_read(&sealed, 16 + 66, 0xffff, 2));       // key
-    assert_false(lie_is_read(&sealed, 16 + 68, 2, 2));            // reducer
-    assert_false(lie_is_read(&sealed, 8, 72 + 4 + 5 + 3 + 8, 4)); // data
+    assert_true(forgery_is_read(&sealed, 16 + 56, 9, 4));
+    assert_false(forgery_is_read(&sealed, 16 + 56, 8, 4));            // body
+    assert_false(forgery_is_read(&sealed, 16 + 56, 10, 4));           //
+    assert_false(forgery_is_read(&sealed, 16 + 56, 0xffffffff, 4));   //
+    assert_false(forgery_is_read(&sealed, 16 + 64, 5, 2));            // queue
+    assert_false(forgery_is_read(&sealed, 16 + 66, 0xffff, 2));       // key
+    assert_false(forgery_is_read(&sealed, 16 + 68, 2, 2));            // reducer
+    assert_false(forgery_is_read(&sealed, 8, 72 + 4 + 5 + 3 + 8, 4)); // data
     sealed_change(&sealed, CODEC_KICK, change_to(JOB_READY));
-    assert_false(lie_is_read(&sealed, 8, 27, 4));
-    assert_false(lie_is_read(&sealed, 8, 29, 4));
+    assert_false(forgery_is_read(&sealed, 8, 27, 4));
+    assert_false(forgery_is_read(&sealed, 8, 29, 4));
     codec_put_pause(sealed.bytes, SLICE("four"), 1, 1);
     sealed_finish(&sealed);
-    assert_false(lie_is_read(&sealed, 16 + 16, 3, 2));
-    assert_false(lie_is_read(&sealed, 16 + 16, 5, 2));
-    assert_false(lie_is_read(&sealed, 16 + 16, 0, 2));
+    assert_false(forgery_is_read(&sealed, 16 + 16, 3, 2));
+    assert_false(forgery_is_read(&sealed, 16 + 16, 5, 2));
+    assert_false(forgery_is_read(&sealed, 16 + 16, 0, 2));
 }
 
 static void short_data_are_refused(void **state)
@@ -122,33 +122,33 @@ static void values_that_no_job_can_have_are_refused(void **state)
 
     (void)state;
     sealed_job(&sealed, &image);
-    assert_true(lie_is_read(&sealed, 16, 1, 8));
-    assert_false(lie_is_read(&sealed, 16, 0, 8));                      // id
-    assert_false(lie_is_read(&sealed, 16, CODEC_ID_MAX + 1, 8));       //
-    assert_false(lie_is_read(&sealed, 16 + 8, UINT64_C(1) << 63, 8));  // moment
-    assert_false(lie_is_read(&sealed, 16 + 16, UINT64_C(1) << 42, 8)); // created
-    assert_false(lie_is_read(&sealed, 16 + 60, 1001, 2));              // attempts
-    assert_false(lie_is_read(&sealed, 16 + 62, 1001, 2));              // max attempts
-    assert_false(lie_is_read(&sealed, 16 + 70, 0, 1));                 // state
-    assert_false(lie_is_read(&sealed, 16 + 70, 4, 1));                 //
-    assert_false(lie_is_read(&sealed, 16 + 70, 1, 1));                 // ready, with a moment
-    assert_false(lie_is_read(&sealed, 16 + 71, 128 + 32, 1));          // flags
-    assert_false(lie_is_read(&sealed, 16 + 71, 96, 1));                // kind of key
-    assert_false(lie_is_read(&sealed, 16 + 71, 0, 1));                 // a key of no kind
-    assert_false(lie_is_read(&sealed, 16 + 71, 64, 1));                // a name for a content
-    assert_false(lie_is_read(&sealed, 16 + 72, 0, 1));                 // name with a NUL
-    assert_false(lie_is_read(&sealed, sealed.size - 1, 1, 1));         // padding
+    assert_true(forgery_is_read(&sealed, 16, 1, 8));
+    assert_false(forgery_is_read(&sealed, 16, 0, 8));                      // id
+    assert_false(forgery_is_read(&sealed, 16, CODEC_ID_MAX + 1, 8));       //
+    assert_false(forgery_is_read(&sealed, 16 + 8, UINT64_C(1) << 63, 8));  // moment
+    assert_false(forgery_is_read(&sealed, 16 + 16, UINT64_C(1) << 42, 8)); // created
+    assert_false(forgery_is_read(&sealed, 16 + 60, 1001, 2));              // attempts
+    assert_false(forgery_is_read(&sealed, 16 + 62, 1001, 2));              // max attempts
+    assert_false(forgery_is_read(&sealed, 16 + 70, 0, 1));                 // state
+    assert_false(forgery_is_read(&sealed, 16 + 70, 4, 1));                 //
+    assert_false(forgery_is_read(&sealed, 16 + 70, 1, 1));                 // ready, with a moment
+    assert_false(forgery_is_read(&sealed, 16 + 71, 128 + 32, 1));          // flags
+    assert_false(forgery_is_read(&sealed, 16 + 71, 96, 1));                // kind of key
+    assert_false(forgery_is_read(&sealed, 16 + 71, 0, 1));                 // a key of no kind
+    assert_false(forgery_is_read(&sealed, 16 + 71, 64, 1));                // a name for a content
+    assert_false(forgery_is_read(&sealed, 16 + 72, 0, 1));                 // name with a NUL
+    assert_false(forgery_is_read(&sealed, sealed.size - 1, 1, 1));         // padding
     sealed_change(&sealed, CODEC_KICK, change_to(JOB_READY));
-    assert_false(lie_is_read(&sealed, 16, 0, 8));
-    assert_false(lie_is_read(&sealed, 16 + 8, 1, 8));
-    assert_false(lie_is_read(&sealed, 16 + 24, 1001, 2));
-    assert_false(lie_is_read(&sealed, 16 + 27, 1, 1));
-    assert_false(lie_is_read(&sealed, 16 + 27, 4, 1));
-    assert_false(lie_is_read(&sealed, 16 + 28, 1, 1));
-    assert_false(lie_is_read(&sealed, 12, CODEC_LAST + 1, 1)); // type
-    assert_false(lie_is_read(&sealed, 12, 0, 1));
-    assert_false(lie_is_read(&sealed, 13, 1, 1));
-    assert_false(lie_is_read(&sealed, 14, 1, 2));
+    assert_false(forgery_is_read(&sealed, 16, 0, 8));
+    assert_false(forgery_is_read(&sealed, 16 + 8, 1, 8));
+    assert_false(forgery_is_read(&sealed, 16 + 24, 1001, 2));
+    assert_false(forgery_is_read(&sealed, 16 + 27, 1, 1));
+    assert_false(forgery_is_read(&sealed, 16 + 27, 4, 1));
+    assert_false(forgery_is_read(&sealed, 16 + 28, 1, 1));
+    assert_false(forgery_is_read(&sealed, 12, CODEC_LAST + 1, 1)); // type
+    assert_false(forgery_is_read(&sealed, 12, 0, 1));
+    assert_false(forgery_is_read(&sealed, 13, 1, 1));
+    assert_false(forgery_is_read(&sealed, 14, 1, 2));
 }
 
 static void a_queue_needs_a_name(void **state)

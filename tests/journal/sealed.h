@@ -28,7 +28,7 @@ void sealed_finish(struct sealed *sealed);
 void sealed_job(struct sealed *sealed, const struct job_image *image);
 void sealed_change(struct sealed *sealed, enum codec_type type, struct job_change change);
 
-// What is read refers to a copy, which is valid until the next call. It ends where the room for it
+// What is read refers to a copy, which is valid until the next call. It ends where the space for it
 // does: what is behind the record must not be looked at.
 bool sealed_read_at(const struct sealed *sealed, uint64_t salt, uint64_t offset,
                     struct codec_record *record);

@@ -19,15 +19,15 @@ static void always_nothing_is_acknowledged_before_a_sync_that_began_after_its_wr
     (void)state;
     (void)bed_turns(bed);
     fake_disk_trace_clear(bed->disk);
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     assert_true(BED_PUT(bed, .body_len = 100) > 0);
     assert_false(bed_acknowledged(bed));
     bed_turn(bed);
-    // The hand has not done it yet.
+    // The worker thread has not done it yet.
     bed_turn(bed);
     assert_string_equal(fake_disk_trace(bed->disk), "");
     assert_false(bed_acknowledged(bed));
-    assert_true(fake_hand_run(&bed->hand));
+    assert_true(fake_worker_run(&bed->disk_worker));
     bed_turn(bed);
     assert_true(bed_acknowledged(bed));
     assert_non_null(strstr(fake_disk_trace(bed->disk), "write journal.0000000001"));
@@ -44,7 +44,7 @@ static void one_sync_serves_all_that_came_during_the_one_before(void **state)
 
     (void)state;
     (void)bed_turns(bed);
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     assert_true(BED_PUT(bed, .body_len = 10) > 0);
     bed_turn(bed);
     before = syncs(bed);
@@ -52,11 +52,11 @@ static void one_sync_serves_all_that_came_during_the_one_before(void **state)
         assert_true(BED_PUT(bed, .body_len = 10) > 0);
         bed_turn(bed);
     }
-    assert_true(fake_hand_run(&bed->hand));
+    assert_true(fake_worker_run(&bed->disk_worker));
     bed_turn(bed);
     assert_false(bed_acknowledged(bed));
-    bed->hand.waits = false;
-    (void)fake_hand_run(&bed->hand);
+    bed->disk_worker.waits = false;
+    (void)fake_worker_run(&bed->disk_worker);
     (void)bed_turns(bed);
     assert_true(bed_acknowledged(bed));
     assert_int_equal(syncs(bed) - before, 2);
@@ -74,7 +74,7 @@ static void a_job_that_is_not_safe_yet_says_where_it_will_be(void **state)
 
     (void)state;
     (void)bed_turns(bed);
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     id = BED_PUT(bed, .key = "same");
     position = broker_position(bed->broker);
     assert_true(position > journal_reached(bed->journal));
@@ -85,7 +85,7 @@ static void a_job_that_is_not_safe_yet_says_where_it_will_be(void **state)
     assert_int_equal(broker_job_position(bed->broker, broker_find(bed->broker, id)), position);
     assert_int_equal(BED_PUT(bed, .key = "same"), id);
     assert_int_equal(broker_position(bed->broker), position);
-    assert_true(fake_hand_run(&bed->hand));
+    assert_true(fake_worker_run(&bed->disk_worker));
     bed_turn(bed);
     assert_int_equal(broker_job_position(bed->broker, broker_find(bed->broker, id)), 0);
     assert_int_equal(BED_PUT(bed, .key = "same"), id);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-// A disk on which any call may fail, all the time, also while the broker starts, under a hand that
-// takes its time: when something fails, there are chunks that wait, chunks that are being written,
-// and chunks that are kept until they are synced; segments are being emptied meanwhile.
-// TANDEM_JOURNAL_SEEDS says how many beds there are, TANDEM_JOURNAL_SEED which is the first.
+// A disk on which any call may fail, all the time, also while the broker starts, under a worker
+// thread that takes its time: when something fails, there are chunks that wait, chunks that are
+// being written, and chunks that are kept until they are synced; segments are being emptied
+// meanwhile. TANDEM_JOURNAL_SEEDS says how many beds there are, TANDEM_JOURNAL_SEED which is the
+// first.
 #include "tests/journal/journal_work.h"
 
 #include "core/base/hash.h"
@@ -48,14 +49,14 @@ static void play_round(struct bed *bed, uint64_t *dice, work_fn work)
     uint64_t seed = fake_dice(dice);
 
     fake_disk_storm(bed->disk, storms[roll(dice, 4)], fake_dice(dice));
-    bed->hand.waits = roll(dice, 4) > 0;
-    bed->hand.dice = bed->hand.waits ? fake_dice(dice) : 0;
+    bed->disk_worker.waits = roll(dice, 4) > 0;
+    bed->disk_worker.dice = bed->disk_worker.waits ? fake_dice(dice) : 0;
     work(bed, dice, (unsigned)roll(dice, VERBS));
     if (roll(dice, 3) == 0) {
         fake_disk_heal(bed->disk);
         work(bed, dice, (unsigned)roll(dice, VERBS));
     }
-    bed->hand.waits = false;
+    bed->disk_worker.waits = false;
     bed_restart_in_storm(bed, cuts ? roll(dice, 2) ? BED_CUT : BED_CUT_LATE : BED_KILLED, seed,
                          storms[roll(dice, 4)]);
 }

@@ -69,7 +69,7 @@ static void assert_job(struct bed *bed, uint64_t id, enum job_state state, uint3
     assert_int_equal(info.pri, pri);
 }
 
-// Descriptors that have run out, for one: there is room, and what is there can be written to.
+// Descriptors that have run out, for one: there is space, and what is there can be written to.
 static void a_file_that_cannot_be_made_is_no_full_disk(void **state)
 {
     static const int errors[] = {EMFILE, ENFILE, EIO, EROFS, EACCES};
@@ -163,7 +163,7 @@ static void who_submits_is_refused_once_given_up_however_much_waits(void **state
 
     (void)state;
     (void)bed_turns(bed);
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     assert_true(BED_PUT(bed, .body_len = 1) > 0);
     bed_turn(bed);
     while (journal_pressure(bed->journal) == JOURNAL_EASY) {
@@ -174,8 +174,8 @@ static void who_submits_is_refused_once_given_up_however_much_waits(void **state
     assert_int_equal(bed->gave_up, 1);
     assert_int_equal(journal_pressure(bed->journal), JOURNAL_EASY);
     assert_int_equal(BED_PUT(bed, .body_len = 1), 0);
-    bed->hand.waits = false;
-    assert_true(fake_hand_run(&bed->hand));
+    bed->disk_worker.waits = false;
+    assert_true(fake_worker_run(&bed->disk_worker));
     bed_pass(bed, SEC(2));
     assert_true(BED_PUT(bed, .body_len = 1) > 0);
     (void)bed_turns(bed);

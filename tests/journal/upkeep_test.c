@@ -24,7 +24,7 @@ static void run_bounded(struct bed *bed)
 {
     uint64_t before = fake_disk_used(bed->disk);
 
-    if (fake_hand_run(&bed->hand)) {
+    if (fake_worker_run(&bed->disk_worker)) {
         uint64_t after = fake_disk_used(bed->disk);
 
         assert_true(after <= before + STEP && before <= after + STEP);
@@ -41,7 +41,7 @@ static void no_task_is_about_more_than_a_step(void **state)
                               .step_size = STEP, .body_max = LARGE, .no_book = true);
 
         (void)bed_turns(bed);
-        bed->hand.waits = true;
+        bed->disk_worker.waits = true;
         for (int round = 0; round < 4000; round++) {
             // Promises come and go, and so do files of jobs that are larger.
             if (round % 1000 == 500) {
@@ -64,10 +64,10 @@ static void no_task_is_about_more_than_a_step(void **state)
 
 static void work_until_shedding(struct bed *bed)
 {
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     for (int i = 0; i < 10000 && !bed->journal->shedding; i++) {
         pass_through(bed, 2900);
-        (void)fake_hand_run(&bed->hand);
+        (void)fake_worker_run(&bed->disk_worker);
         bed_turn(bed);
     }
     assert_non_null(bed->journal->shedding);
@@ -84,12 +84,12 @@ static void who_comes_while_a_file_goes_is_told_between_the_steps(void **state)
         bool sheds = bed->journal->busy && bed->journal->task.kind == TASK_SHED;
 
         assert_true(BED_PUT(bed, .body_len = 50) > 0);
-        assert_true(fake_hand_run(&bed->hand));
+        assert_true(fake_worker_run(&bed->disk_worker));
         bed_turn(bed);
         if (sheds) {
             steps++;
             assert_false(bed_acknowledged(bed));
-            assert_true(fake_hand_run(&bed->hand));
+            assert_true(fake_worker_run(&bed->disk_worker));
             bed_turn(bed);
             assert_true(bed_acknowledged(bed));
         }
@@ -106,16 +106,16 @@ static void the_process_may_end_between_any_two_steps(void **state)
     unsigned kinds = 0;
 
     (void)state;
-    bed->hand.waits = true;
+    bed->disk_worker.waits = true;
     for (int i = 0; i < 2000 && bed_info(bed).oldest < 3; i++) {
-        bool care = bed->journal->busy && bed->journal->task.kind != TASK_WRITE;
+        bool upkeep = bed->journal->busy && bed->journal->task.kind != TASK_WRITE;
 
         if (i % 20 == 0) {
             assert_true(BED_PUT(bed, .body_len = 50, .queue = 1) > 0);
         }
         pass_through(bed, 2900);
-        (void)fake_hand_run(&bed->hand);
-        if (care) {
+        (void)fake_worker_run(&bed->disk_worker);
+        if (upkeep) {
             kinds |= 1U << bed->journal->task.kind;
             bed_expect_survives_all(bed);
         }

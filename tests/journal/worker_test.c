@@ -27,8 +27,8 @@ struct bench {
     struct fake_disk *disk;
     struct journal_io io;
     struct segment *segment;
-    struct hand_thread *thread;
-    struct journal_hand hand;
+    struct worker_thread *thread;
+    struct journal_worker worker;
     int woken[2]; // a pipe: a byte for each task that is done
     // What the thread is like, as `wake` found it; read after a byte has come.
     char name[16];
@@ -61,8 +61,8 @@ static int setup(void **state)
     bench.segment = segment_new(1, 5);
     assert_non_null(bench.segment);
     assert_int_equal(pipe(bench.woken), 0);
-    assert_int_equal(hand_thread_new(&bench.thread, &bench.io, tick, wake, &bench), 0);
-    bench.hand = hand_thread_hand(bench.thread);
+    assert_int_equal(worker_thread_new(&bench.thread, &bench.io, tick, wake, &bench), 0);
+    bench.worker = worker_thread_interface(bench.thread);
     *state = &bench;
     return 0;
 }
@@ -71,7 +71,7 @@ static int teardown(void **state)
 {
     struct bench *bench = *state;
 
-    hand_thread_free(bench->thread);
+    worker_thread_free(bench->thread);
     (void)close(bench->woken[0]);
     (void)close(bench->woken[1]);
     segment_free(bench->segment);
@@ -81,7 +81,7 @@ static int teardown(void **state)
 
 static void give(struct bench *bench, struct task *task)
 {
-    bench->hand.give(bench->hand.self, task);
+    bench->worker.give(bench->worker.self, task);
 }
 
 static void expect_wake(struct bench *bench)
@@ -96,18 +96,18 @@ static void prepare(struct bench *bench)
     struct task task = {.kind = TASK_PREPARE, .segment = bench->segment, .size = SIZE};
 
     give(bench, &task);
-    bench->hand.wait(bench->hand.self);
+    bench->worker.wait(bench->worker.self);
     expect_wake(bench);
     assert_int_equal(task.error, 0);
 }
 
-static void a_hand_that_has_nothing_is_done(void **state)
+static void a_worker_thread_that_has_nothing_is_done(void **state)
 {
     struct bench *bench = *state;
 
-    assert_true(bench->hand.done(bench->hand.self));
-    bench->hand.wait(bench->hand.self);
-    hand_thread_free(NULL);
+    assert_true(bench->worker.done(bench->worker.self));
+    bench->worker.wait(bench->worker.self);
+    worker_thread_free(NULL);
 }
 
 static void a_task_is_done_when_it_wakes_the_loop(void **state)
@@ -117,7 +117,7 @@ static void a_task_is_done_when_it_wakes_the_loop(void **state)
 
     give(bench, &task);
     expect_wake(bench);
-    assert_true(bench->hand.done(bench->hand.self));
+    assert_true(bench->worker.done(bench->worker.self));
     assert_int_equal(task.error, 0);
     assert_int_equal(task.took_for, 7);
     assert_int_equal(bench->segment->size, SIZE);
@@ -130,8 +130,8 @@ static void whoever_waits_sees_the_outcome(void **state)
 
     fake_disk_set_budget(bench->disk, SIZE - 1);
     give(bench, &task);
-    bench->hand.wait(bench->hand.self);
-    assert_true(bench->hand.done(bench->hand.self));
+    bench->worker.wait(bench->worker.self);
+    assert_true(bench->worker.done(bench->worker.self));
     assert_int_equal(task.error, ENOSPC);
     assert_string_equal(task.failed, "allocate");
     expect_wake(bench);
@@ -143,7 +143,7 @@ static void whoever_looks_again_and_again_sees_the_outcome(void **state)
     struct task task = {.kind = TASK_PREPARE, .segment = bench->segment, .size = SIZE, .error = -1};
 
     give(bench, &task);
-    while (!bench->hand.done(bench->hand.self)) {
+    while (!bench->worker.done(bench->worker.self)) {
         (void)poll(NULL, 0, 0);
     }
     assert_int_equal(task.error, 0);
@@ -169,7 +169,7 @@ static void the_loop_appends_while_a_batch_is_written(void **state)
         memset(to, 0, 24);
         to[8] = 8;
         if (i > 0) {
-            bench->hand.wait(bench->hand.self);
+            bench->worker.wait(bench->worker.self);
             expect_wake(bench);
             assert_int_equal(task.error, 0);
             batch_drop(&batches[(i + 1) % 2], &pool);
@@ -179,7 +179,7 @@ static void the_loop_appends_while_a_batch_is_written(void **state)
         give(bench, &task);
         batch_init(&batches[(i + 1) % 2], i + 1);
     }
-    bench->hand.wait(bench->hand.self);
+    bench->worker.wait(bench->worker.self);
     assert_int_equal(bench->segment->written, 72 + 20 * 24);
     batch_drop(&batches[0], &pool);
     batch_drop(&batches[1], &pool);
@@ -200,48 +200,48 @@ static void signals_are_left_to_the_loop(void **state)
     assert_false(sigismember(&mine, SIGTERM));
 }
 
-static void a_hand_that_is_freed_finishes_its_task(void **state)
+static void a_worker_thread_that_is_freed_finishes_its_task(void **state)
 {
     struct bench *bench = *state;
     struct task task = {.kind = TASK_PREPARE, .segment = bench->segment, .size = SIZE, .error = -1};
 
     give(bench, &task);
-    hand_thread_free(bench->thread);
+    worker_thread_free(bench->thread);
     bench->thread = NULL;
     assert_int_equal(task.error, 0);
     expect_wake(bench);
 }
 
-static void without_memory_there_is_no_hand(void **state)
+static void without_memory_there_is_no_worker_thread(void **state)
 {
     struct bench *bench = *state;
-    struct hand_thread *other;
+    struct worker_thread *other;
 
     nth_alloc_fail(1);
-    assert_int_equal(hand_thread_new(&other, &bench->io, tick, wake, bench), ENOMEM);
+    assert_int_equal(worker_thread_new(&other, &bench->io, tick, wake, bench), ENOMEM);
     nth_alloc_fail(0);
     assert_null(other);
 }
 
-static void a_fake_hand_works_at_once_or_when_told(void **state)
+static void a_fake_worker_works_at_once_or_when_told(void **state)
 {
     struct bench *bench = *state;
-    struct fake_hand fake = {.io = &bench->io, .takes_for = 3};
-    struct journal_hand hand = fake_hand_hand(&fake);
+    struct fake_worker fake = {.io = &bench->io, .takes_for = 3};
+    struct journal_worker worker = fake_worker_interface(&fake);
     struct task task = {.kind = TASK_PREPARE, .segment = bench->segment, .size = SIZE};
 
-    assert_false(fake_hand_run(&fake));
-    hand.give(hand.self, &task);
-    assert_true(hand.done(hand.self));
+    assert_false(fake_worker_run(&fake));
+    worker.give(worker.self, &task);
+    assert_true(worker.done(worker.self));
     assert_int_equal(task.took_for, 3);
     fake.waits = true;
     task = (struct task){.kind = TASK_SYNC, .segment = bench->segment};
-    hand.give(hand.self, &task);
-    assert_false(hand.done(hand.self));
-    assert_true(fake_hand_run(&fake));
-    assert_true(hand.done(hand.self));
-    hand.give(hand.self, &task);
-    hand.wait(hand.self);
+    worker.give(worker.self, &task);
+    assert_false(worker.done(worker.self));
+    assert_true(fake_worker_run(&fake));
+    assert_true(worker.done(worker.self));
+    worker.give(worker.self, &task);
+    worker.wait(worker.self);
     assert_int_equal(fake.count, 3);
 }
 
@@ -256,12 +256,12 @@ struct call {
 static void prepare_within(void *context)
 {
     struct call *call = context;
-    const struct journal_hand *hand = &call->bench->hand;
+    const struct journal_worker *worker = &call->bench->worker;
 
     call->by = pthread_self();
     give(call->bench, &call->task);
-    assert_true(hand->done(hand->self));
-    hand->wait(hand->self);
+    assert_true(worker->done(worker->self));
+    worker->wait(worker->self);
 }
 
 static void a_call_is_made_by_the_thread_and_its_tasks_at_once(void **state)
@@ -271,9 +271,9 @@ static void a_call_is_made_by_the_thread_and_its_tasks_at_once(void **state)
         .bench = bench,
         .task = {.kind = TASK_PREPARE, .segment = bench->segment, .size = SIZE, .error = -1}};
 
-    hand_thread_call(bench->thread, prepare_within, &call);
+    worker_thread_call(bench->thread, prepare_within, &call);
     expect_wake(bench);
-    assert_true(hand_thread_idle(bench->thread));
+    assert_true(worker_thread_idle(bench->thread));
     assert_false(pthread_equal(call.by, pthread_self()));
     assert_int_equal(call.task.error, 0);
     assert_int_equal(bench->segment->size, SIZE);
@@ -309,8 +309,8 @@ static void whoever_waits_for_long_says_so(void **state)
 
     assert_int_equal(pipe(told), 0);
     log_set_sink(end_hang, told, LOG_LEVEL_WARN);
-    hand_thread_call(bench->thread, hang, told);
-    bench->hand.wait(bench->hand.self);
+    worker_thread_call(bench->thread, hang, told);
+    bench->worker.wait(bench->worker.self);
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
     expect_wake(bench);
     (void)close(told[0]);
@@ -320,15 +320,15 @@ static void whoever_waits_for_long_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HAND_TEST(a_hand_that_has_nothing_is_done),
+        HAND_TEST(a_worker_thread_that_has_nothing_is_done),
         HAND_TEST(a_task_is_done_when_it_wakes_the_loop),
         HAND_TEST(whoever_waits_sees_the_outcome),
         HAND_TEST(whoever_looks_again_and_again_sees_the_outcome),
         HAND_TEST(the_loop_appends_while_a_batch_is_written),
         HAND_TEST(signals_are_left_to_the_loop),
-        HAND_TEST(a_hand_that_is_freed_finishes_its_task),
-        HAND_TEST(without_memory_there_is_no_hand),
-        HAND_TEST(a_fake_hand_works_at_once_or_when_told),
+        HAND_TEST(a_worker_thread_that_is_freed_finishes_its_task),
+        HAND_TEST(without_memory_there_is_no_worker_thread),
+        HAND_TEST(a_fake_worker_works_at_once_or_when_told),
         HAND_TEST(a_call_is_made_by_the_thread_and_its_tasks_at_once),
         HAND_TEST(whoever_waits_for_long_says_so),
     };

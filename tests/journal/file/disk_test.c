@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-// The file system, as the real disk asks it how much room there is (the linker puts this in its
+// The file system, as the real disk asks it how much space there is (the linker puts this in its
 // place).
 static struct {
     unsigned asked;
@@ -359,19 +359,19 @@ static void room_is_told_without_asking_the_file_system(void **state)
     (void)state;
     assert_int_not_equal(asked, 0);
     file_system.blocks = 7;
-    (void)bench.io.room(bench.io.disk);
+    (void)bench.io.space(bench.io.disk);
     assert_int_equal(file_system.asked, asked);
     assert_int_equal(bench.io.sync(bench.io.disk, file), 0);
-    assert_int_equal(bench.io.room(bench.io.disk), 7 * 1024);
+    assert_int_equal(bench.io.space(bench.io.disk), 7 * 1024);
     file_system.blocks = 6;
     assert_int_equal(bench.io.allocate(bench.io.disk, file, 1000), 0);
-    assert_int_equal(bench.io.room(bench.io.disk), 6 * 1024);
+    assert_int_equal(bench.io.space(bench.io.disk), 6 * 1024);
     file_system.blocks = 9;
     assert_int_equal(bench.io.truncate(bench.io.disk, file, 0), 0);
-    assert_int_equal(bench.io.room(bench.io.disk), 9 * 1024);
+    assert_int_equal(bench.io.space(bench.io.disk), 9 * 1024);
     file_system.blocks = 8;
     assert_int_equal(bench.io.remove(bench.io.disk, "a"), 0);
-    assert_int_equal(bench.io.room(bench.io.disk), 8 * 1024);
+    assert_int_equal(bench.io.space(bench.io.disk), 8 * 1024);
     disk_shut(file);
 }
 

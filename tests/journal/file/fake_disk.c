@@ -139,7 +139,7 @@ void fake_disk_set_budget(struct fake_disk *disk, uint64_t bytes)
     disk->budget = bytes;
 }
 
-// Whether there is room for the file to have so many bytes set aside.
+// Whether there is space for the file to have so many bytes set aside.
 static bool has_room(const struct fake_disk *disk, const struct fake_file *file, size_t size)
 {
     return size <= file->allocated || fake_disk_used(disk) - file->allocated + size <= disk->budget;
@@ -369,7 +369,7 @@ static int disk_truncate(void *self, int file, uint64_t size)
     return trace(disk, fate.error, "truncate %s %zu", name_of(disk, file), (size_t)size);
 }
 
-static uint64_t disk_room(void *self)
+static uint64_t disk_space(void *self)
 {
     const struct fake_disk *disk = self;
     uint64_t used = fake_disk_used(disk);
@@ -430,7 +430,7 @@ struct journal_io fake_disk_io(struct fake_disk *disk)
         .sync = disk_sync,
         .allocate = disk_allocate,
         .truncate = disk_truncate,
-        .room = disk_room,
+        .space = disk_space,
         .rename = disk_rename,
         .remove = disk_remove,
         .sync_directory = disk_sync_directory,
@@ -470,7 +470,7 @@ void fake_disk_cut(struct fake_disk *disk, enum fake_keep keep, uint64_t seed)
 }
 
 //
-// Looks and hands
+// Looks
 //
 
 const char *fake_disk_bytes(const struct fake_disk *disk, const char *name, size_t *len)

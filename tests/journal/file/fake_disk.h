@@ -2,7 +2,8 @@
 #ifndef TANDEM_TESTS_JOURNAL_FILE_FAKE_DISK_H
 #define TANDEM_TESTS_JOURNAL_FILE_FAKE_DISK_H
 
-// A disk in memory for the journal (journal/file/io.h) that fails, forgets and lies as it is told.
+// A disk in memory for the journal (journal/file/io.h) that fails, forgets and reports false
+// success as it is told.
 //
 // It knows what is written and what is safe. Bytes are safe once their file was synced, names once
 // the directory was; a power cut takes away what is not, all of it or by chance. A sync that fails

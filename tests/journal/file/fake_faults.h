@@ -25,7 +25,7 @@ struct fake_fate {
     int error; // what it says
 };
 
-// There is room for FAKE_FAULTS_MAX.
+// There is space for FAKE_FAULTS_MAX.
 void fake_faults_add(struct fake_faults *faults, const struct fake_fault *fault);
 
 // Counts the call. Each fault counts on its own.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// How the fake disk fails, forgets and lies: what is proved with it is only as true as it is.
+// How the fake disk fails, forgets and reports false success: what is proved with it is only as
+// true as it is.
 #include "tests/journal/file/disk_bench.h"
 
 #include <errno.h>
@@ -192,7 +193,7 @@ static void the_nth_call_fails_or_all_from_there(void **state)
     assert_int_equal(fake_disk_calls(bench.fake, FAKE_SYNC), 6);
 }
 
-static void a_write_is_short_torn_or_a_lie(void **state)
+static void a_write_is_short_torn_or_lost_in_silence(void **state)
 {
     int file = safe_file();
     struct iovec part = {.iov_base = "12345678", .iov_len = 8};
@@ -215,7 +216,7 @@ static void a_write_is_short_torn_or_a_lie(void **state)
     disk_expect_bytes(file, "\0", 1, 200);
 }
 
-static void a_sync_can_be_a_lie(void **state)
+static void a_sync_can_report_a_false_success(void **state)
 {
     int file = safe_file();
 
@@ -305,8 +306,8 @@ int main(void)
         FAKE(a_power_cut_can_leave_the_first_names),
         FAKE(a_sync_that_fails_is_not_made_up_for),
         FAKE(the_nth_call_fails_or_all_from_there),
-        FAKE(a_write_is_short_torn_or_a_lie),
-        FAKE(a_sync_can_be_a_lie),
+        FAKE(a_write_is_short_torn_or_lost_in_silence),
+        FAKE(a_sync_can_report_a_false_success),
         FAKE(nothing_happens_after_the_power_has_gone),
         FAKE(space_is_counted_and_can_run_out),
         FAKE(bytes_flip_and_break),

@@ -51,7 +51,7 @@ static void check_books(const struct journal *journal)
 {
     struct job_walk walk = {0};
     uint64_t live = 0;
-    uint64_t promised = 0;
+    uint64_t reserved = 0;
     uint64_t jobs = 0;
     enum status status;
 
@@ -62,11 +62,11 @@ static void check_books(const struct journal *journal)
         if (status == STATUS_OK) {
             ENSURE(segments_marked(&journal->segments, job_mark(job)));
             live += codec_job_size(job_variable_len(journal->broker, job));
-            promised += job_is_buried(job) ? PROMISE_END : PROMISE_END + PROMISE_BURIAL;
+            reserved += job_is_buried(job) ? RESERVED_END : RESERVED_END + RESERVED_BURIAL;
             jobs++;
         }
     } while (status != STATUS_EMPTY);
-    ENSURE(live == journal->live && promised == journal->promised);
+    ENSURE(live == journal->live && reserved == journal->reserved);
     for (size_t i = 0; i < journal->segments.count; i++) {
         const struct segment *segment = journal->segments.list[i];
 
@@ -80,12 +80,12 @@ static void check_books(const struct journal *journal)
 void revive_begin(struct revived *revived, struct fake_disk *disk, bool repair)
 {
     const struct journal_settings settings = {.now = stopped_clock, .repair = repair};
-    const struct journal_hand no_hand = {0};
+    const struct journal_worker no_worker = {0};
     const struct instant now = {.mono = NSEC_PER_SEC, .wall = REVIVE_WALL};
 
     *revived = (struct revived){.io = fake_disk_io(disk)};
     revived->broker = broker_new(&(struct broker_options){0}, now);
-    revived->journal = journal_new(&settings, &revived->io, &no_hand);
+    revived->journal = journal_new(&settings, &revived->io, &no_worker);
     ENSURE(revived->broker && revived->journal);
     revived->journal->broker = revived->broker;
 }
