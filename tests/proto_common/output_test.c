@@ -2,9 +2,12 @@
 // What is to be sent to a peer: order, partial sending, references, and lack of memory.
 #include "proto_common/output.h"
 #include "tests/support/nth_alloc.h"
-#include "tests/server/server_cmocka.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
 
 struct bench {
     struct output_pool pool;
