@@ -9,6 +9,7 @@
 
 #include "proto_beanstalk/beanstalk.h"
 
+#include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_host.h"
 
 #include "core/base/macros.h"
@@ -21,25 +22,8 @@ struct world {
     struct rig *rig;
     struct peer *peers[PEERS];
     size_t speaker;
-    bool store_full;
+    size_t store_room; // how many more records the store has room for
 };
-
-static bool store_room(void *store, const struct record *record)
-{
-    const struct world *world = store;
-
-    (void)record;
-    return !world->store_full;
-}
-
-static uint64_t store_append(void *store, const struct record *record)
-{
-    (void)store;
-    (void)record;
-    return 0;
-}
-
-static const struct recorder store = {.room = store_room, .append = store_append};
 
 static void reconnect(struct world *world)
 {
@@ -70,7 +54,7 @@ static void act(struct world *world, uint8_t action)
         rig_advance(world->rig, SECONDS(3600));
         break;
     case 0xf6:
-        world->store_full = !world->store_full;
+        world->store_room = world->store_room ? 0 : RECORD_QUOTA_PLENTY;
         break;
     default:
         broker_drain(rig_broker(world->rig));
@@ -107,10 +91,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct bean_options settings = {.max_job_size = 20000};
-    struct world world = {.speaker = 0};
+    struct world world = {.store_room = RECORD_QUOTA_PLENTY};
     struct rig_options options = {.frontend = &beanstalk_frontend,
                                   .settings = &settings,
-                                  .broker = {.recorder = &store, .store = &world},
+                                  .broker = {.recorder = &record_quota, .store = &world.store_room},
                                   .budget = size % 7 + 1};
 
     world.rig = rig_new(&options);

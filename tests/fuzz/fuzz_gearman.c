@@ -13,6 +13,7 @@
 #include "proto_beanstalk/beanstalk.h"
 #include "proto_gearman/gearman.h"
 
+#include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_host.h"
 
 #include "core/base/macros.h"
@@ -34,26 +35,10 @@ struct world {
     struct rig *rig;
     struct speaker speakers[PEERS];
     size_t speaks;
-    unsigned seconds; // that may still pass
-    bool store_full, clock_ahead;
+    unsigned seconds;  // that may still pass
+    size_t store_room; // how many more records the store has room for
+    bool clock_ahead;
 };
-
-static bool store_room(void *store, const struct record *record)
-{
-    const struct world *world = store;
-
-    (void)record;
-    return !world->store_full;
-}
-
-static uint64_t store_append(void *store, const struct record *record)
-{
-    (void)store;
-    (void)record;
-    return 0;
-}
-
-static const struct recorder store = {.room = store_room, .append = store_append};
 
 static void connect_speaker(struct world *world, size_t place)
 {
@@ -112,7 +97,7 @@ static void act(struct world *world, uint8_t action)
         let_pass(world, 60);
         break;
     case 0xf6:
-        world->store_full = !world->store_full;
+        world->store_room = world->store_room ? 0 : RECORD_QUOTA_PLENTY;
         break;
     case 0xf7:
         broker_drain(rig_broker(world->rig));
@@ -186,12 +171,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .handle_prefix = no_prefix,
     };
     static const struct bean_options bean_settings = {.max_job_size = 20000};
-    struct world world = {.seconds = SECONDS_MAX};
+    struct world world = {.seconds = SECONDS_MAX, .store_room = RECORD_QUOTA_PLENTY};
     struct rig_options options = {.frontend = &gearman_frontend,
                                   .settings = &settings,
                                   .other = &beanstalk_frontend,
                                   .other_settings = &bean_settings,
-                                  .broker = {.recorder = &store, .store = &world},
+                                  .broker = {.recorder = &record_quota, .store = &world.store_room},
                                   .budget = size % 7 + 1};
 
     world.rig = rig_new(&options);

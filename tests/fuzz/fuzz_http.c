@@ -16,6 +16,7 @@
 #include "proto_gearman/gearman.h"
 #include "proto_http/http.h"
 
+#include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_host.h"
 
 #include "core/base/macros.h"
@@ -43,26 +44,10 @@ struct world {
     char handle[HANDLE_ROOM]; // of the job that the worker has grabbed last, with its NUL
     size_t handle_len;
     size_t speaks;
-    unsigned seconds; // that may still pass
-    bool store_full, clock_ahead;
+    unsigned seconds;  // that may still pass
+    size_t store_room; // how many more records the store has room for
+    bool clock_ahead;
 };
-
-static bool store_room(void *store, const struct record *record)
-{
-    const struct world *world = store;
-
-    (void)record;
-    return !world->store_full;
-}
-
-static uint64_t store_append(void *store, const struct record *record)
-{
-    (void)store;
-    (void)record;
-    return 0;
-}
-
-static const struct recorder store = {.room = store_room, .append = store_append};
 
 //
 // Speakers
@@ -190,7 +175,7 @@ static void act(struct world *world, uint8_t action)
         reconnect(world);
         break;
     case 0xf5:
-        world->store_full = !world->store_full;
+        world->store_room = world->store_room ? 0 : RECORD_QUOTA_PLENTY;
         break;
     case 0xf6:
         broker_drain(rig_broker(world->rig));
@@ -242,8 +227,8 @@ static void play(const struct rig_options *options, const uint8_t *data, size_t 
     struct rig_options mine = *options;
     size_t at = 0;
 
-    *world = (struct world){.seconds = SECONDS_MAX};
-    mine.broker = (struct broker_options){.recorder = &store, .store = world};
+    *world = (struct world){.seconds = SECONDS_MAX, .store_room = RECORD_QUOTA_PLENTY};
+    mine.broker = (struct broker_options){.recorder = &record_quota, .store = &world->store_room};
     world->rig = rig_new(&mine);
     ENSURE(world->rig);
     for (size_t i = 0; i < SPEAKERS; i++) {

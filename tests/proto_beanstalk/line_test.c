@@ -4,7 +4,7 @@
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
-#include "core/base/log.h"
+#include "tests/proto_common/wire_closings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -155,30 +155,17 @@ static void a_tls_hello_is_turned_away_unanswered(void **state)
     says(t->b, "\r\n\x16\r\n", "UNKNOWN_COMMAND\r\nUNKNOWN_COMMAND\r\n");
 }
 
-// Appends why a connection is closed.
-static void note_why(void *context, enum log_level level, const char *event,
-                     const struct log_field *fields, size_t count)
-{
-    char *text = context;
-    size_t len = strlen(text);
-
-    assert_int_equal(level, LOG_LEVEL_DEBUG);
-    assert_string_equal(event, "closing");
-    assert_int_equal(count, 2);
-    (void)snprintf(text + len, 100 - len, "%.*s.", (int)fields[1].text.len, fields[1].text.ptr);
-}
-
 static void a_debug_log_says_why_a_stranger_is_turned_away(void **state)
 {
     struct bean *t = *state;
-    char why[100] = "";
+    char why[CLOSINGS_ROOM] = "";
 
-    log_set_sink(note_why, why, LOG_LEVEL_DEBUG);
+    closings_note(why);
     says(t->a, "\x16", "");
     says(t->b, "GET / HTTP/1.1\r\n", "");
     peer_send(t->c, long_line(300, SLICE(" HTTP/1.1")));
     rig_run(t->rig);
-    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
+    closings_end();
     assert_string_equal(why, "it speaks TLS.it speaks HTTP.it speaks HTTP.");
 }
 

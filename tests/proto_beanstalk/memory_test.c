@@ -4,6 +4,7 @@
 // right, and whoever is not served is told so or sees the connection close.
 
 #include "tests/support/nth_alloc.h"
+#include "tests/proto_common/wire_pieces.h"
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_beanstalk/wire_scripts.h"
 
@@ -26,9 +27,8 @@ static bool play(struct slice said, size_t piece, size_t n, bool *same, bool *ow
     t = state;
     nth_alloc_fail(n);
     peer = peer_new(t->rig);
-    for (size_t at = 0; peer && at < said.len; at += piece) {
-        peer_send(peer, slice_of(said.ptr + at, said.len - at < piece ? said.len - at : piece));
-        rig_run(t->rig);
+    if (peer) {
+        peer_send_pieces(peer, said, piece, piece);
     }
     failed = nth_alloc_count() >= n && n > 0;
     nth_alloc_fail(0);

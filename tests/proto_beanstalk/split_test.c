@@ -3,6 +3,7 @@
 // However input is cut into pieces, and however small the budget of a turn, the answers are the
 // same to the byte.
 
+#include "tests/proto_common/wire_pieces.h"
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_beanstalk/wire_scripts.h"
 
@@ -21,20 +22,12 @@ static void play(const struct bean_script *script, size_t first, size_t piece, u
 {
     void *state;
     struct bean *t;
-    struct slice left = script->said;
     struct slice heard;
 
     bean_setup_with(&state, (struct rig_options){.budget = budget});
     t = state;
     t->settings.max_job_size = BEAN_SCRIPT_MAX_JOB_SIZE;
-    while (left.len) {
-        size_t len = left.len < first ? left.len : first;
-
-        peer_send(t->a, slice_of(left.ptr, len));
-        rig_run(t->rig);
-        left = slice_from(left, len);
-        first = piece;
-    }
+    peer_send_pieces(t->a, script->said, first, piece);
     peer_ask(t->b, SLICE("use x\r\nput 0 0 60 6\r\nfrom b\r\n"));
     heard = peer_hear(t->a);
     assert_true(heard.len < sizeof outcome->heard);

@@ -1,33 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/proto_beanstalk/wire_bean.h"
 
+#include "tests/proto_common/record_quota.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT_MAX 4096
-
-static bool store_room(void *store, const struct record *record)
-{
-    struct bean *bean = store;
-
-    // What is promised by the submission is never asked for again.
-    ENSURE(record->kind != RECORD_END && record->kind != RECORD_BURY);
-    if (bean->store_room == 0) {
-        return false;
-    }
-    bean->store_room--;
-    return true;
-}
-
-static uint64_t store_append(void *store, const struct record *record)
-{
-    (void)store;
-    (void)record;
-    return 0;
-}
-
-static const struct recorder store = {.room = store_room, .append = store_append};
 
 int bean_setup_with(void **state, struct rig_options options)
 {
@@ -35,11 +15,11 @@ int bean_setup_with(void **state, struct rig_options options)
 
     assert_non_null(bean);
     bean->settings.max_job_size = 65535;
-    bean->store_room = SIZE_MAX;
+    bean->store_room = RECORD_QUOTA_PLENTY;
     options.frontend = &beanstalk_frontend;
     options.settings = &bean->settings;
-    options.broker.recorder = &store;
-    options.broker.store = bean;
+    options.broker.recorder = &record_quota;
+    options.broker.store = &bean->store_room;
     bean->rig = rig_new(&options);
     assert_non_null(bean->rig);
     bean->a = peer_new(bean->rig);

@@ -3,6 +3,7 @@
 // However input is cut into pieces, and however small the budget of a turn, the answers are the
 // same to the byte.
 
+#include "tests/proto_common/wire_pieces.h"
 #include "tests/proto_gearman/wire_gear.h"
 #include "tests/proto_gearman/wire_gear_scripts.h"
 
@@ -43,19 +44,11 @@ static void play(const struct gear_script *script, size_t first, size_t piece, u
 {
     void *state;
     struct gear *t;
-    struct slice left = script->said;
     struct slice heard;
 
     setup(&state, script, budget);
     t = state;
-    while (left.len) {
-        size_t len = left.len < first ? left.len : first;
-
-        peer_send(t->a, slice_of(left.ptr, len));
-        rig_run(t->rig);
-        left = slice_from(left, len);
-        first = piece;
-    }
+    peer_send_pieces(t->a, script->said, first, piece);
     work(t->b);
     heard = peer_hear(t->a);
     assert_true(heard.len < sizeof outcome->heard);

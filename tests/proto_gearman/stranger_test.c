@@ -4,7 +4,7 @@
 
 #include "tests/proto_gearman/wire_gear.h"
 
-#include "core/base/log.h"
+#include "tests/proto_common/wire_closings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,32 +92,19 @@ static void only_the_first_message_is_looked_at(void **state)
     gear_says(t->b, SLICE("getpid\n"), SLICE("OK 4242\n"));
 }
 
-// Appends why a connection is closed.
-static void note_why(void *context, enum log_level level, const char *event,
-                     const struct log_field *fields, size_t count)
-{
-    char *text = context;
-    size_t len = strlen(text);
-
-    assert_int_equal(level, LOG_LEVEL_DEBUG);
-    assert_string_equal(event, "closing");
-    assert_int_equal(count, 2);
-    (void)snprintf(text + len, 100 - len, "%.*s.", (int)fields[1].text.len, fields[1].text.ptr);
-}
-
 static void a_debug_log_says_why_a_stranger_is_not_answered(void **state)
 {
     struct gear *t = *state;
-    char why[100] = "";
+    char why[CLOSINGS_ROOM] = "";
 
-    log_set_sink(note_why, why, LOG_LEVEL_DEBUG);
+    closings_note(why);
     peer_send(t->a, SLICE("\x16"));
     rig_run(t->rig);
     peer_send(t->b, SLICE("GET / HTTP/1.1\r\n"));
     rig_run(t->rig);
     peer_send(t->c, slice_of(gear_run('x', 10000), 10000));
     rig_run(t->rig);
-    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
+    closings_end();
     assert_string_equal(why, "it speaks TLS.it speaks HTTP.its line is too long.");
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/proto_gearman/wire_gear.h"
 
+#include "tests/proto_common/record_quota.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,28 +33,6 @@ static char *arena_take(size_t len)
 // The world
 //
 
-static bool store_room(void *store, const struct record *record)
-{
-    struct gear *gear = store;
-
-    // What is promised by the submission is never asked for again.
-    ENSURE(record->kind != RECORD_END && record->kind != RECORD_BURY);
-    if (gear->store_room == 0) {
-        return false;
-    }
-    gear->store_room--;
-    return true;
-}
-
-static uint64_t store_append(void *store, const struct record *record)
-{
-    (void)store;
-    (void)record;
-    return 0;
-}
-
-static const struct recorder store = {.room = store_room, .append = store_append};
-
 char gear_no_prefix[] = "";
 
 int gear_setup_with(void **state, struct rig_options options, struct gear_options settings)
@@ -63,13 +43,13 @@ int gear_setup_with(void **state, struct rig_options options, struct gear_option
     arena_used = 0;
     gear->settings = settings;
     gear->bean_settings.max_job_size = 65535;
-    gear->store_room = SIZE_MAX;
+    gear->store_room = RECORD_QUOTA_PLENTY;
     options.frontend = &gearman_frontend;
     options.settings = &gear->settings;
     options.other = &beanstalk_frontend;
     options.other_settings = &gear->bean_settings;
-    options.broker.recorder = &store;
-    options.broker.store = gear;
+    options.broker.recorder = &record_quota;
+    options.broker.store = &gear->store_room;
     gear->rig = rig_new(&options);
     assert_non_null(gear->rig);
     gear->a = peer_new(gear->rig);

@@ -3,6 +3,7 @@
 // However input is cut into pieces, and however small the budget of a turn, the answers are the
 // same to the byte.
 
+#include "tests/proto_common/wire_pieces.h"
 #include "tests/proto_http/wire_http.h"
 
 #include <string.h>
@@ -141,21 +142,13 @@ static void work(struct peer *worker)
 static void play(const struct script *script, size_t first, size_t piece, unsigned budget,
                  struct outcome *outcome)
 {
-    struct slice left = slice_of(script->said, script->len);
     struct slice heard;
     struct web *t;
     void *state;
 
     setup(&state, budget);
     t = state;
-    while (left.len) {
-        size_t len = left.len < first ? left.len : first;
-
-        peer_send(t->a, slice_of(left.ptr, len));
-        rig_run(t->rig);
-        left = slice_from(left, len);
-        first = piece;
-    }
+    peer_send_pieces(t->a, slice_of(script->said, script->len), first, piece);
     work(t->w);
     heard = peer_hear(t->a);
     assert_true(heard.len < sizeof outcome->heard);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/proto_http/wire_http.h"
 
+#include "tests/proto_common/record_quota.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,28 +18,6 @@
 // The world
 //
 
-static bool store_room(void *store, const struct record *record)
-{
-    struct web *web = store;
-
-    // What is promised by the submission is never asked for again.
-    ENSURE(record->kind != RECORD_END && record->kind != RECORD_BURY);
-    if (web->store_room == 0) {
-        return false;
-    }
-    web->store_room--;
-    return true;
-}
-
-static uint64_t store_append(void *store, const struct record *record)
-{
-    (void)store;
-    (void)record;
-    return 0;
-}
-
-static const struct recorder store = {.room = store_room, .append = store_append};
-
 int http_setup_with(void **state, struct rig_options options, struct web_options settings)
 {
     struct web *web = calloc(1, sizeof *web);
@@ -46,7 +26,7 @@ int http_setup_with(void **state, struct rig_options options, struct web_options
     web->settings = settings;
     web->gear_settings = GEAR_DEFAULTS;
     web->bean_settings.max_job_size = 65535;
-    web->store_room = SIZE_MAX;
+    web->store_room = RECORD_QUOTA_PLENTY;
     options.frontend = &http_frontend;
     options.settings = &web->settings;
     if (!options.other) {
@@ -54,8 +34,8 @@ int http_setup_with(void **state, struct rig_options options, struct web_options
     }
     options.other_settings = options.other == &gearman_frontend ? (void *)&web->gear_settings
                                                                 : (void *)&web->bean_settings;
-    options.broker.recorder = &store;
-    options.broker.store = web;
+    options.broker.recorder = &record_quota;
+    options.broker.store = &web->store_room;
     web->rig = rig_new(&options);
     assert_non_null(web->rig);
     web->a = peer_new(web->rig);
