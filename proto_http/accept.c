@@ -3,9 +3,9 @@
 
 #include "core/base/digits.h"
 #include "core/base/macros.h"
+#include "proto_common/http1/fields.h"
 
 #include "proto_http/answer.h"
-#include "proto_http/fields.h"
 #include "proto_http/guard.h"
 #include "proto_http/jobs.h"
 #include "proto_http/request.h"

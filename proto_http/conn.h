@@ -11,8 +11,8 @@
 #include "core/broker.h"
 #include "proto_common/frontend.h"
 #include "proto_common/handle.h"
+#include "proto_common/http1/head.h"
 
-#include "proto_http/head.h"
 #include "proto_http/http.h"
 
 #include <stdbool.h>

@@ -6,9 +6,9 @@
 // protection by itself: every page that a browser on the machine has open can send requests to it.
 
 #include "core/base/slice.h"
+#include "proto_common/http1/fields.h"
 
 #include "proto_http/conn.h"
-#include "proto_http/fields.h"
 
 #include <stdbool.h>
 

@@ -2,8 +2,7 @@
 #include "proto_http/list.h"
 
 #include "core/broker.h"
-
-#include "proto_http/fields.h"
+#include "proto_common/http1/fields.h"
 
 #include <fnmatch.h>
 #include <string.h>

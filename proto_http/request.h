@@ -9,10 +9,10 @@
 #include "core/broker.h"
 #include "proto_common/contract.h"
 #include "proto_common/output.h"
+#include "proto_common/http1/chunk.h"
+#include "proto_common/http1/fields.h"
 
-#include "proto_http/chunk.h"
 #include "proto_http/conn.h"
-#include "proto_http/fields.h"
 #include "proto_http/target.h"
 
 #include <stdbool.h>

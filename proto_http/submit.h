@@ -4,8 +4,9 @@
 
 // Submitting a job: what the headers of a request say of it, and what becomes of the request.
 
+#include "proto_common/http1/fields.h"
+
 #include "proto_http/conn.h"
-#include "proto_http/fields.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/target.h"
 
-#include "proto_http/hex.h"
+#include "proto_common/http1/hex.h"
 
 #include <http_parser.h>
 #include <string.h>

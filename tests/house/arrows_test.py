@@ -12,16 +12,18 @@ import house
 
 # Each room, and those whose public headers it may include. ARCHITECTURE.md draws it.
 BELOW_FRONT_ENDS = {"core/base", "core", "proto_common"}
-FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http"}
+# Whoever sees HTTP sees HTTP/1.1.
+FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "proto_common/http1"}
 SEES = {
     "core/base": set(),
     "core": {"core/base"},
     "journal": {"core/base", "core", "journal/file"},
     "journal/file": {"core/base", "core", "journal"},
     "proto_common": {"core/base", "core"},
+    "proto_common/http1": BELOW_FRONT_ENDS,
     "proto_beanstalk": BELOW_FRONT_ENDS,
     "proto_gearman": BELOW_FRONT_ENDS,
-    "proto_http": BELOW_FRONT_ENDS,
+    "proto_http": BELOW_FRONT_ENDS | {"proto_common/http1"},
     "server/process": BELOW_FRONT_ENDS,
     "server/log": BELOW_FRONT_ENDS | {"server/process"},
     "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process"},

@@ -3,7 +3,7 @@
 // What is read without http-parser, it reads alike: headers and paths of every kind that makes a
 // difference, judged by both.
 
-#include "proto_http/fields.h"
+#include "proto_common/http1/fields.h"
 #include "proto_http/target.h"
 
 #include <http_parser.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_http/chunk.h"
+#include "proto_common/http1/chunk.h"
 
 #include "core/base/macros.h"
 
-#include "proto_http/hex.h"
+#include "proto_common/http1/hex.h"
 
 // More are no size that anything here could have.
 #define DIGITS_MOST 15

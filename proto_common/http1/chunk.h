@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_HTTP_CHUNK_H
-#define TANDEM_PROTO_HTTP_CHUNK_H
+#ifndef TANDEM_PROTO_COMMON_HTTP1_CHUNK_H
+#define TANDEM_PROTO_COMMON_HTTP1_CHUNK_H
 
 // The framing of a body that is sent in chunks, checked to the byte: a size in hexadecimal digits,
 // CR LF, that many bytes, CR LF, and so on; a size of 0 and an empty line end it. No extensions and

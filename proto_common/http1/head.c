@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_http/head.h"
+#include "proto_common/http1/head.h"
 
 #include <ctype.h>
 #include <stdint.h>

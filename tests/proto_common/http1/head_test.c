@@ -2,7 +2,7 @@
 
 // The check of a head, byte by byte: what may stand where, and the parts that come out of it.
 
-#include "proto_http/head.h"
+#include "proto_common/http1/head.h"
 
 #include <limits.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_http/fields.h"
+#include "proto_common/http1/fields.h"
 
 #include <http_parser.h>
 #include <string.h>

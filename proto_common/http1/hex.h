@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_HTTP_HEX_H
-#define TANDEM_PROTO_HTTP_HEX_H
+#ifndef TANDEM_PROTO_COMMON_HTTP1_HEX_H
+#define TANDEM_PROTO_COMMON_HTTP1_HEX_H
 
 // The value of a hexadecimal digit, -1 for any other byte.
 static inline int web_hex_value(char c)

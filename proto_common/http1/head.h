@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_HTTP_HEAD_H
-#define TANDEM_PROTO_HTTP_HEAD_H
+#ifndef TANDEM_PROTO_COMMON_HTTP1_HEAD_H
+#define TANDEM_PROTO_COMMON_HTTP1_HEAD_H
 
 // The head of a request, looked at byte by byte before anything else sees it, and taken apart into
 // its lines. A head that passes here means the same to every parser; what some take one way and

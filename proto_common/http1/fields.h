@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_HTTP_FIELDS_H
-#define TANDEM_PROTO_HTTP_FIELDS_H
+#ifndef TANDEM_PROTO_COMMON_HTTP1_FIELDS_H
+#define TANDEM_PROTO_COMMON_HTTP1_FIELDS_H
 
 // What a head says, as slices of its bytes. Headers that mean nothing here are passed over.
 
 #include "core/base/slice.h"
 
-#include "proto_http/head.h"
+#include "proto_common/http1/head.h"
 
 #include <stdbool.h>
 #include <stdint.h>
