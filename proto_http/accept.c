@@ -74,12 +74,12 @@ static bool refuse_method(struct web_conn *conn)
 // Framing: what is wrong here is wrong with all that follows
 //
 
-static bool read_length(struct web_conn *conn, const struct web_fields *fields,
+static bool read_length(struct web_conn *conn, const struct http1_fields *fields,
                         struct framing *framing)
 {
     struct slice length = fields->values[WEB_FIELD_CONTENT_LENGTH];
 
-    if (web_has(fields, WEB_FIELD_CONTENT_LENGTH) && !digits_read(length, &framing->len)) {
+    if (http1_has(fields, WEB_FIELD_CONTENT_LENGTH) && !digits_read(length, &framing->len)) {
         return refuse(conn, 400, "Content-Length is no number");
     }
     if (framing->len > conn->shared->options->max_body) {
@@ -88,42 +88,42 @@ static bool read_length(struct web_conn *conn, const struct web_fields *fields,
     return true;
 }
 
-static bool read_coding(struct web_conn *conn, const struct web_fields *fields,
+static bool read_coding(struct web_conn *conn, const struct http1_fields *fields,
                         struct framing *framing)
 {
-    if (!web_has(fields, WEB_FIELD_TRANSFER_ENCODING)) {
+    if (!http1_has(fields, WEB_FIELD_TRANSFER_ENCODING)) {
         return true;
     }
     if (fields->version_1_0) {
         return refuse(conn, 400, "HTTP/1.0 knows no Transfer-Encoding");
     }
-    if (!web_same_word(fields->values[WEB_FIELD_TRANSFER_ENCODING], SLICE("chunked"))) {
+    if (!http1_same_word(fields->values[WEB_FIELD_TRANSFER_ENCODING], SLICE("chunked"))) {
         return refuse(conn, 501, "Transfer-Encoding can only be chunked");
     }
     framing->chunked = true;
     return true;
 }
 
-static bool read_framing(struct web_conn *conn, const struct web_fields *fields,
+static bool read_framing(struct web_conn *conn, const struct http1_fields *fields,
                          struct framing *framing)
 {
-    bool measured = web_has(fields, WEB_FIELD_CONTENT_LENGTH);
+    bool measured = http1_has(fields, WEB_FIELD_CONTENT_LENGTH);
 
     *framing = (struct framing){.chunked = false};
-    if (web_repeats(fields, WEB_FIELD_HOST) ||
-        (!web_has(fields, WEB_FIELD_HOST) && !fields->version_1_0)) {
+    if (http1_repeats(fields, WEB_FIELD_HOST) ||
+        (!http1_has(fields, WEB_FIELD_HOST) && !fields->version_1_0)) {
         return refuse(conn, 400, "there must be one Host");
     }
-    if (web_repeats(fields, WEB_FIELD_CONTENT_LENGTH) ||
-        web_repeats(fields, WEB_FIELD_TRANSFER_ENCODING) ||
-        (measured && web_has(fields, WEB_FIELD_TRANSFER_ENCODING))) {
+    if (http1_repeats(fields, WEB_FIELD_CONTENT_LENGTH) ||
+        http1_repeats(fields, WEB_FIELD_TRANSFER_ENCODING) ||
+        (measured && http1_has(fields, WEB_FIELD_TRANSFER_ENCODING))) {
         return refuse(conn, 400, "there can be one Content-Length or one Transfer-Encoding");
     }
-    if (web_has(fields, WEB_FIELD_UPGRADE)) {
+    if (http1_has(fields, WEB_FIELD_UPGRADE)) {
         return refuse(conn, 400, "there is nothing to upgrade to");
     }
-    if (web_has(fields, WEB_FIELD_EXPECT) &&
-        !web_same_word(fields->values[WEB_FIELD_EXPECT], SLICE("100-continue"))) {
+    if (http1_has(fields, WEB_FIELD_EXPECT) &&
+        !http1_same_word(fields->values[WEB_FIELD_EXPECT], SLICE("100-continue"))) {
         return refuse(conn, 417, "Expect can only be 100-continue");
     }
     return read_coding(conn, fields, framing) && read_length(conn, fields, framing);
@@ -144,10 +144,10 @@ static bool is_origin(struct slice text)
     return text.len <= ORIGIN_MAX;
 }
 
-static bool note_origin(struct web_conn *conn, const struct web_fields *fields)
+static bool note_origin(struct web_conn *conn, const struct http1_fields *fields)
 {
     struct slice origin = fields->values[WEB_FIELD_ORIGIN];
-    bool may_see = web_has(fields, WEB_FIELD_ORIGIN) && is_origin(origin) &&
+    bool may_see = http1_has(fields, WEB_FIELD_ORIGIN) && is_origin(origin) &&
                    web_origin_allowed(conn->shared, origin);
 
     return !may_see || web_request_set_origin(conn->request, origin) || refuse_memory(conn);
@@ -161,11 +161,11 @@ static bool refuse_value(struct web_conn *conn, unsigned status, struct slice va
     return false;
 }
 
-static bool check_host(struct web_conn *conn, const struct web_fields *fields)
+static bool check_host(struct web_conn *conn, const struct http1_fields *fields)
 {
     struct slice host = fields->values[WEB_FIELD_HOST];
 
-    return !web_has(fields, WEB_FIELD_HOST) || web_host_allowed(conn->shared, host) ||
+    return !http1_has(fields, WEB_FIELD_HOST) || web_host_allowed(conn->shared, host) ||
            refuse_value(conn, 403, host, "Host is no address, not localhost and not in http.hosts");
 }
 
@@ -199,7 +199,8 @@ static bool refuse_token(struct web_conn *conn, const char *extra, const char *w
     return false;
 }
 
-static bool check_caller(struct web_conn *conn, const struct web_fields *fields, const char **globs)
+static bool check_caller(struct web_conn *conn, const struct http1_fields *fields,
+                         const char **globs)
 {
     switch (web_guard(conn->shared, fields, globs)) {
     case WEB_PASS:
@@ -244,24 +245,24 @@ static bool check_name(struct web_conn *conn, const char *globs)
                         "have it");
 }
 
-static bool check_function(struct web_conn *conn, const struct web_fields *fields,
+static bool check_function(struct web_conn *conn, const struct http1_fields *fields,
                            const struct framing *framing, const char *globs)
 {
-    enum web_method method = conn->request->method;
+    enum http1_method method = conn->request->method;
     bool has_body = framing->chunked || framing->len > 0;
 
-    if (method == WEB_DELETE) {
+    if (method == HTTP1_DELETE) {
         return refuse_method(conn);
     }
     if (!check_name(conn, globs)) {
         return false;
     }
-    if (method == WEB_GET ? has_body : conn->request->target.has_query) {
+    if (method == HTTP1_GET ? has_body : conn->request->target.has_query) {
         web_refuse_error(conn, 400,
-                         method == WEB_GET ? "a GET has no body" : "only a GET has a query");
+                         method == HTTP1_GET ? "a GET has no body" : "only a GET has a query");
         return false;
     }
-    if (web_has(fields, WEB_FIELD_LAST_EVENT_ID)) {
+    if (http1_has(fields, WEB_FIELD_LAST_EVENT_ID)) {
         // A browser that lost its stream asks again: the job was submitted once, and is not again.
         web_answer(conn, &(struct web_answer){.status = 204}, SLICE(""));
         return false;
@@ -271,16 +272,16 @@ static bool check_function(struct web_conn *conn, const struct web_fields *field
 
 static bool check_job(struct web_conn *conn, const char *globs)
 {
-    enum web_method method = conn->request->method;
+    enum http1_method method = conn->request->method;
 
-    if (method != WEB_GET && method != WEB_DELETE) {
+    if (method != HTTP1_GET && method != HTTP1_DELETE) {
         return refuse_method(conn);
     }
     web_job(conn, globs);
     return false;
 }
 
-static bool check_target(struct web_conn *conn, const struct web_fields *fields,
+static bool check_target(struct web_conn *conn, const struct http1_fields *fields,
                          const struct framing *framing)
 {
     const char *globs;
@@ -288,7 +289,7 @@ static bool check_target(struct web_conn *conn, const struct web_fields *fields,
     if (!check_caller(conn, fields, &globs)) {
         return false;
     }
-    if (conn->request->method == WEB_HEAD_METHOD) {
+    if (conn->request->method == HTTP1_HEAD_METHOD) {
         return refuse_method(conn);
     }
     switch (conn->request->target.place) {
@@ -309,7 +310,7 @@ static bool check_target(struct web_conn *conn, const struct web_fields *fields,
 }
 
 // Everything but the framing. True: the request's job is to be submitted.
-static bool check(struct web_conn *conn, const struct web_fields *fields,
+static bool check(struct web_conn *conn, const struct http1_fields *fields,
                   const struct framing *framing)
 {
     struct web_request *request = conn->request;
@@ -318,11 +319,11 @@ static bool check(struct web_conn *conn, const struct web_fields *fields,
     if (!check_host(conn, fields) || !note_origin(conn, fields)) {
         return false;
     }
-    if (request->method == WEB_OPTIONS) {
+    if (request->method == HTTP1_OPTIONS) {
         return request->target.place == WEB_PLACE_NONE ? refuse(conn, 400, "the path is no good")
                                                        : answer_options(conn);
     }
-    if (request->method == WEB_HEAD_METHOD && request->target.place == WEB_PLACE_ROOT) {
+    if (request->method == HTTP1_HEAD_METHOD && request->target.place == WEB_PLACE_ROOT) {
         return answer_health(conn);
     }
     return check_target(conn, fields, framing);
@@ -350,14 +351,14 @@ static void submit_query(struct web_conn *conn)
     blob_unref(workload);
 }
 
-static void begin_body(struct web_conn *conn, const struct web_fields *fields,
+static void begin_body(struct web_conn *conn, const struct http1_fields *fields,
                        const struct framing *framing)
 {
     struct web_request *request = conn->request;
     size_t most = (size_t)conn->shared->options->max_body;
 
     if (!framing->chunked && framing->len == 0) {
-        if (request->method == WEB_GET) {
+        if (request->method == HTTP1_GET) {
             submit_query(conn);
         } else {
             web_submit(conn, SLICE(""), NULL);
@@ -366,17 +367,17 @@ static void begin_body(struct web_conn *conn, const struct web_fields *fields,
     }
     blob_builder_init(&request->body, framing->chunked ? most : (size_t)framing->len);
     conn->state = framing->chunked ? WEB_CHUNKS : WEB_BODY;
-    if (web_has(fields, WEB_FIELD_EXPECT) && !request->version_1_0) {
+    if (http1_has(fields, WEB_FIELD_EXPECT) && !request->version_1_0) {
         output_write(&conn->wire->out, SLICE("HTTP/1.1 100 Continue\r\n\r\n"));
     }
 }
 
 // Reads the head. True: the request's job is to be submitted when its body is there.
-static bool accept(struct web_conn *conn, const struct web_head *head, struct web_fields *fields,
-                   struct framing *framing)
+static bool accept(struct web_conn *conn, const struct http1_head *head,
+                   struct http1_fields *fields, struct framing *framing)
 {
     struct web_request *request = conn->request;
-    bool good = web_fields_read(head, fields);
+    bool good = http1_fields_read(head, fields);
 
     request->method = fields->method;
     request->version_1_0 = fields->version_1_0;
@@ -384,7 +385,7 @@ static bool accept(struct web_conn *conn, const struct web_head *head, struct we
         return refuse(conn, 400, "the request cannot be read");
     }
     // Until its framing is known to be good, what follows the head is not.
-    if (fields->method == WEB_OTHER_METHOD) {
+    if (fields->method == HTTP1_OTHER_METHOD) {
         web_target_read(fields->target, &request->target);
         return refuse_method(conn);
     }
@@ -401,9 +402,9 @@ static bool accept(struct web_conn *conn, const struct web_head *head, struct we
     return true;
 }
 
-void web_accept(struct web_conn *conn, const struct web_head *head)
+void web_accept(struct web_conn *conn, const struct http1_head *head)
 {
-    struct web_fields fields;
+    struct http1_fields fields;
     struct framing framing;
 
     conn->unread = true;

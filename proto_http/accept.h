@@ -7,8 +7,8 @@
 
 #include "proto_http/conn.h"
 
-// The head, which web_head_check() found complete, is of a new request. The connection's state is
+// The head, which http1_head_check() found complete, is of a new request. The connection's state is
 // what comes next.
-void web_accept(struct web_conn *conn, const struct web_head *head);
+void web_accept(struct web_conn *conn, const struct http1_head *head);
 
 #endif

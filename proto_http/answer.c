@@ -203,7 +203,7 @@ void web_answer(struct web_conn *conn, const struct web_answer *answer, struct s
 {
     web_answer_head(conn, answer, body.len);
     // To a HEAD, the head says what a body would be like.
-    if (!conn->request || conn->request->method != WEB_HEAD_METHOD) {
+    if (!conn->request || conn->request->method != HTTP1_HEAD_METHOD) {
         output_write(&conn->wire->out, body);
     }
 }

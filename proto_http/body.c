@@ -86,7 +86,7 @@ enum web_step web_body_step(struct web_conn *conn, struct web_turn *turn)
 // The chunk that has begun must fit as a whole: its size is known.
 static enum web_step take_chunk(struct web_conn *conn, struct web_turn *turn)
 {
-    struct web_chunks *chunks = &conn->request->chunks;
+    struct http1_chunks *chunks = &conn->request->chunks;
     size_t len = turn->input.len < chunks->left ? turn->input.len : (size_t)chunks->left;
 
     if (chunks->left > blob_builder_missing(&conn->request->body)) {
@@ -95,20 +95,20 @@ static enum web_step take_chunk(struct web_conn *conn, struct web_turn *turn)
     if (!take(conn, turn, len)) {
         return refuse_memory(conn);
     }
-    web_chunk_taken(chunks, len);
+    http1_chunk_taken(chunks, len);
     return WEB_STEP_ON;
 }
 
 enum web_step web_chunks_step(struct web_conn *conn, struct web_turn *turn)
 {
-    switch (web_chunk_next(&conn->request->chunks, &turn->input)) {
-    case WEB_CHUNK_MORE:
+    switch (http1_chunk_next(&conn->request->chunks, &turn->input)) {
+    case HTTP1_CHUNK_MORE:
         return more(conn);
-    case WEB_CHUNK_DATA_NEXT:
+    case HTTP1_CHUNK_DATA_NEXT:
         return take_chunk(conn, turn);
-    case WEB_CHUNK_DONE:
+    case HTTP1_CHUNK_DONE:
         return submit(conn);
-    case WEB_CHUNK_BAD:
+    case HTTP1_CHUNK_BAD:
         return refuse(conn, 400, "the chunks of the body are malformed");
     }
     UNREACHABLE();

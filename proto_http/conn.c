@@ -26,7 +26,7 @@ static void expect_request(struct web_conn *conn)
 {
     conn->state = WEB_HEAD;
     conn->begun = false;
-    conn->scan = (struct web_head_scan){0};
+    conn->scan = (struct http1_head_scan){0};
     web_conn_expect(conn, nsec_from_seconds((uint64_t)conn->shared->options->idle_timeout));
 }
 
@@ -91,7 +91,7 @@ static bool is_half_empty_line(const struct web_conn *conn, const struct web_tur
 static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
 {
     size_t most = (size_t)conn->shared->options->max_header_bytes;
-    struct web_head head;
+    struct http1_head head;
 
     if (conn->scan.checked == 0) {
         skip_empty_lines(turn);
@@ -102,18 +102,18 @@ static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
     if (turn->budget == 0 || output_pending(&conn->wire->out) >= turn->full_at) {
         return WEB_STEP_AGAIN;
     }
-    switch (web_head_check(&conn->scan, turn->input, most, &head)) {
-    case WEB_HEAD_MORE:
+    switch (http1_head_check(&conn->scan, turn->input, most, &head)) {
+    case HTTP1_HEAD_MORE:
         return head_incomplete(conn);
-    case WEB_HEAD_BAD:
+    case HTTP1_HEAD_BAD:
         return refuse_head(conn, 400, "the head of the request is malformed");
-    case WEB_HEAD_VERSION:
+    case HTTP1_HEAD_VERSION:
         return refuse_head(conn, 505, "this is HTTP/1.1");
-    case WEB_HEAD_LONG:
+    case HTTP1_HEAD_LONG:
         return refuse_head(conn, 431,
                            "the head is longer than http.max_header_bytes, "
                            "or has more than 100 headers");
-    case WEB_HEAD_DONE:
+    case HTTP1_HEAD_DONE:
         break;
     }
     turn->input = slice_from(turn->input, head.bytes.len);

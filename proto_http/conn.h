@@ -52,7 +52,7 @@ struct web_conn {
     struct wire *wire;
     struct session *session;
     struct web_request *request; // owned; NULL between requests
-    struct web_head_scan scan;   // WEB_HEAD
+    struct http1_head_scan scan; // WEB_HEAD
     uint8_t state;               // enum web_state
     bool begun : 1;              // WEB_HEAD: its first byte is there
     bool unread : 1;             // a part of the request is still to come

@@ -65,7 +65,7 @@ bool web_host_allowed(struct web_shared *shared, struct slice host)
     if (!host_name(host, &name)) {
         return false;
     }
-    if (is_address(name) || web_same_word(name, SLICE("localhost"))) {
+    if (is_address(name) || http1_same_word(name, SLICE("localhost"))) {
         keep_host(shared, host);
         return true;
     }
@@ -79,14 +79,14 @@ bool web_origin_allowed(const struct web_shared *shared, struct slice origin)
     return web_list_names(origins, origin) || web_list_names(origins, SLICE("*"));
 }
 
-static enum web_pass check_token(const struct web_shared *shared, const struct web_fields *fields,
+static enum web_pass check_token(const struct web_shared *shared, const struct http1_fields *fields,
                                  const char **globs)
 {
     struct slice authorization = fields->values[WEB_FIELD_AUTHORIZATION];
     const struct slice bearer = SLICE(BEARER);
 
     *globs = NULL;
-    if (!web_has(fields, WEB_FIELD_AUTHORIZATION)) {
+    if (!http1_has(fields, WEB_FIELD_AUTHORIZATION)) {
         return WEB_PASS_NO_TOKEN;
     }
     if (authorization.len <= bearer.len ||
@@ -121,7 +121,7 @@ static bool origin_of(struct slice page, struct slice *origin, struct slice *aut
 
 // Whether the request comes from nowhere, from one of our own answers, or from a page that may
 // call.
-static bool referer_allowed(const struct web_shared *shared, const struct web_fields *fields)
+static bool referer_allowed(const struct web_shared *shared, const struct http1_fields *fields)
 {
     struct slice referer = fields->values[WEB_FIELD_REFERER];
     struct slice host = fields->values[WEB_FIELD_HOST];
@@ -129,12 +129,12 @@ static bool referer_allowed(const struct web_shared *shared, const struct web_fi
 
     return referer.len == 0 ||
            (origin_of(referer, &origin, &authority) &&
-            (web_same_word(authority, host) || web_origin_allowed(shared, origin)));
+            (http1_same_word(authority, host) || web_origin_allowed(shared, origin)));
 }
 
 // A browser says in Sec-Fetch-Site whose page calls. One that is old says it not, and to an address
 // without TLS, but for the loopback, none does: then all there is is the address of the page.
-enum web_pass web_guard(const struct web_shared *shared, const struct web_fields *fields,
+enum web_pass web_guard(const struct web_shared *shared, const struct http1_fields *fields,
                         const char **globs)
 {
     struct slice site = fields->values[WEB_FIELD_SEC_FETCH_SITE];
@@ -143,12 +143,12 @@ enum web_pass web_guard(const struct web_shared *shared, const struct web_fields
         return check_token(shared, fields, globs);
     }
     *globs = NULL;
-    if (web_has(fields, WEB_FIELD_ORIGIN)) {
+    if (http1_has(fields, WEB_FIELD_ORIGIN)) {
         return web_origin_allowed(shared, fields->values[WEB_FIELD_ORIGIN]) ? WEB_PASS
                                                                             : WEB_PASS_ORIGIN;
     }
-    if (web_has(fields, WEB_FIELD_SEC_FETCH_SITE)) {
-        return web_same_word(site, SLICE("none")) || web_same_word(site, SLICE("same-origin"))
+    if (http1_has(fields, WEB_FIELD_SEC_FETCH_SITE)) {
+        return http1_same_word(site, SLICE("none")) || http1_same_word(site, SLICE("same-origin"))
                    ? WEB_PASS
                    : WEB_PASS_SITE;
     }

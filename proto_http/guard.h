@@ -33,7 +33,7 @@ enum web_pass {
 
 // Whether the caller may do anything at all. With tokens in force, `*globs` says to which
 // functions; NULL means all.
-enum web_pass web_guard(const struct web_shared *shared, const struct web_fields *fields,
+enum web_pass web_guard(const struct web_shared *shared, const struct http1_fields *fields,
                         const char **globs);
 
 // Whether those globs have the function in them, and whether http.functions has.

@@ -135,7 +135,7 @@ static bool has_any(struct slice word, const char *bytes)
 // Whether the word begins and ends so.
 static bool is_framed(struct slice word, struct slice head, struct slice tail)
 {
-    return word.len >= head.len + tail.len && web_same_word(slice_of(word.ptr, head.len), head) &&
+    return word.len >= head.len + tail.len && http1_same_word(slice_of(word.ptr, head.len), head) &&
            slice_equal(slice_from(word, word.len - tail.len), tail);
 }
 

@@ -101,7 +101,7 @@ void web_job(struct web_conn *conn, const char *globs)
     // Handles can be guessed, and the jobs of other protocols have handles, too.
     if (!job || !is_for(conn, globs, queue_name(info.queue))) {
         web_refuse_status(conn, 404, "there is no such job");
-    } else if (conn->request->method == WEB_GET) {
+    } else if (conn->request->method == HTTP1_GET) {
         answer_job(conn, &info);
     } else {
         cancel(conn, id);

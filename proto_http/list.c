@@ -35,7 +35,7 @@ bool web_list_names(const char *list, struct slice text)
     struct slice word;
 
     while (web_list_next(&rest, &word)) {
-        if (web_same_word(word, text)) {
+        if (http1_same_word(word, text)) {
             return true;
         }
     }

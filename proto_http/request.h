@@ -25,7 +25,7 @@ enum web_result {
 };
 
 struct web_request {
-    enum web_method method;
+    enum http1_method method;
     bool version_1_0 : 1;
     bool keep_alive : 1;
     bool background : 1;
@@ -43,7 +43,7 @@ struct web_request {
 
     // While the body comes.
     struct blob_builder body;
-    struct web_chunks chunks;
+    struct http1_chunks chunks;
 
     // While its job is waited for.
     uint64_t job_id;

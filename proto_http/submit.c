@@ -29,7 +29,7 @@ static bool bad_field(struct web_conn *conn, enum web_field field, const char *w
     return false;
 }
 
-static bool read_unique(struct web_conn *conn, const struct web_fields *fields)
+static bool read_unique(struct web_conn *conn, const struct http1_fields *fields)
 {
     struct slice unique = fields->values[WEB_FIELD_UNIQUE];
 
@@ -43,38 +43,39 @@ static bool read_unique(struct web_conn *conn, const struct web_fields *fields)
     return true;
 }
 
-static bool read_background(struct web_conn *conn, const struct web_fields *fields)
+static bool read_background(struct web_conn *conn, const struct http1_fields *fields)
 {
     struct slice text = fields->values[WEB_FIELD_BACKGROUND];
 
-    conn->request->background = web_same_word(text, SLICE("true")) ||
-                                web_same_word(text, SLICE("1")) ||
-                                web_same_word(text, SLICE("yes"));
-    return conn->request->background || text.len == 0 || web_same_word(text, SLICE("false")) ||
-           web_same_word(text, SLICE("0")) || web_same_word(text, SLICE("no")) ||
+    conn->request->background = http1_same_word(text, SLICE("true")) ||
+                                http1_same_word(text, SLICE("1")) ||
+                                http1_same_word(text, SLICE("yes"));
+    return conn->request->background || text.len == 0 || http1_same_word(text, SLICE("false")) ||
+           http1_same_word(text, SLICE("0")) || http1_same_word(text, SLICE("no")) ||
            bad_field(conn, WEB_FIELD_BACKGROUND, "is neither true nor false");
 }
 
 // A number of the header, if it is there; false, answered, where it is none up to `most`.
-static bool read_number(struct web_conn *conn, const struct web_fields *fields,
+static bool read_number(struct web_conn *conn, const struct http1_fields *fields,
                         enum web_field field, uint64_t most, uint64_t *number)
 {
-    if (web_has(fields, field) && (!digits_read(fields->values[field], number) || *number > most)) {
+    if (http1_has(fields, field) &&
+        (!digits_read(fields->values[field], number) || *number > most)) {
         return bad_field(conn, field, "is no number in its range");
     }
     return true;
 }
 
-static bool read_priority(struct web_conn *conn, const struct web_fields *fields)
+static bool read_priority(struct web_conn *conn, const struct http1_fields *fields)
 {
     struct slice text = fields->values[WEB_FIELD_PRIORITY];
     uint64_t number;
 
-    if (!web_has(fields, WEB_FIELD_PRIORITY) || web_same_word(text, SLICE("normal"))) {
+    if (!http1_has(fields, WEB_FIELD_PRIORITY) || http1_same_word(text, SLICE("normal"))) {
         number = PRI_NORMAL;
-    } else if (web_same_word(text, SLICE("high"))) {
+    } else if (http1_same_word(text, SLICE("high"))) {
         number = PRI_HIGH;
-    } else if (web_same_word(text, SLICE("low"))) {
+    } else if (http1_same_word(text, SLICE("low"))) {
         number = PRI_LOW;
     } else if (!digits_read(text, &number) || number > UINT32_MAX) {
         return bad_field(conn, WEB_FIELD_PRIORITY, "is neither high, normal, low nor a number");
@@ -83,11 +84,11 @@ static bool read_priority(struct web_conn *conn, const struct web_fields *fields
     return true;
 }
 
-static bool read_start(struct web_conn *conn, const struct web_fields *fields)
+static bool read_start(struct web_conn *conn, const struct http1_fields *fields)
 {
     struct web_request *request = conn->request;
-    bool delayed = web_has(fields, WEB_FIELD_DELAY);
-    bool dated = web_has(fields, WEB_FIELD_EPOCH);
+    bool delayed = http1_has(fields, WEB_FIELD_DELAY);
+    bool dated = http1_has(fields, WEB_FIELD_EPOCH);
     uint64_t delay = 0, epoch = 0;
 
     if (!delayed && !dated) {
@@ -112,7 +113,7 @@ static bool read_start(struct web_conn *conn, const struct web_fields *fields)
     return true;
 }
 
-static bool read_times(struct web_conn *conn, const struct web_fields *fields)
+static bool read_times(struct web_conn *conn, const struct http1_fields *fields)
 {
     struct web_request *request = conn->request;
     uint64_t ttr = 0;
@@ -127,7 +128,7 @@ static bool read_times(struct web_conn *conn, const struct web_fields *fields)
 }
 
 // A header that says one thing cannot be there twice.
-static bool check_once(struct web_conn *conn, const struct web_fields *fields)
+static bool check_once(struct web_conn *conn, const struct http1_fields *fields)
 {
     uint32_t of_job = fields->repeated & ~(WEB_BIT(WEB_FIELD_UNIQUE) - 1);
 
@@ -135,7 +136,7 @@ static bool check_once(struct web_conn *conn, const struct web_fields *fields)
            bad_field(conn, (enum web_field)__builtin_ctz(of_job), "is there more than once");
 }
 
-bool web_submit_read(struct web_conn *conn, const struct web_fields *fields)
+bool web_submit_read(struct web_conn *conn, const struct http1_fields *fields)
 {
     if (!check_once(conn, fields) || !read_unique(conn, fields) || !read_background(conn, fields) ||
         !read_priority(conn, fields) || !read_start(conn, fields) || !read_times(conn, fields)) {

@@ -14,7 +14,7 @@ struct blob;
 
 // Takes from the head what concerns the job into the connection's request. False where something
 // is wrong with it, which is answered.
-bool web_submit_read(struct web_conn *conn, const struct web_fields *fields) MUST_USE;
+bool web_submit_read(struct web_conn *conn, const struct http1_fields *fields) MUST_USE;
 
 // Submits the request's job with that workload, which is copied, or kept as `blob` where that is
 // not NULL. A background job is answered; for another, the state is WEB_WAITING.

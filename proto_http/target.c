@@ -15,8 +15,8 @@ bool web_decode(struct slice text, char *to, size_t *len)
 
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] == '%') {
-            int high = i + 2 < text.len ? web_hex_value(text.ptr[i + 1]) : -1;
-            int low = i + 2 < text.len ? web_hex_value(text.ptr[i + 2]) : -1;
+            int high = i + 2 < text.len ? http1_hex_value(text.ptr[i + 1]) : -1;
+            int low = i + 2 < text.len ? http1_hex_value(text.ptr[i + 2]) : -1;
 
             if (high < 0 || low < 0) {
                 return false;

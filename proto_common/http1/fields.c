@@ -6,7 +6,7 @@
 #include <strings.h>
 
 struct reading {
-    struct web_fields *fields;
+    struct http1_fields *fields;
     // What Connection says, in one line or in several.
     bool close, keep_alive;
 };
@@ -28,7 +28,7 @@ static bool may_be_same(char a, char b)
     return ((a ^ b) & ~('a' ^ 'A')) == 0;
 }
 
-bool web_same_word(struct slice a, struct slice b)
+bool http1_same_word(struct slice a, struct slice b)
 {
     if (a.len != b.len) {
         return false;
@@ -62,10 +62,10 @@ static struct slice next_element(struct slice *list)
     return trim(element);
 }
 
-bool web_list_has(struct slice list, struct slice word)
+bool http1_list_has(struct slice list, struct slice word)
 {
     while (list.len > 0) {
-        if (web_same_word(next_element(&list), word)) {
+        if (http1_same_word(next_element(&list), word)) {
             return true;
         }
     }
@@ -82,7 +82,7 @@ static bool names_stream(struct slice accept)
         if (parameters) {
             type = trim(slice_of(type.ptr, (size_t)(parameters - type.ptr)));
         }
-        if (web_same_word(type, SLICE("text/event-stream"))) {
+        if (http1_same_word(type, SLICE("text/event-stream"))) {
             return true;
         }
     }
@@ -118,33 +118,33 @@ static enum web_field field_of(struct slice name)
     for (; left; left &= left - 1) {
         int field = __builtin_ctz(left);
 
-        if (web_same_word(name, names[field])) {
+        if (http1_same_word(name, names[field])) {
             return (enum web_field)field;
         }
     }
     return WEB_FIELD_COUNT;
 }
 
-static enum web_method method_of(struct slice name)
+static enum http1_method method_of(struct slice name)
 {
-    static const struct slice methods[WEB_OTHER_METHOD] = {
-        [WEB_GET] = {"GET", 3},          [WEB_POST] = {"POST", 4},
-        [WEB_PUT] = {"PUT", 3},          [WEB_DELETE] = {"DELETE", 6},
-        [WEB_HEAD_METHOD] = {"HEAD", 4}, [WEB_OPTIONS] = {"OPTIONS", 7},
+    static const struct slice methods[HTTP1_OTHER_METHOD] = {
+        [HTTP1_GET] = {"GET", 3},          [HTTP1_POST] = {"POST", 4},
+        [HTTP1_PUT] = {"PUT", 3},          [HTTP1_DELETE] = {"DELETE", 6},
+        [HTTP1_HEAD_METHOD] = {"HEAD", 4}, [HTTP1_OPTIONS] = {"OPTIONS", 7},
     };
 
-    for (int i = 0; i < WEB_OTHER_METHOD; i++) {
+    for (int i = 0; i < HTTP1_OTHER_METHOD; i++) {
         if (slice_equal(name, methods[i])) {
-            return (enum web_method)i;
+            return (enum http1_method)i;
         }
     }
-    return WEB_OTHER_METHOD;
+    return HTTP1_OTHER_METHOD;
 }
 
 // Lists may be divided among several lines.
-static void read_header(struct reading *reading, const struct web_header *header)
+static void read_header(struct reading *reading, const struct http1_header *header)
 {
-    struct web_fields *fields = reading->fields;
+    struct http1_fields *fields = reading->fields;
     enum web_field field = field_of(header->name);
     struct slice value;
 
@@ -156,8 +156,8 @@ static void read_header(struct reading *reading, const struct web_header *header
     fields->repeated |= fields->present & WEB_BIT(field);
     fields->present |= WEB_BIT(field);
     if (field == WEB_FIELD_CONNECTION) {
-        reading->close = reading->close || web_list_has(value, SLICE("close"));
-        reading->keep_alive = reading->keep_alive || web_list_has(value, SLICE("keep-alive"));
+        reading->close = reading->close || http1_list_has(value, SLICE("close"));
+        reading->keep_alive = reading->keep_alive || http1_list_has(value, SLICE("keep-alive"));
     } else if (field == WEB_FIELD_ACCEPT) {
         fields->stream = fields->stream || names_stream(value);
     }
@@ -187,7 +187,7 @@ static void parse(http_parser *parser, const char *from, const char *end)
 }
 
 // It does not see the lines that say nothing, which it would not take.
-static bool parser_agrees(const struct web_head *head)
+static bool parser_agrees(const struct http1_head *head)
 {
     const char *from = head->bytes.ptr;
     http_parser parser;
@@ -205,16 +205,16 @@ static bool parser_agrees(const struct web_head *head)
     return HTTP_PARSER_ERRNO(&parser) == HPE_PAUSED;
 }
 
-bool web_fields_read(const struct web_head *head, struct web_fields *fields)
+bool http1_fields_read(const struct http1_head *head, struct http1_fields *fields)
 {
     struct reading reading = {.fields = fields};
 
-    *fields = (struct web_fields){
+    *fields = (struct http1_fields){
         .method = method_of(head->method),
         .version_1_0 = head->version.ptr[head->version.len - 1] == '0',
         .target = head->target,
     };
-    if (fields->method == WEB_OTHER_METHOD) {
+    if (fields->method == HTTP1_OTHER_METHOD) {
         return true;
     }
     for (unsigned i = 0; i < head->count; i++) {

@@ -11,14 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum web_method {
-    WEB_GET,
-    WEB_POST,
-    WEB_PUT,
-    WEB_DELETE,
-    WEB_HEAD_METHOD,
-    WEB_OPTIONS,
-    WEB_OTHER_METHOD
+enum http1_method {
+    HTTP1_GET,
+    HTTP1_POST,
+    HTTP1_PUT,
+    HTTP1_DELETE,
+    HTTP1_HEAD_METHOD,
+    HTTP1_OPTIONS,
+    HTTP1_OTHER_METHOD
 };
 
 // Headers that mean something: our name, the header's. Those from UNIQUE on are about a job.
@@ -54,8 +54,8 @@ enum web_field {
 #define WEB_BIT(field) (UINT32_C(1) << (field))
 _Static_assert(WEB_FIELD_COUNT <= 32, "a set of fields is 32 bits");
 
-struct web_fields {
-    enum web_method method;
+struct http1_fields {
+    enum http1_method method;
     bool version_1_0;
     bool keep_alive; // what version and Connection say of it
     bool stream;     // Accept names server-sent events
@@ -64,28 +64,28 @@ struct web_fields {
     uint32_t present, repeated;           // sets: those that are there, and more than once
 };
 
-// Reads a head that web_head_check() found complete. The slices are valid as long as its bytes.
+// Reads a head that http1_head_check() found complete. The slices are valid as long as its bytes.
 // False where http-parser finds something wrong with it all the same.
-bool web_fields_read(const struct web_head *head, struct web_fields *fields);
+bool http1_fields_read(const struct http1_head *head, struct http1_fields *fields);
 
 // The name of a header, as it is written.
 const char *web_field_name(enum web_field field);
 
-static inline bool web_has(const struct web_fields *fields, enum web_field field)
+static inline bool http1_has(const struct http1_fields *fields, enum web_field field)
 {
     return (fields->present & WEB_BIT(field)) != 0;
 }
 
 // Whether it is there more than once.
-static inline bool web_repeats(const struct web_fields *fields, enum web_field field)
+static inline bool http1_repeats(const struct http1_fields *fields, enum web_field field)
 {
     return (fields->repeated & WEB_BIT(field)) != 0;
 }
 
 // Whether two texts are the same but for the case of their letters.
-bool web_same_word(struct slice a, struct slice b);
+bool http1_same_word(struct slice a, struct slice b);
 
 // Whether a list divided by commas has the word in it, in any case.
-bool web_list_has(struct slice list, struct slice word);
+bool http1_list_has(struct slice list, struct slice word);
 
 #endif

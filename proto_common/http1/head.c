@@ -80,36 +80,36 @@ static size_t text_len(struct slice line)
     return len;
 }
 
-static enum web_head_verdict check_version(struct slice version)
+static enum http1_head_verdict check_version(struct slice version)
 {
     const struct slice start = SLICE(VERSION_START);
 
     if (version.len != start.len + 3 || memcmp(version.ptr, start.ptr, start.len) != 0) {
-        return WEB_HEAD_BAD;
+        return HTTP1_HEAD_BAD;
     }
     version = slice_from(version, start.len);
     if (slice_equal(version, SLICE("1.1")) || slice_equal(version, SLICE("1.0"))) {
-        return WEB_HEAD_MORE;
+        return HTTP1_HEAD_MORE;
     }
     return version.ptr[0] >= '0' && version.ptr[0] <= '9' && version.ptr[1] == '.' &&
                    version.ptr[2] >= '0' && version.ptr[2] <= '9'
-               ? WEB_HEAD_VERSION
-               : WEB_HEAD_BAD;
+               ? HTTP1_HEAD_VERSION
+               : HTTP1_HEAD_BAD;
 }
 
 // Method, target and version, with exactly one space between them.
-static enum web_head_verdict check_request_line(struct slice line, struct web_head *head)
+static enum http1_head_verdict check_request_line(struct slice line, struct http1_head *head)
 {
     head->method = slice_of(line.ptr, token_len(line.ptr));
     line = slice_from(line, head->method.len);
     if (head->method.len == 0 || *line.ptr != ' ') {
-        return WEB_HEAD_BAD;
+        return HTTP1_HEAD_BAD;
     }
     line = slice_from(line, 1);
     head->target = slice_of(line.ptr, target_len(line.ptr));
     line = slice_from(line, head->target.len);
     if (head->target.len == 0 || *line.ptr != ' ') {
-        return WEB_HEAD_BAD;
+        return HTTP1_HEAD_BAD;
     }
     head->version = slice_from(line, 1);
     return check_version(head->version);
@@ -141,7 +141,7 @@ static bool resembles_framing(struct slice name)
 // A name that is no token, such as one with a quote in front: the line is passed over, as gearmand
 // and nginx do it. Not one with a blank or a byte that cannot be seen, where parsers disagree on
 // what the name is.
-static enum web_head_verdict check_odd_header(struct slice line, struct web_header *header)
+static enum http1_head_verdict check_odd_header(struct slice line, struct http1_header *header)
 {
     const char *colon = memchr(line.ptr, ':', line.len);
     struct slice name = slice_of(line.ptr, colon ? (size_t)(colon - line.ptr) : 0);
@@ -149,16 +149,16 @@ static enum web_head_verdict check_odd_header(struct slice line, struct web_head
 
     if (name.len == 0 || name.len > ODD_NAME_MAX || target_len(name.ptr) < name.len ||
         resembles_framing(name) || text_len(value) < value.len) {
-        return WEB_HEAD_BAD;
+        return HTTP1_HEAD_BAD;
     }
     header->name = slice_of(line.ptr, 0);
     header->value = line;
-    return WEB_HEAD_MORE;
+    return HTTP1_HEAD_MORE;
 }
 
 // A name that is a token, a colon right behind it, a value. A line that begins with a blank would
 // continue the one before.
-static enum web_head_verdict check_header(struct slice line, struct web_header *header)
+static enum http1_head_verdict check_header(struct slice line, struct http1_header *header)
 {
     size_t len = token_len(line.ptr);
 
@@ -167,42 +167,43 @@ static enum web_head_verdict check_header(struct slice line, struct web_header *
     }
     header->name = slice_of(line.ptr, len);
     header->value = slice_from(line, len + 1);
-    return text_len(header->value) == header->value.len ? WEB_HEAD_MORE : WEB_HEAD_BAD;
+    return text_len(header->value) == header->value.len ? HTTP1_HEAD_MORE : HTTP1_HEAD_BAD;
 }
 
 // Looks at the next line, without its end. DONE: it is the empty one.
-static enum web_head_verdict check_line(unsigned number, struct slice line, struct web_head *head)
+static enum http1_head_verdict check_line(unsigned number, struct slice line,
+                                          struct http1_head *head)
 {
     if (number == 0) {
         return check_request_line(line, head);
     }
     head->count = number - 1;
     if (line.len == 0) {
-        return WEB_HEAD_DONE;
+        return HTTP1_HEAD_DONE;
     }
-    return number > WEB_HEADERS_MAX ? WEB_HEAD_LONG
-                                    : check_header(line, &head->headers[number - 1]);
+    return number > HTTP1_HEADERS_MAX ? HTTP1_HEAD_LONG
+                                      : check_header(line, &head->headers[number - 1]);
 }
 
-static enum web_head_verdict check_lines(struct web_head_scan *scan, struct slice input, size_t max,
-                                         struct web_head *head)
+static enum http1_head_verdict check_lines(struct http1_head_scan *scan, struct slice input,
+                                           size_t max, struct http1_head *head)
 {
-    enum web_head_verdict verdict = WEB_HEAD_MORE;
+    enum http1_head_verdict verdict = HTTP1_HEAD_MORE;
 
-    while (verdict == WEB_HEAD_MORE) {
+    while (verdict == HTTP1_HEAD_MORE) {
         struct slice rest = slice_from(input, scan->checked);
         const char *end = rest.len ? memchr(rest.ptr, '\n', rest.len) : NULL;
         size_t line_len = end ? (size_t)(end - rest.ptr) + 1 : rest.len;
 
         if (scan->checked + line_len > max || (!end && scan->checked + line_len == max)) {
-            return WEB_HEAD_LONG;
+            return HTTP1_HEAD_LONG;
         }
         if (!end) {
-            return WEB_HEAD_MORE;
+            return HTTP1_HEAD_MORE;
         }
         // A lone LF ends a line to some, and none to others.
         if (line_len < 2 || end[-1] != '\r') {
-            return WEB_HEAD_BAD;
+            return HTTP1_HEAD_BAD;
         }
         verdict = check_line(scan->lines, slice_of(rest.ptr, line_len - 2), head);
         scan->checked += line_len;
@@ -211,15 +212,15 @@ static enum web_head_verdict check_lines(struct web_head_scan *scan, struct slic
     return verdict;
 }
 
-enum web_head_verdict web_head_check(struct web_head_scan *scan, struct slice input, size_t max,
-                                     struct web_head *head)
+enum http1_head_verdict http1_head_check(struct http1_head_scan *scan, struct slice input,
+                                         size_t max, struct http1_head *head)
 {
     bool in_pieces = scan->checked > 0;
-    enum web_head_verdict verdict = check_lines(scan, input, max, head);
+    enum http1_head_verdict verdict = check_lines(scan, input, max, head);
 
-    if (verdict == WEB_HEAD_DONE && in_pieces) {
+    if (verdict == HTTP1_HEAD_DONE && in_pieces) {
         // The parts of its first lines are not where they were, if they were kept at all.
-        *scan = (struct web_head_scan){0};
+        *scan = (struct http1_head_scan){0};
         verdict = check_lines(scan, input, max, head);
     }
     head->bytes = slice_of(input.ptr, scan->checked);

@@ -3,7 +3,7 @@
 #define TANDEM_PROTO_COMMON_HTTP1_HEX_H
 
 // The value of a hexadecimal digit, -1 for any other byte.
-static inline int web_hex_value(char c)
+static inline int http1_hex_value(char c)
 {
     if (c >= '0' && c <= '9') {
         return c - '0';

@@ -90,7 +90,7 @@ static int on_value(http_parser *parser, const char *at, size_t len)
     for (int i = 0; i < WEB_FIELD_COUNT; i++) {
         const char *name = web_field_name((enum web_field)i);
 
-        if (web_same_word(heard->name, slice_of(name, strlen(name)))) {
+        if (http1_same_word(heard->name, slice_of(name, strlen(name)))) {
             heard->values[i] = slice_of(at, len);
             heard->counts[i]++;
         }
@@ -122,16 +122,16 @@ static bool parse(struct slice head, struct heard *heard)
 
 static void is_read_as_it_is_parsed(const char *text)
 {
-    struct web_head_scan scan = {0};
-    struct web_head head;
-    struct web_fields fields;
+    struct http1_head_scan scan = {0};
+    struct http1_head head;
+    struct http1_fields fields;
     struct heard heard;
     bool good;
 
-    assert_int_equal(web_head_check(&scan, slice_of(text, strlen(text)), HEAD_MOST, &head),
-                     WEB_HEAD_DONE);
+    assert_int_equal(http1_head_check(&scan, slice_of(text, strlen(text)), HEAD_MOST, &head),
+                     HTTP1_HEAD_DONE);
     good = parse(head.bytes, &heard);
-    if (web_fields_read(&head, &fields) != good) {
+    if (http1_fields_read(&head, &fields) != good) {
         fail_msg("%s is %s", text, good ? "refused, but parsed" : "read, but not parsed");
     }
     if (!good) {
@@ -140,8 +140,8 @@ static void is_read_as_it_is_parsed(const char *text)
     assert_true(slice_equal(fields.target, heard.target));
     for (int i = 0; i < WEB_FIELD_COUNT; i++) {
         assert_true(slice_equal(fields.values[i], heard.values[i]));
-        assert_int_equal(web_has(&fields, (enum web_field)i), heard.counts[i] > 0);
-        assert_int_equal(web_repeats(&fields, (enum web_field)i), heard.counts[i] > 1);
+        assert_int_equal(http1_has(&fields, (enum web_field)i), heard.counts[i] > 0);
+        assert_int_equal(http1_repeats(&fields, (enum web_field)i), heard.counts[i] > 1);
     }
 }
 

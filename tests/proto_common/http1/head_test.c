@@ -18,11 +18,11 @@
 // Longer than what is looked at in one go.
 #define VALUE_LEN 21
 
-static enum web_head_verdict check(struct slice input, struct web_head *head)
+static enum http1_head_verdict check(struct slice input, struct http1_head *head)
 {
-    struct web_head_scan scan = {0};
+    struct http1_head_scan scan = {0};
 
-    return web_head_check(&scan, input, HEAD_MOST, head);
+    return http1_head_check(&scan, input, HEAD_MOST, head);
 }
 
 struct text {
@@ -42,12 +42,12 @@ static bool passes(struct slice before, int byte, struct slice behind)
 {
     char one = (char)byte;
     struct text text = {.len = 0};
-    struct web_head head;
+    struct http1_head head;
 
     add(&text, before);
     add(&text, slice_of(&one, 1));
     add(&text, behind);
-    return check(slice_of(text.bytes, text.len), &head) == WEB_HEAD_DONE;
+    return check(slice_of(text.bytes, text.len), &head) == HTTP1_HEAD_DONE;
 }
 
 //
@@ -115,7 +115,7 @@ static bool is(struct slice slice, const char *text)
     return slice_equal(slice, slice_of(text, strlen(text)));
 }
 
-static void parts_are_what_stands_between(const struct web_head *head, const char *input)
+static void parts_are_what_stands_between(const struct http1_head *head, const char *input)
 {
     assert_ptr_equal(head->bytes.ptr, input);
     assert_true(is(head->method, "POST"));
@@ -136,11 +136,11 @@ static void parts_are_what_stands_between(const struct web_head *head, const cha
 static void a_head_is_taken_apart(void **state)
 {
     static const char input[] = PARTS BODY;
-    struct web_head head;
+    struct http1_head head;
 
     (void)state;
-    assert_int_equal(check(SLICE(PARTS BODY), &head), WEB_HEAD_DONE);
-    assert_int_equal(check(slice_of(input, sizeof input - 1), &head), WEB_HEAD_DONE);
+    assert_int_equal(check(SLICE(PARTS BODY), &head), HTTP1_HEAD_DONE);
+    assert_int_equal(check(slice_of(input, sizeof input - 1), &head), HTTP1_HEAD_DONE);
     assert_int_equal(head.bytes.len, sizeof PARTS - 1);
     parts_are_what_stands_between(&head, input);
 }
@@ -152,8 +152,8 @@ static void parts_do_not_depend_on_the_pieces(void **state)
 
     (void)state;
     for (size_t first = 0; first < whole.len; first++) {
-        struct web_head_scan scan = {0};
-        struct web_head head;
+        struct http1_head_scan scan = {0};
+        struct http1_head head;
         char *part = malloc(first + 1);
         char *all = malloc(whole.len);
 
@@ -161,13 +161,13 @@ static void parts_do_not_depend_on_the_pieces(void **state)
         assert_non_null(all);
         memcpy(part, whole.ptr, first);
         memcpy(all, whole.ptr, whole.len);
-        assert_int_equal(web_head_check(&scan, slice_of(part, first), HEAD_MOST, &head),
-                         WEB_HEAD_MORE);
+        assert_int_equal(http1_head_check(&scan, slice_of(part, first), HEAD_MOST, &head),
+                         HTTP1_HEAD_MORE);
         memset(part, 0, first);
         memset(&head, 0, sizeof head);
         free(part);
-        assert_int_equal(web_head_check(&scan, slice_of(all, whole.len), HEAD_MOST, &head),
-                         WEB_HEAD_DONE);
+        assert_int_equal(http1_head_check(&scan, slice_of(all, whole.len), HEAD_MOST, &head),
+                         HTTP1_HEAD_DONE);
         parts_are_what_stands_between(&head, all);
         free(all);
     }
@@ -177,12 +177,12 @@ static void parts_do_not_depend_on_the_pieces(void **state)
 static bool is_passed_over(struct slice name)
 {
     struct text text = {.len = 0};
-    struct web_head head;
+    struct http1_head head;
 
     add(&text, SLICE(START "A: b\r\n"));
     add(&text, name);
     add(&text, SLICE(": c\r\nD: e\r\n\r\n"));
-    if (check(slice_of(text.bytes, text.len), &head) != WEB_HEAD_DONE) {
+    if (check(slice_of(text.bytes, text.len), &head) != HTTP1_HEAD_DONE) {
         return false;
     }
     assert_int_equal(head.count, 3);
@@ -223,20 +223,20 @@ static void an_odd_name_that_resembles_one_of_framing_is_bad(void **state)
 static void a_hundred_headers_are_all_there(void **state)
 {
     struct text text = {.len = 0};
-    struct web_head head;
+    struct http1_head head;
 
     (void)state;
     add(&text, SLICE(START));
-    for (int i = 0; i < WEB_HEADERS_MAX; i++) {
+    for (int i = 0; i < HTTP1_HEADERS_MAX; i++) {
         add(&text, SLICE("N: v\r\n"));
     }
     add(&text, SLICE("\r\n"));
-    assert_int_equal(check(slice_of(text.bytes, text.len), &head), WEB_HEAD_DONE);
-    assert_int_equal(head.count, WEB_HEADERS_MAX);
-    assert_true(is(head.headers[WEB_HEADERS_MAX - 1].value, " v"));
+    assert_int_equal(check(slice_of(text.bytes, text.len), &head), HTTP1_HEAD_DONE);
+    assert_int_equal(head.count, HTTP1_HEADERS_MAX);
+    assert_true(is(head.headers[HTTP1_HEADERS_MAX - 1].value, " v"));
     text.len -= 2;
     add(&text, SLICE("N: v\r\n\r\n"));
-    assert_int_equal(check(slice_of(text.bytes, text.len), &head), WEB_HEAD_LONG);
+    assert_int_equal(check(slice_of(text.bytes, text.len), &head), HTTP1_HEAD_LONG);
 }
 
 int main(void)
