@@ -5,7 +5,7 @@
 // What is decided about a request when its head is there: whether it is taken, how its body will
 // come, or how it is answered at once.
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 
 // The head, which http1_head_check() found complete, is of a new request. The connection's state is
 // what comes next.

@@ -7,7 +7,7 @@
 
 #include "core/base/slice.h"
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 #include "proto_http/request.h"
 
 #include <stdint.h>

@@ -5,7 +5,7 @@
 // The body of a request, as it comes: of a known length, or in chunks. When it is complete, its job
 // is submitted.
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 
 enum web_step web_body_step(struct web_conn *conn, struct web_turn *turn);
 enum web_step web_chunks_step(struct web_conn *conn, struct web_turn *turn);

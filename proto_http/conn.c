@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 
 #include "core/base/macros.h"
 

@@ -8,7 +8,7 @@
 #include "core/base/slice.h"
 #include "proto_common/http1/fields.h"
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 
 #include <stdbool.h>
 

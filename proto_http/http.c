@@ -3,7 +3,7 @@
 
 #include "core/base/log.h"
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 #include "proto_http/list.h"
 #include "proto_http/request.h"
 #include "proto_http/tokens.h"

@@ -4,7 +4,7 @@
 
 // One job, by its handle: how it stands, and taking it back.
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 
 // GET and DELETE of /-/jobs/<handle>. A job of a function that the caller may not call, by `globs`
 // or by http.functions, is answered as if it did not exist.

@@ -12,7 +12,7 @@
 #include "proto_common/http1/chunk.h"
 #include "proto_common/http1/fields.h"
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 #include "proto_http/target.h"
 
 #include <stdbool.h>

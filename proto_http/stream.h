@@ -7,7 +7,7 @@
 
 #include "core/broker.h"
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 
 #include <stdbool.h>
 

@@ -6,7 +6,7 @@
 
 #include "proto_common/http1/fields.h"
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 
 #include <stdbool.h>
 

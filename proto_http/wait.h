@@ -6,7 +6,7 @@
 
 #include "core/broker.h"
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 
 extern const struct session_ops web_session_ops;
 

@@ -6,7 +6,7 @@
 
 #include "core/base/log.h"
 
-#include "proto_http/conn.h"
+#include "proto_http/context.h"
 #include "proto_http/tokens.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_HTTP_CONN_H
-#define TANDEM_PROTO_HTTP_CONN_H
+#ifndef TANDEM_PROTO_HTTP_CONTEXT_H
+#define TANDEM_PROTO_HTTP_CONTEXT_H
 
 // One HTTP connection, and what all of them share. Requests are answered one after the other, in
 // the order in which they came: while one waits for its job, what follows it is kept by the host.
