@@ -5,109 +5,130 @@
 
 #include "proto_http/answer.h"
 #include "proto_http/request.h"
-#include "proto_http/submit.h"
 
 // Where more than this is missing, the host is told to receive it in its place.
 #define DIRECT_MIN ((size_t)16384)
 
-static enum web_step refuse(struct web_conn *conn, unsigned status, const char *why)
+static enum web_next refuse(struct web_conn *conn, unsigned status, const char *why)
 {
     conn->request->keep_alive = false;
     web_refuse_status(conn, status, why);
-    web_conn_next(conn);
-    return WEB_STEP_ON;
+    return WEB_NEXT_REQUEST;
 }
 
-static enum web_step refuse_memory(struct web_conn *conn)
+static enum web_next refuse_memory(struct web_conn *conn)
 {
     conn->request->keep_alive = false;
     web_refuse_later(conn, 503, "out of memory");
-    web_conn_next(conn);
-    return WEB_STEP_ON;
+    return WEB_NEXT_REQUEST;
 }
 
-static enum web_step more(struct web_conn *conn)
+// A GET has its workload in the query.
+static enum web_next take_query(struct web_conn *conn, struct web_workload *workload)
 {
-    web_conn_expect(conn, nsec_from_seconds((uint64_t)conn->shared->options->body_timeout));
-    return WEB_STEP_MORE;
+    struct slice query = conn->request->target.query;
+    struct blob *blob = blob_new(query.len);
+
+    if (!blob) {
+        web_refuse_later(conn, 503, "out of memory");
+        return WEB_NEXT_REQUEST;
+    }
+    if (!web_decode(query, blob->bytes, &blob->len)) {
+        web_refuse_error(conn, 400, "the query has an escape that is not complete");
+        blob_unref(blob);
+        return WEB_NEXT_REQUEST;
+    }
+    *workload = (struct web_workload){.bytes = blob_slice(blob), .blob = blob};
+    return WEB_NEXT_SUBMIT;
 }
 
-static void received(struct web_conn *conn)
+enum web_next web_body_begin(struct web_conn *conn, const struct web_framing *framing,
+                             struct web_workload *workload)
 {
-    conn->unread = false;
-    conn->wire->deadline_at = NSEC_NEVER;
+    struct web_request *request = conn->request;
+    size_t most = (size_t)conn->shared->options->max_body;
+
+    if (!web_framing_has_body(framing)) {
+        *workload = (struct web_workload){.bytes = SLICE("")};
+        return request->method == HTTP1_GET ? take_query(conn, workload) : WEB_NEXT_SUBMIT;
+    }
+    blob_builder_init(&request->body, framing->chunked ? most : (size_t)framing->len);
+    if (framing->expects) {
+        output_write(&conn->wire->out, SLICE("HTTP/1.1 100 Continue\r\n\r\n"));
+    }
+    return WEB_NEXT_BODY;
 }
 
 // All of it is there.
-static enum web_step submit(struct web_conn *conn)
+static enum web_next complete(struct web_conn *conn, struct web_workload *workload)
 {
     struct blob_builder *builder = &conn->request->body;
-    struct blob *body;
+    struct blob *blob;
 
-    received(conn);
+    conn->unread = false;
     builder->total -= blob_builder_missing(builder);
-    body = blob_builder_finish(builder);
-    if (!body) {
+    blob = blob_builder_finish(builder);
+    if (!blob) {
         return refuse_memory(conn);
     }
-    web_submit(conn, blob_slice(body), body);
-    blob_unref(body);
-    return WEB_STEP_ON;
+    *workload = (struct web_workload){.bytes = blob_slice(blob), .blob = blob};
+    return WEB_NEXT_SUBMIT;
 }
 
 // Takes bytes of the body off the input; false without memory.
-static bool take(struct web_conn *conn, struct web_turn *turn, size_t len)
+static bool take(struct web_conn *conn, struct slice *input, size_t len)
 {
-    bool good = blob_builder_take(&conn->request->body, slice_of(turn->input.ptr, len)) == len;
+    bool good = blob_builder_take(&conn->request->body, slice_of(input->ptr, len)) == len;
 
-    turn->input = slice_from(turn->input, len);
+    *input = slice_from(*input, len);
     return good;
 }
 
-enum web_step web_body_step(struct web_conn *conn, struct web_turn *turn)
+enum web_next web_body_take(struct web_conn *conn, struct slice *input,
+                            struct web_workload *workload)
 {
     size_t missing = blob_builder_missing(&conn->request->body);
-    size_t len = turn->input.len < missing ? turn->input.len : missing;
+    size_t len = input->len < missing ? input->len : missing;
 
+    // A body that comes in one piece needs no copy of its own.
     if (len == conn->request->body.total) {
-        struct slice body = slice_of(turn->input.ptr, len);
-
-        received(conn);
-        turn->input = slice_from(turn->input, len);
-        web_submit(conn, body, NULL);
-        return WEB_STEP_ON;
+        conn->unread = false;
+        *workload = (struct web_workload){.bytes = slice_of(input->ptr, len)};
+        *input = slice_from(*input, len);
+        return WEB_NEXT_SUBMIT;
     }
-    if (!take(conn, turn, len)) {
+    if (!take(conn, input, len)) {
         return refuse_memory(conn);
     }
-    return len == missing ? submit(conn) : more(conn);
+    return len == missing ? complete(conn, workload) : WEB_NEXT_MORE;
 }
 
 // The chunk that has begun must fit as a whole: its size is known.
-static enum web_step take_chunk(struct web_conn *conn, struct web_turn *turn)
+static enum web_next take_chunk(struct web_conn *conn, struct slice *input)
 {
     struct http1_chunks *chunks = &conn->request->chunks;
-    size_t len = turn->input.len < chunks->left ? turn->input.len : (size_t)chunks->left;
+    size_t len = input->len < chunks->left ? input->len : (size_t)chunks->left;
 
     if (chunks->left > blob_builder_missing(&conn->request->body)) {
         return refuse(conn, 413, "the body is larger than http.max_body");
     }
-    if (!take(conn, turn, len)) {
+    if (!take(conn, input, len)) {
         return refuse_memory(conn);
     }
     http1_chunk_taken(chunks, len);
-    return WEB_STEP_ON;
+    return WEB_NEXT_BODY;
 }
 
-enum web_step web_chunks_step(struct web_conn *conn, struct web_turn *turn)
+enum web_next web_chunks_take(struct web_conn *conn, struct slice *input,
+                              struct web_workload *workload)
 {
-    switch (http1_chunk_next(&conn->request->chunks, &turn->input)) {
+    switch (http1_chunk_next(&conn->request->chunks, input)) {
     case HTTP1_CHUNK_MORE:
-        return more(conn);
+        return WEB_NEXT_MORE;
     case HTTP1_CHUNK_DATA_NEXT:
-        return take_chunk(conn, turn);
+        return take_chunk(conn, input);
     case HTTP1_CHUNK_DONE:
-        return submit(conn);
+        return complete(conn, workload);
     case HTTP1_CHUNK_BAD:
         return refuse(conn, 400, "the chunks of the body are malformed");
     }

@@ -1,19 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_http/context.h"
+#include "proto_http/conn.h"
 
 #include "core/base/macros.h"
 
 #include "proto_http/accept.h"
 #include "proto_http/answer.h"
 #include "proto_http/body.h"
+#include "proto_http/framing.h"
 #include "proto_http/request.h"
+#include "proto_http/submit.h"
 #include "proto_http/wait.h"
 
 // How long what a refused client still sends is thrown away, so that it gets to read the answer
 // before the connection breaks.
 #define LINGER_FOR (5 * NSEC_PER_SEC)
 
-void web_conn_expect(struct web_conn *conn, nsec_t within)
+struct web_turn {
+    struct slice input; // not used yet
+    unsigned budget;    // requests that may still begin
+    size_t full_at;     // and none when so much is pending
+};
+
+enum web_step {
+    WEB_STEP_ON,   // the state may have changed: make its step
+    WEB_STEP_MORE, // more input is needed
+    WEB_STEP_AGAIN,
+    WEB_STEP_BLOCKED,
+    WEB_STEP_FINISHED
+};
+
+// Something is to arrive within that time; 0 for any time.
+static void expect_within(struct web_conn *conn, nsec_t within)
 {
     nsec_t at = nsec_add(broker_now(conn->shared->broker).mono, within);
 
@@ -27,7 +44,7 @@ static void expect_request(struct web_conn *conn)
     conn->state = WEB_HEAD;
     conn->begun = false;
     conn->scan = (struct http1_head_scan){0};
-    web_conn_expect(conn, nsec_from_seconds((uint64_t)conn->shared->options->idle_timeout));
+    expect_within(conn, nsec_from_seconds((uint64_t)conn->shared->options->idle_timeout));
 }
 
 void web_conn_begin(struct web_conn *conn)
@@ -35,7 +52,9 @@ void web_conn_begin(struct web_conn *conn)
     expect_request(conn);
 }
 
-void web_conn_next(struct web_conn *conn)
+// The request is answered: the next one may come, or, where the connection is not to be kept, what
+// still comes is thrown away.
+static void end_request(struct web_conn *conn)
 {
     bool keep_alive = conn->request && conn->request->keep_alive;
 
@@ -45,12 +64,48 @@ void web_conn_next(struct web_conn *conn)
         expect_request(conn);
     } else if (conn->unread) {
         conn->state = WEB_LINGER;
-        web_conn_expect(conn, LINGER_FOR);
+        expect_within(conn, LINGER_FOR);
         wire_shut(conn->wire);
     } else {
         conn->state = WEB_FINISHED;
         conn->wire->deadline_at = NSEC_NEVER;
     }
+}
+
+static void submit(struct web_conn *conn, struct web_workload *workload)
+{
+    struct submission submission;
+    enum web_next next;
+
+    conn->wire->deadline_at = NSEC_NEVER;
+    next = web_submit(conn, workload, &submission);
+    blob_unref(workload->blob);
+    if (next == WEB_NEXT_WAIT) {
+        conn->state = WEB_WAITING;
+        web_wait_begin(conn, &submission);
+    } else {
+        end_request(conn);
+    }
+}
+
+static enum web_step go_on(struct web_conn *conn, enum web_next next, struct web_workload *workload)
+{
+    switch (next) {
+    case WEB_NEXT_REQUEST:
+        end_request(conn);
+        return WEB_STEP_ON;
+    case WEB_NEXT_BODY:
+        return WEB_STEP_ON;
+    case WEB_NEXT_MORE:
+        expect_within(conn, nsec_from_seconds((uint64_t)conn->shared->options->body_timeout));
+        return WEB_STEP_MORE;
+    case WEB_NEXT_SUBMIT:
+        submit(conn, workload);
+        return WEB_STEP_ON;
+    case WEB_NEXT_WAIT:
+        break;
+    }
+    UNREACHABLE();
 }
 
 //
@@ -61,7 +116,7 @@ static enum web_step refuse_head(struct web_conn *conn, unsigned status, const c
 {
     conn->unread = true;
     web_refuse_status(conn, status, why);
-    web_conn_next(conn);
+    end_request(conn);
     return WEB_STEP_ON;
 }
 
@@ -69,7 +124,7 @@ static enum web_step head_incomplete(struct web_conn *conn)
 {
     if (!conn->begun) {
         conn->begun = true;
-        web_conn_expect(conn, nsec_from_seconds((uint64_t)conn->shared->options->header_timeout));
+        expect_within(conn, nsec_from_seconds((uint64_t)conn->shared->options->header_timeout));
     }
     return WEB_STEP_MORE;
 }
@@ -86,6 +141,19 @@ static void skip_empty_lines(struct web_turn *turn)
 static bool is_half_empty_line(const struct web_conn *conn, const struct web_turn *turn)
 {
     return conn->scan.checked == 0 && turn->input.len == 1 && *turn->input.ptr == '\r';
+}
+
+static enum web_step take_head(struct web_conn *conn, const struct http1_head *head)
+{
+    struct web_framing framing;
+    struct web_workload workload;
+    enum web_next next = web_accept(conn, head, &framing);
+
+    if (next == WEB_NEXT_BODY) {
+        conn->state = framing.chunked ? WEB_CHUNKS : WEB_BODY;
+        next = web_body_begin(conn, &framing, &workload);
+    }
+    return go_on(conn, next, &workload);
 }
 
 static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
@@ -119,8 +187,21 @@ static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
     turn->input = slice_from(turn->input, head.bytes.len);
     turn->budget--;
     conn->wire->deadline_at = NSEC_NEVER;
-    web_accept(conn, &head);
-    return WEB_STEP_ON;
+    return take_head(conn, &head);
+}
+
+static enum web_step step_body(struct web_conn *conn, struct web_turn *turn)
+{
+    struct web_workload workload;
+
+    return go_on(conn, web_body_take(conn, &turn->input, &workload), &workload);
+}
+
+static enum web_step step_chunks(struct web_conn *conn, struct web_turn *turn)
+{
+    struct web_workload workload;
+
+    return go_on(conn, web_chunks_take(conn, &turn->input, &workload), &workload);
 }
 
 static enum web_step step_waiting(struct web_conn *conn, struct web_turn *turn)
@@ -147,7 +228,7 @@ static enum web_step step_finished(struct web_conn *conn, struct web_turn *turn)
 typedef enum web_step (*step_fn)(struct web_conn *conn, struct web_turn *turn);
 
 static const step_fn steps[WEB_STATES] = {
-    [WEB_HEAD] = step_head,       [WEB_BODY] = web_body_step, [WEB_CHUNKS] = web_chunks_step,
+    [WEB_HEAD] = step_head,       [WEB_BODY] = step_body,     [WEB_CHUNKS] = step_chunks,
     [WEB_WAITING] = step_waiting, [WEB_LINGER] = step_linger, [WEB_FINISHED] = step_finished,
 };
 
@@ -202,7 +283,10 @@ void web_expired(void *state)
     struct web_conn *conn = state;
 
     if (conn->state == WEB_WAITING) {
-        web_wait_expired(conn);
+        if (web_wait_expired(conn)) {
+            end_request(conn);
+            wire_wake(conn->wire);
+        }
         return;
     }
     if (conn->state != WEB_LINGER && (conn->state != WEB_HEAD || conn->begun)) {
@@ -242,3 +326,40 @@ void web_going(void *state)
     conn->state = WEB_FINISHED;
     conn->wire->deadline_at = NSEC_NEVER;
 }
+
+static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
+{
+    struct web_conn *conn = owner;
+
+    if (web_wait_tell(conn, watch, event)) {
+        end_request(conn);
+    }
+    wire_wake(conn->wire);
+}
+
+static void on_leased(void *owner, const struct job *job)
+{
+    (void)owner;
+    (void)job;
+    UNREACHABLE(); // a request takes no job
+}
+
+static void on_wait_over(void *owner, enum wait_end why)
+{
+    (void)owner;
+    (void)why;
+    UNREACHABLE();
+}
+
+static void on_nudged(void *owner)
+{
+    (void)owner;
+    UNREACHABLE();
+}
+
+const struct session_ops web_session_ops = {
+    .leased = on_leased,
+    .wait_over = on_wait_over,
+    .nudged = on_nudged,
+    .job_event = on_job_event,
+};

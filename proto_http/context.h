@@ -2,8 +2,9 @@
 #ifndef TANDEM_PROTO_HTTP_CONTEXT_H
 #define TANDEM_PROTO_HTTP_CONTEXT_H
 
-// One HTTP connection, and what all of them share. Requests are answered one after the other, in
-// the order in which they came: while one waits for its job, what follows it is kept by the host.
+// One HTTP connection, what all of them share, and how the parts of the flow tell conn.c to go on.
+// Requests are answered one after the other, in the order in which they came: while one waits for
+// its job, what follows it is kept by the host.
 //
 // A connection without a request costs only this struct; a request on its way has a struct of its
 // own (request.h) until it is answered.
@@ -58,34 +59,14 @@ struct web_conn {
     bool unread : 1;             // a part of the request is still to come
 };
 
-struct web_turn {
-    struct slice input; // not used yet
-    unsigned budget;    // requests that may still begin
-    size_t full_at;     // and none when so much is pending
+// What is to happen next with the connection's request, as whoever looked at it last says. Only
+// conn.c acts on it.
+enum web_next {
+    WEB_NEXT_REQUEST, // the request is answered: the next one may come
+    WEB_NEXT_BODY,    // its body is to be taken off the input
+    WEB_NEXT_MORE,    // the body goes on, but nothing of it is left in the input
+    WEB_NEXT_SUBMIT,  // its workload is complete: the job is to be submitted
+    WEB_NEXT_WAIT     // the job was submitted and is to be waited for
 };
-
-enum web_step {
-    WEB_STEP_ON,   // the state may have changed: make its step
-    WEB_STEP_MORE, // more input is needed
-    WEB_STEP_AGAIN,
-    WEB_STEP_BLOCKED,
-    WEB_STEP_FINISHED
-};
-
-// A connection begins.
-void web_conn_begin(struct web_conn *conn);
-
-// Something is to arrive within that time; 0 for any time.
-void web_conn_expect(struct web_conn *conn, nsec_t within);
-
-// The request is answered: the next one may come, or, where the connection is not to be kept, what
-// still comes is thrown away.
-void web_conn_next(struct web_conn *conn);
-
-// The front-end's functions of the same names.
-struct feed web_feed(void *conn, struct slice input, unsigned budget);
-struct feed web_filled(void *conn, size_t len, unsigned budget);
-void web_expired(void *conn);
-void web_going(void *conn);
 
 #endif

@@ -3,11 +3,10 @@
 
 #include "core/base/log.h"
 
-#include "proto_http/context.h"
+#include "proto_http/conn.h"
 #include "proto_http/list.h"
 #include "proto_http/request.h"
 #include "proto_http/tokens.h"
-#include "proto_http/wait.h"
 
 #include <stddef.h>
 #include <stdio.h>

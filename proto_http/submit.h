@@ -2,22 +2,17 @@
 #ifndef TANDEM_PROTO_HTTP_SUBMIT_H
 #define TANDEM_PROTO_HTTP_SUBMIT_H
 
-// Submitting a job: what the headers of a request say of it, and what becomes of the request.
+// Submitting the job that a request is about, once its workload is there.
 
-#include "proto_common/http1/fields.h"
+#include "core/base/macros.h"
+#include "core/broker.h"
 
+#include "proto_http/body.h"
 #include "proto_http/context.h"
 
-#include <stdbool.h>
-
-struct blob;
-
-// Takes from the head what concerns the job into the connection's request. False where something
-// is wrong with it, which is answered.
-bool web_submit_read(struct web_conn *conn, const struct http1_fields *fields) MUST_USE;
-
-// Submits the request's job with that workload, which is copied, or kept as `blob` where that is
-// not NULL. A background job is answered; for another, the state is WEB_WAITING.
-void web_submit(struct web_conn *conn, struct slice workload, struct blob *blob);
+// WEB_NEXT_WAIT for a foreground job, which `submission` is about. WEB_NEXT_REQUEST where the
+// request is answered: a background job is there, or the job was refused.
+enum web_next web_submit(struct web_conn *conn, const struct web_workload *workload,
+                         struct submission *submission) MUST_USE;
 
 #endif

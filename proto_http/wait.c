@@ -41,13 +41,12 @@ void web_wait_begin(struct web_conn *conn, const struct submission *submission)
         conn->wire->deadline_at =
             nsec_add(broker_now(conn->shared->broker).mono, nsec_from_seconds(request->wait));
     }
-    conn->state = WEB_WAITING;
     if (request->stream) {
         web_stream_begin(conn);
     }
 }
 
-void web_wait_expired(struct web_conn *conn)
+bool web_wait_expired(struct web_conn *conn)
 {
     const struct broker *broker = conn->shared->broker;
     struct web_request *request = conn->request;
@@ -56,7 +55,7 @@ void web_wait_expired(struct web_conn *conn)
 
     if (!broker_find(broker, request->job_id)) {
         // It has ended in this moment: how, is about to be told.
-        return;
+        return false;
     }
     broker_unwatch(request->watch);
     request->watch = NULL;
@@ -68,8 +67,7 @@ void web_wait_expired(struct web_conn *conn)
                    lives ? "the job is not done yet, and goes on"
                          : "the job was not done in time, and is dropped: nobody else waits");
     }
-    web_conn_next(conn);
-    wire_wake(conn->wire);
+    return true;
 }
 
 void web_wait_stopped(struct web_conn *conn)
@@ -206,44 +204,15 @@ static bool tell_plain(struct web_conn *conn, const struct job_event *event)
     UNREACHABLE();
 }
 
-static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
+bool web_wait_tell(struct web_conn *conn, const struct watch *watch, const struct job_event *event)
 {
-    struct web_conn *conn = owner;
     struct web_request *request = conn->request;
 
-    (void)watch;
     ENSURE(request && request->watch == watch);
     wire_hold(conn->wire, event->position);
-    if (request->stream ? web_stream_tell(conn, event) : tell_plain(conn, event)) {
-        request->watch = NULL;
-        web_conn_next(conn);
+    if (request->stream ? !web_stream_tell(conn, event) : !tell_plain(conn, event)) {
+        return false;
     }
-    wire_wake(conn->wire);
+    request->watch = NULL;
+    return true;
 }
-
-static void on_leased(void *owner, const struct job *job)
-{
-    (void)owner;
-    (void)job;
-    UNREACHABLE(); // a request takes no job
-}
-
-static void on_wait_over(void *owner, enum wait_end why)
-{
-    (void)owner;
-    (void)why;
-    UNREACHABLE();
-}
-
-static void on_nudged(void *owner)
-{
-    (void)owner;
-    UNREACHABLE();
-}
-
-const struct session_ops web_session_ops = {
-    .leased = on_leased,
-    .wait_over = on_wait_over,
-    .nudged = on_nudged,
-    .job_event = on_job_event,
-};
