@@ -41,7 +41,7 @@ void event_queue_aside(struct interest *interest)
     }
 }
 
-void event_add(struct news *event)
+void queued_event_add(struct news *event)
 {
     struct interest *interest = event->interest;
     struct broker *broker = interest->broker;
@@ -90,7 +90,7 @@ void event_done(struct news *event)
     }
 }
 
-struct news *event_new(struct interest *interest, const struct job_event *what)
+struct news *queued_event_new(struct interest *interest, const struct job_event *what)
 {
     struct news *event = calloc(1, sizeof *event);
 

@@ -4,7 +4,8 @@
 
 // Private to the core: the events of a job that its watches are still to be told. They stand in the
 // order in which they happened in the job's interest, and in the broker's list of all events, or,
-// for a job that takes long to tell, the first of them in the broker's other list.
+// for a job that takes long to tell, the first of them in the broker's other list. (No name here
+// may be one of libevent's, such as event_add or event_init: the server links both.)
 
 #include "core/watch.h"
 
@@ -14,10 +15,10 @@
 void news_init(struct interest *interest, struct news *event);
 
 // What a worker reported, with a reference to its data; NULL without memory.
-struct news *event_new(struct interest *interest, const struct job_event *what);
+struct news *queued_event_new(struct interest *interest, const struct job_event *what);
 
 // It has happened now. One that is still to be told is told once, as what happened last.
-void event_add(struct news *event);
+void queued_event_add(struct news *event);
 
 // It has been told to all, or nobody is left.
 void event_done(struct news *event);

@@ -48,7 +48,7 @@ struct watch *watch_add(struct session *session, struct job *job)
     interest->count++;
     if (interest->has_progress) {
         watch->greet = true;
-        event_add(&interest->greeting);
+        queued_event_add(&interest->greeting);
     }
     return watch;
 }
@@ -90,7 +90,7 @@ void interest_retried(struct interest *interest)
     interest_expired(interest);
     if (interest->count > 0) {
         interest->retried.what.kind = JOB_EVENT_RETRIED;
-        event_add(&interest->retried);
+        queued_event_add(&interest->retried);
     }
 }
 
@@ -105,7 +105,7 @@ void interest_end(struct interest *interest, enum job_event_kind kind, struct bl
         if (data) {
             blob_ref(data);
         }
-        event_add(&interest->final);
+        queued_event_add(&interest->final);
     }
     interest->job->extra->interest = NULL;
     interest->job = NULL;
@@ -133,11 +133,11 @@ enum status interest_report(struct broker *broker, struct job *job, const struct
         return progress ? STATUS_NO_MEMORY : STATUS_OK;
     }
     if (interest->count > 0) {
-        news = event_new(interest, event);
+        news = queued_event_new(interest, event);
         if (!news) {
             return STATUS_NO_MEMORY;
         }
-        event_add(news);
+        queued_event_add(news);
     }
     if (progress) {
         set_progress(interest, event);
