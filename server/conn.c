@@ -2,11 +2,7 @@
 #include "server/conn.h"
 
 #include "core/base/log.h"
-#include "server/socket.h"
-
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 // What a connection is watched for as long as it is open. Edge-triggered: the kernel says once
 // that there is something to read, and conn->readable remembers it until it is read. So nothing is
@@ -131,7 +127,7 @@ static void conn_peer(const struct wire *wire, char *text)
 {
     const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
 
-    socket_peer(conn->fd, text, WIRE_PEER_MAX);
+    conn->service->transport->peer(conn->fd, conn_transport_state(conn), text, WIRE_PEER_MAX);
 }
 
 static const struct wire_host conn_host = {
@@ -144,8 +140,8 @@ static const struct wire_host conn_host = {
 
 static struct conn *conn_new(const struct service *service, int fd)
 {
-    const struct frontend *frontend = service->frontend;
-    struct conn *conn = calloc(1, sizeof *conn + frontend->conn_size);
+    struct conn *conn =
+        calloc(1, sizeof *conn + conn_frontend_room(service) + service->transport->state_size);
 
     if (!conn) {
         return NULL;
@@ -176,8 +172,8 @@ void conn_open(const struct service *service, int fd, const char *peer)
         if (conn) {
             output_clear(&conn->wire.out);
         }
+        service->transport->close(fd, conn ? conn_transport_state(conn) : NULL);
         free(conn);
-        (void)close(fd);
         return;
     }
     list_append(&service->loop->all, &conn->all);
@@ -336,7 +332,7 @@ void conn_end_turn(struct conn *conn)
     }
     if (conn->shut && pending == 0) {
         conn->shut = false;
-        (void)shutdown(conn->fd, SHUT_WR);
+        conn->service->transport->shut(conn->fd, conn_transport_state(conn));
     }
     if (!conn_set_deadline(conn)) {
         conn_break(conn, status_text(STATUS_NO_MEMORY));
@@ -350,7 +346,7 @@ void conn_close(struct conn *conn)
     log_debug("closed", log_number("conn", (int64_t)conn->wire.number));
     conn->service->frontend->close(conn->frontend_state);
     conn_unwatch(conn);
-    (void)close(conn->fd);
+    conn->service->transport->close(conn->fd, conn_transport_state(conn));
     conn_free_deadline(conn);
     list_remove(&conn->all);
     conn_loop(conn)->open--;

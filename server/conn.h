@@ -25,6 +25,7 @@
 #include "core/base/tree.h"
 #include "server/input.h"
 #include "server/loop.h"
+#include "server/transport.h"
 
 #include <stdalign.h>
 
@@ -38,7 +39,8 @@ _Static_assert(CONN_KEPT_MAX <= LOOP_READ_MAX, "what may be kept is read at once
 // A protocol at work in this process: who new connections belong to.
 struct service {
     const struct frontend *frontend;
-    void *shared; // the state that its connections share
+    void *shared;                      // the state that its connections share
+    const struct transport *transport; // of all its connections
     struct loop *loop;
 };
 
@@ -61,13 +63,14 @@ struct conn {
     bool woken : 1;    // since the last feed
     bool readable : 1; // there may be something to read
     bool reported : 1; // an event said so, and no read has followed
-    bool untried : 1;  // what was read may not have been all: the next send, or a read, will tell
-    bool closed : 1;   // by the peer: the end follows what is still to be read
-    bool told : 1;     // the front-end knows that the peer's input ends
-    bool ended : 1;    // and all of it has been read
-    bool choked : 1;   // too much output waits
-    bool broken : 1;   // to be closed at once
-    bool shut : 1;     // the peer is to be told that nothing more comes
+    bool untried : 1; // the transport was drained: whether a reset is behind that, the next send or
+                      // read will tell
+    bool closed : 1;  // by the peer: the end follows what is still to be read
+    bool told : 1;    // the front-end knows that the peer's input ends
+    bool ended : 1;   // and all of it has been read
+    bool choked : 1;  // too much output waits
+    bool broken : 1;  // to be closed at once
+    bool shut : 1;    // the peer is to be told that nothing more comes
     bool parked : 1;  // `touched` stands in loop->held or loop->paused, or stood there until it was
                       // moved with all the others
     bool watched : 1; // `event` is added
@@ -79,7 +82,7 @@ struct conn {
     struct kept kept;
     char *into; // where the front-end wants the next bytes, or NULL
     size_t into_len;
-    alignas(uint64_t) char frontend_state[];
+    alignas(uint64_t) char frontend_state[]; // and behind that the transport's
 };
 
 // Begins a connection on `fd`, which is not blocking and is owned from now on: where there is no
@@ -106,6 +109,18 @@ void conn_break(struct conn *conn, const char *why);
 
 // Closes at once. The connection is not valid afterwards.
 void conn_close(struct conn *conn);
+
+// How many bytes of a connection its front-end's state takes, so that what follows is aligned.
+static inline size_t conn_frontend_room(const struct service *service)
+{
+    return (service->frontend->conn_size + 7) & ~(size_t)7;
+}
+
+// The transport's own state of the connection.
+static inline void *conn_transport_state(const struct conn *conn)
+{
+    return (char *)(uintptr_t)conn->frontend_state + conn_frontend_room(conn->service);
+}
 
 static inline struct deadline *deadline_of(const struct tree_node *node)
 {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/conn.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 // Whether too much output waits. It may have grown so since the connection was last looked at.
 static bool conn_is_choked(const struct conn *conn)
@@ -154,67 +150,75 @@ bool conn_may_read(const struct conn *conn)
            (conn->state != FEED_BLOCKED || kept_len(&conn->kept) < CONN_KEPT_MAX);
 }
 
-// One read of up to `room` bytes to the shared buffer, after what goes to its place; -1 with errno.
-// `*asked` is what would have fitted.
-static ssize_t conn_receive(const struct conn *conn, size_t room, size_t *asked)
+// One read of up to `room` bytes to the shared buffer, after what goes to its place.
+static struct received conn_receive(const struct conn *conn, size_t room)
 {
+    const struct transport *transport = conn->service->transport;
     size_t direct = conn->into_len < LOOP_DIRECT_MAX ? conn->into_len : LOOP_DIRECT_MAX;
-    struct iovec parts[2] = {
+    struct iovec pieces[2] = {
         {.iov_base = conn->into, .iov_len = direct},
         {.iov_base = conn_loop(conn)->buffer + LOOP_KEPT_MAX, .iov_len = room},
     };
+    struct transfer_parts parts = {.first = pieces, .count = 2, .len = direct + room};
 
     if (!conn->into) {
-        *asked = room;
-        return recv(conn->fd, parts[1].iov_base, room, 0);
+        parts = (struct transfer_parts){.first = &pieces[1], .count = 1, .len = room};
+    } else if (direct < conn->into_len) {
+        // What does not go to its place follows only what fills that.
+        parts = (struct transfer_parts){.first = pieces, .count = 1, .len = direct};
     }
-    // What does not go to its place follows only what fills that.
-    if (direct < conn->into_len) {
-        *asked = direct;
-        return readv(conn->fd, parts, 1);
-    }
-    *asked = direct + room;
-    return readv(conn->fd, parts, 2);
+    return transport->receive(conn->fd, conn_transport_state(conn), &parts);
+}
+
+// Takes note of whether another read is called for without an event. What the socket is drained of
+// may be followed by the peer's end, if that has been reported, or by a reset.
+static void conn_note_drained(struct conn *conn, const struct received *received)
+{
+    bool some = received->result == TRANSFER_BYTES;
+
+    conn->readable =
+        received->drained ? some && conn->closed : some || received->result == TRANSFER_NONE;
+    conn->untried = some && !conn->readable;
 }
 
 void conn_read(struct conn *conn)
 {
     size_t room = LOOP_READ_MAX;
-    size_t asked;
-    ssize_t got;
+    struct received received;
 
     if (conn->state == FEED_BLOCKED) {
         room = CONN_KEPT_MAX - kept_len(&conn->kept);
     }
     conn->reported = false;
-    got = conn_receive(conn, room, &asked);
-    // With less than was asked for, nothing is left to read but the end, if that has come, or a
-    // reset, which the next send would meet. (Behind a byte of urgent data, or a descriptor that
-    // was passed, there may be more. Nobody who speaks these protocols sends such; if somebody
-    // does, it waits for what comes next.)
-    conn->readable = got > 0 && ((size_t)got == asked || conn->closed);
-    conn->untried = got > 0 && !conn->readable;
-    if (got > 0) {
-        loop_count_bytes(conn_loop(conn), (size_t)got);
+    received = conn_receive(conn, room);
+    conn_note_drained(conn, &received);
+    switch ((enum transfer)received.result) {
+    case TRANSFER_BYTES:
+        loop_count_bytes(conn_loop(conn), received.len);
         if (conn->into) {
-            conn_fill(conn, (size_t)got);
+            conn_fill(conn, received.len);
         } else {
-            conn_take(conn, (size_t)got);
+            conn_take(conn, received.len);
         }
-    } else if (got == 0) {
+        return;
+    case TRANSFER_NONE:
+        if (conn->readable) {
+            conn_touch(conn);
+        }
+        return;
+    case TRANSFER_END:
         conn_end_input(conn);
-    } else if (errno == EINTR) {
-        conn->readable = true;
-        conn_touch(conn);
-    } else if (errno != EAGAIN) {
-        conn_break(conn, strerror(errno));
+        return;
+    case TRANSFER_FAILED:
+        conn_break(conn, strerror(received.error));
+        return;
     }
+    UNREACHABLE();
 }
 
 void conn_notice(struct conn *conn)
 {
-    int error = 0;
-    socklen_t len = sizeof error;
+    int error;
 
     if (conn->untried && output_pending(&conn->wire.out) == 0) {
         // Nothing was answered: another read tells whether the peer is still there.
@@ -224,7 +228,9 @@ void conn_notice(struct conn *conn)
     if (conn->broken || conn->runs || conn_may_read(conn)) {
         return;
     }
-    if (conn->reported && getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error) {
+    error =
+        conn->reported ? conn->service->transport->error(conn->fd, conn_transport_state(conn)) : 0;
+    if (error) {
         conn_break(conn, strerror(error));
     } else if (conn->closed && output_sendable(&conn->wire.out) == 0 &&
                conn->state != FEED_FINISHED) {

@@ -1,51 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/conn.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 
 // Spans that one system call sends.
 enum { FLUSH_SPANS = 128 };
 
+// The first spans that may leave, no more than one system call and one turn send; returns how many.
+static unsigned conn_gather(const struct conn *conn, struct iovec parts[FLUSH_SPANS], size_t *len)
+{
+    struct slice spans[FLUSH_SPANS];
+    size_t found = output_peek(&conn->wire.out, spans, FLUSH_SPANS);
+    unsigned count = 0;
+
+    *len = 0;
+    for (; count < found && *len < CONN_FLUSH_MAX; count++) {
+        size_t most = CONN_FLUSH_MAX - *len;
+
+        parts[count].iov_base = (void *)(uintptr_t)spans[count].ptr;
+        parts[count].iov_len = spans[count].len < most ? spans[count].len : most;
+        *len += parts[count].iov_len;
+    }
+    return count;
+}
+
 // Sends one batch; returns how many bytes left. Sets `stalled` where the peer takes no more.
 static size_t conn_send(struct conn *conn)
 {
-    struct slice spans[FLUSH_SPANS];
-    struct iovec parts[FLUSH_SPANS];
-    size_t count = output_peek(&conn->wire.out, spans, FLUSH_SPANS);
-    struct msghdr message = {.msg_iov = parts};
-    size_t total = 0;
-    ssize_t sent;
+    struct iovec first[FLUSH_SPANS];
+    struct transfer_parts parts = {.first = first};
+    struct sent sent;
 
-    for (size_t i = 0; i < count && total < CONN_FLUSH_MAX; i++) {
-        size_t most = CONN_FLUSH_MAX - total;
-
-        parts[i].iov_base = (void *)(uintptr_t)spans[i].ptr;
-        parts[i].iov_len = spans[i].len < most ? spans[i].len : most;
-        total += parts[i].iov_len;
-        message.msg_iovlen++;
-    }
-    // Not write or writev, for the flag's sake: a peer that has gone is no signal.
-    sent = count == 1 ? send(conn->fd, parts[0].iov_base, parts[0].iov_len, MSG_NOSIGNAL)
-                      : sendmsg(conn->fd, &message, MSG_NOSIGNAL);
-    if (sent < 0) {
-        if (errno == EAGAIN || errno == EINTR) {
-            conn->wire.out.stalled = true;
-        } else {
-            conn_break(conn, strerror(errno));
-        }
+    parts.count = conn_gather(conn, first, &parts.len);
+    sent = conn->service->transport->send(conn->fd, conn_transport_state(conn), &parts);
+    if (sent.result == TRANSFER_FAILED) {
+        conn_break(conn, strerror(sent.error));
         return 0;
     }
-    conn->wire.out.stalled = (size_t)sent < total;
+    conn->wire.out.stalled = sent.full;
+    if (sent.result == TRANSFER_NONE) {
+        return 0;
+    }
     conn->untried = false;
-    output_consume(&conn->wire.out, (size_t)sent);
+    output_consume(&conn->wire.out, sent.len);
     if (conn->deadline) {
         conn->deadline->stuck_at = NSEC_NEVER;
     }
-    loop_count_bytes(conn_loop(conn), (size_t)sent);
-    return (size_t)sent;
+    loop_count_bytes(conn_loop(conn), sent.len);
+    return sent.len;
 }
 
 // Lets the connection rest while too much waits, and go on when half of that has left.

@@ -5,6 +5,7 @@
 
 #include "core/base/log.h"
 #include "server/socket.h"
+#include "server/transport.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ static void listener_ready(evutil_socket_t listening, short what, void *context)
 
         if (fd >= 0) {
             if (addr.ss_family != AF_UNIX) {
-                socket_prepare(fd);
+                transport_prepare_tcp(fd);
             }
             socket_text((const struct sockaddr *)&addr, len, peer, sizeof peer);
             listener->owner->complained = false;

@@ -197,6 +197,7 @@ static bool server_start_frontends(struct server *server, struct complaint *why)
 
         service->frontend = frontend;
         service->loop = &server->loop;
+        service->transport = &transport_plain;
         service->shared = calloc(1, frontend->shared_size ? frontend->shared_size : 1);
         if (service->shared) {
             status =

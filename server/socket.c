@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,12 +19,6 @@ static void set_flag(int fd, int level, int name)
     int on = 1;
 
     (void)setsockopt(fd, level, name, &on, sizeof on);
-}
-
-void socket_prepare(int fd)
-{
-    set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
-    set_flag(fd, SOL_SOCKET, SO_KEEPALIVE);
 }
 
 static void text_of_inet(const struct sockaddr *addr, socklen_t len, char *text, size_t room)
@@ -52,17 +45,6 @@ void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t 
         (void)snprintf(text, room, "unix:%.*s",
                        len > sizeof un->sun_family ? (int)sizeof un->sun_path : 0, un->sun_path);
         return;
-    }
-}
-
-void socket_peer(int fd, char *text, size_t room)
-{
-    struct sockaddr_storage addr;
-    socklen_t len = sizeof addr;
-
-    if (getpeername(fd, (void *)&addr, &len) != 0 || addr.ss_family == AF_UNIX ||
-        getnameinfo((void *)&addr, len, text, (socklen_t)room, NULL, 0, NI_NUMERICHOST) != 0) {
-        (void)snprintf(text, room, "-");
     }
 }
 

@@ -25,11 +25,4 @@ size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX],
 // `host:port`, `[host]:port` or `unix:/path`.
 void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t room);
 
-// The address, without a port, of whoever is at the other end; `-` where it has none.
-void socket_peer(int fd, char *text, size_t room);
-
-// What a new TCP connection is given: no delay for small replies, and probes that find a peer
-// whose machine is gone.
-void socket_prepare(int fd);
-
 #endif

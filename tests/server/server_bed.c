@@ -314,8 +314,10 @@ void bed_init(struct bed *bed, struct instant (*now)(void))
     bed->broker = broker_new(&options, now());
     assert_non_null(bed->broker);
     assert_true(loop_init(&bed->loop, bed->broker, now));
-    bed->service =
-        (struct service){.frontend = &stub_frontend, .shared = &bed->front, .loop = &bed->loop};
+    bed->service = (struct service){.frontend = &stub_frontend,
+                                    .shared = &bed->front,
+                                    .transport = &transport_plain,
+                                    .loop = &bed->loop};
     assert_int_equal(stub_start(&bed->front, bed->broker, NULL, NULL), STATUS_OK);
 }
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/transport.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+// With less than was asked for, nothing is left to read but the end, if that has come, or a reset,
+// which the next send would meet. (Behind a byte of urgent data, or a descriptor that was passed,
+// there may be more. Nobody who speaks these protocols sends such; if somebody does, it waits for
+// what comes next.)
+static struct received plain_receive(int fd, void *own, const struct transfer_parts *parts)
+{
+    ssize_t got = parts->count == 1 ? recv(fd, parts->first->iov_base, parts->len, 0)
+                                    : readv(fd, parts->first, (int)parts->count);
+
+    (void)own;
+    if (got > 0) {
+        return (struct received){
+            .result = TRANSFER_BYTES, .len = (size_t)got, .drained = (size_t)got < parts->len};
+    }
+    if (got == 0) {
+        return (struct received){.result = TRANSFER_END, .drained = true};
+    }
+    if (errno == EAGAIN || errno == EINTR) {
+        return (struct received){.result = TRANSFER_NONE, .drained = errno == EAGAIN};
+    }
+    return (struct received){.result = TRANSFER_FAILED, .error = errno, .drained = true};
+}
+
+static struct sent plain_send(int fd, void *own, const struct transfer_parts *parts)
+{
+    const struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)parts->first,
+                                   .msg_iovlen = parts->count};
+    // Not write or writev, for the flag's sake: a peer that has gone is no signal.
+    ssize_t left = parts->count == 1 ? send(fd, parts->first->iov_base, parts->len, MSG_NOSIGNAL)
+                                     : sendmsg(fd, &message, MSG_NOSIGNAL);
+
+    (void)own;
+    if (left >= 0) {
+        return (struct sent){
+            .result = TRANSFER_BYTES, .len = (size_t)left, .full = (size_t)left < parts->len};
+    }
+    if (errno == EAGAIN || errno == EINTR) {
+        return (struct sent){.result = TRANSFER_NONE, .full = true};
+    }
+    return (struct sent){.result = TRANSFER_FAILED, .error = errno};
+}
+
+static int plain_error(int fd, void *own)
+{
+    int error = 0;
+    socklen_t len = sizeof error;
+
+    (void)own;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 ? error : 0;
+}
+
+static void plain_peer(int fd, const void *own, char *text, size_t room)
+{
+    struct sockaddr_storage addr;
+    socklen_t len = sizeof addr;
+
+    (void)own;
+    if (getpeername(fd, (void *)&addr, &len) != 0 || addr.ss_family == AF_UNIX ||
+        getnameinfo((void *)&addr, len, text, (socklen_t)room, NULL, 0, NI_NUMERICHOST) != 0) {
+        (void)snprintf(text, room, "-");
+    }
+}
+
+static void plain_shut(int fd, void *own)
+{
+    (void)own;
+    (void)shutdown(fd, SHUT_WR);
+}
+
+static void plain_close(int fd, void *own)
+{
+    (void)own;
+    (void)close(fd);
+}
+
+const struct transport transport_plain = {
+    .receive = plain_receive,
+    .send = plain_send,
+    .error = plain_error,
+    .peer = plain_peer,
+    .shut = plain_shut,
+    .close = plain_close,
+};
+
+void transport_prepare_tcp(int fd)
+{
+    int on = 1;
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_TRANSPORT_H
+#define TANDEM_SERVER_TRANSPORT_H
+
+// What stands between a connection and its socket. A transport is a table of operations; which one
+// a connection has follows from its service (server/conn.h), so that it costs the connection no
+// byte. Nothing else touches a connected socket's descriptor, but for the event that watches it.
+//
+// Nothing here waits. The loop watches descriptors for edges, so that every operation says whether
+// an event must come before it is worth trying again: `drained` and `full`. When that is so is each
+// transport's own rule. A plain socket is drained by a read that got less than was asked for; one
+// that keeps bytes which it has taken from the socket already is not, as long as it has any.
+// A transport that begins with a handshake makes it within receive and send, which move nothing
+// until that is done.
+
+#include "core/base/macros.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+enum transfer {
+    TRANSFER_BYTES, // `len` of them, at least one
+    TRANSFER_NONE,  // nothing could be moved now
+    TRANSFER_END,   // the peer sends nothing more (receive only)
+    TRANSFER_FAILED // the connection is lost, by `error`
+};
+
+struct received {
+    size_t len;
+    int error;      // of errno.h
+    uint8_t result; // enum transfer
+    bool drained;   // an event says when there is more; otherwise the next call may have it
+};
+
+struct sent {
+    size_t len;
+    int error;
+    uint8_t result; // enum transfer
+    bool full;      // an event says when the peer takes more
+};
+
+// Several pieces of memory, and how many bytes they have together.
+struct transfer_parts {
+    const struct iovec *first;
+    unsigned count; // at least one
+    size_t len;     // at least one
+};
+
+// `fd` is the connection's descriptor, `own` the state_size bytes that the transport has in the
+// connection, zeroed at first.
+struct transport {
+    size_t state_size; // a multiple of 8; 0 for what needs nothing but the descriptor
+    // One attempt to fill the parts, in order.
+    struct received (*receive)(int fd, void *own, const struct transfer_parts *parts);
+    // One attempt to send the parts, in order.
+    struct sent (*send)(int fd, void *own, const struct transfer_parts *parts);
+    // What has gone wrong with the connection since the last operation; 0: nothing.
+    int (*error)(int fd, void *own);
+    // Writes the peer's address, without a port, and a NUL to `text`; "-" where it has none.
+    void (*peer)(int fd, const void *own, char *text, size_t room);
+    // Tells the peer that nothing more comes. What it sends can still be received.
+    void (*shut)(int fd, void *own);
+    // Ends the connection and what `own` holds, without waiting for what has not left yet.
+    void (*close)(int fd, void *own);
+};
+
+// A socket as it is.
+extern const struct transport transport_plain;
+
+// What a new TCP connection is given: no delay for small replies, and probes that find a peer
+// whose machine is gone.
+void transport_prepare_tcp(int fd);
+
+#endif
