@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+// A connection over a transport that is no socket: pieces of any size, calls that move nothing, an
+// end and a loss at every point.
+#include "server/transport.h"
+#include "tests/server/server_bed.h"
+#include "tests/server/server_cmocka.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char INPUT[] = "one\ntake 5\nabcdethree\nfour\nagain\nfive\n";
+static const char ANSWERS[] = "one\ntook abcde\nthree\nfour\nagain\nfive\n";
+
+// More than any of these needs.
+enum { MANY_TURNS = 500 };
+
+// What moves nothing now, and whether an event tells when something can be.
+enum lull { LULL_NEVER, LULL_UNTIL_EVENT, LULL_UNTIL_NEXT_CALL };
+
+// What the transport does, and what has become of it.
+struct fake {
+    size_t piece;      // bytes that a call moves at most
+    bool keeps;        // it has taken all from its socket: it is drained when all has been received
+    enum lull lull;    // of every second call
+    unsigned fails_at; // the call that finds the connection lost; 0: none
+    unsigned calls;
+    size_t received;
+    char sent[sizeof ANSWERS];
+    size_t sent_len;
+    bool told_end;
+    bool drained; // the last receive said so
+    bool full;    // the last send
+    unsigned shuts;
+    unsigned closes;
+};
+
+static struct fake fake;
+
+// Its state in the connection.
+struct fake_own {
+    uint64_t calls;
+};
+
+// Counts a call. TRANSFER_BYTES: it may move something.
+static enum transfer fake_call(void *state)
+{
+    struct fake_own *own = state;
+
+    assert_int_equal(own->calls, fake.calls);
+    own->calls++;
+    fake.calls++;
+    assert_int_equal(fake.closes, 0);
+    if (fake.calls == fake.fails_at) {
+        return TRANSFER_FAILED;
+    }
+    return fake.lull != LULL_NEVER && fake.calls % 2 ? TRANSFER_NONE : TRANSFER_BYTES;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// Copies up to fake.piece bytes between the parts and `bytes`; returns how many.
+static size_t fake_copy(const struct transfer_parts *parts, char *bytes, size_t room, bool out)
+{
+    size_t most = least(least(fake.piece, room), parts->len);
+    size_t done = 0;
+
+    for (unsigned i = 0; i < parts->count && done < most; i++) {
+        size_t len = least(parts->first[i].iov_len, most - done);
+
+        if (out) {
+            memcpy(bytes + done, parts->first[i].iov_base, len);
+        } else {
+            memcpy(parts->first[i].iov_base, bytes + done, len);
+        }
+        done += len;
+    }
+    return done;
+}
+
+static struct received fake_receive(int fd, void *own, const struct transfer_parts *parts)
+{
+    struct received received = {.result = (uint8_t)fake_call(own), .error = ECONNRESET};
+    char rest[sizeof INPUT];
+    size_t left = sizeof INPUT - 1 - fake.received;
+
+    assert_int_equal(fd, -1);
+    if (received.result == TRANSFER_NONE) {
+        received.drained = fake.lull == LULL_UNTIL_EVENT;
+    } else if (received.result == TRANSFER_BYTES && left == 0) {
+        received.result = TRANSFER_END;
+        fake.told_end = true;
+    } else if (received.result == TRANSFER_BYTES) {
+        memcpy(rest, INPUT + fake.received, left);
+        received.len = fake_copy(parts, rest, left, false);
+        fake.received += received.len;
+        received.drained = !fake.keeps || fake.received == sizeof INPUT - 1;
+    }
+    fake.drained = received.drained;
+    return received;
+}
+
+static struct sent fake_send(int fd, void *own, const struct transfer_parts *parts)
+{
+    struct sent sent = {.result = (uint8_t)fake_call(own), .error = ECONNRESET};
+
+    assert_int_equal(fd, -1);
+    if (sent.result == TRANSFER_NONE) {
+        sent.full = true;
+    } else if (sent.result == TRANSFER_BYTES) {
+        sent.len =
+            fake_copy(parts, fake.sent + fake.sent_len, sizeof ANSWERS - 1 - fake.sent_len, true);
+        fake.sent_len += sent.len;
+        sent.full = sent.len < parts->len;
+    }
+    fake.full = sent.full;
+    return sent;
+}
+
+static int fake_error(int fd, void *own)
+{
+    (void)fd;
+    (void)own;
+    return 0;
+}
+
+static void fake_peer(int fd, const void *own, char *text, size_t room)
+{
+    (void)fd;
+    (void)own;
+    assert_true(room > 1);
+    (void)strcpy(text, "-");
+}
+
+static void fake_shut(int fd, void *own)
+{
+    (void)fd;
+    (void)own;
+    fake.shuts++;
+}
+
+static void fake_close(int fd, void *own)
+{
+    const struct fake_own *calls = own;
+
+    assert_int_equal(fd, -1);
+    assert_int_equal(calls->calls, fake.calls);
+    fake.closes++;
+}
+
+static const struct transport fake_transport = {
+    .state_size = sizeof(struct fake_own),
+    .receive = fake_receive,
+    .send = fake_send,
+    .error = fake_error,
+    .peer = fake_peer,
+    .shut = fake_shut,
+    .close = fake_close,
+};
+
+// Lets the connection run to its end, with the events that the fake's answers promise and no other.
+static void serve(struct bed *bed, const struct fake *kind)
+{
+    short events = EV_READ;
+
+    fake = *kind;
+    bed->service.transport = &fake_transport;
+    conn_open(&bed->service, -1, "test");
+    // It is watched from the end of its first turn on.
+    bed_turns(bed, 1);
+    for (unsigned turns = 0; turns < MANY_TURNS && fake.closes == 0; turns++) {
+        if (events) {
+            event_active(&bed_latest(bed)->event, events, 0);
+        }
+        fake.drained = false;
+        fake.full = false;
+        bed_turns(bed, 1);
+        events =
+            (short)((fake.drained && !fake.told_end ? EV_READ : 0) | (fake.full ? EV_WRITE : 0));
+    }
+    assert_int_equal(fake.closes, 1);
+    assert_int_equal(bed->front.open, 0);
+    assert_memory_equal(fake.sent, ANSWERS, fake.sent_len);
+}
+
+static int transport_setup(void **state)
+{
+    struct bed *bed = malloc(sizeof *bed);
+
+    bed_init(bed, bed_now);
+    *state = bed;
+    return 0;
+}
+
+static int transport_teardown(void **state)
+{
+    bed_close(*state);
+    free(*state);
+    return 0;
+}
+
+// Serves in all ways in which nothing goes wrong.
+static void serve_all_ways(struct bed *bed, unsigned fails_at, bool *reached)
+{
+    for (size_t piece = 1; piece < sizeof ANSWERS; piece++) {
+        for (int lull = LULL_NEVER; lull <= LULL_UNTIL_NEXT_CALL; lull++) {
+            for (int keeps = 0; keeps < 2; keeps++) {
+                struct fake kind = {
+                    .piece = piece, .lull = (enum lull)lull, .keeps = keeps, .fails_at = fails_at};
+
+                serve(bed, &kind);
+                if (fails_at && fake.calls >= fails_at) {
+                    *reached = true;
+                } else {
+                    assert_int_equal(fake.sent_len, sizeof ANSWERS - 1);
+                    assert_true(fake.told_end);
+                }
+            }
+        }
+    }
+}
+
+static void pieces_of_any_size_and_calls_that_move_nothing_change_no_answer(void **state)
+{
+    bool reached = false;
+
+    serve_all_ways(*state, 0, &reached);
+}
+
+static void connection_may_be_lost_at_any_call(void **state)
+{
+    bool reached = true;
+
+    for (unsigned call = 1; reached; call++) {
+        reached = false;
+        serve_all_ways(*state, call, &reached);
+    }
+}
+
+// A short read that leaves something in the transport: no event will tell of it.
+static void what_is_not_drained_is_read_on_without_an_event(void **state)
+{
+    struct bed *bed = *state;
+
+    fake = (struct fake){.piece = 4, .keeps = true};
+    bed->service.transport = &fake_transport;
+    conn_open(&bed->service, -1, "test");
+    bed_turns(bed, 1);
+    event_active(&bed_latest(bed)->event, EV_READ, 0);
+    bed_turns(bed, MANY_TURNS);
+    assert_int_equal(fake.received, sizeof INPUT - 1);
+    // What follows the first answer did not leave as a whole: that waits for an event.
+    assert_true(fake.full);
+    assert_int_equal(fake.sent_len, 8);
+}
+
+// ... and one that does not: reading it again would be a call for nothing.
+static void what_is_drained_is_not_read_until_there_is_an_event(void **state)
+{
+    struct bed *bed = *state;
+
+    fake = (struct fake){.piece = 4};
+    bed->service.transport = &fake_transport;
+    conn_open(&bed->service, -1, "test");
+    bed_turns(bed, 1);
+    event_active(&bed_latest(bed)->event, EV_READ, 0);
+    bed_turns(bed, MANY_TURNS);
+    assert_int_equal(fake.received, 4);
+    assert_int_equal(fake.calls, 2);
+    loop_close_all(&bed->loop);
+    assert_int_equal(fake.closes, 1);
+}
+
+static void connection_that_is_refused_closes_its_transport(void **state)
+{
+    struct bed *bed = *state;
+
+    fake = (struct fake){.piece = 1};
+    bed->front.refuses = true;
+    bed->service.transport = &fake_transport;
+    conn_open(&bed->service, -1, "test");
+    assert_int_equal(fake.closes, 1);
+}
+
+#define TRANSPORT_TEST(f) cmocka_unit_test_setup_teardown(f, transport_setup, transport_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TRANSPORT_TEST(pieces_of_any_size_and_calls_that_move_nothing_change_no_answer),
+        TRANSPORT_TEST(connection_may_be_lost_at_any_call),
+        TRANSPORT_TEST(what_is_not_drained_is_read_on_without_an_event),
+        TRANSPORT_TEST(what_is_drained_is_not_read_until_there_is_an_event),
+        TRANSPORT_TEST(connection_that_is_refused_closes_its_transport),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
