@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_COMMON_WIRE_H
+#define TANDEM_PROTO_COMMON_WIRE_H
+
+// A connection, as a front-end sees it. The host (the server, or a test in memory) has one for each
+// and embeds it in what it keeps of the connection itself; no front-end sees a socket.
+//
+// The front-end stages what it wants to send in `wire->out`; the host sends it at the end of the
+// turn. When something other than input moves the connection on (a job arrives for a blocked
+// reserve), the front-end stages its reply and calls wire_wake(); the host then sends, and feeds
+// the input that it has kept.
+//
+// Staging may fail for lack of memory; the output remembers that, and the host closes the
+// connection.
+
+#include "core/base/log.h"
+#include "core/base/nsec.h"
+
+#include "proto_common/feed.h"
+#include "proto_common/output.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wire;
+
+struct wire_host {
+    // There is output to send, or kept input may be fed again. May be called at any time but not
+    // from within open or close; only sets a mark.
+    void (*wake)(struct wire *wire);
+    // The connection is closed when the turn ends, whatever is still to be sent; `why` is static
+    // and stands in the log. May be called at any time but from within open or close.
+    void (*drop)(struct wire *wire, const char *why);
+    // Nothing more is read or parsed, and the connection is closed when its output has left. May be
+    // called at any time but from within open or close.
+    void (*finish)(struct wire *wire);
+    // The peer is told that nothing more comes once the output has left; what it sends is still
+    // fed, so that it reads the answer before it finds the connection closed. Not from open or
+    // close.
+    void (*shut)(struct wire *wire);
+    // Writes the peer's address, without a port, and a NUL to `text` of WIRE_PEER_MAX bytes; "-"
+    // where it has none.
+    void (*peer)(const struct wire *wire, char *text);
+};
+
+// Room for an IPv6 address with its scope, and NUL.
+#define WIRE_PEER_MAX 64
+
+// What fits wire->number.
+#define WIRE_NUMBER_MAX (UINT64_MAX >> 1)
+
+struct wire {
+    const struct wire_host *host;
+    struct output out;
+    nsec_t deadline_at;   // when `expired` is wanted, monotonic; NSEC_NEVER for not at all
+    uint64_t number : 63; // of the connection, for log lines
+    uint64_t submits : 1; // it has handed in jobs that the store keeps; see wire_submitted()
+};
+
+static inline void wire_wake(struct wire *wire)
+{
+    wire->host->wake(wire);
+}
+
+static inline void wire_drop(struct wire *wire, const char *why)
+{
+    wire->host->drop(wire, why);
+}
+
+static inline void wire_finish(struct wire *wire)
+{
+    wire->host->finish(wire);
+}
+
+static inline void wire_shut(struct wire *wire)
+{
+    wire->host->shut(wire);
+}
+
+static inline void wire_peer(const struct wire *wire, char *text)
+{
+    wire->host->peer(wire, text);
+}
+
+// To be called where a front-end closes a connection without an answer: a log at debug says why.
+static inline void wire_log_closing(const struct wire *wire, const char *why)
+{
+    log_debug("closing", log_number("conn", (int64_t)wire->number), log_string("why", why));
+}
+
+// What is staged from now on waits for that position of the store (0: for none). Called right
+// before the answer to a verb that has appended to the store, and before a body or a result.
+static inline void wire_hold(struct wire *wire, uint64_t position)
+{
+    if (position) {
+        output_hold(&wire->out, position);
+    }
+}
+
+// The same for the answer to a submission. While the store is behind, the host does not read from
+// who hands in more for it.
+static inline void wire_submitted(struct wire *wire, uint64_t position)
+{
+    if (position) {
+        wire->submits = 1;
+        output_hold(&wire->out, position);
+    }
+}
+
+// How much is pending when the feed that begins now has staged as much as it may.
+static inline size_t feed_full_at(const struct wire *wire)
+{
+    return output_pending(&wire->out) + FEED_STAGED_MAX;
+}
+
+#endif
