@@ -32,7 +32,7 @@ static const char *line_end(struct slice input)
 
 // Takes the line and its CRLF off the input. False where it is the first and comes from a browser
 // that was tricked into speaking to this port: nothing of what follows may be obeyed.
-static bool take_line(struct bean_conn *conn, struct bean_turn *turn, struct slice line)
+static bool take_line(struct bean_conn *conn, struct feed_turn *turn, struct slice line)
 {
     bool first = !conn->past_first;
 
@@ -46,21 +46,21 @@ static bool take_line(struct bean_conn *conn, struct bean_turn *turn, struct sli
     return true;
 }
 
-static enum bean_step step_line(struct bean_conn *conn, struct bean_turn *turn)
+static enum step step_line(struct bean_conn *conn, struct feed_turn *turn)
 {
     struct slice window = turn->input;
     const char *end;
 
     if (window.len == 0) {
-        return BEAN_STEP_MORE;
+        return STEP_MORE;
     }
     if (!conn->past_first && stray_is_tls(*window.ptr)) {
         wire_log_closing(conn->wire, "it speaks TLS");
         conn->state = BEAN_FINISHED;
-        return BEAN_STEP_ON;
+        return STEP_ON;
     }
-    if (turn->budget == 0 || output_pending(&conn->wire->out) >= turn->full_at) {
-        return BEAN_STEP_AGAIN;
+    if (feed_turn_is_over(turn, conn->wire)) {
+        return STEP_AGAIN;
     }
     if (window.len > BEAN_LINE_MAX) {
         window.len = BEAN_LINE_MAX;
@@ -74,16 +74,16 @@ static enum bean_step step_line(struct bean_conn *conn, struct bean_turn *turn)
             bean_exec(conn, line, turn);
         }
         // Mostly a line comes alone.
-        return turn->input.len == 0 && conn->state == BEAN_LINE ? BEAN_STEP_MORE : BEAN_STEP_ON;
+        return turn->input.len == 0 && conn->state == BEAN_LINE ? STEP_MORE : STEP_ON;
     }
     if (window.len < BEAN_LINE_MAX) {
-        return BEAN_STEP_MORE;
+        return STEP_MORE;
     }
     conn->state = BEAN_DISCARD;
-    return BEAN_STEP_ON;
+    return STEP_ON;
 }
 
-static enum bean_step step_discard(struct bean_conn *conn, struct bean_turn *turn)
+static enum step step_discard(struct bean_conn *conn, struct feed_turn *turn)
 {
     const char *start = turn->input.ptr;
     const char *end = line_end(turn->input);
@@ -93,89 +93,73 @@ static enum bean_step step_discard(struct bean_conn *conn, struct bean_turn *tur
         if (take_line(conn, turn, slice_of(start, (size_t)(end - start)))) {
             bean_reply(&conn->wire->out, BEAN_BAD_FORMAT);
         }
-        return BEAN_STEP_ON;
+        return STEP_ON;
     }
     if (turn->input.len > STRAY_TAIL) {
         turn->input = slice_from(turn->input, turn->input.len - STRAY_TAIL);
     }
-    return BEAN_STEP_MORE;
+    return STEP_MORE;
 }
 
-static enum bean_step step_kick(struct bean_conn *conn, struct bean_turn *turn)
+static enum step step_kick(struct bean_conn *conn, struct feed_turn *turn)
 {
     (void)turn;
     return bean_kick_step(conn);
 }
 
-static enum bean_step step_listing(struct bean_conn *conn, struct bean_turn *turn)
+static enum step step_listing(struct bean_conn *conn, struct feed_turn *turn)
 {
     return bean_listing_step(conn, turn);
 }
 
-static enum bean_step step_blocked(struct bean_conn *conn, struct bean_turn *turn)
+static enum step step_blocked(struct bean_conn *conn, struct feed_turn *turn)
 {
     (void)conn;
     (void)turn;
-    return BEAN_STEP_BLOCKED;
+    return STEP_BLOCKED;
 }
 
-static enum bean_step step_finished(struct bean_conn *conn, struct bean_turn *turn)
+static enum step step_finished(struct bean_conn *conn, struct feed_turn *turn)
 {
     (void)conn;
     (void)turn;
-    return BEAN_STEP_FINISHED;
+    return STEP_FINISHED;
 }
 
-typedef enum bean_step (*step_fn)(struct bean_conn *conn, struct bean_turn *turn);
+typedef enum step (*step_fn)(struct bean_conn *conn, struct feed_turn *turn);
 
-static const step_fn steps[BEAN_STATES] = {
+static const step_fn steps_of_states[BEAN_STATES] = {
     [BEAN_LINE] = step_line,       [BEAN_DISCARD] = step_discard,   [BEAN_BODY] = bean_put_step,
     [BEAN_SKIP] = bean_skip_step,  [BEAN_BLOCKED] = step_blocked,   [BEAN_KICKING] = step_kick,
     [BEAN_LISTING] = step_listing, [BEAN_FINISHED] = step_finished,
 };
 
-static enum feed_state feed_state(enum bean_step step)
+static enum step make_step(void *state, struct feed_turn *turn)
 {
-    switch (step) {
-    case BEAN_STEP_MORE:
-        return FEED_MORE;
-    case BEAN_STEP_AGAIN:
-        return FEED_AGAIN;
-    case BEAN_STEP_BLOCKED:
-        return FEED_BLOCKED;
-    case BEAN_STEP_FINISHED:
-        return FEED_FINISHED;
-    case BEAN_STEP_ON:
-        break;
-    }
-    UNREACHABLE();
+    struct bean_conn *conn = state;
+
+    return steps_of_states[conn->state](conn, turn);
 }
+
+static struct intake *intake_of(void *state)
+{
+    struct bean_conn *conn = state;
+
+    return conn->state == BEAN_BODY ? bean_put_intake(conn) : NULL;
+}
+
+static const struct steps steps = {.make = make_step, .intake = intake_of};
 
 struct feed bean_feed(void *state, struct slice input, unsigned budget)
 {
     struct bean_conn *conn = state;
-    struct bean_turn turn = {.input = input.len ? input : SLICE(""),
-                             .budget = budget,
-                             .full_at = feed_full_at(conn->wire)};
-    struct feed feed = {.state = FEED_MORE};
-    enum bean_step step;
 
-    do {
-        step = steps[conn->state](conn, &turn);
-        turn.budget = broker_charge(conn->shared->broker, turn.budget);
-    } while (step == BEAN_STEP_ON);
-    feed.state = feed_state(step);
-    feed.used = input.len - turn.input.len;
-    if (step == BEAN_STEP_MORE && turn.input.len == 0 && conn->state == BEAN_BODY) {
-        bean_put_into(conn, &feed);
-    }
-    return feed;
+    return steps_feed(&steps, conn, conn->wire, conn->shared->broker, input, budget);
 }
 
 struct feed bean_filled(void *state, size_t len, unsigned budget)
 {
     struct bean_conn *conn = state;
 
-    bean_put_filled(conn, len);
-    return bean_feed(conn, SLICE(""), budget);
+    return steps_filled(&steps, conn, conn->wire, conn->shared->broker, len, budget);
 }

@@ -8,9 +8,10 @@
 // An idle connection costs only this struct: input that is not used up stays with the host, and
 // whatever needs room (a body on its way, a long list) allocates it for as long as it takes.
 
+#include "core/base/slice.h"
 #include "core/broker.h"
 #include "proto_common/frontend.h"
-#include "core/base/slice.h"
+#include "proto_common/steps.h"
 
 #include "proto_beanstalk/beanstalk.h"
 #include "proto_beanstalk/parse.h"
@@ -71,22 +72,6 @@ struct bean_conn {
 };
 
 static_assert(sizeof(struct bean_conn) <= 56, "an idle connection is kept small");
-
-// Where a turn of feeding stands.
-struct bean_turn {
-    struct slice input; // not used yet
-    unsigned budget;    // commands that may still begin
-    size_t full_at;     // and none when so much is pending
-};
-
-// What a step of a state leaves behind.
-enum bean_step {
-    BEAN_STEP_ON,   // the state may have changed: make its step
-    BEAN_STEP_MORE, // more input is needed
-    BEAN_STEP_AGAIN,
-    BEAN_STEP_BLOCKED,
-    BEAN_STEP_FINISHED
-};
 
 // The front-end's functions of the same names.
 struct feed bean_feed(void *conn, struct slice input, unsigned budget);

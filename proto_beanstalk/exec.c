@@ -161,7 +161,7 @@ static void exec_kick(struct bean_conn *conn, const struct bean_command *command
     broker_kick_begin(conn->used, command->bound, &conn->doing.kick);
 }
 
-enum bean_step bean_kick_step(struct bean_conn *conn)
+enum step bean_kick_step(struct bean_conn *conn)
 {
     struct kick *kick = &conn->doing.kick;
     enum status status = broker_kick(conn->shared->broker, conn->used, kick);
@@ -169,7 +169,7 @@ enum bean_step bean_kick_step(struct bean_conn *conn)
     // The answer, which is the next thing to be said, waits for all slices.
     wire_hold(conn->wire, broker_position(conn->shared->broker));
     if (status == STATUS_MORE) {
-        return BEAN_STEP_AGAIN;
+        return STEP_AGAIN;
     }
     // Where the store's room ran out on the way, what was kicked stays kicked, and is said.
     if (status == STATUS_OK || kick->kicked > 0) {
@@ -178,7 +178,7 @@ enum bean_step bean_kick_step(struct bean_conn *conn)
         bean_reply_status(&conn->wire->out, status, BEAN_INTERNAL_ERROR);
     }
     conn->state = BEAN_LINE;
-    return BEAN_STEP_ON;
+    return STEP_ON;
 }
 
 static void exec_kick_job(struct bean_conn *conn, const struct bean_command *command)
@@ -226,7 +226,7 @@ static const exec_fn execs[BEAN_VERBS] = {
     [BEAN_WATCH] = exec_watch,
 };
 
-void bean_exec(struct bean_conn *conn, struct slice line, struct bean_turn *turn)
+void bean_exec(struct bean_conn *conn, struct slice line, struct feed_turn *turn)
 {
     struct bean_command command;
 

@@ -8,9 +8,9 @@
 
 // Carries out the command on `line`, a line without its CRLF, and answers it or leaves the
 // connection in the state in which it will be answered. `turn` is what follows the line.
-void bean_exec(struct bean_conn *conn, struct slice line, struct bean_turn *turn);
+void bean_exec(struct bean_conn *conn, struct slice line, struct feed_turn *turn);
 
 // BEAN_KICKING: kicks a slice more.
-enum bean_step bean_kick_step(struct bean_conn *conn);
+enum step bean_kick_step(struct bean_conn *conn);
 
 #endif

@@ -68,14 +68,14 @@ static void end(struct bean_conn *conn)
     conn->state = BEAN_LINE;
 }
 
-static void charge(struct bean_turn *turn, unsigned names)
+static void charge(struct feed_turn *turn, unsigned names)
 {
     unsigned cost = names / NAMES_AT_ONCE;
 
     turn->budget -= cost < turn->budget ? cost : turn->budget;
 }
 
-enum bean_step bean_listing_step(struct bean_conn *conn, struct bean_turn *turn)
+enum step bean_listing_step(struct bean_conn *conn, struct feed_turn *turn)
 {
     struct bean_listing *listing = conn->doing.listing;
 
@@ -86,14 +86,14 @@ enum bean_step bean_listing_step(struct bean_conn *conn, struct bean_turn *turn)
         if (!queue) {
             end(conn);
             charge(turn, i);
-            return BEAN_STEP_ON;
+            return STEP_ON;
         }
         name = queue_name(queue);
         if (bean_name_valid(name)) {
             yaml_item(&listing->yaml, name);
         }
     }
-    return BEAN_STEP_AGAIN;
+    return STEP_AGAIN;
 }
 
 void bean_listing_discard(struct bean_conn *conn)

@@ -12,7 +12,7 @@ void bean_list_tubes_watched(struct bean_conn *conn, const struct bean_command *
 
 // BEAN_LISTING: adds the next names, and answers after the last. Many names count for several
 // commands.
-enum bean_step bean_listing_step(struct bean_conn *conn, struct bean_turn *turn);
+enum step bean_listing_step(struct bean_conn *conn, struct feed_turn *turn);
 
 // The connection is gone in the middle of a list.
 void bean_listing_discard(struct bean_conn *conn);

@@ -3,20 +3,15 @@
 
 #include "core/base/blob.h"
 #include "core/base/log.h"
+#include "proto_common/intake.h"
 
 #include <stdlib.h>
 
 // The CRLF behind a body.
 #define TRAILER 2
-// Where more than this is missing, the host is told to receive the body in its place.
-#define DIRECT_MIN ((size_t)16384)
-// A body longer than this is handed over as it was gathered; a shorter one is copied, so that the
-// job is one piece of memory.
-#define COPIED_MAX ((size_t)4096)
-
 // A body on its way.
 struct bean_put {
-    struct blob_builder body;
+    struct intake body;
     uint32_t pri, delay, ttr; // as in struct bean_command
 };
 
@@ -53,7 +48,7 @@ static void submit(struct bean_conn *conn, const struct job_spec *spec)
 
 // Takes the two bytes behind a body off the input. They are gone even where they are not CRLF:
 // what follows them is the next command.
-static bool take_trailer(struct bean_turn *turn)
+static bool take_trailer(struct feed_turn *turn)
 {
     bool good = turn->input.ptr[0] == '\r' && turn->input.ptr[1] == '\n';
 
@@ -62,7 +57,7 @@ static bool take_trailer(struct bean_turn *turn)
 }
 
 static void put_at_once(struct bean_conn *conn, const struct bean_command *command,
-                        struct bean_turn *turn)
+                        struct feed_turn *turn)
 {
     struct job_spec spec = spec_of(conn, command->pri, command->delay, command->ttr);
 
@@ -89,7 +84,7 @@ static void gather_body(struct bean_conn *conn, const struct bean_command *comma
         skip_body(conn, (uint64_t)command->bytes + TRAILER, BEAN_OUT_OF_MEMORY);
         return;
     }
-    blob_builder_init(&put->body, command->bytes);
+    intake_begin(&put->body, command->bytes);
     put->pri = command->pri;
     put->delay = command->delay;
     put->ttr = command->ttr;
@@ -98,7 +93,7 @@ static void gather_body(struct bean_conn *conn, const struct bean_command *comma
 }
 
 void bean_put_begin(struct bean_conn *conn, const struct bean_command *command,
-                    struct bean_turn *turn)
+                    struct feed_turn *turn)
 {
     if (command->bytes > conn->shared->options->max_job_size) {
         skip_body(conn, (uint64_t)command->bytes + TRAILER, BEAN_JOB_TOO_BIG);
@@ -122,7 +117,7 @@ void bean_put_begin(struct bean_conn *conn, const struct bean_command *command,
 // No memory for the rest of the body: it is received all the same, and then answered.
 static void give_up_body(struct bean_conn *conn)
 {
-    size_t missing = blob_builder_missing(&conn->doing.put->body);
+    size_t missing = intake_missing(&conn->doing.put->body);
 
     bean_put_discard(conn);
     skip_body(conn, (uint64_t)missing + TRAILER, BEAN_OUT_OF_MEMORY);
@@ -132,31 +127,25 @@ static void submit_gathered(struct bean_conn *conn)
 {
     struct bean_put *put = conn->doing.put;
     struct job_spec spec = spec_of(conn, put->pri, put->delay, put->ttr);
-    struct blob *body = put->body.total ? blob_builder_finish(&put->body) : NULL;
+    struct blob *body = intake_len(&put->body) ? intake_finish(&put->body) : NULL;
 
-    if (body && body->len > COPIED_MAX) {
-        spec.body_blob = body;
-    } else if (body) {
-        spec.body = blob_slice(body);
+    if (body) {
+        intake_set_body(&spec, blob_slice(body), body);
     }
     submit(conn, &spec);
     blob_unref(body);
 }
 
-enum bean_step bean_put_step(struct bean_conn *conn, struct bean_turn *turn)
+enum step bean_put_step(struct bean_conn *conn, struct feed_turn *turn)
 {
-    struct blob_builder *body = &conn->doing.put->body;
-    size_t missing = blob_builder_missing(body);
-    bool room = blob_builder_take(body, turn->input) != (size_t)-1;
+    enum intake_state body = intake_take(&conn->doing.put->body, &turn->input);
 
-    // Without room, a part of the input may have been taken all the same.
-    turn->input = slice_from(turn->input, missing - blob_builder_missing(body));
-    if (!room) {
+    if (body == INTAKE_NO_MEMORY) {
         give_up_body(conn);
-        return BEAN_STEP_ON;
+        return STEP_ON;
     }
-    if (blob_builder_missing(body) > 0 || turn->input.len < TRAILER) {
-        return BEAN_STEP_MORE;
+    if (body == INTAKE_MORE || turn->input.len < TRAILER) {
+        return STEP_MORE;
     }
     if (take_trailer(turn)) {
         submit_gathered(conn);
@@ -164,46 +153,29 @@ enum bean_step bean_put_step(struct bean_conn *conn, struct bean_turn *turn)
         bean_reply(&conn->wire->out, BEAN_EXPECTED_CRLF);
     }
     bean_put_discard(conn);
-    return BEAN_STEP_ON;
+    return STEP_ON;
 }
 
-enum bean_step bean_skip_step(struct bean_conn *conn, struct bean_turn *turn)
+enum step bean_skip_step(struct bean_conn *conn, struct feed_turn *turn)
 {
     struct bean_skip *skip = &conn->doing.skip;
-    size_t taken = turn->input.len < skip->left ? turn->input.len : (size_t)skip->left;
 
-    turn->input = slice_from(turn->input, taken);
-    skip->left -= taken;
-    if (skip->left > 0) {
-        return BEAN_STEP_MORE;
+    if (!intake_skip(&skip->left, &turn->input)) {
+        return STEP_MORE;
     }
     bean_reply(&conn->wire->out, skip->answer);
     conn->state = BEAN_LINE;
-    return BEAN_STEP_ON;
+    return STEP_ON;
 }
 
-void bean_put_into(struct bean_conn *conn, struct feed *feed)
+struct intake *bean_put_intake(struct bean_conn *conn)
 {
-    struct blob_builder *body = &conn->doing.put->body;
-
-    if (blob_builder_missing(body) < DIRECT_MIN) {
-        return;
-    }
-    if (!blob_builder_room(body, &feed->into, &feed->into_len)) {
-        feed->into = NULL;
-        feed->into_len = 0;
-        give_up_body(conn);
-    }
-}
-
-void bean_put_filled(struct bean_conn *conn, size_t len)
-{
-    blob_builder_filled(&conn->doing.put->body, len);
+    return &conn->doing.put->body;
 }
 
 void bean_put_discard(struct bean_conn *conn)
 {
-    blob_builder_discard(&conn->doing.put->body);
+    intake_discard(&conn->doing.put->body);
     free(conn->doing.put);
     conn->doing.put = NULL;
     conn->state = BEAN_LINE;

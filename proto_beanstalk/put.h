@@ -12,15 +12,14 @@
 
 // The line has been read; takes what there is of the body.
 void bean_put_begin(struct bean_conn *conn, const struct bean_command *command,
-                    struct bean_turn *turn);
+                    struct feed_turn *turn);
 
 // BEAN_BODY, BEAN_SKIP: takes what has arrived.
-enum bean_step bean_put_step(struct bean_conn *conn, struct bean_turn *turn);
-enum bean_step bean_skip_step(struct bean_conn *conn, struct bean_turn *turn);
+enum step bean_put_step(struct bean_conn *conn, struct feed_turn *turn);
+enum step bean_skip_step(struct bean_conn *conn, struct feed_turn *turn);
 
-// BEAN_BODY: names the place for the next bytes, where much is missing; and what arrived there.
-void bean_put_into(struct bean_conn *conn, struct feed *feed);
-void bean_put_filled(struct bean_conn *conn, size_t len);
+// BEAN_BODY: the body that is received.
+struct intake *bean_put_intake(struct bean_conn *conn);
 
 // The connection is gone in the middle of a body.
 void bean_put_discard(struct bean_conn *conn);

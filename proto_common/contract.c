@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_common/contract.h"
 
-// A longer workload that lies in a blob becomes the job's body as it is; a shorter one is copied,
-// so that the job is one piece of memory.
-#define COPIED_MAX ((size_t)4096)
+#include "proto_common/intake.h"
 
 static uint32_t attempts_of(int64_t job_retries)
 {
@@ -38,11 +36,7 @@ bool contract_set_unique(struct job_spec *spec, struct slice unique)
 
 void contract_set_workload(struct job_spec *spec, struct slice workload, struct blob *blob)
 {
-    if (blob && workload.len > COPIED_MAX) {
-        spec->body_blob = blob;
-    } else {
-        spec->body = workload;
-    }
+    intake_set_body(spec, workload, blob);
 }
 
 enum status contract_submit(struct broker *broker, struct wire *wire, struct session *session,

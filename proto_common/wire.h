@@ -16,7 +16,6 @@
 #include "core/base/log.h"
 #include "core/base/nsec.h"
 
-#include "proto_common/feed.h"
 #include "proto_common/output.h"
 
 #include <stdbool.h>
@@ -105,12 +104,6 @@ static inline void wire_submitted(struct wire *wire, uint64_t position)
         wire->submits = 1;
         output_hold(&wire->out, position);
     }
-}
-
-// How much is pending when the feed that begins now has staged as much as it may.
-static inline size_t feed_full_at(const struct wire *wire)
-{
-    return output_pending(&wire->out) + FEED_STAGED_MAX;
 }
 
 #endif

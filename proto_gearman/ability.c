@@ -56,18 +56,18 @@ void gear_reset_abilities(struct gear_conn *conn, const struct gear_packet *pack
     conn->state = GEAR_GIVING;
 }
 
-enum gear_step gear_giving_step(struct gear_conn *conn)
+enum step gear_giving_step(struct gear_conn *conn)
 {
     struct queue *one = conn->doing.giving;
     enum status status = one ? broker_unsubscribe(conn->session, queue_name(one), true)
                              : broker_unsubscribe_all(conn->session);
 
     if (status == STATUS_MORE) {
-        return GEAR_STEP_AGAIN;
+        return STEP_AGAIN;
     }
     gear_giving_discard(conn);
     conn->state = GEAR_MESSAGE;
-    return GEAR_STEP_ON;
+    return STEP_ON;
 }
 
 void gear_giving_discard(struct gear_conn *conn)

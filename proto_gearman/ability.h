@@ -14,7 +14,7 @@ void gear_can_do(struct gear_conn *conn, const struct gear_packet *packet);
 // many, the state is GEAR_GIVING until all is done.
 void gear_cant_do(struct gear_conn *conn, const struct gear_packet *packet);
 void gear_reset_abilities(struct gear_conn *conn, const struct gear_packet *packet);
-enum gear_step gear_giving_step(struct gear_conn *conn);
+enum step gear_giving_step(struct gear_conn *conn);
 
 // Forgets what is being given up.
 void gear_giving_discard(struct gear_conn *conn);

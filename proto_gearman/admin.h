@@ -12,7 +12,7 @@
 void gear_admin(struct gear_conn *conn, struct slice line);
 
 // The next step of a list; at its end the state is GEAR_MESSAGE again.
-enum gear_step gear_listing_step(struct gear_conn *conn);
+enum step gear_listing_step(struct gear_conn *conn);
 
 // Forgets the list that is being made, for a connection that closes.
 void gear_listing_discard(struct gear_conn *conn);

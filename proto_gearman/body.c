@@ -2,6 +2,7 @@
 #include "proto_gearman/body.h"
 
 #include "core/base/blob.h"
+#include "proto_common/intake.h"
 
 #include "proto_gearman/exec.h"
 #include "proto_gearman/reply.h"
@@ -10,12 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Where more than this is missing, the host is told to receive it in its place.
-#define DIRECT_MIN ((size_t)16384)
-
 struct gear_body {
     struct gear_packet packet; // its arguments are in `args`
-    struct blob_builder data;
+    struct intake data;
     char args[];
 };
 
@@ -63,14 +61,14 @@ void gear_body_begin(struct gear_conn *conn, const struct gear_packet *packet, s
         return;
     }
     copy_args(body, packet);
-    blob_builder_init(&body->data, len);
+    intake_begin(&body->data, len);
     conn->doing.body = body;
     conn->state = GEAR_BODY;
 }
 
 static void body_free(struct gear_body *body)
 {
-    blob_builder_discard(&body->data);
+    intake_discard(&body->data);
     free(body);
 }
 
@@ -86,7 +84,7 @@ static void give_up(struct gear_conn *conn)
 {
     struct gear_body *body = conn->doing.body;
 
-    refuse_rest(conn, &body->packet, blob_builder_missing(&body->data));
+    refuse_rest(conn, &body->packet, intake_missing(&body->data));
     body_free(body);
 }
 
@@ -95,7 +93,7 @@ static void give_up(struct gear_conn *conn)
 static void finish(struct gear_conn *conn)
 {
     struct gear_body *body = conn->doing.body;
-    struct blob *data = blob_builder_finish(&body->data);
+    struct blob *data = intake_finish(&body->data);
 
     conn->doing.body = NULL;
     conn->state = GEAR_MESSAGE;
@@ -111,41 +109,25 @@ static void finish(struct gear_conn *conn)
     free(body);
 }
 
-enum gear_step gear_body_step(struct gear_conn *conn, struct gear_turn *turn)
+enum step gear_body_step(struct gear_conn *conn, struct feed_turn *turn)
 {
-    struct blob_builder *data = &conn->doing.body->data;
-    size_t missing = blob_builder_missing(data);
-    bool room = blob_builder_take(data, turn->input) != (size_t)-1;
-
-    // Without room, a part of the input may have been taken all the same.
-    turn->input = slice_from(turn->input, missing - blob_builder_missing(data));
-    if (!room) {
+    switch (intake_take(&conn->doing.body->data, &turn->input)) {
+    case INTAKE_MORE:
+        return STEP_MORE;
+    case INTAKE_NO_MEMORY:
         give_up(conn);
-    } else if (blob_builder_missing(data) > 0) {
-        return GEAR_STEP_MORE;
-    } else if (gear_report_waits(conn, &conn->doing.body->packet)) {
-        return GEAR_STEP_AGAIN;
-    } else {
-        finish(conn);
+        return STEP_ON;
+    case INTAKE_COMPLETE:
+        break;
     }
-    return GEAR_STEP_ON;
+    if (gear_report_waits(conn, &conn->doing.body->packet)) {
+        return STEP_AGAIN;
+    }
+    finish(conn);
+    return STEP_ON;
 }
 
-void gear_body_into(struct gear_conn *conn, struct feed *feed)
+struct intake *gear_body_intake(struct gear_conn *conn)
 {
-    struct blob_builder *data = &conn->doing.body->data;
-
-    if (blob_builder_missing(data) < DIRECT_MIN) {
-        return;
-    }
-    if (!blob_builder_room(data, &feed->into, &feed->into_len)) {
-        feed->into = NULL;
-        feed->into_len = 0;
-        give_up(conn);
-    }
-}
-
-void gear_body_filled(struct gear_conn *conn, size_t len)
-{
-    blob_builder_filled(&conn->doing.body->data, len);
+    return &conn->doing.body->data;
 }

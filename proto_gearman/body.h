@@ -13,11 +13,10 @@
 void gear_body_begin(struct gear_conn *conn, const struct gear_packet *packet, size_t len);
 
 // Takes what is there of it. Complete, the packet is carried out.
-enum gear_step gear_body_step(struct gear_conn *conn, struct gear_turn *turn);
+enum step gear_body_step(struct gear_conn *conn, struct feed_turn *turn);
 
-// Asks the host to put the next bytes in their place, if there are many; and they are there.
-void gear_body_into(struct gear_conn *conn, struct feed *feed);
-void gear_body_filled(struct gear_conn *conn, size_t len);
+// GEAR_BODY: the data that is received.
+struct intake *gear_body_intake(struct gear_conn *conn);
 
 // Forgets it.
 void gear_body_discard(struct gear_conn *conn);

@@ -23,7 +23,7 @@
 // Lines
 //
 
-static enum gear_step step_line(struct gear_conn *conn, struct gear_turn *turn, bool first)
+static enum step step_line(struct gear_conn *conn, struct feed_turn *turn, bool first)
 {
     struct slice window = turn->input;
     const char *end;
@@ -36,10 +36,10 @@ static enum gear_step step_line(struct gear_conn *conn, struct gear_turn *turn, 
     if (first && stray_is_tls(*window.ptr)) {
         wire_log_closing(conn->wire, "it speaks TLS");
         conn->state = GEAR_FINISHED;
-        return GEAR_STEP_ON;
+        return STEP_ON;
     }
     if (!end && window.len < LINE_MAX) {
-        return GEAR_STEP_MORE;
+        return STEP_MORE;
     }
     line = slice_of(window.ptr, end ? (size_t)(end - window.ptr) : window.len);
     turn->input = slice_from(turn->input, end ? line.len + 1 : line.len);
@@ -55,23 +55,23 @@ static enum gear_step step_line(struct gear_conn *conn, struct gear_turn *turn, 
     } else {
         gear_admin(conn, line);
     }
-    return GEAR_STEP_ON;
+    return STEP_ON;
 }
 
 //
 // Packets
 //
 
-static enum gear_step skip(struct gear_conn *conn, size_t left)
+static enum step skip(struct gear_conn *conn, size_t left)
 {
     conn->doing.skip = left;
     conn->state = left > 0 ? GEAR_SKIP : GEAR_MESSAGE;
-    return GEAR_STEP_ON;
+    return STEP_ON;
 }
 
 // Answers, and passes over the whole packet: what follows it is the next message.
-static enum gear_step refuse(struct gear_conn *conn, struct gear_turn *turn,
-                             const struct gear_head *head, enum gear_refusal refusal)
+static enum step refuse(struct gear_conn *conn, struct feed_turn *turn,
+                        const struct gear_head *head, enum gear_refusal refusal)
 {
     turn->input = slice_from(turn->input, GEAR_HEADER);
     turn->budget--;
@@ -84,40 +84,40 @@ static enum gear_step refuse(struct gear_conn *conn, struct gear_turn *turn,
 
 // The arguments are known. `missing` bytes of the data are not there, and then all the input that
 // is left belongs to it.
-static enum gear_step take_packet(struct gear_conn *conn, struct gear_turn *turn,
-                                  const struct gear_packet *packet, size_t missing)
+static enum step take_packet(struct gear_conn *conn, struct feed_turn *turn,
+                             const struct gear_packet *packet, size_t missing)
 {
     const char *end = slice_end(packet->data);
 
     if (gear_report_waits(conn, packet)) {
-        return GEAR_STEP_AGAIN;
+        return STEP_AGAIN;
     }
     turn->budget--;
     if (missing > 0) {
         turn->input = packet->data;
         gear_body_begin(conn, packet, packet->data.len + missing);
-        return GEAR_STEP_ON;
+        return STEP_ON;
     }
     turn->input = slice_from(turn->input, (size_t)(end - turn->input.ptr));
     gear_exec(conn, packet);
     if (packet->type == GEAR_SUBMIT_JOB_SCHED) {
         turn->budget -= turn->budget < SCHEDULE_COST ? turn->budget : SCHEDULE_COST;
     }
-    return GEAR_STEP_ON;
+    return STEP_ON;
 }
 
 // The arguments are not all there, but may still come.
-static enum gear_step want_arguments(struct gear_conn *conn, struct gear_turn *turn,
-                                     const struct gear_head *head, size_t missing)
+static enum step want_arguments(struct gear_conn *conn, struct feed_turn *turn,
+                                const struct gear_head *head, size_t missing)
 {
     if (head->len - missing >= GEAR_FIXED_MAX) {
         return refuse(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
     }
-    return missing > 0 ? GEAR_STEP_MORE : refuse(conn, turn, head, GEAR_REFUSE_TOO_FEW_ARGUMENTS);
+    return missing > 0 ? STEP_MORE : refuse(conn, turn, head, GEAR_REFUSE_TOO_FEW_ARGUMENTS);
 }
 
-static enum gear_step step_known(struct gear_conn *conn, struct gear_turn *turn,
-                                 const struct gear_head *head)
+static enum step step_known(struct gear_conn *conn, struct feed_turn *turn,
+                            const struct gear_head *head)
 {
     struct slice body = slice_from(turn->input, GEAR_HEADER);
     size_t missing = body.len < head->len ? head->len - body.len : 0;
@@ -127,7 +127,7 @@ static enum gear_step step_known(struct gear_conn *conn, struct gear_turn *turn,
         return refuse(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
     }
     if (missing > 0 && head->len <= WHOLE_MAX) {
-        return GEAR_STEP_MORE;
+        return STEP_MORE;
     }
     body.len = head->len - missing;
     if (!gear_packet_split((enum gear_type)head->type, body, missing == 0, &packet)) {
@@ -144,20 +144,20 @@ static enum gear_step step_known(struct gear_conn *conn, struct gear_turn *turn,
 }
 
 // Nothing that such a peer goes on to send can be trusted, or waited for.
-static enum gear_step give_up(struct gear_conn *conn, enum gear_refusal refusal)
+static enum step give_up(struct gear_conn *conn, enum gear_refusal refusal)
 {
     gear_refuse(conn, refusal);
     conn->state = GEAR_FINISHED;
-    return GEAR_STEP_ON;
+    return STEP_ON;
 }
 
-static enum gear_step step_packet(struct gear_conn *conn, struct gear_turn *turn)
+static enum step step_packet(struct gear_conn *conn, struct feed_turn *turn)
 {
     struct gear_head head;
 
     conn->past_first = true;
     if (turn->input.len < GEAR_HEADER) {
-        return gear_magic_good(turn->input) ? GEAR_STEP_MORE : give_up(conn, GEAR_REFUSE_MAGIC);
+        return gear_magic_good(turn->input) ? STEP_MORE : give_up(conn, GEAR_REFUSE_MAGIC);
     }
     head = gear_head_read(turn->input.ptr);
     if (head.magic == GEAR_MAGIC_BAD) {
@@ -179,111 +179,95 @@ static enum gear_step step_packet(struct gear_conn *conn, struct gear_turn *turn
 // States
 //
 
-// All that are there: most messages are followed by others.
-static enum gear_step step_messages(struct gear_conn *conn, struct gear_turn *turn)
+// All that are there: a step for each would make a submission 2 % dearer.
+static enum step step_messages(struct gear_conn *conn, struct feed_turn *turn)
 {
-    enum gear_step step = GEAR_STEP_ON;
+    while (turn->input.len > 0) {
+        enum step step;
 
-    while (step == GEAR_STEP_ON && conn->state == GEAR_MESSAGE) {
-        if (turn->input.len == 0) {
-            return GEAR_STEP_MORE;
-        }
-        if (turn->budget == 0 || output_pending(&conn->wire->out) >= turn->full_at) {
-            return GEAR_STEP_AGAIN;
+        if (feed_turn_is_over(turn, conn->wire)) {
+            return STEP_AGAIN;
         }
         step = *turn->input.ptr == 0 ? step_packet(conn, turn)
                                      : step_line(conn, turn, !conn->past_first);
-        turn->budget = broker_charge(conn->shared->broker, turn->budget);
+        if (step != STEP_ON || conn->state != GEAR_MESSAGE) {
+            return step;
+        }
+        if (turn->input.len > 0) {
+            feed_turn_charge(turn, conn->shared->broker);
+        }
     }
-    return step;
+    return STEP_MORE;
 }
 
-static enum gear_step step_skip(struct gear_conn *conn, struct gear_turn *turn)
+static enum step step_skip(struct gear_conn *conn, struct feed_turn *turn)
 {
-    uint64_t left = conn->doing.skip;
-    size_t taken = turn->input.len < left ? turn->input.len : (size_t)left;
-
-    turn->input = slice_from(turn->input, taken);
-    conn->doing.skip -= taken;
-    if (conn->doing.skip > 0) {
-        return GEAR_STEP_MORE;
+    if (!intake_skip(&conn->doing.skip, &turn->input)) {
+        return STEP_MORE;
     }
     conn->state = GEAR_MESSAGE;
-    return GEAR_STEP_ON;
+    return STEP_ON;
 }
 
-static enum gear_step step_giving(struct gear_conn *conn, struct gear_turn *turn)
+static enum step step_giving(struct gear_conn *conn, struct feed_turn *turn)
 {
     (void)turn;
     return gear_giving_step(conn);
 }
 
-static enum gear_step step_resting(struct gear_conn *conn, struct gear_turn *turn)
+static enum step step_resting(struct gear_conn *conn, struct feed_turn *turn)
 {
     (void)turn;
     return gear_resting_step(conn);
 }
 
-static enum gear_step step_listing(struct gear_conn *conn, struct gear_turn *turn)
+static enum step step_listing(struct gear_conn *conn, struct feed_turn *turn)
 {
     (void)turn;
     return gear_listing_step(conn);
 }
 
-static enum gear_step step_finished(struct gear_conn *conn, struct gear_turn *turn)
+static enum step step_finished(struct gear_conn *conn, struct feed_turn *turn)
 {
     (void)conn;
     (void)turn;
-    return GEAR_STEP_FINISHED;
+    return STEP_FINISHED;
 }
 
-typedef enum gear_step (*step_fn)(struct gear_conn *conn, struct gear_turn *turn);
+typedef enum step (*step_fn)(struct gear_conn *conn, struct feed_turn *turn);
 
-static const step_fn steps[GEAR_STATES] = {
+static const step_fn steps_of_states[GEAR_STATES] = {
     [GEAR_MESSAGE] = step_messages,  [GEAR_BODY] = gear_body_step,  [GEAR_SKIP] = step_skip,
     [GEAR_GIVING] = step_giving,     [GEAR_RESTING] = step_resting, [GEAR_LISTING] = step_listing,
     [GEAR_FINISHED] = step_finished,
 };
 
-static enum feed_state feed_state(enum gear_step step)
+static enum step make_step(void *state, struct feed_turn *turn)
 {
-    switch (step) {
-    case GEAR_STEP_MORE:
-        return FEED_MORE;
-    case GEAR_STEP_AGAIN:
-        return FEED_AGAIN;
-    case GEAR_STEP_FINISHED:
-        return FEED_FINISHED;
-    case GEAR_STEP_ON:
-        break;
-    }
-    UNREACHABLE();
+    struct gear_conn *conn = state;
+
+    return steps_of_states[conn->state](conn, turn);
 }
+
+static struct intake *intake_of(void *state)
+{
+    struct gear_conn *conn = state;
+
+    return conn->state == GEAR_BODY ? gear_body_intake(conn) : NULL;
+}
+
+static const struct steps steps = {.make = make_step, .intake = intake_of};
 
 struct feed gear_feed(void *state, struct slice input, unsigned budget)
 {
     struct gear_conn *conn = state;
-    struct gear_turn turn = {.input = input.len ? input : SLICE(""),
-                             .budget = budget,
-                             .full_at = feed_full_at(conn->wire)};
-    struct feed feed = {.state = FEED_MORE};
-    enum gear_step step;
 
-    do {
-        step = steps[conn->state](conn, &turn);
-    } while (step == GEAR_STEP_ON);
-    feed.state = feed_state(step);
-    feed.used = input.len - turn.input.len;
-    if (step == GEAR_STEP_MORE && turn.input.len == 0 && conn->state == GEAR_BODY) {
-        gear_body_into(conn, &feed);
-    }
-    return feed;
+    return steps_feed(&steps, conn, conn->wire, conn->shared->broker, input, budget);
 }
 
 struct feed gear_filled(void *state, size_t len, unsigned budget)
 {
     struct gear_conn *conn = state;
 
-    gear_body_filled(conn, len);
-    return gear_feed(conn, SLICE(""), budget);
+    return steps_filled(&steps, conn, conn->wire, conn->shared->broker, len, budget);
 }

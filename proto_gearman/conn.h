@@ -9,11 +9,12 @@
 // An idle connection costs only this struct: input that is not used up stays with the host, and
 // whatever needs room (a workload on its way, a long list) allocates it for as long as it takes.
 
+#include "core/base/list.h"
+#include "core/base/slice.h"
 #include "core/broker.h"
 #include "proto_common/frontend.h"
 #include "proto_common/handle.h"
-#include "core/base/list.h"
-#include "core/base/slice.h"
+#include "proto_common/steps.h"
 
 #include "proto_gearman/gearman.h"
 
@@ -70,21 +71,6 @@ struct gear_conn {
 };
 
 static_assert(sizeof(struct gear_conn) <= 72, "an idle connection is kept small");
-
-// Where a turn of feeding stands.
-struct gear_turn {
-    struct slice input; // not used yet
-    unsigned budget;    // messages that may still begin
-    size_t full_at;     // and none when so much is pending
-};
-
-// What a step of a state leaves behind.
-enum gear_step {
-    GEAR_STEP_ON,   // the state may have changed: make its step
-    GEAR_STEP_MORE, // more input is needed
-    GEAR_STEP_AGAIN,
-    GEAR_STEP_FINISHED
-};
 
 // The front-end's functions of the same names.
 struct feed gear_feed(void *conn, struct slice input, unsigned budget);

@@ -274,7 +274,7 @@ void gear_listing_begin(struct gear_conn *conn, enum gear_list list)
     conn->state = GEAR_LISTING;
 }
 
-enum gear_step gear_listing_step(struct gear_conn *conn)
+enum step gear_listing_step(struct gear_conn *conn)
 {
     struct gear_listing *listing = conn->doing.listing;
 
@@ -291,7 +291,7 @@ enum gear_step gear_listing_step(struct gear_conn *conn)
         listing->left -= listing->left > 0;
     }
     // After the last one, too: a pipeline of lists makes one step in a turn, as one list does.
-    return GEAR_STEP_AGAIN;
+    return STEP_AGAIN;
 }
 
 struct output *gear_listing_later(struct gear_conn *conn)

@@ -19,13 +19,13 @@ void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet)
     }
 }
 
-enum gear_step gear_resting_step(struct gear_conn *conn)
+enum step gear_resting_step(struct gear_conn *conn)
 {
     if (broker_end_limits(conn->session) == STATUS_MORE) {
-        return GEAR_STEP_AGAIN;
+        return STEP_AGAIN;
     }
     conn->state = GEAR_MESSAGE;
-    return GEAR_STEP_ON;
+    return STEP_ON;
 }
 
 void gear_grab(struct gear_conn *conn, const struct gear_packet *packet)

@@ -10,7 +10,7 @@
 // A worker that goes to sleep has no time-outs any more for the jobs that it holds; where these are
 // many, the state is GEAR_RESTING until that is done.
 void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet);
-enum gear_step gear_resting_step(struct gear_conn *conn);
+enum step gear_resting_step(struct gear_conn *conn);
 
 // GRAB_JOB, GRAB_JOB_UNIQ, GRAB_JOB_ALL.
 void gear_grab(struct gear_conn *conn, const struct gear_packet *packet);

@@ -254,7 +254,7 @@ struct feed web_feed(void *state, struct slice input, unsigned budget)
     struct web_conn *conn = state;
     struct web_turn turn = {.input = input.len ? input : SLICE(""),
                             .budget = budget,
-                            .full_at = feed_full_at(conn->wire)};
+                            .full_at = output_pending(&conn->wire->out) + FEED_STAGED_MAX};
     struct feed feed = {.state = FEED_MORE};
     enum web_step step;
 
