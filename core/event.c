@@ -75,7 +75,7 @@ static bool is_embedded(const struct news *event)
 }
 
 // The event has been told to all.
-void event_done(struct news *event)
+void queued_event_done(struct news *event)
 {
     struct interest *interest = event->interest;
 

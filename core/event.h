@@ -21,7 +21,7 @@ struct news *queued_event_new(struct interest *interest, const struct job_event 
 void queued_event_add(struct news *event);
 
 // It has been told to all, or nobody is left.
-void event_done(struct news *event);
+void queued_event_done(struct news *event);
 
 // The first event of the interest has its turn behind those of others that take long to tell.
 void event_queue_aside(struct interest *interest);

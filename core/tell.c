@@ -77,7 +77,7 @@ static void told_to_all(struct news *event, bool took_turn)
         interest_free(interest);
         return;
     }
-    event_done(event);
+    queued_event_done(event);
     if (interest->aside || took_turn) {
         event_queue_aside(interest);
     }

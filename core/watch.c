@@ -72,7 +72,7 @@ void interest_free(struct interest *interest)
         watch_forget(list_item(list_first(&interest->watches), struct watch, in_interest));
     }
     while (!list_empty(&interest->events)) {
-        event_done(list_item(list_first(&interest->events), struct news, in_interest));
+        queued_event_done(list_item(list_first(&interest->events), struct news, in_interest));
     }
     blob_unref(interest->spelling);
     slab_free(&interest->broker->slab, interest, sizeof *interest);
