@@ -351,7 +351,7 @@ void conn_close(struct conn *conn)
     list_remove(&conn->all);
     conn_loop(conn)->open--;
     list_remove(&conn->touched);
-    kept_drop(&conn->kept, kept_len(&conn->kept));
+    input_drop(&conn->input, input_len(&conn->input));
     output_clear(&conn->wire.out);
     free(conn);
 }

@@ -10,7 +10,7 @@
 // each turn that touched it (conn_end_turn). What bounds it:
 // - it parses CONN_BUDGET commands, and fewer where their answers are longer than FEED_STAGED_MAX,
 //   reads once and sends CONN_FLUSH_MAX in a turn;
-// - while its front-end is blocked, input is kept up to CONN_KEPT_MAX, then the socket is not read
+// - while its front-end is blocked, input is kept up to CONN_INPUT_MAX, then the socket is not read
 //   (but watched for the peer's going);
 // - while more than CONN_OUTPUT_MAX of output waits for the peer, nothing is read or fed until half
 //   of that has left;
@@ -30,11 +30,11 @@
 #include <stdalign.h>
 
 #define CONN_BUDGET 256
-#define CONN_KEPT_MAX ((size_t)64 * 1024)
+#define CONN_INPUT_MAX ((size_t)64 * 1024)
 #define CONN_OUTPUT_MAX ((size_t)1024 * 1024)
 #define CONN_FLUSH_MAX ((size_t)256 * 1024)
 
-_Static_assert(CONN_KEPT_MAX <= LOOP_READ_MAX, "what may be kept is read at once");
+_Static_assert(CONN_INPUT_MAX <= LOOP_READ_MAX, "what may be kept is read at once");
 
 // A protocol at work in this process: who new connections belong to.
 struct service {
@@ -79,7 +79,7 @@ struct conn {
     struct list_node all;      // in loop->all
     struct list_node touched;  // in one of the loop's other lists, or in none
     struct deadline *deadline; // made when it is first wanted
-    struct kept kept;
+    struct input input;
     char *into; // where the front-end wants the next bytes, or NULL
     size_t into_len;
     alignas(uint64_t) char frontend_state[]; // and behind that the transport's

@@ -30,7 +30,7 @@ static void conn_keep(struct conn *conn, struct slice input)
     if (conn->state == FEED_FINISHED) {
         return;
     }
-    if (!kept_append(&conn->kept, input)) {
+    if (!input_append(&conn->input, input)) {
         conn_lacks_memory(conn, "input_dropped");
     }
 }
@@ -60,13 +60,13 @@ static void conn_feed(struct conn *conn, struct slice input)
 // Feeds the kept bytes, or none.
 static void conn_feed_kept(struct conn *conn)
 {
-    struct slice input = kept_slice(&conn->kept);
+    struct slice input = input_slice(&conn->input);
     struct feed fed;
 
     conn->woken = false;
     fed = conn->service->frontend->feed(conn->frontend_state, input, CONN_BUDGET);
     ENSURE(fed.used <= input.len && (!fed.into || fed.used == input.len));
-    kept_drop(&conn->kept, fed.used);
+    input_drop(&conn->input, fed.used);
     conn_fed(conn, fed);
 }
 
@@ -124,7 +124,7 @@ static void conn_fill(struct conn *conn, size_t len)
 static void conn_take(struct conn *conn, size_t len)
 {
     char *bytes = conn_loop(conn)->buffer + LOOP_KEPT_MAX;
-    struct slice kept = kept_slice(&conn->kept);
+    struct slice kept = input_slice(&conn->input);
 
     if (conn->state == FEED_BLOCKED) {
         conn_keep(conn, slice_of(bytes, len));
@@ -132,7 +132,7 @@ static void conn_take(struct conn *conn, size_t len)
     } else if (kept.len <= LOOP_KEPT_MAX) {
         bytes -= kept.len;
         memcpy(bytes, kept.ptr, kept.len);
-        kept_drop(&conn->kept, kept.len);
+        input_drop(&conn->input, kept.len);
         conn_feed(conn, slice_of(bytes, kept.len + len));
     } else {
         conn_keep(conn, slice_of(bytes, len));
@@ -147,7 +147,7 @@ bool conn_may_read(const struct conn *conn)
     // One that runs is fed when the turn comes to it: reading on would only pile up what waits.
     return conn->readable && !conn->runs && !conn->ended && !conn->broken &&
            conn->state != FEED_FINISHED && !conn_is_choked(conn) && !conn_is_paused(conn) &&
-           (conn->state != FEED_BLOCKED || kept_len(&conn->kept) < CONN_KEPT_MAX);
+           (conn->state != FEED_BLOCKED || input_len(&conn->input) < CONN_INPUT_MAX);
 }
 
 // One read of up to `room` bytes to the shared buffer, after what goes to its place.
@@ -187,7 +187,7 @@ void conn_read(struct conn *conn)
     struct received received;
 
     if (conn->state == FEED_BLOCKED) {
-        room = CONN_KEPT_MAX - kept_len(&conn->kept);
+        room = CONN_INPUT_MAX - input_len(&conn->input);
     }
     conn->reported = false;
     received = conn_receive(conn, room);

@@ -8,27 +8,27 @@
 // A shorter one could be found by trying; a longer one fits in no header.
 enum { TOKEN_LEAST = 16, TOKEN_MOST = 4096 };
 
-enum fault hash_token(FILE *input, FILE *output, struct complaint *why)
+enum exit_reason hash_token(FILE *input, FILE *output, struct reason *why)
 {
     char token[TOKEN_MOST + 2];
     char hash[WEB_TOKEN_HASH];
     size_t len;
 
     if (!fgets(token, sizeof token, input)) {
-        complaint_set(why, "no token on standard input");
-        return FAULT_USAGE;
+        reason_set(why, "no token on standard input");
+        return EXIT_REASON_USAGE;
     }
     len = strcspn(token, "\r\n");
     if (len < TOKEN_LEAST || len > TOKEN_MOST || strcspn(token, " \t") < len) {
-        complaint_set(why,
-                      "a token has %d to %d bytes and no blanks; `openssl rand -hex 32` makes one",
-                      TOKEN_LEAST, TOKEN_MOST);
-        return FAULT_USAGE;
+        reason_set(why,
+                   "a token has %d to %d bytes and no blanks; `openssl rand -hex 32` makes one",
+                   TOKEN_LEAST, TOKEN_MOST);
+        return EXIT_REASON_USAGE;
     }
     if (!web_token_hash(slice_of(token, len), hash)) {
-        complaint_set(why, "the token cannot be hashed");
-        return FAULT_OTHER;
+        reason_set(why, "the token cannot be hashed");
+        return EXIT_REASON_OTHER;
     }
     (void)fprintf(output, "%s\n", hash);
-    return FAULT_NONE;
+    return EXIT_REASON_NONE;
 }

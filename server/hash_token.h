@@ -11,6 +11,6 @@
 #include <stdio.h>
 
 // Reads a token, a line of `input`, and prints its hash.
-enum fault hash_token(FILE *input, FILE *output, struct complaint *why) MUST_USE;
+enum exit_reason hash_token(FILE *input, FILE *output, struct reason *why) MUST_USE;
 
 #endif

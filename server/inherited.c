@@ -53,36 +53,36 @@ static size_t frontend_for(int fd, const char *name)
 }
 
 static bool inherited_hand(int fd, const char *name, inherited_taker take, void *context,
-                           struct complaint *why)
+                           struct reason *why)
 {
     size_t index;
 
     if (!is_usable(fd)) {
-        complaint_set(why,
-                      "descriptor %d (%s), handed over in LISTEN_FDS, is not a listening "
-                      "stream socket of TCP or Unix",
-                      fd, name);
+        reason_set(why,
+                   "descriptor %d (%s), handed over in LISTEN_FDS, is not a listening "
+                   "stream socket of TCP or Unix",
+                   fd, name);
         return false;
     }
     index = frontend_for(fd, name);
     if (index == FRONTENDS) {
-        complaint_set(why,
-                      "descriptor %d, handed over in LISTEN_FDS, is named `%s`, which is no "
-                      "protocol: FileDescriptorName= is beanstalk, gearman or http",
-                      fd, name);
+        reason_set(why,
+                   "descriptor %d, handed over in LISTEN_FDS, is named `%s`, which is no "
+                   "protocol: FileDescriptorName= is beanstalk, gearman or http",
+                   fd, name);
         return false;
     }
     return take(context, fd, index, why);
 }
 
-bool inherited_each(inherited_taker take, void *context, struct complaint *why)
+bool inherited_each(inherited_taker take, void *context, struct reason *why)
 {
     char **names = NULL;
     int count = sd_listen_fds_with_names(1, &names);
     bool good = count >= 0;
 
     if (!good) {
-        complaint_set(why, "the sockets handed over in LISTEN_FDS: %s", strerror(-count));
+        reason_set(why, "the sockets handed over in LISTEN_FDS: %s", strerror(-count));
     }
     for (int i = 0; i < count && good; i++) {
         good = inherited_hand(SD_LISTEN_FDS_START + i, names[i], take, context, why);

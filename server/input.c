@@ -3,70 +3,70 @@
 
 #include <stdlib.h>
 
-enum { KEPT_FIRST = 256 };
+enum { INPUT_FIRST = 256 };
 
 // What has been dropped in front is worth moving for only once it is the larger part.
-static bool kept_move_up(struct kept_bytes *kept, size_t len)
+static bool input_move_up(struct input_bytes *in, size_t len)
 {
-    size_t used = kept->end - kept->start;
+    size_t used = in->end - in->start;
 
-    if (kept->start <= used || len > kept->room - used) {
+    if (in->start <= used || len > in->room - used) {
         return false;
     }
-    memmove(kept->bytes, kept->bytes + kept->start, used);
-    kept->start = 0;
-    kept->end = used;
+    memmove(in->bytes, in->bytes + in->start, used);
+    in->start = 0;
+    in->end = used;
     return true;
 }
 
 // Sees to room for `len` bytes behind the end, doubling it so that appending stays cheap.
-static bool kept_make_room(struct kept *kept, size_t len)
+static bool input_make_room(struct input *in, size_t len)
 {
-    struct kept_bytes *bytes = kept->bytes;
+    struct input_bytes *bytes = in->bytes;
     size_t end = bytes ? bytes->end : 0;
-    size_t room = bytes ? bytes->room : KEPT_FIRST;
+    size_t room = bytes ? bytes->room : INPUT_FIRST;
 
-    if (bytes && (len <= room - end || kept_move_up(bytes, len))) {
+    if (bytes && (len <= room - end || input_move_up(bytes, len))) {
         return true;
     }
     while (room - end < len) {
         room *= 2;
     }
-    bytes = realloc(kept->bytes, sizeof *bytes + room);
+    bytes = realloc(in->bytes, sizeof *bytes + room);
     if (!bytes) {
         return false;
     }
-    if (!kept->bytes) {
+    if (!in->bytes) {
         bytes->start = 0;
         bytes->end = 0;
     }
     bytes->room = room;
-    kept->bytes = bytes;
+    in->bytes = bytes;
     return true;
 }
 
-bool kept_append(struct kept *kept, struct slice input)
+bool input_append(struct input *in, struct slice input)
 {
     if (input.len == 0) {
         return true;
     }
-    if (!kept_make_room(kept, input.len)) {
+    if (!input_make_room(in, input.len)) {
         return false;
     }
-    memcpy(kept->bytes->bytes + kept->bytes->end, input.ptr, input.len);
-    kept->bytes->end += input.len;
+    memcpy(in->bytes->bytes + in->bytes->end, input.ptr, input.len);
+    in->bytes->end += input.len;
     return true;
 }
 
-void kept_drop(struct kept *kept, size_t len)
+void input_drop(struct input *in, size_t len)
 {
-    ENSURE(len <= kept_len(kept));
+    ENSURE(len <= input_len(in));
     if (len == 0) {
         return;
     }
-    kept->bytes->start += len;
-    if (kept->bytes->start == kept->bytes->end) {
-        free(kept->bytes);
-        kept->bytes = NULL;
+    in->bytes->start += len;
+    if (in->bytes->start == in->bytes->end) {
+        free(in->bytes);
+        in->bytes = NULL;
     }
 }

@@ -8,32 +8,32 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 
-struct kept_bytes {
+struct input_bytes {
     size_t start; // of what is kept
     size_t end;
     size_t room;
     char bytes[];
 };
 
-struct kept {
-    struct kept_bytes *bytes; /* private: NULL while nothing is kept */
+struct input {
+    struct input_bytes *bytes; /* private: NULL while nothing is kept */
 };
 
-static inline size_t kept_len(const struct kept *kept)
+static inline size_t input_len(const struct input *in)
 {
-    return kept->bytes ? kept->bytes->end - kept->bytes->start : 0;
+    return in->bytes ? in->bytes->end - in->bytes->start : 0;
 }
 
 // What is kept; valid until the next call.
-static inline struct slice kept_slice(const struct kept *kept)
+static inline struct slice input_slice(const struct input *in)
 {
-    return slice_of(kept->bytes ? kept->bytes->bytes + kept->bytes->start : "", kept_len(kept));
+    return slice_of(in->bytes ? in->bytes->bytes + in->bytes->start : "", input_len(in));
 }
 
 // Adds a copy. False without memory: what was kept is kept.
-bool kept_append(struct kept *kept, struct slice input) MUST_USE;
+bool input_append(struct input *in, struct slice input) MUST_USE;
 
 // Forgets the first `len` bytes.
-void kept_drop(struct kept *kept, size_t len);
+void input_drop(struct input *in, size_t len);
 
 #endif

@@ -186,7 +186,7 @@ static bool listener_add(struct listeners *listeners, int fd, const struct addre
 }
 
 static bool listeners_add(struct listeners *listeners, const struct address *address,
-                          const struct listener *model, const char *protocol, struct complaint *why)
+                          const struct listener *model, const char *protocol, struct reason *why)
 {
     int fds[SOCKETS_MAX];
     size_t count = socket_listen(address, fds, why);
@@ -194,7 +194,7 @@ static bool listeners_add(struct listeners *listeners, const struct address *add
 
     for (size_t i = 0; i < count; i++) {
         if (!listener_add(listeners, fds[i], address, model)) {
-            complaint_set(why, "out of memory");
+            reason_set(why, "out of memory");
             good = false;
             continue;
         }
@@ -204,7 +204,7 @@ static bool listeners_add(struct listeners *listeners, const struct address *add
 }
 
 bool listeners_open(struct listeners *listeners, const char *addresses, const char *protocol,
-                    listener_accept accept, void *context, struct complaint *why)
+                    listener_accept accept, void *context, struct reason *why)
 {
     const struct listener model = {.owner = listeners, .accept = accept, .context = context};
     struct address address;
@@ -219,13 +219,13 @@ bool listeners_open(struct listeners *listeners, const char *addresses, const ch
 }
 
 bool listeners_adopt(struct listeners *listeners, int fd, const char *protocol,
-                     listener_accept accept, void *context, struct complaint *why)
+                     listener_accept accept, void *context, struct reason *why)
 {
     const struct listener model = {.owner = listeners, .accept = accept, .context = context};
     const struct address nowhere = {.path = ""};
 
     if (evutil_make_socket_nonblocking(fd) != 0 || !listener_add(listeners, fd, &nowhere, &model)) {
-        complaint_set(why, "out of memory");
+        reason_set(why, "out of memory");
         return false;
     }
     listener_announce(list_item(listeners->all.prev, struct listener, node), protocol);

@@ -37,12 +37,12 @@ void listeners_init(struct listeners *listeners, struct event_base *base);
 // the real port. False with the reason in `why`; those that are open stay open until
 // listeners_close.
 bool listeners_open(struct listeners *listeners, const char *addresses, const char *protocol,
-                    listener_accept accept, void *context, struct complaint *why) MUST_USE;
+                    listener_accept accept, void *context, struct reason *why) MUST_USE;
 
 // Takes over a stream socket that listens already, and says so in the log. Its file, if it has one,
 // stays when the listener is closed: it belongs to whoever made it. False with the reason in `why`.
 bool listeners_adopt(struct listeners *listeners, int fd, const char *protocol,
-                     listener_accept accept, void *context, struct complaint *why) MUST_USE;
+                     listener_accept accept, void *context, struct reason *why) MUST_USE;
 
 // Accepts nothing until it is called again with false.
 void listeners_hold(struct listeners *listeners, bool hold);

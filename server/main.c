@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static enum fault fail(enum fault fault, const struct complaint *why)
+static enum exit_reason fail(enum exit_reason result, const struct reason *why)
 {
     (void)fprintf(stderr, "tandemd: %s\n", why->text);
-    return fault;
+    return result;
 }
 
 static void log_notes(const struct flags *flags)
@@ -47,8 +47,8 @@ static _Noreturn void leave(struct server *server)
     _exit(0);
 }
 
-static enum fault serve(struct settings *settings, const struct settings_source *source,
-                        const struct options *options)
+static enum exit_reason serve(struct settings *settings, const struct settings_source *source,
+                              const struct options *options)
 {
     const struct server_settings *ours = &settings->server;
     struct log_output log;
@@ -59,39 +59,39 @@ static enum fault serve(struct settings *settings, const struct settings_source 
                                                   .ignore_binlog = options->ignore_binlog,
                                                   .must_exist = options->as_beanstalkd}};
     struct server server;
-    struct complaint why;
-    enum fault fault;
+    struct reason why;
+    enum exit_reason result;
 
     signals_hold();
     log_output_init(&log);
     libevent_log_route();
     if (!log_output_open(&log, ours->log_file, (enum log_format)ours->log_format,
                          (enum log_level)ours->log_level, &why)) {
-        return fail(FAULT_OTHER, &why);
+        return fail(EXIT_REASON_OTHER, &why);
     }
     log_info("configured", log_string("file", source->path ? source->path : ""),
              log_number("sets", (int64_t)source->set_count));
     log_notes(&options->flags);
     keep_large_blocks_apart();
-    fault = server_open(&server, &start, &why);
-    if (fault == FAULT_NONE && server_hangs(&server)) {
+    result = server_open(&server, &start, &why);
+    if (result == EXIT_REASON_NONE && server_hangs(&server)) {
         leave(&server);
     }
-    if (fault == FAULT_NONE && server_is_up(&server)) {
+    if (result == EXIT_REASON_NONE && server_is_up(&server)) {
         log_info("started", log_string("version", TANDEM_VERSION),
                  log_number("pid", server.facts.process.pid));
         server_run(&server);
     }
-    if (!server_close(&server) && fault == FAULT_NONE) {
+    if (!server_close(&server) && result == EXIT_REASON_NONE) {
         log_error("journal_incomplete", log_string("why", "not everything could be written"));
-        fault = FAULT_OTHER;
-    } else if (fault == FAULT_NONE) {
+        result = EXIT_REASON_OTHER;
+    } else if (result == EXIT_REASON_NONE) {
         log_info("stopped", log_string("version", TANDEM_VERSION));
     } else {
         log_error("not_started", log_string("why", why.text));
     }
     log_output_close(&log);
-    return fault;
+    return result;
 }
 
 // Whoever starts us may have closed them. Then the next file or socket would get one of these
@@ -107,86 +107,86 @@ static bool open_standard_files(void)
 }
 
 // What was printed has arrived, as far as that can be known.
-static enum fault printed(void)
+static enum exit_reason printed(void)
 {
-    struct complaint why;
+    struct reason why;
 
     if (fflush(stdout) == 0 && !ferror(stdout)) {
-        return FAULT_NONE;
+        return EXIT_REASON_NONE;
     }
-    complaint_set(&why, "standard output takes nothing more");
-    return fail(FAULT_OTHER, &why);
+    reason_set(&why, "standard output takes nothing more");
+    return fail(EXIT_REASON_OTHER, &why);
 }
 
-static enum fault check(const struct settings *settings, bool as_beanstalkd)
+static enum exit_reason check(const struct settings *settings, bool as_beanstalkd)
 {
-    struct complaint why;
+    struct reason why;
 
     config_print(&settings->config, stdout);
     if (!preflight(settings, as_beanstalkd, &why)) {
         (void)fflush(stdout);
-        return fail(FAULT_USAGE, &why);
+        return fail(EXIT_REASON_USAGE, &why);
     }
     return printed();
 }
 
-static enum fault run(const struct options *options)
+static enum exit_reason run(const struct options *options)
 {
     const struct settings_source source = {.path = options->config_path,
                                            .sets = options->sets,
                                            .set_count = options->set_count,
                                            .beanstalk_only = flags_listen(&options->flags)};
-    struct complaint why;
+    struct reason why;
     struct settings *settings = settings_load(&source, &why);
-    enum fault fault = FAULT_NONE;
+    enum exit_reason result = EXIT_REASON_NONE;
 
     if (!settings) {
-        return fail(FAULT_USAGE, &why);
+        return fail(EXIT_REASON_USAGE, &why);
     }
     if (options->action == ACTION_CHECK) {
-        fault = check(settings, options->as_beanstalkd);
+        result = check(settings, options->as_beanstalkd);
     } else {
-        fault = serve(settings, &source, options);
+        result = serve(settings, &source, options);
     }
     settings_free(settings);
-    return fault;
+    return result;
 }
 
 int main(int argc, char **argv)
 {
     struct options options;
-    struct complaint why;
-    enum fault fault;
+    struct reason why;
+    enum exit_reason result;
     int code;
 
     if (!open_standard_files()) {
-        return fault_exit_code(FAULT_OTHER, false);
+        return exit_reason_code(EXIT_REASON_OTHER, false);
     }
-    fault = options_parse(&options, argc, argv, &why);
+    result = options_parse(&options, argc, argv, &why);
 
-    if (fault != FAULT_NONE) {
-        (void)fail(fault, &why);
+    if (result != EXIT_REASON_NONE) {
+        (void)fail(result, &why);
     } else {
         switch (options.action) {
         case ACTION_VERSION:
             (void)printf("tandemd %s\n", TANDEM_VERSION);
-            fault = printed();
+            result = printed();
             break;
         case ACTION_HELP:
             (void)fputs(options_help, stdout);
-            fault = printed();
+            result = printed();
             break;
         case ACTION_HASH_TOKEN:
-            fault = hash_token(stdin, stdout, &why);
-            fault = fault == FAULT_NONE ? printed() : fail(fault, &why);
+            result = hash_token(stdin, stdout, &why);
+            result = result == EXIT_REASON_NONE ? printed() : fail(result, &why);
             break;
         case ACTION_CHECK:
         case ACTION_RUN:
-            fault = run(&options);
+            result = run(&options);
             break;
         }
     }
-    code = fault_exit_code(fault, options.as_beanstalkd);
+    code = exit_reason_code(result, options.as_beanstalkd);
     options_clear(&options);
     return code;
 }

@@ -107,7 +107,7 @@ static void server_stop(struct server *server)
 }
 
 static bool server_open_log(const struct server *server, const struct settings *settings,
-                            struct complaint *why)
+                            struct reason *why)
 {
     const struct server_settings *now = &settings->server;
 
@@ -119,7 +119,7 @@ static bool server_open_log(const struct server *server, const struct settings *
 static void server_reload(struct server *server)
 {
     struct settings_source source = *server->source;
-    struct complaint why;
+    struct reason why;
     struct settings *fresh;
 
     source.again = true;
@@ -188,7 +188,7 @@ static void server_signal(void *context, enum signal_wish wish)
     UNREACHABLE();
 }
 
-static bool server_start_frontends(struct server *server, struct complaint *why)
+static bool server_start_frontends(struct server *server, struct reason *why)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
         const struct frontend *frontend = frontends[i];
@@ -206,7 +206,7 @@ static bool server_start_frontends(struct server *server, struct complaint *why)
         }
         if (status != STATUS_OK) {
             free(service->shared);
-            complaint_set(why, "%s: %s", frontend->name, status_text(status));
+            reason_set(why, "%s: %s", frontend->name, status_text(status));
             return false;
         }
         server->started++;
@@ -214,7 +214,7 @@ static bool server_start_frontends(struct server *server, struct complaint *why)
     return true;
 }
 
-static bool server_adopt(void *context, int fd, size_t index, struct complaint *why)
+static bool server_adopt(void *context, int fd, size_t index, struct reason *why)
 {
     struct server *server = context;
 
@@ -224,7 +224,7 @@ static bool server_adopt(void *context, int fd, size_t index, struct complaint *
 }
 
 // Opens what the `listen` keys say, but for the protocols that were handed their sockets.
-static bool server_listen_at(struct server *server, struct complaint *why)
+static bool server_listen_at(struct server *server, struct reason *why)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
         const char *addresses = server->settings->protocols[i].listen;
@@ -238,14 +238,14 @@ static bool server_listen_at(struct server *server, struct complaint *why)
         }
     }
     if (listeners_empty(&server->listeners)) {
-        complaint_set(why, "no address to listen at: every `listen` key is empty");
+        reason_set(why, "no address to listen at: every `listen` key is empty");
         return false;
     }
     return true;
 }
 
 // The mode of unix sockets is set by the umask, so that no socket is there with another one.
-static bool server_listen(struct server *server, struct complaint *why)
+static bool server_listen(struct server *server, struct reason *why)
 {
     const char *text = server->settings->server.socket_mode;
     mode_t mode = 0;
@@ -266,35 +266,35 @@ static bool server_listen(struct server *server, struct complaint *why)
 
 // The log is opened anew right away, and files that settings name are read: better that it fails
 // now than at the first SIGHUP.
-static enum fault server_drop_privilege(struct server *server, struct complaint *why)
+static enum exit_reason server_drop_privilege(struct server *server, struct reason *why)
 {
     const char *user = server->settings->server.user;
     struct identity identity;
-    enum fault fault;
+    enum exit_reason result;
 
     if (*user == '\0') {
-        return FAULT_NONE;
+        return EXIT_REASON_NONE;
     }
-    fault = privilege_find(user, &identity, why);
-    if (fault != FAULT_NONE) {
-        return fault;
+    result = privilege_find(user, &identity, why);
+    if (result != EXIT_REASON_NONE) {
+        return result;
     }
     log_output_give(server->log, identity.uid, identity.gid);
-    fault = privilege_become(&identity, why);
-    if (fault != FAULT_NONE) {
-        return fault;
+    result = privilege_become(&identity, why);
+    if (result != EXIT_REASON_NONE) {
+        return result;
     }
     log_info("user_changed", log_string("user", user), log_number("uid", identity.uid),
              log_number("gid", identity.gid));
     if (!server_open_log(server, server->settings, why) || !settings_check(server->settings, why)) {
-        complaint_wrap(why, "as user %s: ", user);
-        return FAULT_OTHER;
+        reason_wrap(why, "as user %s: ", user);
+        return EXIT_REASON_OTHER;
     }
-    return FAULT_NONE;
+    return EXIT_REASON_NONE;
 }
 
 // What is there before the first address is listened at.
-static bool server_prepare(struct server *server, struct complaint *why)
+static bool server_prepare(struct server *server, struct reason *why)
 {
     struct broker_options broker_options = {.secret = facts_secret()};
     const char *pid_file = server->settings->server.pid_file;
@@ -304,7 +304,7 @@ static bool server_prepare(struct server *server, struct complaint *why)
         return false;
     }
     store_record(&server->store, &broker_options);
-    complaint_set(why, "out of memory or descriptors, or the system has no epoll");
+    reason_set(why, "out of memory or descriptors, or the system has no epoll");
     server->broker = broker_new(&broker_options, now);
     if (!server->broker || !loop_init(&server->loop, server->broker, clock_now)) {
         return false;
@@ -318,8 +318,8 @@ static bool server_prepare(struct server *server, struct complaint *why)
 }
 
 // Nobody is accepted before all jobs are back.
-static enum fault server_open_store(struct server *server, const struct server_start *start,
-                                    struct complaint *why)
+static enum exit_reason server_open_store(struct server *server, const struct server_start *start,
+                                          struct reason *why)
 {
     server->opening.store = &server->store;
     server->opening.wishes = &start->wishes;
@@ -329,16 +329,16 @@ static enum fault server_open_store(struct server *server, const struct server_s
     case OPENING_DONE:
         server->stage = SERVER_RUNS;
         server_review_room(server);
-        return FAULT_NONE;
+        return EXIT_REASON_NONE;
     case OPENING_FAILED:
-        return FAULT_JOURNAL;
+        return EXIT_REASON_JOURNAL;
     case OPENING_HANGS:
         server->hangs = true;
         server->stage = SERVER_GIVES_UP;
-        return FAULT_NONE;
+        return EXIT_REASON_NONE;
     case OPENING_STOPPED:
         server->stage = SERVER_GIVES_UP;
-        return FAULT_NONE;
+        return EXIT_REASON_NONE;
     }
     UNREACHABLE();
 }
@@ -362,10 +362,10 @@ static void server_name_host(const struct server *server)
     }
 }
 
-enum fault server_open(struct server *server, const struct server_start *start,
-                       struct complaint *why)
+enum exit_reason server_open(struct server *server, const struct server_start *start,
+                             struct reason *why)
 {
-    enum fault fault;
+    enum exit_reason result;
 
     memset(server, 0, sizeof *server);
     server->settings = start->settings;
@@ -375,23 +375,24 @@ enum fault server_open(struct server *server, const struct server_start *start,
     if (!store_make(&server->store, start->settings, &start->wishes, server->facts.machine.nodename,
                     why) ||
         !server_prepare(server, why)) {
-        return FAULT_OTHER;
+        return EXIT_REASON_OTHER;
     }
     if (!inherited_each(server_adopt, server, why) || !server_listen(server, why)) {
-        return FAULT_ADDRESS;
+        return EXIT_REASON_ADDRESS;
     }
     server_apply(server);
-    fault = server_drop_privilege(server, why);
-    if (fault == FAULT_NONE) {
-        fault = server_open_store(server, start, why);
+    result = server_drop_privilege(server, why);
+    if (result == EXIT_REASON_NONE) {
+        result = server_open_store(server, start, why);
     }
-    if (fault == FAULT_NONE && server_is_up(server)) {
+    if (result == EXIT_REASON_NONE && server_is_up(server)) {
         server_name_host(server);
     }
-    if (fault == FAULT_NONE && server_is_up(server) && !pid_file_write(&server->pid_file, why)) {
-        fault = FAULT_OTHER;
+    if (result == EXIT_REASON_NONE && server_is_up(server) &&
+        !pid_file_write(&server->pid_file, why)) {
+        result = EXIT_REASON_OTHER;
     }
-    return fault;
+    return result;
 }
 
 bool server_is_up(const struct server *server)

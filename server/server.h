@@ -54,10 +54,10 @@ struct server {
     enum { SERVER_STARTS, SERVER_RUNS, SERVER_STOPS, SERVER_GIVES_UP } stage; /* private */
 };
 
-// Makes everything ready. FAULT_NONE, or the reason in `why`; the server is to be closed in any
-// case. Where a signal has stopped it meanwhile, it is not up.
-enum fault server_open(struct server *server, const struct server_start *start,
-                       struct complaint *why) MUST_USE;
+// Makes everything ready. EXIT_REASON_NONE, or the reason in `why`; the server is to be closed in
+// any case. Where a signal has stopped it meanwhile, it is not up.
+enum exit_reason server_open(struct server *server, const struct server_start *start,
+                             struct reason *why) MUST_USE;
 bool server_is_up(const struct server *server);
 
 // Tells the service manager that it is ready, and runs until a signal has stopped it.

@@ -73,8 +73,7 @@ static int listen_at(int family, const struct sockaddr *addr, socklen_t len)
     return -1;
 }
 
-static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX],
-                          struct complaint *why)
+static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX], struct reason *why)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC,
                                    .ai_socktype = SOCK_STREAM,
@@ -86,7 +85,7 @@ static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX],
     int saved;
 
     if (error) {
-        complaint_set(why, "%s:%s: %s", host ? host : "*", address->port, gai_strerror(error));
+        reason_set(why, "%s:%s: %s", host ? host : "*", address->port, gai_strerror(error));
         return 0;
     }
     for (const struct addrinfo *ai = found; ai && count < SOCKETS_MAX; ai = ai->ai_next) {
@@ -97,7 +96,7 @@ static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX],
             continue;
         }
         saved = errno;
-        complaint_set(why, "%s:%s: %s", host ? host : "*", address->port, strerror(saved));
+        reason_set(why, "%s:%s: %s", host ? host : "*", address->port, strerror(saved));
         if (saved != EAFNOSUPPORT && saved != EADDRNOTAVAIL) {
             while (count > 0) {
                 (void)close(fds[--count]);
@@ -124,8 +123,8 @@ static bool unix_answers(const struct sockaddr_un *addr)
 }
 
 // Removes a socket at the place at which nobody listens.
-static bool unix_remove(const struct place *place, const struct sockaddr_un *addr,
-                        struct complaint *why)
+static bool unix_remove(const struct safe_path *place, const struct sockaddr_un *addr,
+                        struct reason *why)
 {
     struct stat st;
 
@@ -133,11 +132,11 @@ static bool unix_remove(const struct place *place, const struct sockaddr_un *add
         return true;
     }
     if (!S_ISSOCK(st.st_mode)) {
-        complaint_set(why, "there is something else than a socket");
+        reason_set(why, "there is something else than a socket");
         return false;
     }
     if (unix_answers(addr)) {
-        complaint_set(why, "another process listens there");
+        reason_set(why, "another process listens there");
         return false;
     }
     (void)unlinkat(place->dir, place->name, 0);
@@ -147,23 +146,22 @@ static bool unix_remove(const struct place *place, const struct sockaddr_un *add
 // Makes way for a socket at the path. It is bound by its path, since that is its name to clients;
 // whoever owns a directory on the way could still exchange that meanwhile, and have an empty socket
 // elsewhere for it.
-static bool unix_clear(const struct sockaddr_un *addr, struct complaint *why)
+static bool unix_clear(const struct sockaddr_un *addr, struct reason *why)
 {
-    struct place place;
-    bool good = place_find(&place, addr->sun_path, false, why);
+    struct safe_path place;
+    bool good = safe_path_find(&place, addr->sun_path, false, why);
 
     if (good) {
         good = unix_remove(&place, addr, why);
-        place_close(&place);
+        safe_path_close(&place);
     }
     if (!good) {
-        complaint_wrap(why, "unix:%s: ", addr->sun_path);
+        reason_wrap(why, "unix:%s: ", addr->sun_path);
     }
     return good;
 }
 
-static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX],
-                          struct complaint *why)
+static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX], struct reason *why)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
@@ -173,13 +171,13 @@ static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX],
     }
     fds[0] = listen_at(AF_UNIX, (const void *)&addr, sizeof addr);
     if (fds[0] < 0) {
-        complaint_set(why, "unix:%s: %s", address->path, strerror(errno));
+        reason_set(why, "unix:%s: %s", address->path, strerror(errno));
         return 0;
     }
     return 1;
 }
 
-size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX], struct complaint *why)
+size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX], struct reason *why)
 {
     return address->path[0] ? listen_unix(address, fds, why) : listen_inet(address, fds, why);
 }

@@ -20,7 +20,7 @@
 // does not have are left out. A unix socket that nobody listens at any more is replaced; anything
 // else at its path is left alone, and a reason to fail.
 size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX],
-                     struct complaint *why) MUST_USE;
+                     struct reason *why) MUST_USE;
 
 // `host:port`, `[host]:port` or `unix:/path`.
 void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t room);

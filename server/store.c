@@ -54,7 +54,7 @@ static bool duty_gave_up(void *journal)
 }
 
 static bool make_journal(struct store *store, const struct settings *settings, bool repair,
-                         const char *host, struct complaint *why)
+                         const char *host, struct reason *why)
 {
     const struct store_settings *ours = &settings->journal;
     struct journal_settings theirs = {.segment_size = ours->segment_size,
@@ -77,13 +77,13 @@ static bool make_journal(struct store *store, const struct settings *settings, b
                                         .pressure = duty_pressure,
                                         .gave_up = duty_gave_up};
     if (!store->journal) {
-        complaint_set(why, "out of memory");
+        reason_set(why, "out of memory");
     }
     return store->journal != NULL;
 }
 
 bool store_make(struct store *store, const struct settings *settings,
-                const struct store_wishes *wishes, const char *host, struct complaint *why)
+                const struct store_wishes *wishes, const char *host, struct reason *why)
 {
     int error;
 
@@ -96,7 +96,7 @@ bool store_make(struct store *store, const struct settings *settings,
                 ? errno
                 : worker_thread_new(&store->thread, &store->io, clock_mono, wake_loop, store);
     if (error) {
-        complaint_set(why, "the journal's thread: %s", strerror(error));
+        reason_set(why, "the journal's thread: %s", strerror(error));
         return false;
     }
     return make_journal(store, settings, wishes->repair, host, why);
@@ -122,25 +122,25 @@ static void look_for_binlog(void *found, const char *name)
     }
 }
 
-static bool refuse_binlog(const struct store *store, struct complaint *why)
+static bool refuse_binlog(const struct store *store, struct reason *why)
 {
     bool found = false;
     int error = store->io.list(store->io.disk, look_for_binlog, &found);
 
     if (error) {
-        complaint_set(why, "%s", strerror(error));
+        reason_set(why, "%s", strerror(error));
         return false;
     }
     if (found) {
-        complaint_set(why, "beanstalkd has left files with jobs here (binlog.*), which would not "
-                           "be taken over; let beanstalkd run until its queues are empty, name "
-                           "another directory, or start with --ignore-binlog");
+        reason_set(why, "beanstalkd has left files with jobs here (binlog.*), which would not "
+                        "be taken over; let beanstalkd run until its queues are empty, name "
+                        "another directory, or start with --ignore-binlog");
     }
     return !found;
 }
 
 static bool open_directory(struct store *store, const struct store_wishes *wishes,
-                           struct complaint *why)
+                           struct reason *why)
 {
     const char *dir = store->settings->dir;
     struct stat st;
@@ -150,19 +150,19 @@ static bool open_directory(struct store *store, const struct store_wishes *wishe
         error = journal_disk_open(&store->io, dir);
     }
     if (error) {
-        complaint_set(why, "%s", strerror(error));
+        reason_set(why, "%s", strerror(error));
         return false;
     }
     return wishes->ignore_binlog || refuse_binlog(store, why);
 }
 
 // Takes note of the thread's being done from now on.
-static bool watch(struct store *store, struct loop *loop, struct complaint *why)
+static bool watch(struct store *store, struct loop *loop, struct reason *why)
 {
     if (event_assign(&store->woken, loop->base, store->wake_fd, EV_READ | EV_ET | EV_PERSIST,
                      loop_woken, NULL) != 0 ||
         event_add(&store->woken, NULL) != 0) {
-        complaint_set(why, "out of memory or descriptors");
+        reason_set(why, "out of memory or descriptors");
         return false;
     }
     return true;
@@ -193,14 +193,14 @@ static void open_journal(void *context)
 
     store->opened = open_directory(store, &store->wishes, &store->why);
     if (store->opened && !journal_open(store->journal, store->broker, &error)) {
-        complaint_set(&store->why, "%s", error.text);
+        reason_set(&store->why, "%s", error.text);
         store->opened = false;
     }
     store->opened_for = clock_mono() - began_at;
 }
 
 bool store_open_begin(struct store *store, const struct store_wishes *wishes, struct loop *loop,
-                      struct complaint *why)
+                      struct reason *why)
 {
     if (!store->journal) {
         log_info("no_journal", log_string("note", "jobs are in memory only: journal.dir is empty"));
@@ -232,14 +232,14 @@ void store_stop_opening(struct store *store)
     }
 }
 
-bool store_open_end(struct store *store, struct loop *loop, struct complaint *why)
+bool store_open_end(struct store *store, struct loop *loop, struct reason *why)
 {
     if (!store->journal) {
         return true;
     }
     if (!store->opened) {
         *why = store->why;
-        complaint_wrap(why, "journal %s: ", store->settings->dir);
+        reason_wrap(why, "journal %s: ", store->settings->dir);
         return false;
     }
     loop_keep(loop, &store->duties);

@@ -32,7 +32,7 @@ struct store {
     int wake_fd;                           /* private: an eventfd */
     struct broker *broker;                 /* private: gets its jobs back */
     struct store_wishes wishes;            /* private */
-    struct complaint why;                  /* private: why it is not opened */
+    struct reason why;                     /* private: why it is not opened */
     nsec_t opened_for;                     /* private: how long that took */
     bool opened;                           /* private */
     struct loop_store duties;              /* private */
@@ -41,8 +41,7 @@ struct store {
 // Makes what the settings, which must outlive it, as must the name of the host, ask for. False with
 // the reason in `why`; the store is to be closed in any case.
 bool store_make(struct store *store, const struct settings *settings,
-                const struct store_wishes *wishes, const char *host,
-                struct complaint *why) MUST_USE;
+                const struct store_wishes *wishes, const char *host, struct reason *why) MUST_USE;
 
 // Who records for a new broker.
 void store_record(const struct store *store, struct broker_options *options);
@@ -51,14 +50,14 @@ void store_record(const struct store *store, struct broker_options *options);
 // while. It is the journal's thread that does it. Until it is done, which ends a wait of the loop,
 // nobody else touches the broker. False with the reason in `why`.
 bool store_open_begin(struct store *store, const struct store_wishes *wishes, struct loop *loop,
-                      struct complaint *why) MUST_USE;
+                      struct reason *why) MUST_USE;
 bool store_is_opening(const struct store *store);
 void store_progress(const struct store *store, struct journal_progress *progress);
 // Has it end soon.
 void store_stop_opening(struct store *store);
 // Once that is done. From now on the loop looks after the store; the log says what there is. False
 // with the reason in `why`.
-bool store_open_end(struct store *store, struct loop *loop, struct complaint *why) MUST_USE;
+bool store_open_end(struct store *store, struct loop *loop, struct reason *why) MUST_USE;
 
 // The name of the host on which the journal that is open began; empty where it is not known.
 const char *store_host(const struct store *store);

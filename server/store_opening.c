@@ -51,13 +51,13 @@ void opening_stop(struct opening *opening)
     store_stop_opening(opening->store);
 }
 
-enum opening_end opening_run(struct opening *opening, struct loop *loop, struct complaint *why)
+enum opening_end opening_run(struct opening *opening, struct loop *loop, struct reason *why)
 {
     struct store *store = opening->store;
     bool good;
 
     opening->began_at = clock_mono();
-    complaint_set(why, "out of memory");
+    reason_set(why, "out of memory");
     if (event_assign(&opening->look, loop->base, -1, EV_PERSIST, look, opening) != 0 ||
         evtimer_assign(&opening->patience, loop->base, patience_over, opening) != 0 ||
         event_add(&opening->look, &LOOK) != 0 ||

@@ -35,7 +35,7 @@ struct opening {
 
 // Opens the store for the loop's broker, and returns when that is over.
 enum opening_end opening_run(struct opening *opening, struct loop *loop,
-                             struct complaint *why) MUST_USE;
+                             struct reason *why) MUST_USE;
 
 // From an event's callback: has it end soon, at the second time at once.
 void opening_stop(struct opening *opening);

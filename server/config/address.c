@@ -7,14 +7,14 @@
 
 #define DIVIDERS " \t,"
 
-static bool address_bad(struct slice text, const char *what, struct complaint *why)
+static bool address_bad(struct slice text, const char *what, struct reason *why)
 {
-    complaint_set(why, "`%.*s`: %s", (int)text.len, text.ptr, what);
+    reason_set(why, "`%.*s`: %s", (int)text.len, text.ptr, what);
     return false;
 }
 
 static bool parse_unix(struct slice text, struct slice path, struct address *address,
-                       struct complaint *why)
+                       struct reason *why)
 {
     if (path.len == 0 || path.ptr[0] != '/') {
         return address_bad(text, "the path of a unix socket begins with /", why);
@@ -27,7 +27,7 @@ static bool parse_unix(struct slice text, struct slice path, struct address *add
 }
 
 static bool parse_port(struct slice text, struct slice port, struct address *address,
-                       struct complaint *why)
+                       struct reason *why)
 {
     unsigned long number = 0;
 
@@ -49,7 +49,7 @@ static bool parse_port(struct slice text, struct slice port, struct address *add
 
 // `host` is what stands before the last colon.
 static bool parse_host(struct slice text, struct slice host, struct address *address,
-                       struct complaint *why)
+                       struct reason *why)
 {
     bool brackets = host.len >= 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
 
@@ -69,7 +69,7 @@ static bool parse_host(struct slice text, struct slice host, struct address *add
     return true;
 }
 
-static bool address_parse(struct slice text, struct address *address, struct complaint *why)
+static bool address_parse(struct slice text, struct address *address, struct reason *why)
 {
     const struct slice prefix = SLICE("unix:");
     size_t colon = text.len;
@@ -88,7 +88,7 @@ static bool address_parse(struct slice text, struct address *address, struct com
            parse_host(text, slice_of(text.ptr, colon - 1), address, why);
 }
 
-enum address_next address_next(const char **cursor, struct address *address, struct complaint *why)
+enum address_next address_next(const char **cursor, struct address *address, struct reason *why)
 {
     const char *text = *cursor + strspn(*cursor, DIVIDERS);
     size_t len = strcspn(text, DIVIDERS);
@@ -100,7 +100,7 @@ enum address_next address_next(const char **cursor, struct address *address, str
     return address_parse(slice_of(text, len), address, why) ? ADDRESS_FOUND : ADDRESS_BAD;
 }
 
-bool address_list_check(const char *text, struct complaint *why)
+bool address_list_check(const char *text, struct reason *why)
 {
     struct address address;
     enum address_next next;

@@ -23,9 +23,9 @@ enum address_next { ADDRESS_FOUND, ADDRESS_END, ADDRESS_BAD };
 // The next address of the list; moves `*cursor`, which starts at the beginning of the text, behind
 // it. ADDRESS_BAD with the reason in `why`.
 enum address_next address_next(const char **cursor, struct address *address,
-                               struct complaint *why) MUST_USE;
+                               struct reason *why) MUST_USE;
 
 // Whether the whole list is well formed.
-bool address_list_check(const char *text, struct complaint *why) MUST_USE;
+bool address_list_check(const char *text, struct reason *why) MUST_USE;
 
 #endif

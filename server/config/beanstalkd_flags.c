@@ -14,8 +14,8 @@
 #include <string.h>
 
 // beanstalkd's own defaults and limits.
-#define DEFAULT_PORT "11300"
-#define DEFAULT_SYNC_MS 50
+#define DEEXIT_REASON_PORT "11300"
+#define DEEXIT_REASON_SYNC_MS 50
 static const uint64_t JOB_SIZE_MAX = UINT64_C(1) << 30;
 
 static const char NOTE_C[] = "-c is ignored, as by beanstalkd: the journal is always compacted";
@@ -45,14 +45,14 @@ static void flags_note(struct flags *flags, const char *note)
 
 // Digits. What is too large for the type, and what is below zero, counts as the largest number:
 // that is what beanstalkd's own parser makes of it.
-static bool parse_count(int letter, const char *text, uint64_t *count, struct complaint *why)
+static bool parse_count(int letter, const char *text, uint64_t *count, struct reason *why)
 {
     const char *digits = *text == '-' ? text + 1 : text;
     bool huge = *text == '-';
     uint64_t sum = 0;
 
     if (*digits == '\0' || digits[strspn(digits, "0123456789")] != '\0') {
-        complaint_set(why, "-%c: `%s` is not a whole number", letter, text);
+        reason_set(why, "-%c: `%s` is not a whole number", letter, text);
         return false;
     }
     for (; *digits; digits++) {
@@ -63,7 +63,7 @@ static bool parse_count(int letter, const char *text, uint64_t *count, struct co
     return true;
 }
 
-static bool flags_limit(struct flags *flags, const char *value, struct complaint *why)
+static bool flags_limit(struct flags *flags, const char *value, struct reason *why)
 {
     if (!parse_count('z', value, &flags->max_job_size, why)) {
         return false;
@@ -76,7 +76,7 @@ static bool flags_limit(struct flags *flags, const char *value, struct complaint
     return true;
 }
 
-static bool flags_period(struct flags *flags, const char *value, struct complaint *why)
+static bool flags_period(struct flags *flags, const char *value, struct reason *why)
 {
     if (!parse_count('f', value, &flags->sync_ms, why)) {
         return false;
@@ -90,7 +90,7 @@ static bool flags_period(struct flags *flags, const char *value, struct complain
 }
 
 // There, any size will do.
-static bool flags_segment(struct flags *flags, const char *value, struct complaint *why)
+static bool flags_segment(struct flags *flags, const char *value, struct reason *why)
 {
     uint64_t size;
 
@@ -103,17 +103,17 @@ static bool flags_segment(struct flags *flags, const char *value, struct complai
     return true;
 }
 
-static bool flags_word(const char **word, int letter, const char *value, struct complaint *why)
+static bool flags_word(const char **word, int letter, const char *value, struct reason *why)
 {
     *word = value;
     if (*value == '\0') {
-        complaint_set(why, "-%c: the value is empty", letter);
+        reason_set(why, "-%c: the value is empty", letter);
         return false;
     }
     return true;
 }
 
-bool flags_take(struct flags *flags, int letter, const char *value, struct complaint *why)
+bool flags_take(struct flags *flags, int letter, const char *value, struct reason *why)
 {
     switch (letter) {
     case 'l':
@@ -149,14 +149,14 @@ bool flags_take(struct flags *flags, int letter, const char *value, struct compl
 }
 
 // A number or, as in beanstalkd, the name of a service.
-static bool find_port(const char *text, unsigned *port, struct complaint *why)
+static bool find_port(const char *text, unsigned *port, struct reason *why)
 {
     const struct servent *service;
     uint64_t number;
 
     if (text[strspn(text, "0123456789")] == '\0') {
         if (!parse_count('p', text, &number, why) || number > UINT16_MAX) {
-            complaint_set(why, "-p: `%s` is not between 0 and 65535", text);
+            reason_set(why, "-p: `%s` is not between 0 and 65535", text);
             return false;
         }
         *port = (unsigned)number;
@@ -164,7 +164,7 @@ static bool find_port(const char *text, unsigned *port, struct complaint *why)
     }
     service = getservbyname(text, "tcp");
     if (!service) {
-        complaint_set(why, "-p: `%s` is neither a port nor the name of a service", text);
+        reason_set(why, "-p: `%s` is neither a port nor the name of a service", text);
         return false;
     }
     *port = ntohs((uint16_t)service->s_port);
@@ -191,21 +191,21 @@ __attribute__((format(printf, 3, 4))) static bool add_setting(char **settings, s
 }
 
 // -l and -p together are one key of ours. beanstalkd takes :: for every address, IPv4 as well.
-static enum fault add_listen(const struct flags *flags, char **settings, size_t *count,
-                             struct complaint *why)
+static enum exit_reason add_listen(const struct flags *flags, char **settings, size_t *count,
+                                   struct reason *why)
 {
     const char *host = flags->host ? flags->host : "0.0.0.0";
     unsigned port;
     bool good;
 
     if (host[strcspn(host, " \t,")] != '\0') {
-        complaint_set(why, "-l: `%s` is not an address", host);
-        return FAULT_ADDRESS;
+        reason_set(why, "-l: `%s` is not an address", host);
+        return EXIT_REASON_ADDRESS;
     }
     if (strncmp(host, "unix:", 5) == 0) {
         good = add_setting(settings, count, "beanstalk.listen=%s", host);
-    } else if (!find_port(flags->port ? flags->port : DEFAULT_PORT, &port, why)) {
-        return FAULT_ADDRESS;
+    } else if (!find_port(flags->port ? flags->port : DEEXIT_REASON_PORT, &port, why)) {
+        return EXIT_REASON_ADDRESS;
     } else if (strcmp(host, "::") == 0) {
         good = add_setting(settings, count, "beanstalk.listen=*:%u", port);
     } else {
@@ -215,9 +215,9 @@ static enum fault add_listen(const struct flags *flags, char **settings, size_t 
                            v6 ? "beanstalk.listen=[%s]:%u" : "beanstalk.listen=%s:%u", host, port);
     }
     if (!good) {
-        complaint_set(why, "out of memory");
+        reason_set(why, "out of memory");
     }
-    return good ? FAULT_NONE : FAULT_OTHER;
+    return good ? EXIT_REASON_NONE : EXIT_REASON_OTHER;
 }
 
 // With a journal and no word on syncing, it is as in beanstalkd.
@@ -238,30 +238,30 @@ static bool add_journal(const struct flags *flags, char **settings, size_t *coun
     }
     if (flags->timed || flags->dir) {
         return add_setting(settings, count, "journal.fsync=%" PRIu64,
-                           flags->timed ? flags->sync_ms : DEFAULT_SYNC_MS);
+                           flags->timed ? flags->sync_ms : DEEXIT_REASON_SYNC_MS);
     }
     return true;
 }
 
-enum fault flags_settings(const struct flags *flags, char *settings[FLAGS_SETTINGS_MAX],
-                          size_t *count, struct complaint *why)
+enum exit_reason flags_settings(const struct flags *flags, char *settings[FLAGS_SETTINGS_MAX],
+                                size_t *count, struct reason *why)
 {
-    enum fault fault = FAULT_NONE;
+    enum exit_reason result = EXIT_REASON_NONE;
 
     *count = 0;
     if (flags_listen(flags)) {
-        fault = add_listen(flags, settings, count, why);
+        result = add_listen(flags, settings, count, why);
     }
-    if (fault != FAULT_NONE) {
-        return fault;
+    if (result != EXIT_REASON_NONE) {
+        return result;
     }
     if ((flags->user && !add_setting(settings, count, "server.user=%s", flags->user)) ||
         (flags->verbose && !add_setting(settings, count, "server.log_level=debug")) ||
         (flags->limited &&
          !add_setting(settings, count, "beanstalk.max_job_size=%" PRIu64, flags->max_job_size)) ||
         !add_journal(flags, settings, count)) {
-        complaint_set(why, "out of memory");
-        return FAULT_OTHER;
+        reason_set(why, "out of memory");
+        return EXIT_REASON_OTHER;
     }
-    return FAULT_NONE;
+    return EXIT_REASON_NONE;
 }

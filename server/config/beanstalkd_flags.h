@@ -46,11 +46,11 @@ bool flags_know(int letter);
 
 // Takes one flag of FLAGS_LETTERS; `value` is borrowed, NULL where it has none. False with the
 // reason in `why`.
-bool flags_take(struct flags *flags, int letter, const char *value, struct complaint *why) MUST_USE;
+bool flags_take(struct flags *flags, int letter, const char *value, struct reason *why) MUST_USE;
 
 // What the flags say as `section.key=value`, allocated, in `settings`; their number in `*count`,
-// which the caller frees in any case. FAULT_NONE, or the reason in `why`.
-enum fault flags_settings(const struct flags *flags, char *settings[FLAGS_SETTINGS_MAX],
-                          size_t *count, struct complaint *why) MUST_USE;
+// which the caller frees in any case. EXIT_REASON_NONE, or the reason in `why`.
+enum exit_reason flags_settings(const struct flags *flags, char *settings[FLAGS_SETTINGS_MAX],
+                                size_t *count, struct reason *why) MUST_USE;
 
 #endif

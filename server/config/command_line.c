@@ -13,7 +13,8 @@ const char options_help[] =
     "A job broker that speaks the beanstalk protocol, the Gearman protocol and HTTP. Its jobs\n"
     "survive it where it has a journal (journal.dir); otherwise they are in memory only.\n"
     "\n"
-    "  -C, --config FILE            read settings from FILE (default: " OPTIONS_DEFAULT_CONFIG "\n"
+    "  -C, --config FILE            read settings from FILE (default: " OPTIONS_DEEXIT_REASON_CONFIG
+    "\n"
     "                               where it exists)\n"
     "      --set SECTION.KEY=VALUE  set one key, after the file; may be repeated\n"
     "      --check-config           print the settings that result, and exit\n"
@@ -62,19 +63,18 @@ static const struct option long_options[] = {
 };
 
 // Names the option that getopt has just refused: a letter of a cluster, or a whole word.
-static void option_bad(struct options *options, char **argv, const char *what,
-                       struct complaint *why)
+static void option_bad(struct options *options, char **argv, const char *what, struct reason *why)
 {
     if (optopt > 0 && optopt < LONG_CONFIG) {
         options->as_beanstalkd = options->as_beanstalkd || flags_know(optopt);
-        complaint_set(why, "-%c: %s (see --help)", optopt, what);
+        reason_set(why, "-%c: %s (see --help)", optopt, what);
     } else {
-        complaint_set(why, "%s: %s (see --help)", argv[optind - 1], what);
+        reason_set(why, "%s: %s (see --help)", argv[optind - 1], what);
     }
 }
 
 // Takes one option that getopt has found.
-static bool option_take(struct options *options, int letter, char **argv, struct complaint *why)
+static bool option_take(struct options *options, int letter, char **argv, struct reason *why)
 {
     switch (letter) {
     case 'C':
@@ -114,7 +114,7 @@ static bool option_take(struct options *options, int letter, char **argv, struct
 }
 
 // As in beanstalkd, what stands behind -v or -h is not looked at.
-static bool options_scan(struct options *options, int argc, char **argv, struct complaint *why)
+static bool options_scan(struct options *options, int argc, char **argv, struct reason *why)
 {
     int letter;
 
@@ -129,19 +129,20 @@ static bool options_scan(struct options *options, int argc, char **argv, struct 
         }
     }
     if (optind < argc) {
-        complaint_set(why, "%s: no such argument (see --help)", argv[optind]);
+        reason_set(why, "%s: no such argument (see --help)", argv[optind]);
         return false;
     }
     return true;
 }
 
 // Puts what the flags say in front of what --set says.
-static enum fault options_merge(struct options *options, struct complaint *why)
+static enum exit_reason options_merge(struct options *options, struct reason *why)
 {
-    enum fault fault = flags_settings(&options->flags, options->owned, &options->owned_count, why);
+    enum exit_reason result =
+        flags_settings(&options->flags, options->owned, &options->owned_count, why);
 
-    if (fault != FAULT_NONE) {
-        return fault;
+    if (result != EXIT_REASON_NONE) {
+        return result;
     }
     memmove(options->sets + options->owned_count, options->sets,
             options->set_count * sizeof *options->sets);
@@ -149,29 +150,29 @@ static enum fault options_merge(struct options *options, struct complaint *why)
         options->sets[i] = options->owned[i];
     }
     options->set_count += options->owned_count;
-    return FAULT_NONE;
+    return EXIT_REASON_NONE;
 }
 
-enum fault options_parse(struct options *options, int argc, char **argv, struct complaint *why)
+enum exit_reason options_parse(struct options *options, int argc, char **argv, struct reason *why)
 {
     *options = (struct options){.action = ACTION_RUN};
     options->sets = calloc((size_t)argc + FLAGS_SETTINGS_MAX, sizeof *options->sets);
     if (!options->sets) {
-        complaint_set(why, "out of memory");
-        return FAULT_OTHER;
+        reason_set(why, "out of memory");
+        return EXIT_REASON_OTHER;
     }
     if (argc == 2 && strcmp(argv[1], "hash-token") == 0) {
         options->action = ACTION_HASH_TOKEN;
-        return FAULT_NONE;
+        return EXIT_REASON_NONE;
     }
     if (!options_scan(options, argc, argv, why)) {
-        return FAULT_USAGE;
+        return EXIT_REASON_USAGE;
     }
     if (options->action == ACTION_VERSION || options->action == ACTION_HELP) {
-        return FAULT_NONE;
+        return EXIT_REASON_NONE;
     }
-    if (!options->config_path && access(OPTIONS_DEFAULT_CONFIG, F_OK) == 0) {
-        options->config_path = OPTIONS_DEFAULT_CONFIG;
+    if (!options->config_path && access(OPTIONS_DEEXIT_REASON_CONFIG, F_OK) == 0) {
+        options->config_path = OPTIONS_DEEXIT_REASON_CONFIG;
     }
     return options_merge(options, why);
 }

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#define OPTIONS_DEFAULT_CONFIG "/etc/tandem/tandemd.conf"
+#define OPTIONS_DEEXIT_REASON_CONFIG "/etc/tandem/tandemd.conf"
 
 enum action { ACTION_RUN, ACTION_CHECK, ACTION_VERSION, ACTION_HELP, ACTION_HASH_TOKEN };
 
@@ -34,10 +34,10 @@ struct options {
 extern const char options_help[];
 
 // Reads the arguments, which must outlive the options. Without --config, the default file is used
-// where it exists. FAULT_NONE, or the reason in `why`; the options are to be cleared in any case,
-// and `as_beanstalkd` is right in any case.
-enum fault options_parse(struct options *options, int argc, char **argv,
-                         struct complaint *why) MUST_USE;
+// where it exists. EXIT_REASON_NONE, or the reason in `why`; the options are to be cleared in any
+// case, and `as_beanstalkd` is right in any case.
+enum exit_reason options_parse(struct options *options, int argc, char **argv,
+                               struct reason *why) MUST_USE;
 
 void options_clear(struct options *options);
 

@@ -21,17 +21,17 @@ struct config_reader {
     FILE *file;
     int line;
     int failed_line; // 0: none so far; the first failure is told
-    struct complaint *why;
+    struct reason *why;
 };
 
-bool config_preset(const struct config *config, struct complaint *why)
+bool config_preset(const struct config *config, struct reason *why)
 {
     for (size_t i = 0; i < config->count; i++) {
         const struct config_table *table = &config->tables[i];
 
         for (const struct option *option = table->options; option->name; option++) {
             if (!setting_parse(option, table->values, option->preset, why)) {
-                complaint_wrap(why, "%s.%s: ", table->section, option->name);
+                reason_wrap(why, "%s.%s: ", table->section, option->name);
                 return false;
             }
         }
@@ -41,18 +41,18 @@ bool config_preset(const struct config *config, struct complaint *why)
 
 // Why there is no such key.
 static void complain_unknown(const struct config *config, const char *section, const char *name,
-                             struct complaint *why)
+                             struct reason *why)
 {
     for (size_t i = 0; i < config->count; i++) {
         if (strcmp(config->tables[i].section, section) == 0) {
-            complaint_set(why, "there is no key `%s` in section [%s]", name, section);
+            reason_set(why, "there is no key `%s` in section [%s]", name, section);
             return;
         }
     }
     if (*section) {
-        complaint_set(why, "there is no section [%s]", section);
+        reason_set(why, "there is no section [%s]", section);
     } else {
-        complaint_set(why, "the key `%s` stands before any section", name);
+        reason_set(why, "the key `%s` stands before any section", name);
     }
 }
 
@@ -64,7 +64,7 @@ static bool is_called(const struct config_table *table, const struct option *opt
 }
 
 static bool set_in_table(const struct config_table *table, const char *section, const char *name,
-                         const char *text, bool *known, struct complaint *why)
+                         const char *text, bool *known, struct reason *why)
 {
     for (const struct option *option = table->options; option->name; option++) {
         if (!is_called(table, option, section, name)) {
@@ -73,7 +73,7 @@ static bool set_in_table(const struct config_table *table, const char *section, 
         *known = true;
         if ((table->check && !table->check(option, text, why)) ||
             !setting_parse(option, table->values, text, why)) {
-            complaint_wrap(why, "%s: ", name);
+            reason_wrap(why, "%s: ", name);
             return false;
         }
     }
@@ -82,7 +82,7 @@ static bool set_in_table(const struct config_table *table, const char *section, 
 
 // Sets the key wherever it is had.
 static bool config_set(const struct config *config, const char *section, const char *name,
-                       const char *text, struct complaint *why)
+                       const char *text, struct reason *why)
 {
     bool known = false;
 
@@ -97,7 +97,7 @@ static bool config_set(const struct config *config, const char *section, const c
     return known;
 }
 
-static void reader_fail(struct config_reader *reader, int line, const struct complaint *why)
+static void reader_fail(struct config_reader *reader, int line, const struct reason *why)
 {
     if (!reader->failed_line || line < reader->failed_line) {
         reader->failed_line = line;
@@ -119,13 +119,13 @@ static bool has_hash(const char *value)
 static int reader_value(void *context, const char *section, const char *name, const char *value)
 {
     struct config_reader *reader = context;
-    struct complaint why;
+    struct reason why;
 
     if (has_hash(value)) {
-        complaint_set(&why,
-                      "%s: a comment behind a value begins with ` ;`, or stands on a line of "
-                      "its own",
-                      name);
+        reason_set(&why,
+                   "%s: a comment behind a value begins with ` ;`, or stands on a line of "
+                   "its own",
+                   name);
         reader_fail(reader, reader->line, &why);
         return 0;
     }
@@ -163,9 +163,9 @@ static char *reader_line(char *line, int room, void *context)
         }
     }
     if (!good && !comment) {
-        struct complaint why;
+        struct reason why;
 
-        complaint_set(&why, "a line has at most %zu bytes, and no NUL", most);
+        reason_set(&why, "a line has at most %zu bytes, and no NUL", most);
         reader_fail(reader, reader->line, &why);
     }
     if (!good || comment) {
@@ -177,16 +177,16 @@ static char *reader_line(char *line, int room, void *context)
 }
 
 // NULL with the reason in `why`.
-static FILE *open_config(const char *path, bool waits, struct complaint *why)
+static FILE *open_config(const char *path, bool waits, struct reason *why)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
     struct stat st;
     FILE *file = NULL;
 
     if (fd >= 0 && !waits && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-        complaint_set(why, "%s: not a file", path);
+        reason_set(why, "%s: not a file", path);
     } else if (fd < 0 || !(file = fdopen(fd, "r"))) {
-        complaint_set(why, "%s: %s", path, strerror(errno));
+        reason_set(why, "%s: %s", path, strerror(errno));
     }
     if (fd >= 0 && !file) {
         (void)close(fd);
@@ -194,7 +194,7 @@ static FILE *open_config(const char *path, bool waits, struct complaint *why)
     return file;
 }
 
-bool config_load(const struct config *config, const char *path, bool waits, struct complaint *why)
+bool config_load(const struct config *config, const char *path, bool waits, struct reason *why)
 {
     struct config_reader reader = {.config = config, .why = why};
     int line;
@@ -205,26 +205,26 @@ bool config_load(const struct config *config, const char *path, bool waits, stru
     }
     line = ini_parse_stream(reader_line, &reader, reader_value, &reader);
     if (line != 0) {
-        struct complaint syntax;
+        struct reason syntax;
 
-        complaint_set(&syntax, "neither a [section] nor `key = value`");
+        reason_set(&syntax, "neither a [section] nor `key = value`");
         reader_fail(&reader, line > 0 ? line : reader.line, &syntax);
     }
     if (ferror(reader.file)) {
-        struct complaint broken;
+        struct reason broken;
 
-        complaint_set(&broken, "cannot be read");
+        reason_set(&broken, "cannot be read");
         reader_fail(&reader, reader.line + 1, &broken);
     }
     (void)fclose(reader.file);
     if (reader.failed_line) {
-        complaint_wrap(why, "%s:%d: ", path, reader.failed_line);
+        reason_wrap(why, "%s:%d: ", path, reader.failed_line);
         return false;
     }
     return true;
 }
 
-bool config_assign(const struct config *config, const char *assignment, struct complaint *why)
+bool config_assign(const struct config *config, const char *assignment, struct reason *why)
 {
     size_t section_len = strcspn(assignment, ".=");
     const char *name = assignment + section_len + 1;
@@ -234,7 +234,7 @@ bool config_assign(const struct config *config, const char *assignment, struct c
 
     if (assignment[section_len] != '.' || section_len >= sizeof section || !strchr(name, '=') ||
         strcspn(name, "=") >= sizeof key) {
-        complaint_set(why, "--set %s: not of the form section.key=value", assignment);
+        reason_set(why, "--set %s: not of the form section.key=value", assignment);
         return false;
     }
     key_len = strcspn(name, "=");
@@ -243,7 +243,7 @@ bool config_assign(const struct config *config, const char *assignment, struct c
     memcpy(key, name, key_len);
     key[key_len] = '\0';
     if (!config_set(config, section, key, name + key_len + 1, why)) {
-        complaint_wrap(why, "--set %s: ", assignment);
+        reason_wrap(why, "--set %s: ", assignment);
         return false;
     }
     return true;

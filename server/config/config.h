@@ -19,7 +19,7 @@ struct config_table {
     const struct option *options; // ends with a NULL name
     void *values;                 // the struct that the options describe, zeroed at first
     // A further check of a value before it is set, NULL for none.
-    bool (*check)(const struct option *option, const char *text, struct complaint *why);
+    bool (*check)(const struct option *option, const char *text, struct reason *why);
 };
 
 struct config {
@@ -28,16 +28,16 @@ struct config {
 };
 
 // Sets every key to its default. False without memory.
-bool config_preset(const struct config *config, struct complaint *why) MUST_USE;
+bool config_preset(const struct config *config, struct reason *why) MUST_USE;
 
 // Reads the file. `waits`: it may be a pipe whose writer is waited for; otherwise only a regular
 // file will do.
 bool config_load(const struct config *config, const char *path, bool waits,
-                 struct complaint *why) MUST_USE;
+                 struct reason *why) MUST_USE;
 
 // Does what `section.key=value` says.
 bool config_assign(const struct config *config, const char *assignment,
-                   struct complaint *why) MUST_USE;
+                   struct reason *why) MUST_USE;
 
 // Writes all settings in the file's own format.
 void config_print(const struct config *config, FILE *file);

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-bool file_mode_parse(const char *text, mode_t *mode, struct complaint *why)
+bool file_mode_parse(const char *text, mode_t *mode, struct reason *why)
 {
     size_t len = strlen(text);
     mode_t sum = 0;
 
     if (len == 0 || len > 4 || text[strspn(text, "01234567")] != '\0' ||
         (len == 4 && text[0] != '0')) {
-        complaint_set(why, "`%s` is not a mode from 0 to 0777", text);
+        reason_set(why, "`%s` is not a mode from 0 to 0777", text);
         return false;
     }
     for (; *text; text++) {

@@ -11,6 +11,6 @@
 #include <sys/types.h>
 
 // Digits for 0 to 0777. False with the reason in `why`.
-bool file_mode_parse(const char *text, mode_t *mode, struct complaint *why) MUST_USE;
+bool file_mode_parse(const char *text, mode_t *mode, struct reason *why) MUST_USE;
 
 #endif

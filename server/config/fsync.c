@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-bool fsync_parse(const char *text, nsec_t *every_for, struct complaint *why)
+bool fsync_parse(const char *text, nsec_t *every_for, struct reason *why)
 {
     uint64_t ms;
 
@@ -18,12 +18,11 @@ bool fsync_parse(const char *text, nsec_t *every_for, struct complaint *why)
         return true;
     }
     if (*text == '\0' || text[strspn(text, "0123456789")] != '\0') {
-        complaint_set(why, "`%s` is neither `always` nor `never` nor a number of milliseconds",
-                      text);
+        reason_set(why, "`%s` is neither `always` nor `never` nor a number of milliseconds", text);
         return false;
     }
     if (!digits_read(slice_of(text, strlen(text)), &ms) || ms > FSYNC_MOST_MS) {
-        complaint_set(why, "more than %d milliseconds", FSYNC_MOST_MS);
+        reason_set(why, "more than %d milliseconds", FSYNC_MOST_MS);
         return false;
     }
     *every_for = (nsec_t)ms * NSEC_PER_MSEC;

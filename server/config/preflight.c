@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool complain(const char *key, const char *path, int error, struct complaint *why)
+static bool complain(const char *key, const char *path, int error, struct reason *why)
 {
-    complaint_set(why, "%s %s: %s", key, path, strerror(error));
+    reason_set(why, "%s %s: %s", key, path, strerror(error));
     return false;
 }
 
@@ -77,27 +77,27 @@ static const struct wanted pid_file = {.key = "pid_file", .suits = is_pid_file};
 static const struct wanted unix_socket = {.key = "unix socket", .suits = is_socket};
 
 // Whether a start could take what is there.
-static bool check_place(const struct wanted *wanted, const char *path, struct complaint *why)
+static bool check_place(const struct wanted *wanted, const char *path, struct reason *why)
 {
-    struct place place;
+    struct safe_path place;
     struct stat st;
     bool good;
 
     errno = 0;
-    if (!place_find(&place, path, wanted->follow, why)) {
+    if (!safe_path_find(&place, path, wanted->follow, why)) {
         return errno == EACCES;
     }
-    good = place_look(&place, &st, why);
-    place_close(&place);
+    good = safe_path_stat(&place, &st, why);
+    safe_path_close(&place);
     if (good && st.st_mode != 0 && !wanted->suits(st.st_mode)) {
-        complaint_set(why, "%s",
-                      S_ISDIR(st.st_mode) ? strerror(EISDIR) : "there is something else already");
+        reason_set(why, "%s",
+                   S_ISDIR(st.st_mode) ? strerror(EISDIR) : "there is something else already");
         good = false;
     }
     return good;
 }
 
-static bool check_file(const struct wanted *wanted, const char *path, struct complaint *why)
+static bool check_file(const struct wanted *wanted, const char *path, struct reason *why)
 {
     int error = *path ? missing_parent(path) : 0;
 
@@ -105,13 +105,13 @@ static bool check_file(const struct wanted *wanted, const char *path, struct com
         return complain(wanted->key, path, error, why);
     }
     if (*path && !check_place(wanted, path, why)) {
-        complaint_wrap(why, "%s %s: ", wanted->key, path);
+        reason_wrap(why, "%s %s: ", wanted->key, path);
         return false;
     }
     return true;
 }
 
-static bool check_journal(const char *dir, bool must_exist, struct complaint *why)
+static bool check_journal(const char *dir, bool must_exist, struct reason *why)
 {
     int error = *dir ? missing_directory(dir) : 0;
     struct stat st;
@@ -123,7 +123,7 @@ static bool check_journal(const char *dir, bool must_exist, struct complaint *wh
     return !error || complain("journal.dir", dir, error, why);
 }
 
-static bool check_sockets(const char *addresses, struct complaint *why)
+static bool check_sockets(const char *addresses, struct reason *why)
 {
     struct address address;
 
@@ -135,14 +135,14 @@ static bool check_sockets(const char *addresses, struct complaint *why)
     return true;
 }
 
-static bool check_user(const char *user, struct complaint *why)
+static bool check_user(const char *user, struct reason *why)
 {
     struct identity identity;
 
-    return *user == '\0' || privilege_find(user, &identity, why) == FAULT_NONE;
+    return *user == '\0' || privilege_find(user, &identity, why) == EXIT_REASON_NONE;
 }
 
-bool preflight(const struct settings *settings, bool must_exist, struct complaint *why)
+bool preflight(const struct settings *settings, bool must_exist, struct reason *why)
 {
     const struct server_settings *server = &settings->server;
 

@@ -53,7 +53,7 @@ static int unit_shift(char unit)
 }
 
 static bool parse_in_range(const struct option *option, const char *text, int64_t *value,
-                           struct complaint *why)
+                           struct reason *why)
 {
     const char *end;
     bool good = parse_int64(text, value, &end);
@@ -65,36 +65,36 @@ static bool parse_in_range(const struct option *option, const char *text, int64_
         good = !__builtin_mul_overflow(*value, INT64_C(1) << shift, value);
     }
     if (!good || *end != '\0') {
-        complaint_set(why, "`%s` is not %s", text,
-                      option->kind == OPTION_SIZE ? "a size (a number, with k, M or G where wanted)"
-                                                  : "a whole number");
+        reason_set(why, "`%s` is not %s", text,
+                   option->kind == OPTION_SIZE ? "a size (a number, with k, M or G where wanted)"
+                                               : "a whole number");
         return false;
     }
     if (*value < option->min || *value > option->max) {
-        complaint_set(why, "`%s` is not between %" PRId64 " and %" PRId64, text, option->min,
-                      option->max);
+        reason_set(why, "`%s` is not between %" PRId64 " and %" PRId64, text, option->min,
+                   option->max);
         return false;
     }
     return true;
 }
 
-static bool parse_bool(const char *text, bool *value, struct complaint *why)
+static bool parse_bool(const char *text, bool *value, struct reason *why)
 {
     *value = strcmp(text, "true") == 0;
     if (!*value && strcmp(text, "false") != 0) {
-        complaint_set(why, "`%s` is neither `true` nor `false`", text);
+        reason_set(why, "`%s` is neither `true` nor `false`", text);
         return false;
     }
     return true;
 }
 
-static bool parse_text(const char *text, char **value, struct complaint *why)
+static bool parse_text(const char *text, char **value, struct reason *why)
 {
     size_t size = strlen(text) + 1;
     char *copy = malloc(size);
 
     if (!copy) {
-        complaint_set(why, "out of memory");
+        reason_set(why, "out of memory");
         return false;
     }
     memcpy(copy, text, size);
@@ -115,7 +115,7 @@ static const char *choice_at(const char *choices, int index, size_t *len)
 }
 
 static bool parse_choice(const struct option *option, const char *text, int *value,
-                         struct complaint *why)
+                         struct reason *why)
 {
     const char *word;
     size_t len;
@@ -126,12 +126,11 @@ static bool parse_choice(const struct option *option, const char *text, int *val
             return true;
         }
     }
-    complaint_set(why, "`%s` is not one of %s", text, option->choices);
+    reason_set(why, "`%s` is not one of %s", text, option->choices);
     return false;
 }
 
-bool setting_parse(const struct option *option, void *values, const char *text,
-                   struct complaint *why)
+bool setting_parse(const struct option *option, void *values, const char *text, struct reason *why)
 {
     void *field = setting_field(option, values);
     int64_t number = 0;

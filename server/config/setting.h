@@ -14,7 +14,7 @@
 // Sets the field from its text in the file. False, with the field as it was and the reason in
 // `why`: the text is no value of this kind or out of range, or there is no memory.
 bool setting_parse(const struct option *option, void *values, const char *text,
-                   struct complaint *why) MUST_USE;
+                   struct reason *why) MUST_USE;
 
 // Writes the value as it would stand in the file.
 void setting_print(const struct option *option, const void *values, FILE *file);

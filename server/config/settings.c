@@ -112,7 +112,7 @@ static const struct option journal_options[] = {
     {.name = NULL},
 };
 
-static bool check_server(const struct option *option, const char *text, struct complaint *why)
+static bool check_server(const struct option *option, const char *text, struct reason *why)
 {
     mode_t unused;
 
@@ -120,14 +120,14 @@ static bool check_server(const struct option *option, const char *text, struct c
            file_mode_parse(text, &unused, why);
 }
 
-static bool check_journal(const struct option *option, const char *text, struct complaint *why)
+static bool check_journal(const struct option *option, const char *text, struct reason *why)
 {
     nsec_t unused;
 
     return strcmp(option->name, "fsync") != 0 || fsync_parse(text, &unused, why);
 }
 
-static bool check_addresses(const struct option *option, const char *text, struct complaint *why)
+static bool check_addresses(const struct option *option, const char *text, struct reason *why)
 {
     (void)option;
     return address_list_check(text, why);
@@ -207,25 +207,25 @@ static bool settings_describe(struct settings *settings, bool beanstalk_only)
     return true;
 }
 
-bool settings_check(const struct settings *settings, struct complaint *why)
+bool settings_check(const struct settings *settings, struct reason *why)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
         struct frontend_reason reason = {""};
 
         if (frontends[i]->check && !frontends[i]->check(settings->protocols[i].options, &reason)) {
-            complaint_set(why, "[%s] %s", frontends[i]->name, reason.text);
+            reason_set(why, "[%s] %s", frontends[i]->name, reason.text);
             return false;
         }
     }
     return true;
 }
 
-struct settings *settings_load(const struct settings_source *source, struct complaint *why)
+struct settings *settings_load(const struct settings_source *source, struct reason *why)
 {
     struct settings *settings = calloc(1, sizeof *settings);
 
     if (!settings || !settings_describe(settings, source->beanstalk_only)) {
-        complaint_set(why, "out of memory");
+        reason_set(why, "out of memory");
         goto failed;
     }
     if (!config_preset(&settings->config, why) ||

@@ -59,12 +59,11 @@ struct settings_source {
 
 // Defaults, then the file, then --set. NULL with the reason in `why`, too, where a front-end cannot
 // begin with what results.
-struct settings *settings_load(const struct settings_source *source,
-                               struct complaint *why) MUST_USE;
+struct settings *settings_load(const struct settings_source *source, struct reason *why) MUST_USE;
 
 // Whether every front-end can begin with its options, such as to read the files that they name.
 // False with the reason in `why`.
-bool settings_check(const struct settings *settings, struct complaint *why) MUST_USE;
+bool settings_check(const struct settings *settings, struct reason *why) MUST_USE;
 
 // NULL is allowed.
 void settings_free(struct settings *settings);

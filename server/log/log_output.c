@@ -49,23 +49,23 @@ static bool is_log(int fd)
 }
 
 // -1 with the reason in `why`.
-static int open_file(const char *path, bool *made, struct complaint *why)
+static int open_file(const char *path, bool *made, struct reason *why)
 {
-    struct place place;
+    struct safe_path place;
     int fd = -1;
 
-    if (place_find(&place, path, true, why)) {
+    if (safe_path_find(&place, path, true, why)) {
         // A pipe that nobody reads is an error, not something to wait for.
-        fd = place_open(&place, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY, 0640, made, why);
-        place_close(&place);
+        fd = safe_path_open(&place, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY, 0640, made, why);
+        safe_path_close(&place);
     }
     if (fd >= 0 && !is_log(fd)) {
-        complaint_set(why, "there is something else than a file");
+        reason_set(why, "there is something else than a file");
         (void)close(fd);
         fd = -1;
     }
     if (fd < 0) {
-        complaint_wrap(why, "log_file %s: ", path);
+        reason_wrap(why, "log_file %s: ", path);
     }
     return fd;
 }
@@ -85,7 +85,7 @@ static bool output_change(struct log_output *output, int fd, enum log_format for
 }
 
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
-                     enum log_level level, struct complaint *why)
+                     enum log_level level, struct reason *why)
 {
     bool made = false;
     int fd = *path ? open_file(path, &made, why) : STDERR_FILENO;
@@ -94,7 +94,7 @@ bool log_output_open(struct log_output *output, const char *path, enum log_forma
         return false;
     }
     if (!output_change(output, fd, format)) {
-        complaint_set(why, "out of memory or threads");
+        reason_set(why, "out of memory or threads");
         return false;
     }
     output->fd = fd;

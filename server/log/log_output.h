@@ -30,7 +30,7 @@ void log_output_init(struct log_output *output);
 // where it cannot be opened, or is not what safe_path.h allows: lines go on to where they went.
 // Lines less urgent than `level` are dropped.
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
-                     enum log_level level, struct complaint *why) MUST_USE;
+                     enum log_level level, struct reason *why) MUST_USE;
 
 // Gives a log file that we have just made to that user, who is to open it anew later. One that was
 // there before is not given: who put it there, and how it came to be ours, is not known.

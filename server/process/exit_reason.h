@@ -6,18 +6,18 @@
 
 #include <stdbool.h>
 
-enum fault {
-    FAULT_NONE,
-    FAULT_USAGE,        // the command line or the configuration is wrong
-    FAULT_JOURNAL,      // the journal's directory cannot be had
-    FAULT_USER_LOOKUP,  // the list of users cannot be read
-    FAULT_USER_UNKNOWN, // the user is not in it
-    FAULT_USER_REFUSED, // the system does not let us become that user
-    FAULT_ADDRESS,      // an address or an inherited socket cannot be listened at
-    FAULT_OTHER,        // a file, memory or descriptors could not be had
+enum exit_reason {
+    EXIT_REASON_NONE,
+    EXIT_REASON_USAGE,        // the command line or the configuration is wrong
+    EXIT_REASON_JOURNAL,      // the journal's directory cannot be had
+    EXIT_REASON_USER_LOOKUP,  // the list of users cannot be read
+    EXIT_REASON_USER_UNKNOWN, // the user is not in it
+    EXIT_REASON_USER_REFUSED, // the system does not let us become that user
+    EXIT_REASON_ADDRESS,      // an address or an inherited socket cannot be listened at
+    EXIT_REASON_OTHER,        // a file, memory or descriptors could not be had
 };
 
 // The exit code; in beanstalkd's place it is the one that beanstalkd has for the case.
-int fault_exit_code(enum fault fault, bool as_beanstalkd);
+int exit_reason_code(enum exit_reason reason, bool as_beanstalkd);
 
 #endif

@@ -11,24 +11,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void pid_file_fail(const char *path, const char *what, struct complaint *why)
+static void pid_file_fail(const char *path, const char *what, struct reason *why)
 {
-    complaint_set(why, "pid_file %s: %s", path, what);
+    reason_set(why, "pid_file %s: %s", path, what);
 }
 
 // Who holds the lock, as far as the file says.
-static void pid_file_held(int fd, const char *path, struct complaint *why)
+static void pid_file_held(int fd, const char *path, struct reason *why)
 {
     char text[32] = "";
     ssize_t len = pread(fd, text, sizeof text - 1, 0);
 
     text[len > 0 ? strcspn(text, "\n") : 0] = '\0';
-    complaint_set(why, "pid_file %s: another process holds it: %s", path,
-                  text[0] ? text : "one that is just starting");
+    reason_set(why, "pid_file %s: another process holds it: %s", path,
+               text[0] ? text : "one that is just starting");
 }
 
 // Whether the file is still at its place: its last holder may have removed it since we opened it.
-static bool is_in_place(int fd, const struct place *place)
+static bool is_in_place(int fd, const struct safe_path *place)
 {
     struct stat opened;
     struct stat named;
@@ -40,14 +40,14 @@ static bool is_in_place(int fd, const struct place *place)
 
 // Opens and locks what is at the place now; -1 with the reason in `why`. A file that was there
 // keeps its mode: it may be anything that somebody moved there.
-static int pid_file_lock(const struct place *place, const char *path, struct complaint *why)
+static int pid_file_lock(const struct safe_path *place, const char *path, struct reason *why)
 {
     bool made;
-    int fd = place_open(place, O_RDWR | O_NONBLOCK, 0644, &made, why);
+    int fd = safe_path_open(place, O_RDWR | O_NONBLOCK, 0644, &made, why);
     struct stat st;
 
     if (fd < 0) {
-        complaint_wrap(why, "pid_file %s: ", path);
+        reason_wrap(why, "pid_file %s: ", path);
         return -1;
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -67,27 +67,27 @@ static int pid_file_lock(const struct place *place, const char *path, struct com
     return -1;
 }
 
-bool pid_file_claim(struct pid_file *file, const char *path, struct complaint *why)
+bool pid_file_claim(struct pid_file *file, const char *path, struct reason *why)
 {
-    struct place place;
+    struct safe_path place;
     int fd;
 
     *file = (struct pid_file){.path = NULL};
-    if (!place_find(&place, path, false, why)) {
-        complaint_wrap(why, "pid_file %s: ", path);
+    if (!safe_path_find(&place, path, false, why)) {
+        reason_wrap(why, "pid_file %s: ", path);
         return false;
     }
     while ((fd = pid_file_lock(&place, path, why)) >= 0 && !is_in_place(fd, &place)) {
         (void)close(fd);
     }
-    place_close(&place);
+    safe_path_close(&place);
     if (fd >= 0) {
         *file = (struct pid_file){.path = path, .fd = fd};
     }
     return fd >= 0;
 }
 
-bool pid_file_write(const struct pid_file *file, struct complaint *why)
+bool pid_file_write(const struct pid_file *file, struct reason *why)
 {
     char text[32];
     int len = snprintf(text, sizeof text, "%ld\n", (long)getpid());
@@ -102,15 +102,15 @@ bool pid_file_write(const struct pid_file *file, struct complaint *why)
 // Only our own file: what has come into its place is another's.
 static bool pid_file_remove(const struct pid_file *file)
 {
-    struct complaint unsaid;
-    struct place place;
+    struct reason unsaid;
+    struct safe_path place;
     bool good;
 
-    if (!place_find(&place, file->path, false, &unsaid)) {
+    if (!safe_path_find(&place, file->path, false, &unsaid)) {
         return false;
     }
     good = is_in_place(file->fd, &place) && unlinkat(place.dir, place.name, 0) == 0;
-    place_close(&place);
+    safe_path_close(&place);
     return good;
 }
 

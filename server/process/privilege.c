@@ -17,7 +17,7 @@ static bool means_unknown(int error)
     return error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
 }
 
-enum fault privilege_find(const char *name, struct identity *identity, struct complaint *why)
+enum exit_reason privilege_find(const char *name, struct identity *identity, struct reason *why)
 {
     const struct passwd *entry;
     int error;
@@ -26,17 +26,17 @@ enum fault privilege_find(const char *name, struct identity *identity, struct co
     entry = getpwnam(name);
     error = errno;
     if (!entry && means_unknown(error)) {
-        complaint_set(why, "user %s: no such user", name);
-        return FAULT_USER_UNKNOWN;
+        reason_set(why, "user %s: no such user", name);
+        return EXIT_REASON_USER_UNKNOWN;
     }
     if (!entry) {
-        complaint_set(why, "user %s: %s", name, strerror(error));
-        return FAULT_USER_LOOKUP;
+        reason_set(why, "user %s: %s", name, strerror(error));
+        return EXIT_REASON_USER_LOOKUP;
     }
     identity->uid = entry->pw_uid;
     identity->gid = entry->pw_gid;
     (void)snprintf(identity->name, sizeof identity->name, "%s", name);
-    return FAULT_NONE;
+    return EXIT_REASON_NONE;
 }
 
 // All three of the user's and the group's numbers.
@@ -57,24 +57,24 @@ static bool is_identity(const struct identity *identity)
     return true;
 }
 
-enum fault privilege_become(const struct identity *identity, struct complaint *why)
+enum exit_reason privilege_become(const struct identity *identity, struct reason *why)
 {
     bool already = is_identity(identity);
 
     if (setgroups(0, NULL) != 0 && !already) {
-        complaint_set(why, "user %s: the groups cannot be dropped: %s", identity->name,
-                      strerror(errno));
-        return FAULT_USER_REFUSED;
+        reason_set(why, "user %s: the groups cannot be dropped: %s", identity->name,
+                   strerror(errno));
+        return EXIT_REASON_USER_REFUSED;
     }
     if (setresgid(identity->gid, identity->gid, identity->gid) != 0 ||
         setresuid(identity->uid, identity->uid, identity->uid) != 0) {
-        complaint_set(why, "user %s: %s", identity->name, strerror(errno));
-        return FAULT_USER_REFUSED;
+        reason_set(why, "user %s: %s", identity->name, strerror(errno));
+        return EXIT_REASON_USER_REFUSED;
     }
     // A capability that outlived the change would open the way back.
     if (!is_identity(identity) || (identity->uid != 0 && setuid(0) == 0)) {
-        complaint_set(why, "user %s: root could not be given up for good", identity->name);
-        return FAULT_USER_REFUSED;
+        reason_set(why, "user %s: root could not be given up for good", identity->name);
+        return EXIT_REASON_USER_REFUSED;
     }
-    return FAULT_NONE;
+    return EXIT_REASON_NONE;
 }

@@ -16,13 +16,13 @@ struct identity {
     char name[64];
 };
 
-// Looks the user up by name. FAULT_NONE, or the reason in `why`.
-enum fault privilege_find(const char *name, struct identity *identity,
-                          struct complaint *why) MUST_USE;
+// Looks the user up by name. EXIT_REASON_NONE, or the reason in `why`.
+enum exit_reason privilege_find(const char *name, struct identity *identity,
+                                struct reason *why) MUST_USE;
 
 // Becomes the user, with the user's own group and no other, so that nothing leads back. Whoever is
 // that user already stays it, and keeps the groups where the system does not let them be dropped.
-// FAULT_NONE; otherwise the reason in `why`, and the process must not go on.
-enum fault privilege_become(const struct identity *identity, struct complaint *why) MUST_USE;
+// EXIT_REASON_NONE; otherwise the reason in `why`, and the process must not go on.
+enum exit_reason privilege_become(const struct identity *identity, struct reason *why) MUST_USE;
 
 #endif

@@ -5,25 +5,25 @@
 #include <stdio.h>
 #include <string.h>
 
-void complaint_set(struct complaint *complaint, const char *format, ...)
+void reason_set(struct reason *reason, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
     // cppcheck-suppress ctuuninitvar ; it is only written to
-    (void)vsnprintf(complaint->text, sizeof complaint->text, format, args);
+    (void)vsnprintf(reason->text, sizeof reason->text, format, args);
     va_end(args);
 }
 
-void complaint_wrap(struct complaint *complaint, const char *format, ...)
+void reason_wrap(struct reason *reason, const char *format, ...)
 {
-    struct complaint inner = *complaint;
+    struct reason inner = *reason;
     size_t len;
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(complaint->text, sizeof complaint->text, format, args);
+    (void)vsnprintf(reason->text, sizeof reason->text, format, args);
     va_end(args);
-    len = strlen(complaint->text);
-    (void)snprintf(complaint->text + len, sizeof complaint->text - len, "%s", inner.text);
+    len = strlen(reason->text);
+    (void)snprintf(reason->text + len, sizeof reason->text - len, "%s", inner.text);
 }

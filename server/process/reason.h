@@ -6,16 +6,16 @@
 // setting, an address in use. Filled in by the function that fails, wrapped by its callers with
 // what they know (the file, the line), and printed or logged once, at the top.
 
-struct complaint {
+struct reason {
     char text[512]; // cut short where it is longer
 };
 
 // Sets the text, as printf does.
-__attribute__((format(printf, 2, 3))) void complaint_set(struct complaint *complaint,
-                                                         const char *format, ...);
+__attribute__((format(printf, 2, 3))) void reason_set(struct reason *reason, const char *format,
+                                                      ...);
 
 // Puts a text in front of the one that is there.
-__attribute__((format(printf, 2, 3))) void complaint_wrap(struct complaint *complaint,
-                                                          const char *format, ...);
+__attribute__((format(printf, 2, 3))) void reason_wrap(struct reason *reason, const char *format,
+                                                       ...);
 
 #endif

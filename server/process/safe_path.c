@@ -17,17 +17,17 @@ enum { LINKS_MAX = 40 };
 #define DIR_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
 // On the way: what is still to be walked begins at `rest`.
-struct way {
+struct walk {
     char path[PATH_MAX];
     char *rest;
     unsigned links;
     bool follow;
 };
 
-static bool place_fail(struct place *place, struct complaint *why, const char *what)
+static bool safe_path_fail(struct safe_path *safe, struct reason *why, const char *what)
 {
-    complaint_set(why, "%s", what);
-    place_close(place);
+    reason_set(why, "%s", what);
+    safe_path_close(safe);
     return false;
 }
 
@@ -38,7 +38,7 @@ static bool is_trusted(uid_t uid)
 
 // Whether nobody but root and ourselves can have put the link there. In a directory such as /tmp
 // everybody can put links of his own, but not take away another's.
-static bool link_counts(int dir, const struct stat *link)
+static bool link_is_trusted(int dir, const struct stat *link)
 {
     struct stat st;
 
@@ -56,164 +56,165 @@ static bool is_proc(int dir)
 }
 
 // Goes on from where an absolute path begins, or a relative one.
-static bool place_start(struct place *place, const char *path)
+static bool safe_path_start(struct safe_path *safe, const char *path)
 {
-    if (*path != '/' && place->dir >= 0) {
+    if (*path != '/' && safe->dir >= 0) {
         return true;
     }
-    place_close(place);
-    place->dir = open(*path == '/' ? "/" : ".", DIR_FLAGS);
-    return place->dir >= 0;
+    safe_path_close(safe);
+    safe->dir = open(*path == '/' ? "/" : ".", DIR_FLAGS);
+    return safe->dir >= 0;
 }
 
 // Puts what the link says in front of the rest.
-static bool way_splice(struct way *way, struct place *place, struct complaint *why)
+static bool walk_splice(struct walk *walk, struct safe_path *safe, struct reason *why)
 {
     char target[PATH_MAX];
-    ssize_t len = readlinkat(place->dir, place->name, target, sizeof target);
-    size_t rest_len = strlen(way->rest);
+    ssize_t len = readlinkat(safe->dir, safe->name, target, sizeof target);
+    size_t rest_len = strlen(walk->rest);
 
     if (len < 0) {
-        return place_fail(place, why, strerror(errno));
+        return safe_path_fail(safe, why, strerror(errno));
     }
-    if (++way->links > LINKS_MAX) {
-        return place_fail(place, why, strerror(ELOOP));
+    if (++walk->links > LINKS_MAX) {
+        return safe_path_fail(safe, why, strerror(ELOOP));
     }
-    if ((size_t)len + 1 + rest_len >= sizeof way->path) {
-        return place_fail(place, why, strerror(ENAMETOOLONG));
+    if ((size_t)len + 1 + rest_len >= sizeof walk->path) {
+        return safe_path_fail(safe, why, strerror(ENAMETOOLONG));
     }
-    memmove(way->path + len + 1, way->rest, rest_len + 1);
-    memcpy(way->path, target, (size_t)len);
-    way->path[len] = '/';
+    memmove(walk->path + len + 1, walk->rest, rest_len + 1);
+    memcpy(walk->path, target, (size_t)len);
+    walk->path[len] = '/';
     if (rest_len == 0) {
-        way->path[len] = '\0';
+        walk->path[len] = '\0';
     }
-    way->rest = way->path;
-    return place_start(place, way->path) || place_fail(place, why, strerror(errno));
+    walk->rest = walk->path;
+    return safe_path_start(safe, walk->path) || safe_path_fail(safe, why, strerror(errno));
 }
 
 // Takes the next name off the rest. False where it is too long for one.
-static bool way_name(struct way *way, struct place *place)
+static bool walk_name(struct walk *walk, struct safe_path *safe)
 {
     size_t len;
 
-    way->rest += strspn(way->rest, "/");
-    len = strcspn(way->rest, "/");
-    if (len >= sizeof place->name) {
+    walk->rest += strspn(walk->rest, "/");
+    len = strcspn(walk->rest, "/");
+    if (len >= sizeof safe->name) {
         return false;
     }
-    memcpy(place->name, way->rest, len);
-    place->name[len] = '\0';
-    way->rest += len;
+    memcpy(safe->name, walk->rest, len);
+    safe->name[len] = '\0';
+    walk->rest += len;
     return true;
 }
 
-static bool place_enter(struct place *place, struct complaint *why)
+static bool safe_path_enter(struct safe_path *safe, struct reason *why)
 {
-    int dir = openat(place->dir, place->name, DIR_FLAGS | O_NOFOLLOW);
+    int dir = openat(safe->dir, safe->name, DIR_FLAGS | O_NOFOLLOW);
 
     if (dir < 0) {
-        return place_fail(place, why, strerror(errno));
+        return safe_path_fail(safe, why, strerror(errno));
     }
-    (void)close(place->dir);
-    place->dir = dir;
+    (void)close(safe->dir);
+    safe->dir = dir;
     return true;
 }
 
 // One name further. `*there`: it is the last one, and no link to be followed.
-static bool way_step(struct way *way, struct place *place, bool *there, struct complaint *why)
+static bool walk_step(struct walk *walk, struct safe_path *safe, bool *there, struct reason *why)
 {
     struct stat st;
     bool last;
     bool link;
 
-    if (!way_name(way, place)) {
-        return place_fail(place, why, strerror(ENAMETOOLONG));
+    if (!walk_name(walk, safe)) {
+        return safe_path_fail(safe, why, strerror(ENAMETOOLONG));
     }
-    last = *way->rest == '\0';
-    link = fstatat(place->dir, place->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
-    *there = last && !(link && way->follow);
+    last = *walk->rest == '\0';
+    link = fstatat(safe->dir, safe->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+    *there = last && !(link && walk->follow);
     if (*there) {
         return true;
     }
     if (!link) {
-        return place_enter(place, why);
+        return safe_path_enter(safe, why);
     }
-    if (!link_counts(place->dir, &st)) {
-        return place_fail(place, why, "leads through a symbolic link that others can put there");
+    if (!link_is_trusted(safe->dir, &st)) {
+        return safe_path_fail(safe, why, "leads through a symbolic link that others can put there");
     }
-    if (last && is_proc(place->dir)) {
-        place->is_magic = true;
+    if (last && is_proc(safe->dir)) {
+        safe->is_magic = true;
         *there = true;
         return true;
     }
-    return way_splice(way, place, why);
+    return walk_splice(walk, safe, why);
 }
 
-bool place_find(struct place *place, const char *path, bool follow, struct complaint *why)
+bool safe_path_find(struct safe_path *safe, const char *path, bool follow, struct reason *why)
 {
     size_t len = strlen(path);
-    struct way way = {.follow = follow};
+    struct walk walk = {.follow = follow};
     bool there = false;
 
-    *place = (struct place){.dir = -1};
-    if (len >= sizeof way.path) {
-        return place_fail(place, why, strerror(ENAMETOOLONG));
+    *safe = (struct safe_path){.dir = -1};
+    if (len >= sizeof walk.path) {
+        return safe_path_fail(safe, why, strerror(ENAMETOOLONG));
     }
-    memcpy(way.path, path, len + 1);
-    way.rest = way.path;
-    if (!place_start(place, path)) {
-        return place_fail(place, why, strerror(errno));
+    memcpy(walk.path, path, len + 1);
+    walk.rest = walk.path;
+    if (!safe_path_start(safe, path)) {
+        return safe_path_fail(safe, why, strerror(errno));
     }
     while (!there) {
-        if (!way_step(&way, place, &there, why)) {
+        if (!walk_step(&walk, safe, &there, why)) {
             return false;
         }
     }
-    if (place->name[0] == '\0') {
-        return place_fail(place, why, strerror(EISDIR));
+    if (safe->name[0] == '\0') {
+        return safe_path_fail(safe, why, strerror(EISDIR));
     }
     return true;
 }
 
 // Whether we may take a file under this name. A second name may be a way to any of root's files.
-static bool is_our_only(const struct stat *st, struct complaint *why)
+static bool is_our_only(const struct stat *st, struct reason *why)
 {
     if (geteuid() == 0 && S_ISREG(st->st_mode) && st->st_nlink > 1) {
-        complaint_set(why, "the file has a second name, which may be that of any file");
+        reason_set(why, "the file has a second name, which may be that of any file");
         return false;
     }
     return true;
 }
 
-bool place_look(const struct place *place, struct stat *st, struct complaint *why)
+bool safe_path_stat(const struct safe_path *safe, struct stat *st, struct reason *why)
 {
-    if (fstatat(place->dir, place->name, st, place->is_magic ? 0 : AT_SYMLINK_NOFOLLOW) != 0) {
+    if (fstatat(safe->dir, safe->name, st, safe->is_magic ? 0 : AT_SYMLINK_NOFOLLOW) != 0) {
         *st = (struct stat){.st_mode = 0};
         return true;
     }
     if (S_ISLNK(st->st_mode)) {
-        complaint_set(why, "%s", strerror(ELOOP));
+        reason_set(why, "%s", strerror(ELOOP));
         return false;
     }
     return is_our_only(st, why);
 }
 
-int place_open(const struct place *place, int flags, mode_t mode, bool *made, struct complaint *why)
+int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *made,
+                   struct reason *why)
 {
-    int safe = flags | O_CLOEXEC | (place->is_magic ? 0 : O_NOFOLLOW);
+    int all = flags | O_CLOEXEC | (safe->is_magic ? 0 : O_NOFOLLOW);
     struct stat st;
     int fd = -1;
 
     if (made) {
-        fd = openat(place->dir, place->name, safe | O_CREAT | O_EXCL, mode);
+        fd = openat(safe->dir, safe->name, all | O_CREAT | O_EXCL, mode);
         *made = fd >= 0;
     }
     if (fd < 0 && (!made || errno == EEXIST)) {
-        fd = openat(place->dir, place->name, safe);
+        fd = openat(safe->dir, safe->name, all);
     }
     if (fd < 0) {
-        complaint_set(why, "%s", strerror(errno));
+        reason_set(why, "%s", strerror(errno));
         return -1;
     }
     if (fstat(fd, &st) == 0 && !is_our_only(&st, why)) {
@@ -223,10 +224,10 @@ int place_open(const struct place *place, int flags, mode_t mode, bool *made, st
     return fd;
 }
 
-void place_close(struct place *place)
+void safe_path_close(struct safe_path *safe)
 {
-    if (place->dir >= 0) {
-        (void)close(place->dir);
-        place->dir = -1;
+    if (safe->dir >= 0) {
+        (void)close(safe->dir);
+        safe->dir = -1;
     }
 }

@@ -2,10 +2,10 @@
 #ifndef TANDEM_SERVER_PROCESS_SAFE_PATH_H
 #define TANDEM_SERVER_PROCESS_SAFE_PATH_H
 
-// The place of a file that the configuration names: its directory, and its name there. We may be
-// root, and a directory on the way may belong to the user that we are about to become, or to
-// anybody. A symbolic link there would let that user choose which of root's files we open, so that
-// a link counts only where nobody but root and ourselves can put one.
+// Where a file that the configuration names is: its directory, and its name there. We may be root,
+// and a directory on the way may belong to the user that we are about to become, or to anybody. A
+// symbolic link there would let that user choose which of root's files we open, so that a link
+// counts only where nobody but root and ourselves can put one.
 
 #include "core/base/macros.h"
 #include "server/process/reason.h"
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-struct place {
+struct safe_path {
     int dir; // -1: not open
     char name[NAME_MAX + 1];
     bool is_magic; // a link that only the kernel can follow, such as /proc/self/fd/2
@@ -23,19 +23,20 @@ struct place {
 
 // Walks to the directory. `follow`: whether a link at the end of the path is followed, too, if it
 // counts. False with the reason in `why`; there is nothing to close then.
-bool place_find(struct place *place, const char *path, bool follow, struct complaint *why) MUST_USE;
+bool safe_path_find(struct safe_path *safe, const char *path, bool follow,
+                    struct reason *why) MUST_USE;
 
-// Opens what is at the place, and nothing that a link there leads to; made with `mode` where there
+// Opens what has that name, and nothing that a link there leads to; made with `mode` where there
 // is nothing, which `*made` tells (NULL: it is not made). What is there has one name, where we are
 // root, since a second one might be a way to any of root's files. -1 with the reason in `why`.
-int place_open(const struct place *place, int flags, mode_t mode, bool *made,
-               struct complaint *why) MUST_USE;
+int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *made,
+                   struct reason *why) MUST_USE;
 
-// What a start would find at the place, with a mode of 0 where there is nothing. False with the
-// reason in `why` where place_open() would take nothing there.
-bool place_look(const struct place *place, struct stat *st, struct complaint *why) MUST_USE;
+// What a start would find there, with a mode of 0 where there is nothing. False with the
+// reason in `why` where safe_path_open() would take nothing there.
+bool safe_path_stat(const struct safe_path *safe, struct stat *st, struct reason *why) MUST_USE;
 
-// A place that is not open is allowed.
-void place_close(struct place *place);
+// One that is not open is allowed.
+void safe_path_close(struct safe_path *safe);
 
 #endif

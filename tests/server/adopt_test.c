@@ -62,7 +62,7 @@ static int option_of(int fd, int level, int name)
 static void connection_is_set_up_like_any_other(void **state)
 {
     struct porch porch;
-    struct complaint why;
+    struct reason why;
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     (void)state;
@@ -85,7 +85,7 @@ static void connection_is_set_up_like_any_other(void **state)
 static void without_memory_the_socket_is_closed(void **state)
 {
     struct porch porch;
-    struct complaint why;
+    struct reason why;
 
     (void)state;
     porch_open(&porch);

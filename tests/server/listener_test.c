@@ -22,7 +22,7 @@
 struct hall {
     struct event_base *base;
     struct listeners listeners;
-    struct complaint why;
+    struct reason why;
     char addresses[8][160]; // that the log named
     unsigned listening;
     unsigned failures; // to accept, that the log named

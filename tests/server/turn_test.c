@@ -60,7 +60,7 @@ static void long_pipeline_does_not_hold_up_others(void **state)
     send_raw(other, "quick\n");
     bed_turns(bed, 1);
     assert_int_equal(recv(other, reply, sizeof reply, 0), 6);
-    assert_in_range(kept_len(&list_item(bed->loop.all.next, struct conn, all)->kept), 5000, 9999);
+    assert_in_range(input_len(&list_item(bed->loop.all.next, struct conn, all)->input), 5000, 9999);
     bed_expect(bed, busy, text);
     (void)close(busy);
     (void)close(other);
@@ -392,7 +392,7 @@ static size_t unevenness(struct bed *bed)
     size_t least = SIZE_MAX;
 
     list_each (node, &bed->loop.all) {
-        size_t len = kept_len(&list_item(node, struct conn, all)->kept);
+        size_t len = input_len(&list_item(node, struct conn, all)->input);
 
         most = len > most ? len : most;
         least = len < least ? len : least;

@@ -17,8 +17,8 @@
 #define LISTEN "127.0.0.1:11300"
 #define SIZE 65535
 
-static void parse(struct options *options, const char *const *args, struct complaint *why,
-                  enum fault *fault)
+static void parse(struct options *options, const char *const *args, struct reason *why,
+                  enum exit_reason *fault)
 {
     static char copies[ARGS_MAX][128]; // getopt wants what it may permute
     char *argv[ARGS_MAX + 2] = {"tandemd"};
@@ -38,7 +38,7 @@ static struct settings *load(const struct options *options)
     const struct settings_source source = {.sets = options->sets,
                                            .set_count = options->set_count,
                                            .beanstalk_only = flags_listen(&options->flags)};
-    struct complaint why;
+    struct reason why;
 
     return settings_load(&source, &why);
 }
@@ -150,11 +150,11 @@ static void every_flag_comes_to_what_it_is_in_beanstalkd(void **state)
         const struct good_case *c = &good_cases[i];
         struct options options;
         struct settings *settings;
-        struct complaint why = {""};
-        enum fault fault;
+        struct reason why = {""};
+        enum exit_reason fault;
 
         parse(&options, c->args, &why, &fault);
-        if (fault != FAULT_NONE) {
+        if (fault != EXIT_REASON_NONE) {
             fail_msg("%s: %s", c->args[0], why.text);
         }
         assert_true(options.as_beanstalkd);
@@ -214,15 +214,15 @@ static void bad_use_has_the_exit_code_of_beanstalkd(void **state)
     for (size_t i = 0; i < sizeof bad_cases / sizeof *bad_cases; i++) {
         const struct bad_case *c = &bad_cases[i];
         struct options options;
-        struct complaint why = {""};
-        enum fault fault;
+        struct reason why = {""};
+        enum exit_reason fault;
 
         parse(&options, c->args, &why, &fault);
         if (!strstr(why.text, c->why)) {
             fail_msg("%s: expected \"%s\", got \"%s\"", c->args[0], c->why, why.text);
         }
-        if (fault_exit_code(fault, options.as_beanstalkd) != c->code) {
-            fail_msg("%s: %d", c->args[0], fault_exit_code(fault, options.as_beanstalkd));
+        if (exit_reason_code(fault, options.as_beanstalkd) != c->code) {
+            fail_msg("%s: %d", c->args[0], exit_reason_code(fault, options.as_beanstalkd));
         }
         options_clear(&options);
     }
@@ -232,12 +232,12 @@ static void service_name_is_a_port(void **state)
 {
     static const char *const args[] = {"-p", "http", NULL};
     struct options options;
-    struct complaint why = {""};
-    enum fault fault;
+    struct reason why = {""};
+    enum exit_reason fault;
 
     (void)state;
     parse(&options, args, &why, &fault);
-    if (fault != FAULT_NONE) {
+    if (fault != EXIT_REASON_NONE) {
         // A machine without /etc/services has no names.
         assert_non_null(strstr(why.text, "neither a port nor the name of a service"));
     } else {
@@ -267,11 +267,11 @@ static void version_and_help_end_the_reading(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct options options;
-        struct complaint why;
-        enum fault fault;
+        struct reason why;
+        enum exit_reason fault;
 
         parse(&options, cases[i].args, &why, &fault);
-        assert_int_equal(fault, FAULT_NONE);
+        assert_int_equal(fault, EXIT_REASON_NONE);
         assert_int_equal(options.action, cases[i].action);
         options_clear(&options);
     }
@@ -282,12 +282,12 @@ static void our_own_options_do_not_take_its_place(void **state)
     static const char *const args[] = {"-C", "a.conf", "--set", "server.log_level=warn", NULL};
     struct options options;
     struct settings *settings;
-    struct complaint why;
-    enum fault fault;
+    struct reason why;
+    enum exit_reason fault;
 
     (void)state;
     parse(&options, args, &why, &fault);
-    assert_int_equal(fault, FAULT_NONE);
+    assert_int_equal(fault, EXIT_REASON_NONE);
     assert_false(options.as_beanstalkd);
     settings = load(&options);
     assert_string_equal(settings->protocols[0].listen, "127.0.0.1:11300");
@@ -302,8 +302,8 @@ static void any_failed_allocation_fails_the_whole(void **state)
     (void)state;
     for (size_t n = 1;; n++) {
         struct options options;
-        struct complaint why;
-        enum fault fault;
+        struct reason why;
+        enum exit_reason fault;
         size_t count;
 
         nth_alloc_fail(n);
@@ -312,10 +312,10 @@ static void any_failed_allocation_fails_the_whole(void **state)
         nth_alloc_fail(0);
         options_clear(&options);
         if (count < n) {
-            assert_int_equal(fault, FAULT_NONE);
+            assert_int_equal(fault, EXIT_REASON_NONE);
             break;
         }
-        assert_int_equal(fault, FAULT_OTHER);
+        assert_int_equal(fault, EXIT_REASON_OTHER);
         assert_string_equal(why.text, "out of memory");
     }
 }

@@ -65,11 +65,11 @@ static const struct option extra_options[] = {
     {.name = NULL},
 };
 
-static bool check_not_five(const struct option *option, const char *text, struct complaint *why)
+static bool check_not_five(const struct option *option, const char *text, struct reason *why)
 {
     (void)option;
     if (strcmp(text, "5") == 0) {
-        complaint_set(why, "five is right out");
+        reason_set(why, "five is right out");
         return false;
     }
     return true;
@@ -81,7 +81,7 @@ struct car {
     struct extra extra;
     struct config_table tables[2];
     struct config config;
-    struct complaint why;
+    struct reason why;
     char path[64];
 };
 

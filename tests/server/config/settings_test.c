@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct settings *load(const char *path, const char *set, struct complaint *why)
+static struct settings *load(const char *path, const char *set, struct reason *why)
 {
     const struct settings_source source = {.path = path, .sets = &set, .set_count = set ? 1 : 0};
 
@@ -20,7 +20,7 @@ static struct settings *load(const char *path, const char *set, struct complaint
 
 static void defaults_need_no_file(void **state)
 {
-    struct complaint why;
+    struct reason why;
     struct settings *settings = load(NULL, NULL, &why);
 
     (void)state;
@@ -33,7 +33,7 @@ static void defaults_need_no_file(void **state)
 
 static void set_reaches_every_section(void **state)
 {
-    struct complaint why;
+    struct reason why;
     struct settings *settings = load(NULL, "beanstalk.listen=:0 unix:/s", &why);
 
     (void)state;
@@ -46,7 +46,7 @@ static void set_reaches_every_section(void **state)
 
 static void malformed_address_is_found_when_settings_are_read(void **state)
 {
-    struct complaint why;
+    struct reason why;
 
     (void)state;
     assert_null(load(NULL, "beanstalk.listen=localhost", &why));
@@ -65,7 +65,7 @@ static void sync_is_always_never_or_a_number_of_milliseconds(void **state)
     static const char *const bad[] = {
         "", "often", "-1", "5s", " 5", "86400001", "99999999999999999999999"};
     char set[64];
-    struct complaint why;
+    struct reason why;
 
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -85,7 +85,7 @@ static void any_failed_allocation_fails_the_whole(void **state)
 {
     (void)state;
     for (size_t n = 1;; n++) {
-        struct complaint why;
+        struct reason why;
         struct settings *settings;
 
         nth_alloc_fail(n);
@@ -132,7 +132,7 @@ static size_t count_keys(const struct config *config)
 
 static void example_file_has_every_key_with_its_default_and_no_other(void **state)
 {
-    struct complaint why;
+    struct reason why;
     struct settings *settings = load(TANDEMD_CONF, NULL, &why);
     FILE *file = fopen(TANDEMD_CONF, "r");
     char section[64] = "";
@@ -162,7 +162,7 @@ static void example_file_has_every_key_with_its_default_and_no_other(void **stat
 
 #define ARGS(...) ((char *[]){"tandemd", __VA_ARGS__, NULL})
 
-static enum fault parse(struct options *options, char **argv, struct complaint *why)
+static enum exit_reason parse(struct options *options, char **argv, struct reason *why)
 {
     int argc = 0;
 
@@ -175,11 +175,11 @@ static enum fault parse(struct options *options, char **argv, struct complaint *
 static void command_line_names_file_and_settings(void **state)
 {
     struct options options;
-    struct complaint why;
+    struct reason why;
 
     (void)state;
     assert_int_equal(parse(&options, ARGS("-C", "a.conf", "--set", "x.y=1", "--set=x.z=2"), &why),
-                     FAULT_NONE);
+                     EXIT_REASON_NONE);
     assert_int_equal(options.action, ACTION_RUN);
     assert_string_equal(options.config_path, "a.conf");
     assert_int_equal(options.set_count, 2);
@@ -187,12 +187,12 @@ static void command_line_names_file_and_settings(void **state)
     assert_string_equal(options.sets[1], "x.z=2");
     options_clear(&options);
     assert_int_equal(parse(&options, ARGS("--config", "b.conf", "--check-config"), &why),
-                     FAULT_NONE);
+                     EXIT_REASON_NONE);
     assert_int_equal(options.action, ACTION_CHECK);
     assert_string_equal(options.config_path, "b.conf");
     assert_false(options.repair || options.ignore_binlog);
     options_clear(&options);
-    assert_int_equal(parse(&options, ARGS("--repair", "--ignore-binlog"), &why), FAULT_NONE);
+    assert_int_equal(parse(&options, ARGS("--repair", "--ignore-binlog"), &why), EXIT_REASON_NONE);
     assert_true(options.repair && options.ignore_binlog);
     assert_false(options.as_beanstalkd);
     options_clear(&options);
@@ -201,16 +201,16 @@ static void command_line_names_file_and_settings(void **state)
 static void wrong_command_line_is_an_error_that_names_the_argument(void **state)
 {
     struct options options;
-    struct complaint why;
+    struct reason why;
 
     (void)state;
-    assert_int_equal(parse(&options, ARGS("--sett", "x"), &why), FAULT_USAGE);
+    assert_int_equal(parse(&options, ARGS("--sett", "x"), &why), EXIT_REASON_USAGE);
     assert_string_equal(why.text, "--sett: no such option (see --help)");
     options_clear(&options);
-    assert_int_equal(parse(&options, ARGS("-C"), &why), FAULT_USAGE);
+    assert_int_equal(parse(&options, ARGS("-C"), &why), EXIT_REASON_USAGE);
     assert_string_equal(why.text, "-C: a value is missing (see --help)");
     options_clear(&options);
-    assert_int_equal(parse(&options, ARGS("start"), &why), FAULT_USAGE);
+    assert_int_equal(parse(&options, ARGS("start"), &why), EXIT_REASON_USAGE);
     assert_string_equal(why.text, "start: no such argument (see --help)");
     options_clear(&options);
 }

@@ -159,7 +159,7 @@ static void reopening_follows_a_file_that_was_moved_away(void **state)
     char moved[64];
     char text[512];
     struct log_output output;
-    struct complaint why;
+    struct reason why;
 
     (void)state;
     assert_non_null(mkdtemp(dir));
@@ -245,7 +245,7 @@ static void lines_that_nobody_reads_are_dropped_and_counted(void **state)
     char path[64];
     struct tally tally = {.wanted = LINES};
     struct log_output output;
-    struct complaint why;
+    struct reason why;
     int reader;
 
     (void)state;
@@ -280,7 +280,7 @@ static void lines_that_cannot_be_written_are_counted_too(void **state)
     char dir[] = "/tmp/tandem-log-XXXXXX";
     char path[64];
     struct log_output output;
-    struct complaint why;
+    struct reason why;
     int reader;
 
     (void)state;
@@ -313,7 +313,7 @@ static void change_of_the_file_waits_for_the_lines_before_it(void **state)
     char text[512];
     struct tally tally = {.wanted = 2001};
     struct log_output output;
-    struct complaint why;
+    struct reason why;
     int reader;
 
     (void)state;
