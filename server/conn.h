@@ -156,9 +156,9 @@ void conn_notice(struct conn *conn);
 // Whether the store cannot take what might come of its input.
 static inline bool conn_is_paused(const struct conn *conn)
 {
-    enum journal_pressure pressure = conn_loop(conn)->pressure;
+    enum store_pressure pressure = conn_loop(conn)->pressure;
 
-    return pressure == JOURNAL_STUCK || (pressure == JOURNAL_BEHIND && conn->wire.submits);
+    return pressure == STORE_STUCK || (pressure == STORE_BEHIND && conn->wire.submits);
 }
 
 // Has it fed in the next turn if its front-end can go on without new input.

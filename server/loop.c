@@ -56,10 +56,10 @@ bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(v
     return true;
 }
 
-void loop_keep(struct loop *loop, const struct loop_store *store)
+void loop_use_store(struct loop *loop, struct store *store)
 {
     loop->store = store;
-    loop->pool.reached = store->reached(store->self);
+    loop->pool.reached = store->ops->reached(store);
 }
 
 void loop_close_all(struct loop *loop)
@@ -145,7 +145,7 @@ static nsec_t loop_next_due(const struct loop *loop)
         due_at = deadline_at < due_at ? deadline_at : due_at;
     }
     if (loop->store) {
-        nsec_t store_at = loop->store->next_due(loop->store->self);
+        nsec_t store_at = loop->store->ops->next_due(loop->store);
 
         due_at = store_at < due_at ? store_at : due_at;
     }
@@ -263,15 +263,15 @@ static void loop_give_up(struct loop *loop)
     log_error("answers_given_up", log_number("connections", count));
 }
 
-static void loop_keep_step(struct loop *loop)
+static void loop_store_step(struct loop *loop)
 {
-    const struct loop_store *store = loop->store;
-    enum journal_pressure before = loop->pressure;
+    struct store *store = loop->store;
+    enum store_pressure before = loop->pressure;
     uint64_t reached;
 
-    store->turn(store->self);
-    reached = store->reached(store->self);
-    loop->pressure = store->pressure(store->self);
+    store->ops->turn(store);
+    reached = store->ops->reached(store);
+    loop->pressure = store->ops->pressure(store);
     if (reached != loop->pool.reached) {
         loop->pool.reached = reached;
         list_append_all(&loop->touched, &loop->held);
@@ -279,7 +279,7 @@ static void loop_keep_step(struct loop *loop)
     if (loop->pressure < before) {
         list_append_all(&loop->touched, &loop->paused);
     }
-    if (store->gave_up(store->self)) {
+    if (store->ops->gave_up(store)) {
         loop_give_up(loop);
     }
 }
@@ -340,7 +340,7 @@ static void loop_steps(struct loop *loop, bool wait)
     count = loop_take(loop, &batch, 0);
     loop_run(loop, &batch);
     if (loop->store) {
-        loop_keep_step(loop);
+        loop_store_step(loop);
         // What may leave now need not wait for another turn.
         (void)loop_take(loop, &batch, count);
     }

@@ -43,7 +43,7 @@
 #include "core/base/list.h"
 #include "proto_common/output.h"
 #include "core/base/tree.h"
-#include "journal/journal.h"
+#include "server/store.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -70,17 +70,6 @@
 #define LOOP_OUTPUT_FOR (NSEC_PER_MSEC * 2)
 #define LOOP_LOOK 4
 
-// What makes safe what the broker records, as the loop sees it: the functions of journal/journal.h,
-// so that a test can put something else in its place.
-struct loop_store {
-    void *self;
-    void (*turn)(void *self);
-    uint64_t (*reached)(const void *self);
-    nsec_t (*next_due)(const void *self);
-    enum journal_pressure (*pressure)(const void *self);
-    bool (*gave_up)(void *self);
-};
-
 struct loop {
     struct event_base *base;
     struct broker *broker;
@@ -97,9 +86,9 @@ struct loop {
     struct list_node touched; // those to be fed again, or to be looked at when the turn ends
     struct list_node held;    // those that wait for the store to reach a position
     struct list_node paused;  // those that are not read until the store is at ease
-    enum journal_pressure pressure;
-    const struct loop_store *store; // NULL: nothing is held
-    struct tree deadlines;          // those that want to be told of a moment
+    enum store_pressure pressure;
+    struct store *store;   // NULL: nothing is held
+    struct tree deadlines; // those that want to be told of a moment
     /* private */
     struct instant (*now)(void);
     struct event timer;
@@ -112,8 +101,8 @@ struct loop {
 // system must have for it (Linux's epoll); there is nothing to close then.
 bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void)) MUST_USE;
 
-// From now on output waits for the store, which is borrowed.
-void loop_keep(struct loop *loop, const struct loop_store *store);
+// From now on output waits for the store, which is open and borrowed.
+void loop_use_store(struct loop *loop, struct store *store);
 
 // Closes all connections at once.
 void loop_close_all(struct loop *loop);

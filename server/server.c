@@ -70,7 +70,7 @@ static uint64_t count_in_memory(const struct server *server)
     enum status status;
 
     broker_info(server->broker, &info);
-    if (!*server->settings->journal.dir) {
+    if (!server->store) {
         for (size_t i = 0; i < JOB_STATES; i++) {
             count += info.jobs[i];
         }
@@ -303,7 +303,7 @@ static bool server_prepare(struct server *server, struct reason *why)
     if (*pid_file && !pid_file_claim(&server->pid_file, pid_file, why)) {
         return false;
     }
-    store_record(&server->store, &broker_options);
+    store_record(server->store, &broker_options);
     reason_set(why, "out of memory or descriptors, or the system has no epoll");
     server->broker = broker_new(&broker_options, now);
     if (!server->broker || !loop_init(&server->loop, server->broker, clock_now)) {
@@ -318,11 +318,9 @@ static bool server_prepare(struct server *server, struct reason *why)
 }
 
 // Nobody is accepted before all jobs are back.
-static enum exit_reason server_open_store(struct server *server, const struct server_start *start,
-                                          struct reason *why)
+static enum exit_reason server_open_store(struct server *server, struct reason *why)
 {
-    server->opening.store = &server->store;
-    server->opening.wishes = &start->wishes;
+    server->opening.store = server->store;
     server->opening.notifier = &server->notifier;
     listeners_hold(&server->listeners, true);
     switch (opening_run(&server->opening, &server->loop, why)) {
@@ -347,7 +345,7 @@ static enum exit_reason server_open_store(struct server *server, const struct se
 // made anew has: handles that clients keep go on to be good.
 static void server_name_host(const struct server *server)
 {
-    const char *host = store_host(&server->store);
+    const char *host = store_host(server->store);
     const char *here = server->facts.process.hostname;
 
     if (*host == '\0' || strcmp(host, here) == 0) {
@@ -383,7 +381,7 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     server_apply(server);
     result = server_drop_privilege(server, why);
     if (result == EXIT_REASON_NONE) {
-        result = server_open_store(server, start, why);
+        result = server_open_store(server, why);
     }
     if (result == EXIT_REASON_NONE && server_is_up(server)) {
         server_name_host(server);
@@ -441,7 +439,7 @@ bool server_close(struct server *server)
         service->frontend->stop(service->shared);
         free(service->shared);
     }
-    good = store_close(&server->store);
+    good = store_close(server->store);
     if (server->loop.base) {
         signals_close(&server->signals);
         (void)event_del(&server->patience);

@@ -34,7 +34,7 @@ struct server {
     struct settings *settings;            /* private */
     const struct settings_source *source; /* private */
     struct log_output *log;               /* private */
-    struct store store;                   /* private */
+    struct store *store;                  /* private: NULL: jobs are in memory only */
     struct facts facts;                   /* private */
     struct broker *broker;                /* private */
     struct loop loop;                     /* private */

@@ -1,23 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/store.h"
+#include "server/store_journal.h"
 
 #include "core/base/log.h"
+#include "journal/file/io.h"
+#include "journal/journal.h"
+#include "journal/worker.h"
 #include "server/process/clock.h"
 #include "server/process/facts.h"
 #include "server/config/fsync.h"
 
 #include <errno.h>
+#include <event2/event_struct.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Called by the store's thread.
+struct journal_store {
+    struct store store;
+    const struct store_settings *settings;
+    struct journal *journal;
+    struct worker_thread *thread;
+    struct journal_io io;
+    struct event woken;
+    int wake_fd; // an eventfd
+    struct store_wishes wishes;
+    struct broker *broker; // gets its jobs back
+    struct reason why;     // why it is not opened
+    nsec_t opened_for;     // how long that took
+    bool opened;
+    uint64_t read; // bytes, as they were logged last
+};
+
+static struct journal_store *of(const struct store *store)
+{
+    return container_of((struct store *)(uintptr_t)store, struct journal_store, store);
+}
+
+// Called by the journal's thread.
 static void wake_loop(void *context)
 {
-    const struct store *store = context;
+    const struct journal_store *journal = context;
 
-    (void)eventfd_write(store->wake_fd, 1);
+    (void)eventfd_write(journal->wake_fd, 1);
 }
 
 // That the wait has ended is all. Each write to an eventfd is an edge, so nothing need be read.
@@ -28,86 +54,46 @@ static void loop_woken(evutil_socket_t fd, short what, void *context)
     (void)context;
 }
 
-static void duty_turn(void *journal)
+static bool make_journal(struct journal_store *store, const char *host, struct reason *why)
 {
-    journal_turn(journal);
-}
-
-static uint64_t duty_reached(const void *journal)
-{
-    return journal_reached(journal);
-}
-
-static nsec_t duty_next_due(const void *journal)
-{
-    return journal_next_due(journal);
-}
-
-static enum journal_pressure duty_pressure(const void *journal)
-{
-    return journal_pressure(journal);
-}
-
-static bool duty_gave_up(void *journal)
-{
-    return journal_gave_up(journal);
-}
-
-static bool make_journal(struct store *store, const struct settings *settings, bool repair,
-                         const char *host, struct reason *why)
-{
-    const struct store_settings *ours = &settings->journal;
+    const struct store_settings *ours = store->settings;
     struct journal_settings theirs = {.segment_size = ours->segment_size,
                                       .max_pending = (size_t)ours->max_pending,
                                       .fail_for = nsec_from_seconds((uint64_t)ours->fail_timeout),
                                       .secret = facts_secret(),
                                       .now = clock_mono,
                                       .host = host,
-                                      .repair = repair};
+                                      .repair = store->wishes.repair};
     struct journal_worker worker = worker_thread_interface(store->thread);
 
     if (!fsync_parse(ours->fsync, &theirs.sync_every_for, why)) {
         return false;
     }
     store->journal = journal_new(&theirs, &store->io, &worker);
-    store->duties = (struct loop_store){.self = store->journal,
-                                        .turn = duty_turn,
-                                        .reached = duty_reached,
-                                        .next_due = duty_next_due,
-                                        .pressure = duty_pressure,
-                                        .gave_up = duty_gave_up};
     if (!store->journal) {
         reason_set(why, "out of memory");
     }
     return store->journal != NULL;
 }
 
-bool store_make(struct store *store, const struct settings *settings,
-                const struct store_wishes *wishes, const char *host, struct reason *why)
+static bool make_thread(struct journal_store *store, struct reason *why)
 {
     int error;
 
-    *store = (struct store){.settings = &settings->journal, .wake_fd = -1};
-    if (*settings->journal.dir == '\0') {
-        return true;
-    }
     store->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     error = store->wake_fd < 0
                 ? errno
                 : worker_thread_new(&store->thread, &store->io, clock_mono, wake_loop, store);
     if (error) {
         reason_set(why, "the journal's thread: %s", strerror(error));
-        return false;
     }
-    return make_journal(store, settings, wishes->repair, host, why);
+    return !error;
 }
 
-void store_record(const struct store *store, struct broker_options *options)
+static void journal_store_record(struct store *store, struct broker_options *options)
 {
-    if (store->journal) {
-        options->recorder = &journal_recorder;
-        options->store = store->journal;
-    }
+    options->recorder = &journal_recorder;
+    options->store = of(store)->journal;
 }
 
 // beanstalkd calls its files binlog.1, binlog.2 ...
@@ -122,7 +108,7 @@ static void look_for_binlog(void *found, const char *name)
     }
 }
 
-static bool refuse_binlog(const struct store *store, struct reason *why)
+static bool refuse_binlog(const struct journal_store *store, struct reason *why)
 {
     bool found = false;
     int error = store->io.list(store->io.disk, look_for_binlog, &found);
@@ -139,9 +125,9 @@ static bool refuse_binlog(const struct store *store, struct reason *why)
     return !found;
 }
 
-static bool open_directory(struct store *store, const struct store_wishes *wishes,
-                           struct reason *why)
+static bool open_directory(struct journal_store *store, struct reason *why)
 {
+    const struct store_wishes *wishes = &store->wishes;
     const char *dir = store->settings->dir;
     struct stat st;
     int error = wishes->must_exist && stat(dir, &st) != 0 ? errno : 0;
@@ -156,42 +142,14 @@ static bool open_directory(struct store *store, const struct store_wishes *wishe
     return wishes->ignore_binlog || refuse_binlog(store, why);
 }
 
-// Takes note of the thread's being done from now on.
-static bool watch(struct store *store, struct loop *loop, struct reason *why)
-{
-    if (event_assign(&store->woken, loop->base, store->wake_fd, EV_READ | EV_ET | EV_PERSIST,
-                     loop_woken, NULL) != 0 ||
-        event_add(&store->woken, NULL) != 0) {
-        reason_set(why, "out of memory or descriptors");
-        return false;
-    }
-    return true;
-}
-
-static void announce(const struct store *store, const struct broker *broker, nsec_t took_for)
-{
-    struct store_info info;
-    struct broker_info jobs;
-
-    (void)broker_store_info(broker, &info);
-    broker_info(broker, &jobs);
-    log_info("journal_opened", log_string("dir", store->settings->dir),
-             log_string("fsync", store->settings->fsync),
-             log_number("segment_size", (int64_t)info.file_max),
-             log_number("ready", (int64_t)jobs.jobs[JOB_READY]),
-             log_number("delayed", (int64_t)jobs.jobs[JOB_DELAYED]),
-             log_number("buried", (int64_t)jobs.jobs[JOB_BURIED]),
-             log_number("ms", took_for / NSEC_PER_MSEC));
-}
-
 // Called by the journal's thread.
 static void open_journal(void *context)
 {
-    struct store *store = context;
+    struct journal_store *store = context;
     nsec_t began_at = clock_mono();
     struct journal_error error = {""};
 
-    store->opened = open_directory(store, &store->wishes, &store->why);
+    store->opened = open_directory(store, &store->why);
     if (store->opened && !journal_open(store->journal, store->broker, &error)) {
         reason_set(&store->why, "%s", error.text);
         store->opened = false;
@@ -199,71 +157,173 @@ static void open_journal(void *context)
     store->opened_for = clock_mono() - began_at;
 }
 
-bool store_open_begin(struct store *store, const struct store_wishes *wishes, struct loop *loop,
-                      struct reason *why)
+static bool journal_store_open_begin(struct store *store, struct event_base *base,
+                                     struct broker *broker, struct reason *why)
 {
-    if (!store->journal) {
-        log_info("no_journal", log_string("note", "jobs are in memory only: journal.dir is empty"));
-        return true;
-    }
-    store->broker = loop->broker;
-    store->wishes = *wishes;
-    if (!watch(store, loop, why)) {
+    struct journal_store *js = of(store);
+
+    if (event_assign(&js->woken, base, js->wake_fd, EV_READ | EV_ET | EV_PERSIST, loop_woken,
+                     NULL) != 0 ||
+        event_add(&js->woken, NULL) != 0) {
+        reason_set(why, "out of memory or descriptors");
         return false;
     }
-    worker_thread_call(store->thread, open_journal, store);
+    js->broker = broker;
+    worker_thread_call(js->thread, open_journal, js);
     return true;
 }
 
-bool store_is_opening(const struct store *store)
+static bool journal_store_is_opening(const struct store *store)
 {
-    return store->journal && !worker_thread_idle(store->thread);
+    return !worker_thread_idle(of(store)->thread);
 }
 
-void store_progress(const struct store *store, struct journal_progress *progress)
+static bool journal_store_log_progress(struct store *store, nsec_t since_for)
 {
-    journal_progress(store->journal, progress);
-}
+    struct journal_store *js = of(store);
+    struct journal_progress progress;
+    bool moves;
 
-void store_stop_opening(struct store *store)
-{
-    if (store->journal) {
-        journal_stop_opening(store->journal);
+    journal_progress(js->journal, &progress);
+    moves = progress.read != js->read;
+    js->read = progress.read;
+    if (moves) {
+        log_info("journal_opening", log_string("dir", js->settings->dir),
+                 log_number("read", (int64_t)progress.read),
+                 log_number("of", (int64_t)progress.size),
+                 log_number("ms", since_for / NSEC_PER_MSEC));
+    } else {
+        log_warn("journal_slow", log_string("dir", js->settings->dir),
+                 log_number("read", (int64_t)progress.read),
+                 log_number("of", (int64_t)progress.size),
+                 log_number("ms", since_for / NSEC_PER_MSEC),
+                 log_string("why", "nothing was read since the last look: the disk may hang"));
     }
+    return moves;
 }
 
-bool store_open_end(struct store *store, struct loop *loop, struct reason *why)
+static void journal_store_stop_opening(struct store *store)
 {
-    if (!store->journal) {
-        return true;
-    }
-    if (!store->opened) {
-        *why = store->why;
-        reason_wrap(why, "journal %s: ", store->settings->dir);
+    journal_stop_opening(of(store)->journal);
+}
+
+static void announce(const struct journal_store *store)
+{
+    struct store_info info;
+    struct broker_info jobs;
+
+    (void)broker_store_info(store->broker, &info);
+    broker_info(store->broker, &jobs);
+    log_info("journal_opened", log_string("dir", store->settings->dir),
+             log_string("fsync", store->settings->fsync),
+             log_number("segment_size", (int64_t)info.file_max),
+             log_number("ready", (int64_t)jobs.jobs[JOB_READY]),
+             log_number("delayed", (int64_t)jobs.jobs[JOB_DELAYED]),
+             log_number("buried", (int64_t)jobs.jobs[JOB_BURIED]),
+             log_number("ms", store->opened_for / NSEC_PER_MSEC));
+}
+
+static bool journal_store_open_end(struct store *store, struct reason *why)
+{
+    const struct journal_store *js = of(store);
+
+    if (!js->opened) {
+        *why = js->why;
+        reason_wrap(why, "journal %s: ", js->settings->dir);
         return false;
     }
-    loop_keep(loop, &store->duties);
-    announce(store, loop->broker, store->opened_for);
+    announce(js);
     return true;
 }
 
-const char *store_host(const struct store *store)
+static const char *journal_store_host(const struct store *store)
 {
-    return store->journal ? journal_host(store->journal) : "";
+    return journal_host(of(store)->journal);
 }
 
-bool store_close(struct store *store)
+static void journal_store_turn(struct store *store)
 {
-    bool good = journal_close(store->journal);
+    journal_turn(of(store)->journal);
+}
 
-    worker_thread_free(store->thread);
-    journal_disk_close(&store->io);
-    if (event_initialized(&store->woken)) {
-        (void)event_del(&store->woken);
+static uint64_t journal_store_reached(const struct store *store)
+{
+    return journal_reached(of(store)->journal);
+}
+
+static nsec_t journal_store_next_due(const struct store *store)
+{
+    return journal_next_due(of(store)->journal);
+}
+
+static enum store_pressure journal_store_pressure(const struct store *store)
+{
+    switch (journal_pressure(of(store)->journal)) {
+    case JOURNAL_EASY:
+        return STORE_EASY;
+    case JOURNAL_BEHIND:
+        return STORE_BEHIND;
+    case JOURNAL_STUCK:
+        return STORE_STUCK;
     }
-    if (store->settings && store->wake_fd >= 0) {
-        (void)close(store->wake_fd);
+    UNREACHABLE();
+}
+
+static bool journal_store_gave_up(struct store *store)
+{
+    return journal_gave_up(of(store)->journal);
+}
+
+static bool journal_store_close(struct store *store)
+{
+    struct journal_store *js = of(store);
+    bool good = journal_close(js->journal);
+
+    worker_thread_free(js->thread);
+    journal_disk_close(&js->io);
+    if (event_initialized(&js->woken)) {
+        (void)event_del(&js->woken);
     }
-    memset(store, 0, sizeof *store);
+    if (js->wake_fd >= 0) {
+        (void)close(js->wake_fd);
+    }
+    free(js);
     return good;
+}
+
+static const struct store_ops ops = {
+    .record = journal_store_record,
+    .open_begin = journal_store_open_begin,
+    .is_opening = journal_store_is_opening,
+    .log_progress = journal_store_log_progress,
+    .stop_opening = journal_store_stop_opening,
+    .open_end = journal_store_open_end,
+    .host = journal_store_host,
+    .turn = journal_store_turn,
+    .reached = journal_store_reached,
+    .next_due = journal_store_next_due,
+    .pressure = journal_store_pressure,
+    .gave_up = journal_store_gave_up,
+    .close = journal_store_close,
+};
+
+struct store *store_journal_make(const struct store_settings *settings,
+                                 const struct store_wishes *wishes, const char *host,
+                                 struct reason *why)
+{
+    struct journal_store *store = calloc(1, sizeof *store);
+
+    if (!store) {
+        reason_set(why, "out of memory");
+        return NULL;
+    }
+    store->store.ops = &ops;
+    store->settings = settings;
+    store->wishes = *wishes;
+    store->wake_fd = -1;
+    if (make_thread(store, why) && make_journal(store, host, why)) {
+        return &store->store;
+    }
+    (void)journal_store_close(&store->store);
+    return NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/store_opening.h"
 
-#include "core/base/log.h"
 #include "server/process/clock.h"
 
 // How often the log says how far it is, and whether it gets on.
@@ -14,25 +13,13 @@ enum { EXTEND_SECONDS = 60 };
 static void look(evutil_socket_t fd, short what, void *context)
 {
     struct opening *opening = context;
-    struct journal_progress progress;
-    const char *dir = opening->store->settings->dir;
-    nsec_t since_for = clock_mono() - opening->began_at;
+    struct store *store = opening->store;
 
     (void)fd;
     (void)what;
-    store_progress(opening->store, &progress);
-    if (progress.read != opening->read) {
+    if (store->ops->log_progress(store, clock_mono() - opening->began_at)) {
         notify_extend(opening->notifier, EXTEND_SECONDS);
-        log_info(
-            "journal_opening", log_string("dir", dir), log_number("read", (int64_t)progress.read),
-            log_number("of", (int64_t)progress.size), log_number("ms", since_for / NSEC_PER_MSEC));
-    } else {
-        log_warn("journal_slow", log_string("dir", dir), log_number("read", (int64_t)progress.read),
-                 log_number("of", (int64_t)progress.size),
-                 log_number("ms", since_for / NSEC_PER_MSEC),
-                 log_string("why", "nothing was read since the last look: the disk may hang"));
     }
-    opening->read = progress.read;
 }
 
 static void patience_over(evutil_socket_t fd, short what, void *context)
@@ -61,7 +48,7 @@ enum opening_end opening_run(struct opening *opening, struct loop *loop, struct 
     if (event_assign(&opening->look, loop->base, -1, EV_PERSIST, look, opening) != 0 ||
         evtimer_assign(&opening->patience, loop->base, patience_over, opening) != 0 ||
         event_add(&opening->look, &LOOK) != 0 ||
-        !store_open_begin(store, opening->wishes, loop, why)) {
+        !store_open_begin(store, loop->base, loop->broker, why)) {
         return OPENING_FAILED;
     }
     while (store_is_opening(store) && !opening->gives_up) {
@@ -72,7 +59,10 @@ enum opening_end opening_run(struct opening *opening, struct loop *loop, struct 
     if (store_is_opening(store)) {
         return OPENING_HANGS;
     }
-    good = store_open_end(store, loop, why);
+    good = store_open_end(store, why);
+    if (good && store) {
+        loop_use_store(loop, store);
+    }
     if (opening->stops) {
         return OPENING_STOPPED;
     }

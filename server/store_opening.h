@@ -2,13 +2,14 @@
 #ifndef TANDEM_SERVER_STORE_OPENING_H
 #define TANDEM_SERVER_STORE_OPENING_H
 
-// The wait for the store at the start. The journal's thread gives the broker its jobs back, which
+// The wait for the store at the start. Another thread gives the broker its jobs back, which
 // may take minutes, and a disk may hang: meanwhile the loop runs for signals and timers alone, and
 // touches neither the broker nor a connection. The log says how far the thread is, and the service
 // manager is asked for more time as long as it gets on.
 
 #include "core/base/macros.h"
 #include "server/process/notify.h"
+#include "server/loop.h"
 #include "server/store.h"
 
 #include <event2/event_struct.h>
@@ -23,12 +24,10 @@ enum opening_end {
 struct opening {
     // What it works on; to be set.
     struct store *store;
-    const struct store_wishes *wishes;
     struct notifier *notifier;
     struct event look;     /* private */
     struct event patience; /* private */
     nsec_t began_at;       /* private */
-    uint64_t read;         /* private: bytes, at the last look */
     bool stops;            /* private */
     bool gives_up;         /* private */
 };

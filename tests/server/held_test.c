@@ -42,7 +42,7 @@ static void reach(struct bed *bed, uint64_t position)
     bed->front.store.reached = position;
 }
 
-static void press(struct bed *bed, enum journal_pressure pressure)
+static void press(struct bed *bed, enum store_pressure pressure)
 {
     bed->front.store.pressure = pressure;
     bed_turns(bed, 1);
@@ -304,14 +304,14 @@ static void submitters_are_not_read_while_the_store_is_behind(void **state)
     int client = submitter(bed);
     int other = bed_connect(bed);
 
-    press(bed, JOURNAL_BEHIND);
+    press(bed, STORE_BEHIND);
     send_raw(client, "b\n");
     bed_send(bed, other, "keep c\n");
     reach(bed, 2);
     bed_expect(bed, other, "c\n");
     bed_expect_silence(bed, client);
     expect_rest(bed);
-    press(bed, JOURNAL_EASY);
+    press(bed, STORE_EASY);
     bed_expect(bed, client, "b\n");
     (void)close(client);
     (void)close(other);
@@ -324,7 +324,7 @@ static void nobody_is_read_while_the_store_is_stuck(void **state)
     int other = bed_connect(bed);
     int fresh;
 
-    press(bed, JOURNAL_STUCK);
+    press(bed, STORE_STUCK);
     fresh = bed_connect(bed);
     send_raw(client, "a\n");
     send_raw(other, "b\n");
@@ -332,11 +332,11 @@ static void nobody_is_read_while_the_store_is_stuck(void **state)
     bed_expect_silence(bed, other);
     bed_expect_silence(bed, fresh);
     expect_rest(bed);
-    press(bed, JOURNAL_BEHIND);
+    press(bed, STORE_BEHIND);
     bed_expect(bed, other, "b\n");
     bed_expect(bed, fresh, "c\n");
     bed_expect_silence(bed, client);
-    press(bed, JOURNAL_EASY);
+    press(bed, STORE_EASY);
     bed_expect(bed, client, "a\n");
     (void)close(client);
     (void)close(other);
@@ -351,20 +351,20 @@ static void kept_input_is_fed_again_when_the_store_is_at_ease(void **state)
 
     // What the turn has room for is done before the pressure is known.
     send_raw(again, "again\nagain\nb\n");
-    press(bed, JOURNAL_STUCK);
+    press(bed, STORE_STUCK);
     bed_expect(bed, again, "again\n");
     bed_expect_silence(bed, again);
     expect_rest(bed);
-    press(bed, JOURNAL_EASY);
+    press(bed, STORE_EASY);
     bed_expect(bed, again, "again\nb\n");
     blocked = bed_connect(bed);
     bed_send(bed, blocked, "block\nc\n");
-    press(bed, JOURNAL_STUCK);
+    press(bed, STORE_STUCK);
     bed_unblock(&bed->front);
     bed_expect(bed, blocked, "unblocked\n");
     bed_expect_silence(bed, blocked);
     expect_rest(bed);
-    press(bed, JOURNAL_EASY);
+    press(bed, STORE_EASY);
     bed_expect(bed, blocked, "c\n");
     (void)close(again);
     (void)close(blocked);
@@ -377,16 +377,16 @@ static void held_submitter_goes_on_whichever_comes_first(void **state)
 
     for (int reached_first = 0; reached_first < 2; reached_first++) {
         bed_send(bed, client, "hand a\n");
-        press(bed, JOURNAL_BEHIND);
+        press(bed, STORE_BEHIND);
         send_raw(client, "b\n");
         bed_expect_silence(bed, client);
         if (reached_first) {
             reach(bed, bed->front.store.given);
             bed_expect(bed, client, "a\n");
             bed_expect_silence(bed, client);
-            press(bed, JOURNAL_EASY);
+            press(bed, STORE_EASY);
         } else {
-            press(bed, JOURNAL_EASY);
+            press(bed, STORE_EASY);
             reach(bed, bed->front.store.given);
             bed_expect(bed, client, "a\n");
         }
@@ -401,7 +401,7 @@ static void peer_that_goes_while_it_is_not_read_is_noticed(void **state)
     int client = bed_connect(bed);
 
     bed->front.eof_means_gone = true;
-    press(bed, JOURNAL_STUCK);
+    press(bed, STORE_STUCK);
     send_raw(client, "a\n");
     bed_turns(bed, 3);
     (void)close(client);

@@ -328,55 +328,56 @@ void bed_close(struct bed *bed)
     broker_free(bed->broker);
 }
 
-static void store_turn(void *self)
+static struct bed_store *bed_store_of(const struct store *store)
 {
-    struct bed_store *store = self;
-
-    store->turns++;
+    return container_of((struct store *)(uintptr_t)store, struct bed_store, store);
 }
 
-static uint64_t store_reached(const void *self)
+static void store_turn(struct store *store)
 {
-    const struct bed_store *store = self;
-
-    return store->reached;
+    bed_store_of(store)->turns++;
 }
 
-static nsec_t store_next_due(const void *self)
+static uint64_t store_reached(const struct store *store)
 {
-    const struct bed_store *store = self;
-
-    return store->due_at;
+    return bed_store_of(store)->reached;
 }
 
-static enum journal_pressure store_pressure(const void *self)
+static nsec_t store_next_due(const struct store *store)
 {
-    const struct bed_store *store = self;
-
-    return store->pressure;
+    return bed_store_of(store)->due_at;
 }
 
-static bool store_gave_up(void *self)
+static enum store_pressure store_pressure(const struct store *store)
 {
-    struct bed_store *store = self;
+    return bed_store_of(store)->pressure;
+}
+
+static bool store_gave_up(struct store *self)
+{
+    struct bed_store *store = bed_store_of(self);
     bool gave_up = store->gave_up;
 
     store->gave_up = false;
     return gave_up;
 }
 
+// A loop asks for nothing else.
+static const struct store_ops bed_store_ops = {
+    .turn = store_turn,
+    .reached = store_reached,
+    .next_due = store_next_due,
+    .pressure = store_pressure,
+    .gave_up = store_gave_up,
+};
+
 void bed_keep(struct bed *bed)
 {
     struct bed_store *store = &bed->front.store;
 
+    store->store.ops = &bed_store_ops;
     store->due_at = NSEC_NEVER;
-    store->duties = (struct loop_store){.self = store,
-                                        .turn = store_turn,
-                                        .reached = store_reached,
-                                        .next_due = store_next_due,
-                                        .pressure = store_pressure,
-                                        .gave_up = store_gave_up};
-    loop_keep(&bed->loop, &store->duties);
+    loop_use_store(&bed->loop, &store->store);
 }
 
 int bed_connect(struct bed *bed)

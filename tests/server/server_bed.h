@@ -27,13 +27,13 @@ struct bed_stub; // state of one connection of the front-end
 
 // A store that does what it is told; see bed_keep().
 struct bed_store {
+    struct store store;
     uint64_t given; // the last position
     uint64_t reached;
-    enum journal_pressure pressure;
+    enum store_pressure pressure;
     nsec_t due_at;
     bool gave_up; // until it is asked
     unsigned turns;
-    struct loop_store duties;
 };
 
 // What the front-end does and has seen; shared by its connections.

@@ -485,7 +485,7 @@ static nsec_t thread_clock(void)
 static struct toil toil;
 
 // The store's share of a turn.
-static void toil_turn(void *store)
+static void toil_turn(struct store *store)
 {
     nsec_t end_at = thread_clock() + toil.works_for;
 
@@ -513,9 +513,13 @@ static void toil_see(void *context, enum log_level level, const char *event,
 // One turn that works for 2 ms. It is an hour since the last one.
 static void toil_through_turn(struct bed *bed, nsec_t slow_for)
 {
+    static struct store_ops ops;
+
     toil.works_for = 2 * NSEC_PER_MSEC;
     bed_keep(bed);
-    bed->front.store.duties.turn = toil_turn;
+    ops = *bed->front.store.store.ops;
+    ops.turn = toil_turn;
+    bed->front.store.store.ops = &ops;
     bed->loop.slow_for = slow_for;
     bed_clock.mono += 3600 * NSEC_PER_SEC;
     log_set_sink(toil_see, NULL, LOG_LEVEL_WARN);

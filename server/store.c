@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/store.h"
+
+#include "core/base/log.h"
+#include "server/config/settings.h"
+#include "server/store_journal.h"
+
+bool store_make(struct store **store, const struct settings *settings,
+                const struct store_wishes *wishes, const char *host, struct reason *why)
+{
+    *store = NULL;
+    if (*settings->journal.dir == '\0') {
+        return true;
+    }
+    *store = store_journal_make(&settings->journal, wishes, host, why);
+    return *store != NULL;
+}
+
+void store_record(struct store *store, struct broker_options *options)
+{
+    if (store) {
+        store->ops->record(store, options);
+    }
+}
+
+bool store_open_begin(struct store *store, struct event_base *base, struct broker *broker,
+                      struct reason *why)
+{
+    if (!store) {
+        log_info("no_journal", log_string("note", "jobs are in memory only: journal.dir is empty"));
+        return true;
+    }
+    return store->ops->open_begin(store, base, broker, why);
+}
+
+bool store_is_opening(const struct store *store)
+{
+    return store && store->ops->is_opening(store);
+}
+
+void store_stop_opening(struct store *store)
+{
+    if (store) {
+        store->ops->stop_opening(store);
+    }
+}
+
+bool store_open_end(struct store *store, struct reason *why)
+{
+    return !store || store->ops->open_end(store, why);
+}
+
+const char *store_host(const struct store *store)
+{
+    return store ? store->ops->host(store) : "";
+}
+
+bool store_close(struct store *store)
+{
+    return !store || store->ops->close(store);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_STORE_H
+#define TANDEM_SERVER_STORE_H
+
+// A store: what keeps durable jobs beyond the end of the process, as the server sees it. The core
+// knows a store by the recorder (core/record.h) that it appends to; here are all other duties, in
+// the order in which they are called for. A kind of store is a table of them, and a struct that
+// begins with a struct store. Where jobs are in memory only there is no store, and the pointer to
+// it is NULL.
+//
+// A store is made before the broker, which records from the beginning. It is opened, and jobs come
+// back, once the process is the user that what it keeps is to belong to. From then on each turn of
+// the loop ends with store_ops.turn, and the output that depends on a position is held until the
+// store has reached that (loop.h). Everything is called by the loop's thread; a store may have
+// threads of its own, and says through a descriptor in the loop's event base that there is news.
+
+#include "core/broker.h"
+#include "server/process/reason.h"
+
+#include <event2/event.h>
+
+// What is asked of a store beside its settings.
+struct store_wishes {
+    bool repair;        // what is damaged is taken over as far as it is good
+    bool ignore_binlog; // jobs of beanstalkd in the same directory stay where they are
+    bool must_exist;    // the directory is not made where it is missing
+};
+
+// How much may still be appended.
+enum store_pressure {
+    STORE_EASY,
+    STORE_BEHIND, // no more submissions, please: much waits to be made safe
+    STORE_STUCK   // nothing that appends, please: memory set aside for it runs out
+};
+
+struct store;
+
+struct store_ops {
+    // Sets who records for a new broker.
+    void (*record)(struct store *store, struct broker_options *options);
+
+    // Begins to open, and to give the broker its jobs back, in the background. Until that is done,
+    // which ends a wait of the event base, nobody else touches the broker. False with the reason.
+    bool (*open_begin)(struct store *store, struct event_base *base, struct broker *broker,
+                       struct reason *why);
+    bool (*is_opening)(const struct store *store);
+    // Logs how far the opening is, `since_for` after it began. Whether it got on since the last
+    // call.
+    bool (*log_progress)(struct store *store, nsec_t since_for);
+    // Has the opening end soon.
+    void (*stop_opening)(struct store *store);
+    // Once it is done; the log says what there is. False with the reason: it is not open.
+    bool (*open_end)(struct store *store, struct reason *why);
+    // The name of the host on which the open store began; empty where it is not known.
+    const char *(*host)(const struct store *store);
+
+    // The end of a turn: takes in what was made safe, and hands on what is to be.
+    void (*turn)(struct store *store);
+    // The position that has been reached: output that waits for it, or a lower one, may leave.
+    uint64_t (*reached)(const struct store *store);
+    // When the next turn must come even if nothing else happens; NSEC_NEVER: it need not.
+    nsec_t (*next_due)(const struct store *store);
+    enum store_pressure (*pressure)(const struct store *store);
+    // True once each time that the store gives up: who waits for a position that has not been
+    // reached will not be answered.
+    bool (*gave_up)(struct store *store);
+
+    // Makes everything last, waiting for that, and frees the store. False where that failed. The
+    // broker and the event base are still there, the last connection has gone, and it is not being
+    // opened. Also for a store that was never opened.
+    bool (*close)(struct store *store);
+};
+
+struct store {
+    const struct store_ops *ops;
+};
+
+struct settings;
+
+// Makes the store that the settings ask for, or NULL where they ask for none. They must outlive it,
+// as must the name of the host. False with the reason in `why`.
+bool store_make(struct store **store, const struct settings *settings,
+                const struct store_wishes *wishes, const char *host, struct reason *why) MUST_USE;
+
+// The duties of a store that may be NULL, which has nothing to do and is open at once.
+void store_record(struct store *store, struct broker_options *options);
+bool store_open_begin(struct store *store, struct event_base *base, struct broker *broker,
+                      struct reason *why) MUST_USE;
+bool store_is_opening(const struct store *store);
+void store_stop_opening(struct store *store);
+bool store_open_end(struct store *store, struct reason *why) MUST_USE;
+const char *store_host(const struct store *store);
+bool store_close(struct store *store) MUST_USE;
+
+#endif
