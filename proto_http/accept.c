@@ -2,10 +2,10 @@
 #include "proto_http/accept.h"
 
 #include "core/base/macros.h"
-#include "proto_common/http1/fields.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/caller.h"
+#include "proto_http/fields.h"
 #include "proto_http/job_fields.h"
 #include "proto_http/jobs.h"
 #include "proto_http/request.h"
@@ -78,7 +78,7 @@ static bool answer_health(struct web_conn *conn)
 }
 
 static bool check_function(struct web_conn *conn, const struct http1_fields *fields,
-                           const struct web_framing *framing, const char *globs)
+                           const struct http1_framing *framing, const char *globs)
 {
     enum http1_method method = conn->request->method;
 
@@ -88,7 +88,7 @@ static bool check_function(struct web_conn *conn, const struct http1_fields *fie
     if (!web_caller_check_function(conn, globs)) {
         return false;
     }
-    if (method == HTTP1_GET ? web_framing_has_body(framing) : conn->request->target.has_query) {
+    if (method == HTTP1_GET ? http1_has_body(framing) : conn->request->target.has_query) {
         web_refuse_error(conn, 400,
                          method == HTTP1_GET ? "a GET has no body" : "only a GET has a query");
         return false;
@@ -113,7 +113,7 @@ static bool check_job(struct web_conn *conn, const char *globs)
 }
 
 static bool check_target(struct web_conn *conn, const struct http1_fields *fields,
-                         const struct web_framing *framing)
+                         const struct http1_framing *framing)
 {
     const char *globs;
 
@@ -142,7 +142,7 @@ static bool check_target(struct web_conn *conn, const struct http1_fields *field
 
 // Everything but the framing. True: the request's job is to be submitted.
 static bool check(struct web_conn *conn, const struct http1_fields *fields,
-                  const struct web_framing *framing)
+                  const struct http1_framing *framing)
 {
     struct web_request *request = conn->request;
 
@@ -160,12 +160,24 @@ static bool check(struct web_conn *conn, const struct http1_fields *fields,
     return check_target(conn, fields, framing);
 }
 
+static bool read_framing(struct web_conn *conn, const struct http1_fields *fields,
+                         struct http1_framing *framing)
+{
+    struct http1_refusal refusal;
+
+    if (!http1_framing_read(fields, framing, &refusal)) {
+        return refuse(conn, refusal.status, refusal.why);
+    }
+    return framing->len <= conn->shared->options->max_body ||
+           refuse(conn, 413, "the body is larger than http.max_body");
+}
+
 // Reads the head. True: the request's job is to be submitted when its body is there.
 static bool accept(struct web_conn *conn, const struct http1_head *head,
-                   struct http1_fields *fields, struct web_framing *framing)
+                   struct http1_fields *fields, struct http1_framing *framing)
 {
     struct web_request *request = conn->request;
-    bool good = http1_fields_read(head, fields);
+    bool good = http1_fields_read(head, &conn->shared->names, fields);
 
     request->method = fields->method;
     request->version_1_0 = fields->version_1_0;
@@ -177,11 +189,11 @@ static bool accept(struct web_conn *conn, const struct http1_head *head,
         web_target_read(fields->target, &request->target);
         return refuse_method(conn);
     }
-    if (!web_framing_read(conn, fields, framing)) {
+    if (!read_framing(conn, fields, framing)) {
         return false;
     }
     // A body that is not wanted is not waited for.
-    conn->unread = web_framing_has_body(framing);
+    conn->unread = http1_has_body(framing);
     request->keep_alive = fields->keep_alive && !conn->unread;
     if (!check(conn, fields, framing)) {
         return false;
@@ -191,7 +203,7 @@ static bool accept(struct web_conn *conn, const struct http1_head *head,
 }
 
 enum web_next web_accept(struct web_conn *conn, const struct http1_head *head,
-                         struct web_framing *framing)
+                         struct http1_framing *framing)
 {
     struct http1_fields fields;
 

@@ -6,14 +6,14 @@
 // come, or how it is answered at once.
 
 #include "core/base/macros.h"
+#include "proto_common/http1/framing.h"
 #include "proto_common/http1/head.h"
 
 #include "proto_http/context.h"
-#include "proto_http/framing.h"
 
 // The head, which http1_head_check() found complete, is of a new request. WEB_NEXT_BODY: a job is
 // to be submitted, whose workload comes as the framing says; WEB_NEXT_REQUEST: answered.
 enum web_next web_accept(struct web_conn *conn, const struct http1_head *head,
-                         struct web_framing *framing) MUST_USE;
+                         struct http1_framing *framing) MUST_USE;
 
 #endif

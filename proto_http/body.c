@@ -42,13 +42,13 @@ static enum web_next take_query(struct web_conn *conn, struct web_workload *work
     return WEB_NEXT_SUBMIT;
 }
 
-enum web_next web_body_begin(struct web_conn *conn, const struct web_framing *framing,
+enum web_next web_body_begin(struct web_conn *conn, const struct http1_framing *framing,
                              struct web_workload *workload)
 {
     struct web_request *request = conn->request;
     size_t most = (size_t)conn->shared->options->max_body;
 
-    if (!web_framing_has_body(framing)) {
+    if (!http1_has_body(framing)) {
         *workload = (struct web_workload){.bytes = SLICE("")};
         return request->method == HTTP1_GET ? take_query(conn, workload) : WEB_NEXT_SUBMIT;
     }

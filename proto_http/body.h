@@ -9,9 +9,9 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 #include "proto_common/frontend.h"
+#include "proto_common/http1/framing.h"
 
 #include "proto_http/context.h"
-#include "proto_http/framing.h"
 
 // A workload that is complete.
 struct web_workload {
@@ -21,7 +21,7 @@ struct web_workload {
 
 // The head is accepted. WEB_NEXT_BODY: a body is to come; WEB_NEXT_SUBMIT: there is none, and the
 // workload is the query of a GET, or empty; WEB_NEXT_REQUEST: answered.
-enum web_next web_body_begin(struct web_conn *conn, const struct web_framing *framing,
+enum web_next web_body_begin(struct web_conn *conn, const struct http1_framing *framing,
                              struct web_workload *workload) MUST_USE;
 
 // Takes what there is of a body of a known length, or of one in chunks, off the front of the input.

@@ -4,6 +4,7 @@
 #include "core/base/macros.h"
 
 #include "proto_http/answer.h"
+#include "proto_http/fields.h"
 #include "proto_http/guard.h"
 #include "proto_http/request.h"
 
@@ -21,9 +22,9 @@ static bool refuse_value(struct web_conn *conn, unsigned status, struct slice va
 
 bool web_caller_check_host(struct web_conn *conn, const struct http1_fields *fields)
 {
-    struct slice host = fields->values[WEB_FIELD_HOST];
+    struct slice host = fields->values[HTTP1_FIELD_HOST];
 
-    return !http1_has(fields, WEB_FIELD_HOST) || web_host_allowed(conn->shared, host) ||
+    return !http1_has(fields, HTTP1_FIELD_HOST) || web_host_allowed(conn->shared, host) ||
            refuse_value(conn, 403, host, "Host is no address, not localhost and not in http.hosts");
 }
 

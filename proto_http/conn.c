@@ -2,11 +2,11 @@
 #include "proto_http/conn.h"
 
 #include "core/base/macros.h"
+#include "proto_common/http1/framing.h"
 
 #include "proto_http/accept.h"
 #include "proto_http/answer.h"
 #include "proto_http/body.h"
-#include "proto_http/framing.h"
 #include "proto_http/request.h"
 #include "proto_http/submit.h"
 #include "proto_http/wait.h"
@@ -145,7 +145,7 @@ static bool is_half_empty_line(const struct web_conn *conn, const struct web_tur
 
 static enum web_step take_head(struct web_conn *conn, const struct http1_head *head)
 {
-    struct web_framing framing;
+    struct http1_framing framing;
     struct web_workload workload;
     enum web_next next = web_accept(conn, head, &framing);
 

@@ -12,6 +12,7 @@
 #include "core/broker.h"
 #include "proto_common/frontend.h"
 #include "proto_common/handle.h"
+#include "proto_common/http1/fields.h"
 #include "proto_common/http1/head.h"
 
 #include "proto_http/http.h"
@@ -30,6 +31,7 @@ struct web_shared {
     const struct web_options *options;
     const struct process_facts *facts;
     struct handles handles;
+    struct http1_names names;  // of the headers that mean something
     struct web_tokens *tokens; // owned; NULL where everybody may call
     char host[WEB_HOST_KEPT];  // a Host that may be given, see web_host_allowed()
     uint8_t host_len;

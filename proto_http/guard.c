@@ -3,6 +3,7 @@
 
 #include "core/base/digits.h"
 
+#include "proto_http/fields.h"
 #include "proto_http/list.h"
 #include "proto_http/tokens.h"
 
@@ -124,7 +125,7 @@ static bool origin_of(struct slice page, struct slice *origin, struct slice *aut
 static bool referer_allowed(const struct web_shared *shared, const struct http1_fields *fields)
 {
     struct slice referer = fields->values[WEB_FIELD_REFERER];
-    struct slice host = fields->values[WEB_FIELD_HOST];
+    struct slice host = fields->values[HTTP1_FIELD_HOST];
     struct slice origin, authority;
 
     return referer.len == 0 ||

@@ -4,6 +4,7 @@
 #include "core/base/log.h"
 
 #include "proto_http/conn.h"
+#include "proto_http/fields.h"
 #include "proto_http/list.h"
 #include "proto_http/request.h"
 #include "proto_http/tokens.h"
@@ -211,6 +212,7 @@ static enum status start(void *state, struct broker *broker, const void *setting
     shared->broker = broker;
     shared->options = settings;
     shared->facts = facts;
+    web_names_begin(&shared->names);
     if (!handles_begin(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
         return STATUS_BAD_NAME;
     }

@@ -5,6 +5,7 @@
 #include "proto_common/contract.h"
 
 #include "proto_http/answer.h"
+#include "proto_http/fields.h"
 #include "proto_http/request.h"
 
 #include <stdio.h>
@@ -123,7 +124,7 @@ static bool read_times(struct web_conn *conn, const struct http1_fields *fields)
 // A header that says one thing cannot be there twice.
 static bool check_once(struct web_conn *conn, const struct http1_fields *fields)
 {
-    uint32_t of_job = fields->repeated & ~(WEB_BIT(WEB_FIELD_UNIQUE) - 1);
+    uint32_t of_job = fields->repeated & ~(HTTP1_BIT(WEB_FIELD_UNIQUE) - 1);
 
     return of_job == 0 ||
            bad_field(conn, (enum web_field)__builtin_ctz(of_job), "is there more than once");
@@ -135,6 +136,6 @@ bool web_job_fields_read(struct web_conn *conn, const struct http1_fields *field
         !read_priority(conn, fields) || !read_start(conn, fields) || !read_times(conn, fields)) {
         return false;
     }
-    conn->request->stream = !conn->request->background && fields->stream;
+    conn->request->stream = !conn->request->background && fields->events;
     return true;
 }

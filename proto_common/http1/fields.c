@@ -1,25 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_common/http1/fields.h"
 
+#include "core/base/macros.h"
+
 #include <http_parser.h>
+#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
+// A head that is being read.
 struct reading {
+    const struct http1_names *names;
     struct http1_fields *fields;
-    // What Connection says, in one line or in several.
-    bool close, keep_alive;
+    unsigned field;         // that the last name was, or HTTP1_FIELD_MAX
+    bool close, keep_alive; // what Connection says, in one line or in several
 };
 
-static const struct slice names[WEB_FIELD_COUNT] = {
-#define X(name, text) [WEB_FIELD_##name] = {text, sizeof(text) - 1},
-    WEB_FIELDS(X)
-#undef X
-};
-
-const char *web_field_name(enum web_field field)
+void http1_names_begin(struct http1_names *names, const char *const *own, unsigned count)
 {
-    return names[field].ptr;
+    static const char *const general[HTTP1_FIELD_COUNT] = {
+#define X(name, text) [HTTP1_FIELD_##name] = (text),
+        HTTP1_FIELDS(X)
+#undef X
+    };
+
+    *names = (struct http1_names){.count = HTTP1_FIELD_COUNT + count};
+    ENSURE(names->count <= HTTP1_FIELD_MAX);
+    for (unsigned i = 0; i < names->count; i++) {
+        const char *name = i < HTTP1_FIELD_COUNT ? general[i] : own[i - HTTP1_FIELD_COUNT];
+        size_t len = strlen(name);
+
+        ENSURE(len <= HTTP1_NAME_MAX);
+        names->names[i] = slice_of(name, len);
+        names->of_length[len] |= HTTP1_BIT(i);
+    }
 }
 
 // Letters differ in one bit from themselves in the other case.
@@ -40,15 +54,20 @@ bool http1_same_word(struct slice a, struct slice b)
             (memcmp(a.ptr, b.ptr, a.len) == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0));
 }
 
+static struct slice trim_end(struct slice text)
+{
+    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t')) {
+        text.len--;
+    }
+    return text;
+}
+
 static struct slice trim(struct slice text)
 {
     while (text.len > 0 && (*text.ptr == ' ' || *text.ptr == '\t')) {
         text = slice_from(text, 1);
     }
-    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t')) {
-        text.len--;
-    }
-    return text;
+    return trim_end(text);
 }
 
 // The next element of a list divided by commas, which is taken off it.
@@ -73,7 +92,7 @@ bool http1_list_has(struct slice list, struct slice word)
 }
 
 // With parameters, too.
-static bool names_stream(struct slice accept)
+static bool names_events(struct slice accept)
 {
     while (accept.len > 0) {
         struct slice type = next_element(&accept);
@@ -90,136 +109,163 @@ static bool names_stream(struct slice accept)
 }
 
 //
-// Reading
+// What the parser calls
 //
 
-// How a name is found: those that mean something and have that many bytes, a bit for each. Most
-// lines are compared with one name, or none.
-#define BIT(name) WEB_BIT(WEB_FIELD_##name)
-static const uint32_t of_length[] = {
-    [4] = BIT(HOST),
-    [6] = BIT(EXPECT) | BIT(ACCEPT) | BIT(ORIGIN),
-    [7] = BIT(UPGRADE) | BIT(REFERER),
-    [10] = BIT(CONNECTION),
-    [13] = BIT(AUTHORIZATION) | BIT(LAST_EVENT_ID) | BIT(TTR),
-    [14] = BIT(CONTENT_LENGTH) | BIT(SEC_FETCH_SITE),
-    [15] = BIT(DELAY) | BIT(EPOCH),
-    [16] = BIT(UNIQUE),
-    [17] = BIT(TRANSFER_ENCODING) | BIT(TIMEOUT),
-    [18] = BIT(PRIORITY),
-    [20] = BIT(BACKGROUND),
-};
-
-// WEB_FIELD_COUNT: one that means nothing here.
-static enum web_field field_of(struct slice name)
+// HTTP1_FIELD_MAX: one that means nothing here. Most names are compared with one, or none.
+static unsigned field_of(const struct http1_names *names, struct slice name)
 {
-    uint32_t left = name.len < sizeof of_length / sizeof *of_length ? of_length[name.len] : 0;
+    uint32_t left = name.len <= HTTP1_NAME_MAX ? names->of_length[name.len] : 0;
 
     for (; left; left &= left - 1) {
-        int field = __builtin_ctz(left);
+        unsigned field = (unsigned)__builtin_ctz(left);
 
-        if (http1_same_word(name, names[field])) {
-            return (enum web_field)field;
+        if (http1_same_word(name, names->names[field])) {
+            return field;
         }
     }
-    return WEB_FIELD_COUNT;
+    return HTTP1_FIELD_MAX;
 }
 
-static enum http1_method method_of(struct slice name)
+static int on_url(http_parser *parser, const char *at, size_t len)
 {
-    static const struct slice methods[HTTP1_OTHER_METHOD] = {
-        [HTTP1_GET] = {"GET", 3},          [HTTP1_POST] = {"POST", 4},
-        [HTTP1_PUT] = {"PUT", 3},          [HTTP1_DELETE] = {"DELETE", 6},
-        [HTTP1_HEAD_METHOD] = {"HEAD", 4}, [HTTP1_OPTIONS] = {"OPTIONS", 7},
-    };
+    struct reading *reading = parser->data;
 
-    for (int i = 0; i < HTTP1_OTHER_METHOD; i++) {
-        if (slice_equal(name, methods[i])) {
-            return (enum http1_method)i;
-        }
-    }
-    return HTTP1_OTHER_METHOD;
+    reading->fields->target = slice_of(at, len);
+    return 0;
+}
+
+static int on_header_field(http_parser *parser, const char *at, size_t len)
+{
+    struct reading *reading = parser->data;
+
+    reading->field = field_of(reading->names, slice_of(at, len));
+    return 0;
 }
 
 // Lists may be divided among several lines.
-static void read_header(struct reading *reading, const struct http1_header *header)
+static void note_value(struct reading *reading, struct slice value)
 {
     struct http1_fields *fields = reading->fields;
-    enum web_field field = field_of(header->name);
-    struct slice value;
 
-    if (field == WEB_FIELD_COUNT) {
-        return;
-    }
-    value = trim(header->value);
-    fields->values[field] = value;
-    fields->repeated |= fields->present & WEB_BIT(field);
-    fields->present |= WEB_BIT(field);
-    if (field == WEB_FIELD_CONNECTION) {
+    fields->values[reading->field] = value;
+    fields->repeated |= fields->present & HTTP1_BIT(reading->field);
+    fields->present |= HTTP1_BIT(reading->field);
+    if (reading->field == HTTP1_FIELD_CONNECTION) {
         reading->close = reading->close || http1_list_has(value, SLICE("close"));
         reading->keep_alive = reading->keep_alive || http1_list_has(value, SLICE("keep-alive"));
-    } else if (field == WEB_FIELD_ACCEPT) {
-        fields->stream = fields->stream || names_stream(value);
+    } else if (reading->field == HTTP1_FIELD_ACCEPT) {
+        fields->events = fields->events || names_events(value);
     }
+}
+
+// Once for each name, at the end of its line, without the blanks in front.
+static int on_header_value(http_parser *parser, const char *at, size_t len)
+{
+    struct reading *reading = parser->data;
+
+    if (reading->field != HTTP1_FIELD_MAX) {
+        note_value(reading, trim_end(slice_of(at, len)));
+    }
+    return 0;
+}
+
+// The parser's own word about keep-alive is not taken: to it, Proxy-Connection is Connection, a tab
+// behind a word belongs to it, and keep-alive wins over close on 1.0.
+static int on_headers_complete(http_parser *parser)
+{
+    struct reading *reading = parser->data;
+    struct http1_fields *fields = reading->fields;
+
+    fields->keep_alive = !reading->close && (parser->http_minor > 0 || reading->keep_alive);
+    fields->length = parser->flags & F_CONTENTLENGTH ? parser->content_length : 0;
+    http_parser_pause(parser, 1);
+    return 1;
 }
 
 //
 // The parser
 //
-// Where names and values stand is known from the check of the lines. Whether they are a request as
-// a whole (the form of the target, how long the body is) is for the parser to say.
-//
-
-static int on_headers_complete(http_parser *parser)
-{
-    http_parser_pause(parser, 1);
-    return 1;
-}
 
 // To the parser, no bytes are the end of the input.
 static void parse(http_parser *parser, const char *from, const char *end)
 {
-    static const http_parser_settings settings = {.on_headers_complete = on_headers_complete};
+    static const http_parser_settings settings = {.on_url = on_url,
+                                                  .on_header_field = on_header_field,
+                                                  .on_header_value = on_header_value,
+                                                  .on_headers_complete = on_headers_complete};
 
     if (from < end) {
         (void)http_parser_execute(parser, &settings, from, (size_t)(end - from));
     }
 }
 
-// It does not see the lines that say nothing, which it would not take.
-static bool parser_agrees(const struct http1_head *head)
+// The parser does not see the odd lines, which it would not take.
+static void parse_head(http_parser *parser, const struct http1_head *head)
 {
     const char *from = head->bytes.ptr;
-    http_parser parser;
+    struct slice odd = {NULL, 0};
 
-    http_parser_init(&parser, HTTP_REQUEST);
-    for (unsigned i = 0; i < head->count; i++) {
-        const struct slice line = head->headers[i].value;
-
-        if (head->headers[i].name.len == 0) {
-            parse(&parser, from, line.ptr);
-            from = slice_end(line) + 2;
-        }
+    while (head->odd && http1_head_next_odd(head, &odd)) {
+        parse(parser, from, odd.ptr);
+        from = slice_end(odd);
     }
-    parse(&parser, from, slice_end(head->bytes));
-    return HTTP_PARSER_ERRNO(&parser) == HPE_PAUSED;
+    parse(parser, from, slice_end(head->bytes));
 }
 
-bool http1_fields_read(const struct http1_head *head, struct http1_fields *fields)
+static enum http1_method method_of(const http_parser *parser)
 {
-    struct reading reading = {.fields = fields};
+    if (HTTP_PARSER_ERRNO(parser) == HPE_INVALID_METHOD) {
+        return HTTP1_OTHER_METHOD;
+    }
+    switch (parser->method) {
+    case HTTP_GET:
+        return HTTP1_GET;
+    case HTTP_POST:
+        return HTTP1_POST;
+    case HTTP_PUT:
+        return HTTP1_PUT;
+    case HTTP_DELETE:
+        return HTTP1_DELETE;
+    case HTTP_HEAD:
+        return HTTP1_HEAD_METHOD;
+    case HTTP_OPTIONS:
+        return HTTP1_OPTIONS;
+    default:
+        return HTTP1_OTHER_METHOD;
+    }
+}
 
-    *fields = (struct http1_fields){
-        .method = method_of(head->method),
-        .version_1_0 = head->version.ptr[head->version.len - 1] == '0',
-        .target = head->target,
-    };
-    if (fields->method == HTTP1_OTHER_METHOD) {
-        return true;
+// The request line alone, which has passed the check: what the parser makes of the head is of no
+// interest, and it may not even know the method.
+static void read_request_line(struct slice head, struct http1_fields *fields)
+{
+    const char *line_end = memchr(head.ptr, '\r', head.len);
+    const char *target = (const char *)memchr(head.ptr, ' ', head.len) + 1;
+    const char *target_end = memchr(target, ' ', (size_t)(line_end - target));
+
+    fields->version_1_0 = line_end[-1] == '0';
+    fields->target = slice_of(target, (size_t)(target_end - target));
+}
+
+bool http1_fields_read(const struct http1_head *head, const struct http1_names *names,
+                       struct http1_fields *fields)
+{
+    struct reading reading = {.names = names, .fields = fields, .field = HTTP1_FIELD_MAX};
+    http_parser parser;
+    bool good;
+
+    memset(fields, 0, offsetof(struct http1_fields, values));
+    memset(fields->values, 0, names->count * sizeof *fields->values);
+    http_parser_init(&parser, HTTP_REQUEST);
+    parser.data = &reading;
+    parse_head(&parser, head);
+    good = HTTP_PARSER_ERRNO(&parser) == HPE_PAUSED;
+    fields->method = method_of(&parser);
+    if (fields->method == HTTP1_OTHER_METHOD || !good) {
+        read_request_line(head->bytes, fields);
+        return fields->method == HTTP1_OTHER_METHOD;
     }
-    for (unsigned i = 0; i < head->count; i++) {
-        read_header(&reading, &head->headers[i]);
-    }
-    fields->keep_alive = !reading.close && (!fields->version_1_0 || reading.keep_alive);
-    return parser_agrees(head);
+    fields->version_1_0 = parser.http_minor == 0;
+    return true;
 }

@@ -2,7 +2,11 @@
 #ifndef TANDEM_PROTO_COMMON_HTTP1_FIELDS_H
 #define TANDEM_PROTO_COMMON_HTTP1_FIELDS_H
 
-// What a head says, as slices of its bytes. Headers that mean nothing here are passed over.
+// What a request's head says, as http-parser reads it: method, version, target, how the body comes,
+// and the headers that mean something, to HTTP/1.1 itself or to the user of this library, who hands
+// in a table of names. All other headers are ignored.
+//
+// Nothing is allocated or copied: the slices are in the head's bytes and valid as long as those.
 
 #include "core/base/slice.h"
 
@@ -21,65 +25,69 @@ enum http1_method {
     HTTP1_OTHER_METHOD
 };
 
-// Headers that mean something: our name, the header's. Those from UNIQUE on are about a job.
-#define WEB_FIELDS(X)                                                                              \
+// The headers of HTTP/1.1 itself. Those of the user follow: HTTP1_FIELD_COUNT is the first one.
+#define HTTP1_FIELDS(X)                                                                            \
     X(HOST, "Host")                                                                                \
     X(CONNECTION, "Connection")                                                                    \
     X(CONTENT_LENGTH, "Content-Length")                                                            \
     X(TRANSFER_ENCODING, "Transfer-Encoding")                                                      \
     X(EXPECT, "Expect")                                                                            \
     X(UPGRADE, "Upgrade")                                                                          \
-    X(ACCEPT, "Accept")                                                                            \
-    X(ORIGIN, "Origin")                                                                            \
-    X(AUTHORIZATION, "Authorization")                                                              \
-    X(SEC_FETCH_SITE, "Sec-Fetch-Site")                                                            \
-    X(REFERER, "Referer")                                                                          \
-    X(LAST_EVENT_ID, "Last-Event-ID")                                                              \
-    X(UNIQUE, "X-Gearman-Unique")                                                                  \
-    X(BACKGROUND, "X-Gearman-Background")                                                          \
-    X(PRIORITY, "X-Gearman-Priority")                                                              \
-    X(DELAY, "X-Gearman-Delay")                                                                    \
-    X(EPOCH, "X-Gearman-Epoch")                                                                    \
-    X(TTR, "X-Gearman-Ttr")                                                                        \
-    X(TIMEOUT, "X-Gearman-Timeout")
+    X(ACCEPT, "Accept")
 
-enum web_field {
-#define X(name, text) WEB_FIELD_##name,
-    WEB_FIELDS(X)
+enum http1_field {
+#define X(name, text) HTTP1_FIELD_##name,
+    HTTP1_FIELDS(X)
 #undef X
-        WEB_FIELD_COUNT
+        HTTP1_FIELD_COUNT,
+    HTTP1_FIELD_MAX = 32 // of both kinds: a set of fields is 32 bits
 };
 
 // The bit of a field in a set of them.
-#define WEB_BIT(field) (UINT32_C(1) << (field))
-_Static_assert(WEB_FIELD_COUNT <= 32, "a set of fields is 32 bits");
+#define HTTP1_BIT(field) (UINT32_C(1) << (field))
+
+// No header that means something has a longer name.
+#define HTTP1_NAME_MAX 31
+
+// The names of headers that mean something.
+struct http1_names {
+    unsigned count;
+    struct slice names[HTTP1_FIELD_MAX];
+    uint32_t of_length[HTTP1_NAME_MAX + 1]; /* private: the set of those with that many bytes */
+};
+
+// HTTP/1.1's own names and these behind them, `count` of them: strings that stay valid, different
+// from one another, each of 1 to HTTP1_NAME_MAX bytes.
+void http1_names_begin(struct http1_names *names, const char *const *own, unsigned count);
 
 struct http1_fields {
     enum http1_method method;
     bool version_1_0;
     bool keep_alive; // what version and Connection say of it
-    bool stream;     // Accept names server-sent events
+    bool events;     // Accept names server-sent events
+    uint64_t length; // Content-Length; 0 where there is none
     struct slice target;
-    struct slice values[WEB_FIELD_COUNT]; // without white space around; `ptr` NULL: not there
-    uint32_t present, repeated;           // sets: those that are there, and more than once
+    uint32_t present, repeated; // sets: those that are there, and more than once
+    // Without white space around; of one that is repeated, the last. Valid where present; of the
+    // names in the table, empty otherwise.
+    struct slice values[HTTP1_FIELD_MAX];
 };
 
-// Reads a head that http1_head_check() found complete. The slices are valid as long as its bytes.
-// False where http-parser finds something wrong with it all the same.
-bool http1_fields_read(const struct http1_head *head, struct http1_fields *fields);
+// Reads a head that has passed http1_head_check(). False where http-parser finds something wrong
+// with it all the same: then method and version are valid, and nothing else is. Of a method that is
+// none of ours, only method, version and target are read, whatever else the head says.
+bool http1_fields_read(const struct http1_head *head, const struct http1_names *names,
+                       struct http1_fields *fields);
 
-// The name of a header, as it is written.
-const char *web_field_name(enum web_field field);
-
-static inline bool http1_has(const struct http1_fields *fields, enum web_field field)
+static inline bool http1_has(const struct http1_fields *fields, unsigned field)
 {
-    return (fields->present & WEB_BIT(field)) != 0;
+    return (fields->present & HTTP1_BIT(field)) != 0;
 }
 
 // Whether it is there more than once.
-static inline bool http1_repeats(const struct http1_fields *fields, enum web_field field)
+static inline bool http1_repeats(const struct http1_fields *fields, unsigned field)
 {
-    return (fields->repeated & WEB_BIT(field)) != 0;
+    return (fields->repeated & HTTP1_BIT(field)) != 0;
 }
 
 // Whether two texts are the same but for the case of their letters.

@@ -98,21 +98,19 @@ static enum http1_head_verdict check_version(struct slice version)
 }
 
 // Method, target and version, with exactly one space between them.
-static enum http1_head_verdict check_request_line(struct slice line, struct http1_head *head)
+static enum http1_head_verdict check_request_line(struct slice line)
 {
-    head->method = slice_of(line.ptr, token_len(line.ptr));
-    line = slice_from(line, head->method.len);
-    if (head->method.len == 0 || *line.ptr != ' ') {
+    size_t len = token_len(line.ptr);
+
+    if (len == 0 || line.ptr[len] != ' ') {
         return HTTP1_HEAD_BAD;
     }
-    line = slice_from(line, 1);
-    head->target = slice_of(line.ptr, target_len(line.ptr));
-    line = slice_from(line, head->target.len);
-    if (head->target.len == 0 || *line.ptr != ' ') {
+    line = slice_from(line, len + 1);
+    len = target_len(line.ptr);
+    if (len == 0 || line.ptr[len] != ' ') {
         return HTTP1_HEAD_BAD;
     }
-    head->version = slice_from(line, 1);
-    return check_version(head->version);
+    return check_version(slice_from(line, len + 1));
 }
 
 // Whether a name is, but for what is no letter, that of a header on which it depends where the
@@ -138,10 +136,10 @@ static bool resembles_framing(struct slice name)
     return false;
 }
 
-// A name that is no token, such as one with a quote in front: the line is passed over, as gearmand
-// and nginx do it. Not one with a blank or a byte that cannot be seen, where parsers disagree on
-// what the name is.
-static enum http1_head_verdict check_odd_header(struct slice line, struct http1_header *header)
+// A name that is no token, such as one with a quote in front: the line is ignored, as gearmand and
+// nginx do it. Not one with a blank or a byte that cannot be seen, where parsers disagree on what
+// the name is.
+static enum http1_head_verdict check_odd_line(struct slice line)
 {
     const char *colon = memchr(line.ptr, ':', line.len);
     struct slice name = slice_of(line.ptr, colon ? (size_t)(colon - line.ptr) : 0);
@@ -151,42 +149,45 @@ static enum http1_head_verdict check_odd_header(struct slice line, struct http1_
         resembles_framing(name) || text_len(value) < value.len) {
         return HTTP1_HEAD_BAD;
     }
-    header->name = slice_of(line.ptr, 0);
-    header->value = line;
     return HTTP1_HEAD_MORE;
+}
+
+// Whether a line begins with a token and a colon right behind it.
+static bool has_name(struct slice line, size_t *len)
+{
+    *len = token_len(line.ptr);
+    return *len > 0 && line.ptr[*len] == ':';
 }
 
 // A name that is a token, a colon right behind it, a value. A line that begins with a blank would
 // continue the one before.
-static enum http1_head_verdict check_header(struct slice line, struct http1_header *header)
+static enum http1_head_verdict check_header(struct http1_head_scan *scan, struct slice line)
 {
-    size_t len = token_len(line.ptr);
+    size_t len;
+    struct slice value;
 
-    if (len == 0 || line.ptr[len] != ':') {
-        return check_odd_header(line, header);
+    if (!has_name(line, &len)) {
+        scan->odd = true;
+        return check_odd_line(line);
     }
-    header->name = slice_of(line.ptr, len);
-    header->value = slice_from(line, len + 1);
-    return text_len(header->value) == header->value.len ? HTTP1_HEAD_MORE : HTTP1_HEAD_BAD;
+    value = slice_from(line, len + 1);
+    return text_len(value) == value.len ? HTTP1_HEAD_MORE : HTTP1_HEAD_BAD;
 }
 
-// Looks at the next line, without its end. DONE: it is the empty one.
-static enum http1_head_verdict check_line(unsigned number, struct slice line,
-                                          struct http1_head *head)
+// Checks the next line, without its end. DONE: it is the empty one.
+static enum http1_head_verdict check_line(struct http1_head_scan *scan, struct slice line)
 {
-    if (number == 0) {
-        return check_request_line(line, head);
+    if (scan->lines == 0) {
+        return check_request_line(line);
     }
-    head->count = number - 1;
     if (line.len == 0) {
         return HTTP1_HEAD_DONE;
     }
-    return number > HTTP1_HEADERS_MAX ? HTTP1_HEAD_LONG
-                                      : check_header(line, &head->headers[number - 1]);
+    return scan->lines > HTTP1_HEADERS_MAX ? HTTP1_HEAD_LONG : check_header(scan, line);
 }
 
-static enum http1_head_verdict check_lines(struct http1_head_scan *scan, struct slice input,
-                                           size_t max, struct http1_head *head)
+enum http1_head_verdict http1_head_check(struct http1_head_scan *scan, struct slice input,
+                                         size_t max, struct http1_head *head)
 {
     enum http1_head_verdict verdict = HTTP1_HEAD_MORE;
 
@@ -205,24 +206,37 @@ static enum http1_head_verdict check_lines(struct http1_head_scan *scan, struct 
         if (line_len < 2 || end[-1] != '\r') {
             return HTTP1_HEAD_BAD;
         }
-        verdict = check_line(scan->lines, slice_of(rest.ptr, line_len - 2), head);
+        verdict = check_line(scan, slice_of(rest.ptr, line_len - 2));
         scan->checked += line_len;
         scan->lines++;
     }
+    *head = (struct http1_head){slice_of(input.ptr, scan->checked), scan->odd};
     return verdict;
 }
 
-enum http1_head_verdict http1_head_check(struct http1_head_scan *scan, struct slice input,
-                                         size_t max, struct http1_head *head)
+// Up to its LF and with it, of bytes that end with one.
+static struct slice line_at(const char *at, const char *end)
 {
-    bool in_pieces = scan->checked > 0;
-    enum http1_head_verdict verdict = check_lines(scan, input, max, head);
+    const char *lf = memchr(at, '\n', (size_t)(end - at));
 
-    if (verdict == HTTP1_HEAD_DONE && in_pieces) {
-        // The parts of its first lines are not where they were, if they were kept at all.
-        *scan = (struct http1_head_scan){0};
-        verdict = check_lines(scan, input, max, head);
+    return slice_of(at, (size_t)(lf - at) + 1);
+}
+
+bool http1_head_next_odd(const struct http1_head *head, struct slice *line)
+{
+    const char *end = slice_end(head->bytes);
+    // The first line is the request line, the last one the empty line.
+    struct slice next = line->len ? *line : line_at(head->bytes.ptr, end);
+    size_t len;
+
+    for (;;) {
+        next = line_at(slice_end(next), end);
+        if (slice_end(next) == end) {
+            return false;
+        }
+        if (!has_name(next, &len)) {
+            *line = next;
+            return true;
+        }
     }
-    head->bytes = slice_of(input.ptr, scan->checked);
-    return verdict;
 }

@@ -2,9 +2,13 @@
 #ifndef TANDEM_PROTO_COMMON_HTTP1_HEAD_H
 #define TANDEM_PROTO_COMMON_HTTP1_HEAD_H
 
-// The head of a request, looked at byte by byte before anything else sees it, and taken apart into
-// its lines. A head that passes here means the same to every parser; what some take one way and
-// some another is refused, because requests are smuggled through such gaps.
+// The strict check of a request's head, byte by byte, before http-parser reads it (fields.h). It
+// only refuses: a head that passes here means the same to every parser. What some parsers take one
+// way and some another is refused, because requests are smuggled through such gaps: a line without
+// CR LF at its end, a folded line, a blank before a colon, control bytes, more than one blank in
+// the request line, a version other than 1.0 and 1.1.
+//
+// Nothing is allocated or copied; the slices are in the caller's input.
 
 #include "core/base/slice.h"
 
@@ -22,30 +26,27 @@ enum http1_head_verdict {
     HTTP1_HEAD_LONG     // more bytes, or more lines, than are allowed
 };
 
-// How far a head has been looked at; all zero at first.
+// How far a head has been checked; all zero at first.
 struct http1_head_scan {
-    size_t checked; // bytes that need not be looked at again: whole lines
-    unsigned lines; // among them
+    size_t checked; // bytes of whole lines, which are not checked again
+    unsigned lines; // the number of those lines
+    bool odd;       // among them are odd lines
 };
 
-struct http1_header {
-    struct slice name;  // empty: it is no token, and the line says nothing
-    struct slice value; // up to the CR that ends the line, with the blanks around it; of a line
-                        // that says nothing, all of it
-};
-
-// The parts of a head, in the bytes that it came as.
+// A head that has passed.
 struct http1_head {
-    struct slice bytes; // all of it, with the empty line
-    struct slice method, target, version;
-    unsigned count;
-    struct http1_header headers[HTTP1_HEADERS_MAX];
+    struct slice bytes; // with the empty line at its end
+    bool odd;           // some lines are odd: their name is no token, and they are ignored
 };
 
-// Looks at what is there of a head, `max` bytes at most, which begins where it began before. DONE:
-// its parts in `*head`, which are valid as long as the input. The verdict does not depend on the
-// pieces in which the bytes arrive.
+// Checks what has come of a head, which begins where it began in the last call and may have at most
+// `max` bytes. DONE: it is `*head`, in the input. The verdict does not depend on the pieces in
+// which the bytes arrive.
 enum http1_head_verdict http1_head_check(struct http1_head_scan *scan, struct slice input,
                                          size_t max, struct http1_head *head);
+
+// Finds the next odd line behind `*line`, or the first one where that is empty; false where there
+// is no other. The line includes its CR LF.
+bool http1_head_next_odd(const struct http1_head *head, struct slice *line);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// The check of a head, byte by byte: what may stand where, and the parts that come out of it.
+// The strict check of a head, byte by byte: what may stand where, where it ends, and which of its
+// lines are odd.
 
 #include "proto_common/http1/head.h"
 
@@ -107,7 +108,7 @@ static void a_value_has_text_at_every_place(void **state)
 }
 
 //
-// Parts
+// What passes
 //
 
 static bool is(struct slice slice, const char *text)
@@ -115,40 +116,36 @@ static bool is(struct slice slice, const char *text)
     return slice_equal(slice, slice_of(text, strlen(text)));
 }
 
-static void parts_are_what_stands_between(const struct http1_head *head, const char *input)
+#define HEAD "POST /a/b?c HTTP/1.0\r\nHost: x:80 \t\r\n\"A\": b\r\nB-c::d: e\r\n\r\n"
+#define BODY "\"A\": b\r\n"
+
+static void ends_at_its_empty_line(const struct http1_head *head, const char *input)
 {
+    struct slice odd = {NULL, 0};
+
     assert_ptr_equal(head->bytes.ptr, input);
-    assert_true(is(head->method, "POST"));
-    assert_true(is(head->target, "/a/b?c"));
-    assert_true(is(head->version, "HTTP/1.0"));
-    assert_int_equal(head->count, 3);
-    assert_true(is(head->headers[0].name, "Host"));
-    assert_true(is(head->headers[0].value, " x:80 \t"));
-    assert_true(is(head->headers[1].name, "A"));
-    assert_true(is(head->headers[1].value, ""));
-    assert_true(is(head->headers[2].name, "B-c"));
-    assert_true(is(head->headers[2].value, ":d: e"));
+    assert_int_equal(head->bytes.len, strlen(HEAD));
+    assert_true(head->odd);
+    assert_true(http1_head_next_odd(head, &odd));
+    assert_true(is(odd, "\"A\": b\r\n"));
+    assert_true(odd.ptr > input && slice_end(odd) < slice_end(head->bytes));
+    assert_false(http1_head_next_odd(head, &odd));
 }
 
-#define PARTS "POST /a/b?c HTTP/1.0\r\nHost: x:80 \t\r\nA:\r\nB-c::d: e\r\n\r\n"
-#define BODY "A: b\r\n"
-
-static void a_head_is_taken_apart(void **state)
+static void a_head_ends_at_its_empty_line(void **state)
 {
-    static const char input[] = PARTS BODY;
+    static const char input[] = HEAD BODY;
     struct http1_head head;
 
     (void)state;
-    assert_int_equal(check(SLICE(PARTS BODY), &head), HTTP1_HEAD_DONE);
     assert_int_equal(check(slice_of(input, sizeof input - 1), &head), HTTP1_HEAD_DONE);
-    assert_int_equal(head.bytes.len, sizeof PARTS - 1);
-    parts_are_what_stands_between(&head, input);
+    ends_at_its_empty_line(&head, input);
 }
 
 // Each time at another address, as where a buffer has to grow.
-static void parts_do_not_depend_on_the_pieces(void **state)
+static void a_head_may_come_in_pieces(void **state)
 {
-    const struct slice whole = SLICE(PARTS);
+    const struct slice whole = SLICE(HEAD);
 
     (void)state;
     for (size_t first = 0; first < whole.len; first++) {
@@ -164,34 +161,35 @@ static void parts_do_not_depend_on_the_pieces(void **state)
         assert_int_equal(http1_head_check(&scan, slice_of(part, first), HEAD_MOST, &head),
                          HTTP1_HEAD_MORE);
         memset(part, 0, first);
-        memset(&head, 0, sizeof head);
         free(part);
         assert_int_equal(http1_head_check(&scan, slice_of(all, whole.len), HEAD_MOST, &head),
                          HTTP1_HEAD_DONE);
-        parts_are_what_stands_between(&head, all);
+        ends_at_its_empty_line(&head, all);
         free(all);
     }
 }
 
-// Whether a line with that name is there, but says nothing.
-static bool is_passed_over(struct slice name)
+// Whether a line with that name passes, as an odd one.
+static bool is_odd(struct slice name)
 {
     struct text text = {.len = 0};
+    struct slice odd = {NULL, 0};
     struct http1_head head;
 
     add(&text, SLICE(START "A: b\r\n"));
     add(&text, name);
     add(&text, SLICE(": c\r\nD: e\r\n\r\n"));
-    if (check(slice_of(text.bytes, text.len), &head) != HTTP1_HEAD_DONE) {
+    if (check(slice_of(text.bytes, text.len), &head) != HTTP1_HEAD_DONE || !head.odd) {
         return false;
     }
-    assert_int_equal(head.count, 3);
-    assert_true(is(head.headers[0].name, "A"));
-    assert_true(is(head.headers[2].name, "D"));
-    return head.headers[1].name.len == 0 && head.headers[1].value.len == name.len + 3;
+    assert_true(http1_head_next_odd(&head, &odd));
+    assert_ptr_equal(odd.ptr, text.bytes + strlen(START "A: b\r\n"));
+    assert_int_equal(odd.len, name.len + strlen(": c\r\n"));
+    assert_false(http1_head_next_odd(&head, &odd));
+    return true;
 }
 
-static void a_line_whose_name_is_no_token_says_nothing(void **state)
+static void a_line_whose_name_is_no_token_is_odd(void **state)
 {
     char header[] = "?X-Gearman-Unique";
     char name[300];
@@ -199,11 +197,26 @@ static void a_line_whose_name_is_no_token_says_nothing(void **state)
     (void)state;
     for (int byte = '!'; byte <= '~'; byte++) {
         header[0] = (char)byte;
-        assert_int_equal(is_passed_over(slice_of(header, 17)), !is_token(byte) && byte != ':');
+        assert_int_equal(is_odd(slice_of(header, 17)), !is_token(byte) && byte != ':');
     }
     memset(name, '@', sizeof name);
-    assert_true(is_passed_over(slice_of(name, 256)));
-    assert_false(is_passed_over(slice_of(name, 257)));
+    assert_true(is_odd(slice_of(name, 256)));
+    assert_false(is_odd(slice_of(name, 257)));
+}
+
+// In a row, as the first lines and as the last ones.
+static void all_odd_lines_are_found(void **state)
+{
+    struct slice odd = {NULL, 0};
+    struct http1_head head;
+
+    (void)state;
+    assert_int_equal(check(SLICE(START "@a: 1\r\n@b:\r\nC: 3\r\n@d: 4\r\n\r\n"), &head),
+                     HTTP1_HEAD_DONE);
+    assert_true(http1_head_next_odd(&head, &odd) && is(odd, "@a: 1\r\n"));
+    assert_true(http1_head_next_odd(&head, &odd) && is(odd, "@b:\r\n"));
+    assert_true(http1_head_next_odd(&head, &odd) && is(odd, "@d: 4\r\n"));
+    assert_false(http1_head_next_odd(&head, &odd));
 }
 
 static void an_odd_name_that_resembles_one_of_framing_is_bad(void **state)
@@ -215,12 +228,11 @@ static void an_odd_name_that_resembles_one_of_framing_is_bad(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_false(is_passed_over(slice_of(names[i], strlen(names[i]))));
+        assert_false(is_odd(slice_of(names[i], strlen(names[i]))));
     }
 }
 
-// The most lines that are allowed, and one more.
-static void a_hundred_headers_are_all_there(void **state)
+static void a_head_has_at_most_a_hundred_headers(void **state)
 {
     struct text text = {.len = 0};
     struct http1_head head;
@@ -232,8 +244,8 @@ static void a_hundred_headers_are_all_there(void **state)
     }
     add(&text, SLICE("\r\n"));
     assert_int_equal(check(slice_of(text.bytes, text.len), &head), HTTP1_HEAD_DONE);
-    assert_int_equal(head.count, HTTP1_HEADERS_MAX);
-    assert_true(is(head.headers[HTTP1_HEADERS_MAX - 1].value, " v"));
+    assert_int_equal(head.bytes.len, text.len);
+    assert_false(head.odd);
     text.len -= 2;
     add(&text, SLICE("N: v\r\n\r\n"));
     assert_int_equal(check(slice_of(text.bytes, text.len), &head), HTTP1_HEAD_LONG);
@@ -245,11 +257,12 @@ int main(void)
         cmocka_unit_test(a_name_and_a_method_have_bytes_of_tokens),
         cmocka_unit_test(a_target_has_bytes_that_can_be_seen),
         cmocka_unit_test(a_value_has_text_at_every_place),
-        cmocka_unit_test(a_head_is_taken_apart),
-        cmocka_unit_test(parts_do_not_depend_on_the_pieces),
-        cmocka_unit_test(a_line_whose_name_is_no_token_says_nothing),
+        cmocka_unit_test(a_head_ends_at_its_empty_line),
+        cmocka_unit_test(a_head_may_come_in_pieces),
+        cmocka_unit_test(a_line_whose_name_is_no_token_is_odd),
+        cmocka_unit_test(all_odd_lines_are_found),
         cmocka_unit_test(an_odd_name_that_resembles_one_of_framing_is_bad),
-        cmocka_unit_test(a_hundred_headers_are_all_there),
+        cmocka_unit_test(a_head_has_at_most_a_hundred_headers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
