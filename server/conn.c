@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/conn.h"
+#include "server/conn_private.h"
 
 #include "core/base/log.h"
 #include <stdlib.h>
@@ -10,83 +10,29 @@
 // reported again by every wait.
 #define WATCHED_ALWAYS (EV_READ | EV_CLOSED | EV_ET | EV_PERSIST)
 
-static bool before_deadline(const struct tree_node *a, const struct tree_node *b)
+struct conn *conn_of(struct turn_member *member)
 {
-    nsec_t a_at = deadline_of(a)->at;
-    nsec_t b_at = deadline_of(b)->at;
-
-    return a_at != b_at ? a_at < b_at : (uintptr_t)a < (uintptr_t)b;
+    return container_of(member, struct conn, member);
 }
 
-static bool conn_make_deadline(struct conn *conn)
+void conn_unpark(struct conn *conn)
 {
-    struct deadline *deadline = calloc(1, sizeof *deadline);
-
-    if (deadline) {
-        deadline->at = NSEC_NEVER;
-        deadline->stuck_at = NSEC_NEVER;
-        deadline->conn = conn;
-        conn->deadline = deadline;
-    }
-    return deadline != NULL;
+    conn->parked = false;
 }
 
-static void conn_move_deadline(struct conn *conn, nsec_t at)
+bool conn_is_held(const struct conn *conn)
 {
-    struct tree *deadlines = &conn_loop(conn)->deadlines;
-    struct deadline *deadline = conn->deadline;
-
-    if (deadline->at == at) {
-        return;
-    }
-    if (deadline->at != NSEC_NEVER) {
-        tree_remove(deadlines, &deadline->node, before_deadline);
-    }
-    deadline->at = at;
-    if (at != NSEC_NEVER) {
-        tree_insert(deadlines, &deadline->node, before_deadline);
-    }
-}
-
-// Sets the deadline to the earlier of what the front-end and what the peer's reading ask for. False
-// without memory.
-static bool conn_set_deadline(struct conn *conn)
-{
-    const struct loop *loop = conn_loop(conn);
-    bool unread = loop->unread_for > 0 && output_sendable(&conn->wire.out) > 0;
-    nsec_t due_at = conn->wire.deadline_at;
-
-    if (!conn->deadline && !unread && due_at == NSEC_NEVER) {
-        return true;
-    }
-    if (!conn->deadline && !conn_make_deadline(conn)) {
-        return false;
-    }
-    if (!unread) {
-        conn->deadline->stuck_at = NSEC_NEVER;
-    } else if (conn->deadline->stuck_at == NSEC_NEVER) {
-        conn->deadline->stuck_at = nsec_add(broker_now(loop->broker).mono, loop->unread_for);
-    }
-    conn_move_deadline(conn, due_at < conn->deadline->stuck_at ? due_at : conn->deadline->stuck_at);
-    return true;
-}
-
-static void conn_free_deadline(struct conn *conn)
-{
-    if (conn->deadline) {
-        conn_move_deadline(conn, NSEC_NEVER);
-        free(conn->deadline);
-    }
+    return output_sendable(&conn->wire.out) < output_pending(&conn->wire.out);
 }
 
 void conn_touch(struct conn *conn)
 {
     if (conn->parked) {
         conn->parked = false;
-        list_remove(&conn->touched);
+        list_remove(&conn->member.touched);
     }
-    if (!list_linked(&conn->touched)) {
-        list_append(&conn_loop(conn)->touched, &conn->touched);
+    if (!list_linked(&conn->member.touched)) {
+        list_append(&conn_turn(conn)->touched, &conn->member.touched);
     }
 }
 
@@ -148,12 +94,12 @@ static struct conn *conn_new(const struct service *service, int fd)
     }
     conn->wire.host = &conn_host;
     conn->wire.deadline_at = NSEC_NEVER;
-    conn->wire.number = ++service->loop->connections & WIRE_NUMBER_MAX;
-    output_init(&conn->wire.out, &service->loop->pool);
+    conn->wire.number = ++service->turn->connections & WIRE_NUMBER_MAX;
+    output_init(&conn->wire.out, &service->turn->pool);
     conn->service = service;
     conn->fd = fd;
     conn->state = FEED_MORE;
-    list_init(&conn->touched);
+    list_init(&conn->member.touched);
     return conn;
 }
 
@@ -165,7 +111,7 @@ void conn_open(const struct service *service, int fd, const char *peer)
              : STATUS_NO_MEMORY;
 
     if (status != STATUS_OK) {
-        if (loop_may_complain(service->loop)) {
+        if (turn_may_complain(service->turn)) {
             log_warn("connection_refused", log_string("protocol", service->frontend->name),
                      log_string("peer", peer), log_string("why", status_text(status)));
         }
@@ -176,8 +122,8 @@ void conn_open(const struct service *service, int fd, const char *peer)
         free(conn);
         return;
     }
-    list_append(&service->loop->all, &conn->all);
-    service->loop->open++;
+    list_append(&service->turn->all, &conn->member.all);
+    service->turn->open++;
     conn_touch(conn);
     log_debug("connected", log_number("conn", (int64_t)conn->wire.number),
               log_string("protocol", service->frontend->name), log_string("peer", peer));
@@ -197,7 +143,7 @@ void conn_lacks_memory(struct conn *conn, const char *event)
 {
     const char *why = status_text(STATUS_NO_MEMORY);
 
-    if (loop_may_complain(conn_loop(conn))) {
+    if (turn_may_complain(conn_turn(conn))) {
         log_warn(event, log_number("conn", (int64_t)conn->wire.number), log_string("why", why));
     }
     conn_break(conn, why);
@@ -210,7 +156,7 @@ void conn_finish(struct conn *conn)
     conn_touch(conn);
 }
 
-void conn_go(struct conn *conn)
+void conn_stop(struct conn *conn)
 {
     const struct frontend *frontend = conn->service->frontend;
 
@@ -223,14 +169,14 @@ void conn_go(struct conn *conn)
 // What the deadline was set for may have been put off in a turn that had no time left to finish.
 void conn_expire(struct conn *conn)
 {
-    conn_move_deadline(conn, NSEC_NEVER);
-    if (conn->deadline->stuck_at <= broker_now(conn_loop(conn)->broker).mono) {
+    conn_forget_deadline(conn);
+    if (conn->deadline->unread_at <= broker_now(conn_turn(conn)->broker).mono) {
         log_warn("not_reading", log_number("conn", (int64_t)conn->wire.number),
                  log_number("bytes", (int64_t)output_pending(&conn->wire.out)));
         conn_break(conn, "does not read");
         return;
     }
-    if (conn->wire.deadline_at <= broker_now(conn_loop(conn)->broker).mono) {
+    if (conn->wire.deadline_at <= broker_now(conn_turn(conn)->broker).mono) {
         conn->wire.deadline_at = NSEC_NEVER;
         conn->service->frontend->expired(conn->frontend_state);
     }
@@ -242,8 +188,8 @@ static void conn_ready(evutil_socket_t fd, short what, void *context)
     struct conn *conn = context;
 
     (void)fd;
-    loop_tick(conn_loop(conn));
-    loop_count_event(conn_loop(conn));
+    turn_tick(conn_turn(conn));
+    turn_count_event(conn_turn(conn));
     if (what & EV_WRITE) {
         conn->wire.out.stalled = false;
         conn_touch(conn);
@@ -281,7 +227,7 @@ static void conn_watch(struct conn *conn)
     conn_unwatch(conn);
     conn->for_room = for_room;
     conn->watched =
-        event_assign(&conn->event, conn_loop(conn)->base, conn->fd,
+        event_assign(&conn->event, conn_turn(conn)->base, conn->fd,
                      (short)(WATCHED_ALWAYS | (for_room ? EV_WRITE : 0)), conn_ready, conn) == 0 &&
         event_add(&conn->event, NULL) == 0;
     if (!conn->watched) {
@@ -299,7 +245,7 @@ static bool conn_done(const struct conn *conn)
 // waits for the store.
 static void conn_stand(struct conn *conn)
 {
-    struct loop *loop = conn_loop(conn);
+    struct turn *turn = conn_turn(conn);
     bool waits = conn_is_held(conn) && output_sendable(&conn->wire.out) == 0;
 
     if (conn->runs) {
@@ -308,9 +254,9 @@ static void conn_stand(struct conn *conn)
         // Nobody says again that there is something to read.
         event_active(&conn->event, EV_READ, 1);
     }
-    if (!list_linked(&conn->touched) && (waits || conn_is_paused(conn))) {
+    if (!list_linked(&conn->member.touched) && (waits || conn_is_paused(conn))) {
         conn->parked = true;
-        list_append(waits ? &loop->held : &loop->paused, &conn->touched);
+        list_append(waits ? &turn->held : &turn->paused, &conn->member.touched);
     }
 }
 
@@ -348,9 +294,9 @@ void conn_close(struct conn *conn)
     conn_unwatch(conn);
     conn->service->transport->close(conn->fd, conn_transport_state(conn));
     conn_free_deadline(conn);
-    list_remove(&conn->all);
-    conn_loop(conn)->open--;
-    list_remove(&conn->touched);
+    list_remove(&conn->member.all);
+    conn_turn(conn)->open--;
+    list_remove(&conn->member.touched);
     input_drop(&conn->input, input_len(&conn->input));
     output_clear(&conn->wire.out);
     free(conn);

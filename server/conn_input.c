@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/conn.h"
+#include "server/conn_private.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void conn_feed(struct conn *conn, struct slice input)
     struct feed fed;
 
     conn->woken = false;
-    fed = conn->service->frontend->feed(conn->frontend_state, input, CONN_BUDGET);
+    fed = conn->service->frontend->feed(conn->frontend_state, input, CONN_COMMANDS_MAX);
     ENSURE(fed.used <= input.len && (!fed.into || fed.used == input.len));
     conn_fed(conn, fed);
     conn_keep(conn, slice_from(input, fed.used));
@@ -64,20 +64,21 @@ static void conn_feed_kept(struct conn *conn)
     struct feed fed;
 
     conn->woken = false;
-    fed = conn->service->frontend->feed(conn->frontend_state, input, CONN_BUDGET);
+    fed = conn->service->frontend->feed(conn->frontend_state, input, CONN_COMMANDS_MAX);
     ENSURE(fed.used <= input.len && (!fed.into || fed.used == input.len));
     input_drop(&conn->input, fed.used);
     conn_fed(conn, fed);
 }
 
-void conn_run(struct conn *conn)
+bool conn_run(struct conn *conn)
 {
-    bool runs = conn->runs && conn_can_run(conn);
+    bool runs = conn->runs;
 
     conn->runs = false;
-    if (runs) {
+    if (runs && conn_can_run(conn)) {
         conn_feed_kept(conn);
     }
+    return runs;
 }
 
 // Tells the front-end, once, that the peer sends nothing more.
@@ -106,10 +107,11 @@ static void conn_end_input(struct conn *conn)
 static void conn_fill(struct conn *conn, size_t len)
 {
     size_t filled = len < conn->into_len ? len : conn->into_len;
-    struct slice rest = slice_of(conn_loop(conn)->buffer + LOOP_KEPT_MAX, len - filled);
+    struct slice rest = slice_of(conn_turn(conn)->buffer + CONN_JOIN_MAX, len - filled);
 
     conn->woken = false;
-    conn_fed(conn, conn->service->frontend->filled(conn->frontend_state, filled, CONN_BUDGET));
+    conn_fed(conn,
+             conn->service->frontend->filled(conn->frontend_state, filled, CONN_COMMANDS_MAX));
     if (rest.len == 0) {
         return;
     }
@@ -123,13 +125,13 @@ static void conn_fill(struct conn *conn, size_t len)
 // `len` bytes were read to the shared buffer.
 static void conn_take(struct conn *conn, size_t len)
 {
-    char *bytes = conn_loop(conn)->buffer + LOOP_KEPT_MAX;
+    char *bytes = conn_turn(conn)->buffer + CONN_JOIN_MAX;
     struct slice kept = input_slice(&conn->input);
 
     if (conn->state == FEED_BLOCKED) {
         conn_keep(conn, slice_of(bytes, len));
         conn_touch(conn);
-    } else if (kept.len <= LOOP_KEPT_MAX) {
+    } else if (kept.len <= CONN_JOIN_MAX) {
         bytes -= kept.len;
         memcpy(bytes, kept.ptr, kept.len);
         input_drop(&conn->input, kept.len);
@@ -154,10 +156,10 @@ bool conn_may_read(const struct conn *conn)
 static struct received conn_receive(const struct conn *conn, size_t room)
 {
     const struct transport *transport = conn->service->transport;
-    size_t direct = conn->into_len < LOOP_DIRECT_MAX ? conn->into_len : LOOP_DIRECT_MAX;
+    size_t direct = conn->into_len < CONN_DIRECT_MAX ? conn->into_len : CONN_DIRECT_MAX;
     struct iovec pieces[2] = {
         {.iov_base = conn->into, .iov_len = direct},
-        {.iov_base = conn_loop(conn)->buffer + LOOP_KEPT_MAX, .iov_len = room},
+        {.iov_base = conn_turn(conn)->buffer + CONN_JOIN_MAX, .iov_len = room},
     };
     struct transfer_parts parts = {.first = pieces, .count = 2, .len = direct + room};
 
@@ -183,7 +185,7 @@ static void conn_note_drained(struct conn *conn, const struct received *received
 
 void conn_read(struct conn *conn)
 {
-    size_t room = LOOP_READ_MAX;
+    size_t room = CONN_READ_MAX;
     struct received received;
 
     if (conn->state == FEED_BLOCKED) {
@@ -194,7 +196,7 @@ void conn_read(struct conn *conn)
     conn_note_drained(conn, &received);
     switch ((enum transfer)received.result) {
     case TRANSFER_BYTES:
-        loop_count_bytes(conn_loop(conn), received.len);
+        turn_count_bytes(conn_turn(conn), received.len);
         if (conn->into) {
             conn_fill(conn, received.len);
         } else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/conn.h"
+#include "server/conn_private.h"
 
 #include <string.h>
 
@@ -14,8 +14,8 @@ static unsigned conn_gather(const struct conn *conn, struct iovec parts[FLUSH_SP
     unsigned count = 0;
 
     *len = 0;
-    for (; count < found && *len < CONN_FLUSH_MAX; count++) {
-        size_t most = CONN_FLUSH_MAX - *len;
+    for (; count < found && *len < CONN_SEND_MAX; count++) {
+        size_t most = CONN_SEND_MAX - *len;
 
         parts[count].iov_base = (void *)(uintptr_t)spans[count].ptr;
         parts[count].iov_len = spans[count].len < most ? spans[count].len : most;
@@ -44,9 +44,9 @@ static size_t conn_send(struct conn *conn)
     conn->untried = false;
     output_consume(&conn->wire.out, sent.len);
     if (conn->deadline) {
-        conn->deadline->stuck_at = NSEC_NEVER;
+        conn->deadline->unread_at = NSEC_NEVER;
     }
-    loop_count_bytes(conn_loop(conn), sent.len);
+    turn_count_bytes(conn_turn(conn), sent.len);
     return sent.len;
 }
 
@@ -70,7 +70,7 @@ void conn_flush(struct conn *conn)
     size_t sent = 0;
 
     while (!conn->wire.out.stalled && !conn->broken && output_sendable(&conn->wire.out) > 0) {
-        if (sent >= CONN_FLUSH_MAX) {
+        if (sent >= CONN_SEND_MAX) {
             conn_touch(conn);
             break;
         }

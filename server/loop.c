@@ -39,17 +39,10 @@ static struct event_base *make_base(void)
 bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void))
 {
     memset(loop, 0, sizeof *loop);
-    loop->broker = broker;
-    loop->now = now;
+    turn_init(&loop->turn, make_base(), malloc(CONN_JOIN_MAX + CONN_READ_MAX), broker, now);
     loop->timer_at = NSEC_NEVER;
-    list_init(&loop->all);
-    list_init(&loop->touched);
-    list_init(&loop->held);
-    list_init(&loop->paused);
-    loop->buffer = malloc(LOOP_KEPT_MAX + LOOP_READ_MAX);
-    loop->base = make_base();
-    if (!loop->buffer || !loop->base ||
-        evtimer_assign(&loop->timer, loop->base, loop_timer_fired, loop) != 0) {
+    if (!loop->turn.buffer || !loop->turn.base ||
+        evtimer_assign(&loop->timer, loop->turn.base, loop_timer_fired, loop) != 0) {
         loop_close(loop);
         return false;
     }
@@ -59,90 +52,60 @@ bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(v
 void loop_use_store(struct loop *loop, struct store *store)
 {
     loop->store = store;
-    loop->pool.reached = store->ops->reached(store);
+    loop->turn.pool.reached = store->ops->reached(store);
+}
+
+static struct conn *conn_of_all(struct list_node *node)
+{
+    return conn_of(list_item(node, struct turn_member, all));
+}
+
+static struct conn *conn_of_touched(struct list_node *node)
+{
+    return conn_of(list_item(node, struct turn_member, touched));
 }
 
 void loop_close_all(struct loop *loop)
 {
-    while (!list_empty(&loop->all)) {
-        conn_close(list_item(list_first(&loop->all), struct conn, all));
+    while (!list_empty(&loop->turn.all)) {
+        conn_close(conn_of_all(list_first(&loop->turn.all)));
     }
 }
 
 void loop_close(struct loop *loop)
 {
-    if (!loop->now) {
+    if (!loop->turn.now) {
         return;
     }
     loop_close_all(loop);
-    output_pool_clear(&loop->pool);
-    if (loop->base) {
-        if (event_initialized(&loop->timer)) {
-            (void)event_del(&loop->timer);
-        }
-        event_base_free(loop->base);
+    if (event_initialized(&loop->timer)) {
+        (void)event_del(&loop->timer);
     }
-    free(loop->buffer);
+    turn_clear(&loop->turn);
     memset(loop, 0, sizeof *loop);
 }
 
 void loop_finish_all(struct loop *loop)
 {
-    list_each (node, &loop->all) {
-        conn_go(list_item(node, struct conn, all));
+    list_each (node, &loop->turn.all) {
+        conn_stop(conn_of_all(node));
     }
 }
 
-void loop_tick(struct loop *loop)
+static const struct deadline *loop_first_deadline(const struct loop *loop)
 {
-    if (!loop->ticked) {
-        loop->ticked = true;
-        broker_tick(loop->broker, loop->now());
-    }
-}
+    const struct tree_node *first = tree_first(&loop->turn.deadlines);
 
-bool loop_may_complain(struct loop *loop)
-{
-    nsec_t now_at = broker_now(loop->broker).mono;
-
-    if (loop->complained_at != 0 && now_at - loop->complained_at < NSEC_PER_SEC) {
-        return false;
-    }
-    loop->complained_at = now_at;
-    return true;
-}
-
-// Whether the turn has lasted so long that what comes after `count` connections has to wait.
-static bool loop_lasted(const struct loop *loop, nsec_t lasts_for, unsigned count)
-{
-    return count % LOOP_LOOK == 0 && loop->now().mono - broker_now(loop->broker).mono >= lasts_for;
-}
-
-void loop_count_event(struct loop *loop)
-{
-    loop->events++;
-    if (loop->events >= LOOP_BATCH || loop_lasted(loop, LOOP_INPUT_FOR, loop->events)) {
-        (void)event_base_loopbreak(loop->base);
-    }
-}
-
-void loop_count_bytes(struct loop *loop, size_t len)
-{
-    loop->bytes += len;
-    if (loop->bytes >= LOOP_BYTES_MAX) {
-        (void)event_base_loopbreak(loop->base);
-    }
+    return first ? container_of((struct tree_node *)(uintptr_t)first, struct deadline, node) : NULL;
 }
 
 static nsec_t loop_next_due(const struct loop *loop)
 {
-    const struct tree_node *first = tree_first(&loop->deadlines);
-    nsec_t due_at = broker_next_due(loop->broker);
+    const struct deadline *first = loop_first_deadline(loop);
+    nsec_t due_at = broker_next_due(loop->turn.broker);
 
     if (first) {
-        nsec_t deadline_at = deadline_of(first)->at;
-
-        due_at = deadline_at < due_at ? deadline_at : due_at;
+        due_at = first->at < due_at ? first->at : due_at;
     }
     if (loop->store) {
         nsec_t store_at = loop->store->ops->next_due(loop->store);
@@ -168,7 +131,7 @@ static void loop_set_timer(struct loop *loop, nsec_t due_at)
         (void)event_del(&loop->timer);
         return;
     }
-    wait_for = due_at - loop->now().mono;
+    wait_for = due_at - loop->turn.now().mono;
     micros = wait_for > 0 ? (wait_for + 999) / 1000 : 0;
     tv.tv_sec = (time_t)(micros / 1000000);
     tv.tv_usec = (suseconds_t)(micros % 1000000);
@@ -181,8 +144,8 @@ static void loop_set_timer(struct loop *loop, nsec_t due_at)
 // Whether something is left to do that no event will announce.
 static bool loop_has_work(const struct loop *loop, nsec_t due_at)
 {
-    return loop->unsettled || !list_empty(&loop->touched) ||
-           due_at <= broker_now(loop->broker).mono;
+    return loop->unsettled || !list_empty(&loop->turn.touched) ||
+           due_at <= broker_now(loop->turn.broker).mono;
 }
 
 static void loop_wait(struct loop *loop, bool wait)
@@ -195,20 +158,20 @@ static void loop_wait(struct loop *loop, bool wait)
     } else {
         loop_set_timer(loop, due_at);
     }
-    (void)event_base_loop(loop->base, flags);
+    (void)event_base_loop(loop->turn.base, flags);
 }
 
 static void loop_expire(struct loop *loop)
 {
-    nsec_t now_at = broker_now(loop->broker).mono;
+    nsec_t now_at = broker_now(loop->turn.broker).mono;
 
     for (unsigned i = 0; i < BROKER_SLICE; i++) {
-        struct tree_node *first = tree_first(&loop->deadlines);
+        const struct deadline *first = loop_first_deadline(loop);
 
-        if (!first || deadline_of(first)->at > now_at) {
+        if (!first || first->at > now_at) {
             return;
         }
-        conn_expire(deadline_of(first)->conn);
+        conn_expire(first->conn);
     }
 }
 
@@ -216,12 +179,12 @@ static void loop_expire(struct loop *loop)
 // already; returns how many there are then.
 static unsigned loop_take(struct loop *loop, struct list_node *batch, unsigned count)
 {
-    for (; count < LOOP_BATCH && !list_empty(&loop->touched); count++) {
-        struct list_node *node = list_first(&loop->touched);
+    for (; count < TURN_CONNS_MAX && !list_empty(&loop->turn.touched); count++) {
+        struct list_node *node = list_first(&loop->turn.touched);
 
         list_remove(node);
         list_append(batch, node);
-        list_item(node, struct conn, touched)->parked = false;
+        conn_unpark(conn_of_touched(node));
     }
     return count;
 }
@@ -234,15 +197,12 @@ static void loop_run(const struct loop *loop, struct list_node *batch)
     unsigned count = 0;
 
     list_init(&done);
-    while (!list_empty(batch) && !(count && loop_lasted(loop, LOOP_INPUT_FOR, count))) {
-        struct conn *conn = list_item(list_first(batch), struct conn, touched);
+    while (!list_empty(batch) && !(count && turn_lasted(&loop->turn, TURN_INPUT_FOR, count))) {
+        struct list_node *node = list_first(batch);
 
-        list_remove(&conn->touched);
-        list_append(&done, &conn->touched);
-        if (conn->runs) {
-            conn_run(conn);
-            count++;
-        }
+        list_remove(node);
+        list_append(&done, node);
+        count += conn_run(conn_of_touched(node)) ? 1 : 0;
     }
     list_append_all(batch, &done);
 }
@@ -252,8 +212,8 @@ static void loop_give_up(struct loop *loop)
 {
     int64_t count = 0;
 
-    list_each (node, &loop->all) {
-        struct conn *conn = list_item(node, struct conn, all);
+    list_each (node, &loop->turn.all) {
+        struct conn *conn = conn_of_all(node);
 
         if (conn_is_held(conn)) {
             conn_break(conn, "its answer cannot be made to last");
@@ -266,18 +226,18 @@ static void loop_give_up(struct loop *loop)
 static void loop_store_step(struct loop *loop)
 {
     struct store *store = loop->store;
-    enum store_pressure before = loop->pressure;
+    enum store_pressure before = loop->turn.pressure;
     uint64_t reached;
 
     store->ops->turn(store);
     reached = store->ops->reached(store);
-    loop->pressure = store->ops->pressure(store);
-    if (reached != loop->pool.reached) {
-        loop->pool.reached = reached;
-        list_append_all(&loop->touched, &loop->held);
+    loop->turn.pressure = store->ops->pressure(store);
+    if (reached != loop->turn.pool.reached) {
+        loop->turn.pool.reached = reached;
+        list_append_all(&loop->turn.touched, &loop->turn.held);
     }
-    if (loop->pressure < before) {
-        list_append_all(&loop->touched, &loop->paused);
+    if (loop->turn.pressure < before) {
+        list_append_all(&loop->turn.touched, &loop->turn.paused);
     }
     if (store->ops->gave_up(store)) {
         loop_give_up(loop);
@@ -289,19 +249,19 @@ static void loop_finish(struct loop *loop, struct list_node *batch)
 {
     unsigned count = 0;
 
-    while (!list_empty(batch) && loop->bytes < LOOP_BYTES_MAX &&
-           !(count && loop_lasted(loop, LOOP_OUTPUT_FOR, count))) {
-        struct conn *conn = list_item(list_first(batch), struct conn, touched);
+    while (!list_empty(batch) && loop->turn.bytes < TURN_BYTES_MAX &&
+           !(count && turn_lasted(&loop->turn, TURN_OUTPUT_FOR, count))) {
+        struct list_node *node = list_first(batch);
 
-        list_remove(&conn->touched);
-        conn_end_turn(conn);
+        list_remove(node);
+        conn_end_turn(conn_of_touched(node));
         count++;
     }
     while (!list_empty(batch)) {
         struct list_node *last = batch->prev;
 
         list_remove(last);
-        list_insert_before(loop->touched.next, last);
+        list_insert_before(loop->turn.touched.next, last);
     }
 }
 
@@ -319,7 +279,7 @@ static nsec_t loop_cpu_time(void)
 static nsec_t loop_used_for(const struct loop *loop, nsec_t cpu_began_at)
 {
     nsec_t used_for = loop_cpu_time() - cpu_began_at;
-    nsec_t passed_for = loop->now().mono - broker_now(loop->broker).mono;
+    nsec_t passed_for = loop->turn.now().mono - broker_now(loop->turn.broker).mono;
 
     return used_for < passed_for ? used_for : passed_for;
 }
@@ -330,13 +290,11 @@ static void loop_steps(struct loop *loop, bool wait)
     unsigned count;
 
     list_init(&batch);
-    loop->ticked = false;
-    loop->events = 0;
-    loop->bytes = 0;
+    turn_begin(&loop->turn);
     loop_wait(loop, wait);
-    loop_tick(loop);
+    turn_tick(&loop->turn);
     loop_expire(loop);
-    loop->unsettled = broker_settle(loop->broker);
+    loop->unsettled = broker_settle(loop->turn.broker);
     count = loop_take(loop, &batch, 0);
     loop_run(loop, &batch);
     if (loop->store) {
@@ -345,7 +303,7 @@ static void loop_steps(struct loop *loop, bool wait)
         (void)loop_take(loop, &batch, count);
     }
     // What was received must not keep anything from being sent.
-    loop->bytes = 0;
+    loop->turn.bytes = 0;
     loop_finish(loop, &batch);
 }
 

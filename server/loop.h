@@ -9,7 +9,7 @@
 //   read        one read for each readable connection, fed to its front-end at once
 //   settle      the broker tells sessions what concerns them; blocked connections wake
 //   run         connections that still have input which can be parsed are fed again
-//   keep        the store is handed what the broker recorded, and says what is safe now
+//   store       the store is handed what the broker recorded, and says what is safe now
 //   finish      each connection that was touched: its output is sent, its events are set to what it
 //               now waits for, it is closed if it is done
 //
@@ -39,62 +39,19 @@
 //   the end               removes the pid file and unix sockets, and waits for the journal and, for
 //                         two seconds, for the log
 
-#include "core/broker.h"
-#include "core/base/list.h"
-#include "proto_common/output.h"
-#include "core/base/tree.h"
+#include "core/base/macros.h"
 #include "server/store.h"
+#include "server/turn.h"
 
-#include <event2/event.h>
 #include <event2/event_struct.h>
 
-// What one read takes at most.
-#define LOOP_READ_MAX 65536
-// Kept input up to this long is moved in front of what is read, so that the two are fed as one.
-#define LOOP_KEPT_MAX 4096
-
-// What one read takes at most where it goes straight to its place.
-#define LOOP_DIRECT_MAX ((size_t)256 * 1024)
-
-// When a turn has received so many bytes, or sent so many, what is more waits for the next one.
-#define LOOP_BYTES_MAX ((size_t)2 * 1024 * 1024)
-
-// A turn takes input from so many connections, and finishes so many; what is more waits for the
-// next one, whose ticks and notices come in between.
-#define LOOP_BATCH 128
-
-// The same once it has lasted so long, counted from its tick: what is still to be read or fed waits
-// after LOOP_INPUT_FOR, what is still to be sent after LOOP_OUTPUT_FOR. The clock is looked at for
-// every LOOP_LOOK connections.
-#define LOOP_INPUT_FOR NSEC_PER_MSEC
-#define LOOP_OUTPUT_FOR (NSEC_PER_MSEC * 2)
-#define LOOP_LOOK 4
-
 struct loop {
-    struct event_base *base;
-    struct broker *broker;
-    struct output_pool pool;
-    char *buffer; // LOOP_KEPT_MAX + LOOP_READ_MAX bytes, shared: in use only within one read
-    uint64_t connections; // that there were so far
-    uint64_t open;        // of these
-    unsigned events;      // handled in this turn
-    size_t bytes;         // received in this turn, and then sent
-    nsec_t complained_at; // when a want of memory was last logged; see loop_may_complain
-    nsec_t unread_for;    // a peer that takes none of its output for so long is dropped; 0: none is
-    nsec_t slow_for;      // a turn that uses more processor time is logged; 0: none is
-    struct list_node all; // connections
-    struct list_node touched; // those to be fed again, or to be looked at when the turn ends
-    struct list_node held;    // those that wait for the store to reach a position
-    struct list_node paused;  // those that are not read until the store is at ease
-    enum store_pressure pressure;
-    struct store *store;   // NULL: nothing is held
-    struct tree deadlines; // those that want to be told of a moment
-    /* private */
-    struct instant (*now)(void);
-    struct event timer;
-    nsec_t timer_at; // what the timer is set to, NSEC_NEVER where it is not set
-    bool ticked;     // in this turn
-    bool unsettled;  // the broker has more to tell
+    struct turn turn;    // what its connections see of it
+    nsec_t slow_for;     // a turn that uses more processor time is logged; 0: none is
+    struct store *store; /* private: NULL: nothing is held */
+    struct event timer;  /* private */
+    nsec_t timer_at;     /* private: what it is set to, NSEC_NEVER where it is not set */
+    bool unsettled;      /* private: the broker has more to tell */
 };
 
 // `now` reads the clock; the broker is borrowed. False without memory, descriptors or what the
@@ -116,21 +73,5 @@ void loop_turn(struct loop *loop, bool wait);
 // Tells each front-end that the process is about to stop, reads no more from any connection and
 // closes each when its output has left.
 void loop_finish_all(struct loop *loop);
-
-// Must be called by an event's callback before it calls a verb: sets the broker's present, once in
-// a turn.
-void loop_tick(struct loop *loop);
-
-// Whether a connection's trouble with memory may be logged: one line a second, for there may be as
-// many as there are clients that try again.
-bool loop_may_complain(struct loop *loop);
-
-// Must be called by the callback of a connection's event, after loop_tick(): ends the wait when
-// there were LOOP_BATCH, or the turn has lasted long. The others that are ready come first in the
-// next turn.
-void loop_count_event(struct loop *loop);
-
-// The same for bytes that were received or sent.
-void loop_count_bytes(struct loop *loop, size_t len);
 
 #endif

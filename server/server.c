@@ -18,7 +18,7 @@ static const struct timeval STOP_PATIENCE = {.tv_sec = 2};
 // Accepting goes on while there is room. The log is told once, until there is some ease again.
 static void server_review_room(struct server *server)
 {
-    uint64_t open = server->loop.open;
+    uint64_t open = server->loop.turn.open;
     bool full = open >= server->most_connections;
 
     if (full && !server->full_said) {
@@ -37,7 +37,7 @@ static void server_apply(struct server *server)
 
     server->most_connections =
         capacity_connections(now->max_connections, listeners_count(&server->listeners));
-    server->loop.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);
+    server->loop.turn.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);
     server->loop.slow_for = now->slow_turn * NSEC_PER_MSEC;
 }
 
@@ -45,9 +45,9 @@ static void server_accept(void *context, int fd, const char *peer)
 {
     const struct service *service = context;
 
-    loop_tick(service->loop);
+    turn_tick(service->turn);
     conn_open(service, fd, peer);
-    server_review_room(container_of(service->loop, struct server, loop));
+    server_review_room(container_of(service->turn, struct server, loop.turn));
 }
 
 static void patience_over(evutil_socket_t fd, short what, void *context)
@@ -166,7 +166,7 @@ static void server_signal(void *context, enum signal_wish wish)
         server_signal_early(server, wish);
         return;
     }
-    loop_tick(&server->loop);
+    turn_tick(&server->loop.turn);
     switch (wish) {
     case SIGNAL_STOP:
         server_stop(server);
@@ -196,7 +196,7 @@ static bool server_start_frontends(struct server *server, struct reason *why)
         enum status status = STATUS_NO_MEMORY;
 
         service->frontend = frontend;
-        service->loop = &server->loop;
+        service->turn = &server->loop.turn;
         service->transport = &transport_plain;
         service->shared = calloc(1, frontend->shared_size ? frontend->shared_size : 1);
         if (service->shared) {
@@ -310,10 +310,10 @@ static bool server_prepare(struct server *server, struct reason *why)
         return false;
     }
     capacity_raise();
-    listeners_init(&server->listeners, server->loop.base);
-    notifier_open(&server->notifier, server->loop.base);
-    (void)evtimer_assign(&server->patience, server->loop.base, patience_over, server);
-    return signals_open(&server->signals, server->loop.base, server_signal, server) &&
+    listeners_init(&server->listeners, server->loop.turn.base);
+    notifier_open(&server->notifier, server->loop.turn.base);
+    (void)evtimer_assign(&server->patience, server->loop.turn.base, patience_over, server);
+    return signals_open(&server->signals, server->loop.turn.base, server_signal, server) &&
            server_start_frontends(server, why);
 }
 
@@ -407,7 +407,7 @@ void server_run(struct server *server)
         }
     }
     while (server->stage == SERVER_RUNS ||
-           (server->stage == SERVER_STOPS && !list_empty(&server->loop.all))) {
+           (server->stage == SERVER_STOPS && !list_empty(&server->loop.turn.all))) {
         loop_turn(&server->loop, true);
         server_review_room(server);
     }
@@ -429,7 +429,7 @@ bool server_close(struct server *server)
 {
     bool good;
 
-    if (server->loop.base) {
+    if (server->loop.turn.base) {
         listeners_close(&server->listeners);
         loop_close_all(&server->loop);
     }
@@ -440,7 +440,7 @@ bool server_close(struct server *server)
         free(service->shared);
     }
     good = store_close(server->store);
-    if (server->loop.base) {
+    if (server->loop.turn.base) {
         signals_close(&server->signals);
         (void)event_del(&server->patience);
         notifier_close(&server->notifier);

@@ -45,14 +45,14 @@ enum opening_end opening_run(struct opening *opening, struct loop *loop, struct 
 
     opening->began_at = clock_mono();
     reason_set(why, "out of memory");
-    if (event_assign(&opening->look, loop->base, -1, EV_PERSIST, look, opening) != 0 ||
-        evtimer_assign(&opening->patience, loop->base, patience_over, opening) != 0 ||
+    if (event_assign(&opening->look, loop->turn.base, -1, EV_PERSIST, look, opening) != 0 ||
+        evtimer_assign(&opening->patience, loop->turn.base, patience_over, opening) != 0 ||
         event_add(&opening->look, &LOOK) != 0 ||
-        !store_open_begin(store, loop->base, loop->broker, why)) {
+        !store_open_begin(store, loop->turn.base, loop->turn.broker, why)) {
         return OPENING_FAILED;
     }
     while (store_is_opening(store) && !opening->gives_up) {
-        (void)event_base_loop(loop->base, EVLOOP_ONCE);
+        (void)event_base_loop(loop->turn.base, EVLOOP_ONCE);
     }
     (void)event_del(&opening->look);
     (void)event_del(&opening->patience);

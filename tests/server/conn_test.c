@@ -106,7 +106,7 @@ static void pipelined_commands_are_answered_in_order_whatever_the_budget(void **
 
     bed_send(bed, client, text);
     bed_expect(bed, client, text);
-    assert_int_equal(bed->front.most, CONN_BUDGET);
+    assert_int_equal(bed->front.most, CONN_COMMANDS_MAX);
     free(text);
     (void)close(client);
 }
@@ -171,7 +171,7 @@ static void input_of_more_than_one_read_needs_no_more_to_be_read_on(void **state
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
-    char *lines = repeat("a line of 16 b.\n", LOOP_READ_MAX / 16 + 4);
+    char *lines = repeat("a line of 16 b.\n", CONN_READ_MAX / 16 + 4);
 
     assert_int_equal(send(client, lines, strlen(lines), 0), strlen(lines));
     bed_expect(bed, client, lines);
@@ -308,7 +308,7 @@ static void command_that_blocks_after_a_half_close_is_waited_for_without_spinnin
     assert_int_equal(shutdown(client, SHUT_WR), 0);
     bed_expect(bed, client, "unblocked\n");
     bed_expect_silence(bed, client);
-    assert_int_equal(bed->loop.events, 0);
+    assert_int_equal(bed->loop.turn.events, 0);
     assert_false(bed_latest(bed)->runs);
     bed_unblock(&bed->front);
     bed_expect(bed, client, "unblocked\nafter\n");
@@ -325,8 +325,8 @@ static void half_closed_client_that_does_not_read_costs_no_wake_ups(void **state
     assert_int_equal(shutdown(client, SHUT_WR), 0);
     bed_turns(bed, 5);
     assert_int_equal(bed->front.eofs, 1);
-    assert_int_equal(bed->loop.events, 0);
-    assert_true(list_empty(&bed->loop.touched));
+    assert_int_equal(bed->loop.turn.events, 0);
+    assert_true(list_empty(&bed->loop.turn.touched));
     assert_false(bed_latest(bed)->runs);
     (void)close(client);
     bed_turns(bed, 2);
@@ -348,7 +348,7 @@ static void end_that_comes_while_input_is_still_fed_comes_after_it(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
-    char *lines = repeat("x\n", 5 * CONN_BUDGET);
+    char *lines = repeat("x\n", 5 * CONN_COMMANDS_MAX);
 
     bed->front.eof_means_gone = true;
     bed_send(bed, client, lines);
@@ -471,7 +471,7 @@ static void connection_without_memory_is_closed_and_others_go_on(void **state)
     int other = bed_connect(bed);
     int client = bed_connect(bed);
 
-    output_pool_clear(&bed->loop.pool);
+    output_pool_clear(&bed->loop.turn.pool);
     assert_int_equal(send(client, "lost\n", 5, 0), 5);
     nth_alloc_fail(1); // of the output
     bed_expect_end(bed, client);

@@ -52,7 +52,7 @@ static void press(struct bed *bed, enum store_pressure pressure)
 static void expect_rest(struct bed *bed)
 {
     bed_turns(bed, 3);
-    assert_true(list_empty(&bed->loop.touched));
+    assert_true(list_empty(&bed->loop.turn.touched));
 }
 
 static void held_answer_leaves_in_the_turn_that_reaches_its_position(void **state)
@@ -122,7 +122,7 @@ static void others_are_answered_while_one_is_held(void **state)
 
 static void turn_lets_so_many_go_and_no_more(void **state)
 {
-    enum { CLIENTS = 2 * LOOP_BATCH + 10 };
+    enum { CLIENTS = 2 * TURN_CONNS_MAX + 10 };
     struct bed *bed = *state;
     int clients[CLIENTS];
     unsigned answered = 0;
@@ -139,7 +139,7 @@ static void turn_lets_so_many_go_and_no_more(void **state)
         for (int i = 0; i < CLIENTS; i++) {
             answered += recv(clients[i], reply, sizeof reply, 0) == 2;
         }
-        assert_int_equal(answered, turns < 3 ? turns * LOOP_BATCH : CLIENTS);
+        assert_int_equal(answered, turns < 3 ? turns * TURN_CONNS_MAX : CLIENTS);
     }
     for (int i = 0; i < CLIENTS; i++) {
         (void)close(clients[i]);
@@ -148,7 +148,7 @@ static void turn_lets_so_many_go_and_no_more(void **state)
 
 static void connections_touched_as_they_are_let_go_are_served_once(void **state)
 {
-    enum { CLIENTS = LOOP_BATCH + 10 };
+    enum { CLIENTS = TURN_CONNS_MAX + 10 };
     struct bed *bed = *state;
     int clients[CLIENTS];
 
@@ -251,12 +251,12 @@ static void patience_with_a_peer_does_not_run_while_its_answer_is_held(void **st
     int client = bed_connect(bed);
     int clogged = bed_connect(bed);
 
-    bed->loop.unread_for = 60 * NSEC_PER_SEC;
+    bed->loop.turn.unread_for = 60 * NSEC_PER_SEC;
     bed_send(bed, client, "keep a\n");
     // This one is owed what may leave, and does not take it.
     bed_send(bed, clogged, "big 900000\nkeep b\n");
     bed_turns(bed, 5);
-    assert_true(bed->loop.held.next->next == &bed->loop.held);
+    assert_true(bed->loop.turn.held.next->next == &bed->loop.turn.held);
     bed_clock.mono += 5000 * NSEC_PER_SEC;
     bed_turns(bed, 3);
     assert_int_equal(bed->front.open, 1);

@@ -317,7 +317,7 @@ void bed_init(struct bed *bed, struct instant (*now)(void))
     bed->service = (struct service){.frontend = &stub_frontend,
                                     .shared = &bed->front,
                                     .transport = &transport_plain,
-                                    .loop = &bed->loop};
+                                    .turn = &bed->loop.turn};
     assert_int_equal(stub_start(&bed->front, bed->broker, NULL, NULL), STATUS_OK);
 }
 
@@ -433,8 +433,8 @@ void bed_turns(struct bed *bed, unsigned count)
 
 struct conn *bed_latest(struct bed *bed)
 {
-    assert_false(list_empty(&bed->loop.all));
-    return list_item(bed->loop.all.prev, struct conn, all);
+    assert_false(list_empty(&bed->loop.turn.all));
+    return conn_of(list_item(bed->loop.turn.all.prev, struct turn_member, all));
 }
 
 void bed_unblock(struct bed_front *front)

@@ -18,7 +18,7 @@
 //   any other line is answered by itself
 
 #include "core/broker.h"
-#include "server/conn.h"
+#include "server/conn_private.h"
 #include "server/loop.h"
 
 #include <stdbool.h>

@@ -60,7 +60,9 @@ static void long_pipeline_does_not_hold_up_others(void **state)
     send_raw(other, "quick\n");
     bed_turns(bed, 1);
     assert_int_equal(recv(other, reply, sizeof reply, 0), 6);
-    assert_in_range(input_len(&list_item(bed->loop.all.next, struct conn, all)->input), 5000, 9999);
+    assert_in_range(
+        input_len(&conn_of(list_item(bed->loop.turn.all.next, struct turn_member, all))->input),
+        5000, 9999);
     bed_expect(bed, busy, text);
     (void)close(busy);
     (void)close(other);
@@ -222,7 +224,7 @@ static void loop_has_edges_whatever_the_environment_says(void **state)
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(unsetenv(names[i]), 0);
         }
-        assert_int_equal(event_base_get_features(bed.loop.base) & needed, needed);
+        assert_int_equal(event_base_get_features(bed.loop.turn.base) & needed, needed);
         client = bed_connect(&bed);
         bed_send(&bed, client, "hello\n");
         bed_expect(&bed, client, "hello\n");
@@ -283,7 +285,7 @@ static void input_that_comes_after_finishing_is_not_parsed(void **state)
 
 static void turn_takes_input_from_so_many_connections_and_no_more(void **state)
 {
-    enum { CLIENTS = 2 * LOOP_BATCH + 10 };
+    enum { CLIENTS = 2 * TURN_CONNS_MAX + 10 };
     struct bed *bed = *state;
     int clients[CLIENTS];
 
@@ -297,7 +299,7 @@ static void turn_takes_input_from_so_many_connections_and_no_more(void **state)
     bed->front.feeds = 0;
     for (unsigned turns = 1; turns <= 3; turns++) {
         loop_turn(&bed->loop, false);
-        assert_in_range(bed->front.feeds, 0, turns * LOOP_BATCH);
+        assert_in_range(bed->front.feeds, 0, turns * TURN_CONNS_MAX);
     }
     for (int i = 0; i < CLIENTS; i++) {
         bed_expect(bed, clients[i], "line\n");
@@ -323,8 +325,8 @@ static struct instant feeding_now(void)
 }
 
 enum { LONG_TURN = 20, FEEDS_IN_TIME = 12 };
-_Static_assert(FEEDS_IN_TIME *(NSEC_PER_MSEC / 10) >= LOOP_INPUT_FOR &&
-                   (FEEDS_IN_TIME - LOOP_LOOK) * (NSEC_PER_MSEC / 10) < LOOP_INPUT_FOR,
+_Static_assert(FEEDS_IN_TIME *(NSEC_PER_MSEC / 10) >= TURN_INPUT_FOR &&
+                   (FEEDS_IN_TIME - TURN_CLOCK_EVERY) * (NSEC_PER_MSEC / 10) < TURN_INPUT_FOR,
                "feeds that a turn has time for");
 
 static void connect_all(struct bed *bed, int *clients)
@@ -372,15 +374,15 @@ static void what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next(void 
 
     (void)state;
     connect_all(&bed, clients);
-    feed_lasts_for = LOOP_OUTPUT_FOR;
+    feed_lasts_for = TURN_OUTPUT_FOR;
     send_raw(clients[0], "line\n");
-    list_each (node, &bed.loop.all) {
-        conn_touch(list_item(node, struct conn, all));
+    list_each (node, &bed.loop.turn.all) {
+        conn_touch(conn_of(list_item(node, struct turn_member, all)));
     }
     loop_turn(&bed.loop, false);
-    assert_false(list_empty(&bed.loop.touched));
+    assert_false(list_empty(&bed.loop.turn.touched));
     loop_turn(&bed.loop, false);
-    assert_true(list_empty(&bed.loop.touched));
+    assert_true(list_empty(&bed.loop.turn.touched));
     bed_expect(&bed, clients[0], "line\n");
     close_all(&bed, clients);
 }
@@ -391,8 +393,8 @@ static size_t unevenness(struct bed *bed)
     size_t most = 0;
     size_t least = SIZE_MAX;
 
-    list_each (node, &bed->loop.all) {
-        size_t len = input_len(&list_item(node, struct conn, all)->input);
+    list_each (node, &bed->loop.turn.all) {
+        size_t len = input_len(&conn_of(list_item(node, struct turn_member, all))->input);
 
         most = len > most ? len : most;
         least = len < least ? len : least;
@@ -402,7 +404,7 @@ static size_t unevenness(struct bed *bed)
 
 static void long_pipelines_come_on_evenly_where_turns_last_long(void **state)
 {
-    enum { LINES = 40 * CONN_BUDGET };
+    enum { LINES = 40 * CONN_COMMANDS_MAX };
     struct bed bed;
     int clients[LONG_TURN];
     char lines[2 * LINES + 1] = "";
@@ -417,9 +419,9 @@ static void long_pipelines_come_on_evenly_where_turns_last_long(void **state)
     }
     for (int turns = 0; turns < 50; turns++) {
         loop_turn(&bed.loop, false);
-        assert_in_range(bed.front.most, 1, CONN_BUDGET);
+        assert_in_range(bed.front.most, 1, CONN_COMMANDS_MAX);
     }
-    assert_in_range(unevenness(&bed), 0, 10 * CONN_BUDGET);
+    assert_in_range(unevenness(&bed), 0, 10 * CONN_COMMANDS_MAX);
     for (int i = 0; i < LONG_TURN; i++) {
         bed_expect(&bed, clients[i], lines);
     }
@@ -432,7 +434,7 @@ static void client_that_takes_no_output_is_dropped_in_the_end(void **state)
     int client = bed_connect(bed);
     char taken[4096];
 
-    bed->loop.unread_for = 60 * NSEC_PER_SEC;
+    bed->loop.turn.unread_for = 60 * NSEC_PER_SEC;
     bed_send(bed, client, "big 9000000\n");
     bed_turns(bed, 5);
     bed_clock.mono += 50 * NSEC_PER_SEC;
@@ -456,7 +458,7 @@ static void client_that_is_owed_nothing_may_be_silent_for_ever(void **state)
     struct bed *bed = *state;
     int client = bed_connect(bed);
 
-    bed->loop.unread_for = 60 * NSEC_PER_SEC;
+    bed->loop.turn.unread_for = 60 * NSEC_PER_SEC;
     bed_send(bed, client, "line\n");
     bed_expect(bed, client, "line\n");
     bed_clock.mono += 5000 * NSEC_PER_SEC;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_BUDGET_H
+#define TANDEM_SERVER_BUDGET_H
+
+// What bounds a turn of the loop, and what one connection takes of it: all figures in one place.
+// What is more than they allow waits for the next turn, whose ticks and notices come in between;
+// nothing is lost by them.
+
+#include "core/base/nsec.h"
+
+#include <stddef.h>
+
+// A turn takes input from so many connections, and finishes so many.
+#define TURN_CONNS_MAX 128
+// It receives so many bytes, and then sends so many.
+#define TURN_BYTES_MAX ((size_t)2 * 1024 * 1024)
+// Counted from its tick, what is still to be read or fed waits after the one, what is still to be
+// sent after the other.
+#define TURN_INPUT_FOR NSEC_PER_MSEC
+#define TURN_OUTPUT_FOR (NSEC_PER_MSEC * 2)
+// For every so many connections the clock is looked at.
+#define TURN_CLOCK_EVERY 4
+
+// In a turn, a connection has so many commands parsed ...
+#define CONN_COMMANDS_MAX 256
+// ... makes one read, of so many bytes, or of so many where they go straight to where the front-end
+// wants them ...
+#define CONN_READ_MAX 65536
+#define CONN_DIRECT_MAX ((size_t)256 * 1024)
+// ... and sends so many.
+#define CONN_SEND_MAX ((size_t)256 * 1024)
+
+// Input that was kept, up to this many bytes, is moved in front of what is read, so that the two
+// are fed as one.
+#define CONN_JOIN_MAX 4096
+// While its front-end is blocked, a connection keeps so much input and reads no more.
+#define CONN_INPUT_MAX ((size_t)64 * 1024)
+// While more output than this waits for the peer, nothing is read or fed until half of it has left.
+#define CONN_OUTPUT_MAX ((size_t)1024 * 1024)
+
+_Static_assert(CONN_INPUT_MAX <= CONN_READ_MAX, "what may be kept is read at once");
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/conn_private.h"
+
+#include <stdlib.h>
+
+static const struct deadline *deadline_of(const struct tree_node *node)
+{
+    return container_of((struct tree_node *)(uintptr_t)node, struct deadline, node);
+}
+
+static bool before_deadline(const struct tree_node *a, const struct tree_node *b)
+{
+    nsec_t a_at = deadline_of(a)->at;
+    nsec_t b_at = deadline_of(b)->at;
+
+    return a_at != b_at ? a_at < b_at : (uintptr_t)a < (uintptr_t)b;
+}
+
+static bool conn_make_deadline(struct conn *conn)
+{
+    struct conn_deadline *deadline = calloc(1, sizeof *deadline);
+
+    if (deadline) {
+        deadline->due.at = NSEC_NEVER;
+        deadline->due.conn = conn;
+        deadline->unread_at = NSEC_NEVER;
+        conn->deadline = deadline;
+    }
+    return deadline != NULL;
+}
+
+static void conn_move_deadline(struct conn *conn, nsec_t at)
+{
+    struct tree *deadlines = &conn_turn(conn)->deadlines;
+    struct deadline *deadline = &conn->deadline->due;
+
+    if (deadline->at == at) {
+        return;
+    }
+    if (deadline->at != NSEC_NEVER) {
+        tree_remove(deadlines, &deadline->node, before_deadline);
+    }
+    deadline->at = at;
+    if (at != NSEC_NEVER) {
+        tree_insert(deadlines, &deadline->node, before_deadline);
+    }
+}
+
+bool conn_set_deadline(struct conn *conn)
+{
+    const struct turn *turn = conn_turn(conn);
+    bool unread = turn->unread_for > 0 && output_sendable(&conn->wire.out) > 0;
+    nsec_t due_at = conn->wire.deadline_at;
+
+    if (!conn->deadline && !unread && due_at == NSEC_NEVER) {
+        return true;
+    }
+    if (!conn->deadline && !conn_make_deadline(conn)) {
+        return false;
+    }
+    if (!unread) {
+        conn->deadline->unread_at = NSEC_NEVER;
+    } else if (conn->deadline->unread_at == NSEC_NEVER) {
+        conn->deadline->unread_at = nsec_add(broker_now(turn->broker).mono, turn->unread_for);
+    }
+    conn_move_deadline(conn,
+                       due_at < conn->deadline->unread_at ? due_at : conn->deadline->unread_at);
+    return true;
+}
+
+void conn_forget_deadline(struct conn *conn)
+{
+    conn_move_deadline(conn, NSEC_NEVER);
+}
+
+void conn_free_deadline(struct conn *conn)
+{
+    if (conn->deadline) {
+        conn_move_deadline(conn, NSEC_NEVER);
+        free(conn->deadline);
+    }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_CONN_PRIVATE_H
+#define TANDEM_SERVER_CONN_PRIVATE_H
+
+// The inside of a connection, for its own sources: conn.c (its life, and what it waits for),
+// conn_deadline.c, conn_input.c and conn_output.c.
+
+#include "server/conn.h"
+#include "server/input.h"
+
+#include <event2/event_struct.h>
+#include <stdalign.h>
+
+// The moment at which a connection's front-end wants to be told, or its peer has not read for too
+// long: the earlier of the two.
+struct conn_deadline {
+    struct deadline due;
+    nsec_t unread_at; // when it is dropped for not reading; NSEC_NEVER while it reads
+};
+
+// There may be very many that do nothing: what only some have is a pointer here.
+struct conn {
+    struct wire wire;
+    const struct service *service;
+    int fd;
+    uint8_t state;     // enum feed_state, as of the last feed
+    bool runs : 1;     // can be fed without new input: it is fed in the next turn
+    bool woken : 1;    // since the last feed
+    bool readable : 1; // there may be something to read
+    bool reported : 1; // an event said so, and no read has followed
+    bool untried : 1; // the transport was drained: whether a reset is behind that, the next send or
+                      // read will tell
+    bool closed : 1;  // by the peer: the end follows what is still to be read
+    bool told : 1;    // the front-end knows that the peer's input ends
+    bool ended : 1;   // and all of it has been read
+    bool choked : 1;  // too much output waits
+    bool broken : 1;  // to be closed at once
+    bool shut : 1;    // the peer is to be told that nothing more comes
+    bool parked : 1;  // `touched` stands in turn->held or turn->paused, or stood there until it was
+                      // moved with all the others
+    bool watched : 1; // `event` is added
+    bool for_room : 1; // and reports when the socket takes output again
+    struct event event;
+    struct turn_member member;
+    struct conn_deadline *deadline; // made when it is first wanted
+    struct input input;
+    char *into; // where the front-end wants the next bytes, or NULL
+    size_t into_len;
+    alignas(uint64_t) char frontend_state[]; // and behind that the transport's
+};
+
+// How many bytes of a connection its front-end's state takes, so that what follows is aligned.
+static inline size_t conn_frontend_room(const struct service *service)
+{
+    return (service->frontend->conn_size + 7) & ~(size_t)7;
+}
+
+// The transport's own state of the connection.
+static inline void *conn_transport_state(const struct conn *conn)
+{
+    return (char *)(uintptr_t)conn->frontend_state + conn_frontend_room(conn->service);
+}
+
+static inline struct turn *conn_turn(const struct conn *conn)
+{
+    return conn->service->turn;
+}
+
+// Sets the deadline to the earlier of what the front-end and what the peer's reading ask for. False
+// without memory.
+bool conn_set_deadline(struct conn *conn) MUST_USE;
+
+// There is none any more until it is set again.
+void conn_forget_deadline(struct conn *conn);
+
+void conn_free_deadline(struct conn *conn);
+
+// Reads and parses no more, and closes when the output has left.
+void conn_finish(struct conn *conn);
+
+// Has the connection looked at when the turn ends.
+void conn_touch(struct conn *conn);
+
+// Whether there is something to read that can be used now.
+bool conn_may_read(const struct conn *conn);
+
+// One read, and what follows from it.
+void conn_read(struct conn *conn);
+
+// Notices what happened to the socket while nothing is read: an error, or the peer sends nothing
+// more.
+void conn_notice(struct conn *conn);
+
+// Whether the store cannot take what might come of its input.
+static inline bool conn_is_paused(const struct conn *conn)
+{
+    enum store_pressure pressure = conn_turn(conn)->pressure;
+
+    return pressure == STORE_STUCK || (pressure == STORE_BEHIND && conn->wire.submits);
+}
+
+// Has it fed in the next turn if its front-end can go on without new input.
+void conn_want_run(struct conn *conn);
+
+// Sends as much as the peer takes, and no more than CONN_SEND_MAX in one turn.
+void conn_flush(struct conn *conn);
+
+// The same for want of memory, which the log is told of as this event, though not each time.
+void conn_lacks_memory(struct conn *conn, const char *event);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/turn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void turn_init(struct turn *turn, struct event_base *base, char *buffer, struct broker *broker,
+               struct instant (*now)(void))
+{
+    memset(turn, 0, sizeof *turn);
+    turn->base = base;
+    turn->buffer = buffer;
+    turn->broker = broker;
+    turn->now = now;
+    list_init(&turn->all);
+    list_init(&turn->touched);
+    list_init(&turn->held);
+    list_init(&turn->paused);
+}
+
+void turn_clear(struct turn *turn)
+{
+    output_pool_clear(&turn->pool);
+    if (turn->base) {
+        event_base_free(turn->base);
+    }
+    free(turn->buffer);
+    memset(turn, 0, sizeof *turn);
+}
+
+void turn_begin(struct turn *turn)
+{
+    turn->ticked = false;
+    turn->events = 0;
+    turn->bytes = 0;
+}
+
+void turn_tick(struct turn *turn)
+{
+    if (!turn->ticked) {
+        turn->ticked = true;
+        broker_tick(turn->broker, turn->now());
+    }
+}
+
+bool turn_lasted(const struct turn *turn, nsec_t lasts_for, unsigned count)
+{
+    return count % TURN_CLOCK_EVERY == 0 &&
+           turn->now().mono - broker_now(turn->broker).mono >= lasts_for;
+}
+
+void turn_count_event(struct turn *turn)
+{
+    turn->events++;
+    if (turn->events >= TURN_CONNS_MAX || turn_lasted(turn, TURN_INPUT_FOR, turn->events)) {
+        (void)event_base_loopbreak(turn->base);
+    }
+}
+
+void turn_count_bytes(struct turn *turn, size_t len)
+{
+    turn->bytes += len;
+    if (turn->bytes >= TURN_BYTES_MAX) {
+        (void)event_base_loopbreak(turn->base);
+    }
+}
+
+bool turn_may_complain(struct turn *turn)
+{
+    nsec_t now_at = broker_now(turn->broker).mono;
+
+    if (turn->complained_at != 0 && now_at - turn->complained_at < NSEC_PER_SEC) {
+        return false;
+    }
+    turn->complained_at = now_at;
+    return true;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_TURN_H
+#define TANDEM_SERVER_TURN_H
+
+// What a loop and its connections share: the lists in which connections say what they wait for, the
+// moments at which they want to be called, and what the present turn has used of its budget
+// (budget.h). A connection knows this and not the loop (loop.h), which carries turns out; the loop
+// calls connections, and does not look inside them (conn.h).
+
+#include "core/base/list.h"
+#include "core/base/tree.h"
+#include "core/broker.h"
+#include "proto_common/output.h"
+#include "server/budget.h"
+#include "server/store.h"
+
+#include <event2/event.h>
+
+struct conn;
+
+// A connection's place in a turn's lists; a part of the connection, which conn_of() finds.
+struct turn_member {
+    struct list_node all;     // in turn->all
+    struct list_node touched; // in one of the turn's other lists, or in none
+};
+
+// A moment at which a connection wants to be called (conn_expire).
+struct deadline {
+    struct tree_node node; // in turn->deadlines, unless `at` is NSEC_NEVER
+    nsec_t at;
+    struct conn *conn;
+};
+
+struct turn {
+    struct event_base *base;
+    struct broker *broker;
+    struct output_pool pool;
+    char *buffer; // CONN_JOIN_MAX + CONN_READ_MAX bytes, shared: in use only within one read
+    uint64_t connections; // that there were so far
+    uint64_t open;        // of these
+    unsigned events;      // handled in this turn
+    size_t bytes;         // received in this turn, and then sent
+    nsec_t complained_at; // when a want of memory was last logged; see turn_may_complain
+    nsec_t unread_for;    // a peer that takes none of its output for so long is dropped; 0: none is
+    struct list_node all; // members
+    struct list_node touched; // those to be fed again, or to be looked at when the turn ends
+    struct list_node held;    // those that wait for the store to reach a position
+    struct list_node paused;  // those that are not read until the store is at ease
+    enum store_pressure pressure;
+    struct tree deadlines;       // by `at`
+    struct instant (*now)(void); /* private */
+    bool ticked;                 /* private: in this turn */
+};
+
+// Starts without a connection. `base` and `buffer` become the turn's. They may be NULL where they
+// could not be had, which is for the caller to see; turn_clear() is to be called in any case.
+void turn_init(struct turn *turn, struct event_base *base, char *buffer, struct broker *broker,
+               struct instant (*now)(void));
+
+// Frees what it has. No connection is there any more, and no event in its base.
+void turn_clear(struct turn *turn);
+
+// Nothing is used up yet, and the broker has not been told of the present.
+void turn_begin(struct turn *turn);
+
+// Must be called by an event's callback before it calls a verb: sets the broker's present, once in
+// a turn.
+void turn_tick(struct turn *turn);
+
+// Must be called by the callback of a connection's event, after turn_tick(): ends the wait when
+// there were TURN_CONNS_MAX, or the turn has lasted long. The others that are ready come first in
+// the next turn.
+void turn_count_event(struct turn *turn);
+
+// The same for bytes that were received or sent.
+void turn_count_bytes(struct turn *turn, size_t len);
+
+// Whether the turn has lasted so long that what comes after `count` connections has to wait.
+bool turn_lasted(const struct turn *turn, nsec_t lasts_for, unsigned count);
+
+// Whether a connection's trouble with memory may be logged: one line a second, for there may be as
+// many as there are clients that try again.
+bool turn_may_complain(struct turn *turn);
+
+#endif
