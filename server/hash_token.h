@@ -5,8 +5,8 @@
 // `tandemd hash-token`: for the file of http.tokens.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
 #include "server/process/exit_reason.h"
+#include "server/process/reason.h"
 
 #include <stdio.h>
 

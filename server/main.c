@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/log.h"
 #include "core/base/slab.h"
-#include "server/hash_token.h"
-#include "server/log/libevent_log.h"
 #include "server/config/command_line.h"
 #include "server/config/preflight.h"
-#include "server/server.h"
+#include "server/hash_token.h"
+#include "server/log/libevent_log.h"
 #include "server/process/signals.h"
+#include "server/server.h"
 
 #include <fcntl.h>
 #include <malloc.h>

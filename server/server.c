@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/server.h"
+#include "server/server_private.h"
 
 #include "core/base/log.h"
 #include "server/process/capacity.h"
-#include "server/process/clock.h"
-#include "server/config/file_mode.h"
-#include "server/inherited.h"
-#include "server/process/privilege.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 // How long staged replies may take to leave when the server stops.
 static const struct timeval STOP_PATIENCE = {.tv_sec = 2};
 
-// Accepting goes on while there is room. The log is told once, until there is some ease again.
-static void server_review_room(struct server *server)
+// The log is told once, until there is some ease again.
+void server_limit_connections(struct server *server)
 {
     uint64_t open = server->loop.turn.open;
     bool full = open >= server->most_connections;
@@ -30,8 +24,7 @@ static void server_review_room(struct server *server)
     listeners_hold(&server->listeners, full);
 }
 
-// Takes over what may change while the server runs.
-static void server_apply(struct server *server)
+void server_apply(struct server *server)
 {
     const struct server_settings *now = &server->settings->server;
 
@@ -41,16 +34,16 @@ static void server_apply(struct server *server)
     server->loop.slow_for = now->slow_turn * NSEC_PER_MSEC;
 }
 
-static void server_accept(void *context, int fd, const char *peer)
+void server_accept(void *context, int fd, const char *peer)
 {
     const struct service *service = context;
 
     turn_tick(service->turn);
     conn_open(service, fd, peer);
-    server_review_room(container_of(service->turn, struct server, loop.turn));
+    server_limit_connections(container_of(service->turn, struct server, loop.turn));
 }
 
-static void patience_over(evutil_socket_t fd, short what, void *context)
+void server_patience_over(evutil_socket_t fd, short what, void *context)
 {
     struct server *server = context;
 
@@ -106,8 +99,8 @@ static void server_stop(struct server *server)
     }
 }
 
-static bool server_open_log(const struct server *server, const struct settings *settings,
-                            struct reason *why)
+bool server_open_log(const struct server *server, const struct settings *settings,
+                     struct reason *why)
 {
     const struct server_settings *now = &settings->server;
 
@@ -134,11 +127,7 @@ static void server_reload(struct server *server)
     config_adopt(&server->settings->config, &fresh->config);
     server_apply(server);
     settings_free(fresh);
-    for (size_t i = 0; i < FRONTENDS; i++) {
-        if (frontends[i]->reload) {
-            frontends[i]->reload(server->services[i].shared);
-        }
-    }
+    services_reload(&server->services);
     log_info("reloaded", log_string("file", server->source->path ? server->source->path : ""));
 }
 
@@ -158,7 +147,7 @@ static void server_signal_early(struct server *server, enum signal_wish wish)
     opening_stop(&server->opening);
 }
 
-static void server_signal(void *context, enum signal_wish wish)
+void server_signal(void *context, enum signal_wish wish)
 {
     struct server *server = context;
 
@@ -188,211 +177,6 @@ static void server_signal(void *context, enum signal_wish wish)
     UNREACHABLE();
 }
 
-static bool server_start_frontends(struct server *server, struct reason *why)
-{
-    for (size_t i = 0; i < FRONTENDS; i++) {
-        const struct frontend *frontend = frontends[i];
-        struct service *service = &server->services[i];
-        enum status status = STATUS_NO_MEMORY;
-
-        service->frontend = frontend;
-        service->turn = &server->loop.turn;
-        service->transport = &transport_plain;
-        service->shared = calloc(1, frontend->shared_size ? frontend->shared_size : 1);
-        if (service->shared) {
-            status =
-                frontend->start(service->shared, server->broker,
-                                server->settings->protocols[i].options, &server->facts.process);
-        }
-        if (status != STATUS_OK) {
-            free(service->shared);
-            reason_set(why, "%s: %s", frontend->name, status_text(status));
-            return false;
-        }
-        server->started++;
-    }
-    return true;
-}
-
-static bool server_adopt(void *context, int fd, size_t index, struct reason *why)
-{
-    struct server *server = context;
-
-    server->inherited[index] = true;
-    return listeners_adopt(&server->listeners, fd, frontends[index]->name, server_accept,
-                           &server->services[index], why);
-}
-
-// Opens what the `listen` keys say, but for the protocols that were handed their sockets.
-static bool server_listen_at(struct server *server, struct reason *why)
-{
-    for (size_t i = 0; i < FRONTENDS; i++) {
-        const char *addresses = server->settings->protocols[i].listen;
-
-        if (server->inherited[i]) {
-            log_info("listen_replaced", log_string("protocol", frontends[i]->name),
-                     log_string("addresses", addresses), log_string("by", "inherited sockets"));
-        } else if (!listeners_open(&server->listeners, addresses, frontends[i]->name, server_accept,
-                                   &server->services[i], why)) {
-            return false;
-        }
-    }
-    if (listeners_empty(&server->listeners)) {
-        reason_set(why, "no address to listen at: every `listen` key is empty");
-        return false;
-    }
-    return true;
-}
-
-// The mode of unix sockets is set by the umask, so that no socket is there with another one.
-static bool server_listen(struct server *server, struct reason *why)
-{
-    const char *text = server->settings->server.socket_mode;
-    mode_t mode = 0;
-    mode_t saved;
-    bool good;
-
-    if (*text == '\0') {
-        return server_listen_at(server, why);
-    }
-    if (!file_mode_parse(text, &mode, why)) {
-        return false;
-    }
-    saved = umask(0777 & ~mode);
-    good = server_listen_at(server, why);
-    (void)umask(saved);
-    return good;
-}
-
-// The log is opened anew right away, and files that settings name are read: better that it fails
-// now than at the first SIGHUP.
-static enum exit_reason server_drop_privilege(struct server *server, struct reason *why)
-{
-    const char *user = server->settings->server.user;
-    struct identity identity;
-    enum exit_reason result;
-
-    if (*user == '\0') {
-        return EXIT_REASON_NONE;
-    }
-    result = privilege_find(user, &identity, why);
-    if (result != EXIT_REASON_NONE) {
-        return result;
-    }
-    log_output_give(server->log, identity.uid, identity.gid);
-    result = privilege_become(&identity, why);
-    if (result != EXIT_REASON_NONE) {
-        return result;
-    }
-    log_info("user_changed", log_string("user", user), log_number("uid", identity.uid),
-             log_number("gid", identity.gid));
-    if (!server_open_log(server, server->settings, why) || !settings_check(server->settings, why)) {
-        reason_wrap(why, "as user %s: ", user);
-        return EXIT_REASON_OTHER;
-    }
-    return EXIT_REASON_NONE;
-}
-
-// What is there before the first address is listened at.
-static bool server_prepare(struct server *server, struct reason *why)
-{
-    struct broker_options broker_options = {.secret = facts_secret()};
-    const char *pid_file = server->settings->server.pid_file;
-    struct instant now = clock_now();
-
-    if (*pid_file && !pid_file_claim(&server->pid_file, pid_file, why)) {
-        return false;
-    }
-    store_record(server->store, &broker_options);
-    reason_set(why, "out of memory or descriptors, or the system has no epoll");
-    server->broker = broker_new(&broker_options, now);
-    if (!server->broker || !loop_init(&server->loop, server->broker, clock_now)) {
-        return false;
-    }
-    capacity_raise();
-    listeners_init(&server->listeners, server->loop.turn.base);
-    notifier_open(&server->notifier, server->loop.turn.base);
-    (void)evtimer_assign(&server->patience, server->loop.turn.base, patience_over, server);
-    return signals_open(&server->signals, server->loop.turn.base, server_signal, server) &&
-           server_start_frontends(server, why);
-}
-
-// Nobody is accepted before all jobs are back.
-static enum exit_reason server_open_store(struct server *server, struct reason *why)
-{
-    server->opening.store = server->store;
-    server->opening.notifier = &server->notifier;
-    listeners_hold(&server->listeners, true);
-    switch (opening_run(&server->opening, &server->loop, why)) {
-    case OPENING_DONE:
-        server->stage = SERVER_RUNS;
-        server_review_room(server);
-        return EXIT_REASON_NONE;
-    case OPENING_FAILED:
-        return EXIT_REASON_JOURNAL;
-    case OPENING_HANGS:
-        server->hangs = true;
-        server->stage = SERVER_GIVES_UP;
-        return EXIT_REASON_NONE;
-    case OPENING_STOPPED:
-        server->stage = SERVER_GIVES_UP;
-        return EXIT_REASON_NONE;
-    }
-    UNREACHABLE();
-}
-
-// A journal that has moved to another host, or whose host has a new name, as a container that is
-// made anew has: handles that clients keep go on to be good.
-static void server_name_host(const struct server *server)
-{
-    const char *host = store_host(server->store);
-    const char *here = server->facts.process.hostname;
-
-    if (*host == '\0' || strcmp(host, here) == 0) {
-        return;
-    }
-    log_info("journal_host", log_string("host", host), log_string("here", here),
-             log_string("note", "default handles go on to begin with the name in the journal"));
-    for (size_t i = 0; i < FRONTENDS; i++) {
-        if (frontends[i]->name_host) {
-            frontends[i]->name_host(server->services[i].shared, host);
-        }
-    }
-}
-
-enum exit_reason server_open(struct server *server, const struct server_start *start,
-                             struct reason *why)
-{
-    enum exit_reason result;
-
-    memset(server, 0, sizeof *server);
-    server->settings = start->settings;
-    server->source = start->source;
-    server->log = start->log;
-    facts_gather(&server->facts, clock_now());
-    if (!store_make(&server->store, start->settings, &start->wishes, server->facts.machine.nodename,
-                    why) ||
-        !server_prepare(server, why)) {
-        return EXIT_REASON_OTHER;
-    }
-    if (!inherited_each(server_adopt, server, why) || !server_listen(server, why)) {
-        return EXIT_REASON_ADDRESS;
-    }
-    server_apply(server);
-    result = server_drop_privilege(server, why);
-    if (result == EXIT_REASON_NONE) {
-        result = server_open_store(server, why);
-    }
-    if (result == EXIT_REASON_NONE && server_is_up(server)) {
-        server_name_host(server);
-    }
-    if (result == EXIT_REASON_NONE && server_is_up(server) &&
-        !pid_file_write(&server->pid_file, why)) {
-        result = EXIT_REASON_OTHER;
-    }
-    return result;
-}
-
 bool server_is_up(const struct server *server)
 {
     return server->stage == SERVER_RUNS;
@@ -409,7 +193,7 @@ void server_run(struct server *server)
     while (server->stage == SERVER_RUNS ||
            (server->stage == SERVER_STOPS && !list_empty(&server->loop.turn.all))) {
         loop_turn(&server->loop, true);
-        server_review_room(server);
+        server_limit_connections(server);
     }
 }
 
@@ -433,12 +217,7 @@ bool server_close(struct server *server)
         listeners_close(&server->listeners);
         loop_close_all(&server->loop);
     }
-    while (server->started > 0) {
-        struct service *service = &server->services[--server->started];
-
-        service->frontend->stop(service->shared);
-        free(service->shared);
-    }
+    services_stop(&server->services);
     good = store_close(server->store);
     if (server->loop.turn.base) {
         signals_close(&server->signals);

@@ -9,18 +9,19 @@
 // STOP_PATIENCE, the rest is closed, and what the journal has been told is made to last.
 
 #include "core/broker.h"
+#include "server/config/settings.h"
 #include "server/conn.h"
-#include "server/process/facts.h"
-#include "server/process/exit_reason.h"
 #include "server/listener.h"
 #include "server/log/log_output.h"
 #include "server/loop.h"
+#include "server/process/exit_reason.h"
+#include "server/process/facts.h"
 #include "server/process/notify.h"
-#include "server/store_opening.h"
 #include "server/process/pid_file.h"
-#include "server/config/settings.h"
 #include "server/process/signals.h"
+#include "server/services.h"
 #include "server/store.h"
+#include "server/store_opening.h"
 
 // What a server is made from; all of it is borrowed.
 struct server_start {
@@ -41,10 +42,9 @@ struct server {
     struct listeners listeners;           /* private */
     struct signals signals;               /* private */
     struct notifier notifier;             /* private */
-    struct service services[FRONTENDS];   /* private */
+    struct services services;             /* private */
     uint64_t most_connections;            /* private */
     bool full_said;                       /* private: in the log */
-    size_t started;                       /* private: front-ends that must be stopped */
     bool inherited[FRONTENDS];            /* private: those that were handed their sockets */
     struct pid_file pid_file;             /* private */
     struct event patience;                /* private */

@@ -5,9 +5,9 @@
 #include "journal/file/io.h"
 #include "journal/journal.h"
 #include "journal/worker.h"
+#include "server/config/fsync.h"
 #include "server/process/clock.h"
 #include "server/process/facts.h"
-#include "server/config/fsync.h"
 
 #include <errno.h>
 #include <event2/event_struct.h>

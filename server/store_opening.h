@@ -8,8 +8,8 @@
 // manager is asked for more time as long as it gets on.
 
 #include "core/base/macros.h"
-#include "server/process/notify.h"
 #include "server/loop.h"
+#include "server/process/notify.h"
 #include "server/store.h"
 
 #include <event2/event_struct.h>

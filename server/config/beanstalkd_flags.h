@@ -8,8 +8,8 @@
 // any order and then turned into settings of ours. -v and -h are the command line's own business.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
 #include "server/process/exit_reason.h"
+#include "server/process/reason.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,9 +7,9 @@
 // of its own.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
-#include "server/process/exit_reason.h"
 #include "server/config/beanstalkd_flags.h"
+#include "server/process/exit_reason.h"
+#include "server/process/reason.h"
 
 #include <stdbool.h>
 

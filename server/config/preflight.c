@@ -2,8 +2,8 @@
 #include "server/config/preflight.h"
 
 #include "server/config/address.h"
-#include "server/process/safe_path.h"
 #include "server/process/privilege.h"
+#include "server/process/safe_path.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/log/log_output.h"
 
-#include "server/process/clock.h"
 #include "server/log/log_line.h"
+#include "server/process/clock.h"
 #include "server/process/safe_path.h"
 
 #include <errno.h>

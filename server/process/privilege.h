@@ -5,8 +5,8 @@
 // Giving up root for good once its work (ports, files in /run) is done.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
 #include "server/process/exit_reason.h"
+#include "server/process/reason.h"
 
 #include <sys/types.h>
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_SERVER_PRIVATE_H
+#define TANDEM_SERVER_SERVER_PRIVATE_H
+
+// Shared between the sources of the server only: server_start.c (how it comes up), and server.c
+// (what it does while it runs, and its end).
+
+#include "server/server.h"
+
+// Lets accepting go on while there is room for connections, and holds it otherwise.
+void server_limit_connections(struct server *server);
+
+// Takes over what may change while the server runs.
+void server_apply(struct server *server);
+
+// Opens the log that the settings ask for. False with the reason in `why`.
+bool server_open_log(const struct server *server, const struct settings *settings,
+                     struct reason *why) MUST_USE;
+
+// A new connection of the service that is the context.
+void server_accept(void *context, int fd, const char *peer);
+
+// A signal came.
+void server_signal(void *context, enum signal_wish wish);
+
+// The time that is left to those who are still to be sent something is over.
+void server_patience_over(evutil_socket_t fd, short what, void *context);
+
+#endif

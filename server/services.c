@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/services.h"
+
+#include <stdlib.h>
+
+bool services_start(struct services *services, const struct settings *settings,
+                    struct broker *broker, const struct process_facts *facts, struct turn *turn,
+                    struct reason *why)
+{
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        const struct frontend *frontend = frontends[i];
+        struct service *service = &services->each[i];
+        enum status status = STATUS_NO_MEMORY;
+
+        service->frontend = frontend;
+        service->turn = turn;
+        service->transport = &transport_plain;
+        service->shared = calloc(1, frontend->shared_size ? frontend->shared_size : 1);
+        if (service->shared) {
+            status =
+                frontend->start(service->shared, broker, settings->protocols[i].options, facts);
+        }
+        if (status != STATUS_OK) {
+            free(service->shared);
+            reason_set(why, "%s: %s", frontend->name, status_text(status));
+            return false;
+        }
+        services->started++;
+    }
+    return true;
+}
+
+void services_name_host(const struct services *services, const char *host)
+{
+    for (size_t i = 0; i < services->started; i++) {
+        const struct service *service = &services->each[i];
+
+        if (service->frontend->name_host) {
+            service->frontend->name_host(service->shared, host);
+        }
+    }
+}
+
+void services_reload(const struct services *services)
+{
+    for (size_t i = 0; i < services->started; i++) {
+        const struct service *service = &services->each[i];
+
+        if (service->frontend->reload) {
+            service->frontend->reload(service->shared);
+        }
+    }
+}
+
+void services_stop(struct services *services)
+{
+    while (services->started > 0) {
+        struct service *service = &services->each[--services->started];
+
+        service->frontend->stop(service->shared);
+        free(service->shared);
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_SERVICES_H
+#define TANDEM_SERVER_SERVICES_H
+
+// The front-ends at work in this process: what each shares among its connections, from before the
+// first connection to after the last one.
+
+#include "core/broker.h"
+#include "server/config/frontends.h"
+#include "server/config/settings.h"
+#include "server/conn.h"
+
+struct services {
+    struct service each[FRONTENDS]; // in the order of `frontends`
+    size_t started;                 /* private: those that must be stopped */
+};
+
+// Starts all, whose connections take part in the turn. False with the reason in `why`; those that
+// were started are to be stopped in any case.
+bool services_start(struct services *services, const struct settings *settings,
+                    struct broker *broker, const struct process_facts *facts, struct turn *turn,
+                    struct reason *why) MUST_USE;
+
+// Jobs have come back that were accepted on the host of that name.
+void services_name_host(const struct services *services, const char *host);
+
+// The settings were read again.
+void services_reload(const struct services *services);
+
+// Stops those that were started. Zeroed services are allowed.
+void services_stop(struct services *services);
+
+#endif
