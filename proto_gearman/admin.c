@@ -3,8 +3,8 @@
 
 #include "core/base/log.h"
 
+#include "proto_gearman/escape.h"
 #include "proto_gearman/listing.h"
-#include "proto_gearman/text.h"
 
 #include <string.h>
 #include <strings.h>

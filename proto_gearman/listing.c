@@ -4,7 +4,7 @@
 #include "proto_common/output.h"
 
 #include "proto_gearman/admin.h"
-#include "proto_gearman/text.h"
+#include "proto_gearman/escape.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_GEARMAN_TEXT_H
-#define TANDEM_PROTO_GEARMAN_TEXT_H
+#ifndef TANDEM_PROTO_GEARMAN_ESCAPE_H
+#define TANDEM_PROTO_GEARMAN_ESCAPE_H
 
 // Bytes that somebody chose (a function's name, a client's, a word that was typed) in an answer of
 // text. Control bytes among them could end a line, or tell the terminal of whoever reads it what to

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_gearman/text.h"
+#include "proto_gearman/escape.h"
 
 #include <stdbool.h>
 
