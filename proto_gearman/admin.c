@@ -33,8 +33,9 @@ static void answer_ok(struct gear_conn *conn)
 static void answer_echo(struct gear_conn *conn, struct slice error, struct slice word)
 {
     answer(conn, error);
-    gear_text_write(&conn->wire->out, slice_of(word.ptr, word.len < ECHO_MAX ? word.len : ECHO_MAX),
-                    GEAR_TEXT_ECHO);
+    gear_escape_write(&conn->wire->out,
+                      slice_of(word.ptr, word.len < ECHO_MAX ? word.len : ECHO_MAX),
+                      GEAR_ESCAPE_ECHO);
     answer(conn, SLICE("\r\n"));
 }
 

@@ -14,15 +14,15 @@ static bool looks_escaped(struct slice text)
 }
 
 // Whether the first byte of the text is written as it is.
-static bool stands_for_itself(struct slice text, enum gear_text kind)
+static bool stands_for_itself(struct slice text, enum gear_escape kind)
 {
     unsigned char c = (unsigned char)*text.ptr;
 
     if (c == ' ') {
-        return kind != GEAR_TEXT_WORD;
+        return kind != GEAR_ESCAPE_WORD;
     }
     if (c == '%') {
-        return kind == GEAR_TEXT_ECHO || !looks_escaped(text);
+        return kind == GEAR_ESCAPE_ECHO || !looks_escaped(text);
     }
     return c > ' ' && c != 0x7f;
 }
@@ -36,7 +36,7 @@ static void write_escaped(struct output *out, char c)
     output_write(out, slice_of(escape, sizeof escape));
 }
 
-void gear_text_write(struct output *out, struct slice text, enum gear_text kind)
+void gear_escape_write(struct output *out, struct slice text, enum gear_escape kind)
 {
     while (text.len > 0) {
         size_t run = 0;

@@ -12,12 +12,12 @@
 #include "proto_common/output.h"
 #include "core/base/slice.h"
 
-enum gear_text {
-    GEAR_TEXT_ECHO,  // what was typed: nothing but control bytes is escaped
-    GEAR_TEXT_FIELD, // a field of a list, which tabs and line ends divide
-    GEAR_TEXT_WORD   // the same where spaces divide, which are escaped, too
+enum gear_escape {
+    GEAR_ESCAPE_ECHO,  // what was typed: nothing but control bytes is escaped
+    GEAR_ESCAPE_FIELD, // a field of a list, which tabs and line ends divide
+    GEAR_ESCAPE_WORD   // the same where spaces divide, which are escaped, too
 };
 
-void gear_text_write(struct output *out, struct slice text, enum gear_text kind);
+void gear_escape_write(struct output *out, struct slice text, enum gear_escape kind);
 
 #endif

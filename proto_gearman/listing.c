@@ -73,7 +73,7 @@ static const struct queue *next_queue(struct gear_conn *conn, struct gear_listin
 
     if (queue) {
         broker_queue_info(broker, queue, info);
-        gear_text_write(&conn->wire->out, queue_name(queue), GEAR_TEXT_FIELD);
+        gear_escape_write(&conn->wire->out, queue_name(queue), GEAR_ESCAPE_FIELD);
     }
     return queue;
 }
@@ -143,7 +143,7 @@ static void begin_line(struct gear_conn *conn, struct gear_listing *listing,
     at += strlen(at);
     *at++ = ' ';
     output_write(out, slice_of(text, (size_t)(at - text)));
-    gear_text_write(out, slice_of(id, strlen(id)), GEAR_TEXT_WORD);
+    gear_escape_write(out, slice_of(id, strlen(id)), GEAR_ESCAPE_WORD);
     output_write(out, SLICE(" :"));
     listing->number = subject->wire->number;
     subscription_walk_begin(&listing->functions, subject->session);
@@ -168,7 +168,7 @@ static bool write_functions(struct gear_conn *conn, struct gear_listing *listing
             return true;
         }
         output_write(out, SLICE(" "));
-        gear_text_write(out, queue_name(queue), GEAR_TEXT_WORD);
+        gear_escape_write(out, queue_name(queue), GEAR_ESCAPE_WORD);
         listing->left--;
     }
     if (!subscription_walk_keep(&listing->functions)) {
@@ -239,7 +239,7 @@ static enum progress next_unique(struct gear_conn *conn, struct gear_listing *li
     } else if (slice_equal(info.key, SLICE("."))) {
         output_write(&conn->wire->out, SLICE("%2E")); // as it is, it would end the list
     } else {
-        gear_text_write(&conn->wire->out, info.key, GEAR_TEXT_FIELD);
+        gear_escape_write(&conn->wire->out, info.key, GEAR_ESCAPE_FIELD);
     }
     output_write(&conn->wire->out, SLICE("\n"));
     return LIST_GOES_ON;
