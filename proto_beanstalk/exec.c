@@ -6,8 +6,8 @@
 #include "proto_beanstalk/reserve.h"
 #include "proto_beanstalk/stats.h"
 
-// The answer to a verb that has just been made: where it has changed something that is kept, the
-// client is told so when that is safe.
+// Answers a command that the broker has just carried out. Where it changed a job that the journal
+// keeps, the answer waits until the journal has the change.
 static void reply_changed(struct bean_conn *conn, enum status status, enum bean_answer done)
 {
     if (status == STATUS_OK) {
@@ -20,7 +20,8 @@ static void reply_changed(struct bean_conn *conn, enum status status, enum bean_
 // The worker's commands
 //
 
-// Whoever holds the job, or held it until its time ran out, has done it; anyone else takes it back.
+// Where this connection holds the job, or held it until its TTR ran out, the job is done; a job
+// that no worker holds is taken back.
 static void exec_delete(struct bean_conn *conn, const struct bean_command *command)
 {
     enum status status = broker_complete(conn->session, command->id, NULL);
@@ -119,7 +120,7 @@ static void exec_pause_tube(struct bean_conn *conn, const struct bean_command *c
 }
 
 //
-// Looking at jobs, and moving them on
+// Peeking and kicking
 //
 
 static void reply_found(struct bean_conn *conn, const struct job *job)
@@ -166,12 +167,12 @@ enum step bean_kick_step(struct bean_conn *conn)
     struct kick *kick = &conn->doing.kick;
     enum status status = broker_kick(conn->shared->broker, conn->used, kick);
 
-    // The answer, which is the next thing to be said, waits for all slices.
+    // The answer, which is the next thing that is staged, waits for the records of all slices.
     wire_hold(conn->wire, broker_position(conn->shared->broker));
     if (status == STATUS_MORE) {
         return STEP_AGAIN;
     }
-    // Where the store's room ran out on the way, what was kicked stays kicked, and is said.
+    // Where the journal ran out of room half way, the jobs kicked so far stay so, and are counted.
     if (status == STATUS_OK || kick->kicked > 0) {
         bean_reply_number(&conn->wire->out, SLICE("KICKED "), kick->kicked);
     } else {
@@ -187,7 +188,7 @@ static void exec_kick_job(struct bean_conn *conn, const struct bean_command *com
 }
 
 //
-// The table
+// The table of commands
 //
 
 static void exec_quit(struct bean_conn *conn, const struct bean_command *command)

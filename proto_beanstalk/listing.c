@@ -5,16 +5,18 @@
 
 #include <stdlib.h>
 
-// So many names cost as much as a command.
-#define NAMES_AT_ONCE 8
+// So many names use up as much of a turn's budget as a command does.
+#define NAMES_PER_COMMAND 8
 
 typedef struct queue *(*next_fn)(struct bean_conn *conn, struct bean_listing *listing);
 
 struct bean_listing {
     struct yaml yaml;
     next_fn next;
-    uint32_t cursor;                  // in all queues
-    const struct subscription *place; // in the session's; nothing changes them meanwhile
+    uint32_t cursor; // list-tubes: how far it has come in the broker's queues
+    // list-tubes-watched: the last one listed of the session's subscriptions, which stay as they
+    // are while the connection is in this state.
+    const struct subscription *place;
 };
 
 static struct queue *next_queue(struct bean_conn *conn, struct bean_listing *listing)
@@ -68,9 +70,9 @@ static void end(struct bean_conn *conn)
     conn->state = BEAN_LINE;
 }
 
-static void charge(struct feed_turn *turn, unsigned names)
+static void charge_for_names(struct feed_turn *turn, unsigned names)
 {
-    unsigned cost = names / NAMES_AT_ONCE;
+    unsigned cost = names / NAMES_PER_COMMAND;
 
     turn->budget -= cost < turn->budget ? cost : turn->budget;
 }
@@ -85,7 +87,7 @@ enum step bean_listing_step(struct bean_conn *conn, struct feed_turn *turn)
 
         if (!queue) {
             end(conn);
-            charge(turn, i);
+            charge_for_names(turn, i);
             return STEP_ON;
         }
         name = queue_name(queue);

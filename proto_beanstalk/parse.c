@@ -101,7 +101,7 @@ static enum bean_verdict parse_put(struct slice rest, struct bean_command *comma
     if (!rest.ptr) {
         return BEAN_BAD;
     }
-    return rest.len ? BEAN_BAD_LATE : BEAN_GOOD;
+    return rest.len ? BEAN_BAD_COUNTED : BEAN_GOOD;
 }
 
 // Whatever follows the number is ignored.
@@ -178,7 +178,7 @@ static enum bean_verdict parse_pause(struct slice rest, struct bean_command *com
         return BEAN_BAD;
     }
     command->name = name;
-    return bean_name_valid(name) ? BEAN_GOOD : BEAN_BAD_LATE;
+    return bean_name_valid(name) ? BEAN_GOOD : BEAN_BAD_COUNTED;
 }
 
 struct form {

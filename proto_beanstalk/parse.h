@@ -5,8 +5,8 @@
 // A command line, without its CRLF, turned into a verb and its arguments. Nothing is changed and
 // nothing is copied: a name is a slice of the line.
 //
-// Commands are matched by prefix, which clients can see: `reservefoo` is a malformed `reserve`
-// and `quitter` quits, while `put` without its space is no command at all.
+// Commands are matched by prefix, as beanstalkd does, and clients can see that: `reservefoo` is a
+// malformed `reserve` and `quitter` quits, while `put` without its space is no command at all.
 
 #include "core/base/slice.h"
 
@@ -51,9 +51,10 @@ enum bean_verb {
 
 enum bean_verdict {
     BEAN_GOOD,
-    BEAN_BAD,     // malformed
-    BEAN_BAD_LATE // malformed, but only noticed once the command has been counted: text after the
-                  // numbers of `put` (whose size is checked before), the name of `pause-tube`
+    BEAN_BAD,        // malformed
+    BEAN_BAD_COUNTED // malformed, but counted among the commands all the same: a `put` with text
+                     // after its numbers (its size is checked before), a `pause-tube` of a name
+                     // that no tube can have
 };
 
 struct bean_command {
@@ -62,9 +63,9 @@ struct bean_command {
     uint64_t id;
     uint32_t pri;
     uint32_t delay;   // seconds; also how long a pause lasts
-    uint32_t ttr;     // seconds
-    uint32_t bytes;   // of a body
-    uint32_t bound;   // of a kick
+    uint32_t ttr;     // seconds that a reserved job is its holder's (a visibility time-out)
+    uint32_t bytes;   // of the body that follows
+    uint32_t bound;   // the most jobs that a `kick` kicks
     uint32_t timeout; // seconds
     struct slice name;
 };

@@ -2,7 +2,7 @@
 #ifndef TANDEM_PROTO_BEANSTALK_REPLY_H
 #define TANDEM_PROTO_BEANSTALK_REPLY_H
 
-// What is sent to a client. Replies are staged in the connection's output; where memory lacks, the
+// The replies of the protocol. They are staged in the connection's output; where memory lacks, the
 // output remembers it and the host closes the connection.
 
 #include "core/base/blob.h"

@@ -3,8 +3,9 @@
 
 #include "core/base/macros.h"
 
-// A worker is warned this long before a lease of its own ends.
-#define MARGIN NSEC_PER_SEC
+// How long before the TTR of a job that the connection holds runs out a reserve that waits is
+// answered DEADLINE_SOON.
+#define DEADLINE_SOON_MARGIN NSEC_PER_SEC
 
 static void count_worker(struct bean_conn *conn)
 {
@@ -14,14 +15,16 @@ static void count_worker(struct bean_conn *conn)
     }
 }
 
-// The body is not shown before the job is safe: a restart would not know it.
+// The answer waits until the journal has the job: no worker is to begin one that a restart would
+// not know.
 static void reply_reserved(struct bean_conn *conn, const struct job *job)
 {
     wire_hold(conn->wire, broker_job_position(conn->shared->broker, job));
     bean_reply_job(&conn->wire->out, SLICE("RESERVED "), job);
 }
 
-// Whoever sends nothing more is not waited with: nobody could tell whether it is still there.
+// A connection whose peer sends nothing more does not wait: whether the peer is still there to do
+// the job, nobody could tell.
 static void reserve_until(struct bean_conn *conn, nsec_t until)
 {
     nsec_t now = broker_now(conn->shared->broker).mono;
@@ -35,7 +38,7 @@ static void reserve_until(struct bean_conn *conn, nsec_t until)
         return;
     }
     if (status == STATUS_EMPTY) {
-        status = broker_wait(conn->session, conn->half_closed ? now : until, MARGIN);
+        status = broker_wait(conn->session, conn->half_closed ? now : until, DEADLINE_SOON_MARGIN);
     }
     if (status == STATUS_OK) {
         conn->state = BEAN_BLOCKED;
@@ -64,7 +67,7 @@ void bean_reserve_job(struct bean_conn *conn, const struct bean_command *command
 
     if (status == STATUS_OK) {
         count_worker(conn);
-        // Taking a buried job is kept, too.
+        // That a job is buried no more is a record of the journal: the answer waits for it, too.
         wire_hold(conn->wire, broker_position(conn->shared->broker));
         reply_reserved(conn, job);
     } else {
@@ -74,7 +77,8 @@ void bean_reserve_job(struct bean_conn *conn, const struct bean_command *command
 
 void bean_reserve_half_closed(struct bean_conn *conn)
 {
-    // A job that is already on its way is still answered.
+    // Where a job has been given to this connection already, broker_unwait() says false:
+    // on_leased() is still to come, and answers.
     if (conn->state == BEAN_BLOCKED && broker_unwait(conn->session)) {
         conn->state = BEAN_LINE;
         bean_reply(&conn->wire->out, BEAN_TIMED_OUT);
@@ -111,7 +115,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     (void)owner;
     (void)watch;
     (void)event;
-    UNREACHABLE(); // nor does it watch
+    UNREACHABLE(); // nor does it watch jobs
 }
 
 const struct session_ops bean_session_ops = {

@@ -12,7 +12,7 @@
 // What beanstalkd shows where it has no binlog.
 #define BINLOG_MAX_SIZE 10485760
 
-#define FIGURE(key, value)                                                                         \
+#define ENTRY(key, value)                                                                          \
     {                                                                                              \
         {(key), sizeof(key) - 1}, (value)                                                          \
     }
@@ -78,15 +78,15 @@ static void write_fact(struct yaml *yaml, const struct bean_shared *shared, stru
 
 static void write_job_counts(struct yaml *yaml, uint64_t urgent, const uint64_t jobs[JOB_STATES])
 {
-    const struct yaml_figure figures[] = {
-        FIGURE("current-jobs-urgent", urgent),
-        FIGURE("current-jobs-ready", jobs[JOB_READY]),
-        FIGURE("current-jobs-reserved", jobs[JOB_RESERVED]),
-        FIGURE("current-jobs-delayed", jobs[JOB_DELAYED]),
-        FIGURE("current-jobs-buried", jobs[JOB_BURIED]),
+    const struct yaml_entry entries[] = {
+        ENTRY("current-jobs-urgent", urgent),
+        ENTRY("current-jobs-ready", jobs[JOB_READY]),
+        ENTRY("current-jobs-reserved", jobs[JOB_RESERVED]),
+        ENTRY("current-jobs-delayed", jobs[JOB_DELAYED]),
+        ENTRY("current-jobs-buried", jobs[JOB_BURIED]),
     };
 
-    yaml_figures(yaml, figures, COUNT_OF(figures));
+    yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
 //
@@ -98,28 +98,28 @@ static const struct {
     struct slice key;
     enum bean_verb verb;
 } command_keys[] = {
-    FIGURE("cmd-put", BEAN_PUT),
-    FIGURE("cmd-peek", BEAN_PEEK),
-    FIGURE("cmd-peek-ready", BEAN_PEEK_READY),
-    FIGURE("cmd-peek-delayed", BEAN_PEEK_DELAYED),
-    FIGURE("cmd-peek-buried", BEAN_PEEK_BURIED),
-    FIGURE("cmd-reserve", BEAN_RESERVE),
-    FIGURE("cmd-reserve-with-timeout", BEAN_RESERVE_WITH_TIMEOUT),
-    FIGURE("cmd-delete", BEAN_DELETE),
-    FIGURE("cmd-release", BEAN_RELEASE),
-    FIGURE("cmd-use", BEAN_USE),
-    FIGURE("cmd-watch", BEAN_WATCH),
-    FIGURE("cmd-ignore", BEAN_IGNORE),
-    FIGURE("cmd-bury", BEAN_BURY),
-    FIGURE("cmd-kick", BEAN_KICK),
-    FIGURE("cmd-touch", BEAN_TOUCH),
-    FIGURE("cmd-stats", BEAN_STATS),
-    FIGURE("cmd-stats-job", BEAN_STATS_JOB),
-    FIGURE("cmd-stats-tube", BEAN_STATS_TUBE),
-    FIGURE("cmd-list-tubes", BEAN_LIST_TUBES),
-    FIGURE("cmd-list-tube-used", BEAN_LIST_TUBE_USED),
-    FIGURE("cmd-list-tubes-watched", BEAN_LIST_TUBES_WATCHED),
-    FIGURE("cmd-pause-tube", BEAN_PAUSE_TUBE),
+    ENTRY("cmd-put", BEAN_PUT),
+    ENTRY("cmd-peek", BEAN_PEEK),
+    ENTRY("cmd-peek-ready", BEAN_PEEK_READY),
+    ENTRY("cmd-peek-delayed", BEAN_PEEK_DELAYED),
+    ENTRY("cmd-peek-buried", BEAN_PEEK_BURIED),
+    ENTRY("cmd-reserve", BEAN_RESERVE),
+    ENTRY("cmd-reserve-with-timeout", BEAN_RESERVE_WITH_TIMEOUT),
+    ENTRY("cmd-delete", BEAN_DELETE),
+    ENTRY("cmd-release", BEAN_RELEASE),
+    ENTRY("cmd-use", BEAN_USE),
+    ENTRY("cmd-watch", BEAN_WATCH),
+    ENTRY("cmd-ignore", BEAN_IGNORE),
+    ENTRY("cmd-bury", BEAN_BURY),
+    ENTRY("cmd-kick", BEAN_KICK),
+    ENTRY("cmd-touch", BEAN_TOUCH),
+    ENTRY("cmd-stats", BEAN_STATS),
+    ENTRY("cmd-stats-job", BEAN_STATS_JOB),
+    ENTRY("cmd-stats-tube", BEAN_STATS_TUBE),
+    ENTRY("cmd-list-tubes", BEAN_LIST_TUBES),
+    ENTRY("cmd-list-tube-used", BEAN_LIST_TUBE_USED),
+    ENTRY("cmd-list-tubes-watched", BEAN_LIST_TUBES_WATCHED),
+    ENTRY("cmd-pause-tube", BEAN_PAUSE_TUBE),
 };
 
 static void write_commands(struct yaml *yaml, const struct bean_shared *shared)
@@ -132,20 +132,20 @@ static void write_commands(struct yaml *yaml, const struct bean_shared *shared)
 static void write_totals(struct yaml *yaml, const struct bean_shared *shared,
                          const struct broker_info *info)
 {
-    const struct yaml_figure figures[] = {
-        FIGURE("job-timeouts", info->timeouts),
-        FIGURE("total-jobs", info->total_jobs),
-        FIGURE("max-job-size", shared->options->max_job_size),
-        FIGURE("current-tubes", info->queues),
-        FIGURE("current-connections", shared->connections),
-        FIGURE("current-producers", shared->producers),
-        FIGURE("current-workers", shared->workers),
-        FIGURE("current-waiting", info->waiting),
-        FIGURE("total-connections", shared->total_connections),
-        FIGURE("pid", (uint64_t)shared->facts->pid),
+    const struct yaml_entry entries[] = {
+        ENTRY("job-timeouts", info->timeouts),
+        ENTRY("total-jobs", info->total_jobs),
+        ENTRY("max-job-size", shared->options->max_job_size),
+        ENTRY("current-tubes", info->queues),
+        ENTRY("current-connections", shared->connections),
+        ENTRY("current-producers", shared->producers),
+        ENTRY("current-workers", shared->workers),
+        ENTRY("current-waiting", info->waiting),
+        ENTRY("total-connections", shared->total_connections),
+        ENTRY("pid", (uint64_t)shared->facts->pid),
     };
 
-    yaml_figures(yaml, figures, COUNT_OF(figures));
+    yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
 // Seconds with six places.
@@ -175,15 +175,15 @@ static void write_process(struct yaml *yaml, const struct bean_shared *shared)
 // Our journal by the names that clients expect.
 static void write_binlog(struct yaml *yaml, const struct store_info *store, bool kept)
 {
-    const struct yaml_figure figures[] = {
-        FIGURE("binlog-oldest-index", store->oldest),
-        FIGURE("binlog-current-index", store->current),
-        FIGURE("binlog-records-migrated", store->migrated),
-        FIGURE("binlog-records-written", store->written),
-        FIGURE("binlog-max-size", kept ? store->file_max : BINLOG_MAX_SIZE),
+    const struct yaml_entry entries[] = {
+        ENTRY("binlog-oldest-index", store->oldest),
+        ENTRY("binlog-current-index", store->current),
+        ENTRY("binlog-records-migrated", store->migrated),
+        ENTRY("binlog-records-written", store->written),
+        ENTRY("binlog-max-size", kept ? store->file_max : BINLOG_MAX_SIZE),
     };
 
-    yaml_figures(yaml, figures, COUNT_OF(figures));
+    yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
 // 16 hexadecimal digits, the first of them a letter: digits alone, or with one e among them, would
@@ -240,24 +240,24 @@ static const struct slice state_names[JOB_STATES] = {
 static void write_job(struct yaml *yaml, const struct bean_shared *shared,
                       const struct job_info *info, uint32_t file)
 {
-    const struct yaml_figure figures[] = {
-        FIGURE("pri", info->pri),
-        FIGURE("age", whole_seconds(info->age_for)),
-        FIGURE("delay", whole_seconds(info->delay_for)),
-        FIGURE("ttr", whole_seconds(info->ttr_for)),
-        FIGURE("time-left", whole_seconds(info->left_for)),
-        FIGURE("file", file),
-        FIGURE("reserves", info->reserves),
-        FIGURE("timeouts", info->timeouts),
-        FIGURE("releases", info->releases),
-        FIGURE("buries", info->buries),
-        FIGURE("kicks", info->kicks),
+    const struct yaml_entry entries[] = {
+        ENTRY("pri", info->pri),
+        ENTRY("age", whole_seconds(info->age_for)),
+        ENTRY("delay", whole_seconds(info->delay_for)),
+        ENTRY("ttr", whole_seconds(info->ttr_for)),
+        ENTRY("time-left", whole_seconds(info->left_for)),
+        ENTRY("file", file),
+        ENTRY("reserves", info->reserves),
+        ENTRY("timeouts", info->timeouts),
+        ENTRY("releases", info->releases),
+        ENTRY("buries", info->buries),
+        ENTRY("kicks", info->kicks),
     };
 
     yaml_number(yaml, SLICE("id"), info->id);
     write_name(yaml, shared, SLICE("tube"), queue_name(info->queue));
     yaml_plain(yaml, SLICE("state"), state_names[info->state]);
-    yaml_figures(yaml, figures, COUNT_OF(figures));
+    yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
 void bean_stats_job(struct bean_conn *conn, const struct bean_command *command)
@@ -282,19 +282,19 @@ void bean_stats_job(struct bean_conn *conn, const struct bean_command *command)
 
 static void write_tube(struct yaml *yaml, const struct queue_info *info)
 {
-    const struct yaml_figure figures[] = {
-        FIGURE("total-jobs", info->total_jobs),
-        FIGURE("current-using", info->holders),
-        FIGURE("current-watching", info->subscriptions),
-        FIGURE("current-waiting", info->waiting),
-        FIGURE("cmd-delete", info->ended),
-        FIGURE("cmd-pause-tube", info->pauses),
-        FIGURE("pause", whole_seconds(info->pause_for)),
-        FIGURE("pause-time-left", whole_seconds(info->pause_left_for)),
+    const struct yaml_entry entries[] = {
+        ENTRY("total-jobs", info->total_jobs),
+        ENTRY("current-using", info->holders),
+        ENTRY("current-watching", info->subscriptions),
+        ENTRY("current-waiting", info->waiting),
+        ENTRY("cmd-delete", info->ended),
+        ENTRY("cmd-pause-tube", info->pauses),
+        ENTRY("pause", whole_seconds(info->pause_for)),
+        ENTRY("pause-time-left", whole_seconds(info->pause_left_for)),
     };
 
     write_job_counts(yaml, info->ready[BAND_HIGH], info->jobs);
-    yaml_figures(yaml, figures, COUNT_OF(figures));
+    yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
 void bean_stats_tube(struct bean_conn *conn, const struct bean_command *command)

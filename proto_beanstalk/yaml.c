@@ -36,10 +36,10 @@ void yaml_number(struct yaml *yaml, struct slice key, uint64_t value)
     append(yaml, slice_of(digits, (size_t)(end - digits)));
 }
 
-void yaml_figures(struct yaml *yaml, const struct yaml_figure *figures, size_t count)
+void yaml_numbers(struct yaml *yaml, const struct yaml_entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        yaml_number(yaml, figures[i].key, figures[i].value);
+        yaml_number(yaml, entries[i].key, entries[i].value);
     }
 }
 

@@ -2,9 +2,9 @@
 #ifndef TANDEM_PROTO_BEANSTALK_YAML_H
 #define TANDEM_PROTO_BEANSTALK_YAML_H
 
-// A YAML document in the making: a mapping or a list, one level deep, as `stats` and the lists
-// answer it. It grows as it is written; where memory lacks it remembers that, ignores what follows
-// and yields nothing.
+// A YAML document that is being written: a mapping or a list, one level deep, as `stats` and the
+// lists answer it. It grows as it is written; where memory lacks it remembers that, ignores what
+// follows and yields nothing.
 
 #include "core/base/blob.h"
 #include "core/base/macros.h"
@@ -18,8 +18,8 @@ struct yaml {
     bool failed;              /* private */
 };
 
-// A key and a number, for tables of them.
-struct yaml_figure {
+// A line of a mapping whose value is a number, for tables of them.
+struct yaml_entry {
     struct slice key;
     uint64_t value;
 };
@@ -29,7 +29,7 @@ void yaml_begin(struct yaml *yaml);
 
 // key: number
 void yaml_number(struct yaml *yaml, struct slice key, uint64_t value);
-void yaml_figures(struct yaml *yaml, const struct yaml_figure *figures, size_t count);
+void yaml_numbers(struct yaml *yaml, const struct yaml_entry *entries, size_t count);
 
 // key: text, as it is.
 void yaml_plain(struct yaml *yaml, struct slice key, struct slice text);

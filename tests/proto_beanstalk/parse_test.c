@@ -226,9 +226,9 @@ static void fields_arrive_where_they_belong(void **state)
 static void text_behind_the_numbers_of_put_is_noticed_late(void **state)
 {
     static const struct expectation rows[] = {
-        {"put 1 2 3 4 ", BEAN_PUT, BEAN_BAD_LATE},  {"put 1 2 3 4x", BEAN_PUT, BEAN_BAD_LATE},
-        {"put 1 2 3 4 5", BEAN_PUT, BEAN_BAD_LATE}, {"put 1 2 3", BEAN_PUT, BEAN_BAD},
-        {"put 1 2 3x 4", BEAN_PUT, BEAN_BAD},       {"put ", BEAN_PUT, BEAN_BAD},
+        {"put 1 2 3 4 ", BEAN_PUT, BEAN_BAD_COUNTED},  {"put 1 2 3 4x", BEAN_PUT, BEAN_BAD_COUNTED},
+        {"put 1 2 3 4 5", BEAN_PUT, BEAN_BAD_COUNTED}, {"put 1 2 3", BEAN_PUT, BEAN_BAD},
+        {"put 1 2 3x 4", BEAN_PUT, BEAN_BAD},          {"put ", BEAN_PUT, BEAN_BAD},
     };
 
     (void)state;
@@ -343,7 +343,7 @@ static void pause_tube_skips_spaces_and_checks_the_name_late(void **state)
         {"pause-tube", BEAN_PAUSE_TUBE, BEAN_BAD},
         {"pause-tube 1", BEAN_PAUSE_TUBE, BEAN_BAD},
         {"pause-tube  ", BEAN_PAUSE_TUBE, BEAN_BAD},
-        {"pause-tube -a 1", BEAN_PAUSE_TUBE, BEAN_BAD_LATE},
+        {"pause-tube -a 1", BEAN_PAUSE_TUBE, BEAN_BAD_COUNTED},
         {"pause-tube a:b 1", BEAN_PAUSE_TUBE, BEAN_BAD},
         {"pause-tube a:b x", BEAN_PAUSE_TUBE, BEAN_BAD},
     };
