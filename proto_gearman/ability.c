@@ -3,8 +3,9 @@
 
 #include "proto_gearman/reply.h"
 
-// The time-out of CAN_DO_TIMEOUT is in milliseconds; what is no number, or not above 0, is none.
-// Libraries whose users mean seconds send them as they are, and rely on there being a least one.
+// For how long a job of the function may be held; 0: without limit. The time-out of CAN_DO_TIMEOUT
+// is in milliseconds; what is no number, or not above 0, is none. There is a least one because some
+// libraries send the seconds that their users mean as they are.
 static nsec_t limit_of(const struct gear_conn *conn, const struct gear_packet *packet)
 {
     const int64_t most = NSEC_NEVER / NSEC_PER_MSEC;

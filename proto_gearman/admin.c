@@ -11,7 +11,7 @@
 
 // The most words that a command has.
 #define WORDS_MAX 5
-// How much of a word that was typed is repeated in an answer.
+// How many bytes of a word that was typed an error repeats.
 #define ECHO_MAX 512
 
 struct words {
@@ -60,7 +60,7 @@ static void answer_value(struct gear_conn *conn, struct slice value)
     answer(conn, SLICE("\n"));
 }
 
-static bool is(struct slice word, const char *name)
+static bool word_is(struct slice word, const char *name)
 {
     return word.len == strlen(name) && strncasecmp(word.ptr, name, word.len) == 0;
 }
@@ -126,9 +126,10 @@ static void admin_show(struct gear_conn *conn, const struct words *words)
 {
     if (words->count < 2) {
         answer_unknown(conn, words);
-    } else if (words->count == 2 && is(words->at[1], "jobs")) {
+    } else if (words->count == 2 && word_is(words->at[1], "jobs")) {
         gear_listing_begin(conn, GEAR_LIST_JOBS);
-    } else if (words->count == 3 && is(words->at[1], "unique") && is(words->at[2], "jobs")) {
+    } else if (words->count == 3 && word_is(words->at[1], "unique") &&
+               word_is(words->at[2], "jobs")) {
         gear_listing_begin(conn, GEAR_LIST_UNIQUES);
     } else {
         answer(conn, SLICE("ERR UNKNOWN_SHOW_ARGUMENTS\r\n"));
@@ -145,7 +146,7 @@ static void admin_cancel(struct gear_conn *conn, const struct words *words)
 
     if (words->count < 3) {
         answer_unknown(conn, words);
-    } else if (words->count > 3 || !is(words->at[1], "job")) {
+    } else if (words->count > 3 || !word_is(words->at[1], "job")) {
         answer(conn, SLICE("ERR UNKNOWN_ERROR\r\n"));
     } else if (handle_read(&conn->shared->handles, words->at[2], &id) &&
                broker_cancel(conn->shared->broker, id, true) == STATUS_OK) {
@@ -159,7 +160,7 @@ static void admin_cancel(struct gear_conn *conn, const struct words *words)
 // `create function F` and `drop function F` are all there is to create and to drop.
 static bool names_function(const struct words *words)
 {
-    return words->count == 3 && is(words->at[1], "function");
+    return words->count == 3 && word_is(words->at[1], "function");
 }
 
 static void admin_create(struct gear_conn *conn, const struct words *words)
@@ -300,7 +301,7 @@ void gear_admin(struct gear_conn *conn, struct slice line)
 
     if (split(line, &words)) {
         for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-            if (is(words.at[0], commands[i].name)) {
+            if (word_is(words.at[0], commands[i].name)) {
                 commands[i].carry_out(conn, &words);
                 return;
             }

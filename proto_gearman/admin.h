@@ -3,7 +3,7 @@
 #define TANDEM_PROTO_GEARMAN_ADMIN_H
 
 // Administration by text: one command a line, each with one answer, between packets or instead of
-// them. Long lists grow step by step, so that they do not hold up other connections.
+// them. Lists are long: they are written a step in each turn, so as not to hold up others.
 
 #include "proto_gearman/conn.h"
 
@@ -14,7 +14,7 @@ void gear_admin(struct gear_conn *conn, struct slice line);
 // The next step of a list; at its end the state is GEAR_MESSAGE again.
 enum step gear_listing_step(struct gear_conn *conn);
 
-// Forgets the list that is being made, for a connection that closes.
+// GEAR_LISTING: the connection is gone, and the list with it.
 void gear_listing_discard(struct gear_conn *conn);
 
 #endif

@@ -64,9 +64,9 @@ static void tell(struct gear_conn *conn, const struct job_event *event)
     }
 }
 
-// Nobody can be made to read. What a worker sends to a client that does not is kept for it up to
-// a limit, and then the client has to go; the job and the worker are not held up. Of a client that
-// takes all it is sent, more may be on its way.
+// A client that does not read must hold up neither its jobs nor their workers: what it is sent
+// waits in its output up to max_unread, and beyond that the client is dropped. One whose socket
+// takes all (it is not `stalled`) is not dropped, however much one turn stages for it.
 static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
 {
     struct gear_conn *conn = owner;

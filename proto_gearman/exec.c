@@ -44,7 +44,7 @@ static void exec_set_client_id(struct gear_conn *conn, const struct gear_packet 
     conn->client_id = client_id;
 }
 
-// What it would mean, that all functions are offered, no client or worker relies on.
+// It would mean that the worker offers all functions; no worker that is known relies on it.
 static void exec_all_yours(struct gear_conn *conn, const struct gear_packet *packet)
 {
     (void)conn;

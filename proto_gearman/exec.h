@@ -2,7 +2,8 @@
 #ifndef TANDEM_PROTO_GEARMAN_EXEC_H
 #define TANDEM_PROTO_GEARMAN_EXEC_H
 
-// What each packet means.
+// Which function carries out a packet of which type; those packets that belong neither to clients
+// (client.c) nor to workers (worker.c, ability.c) are carried out here.
 
 #include "proto_gearman/conn.h"
 #include "proto_gearman/packet.h"

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A step writes no more than this, and a little for the line at which it notices.
+// The bytes after which a step ends, with the line that it is at.
 #define STEP_BYTES ((size_t)32 * 1024)
-// And no more lines and functions in lines than this.
-#define STEP_PARTS BROKER_SLICE
+// The lines, and functions in lines, after which it ends.
+#define STEP_ITEMS BROKER_SLICE
 // The most numbers in one line.
 #define NUMBERS_MAX 4
 
@@ -25,15 +25,17 @@ enum progress {
 typedef enum progress (*next_fn)(struct gear_conn *conn, struct gear_listing *listing);
 
 struct gear_listing {
-    struct gear_place place; // workers: in shared->conns, in front of the connection that is next
     next_fn next;
-    size_t full_at;                     // output at which the present step ends
-    unsigned left;                      // lines and functions that the present step may still write
-    uint32_t queues;                    // how far it has come: in all queues
-    struct job_walk jobs;               // in all jobs
-    uint64_t number;                    // of the connection whose line is not finished; 0: of none
+    // How much the step that is being made may still write.
+    size_t full_at;      // it ends when so much output is pending
+    unsigned items_left; // lines, and functions in lines
+    // How far the list has come, by its kind.
+    uint32_t queue_cursor;              // status, priority status: in the broker's queues
+    struct job_walk jobs;               // jobs, uniques: in the broker's jobs
+    struct gear_place place;            // workers: in shared->conns, before the next connection
+    uint64_t number;                    // of the connection whose line is begun; 0: none is
     struct subscription_walk functions; // of that connection
-    struct output later;                // to be sent behind the list
+    struct output behind;               // packets that are to come behind the list
 };
 
 //
@@ -42,7 +44,7 @@ struct gear_listing {
 
 static bool step_is_full(const struct gear_conn *conn, const struct gear_listing *listing)
 {
-    return listing->left == 0 || output_pending(&conn->wire->out) >= listing->full_at ||
+    return listing->items_left == 0 || output_pending(&conn->wire->out) >= listing->full_at ||
            output_failed(&conn->wire->out);
 }
 
@@ -69,7 +71,7 @@ static const struct queue *next_queue(struct gear_conn *conn, struct gear_listin
                                       struct queue_info *info)
 {
     struct broker *broker = conn->shared->broker;
-    const struct queue *queue = broker_queue_next(broker, &listing->queues);
+    const struct queue *queue = broker_queue_next(broker, &listing->queue_cursor);
 
     if (queue) {
         broker_queue_info(broker, queue, info);
@@ -169,7 +171,7 @@ static bool write_functions(struct gear_conn *conn, struct gear_listing *listing
         }
         output_write(out, SLICE(" "));
         gear_escape_write(out, queue_name(queue), GEAR_ESCAPE_WORD);
-        listing->left--;
+        listing->items_left--;
     }
     if (!subscription_walk_keep(&listing->functions)) {
         output_fail(out);
@@ -266,7 +268,7 @@ void gear_listing_begin(struct gear_conn *conn, enum gear_list list)
     listing->next = nexts[list];
     list_init(&listing->place.node);
     list_init(&listing->functions.in_session);
-    output_init(&listing->later, conn->wire->out.pool);
+    output_init(&listing->behind, conn->wire->out.pool);
     if (list == GEAR_LIST_WORKERS) {
         list_insert_before(conn->shared->conns.next, &listing->place.node);
     }
@@ -279,31 +281,31 @@ enum step gear_listing_step(struct gear_conn *conn)
     struct gear_listing *listing = conn->doing.listing;
 
     listing->full_at = output_pending(&conn->wire->out) + STEP_BYTES;
-    listing->left = STEP_PARTS;
+    listing->items_left = STEP_ITEMS;
     while (!step_is_full(conn, listing)) {
         if (listing->next(conn, listing) == LIST_ENDS) {
             output_write(&conn->wire->out, SLICE(".\n"));
-            output_append(&conn->wire->out, &listing->later);
+            output_append(&conn->wire->out, &listing->behind);
             gear_listing_discard(conn);
             conn->state = GEAR_MESSAGE;
             break;
         }
-        listing->left -= listing->left > 0;
+        listing->items_left -= listing->items_left > 0;
     }
     // After the last one, too: a pipeline of lists makes one step in a turn, as one list does.
     return STEP_AGAIN;
 }
 
-struct output *gear_listing_later(struct gear_conn *conn)
+struct output *gear_listing_behind(struct gear_conn *conn)
 {
-    return &conn->doing.listing->later;
+    return &conn->doing.listing->behind;
 }
 
 void gear_listing_discard(struct gear_conn *conn)
 {
     list_remove(&conn->doing.listing->place.node);
     subscription_walk_end(&conn->doing.listing->functions);
-    output_clear(&conn->doing.listing->later);
+    output_clear(&conn->doing.listing->behind);
     free(conn->doing.listing);
     conn->doing.listing = NULL;
 }

@@ -3,12 +3,13 @@
 #define TANDEM_PROTO_GEARMAN_LISTING_H
 
 // The lists that an administrator may ask for: a line for each thing, and a last one with a point.
-// They show all there is, whatever protocol it came by. A list is written as it is made, a step at
-// a time, while everything that it tells of comes and goes: what is there all the time is shown
-// once, what is not may be shown or not. A step ends with a line, but for that of a worker with
-// very many functions.
+// They show all there is, whatever protocol it came by. A list is written to the output a step in
+// each turn, while what it lists comes and goes: what is there all the time is listed once, what is
+// not may be listed or not. A step ends with a line, but for that of a worker with very many
+// functions.
 //
-// What the connection is to be told of jobs while a list is being made comes behind the list.
+// Packets that the connection is sent meanwhile, about jobs that it submitted, come behind the
+// list.
 
 #include "proto_gearman/conn.h"
 
@@ -25,7 +26,7 @@ enum gear_list {
 // Steps, and discarding, see admin.h.
 void gear_listing_begin(struct gear_conn *conn, enum gear_list list);
 
-// Where what is not of the list goes while it is being made.
-struct output *gear_listing_later(struct gear_conn *conn);
+// GEAR_LISTING: the output for what is to come behind the list.
+struct output *gear_listing_behind(struct gear_conn *conn);
 
 #endif

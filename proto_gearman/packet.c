@@ -16,7 +16,7 @@ struct shape {
     bool known;
     uint8_t args;
     bool data;
-    bool open; // no NUL is needed behind the last argument of a body that is all there
+    bool nul_may_lack; // behind the last argument before the data, where the body ends with it
 };
 
 static const struct shape shapes[GEAR_TYPE_COUNT] = {
@@ -104,7 +104,7 @@ bool gear_packet_split(enum gear_type type, struct slice body, bool whole,
         *arg = slice_of(at, (size_t)(nul - at));
         if (nul < end) {
             at = nul + 1;
-        } else if (whole && shape.open && arg + 1 == behind) {
+        } else if (whole && shape.nul_may_lack && arg + 1 == behind) {
             at = end;
         } else {
             return false;

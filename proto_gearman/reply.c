@@ -41,10 +41,10 @@ static char *put_slice(char *at, struct slice bytes)
     return at + bytes.len;
 }
 
-// A list that is being made is not interrupted.
+// Where packets for this connection are staged: while it is being sent a list, behind that list.
 static struct output *out_of(struct gear_conn *conn)
 {
-    return conn->state == GEAR_LISTING ? gear_listing_later(conn) : &conn->wire->out;
+    return conn->state == GEAR_LISTING ? gear_listing_behind(conn) : &conn->wire->out;
 }
 
 // Room for a header and so many bytes; NULL where the output has failed.
@@ -138,7 +138,8 @@ void gear_reply(struct gear_conn *conn, enum gear_type type)
     }
 }
 
-// Not as a part of what is reserved, which must lie in one piece: that would leave holes.
+// Data is not reserved together with the header: what is reserved lies in one piece, and long
+// pieces would leave spans of the output half empty.
 static void append_data(struct output *out, struct slice data, struct blob *blob)
 {
     if (blob && data.len > COPIED_MAX) {
@@ -188,7 +189,8 @@ void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, 
     }
 }
 
-// What a worker is shown of the key: the word for a content key is what the client sent.
+// The unique that a worker is shown: as the client sent it, which is `-` where it stands for the
+// workload.
 static struct slice shown_unique(const struct job_info *info)
 {
     return info->key_kind == KEY_CONTENT ? SLICE("-") : info->key;

@@ -17,15 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What is staged from now on waits for that position of the store (0: for none). As wire_hold(),
-// but what comes while a list is being made does not keep the list waiting.
+// What is staged from now on for this connection leaves when the journal has reached that position
+// (0: at once). As wire_hold(), but a list that is being written does not wait for it.
 void gear_hold(struct gear_conn *conn, uint64_t position);
 
-// What waits to be sent, bytes.
+// Bytes that are staged for this connection and have not left.
 size_t gear_unread(struct gear_conn *conn);
 
-// What is refused, and how: our name, the code and the text of the ERROR packet. Where gearmand
-// has a text, it is that.
+// Our name for a refusal, and the code and the text of its ERROR packet. Where gearmand has a text
+// for it, it is that.
 #define GEAR_REFUSALS(X)                                                                           \
     X(MAGIC, "INVALID_MAGIC", "Request magic expected")                                            \
     X(COMMAND, "INVALID_COMMAND", "Command not expected")                                          \
@@ -59,7 +59,7 @@ void gear_refuse_status(struct gear_conn *conn, enum status status, enum gear_re
 // A packet without arguments.
 void gear_reply(struct gear_conn *conn, enum gear_type type);
 
-// A packet of one argument, in one piece however long it is.
+// A packet of one argument. `blob` is what `data` is in; it may be NULL, and then data is copied.
 void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice data,
                      struct blob *blob);
 
@@ -67,8 +67,8 @@ void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice d
 void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id);
 void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data);
 
-// JOB_ASSIGN, JOB_ASSIGN_UNIQ or JOB_ASSIGN_ALL. It waits until the store has the job: a restart
-// would not know it.
+// JOB_ASSIGN, JOB_ASSIGN_UNIQ or JOB_ASSIGN_ALL. It leaves when the journal has the job: no worker
+// is to begin one that a restart would not know.
 void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct job *job);
 
 // STATUS_RES, or STATUS_RES_UNIQUE, which also tells how many clients wait: `subject` is what was

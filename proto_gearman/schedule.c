@@ -70,8 +70,8 @@ static bool day_exists(const int wanted[GEAR_SCHEDULE_FIELDS])
            wanted[DAY] <= days_in_month(leap_year, wanted[MONTH] - 1);
 }
 
-// Goes on by that many days, at most to the first of the next month; only the date and the day of
-// the week count.
+// Moves the day on by that many days, at most to the first of the next month. Of a `struct tm`,
+// only the date and the day of the week are kept right.
 static void advance(struct tm *day, int days)
 {
     day->tm_wday = (day->tm_wday + days) % 7;

@@ -33,7 +33,7 @@ void gear_grab(struct gear_conn *conn, const struct gear_packet *packet)
     const struct job *job;
     enum status status;
 
-    // Who asks is awake.
+    // A worker that asks for a job sleeps no more.
     (void)broker_unwait(conn->session);
     status = broker_take(conn->session, &job);
     if (status == STATUS_EMPTY) {
@@ -50,10 +50,10 @@ void gear_grab(struct gear_conn *conn, const struct gear_packet *packet)
 }
 
 //
-// What becomes of them
+// Reports about jobs
 //
 
-// The job that a packet is about. An unknown handle is an id that no job has.
+// The id of the job that a packet is about; 0, which no job has, where its handle is not ours.
 static uint64_t job_of(const struct gear_conn *conn, const struct gear_packet *packet)
 {
     uint64_t id;
@@ -66,7 +66,7 @@ bool gear_report_is_early(const struct gear_conn *conn, const struct gear_packet
     return broker_report_waits(conn->session, job_of(conn, packet));
 }
 
-// What the worker says, as a blob of its own; false without memory.
+// The data of the packet as a blob, of which the caller has a reference; false without memory.
 static bool data_of(const struct gear_packet *packet, struct blob **data)
 {
     *data = packet->blob ? blob_ref(packet->blob) : blob_copy(packet->data);
@@ -86,7 +86,7 @@ static uint32_t number_in(struct slice text)
     return (uint32_t)gear_number_read(text);
 }
 
-// The numbers are told on as the worker spelt them.
+// Clients get the two numbers as the worker wrote them.
 void gear_work_status(struct gear_conn *conn, const struct gear_packet *packet)
 {
     struct slice numerator = packet->args[1], denominator = packet->args[2];

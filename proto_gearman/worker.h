@@ -2,23 +2,23 @@
 #ifndef TANDEM_PROTO_GEARMAN_WORKER_H
 #define TANDEM_PROTO_GEARMAN_WORKER_H
 
-// What a worker says of jobs: that it wants one, and what has become of one.
+// A worker's packets about jobs: it asks for one, and reports what has become of it.
 
 #include "proto_gearman/conn.h"
 #include "proto_gearman/packet.h"
 
-// A worker that goes to sleep has no time-outs any more for the jobs that it holds; where these are
-// many, the state is GEAR_RESTING until that is done.
+// PRE_SLEEP. The jobs that the worker holds have no time-out any more; where it holds many, the
+// state is GEAR_RESTING until the time-outs of all of them have ended.
 void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet);
 enum step gear_resting_step(struct gear_conn *conn);
 
 // GRAB_JOB, GRAB_JOB_UNIQ, GRAB_JOB_ALL.
 void gear_grab(struct gear_conn *conn, const struct gear_packet *packet);
 
-// Whether clients have yet to be told of reports before this one.
+// Whether the clients of the job have not been sent the reports before this one yet.
 bool gear_report_is_early(const struct gear_conn *conn, const struct gear_packet *packet);
 
-// Whether the packet is a report that must wait for that. Asked of every packet; few are reports.
+// Whether the packet is a report that must wait until they have. Asked of every packet.
 static inline bool gear_report_waits(const struct gear_conn *conn, const struct gear_packet *packet)
 {
     bool report = packet->type == GEAR_WORK_STATUS || packet->type == GEAR_WORK_DATA ||
@@ -34,8 +34,8 @@ void gear_work_complete(struct gear_conn *conn, const struct gear_packet *packet
 void gear_work_fail(struct gear_conn *conn, const struct gear_packet *packet);
 void gear_work_exception(struct gear_conn *conn, const struct gear_packet *packet);
 
-// The packet is refused before it was carried out: where its data is a part of a result, its job
-// cannot be told as complete.
+// The packet is refused without being carried out. Where it is a WORK_DATA, its clients miss a part
+// of the result: a WORK_COMPLETE that follows is told to them as WORK_FAIL.
 void gear_data_lost(struct gear_conn *conn, const struct gear_packet *packet);
 
 #endif
