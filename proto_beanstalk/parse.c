@@ -181,85 +181,62 @@ static enum bean_verdict parse_pause(struct slice rest, struct bean_command *com
     return bean_name_valid(name) ? BEAN_GOOD : BEAN_BAD_COUNTED;
 }
 
-struct form {
+// How a command is written: what a line begins with, and what reads the rest of it.
+struct syntax {
     struct slice token;
     parse_fn parse;
-    bool loose; // whatever follows what it reads is ignored
+    bool ignores_rest; // whatever follows what `parse` reads
 };
 
-#define FORM(token, parse)                                                                         \
+#define SYNTAX(token, parse)                                                                       \
     {                                                                                              \
         {(token), sizeof(token) - 1}, (parse), false                                               \
     }
-#define LOOSE_FORM(token, parse)                                                                   \
+#define SYNTAX_WITH_REST(token, parse)                                                             \
     {                                                                                              \
         {(token), sizeof(token) - 1}, (parse), true                                                \
     }
 
-static const struct form forms[BEAN_VERBS + 1] = {
-    [BEAN_BURY] = FORM("bury ", parse_bury),
-    [BEAN_DELETE] = FORM("delete ", parse_id),
-    [BEAN_IGNORE] = FORM("ignore ", parse_name),
-    [BEAN_KICK] = LOOSE_FORM("kick ", parse_kick),
-    [BEAN_KICK_JOB] = FORM("kick-job ", parse_id),
-    [BEAN_LIST_TUBES_WATCHED] = FORM("list-tubes-watched", parse_nothing),
-    [BEAN_LIST_TUBES] = FORM("list-tubes", parse_nothing),
-    [BEAN_LIST_TUBE_USED] = FORM("list-tube-used", parse_nothing),
-    [BEAN_PUT] = FORM("put ", parse_put),
-    [BEAN_PEEK] = FORM("peek ", parse_id),
-    [BEAN_PEEK_READY] = FORM("peek-ready", parse_nothing),
-    [BEAN_PEEK_DELAYED] = FORM("peek-delayed", parse_nothing),
-    [BEAN_PEEK_BURIED] = FORM("peek-buried", parse_nothing),
-    [BEAN_PAUSE_TUBE] = FORM("pause-tube", parse_pause),
-    [BEAN_QUIT] = LOOSE_FORM("quit", parse_anything),
-    [BEAN_RESERVE_WITH_TIMEOUT] = LOOSE_FORM("reserve-with-timeout ", parse_timeout),
-    [BEAN_RESERVE_JOB] = FORM("reserve-job ", parse_id),
-    [BEAN_RESERVE] = FORM("reserve", parse_nothing),
-    [BEAN_RELEASE] = FORM("release ", parse_release),
-    [BEAN_STATS_JOB] = FORM("stats-job ", parse_id),
-    [BEAN_STATS_TUBE] = FORM("stats-tube ", parse_name),
-    [BEAN_STATS] = FORM("stats", parse_nothing),
-    [BEAN_TOUCH] = FORM("touch ", parse_id),
-    [BEAN_USE] = FORM("use ", parse_name),
-    [BEAN_WATCH] = FORM("watch ", parse_name),
-    [BEAN_VERBS] = FORM("~", NULL), // begins with no command's letter: ends every search
+static const struct syntax syntaxes[BEAN_VERBS] = {
+    [BEAN_PUT] = SYNTAX("put ", parse_put),
+    [BEAN_DELETE] = SYNTAX("delete ", parse_id),
+    [BEAN_RESERVE_WITH_TIMEOUT] = SYNTAX_WITH_REST("reserve-with-timeout ", parse_timeout),
+    [BEAN_RESERVE_JOB] = SYNTAX("reserve-job ", parse_id),
+    [BEAN_RESERVE] = SYNTAX("reserve", parse_nothing),
+    [BEAN_RELEASE] = SYNTAX("release ", parse_release),
+    [BEAN_TOUCH] = SYNTAX("touch ", parse_id),
+    [BEAN_BURY] = SYNTAX("bury ", parse_bury),
+    [BEAN_USE] = SYNTAX("use ", parse_name),
+    [BEAN_WATCH] = SYNTAX("watch ", parse_name),
+    [BEAN_IGNORE] = SYNTAX("ignore ", parse_name),
+    [BEAN_KICK] = SYNTAX_WITH_REST("kick ", parse_kick),
+    [BEAN_KICK_JOB] = SYNTAX("kick-job ", parse_id),
+    [BEAN_PEEK] = SYNTAX("peek ", parse_id),
+    [BEAN_PEEK_READY] = SYNTAX("peek-ready", parse_nothing),
+    [BEAN_PEEK_DELAYED] = SYNTAX("peek-delayed", parse_nothing),
+    [BEAN_PEEK_BURIED] = SYNTAX("peek-buried", parse_nothing),
+    [BEAN_STATS_JOB] = SYNTAX("stats-job ", parse_id),
+    [BEAN_STATS_TUBE] = SYNTAX("stats-tube ", parse_name),
+    [BEAN_STATS] = SYNTAX("stats", parse_nothing),
+    [BEAN_LIST_TUBES_WATCHED] = SYNTAX("list-tubes-watched", parse_nothing),
+    [BEAN_LIST_TUBES] = SYNTAX("list-tubes", parse_nothing),
+    [BEAN_LIST_TUBE_USED] = SYNTAX("list-tube-used", parse_nothing),
+    [BEAN_PAUSE_TUBE] = SYNTAX("pause-tube", parse_pause),
+    [BEAN_QUIT] = SYNTAX_WITH_REST("quit", parse_anything),
 };
 
-// The first form that begins with each letter, 0 for none.
-static const unsigned char first_form['z' - 'a' + 1] = {
-    ['b' - 'a'] = BEAN_BURY,
-    ['d' - 'a'] = BEAN_DELETE,
-    ['i' - 'a'] = BEAN_IGNORE,
-    ['k' - 'a'] = BEAN_KICK,
-    ['l' - 'a'] = BEAN_LIST_TUBES_WATCHED,
-    ['p' - 'a'] = BEAN_PUT,
-    ['q' - 'a'] = BEAN_QUIT,
-    ['r' - 'a'] = BEAN_RESERVE_WITH_TIMEOUT,
-    ['s' - 'a'] = BEAN_STATS_JOB,
-    ['t' - 'a'] = BEAN_TOUCH,
-    ['u' - 'a'] = BEAN_USE,
-    ['w' - 'a'] = BEAN_WATCH,
-};
-
+// That most first bytes differ, seen without a call of memcmp, is worth 2.5 % of a reserve and a
+// delete, by tests/budget.
 static bool begins_with(struct slice line, struct slice token)
 {
-    return line.len >= token.len && memcmp(line.ptr, token.ptr, token.len) == 0;
+    return line.len >= token.len && *line.ptr == *token.ptr &&
+           memcmp(line.ptr, token.ptr, token.len) == 0;
 }
 
 static enum bean_verb find_verb(struct slice line)
 {
-    unsigned verb = BEAN_UNKNOWN;
-    char letter;
-
-    if (line.len == 0) {
-        return BEAN_UNKNOWN;
-    }
-    letter = *line.ptr;
-    if (letter >= 'a' && letter <= 'z') {
-        verb = first_form[letter - 'a'];
-    }
-    for (; verb != BEAN_UNKNOWN && *forms[verb].token.ptr == letter; verb++) {
-        if (begins_with(line, forms[verb].token)) {
+    for (unsigned verb = BEAN_UNKNOWN + 1; verb < BEAN_VERBS; verb++) {
+        if (begins_with(line, syntaxes[verb].token)) {
             return (enum bean_verb)verb;
         }
     }
@@ -268,16 +245,17 @@ static enum bean_verb find_verb(struct slice line)
 
 void bean_parse(struct slice line, struct bean_command *command)
 {
-    const struct form *form = NULL;
+    const struct syntax *syntax = NULL;
     enum bean_verdict verdict = BEAN_GOOD;
 
     command->verb = find_verb(line);
     if (command->verb != BEAN_UNKNOWN) {
-        form = &forms[command->verb];
-        verdict = form->parse(slice_from(line, form->token.len), command);
+        syntax = &syntaxes[command->verb];
+        verdict = syntax->parse(slice_from(line, syntax->token.len), command);
     }
-    // Where each byte was understood, none is NUL.
-    if ((!form || form->loose || verdict != BEAN_GOOD) && line.len &&
+    // Where every byte was understood, none is NUL. Not to look for one there is worth 1.8 % of a
+    // pipelined put, by tests/budget.
+    if ((!syntax || syntax->ignores_rest || verdict != BEAN_GOOD) && line.len &&
         memchr(line.ptr, '\0', line.len)) {
         command->verb = BEAN_UNKNOWN;
         verdict = BEAN_BAD;

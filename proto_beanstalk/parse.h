@@ -18,34 +18,35 @@
 // The longest tube name.
 #define BEAN_NAME_MAX 200
 
-// In the order of the table of forms: by first letter, and a longer form before its prefix.
+// A line is compared with the commands in this order: those that clients send most come first, and
+// what begins with the whole of another one stands before it.
 enum bean_verb {
     BEAN_UNKNOWN,
-    BEAN_BURY,
-    BEAN_DELETE,
-    BEAN_IGNORE,
-    BEAN_KICK,
-    BEAN_KICK_JOB,
-    BEAN_LIST_TUBES_WATCHED,
-    BEAN_LIST_TUBES,
-    BEAN_LIST_TUBE_USED,
     BEAN_PUT,
-    BEAN_PEEK,
-    BEAN_PEEK_READY,
-    BEAN_PEEK_DELAYED,
-    BEAN_PEEK_BURIED,
-    BEAN_PAUSE_TUBE,
-    BEAN_QUIT,
+    BEAN_DELETE,
     BEAN_RESERVE_WITH_TIMEOUT,
     BEAN_RESERVE_JOB,
     BEAN_RESERVE,
     BEAN_RELEASE,
+    BEAN_TOUCH,
+    BEAN_BURY,
+    BEAN_USE,
+    BEAN_WATCH,
+    BEAN_IGNORE,
+    BEAN_KICK,
+    BEAN_KICK_JOB,
+    BEAN_PEEK,
+    BEAN_PEEK_READY,
+    BEAN_PEEK_DELAYED,
+    BEAN_PEEK_BURIED,
     BEAN_STATS_JOB,
     BEAN_STATS_TUBE,
     BEAN_STATS,
-    BEAN_TOUCH,
-    BEAN_USE,
-    BEAN_WATCH,
+    BEAN_LIST_TUBES_WATCHED,
+    BEAN_LIST_TUBES,
+    BEAN_LIST_TUBE_USED,
+    BEAN_PAUSE_TUBE,
+    BEAN_QUIT,
     BEAN_VERBS
 };
 

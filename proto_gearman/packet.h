@@ -2,7 +2,7 @@
 #ifndef TANDEM_PROTO_GEARMAN_PACKET_H
 #define TANDEM_PROTO_GEARMAN_PACKET_H
 
-// How packets are laid out: a header of 12 bytes (magic, type and length of the body, big-endian), then
+// A packet is a header of 12 bytes (magic, type and length of the body, big-endian), then
 // arguments divided by NUL. The last one ends where the body ends; where it may hold anything, NUL
 // too, it is called the data here. Where it may not, it also ends at a NUL, and what follows that
 // means nothing, since some write their last argument as C keeps its strings. A worker's report
