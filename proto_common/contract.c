@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_common/contract.h"
 
-#include "proto_common/intake.h"
-
 static uint32_t attempts_of(int64_t job_retries)
 {
     if (job_retries < 0) {
@@ -32,11 +30,6 @@ bool contract_set_unique(struct job_spec *spec, struct slice unique)
         spec->key = unique;
     }
     return unique.len <= CONTRACT_UNIQUE_MAX;
-}
-
-void contract_set_workload(struct job_spec *spec, struct slice workload, struct blob *blob)
-{
-    intake_set_body(spec, workload, blob);
 }
 
 enum status contract_submit(struct broker *broker, struct wire *wire, struct session *session,

@@ -3,7 +3,8 @@
 #define TANDEM_PROTO_COMMON_CONTRACT_H
 
 // What a Gearman submission means, whether it came as a packet or as an HTTP request: the contract
-// of its job (struct job_spec), built step by step. The words of a refusal are the front-end's.
+// of its job (struct job_spec), built step by step; intake_set_body() gives it
+// its workload. The words of a refusal are the front-end's.
 //
 // - A background job is durable, and nobody is told of it. A foreground job is watched by the
 //   session that submitted it; it is not kept by a store, and goes with its last watch unless a
@@ -13,11 +14,10 @@
 //
 // The contract borrows all bytes that it is given until it is submitted.
 
-#include "core/base/blob.h"
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 #include "core/broker.h"
-#include "proto_common/frontend.h"
+#include "proto_common/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,10 +37,6 @@ struct job_spec contract_begin(uint32_t pri, bool background, int64_t job_retrie
 // Sets the key: none where it is empty, the job's content for `-`, else a name. False where it is
 // too long.
 bool contract_set_unique(struct job_spec *spec, struct slice unique) MUST_USE;
-
-// Sets the workload: its bytes are copied into the job, or `blob`, which holds them, is kept where
-// they are many. `blob` may be NULL.
-void contract_set_workload(struct job_spec *spec, struct slice workload, struct blob *blob);
 
 // Submits the job to the function, which is made where there is none and kept from then on. What is
 // staged afterwards waits until the store has the job. `session` becomes the watcher of a

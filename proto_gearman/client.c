@@ -2,6 +2,7 @@
 #include "proto_gearman/client.h"
 
 #include "proto_common/contract.h"
+#include "proto_common/intake.h"
 
 #include "proto_gearman/reply.h"
 #include "proto_gearman/schedule.h"
@@ -57,7 +58,7 @@ static bool spec_of(const struct gear_conn *conn, const struct gear_packet *pack
         packet->type == GEAR_SUBMIT_REDUCE_JOB_BACKGROUND) {
         spec->reducer = packet->args[REDUCER];
     }
-    contract_set_workload(spec, packet->data, packet->blob);
+    intake_set_body(spec, packet->data, packet->blob);
     if (!contract_set_unique(spec, packet->args[UNIQUE])) {
         *why = GEAR_REFUSE_LONG_UNIQUE;
         return false;

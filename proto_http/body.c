@@ -6,9 +6,6 @@
 #include "proto_http/answer.h"
 #include "proto_http/request.h"
 
-// Where more than this is missing, the host is told to receive it in its place.
-#define DIRECT_MIN ((size_t)16384)
-
 static enum web_next refuse(struct web_conn *conn, unsigned status, const char *why)
 {
     conn->request->keep_alive = false;
@@ -52,7 +49,7 @@ enum web_next web_body_begin(struct web_conn *conn, const struct http1_framing *
         *workload = (struct web_workload){.bytes = SLICE("")};
         return request->method == HTTP1_GET ? take_query(conn, workload) : WEB_NEXT_SUBMIT;
     }
-    blob_builder_init(&request->body, framing->chunked ? most : (size_t)framing->len);
+    intake_begin(&request->body, framing->chunked ? most : (size_t)framing->len);
     if (framing->expects) {
         output_write(&conn->wire->out, SLICE("HTTP/1.1 100 Continue\r\n\r\n"));
     }
@@ -62,12 +59,9 @@ enum web_next web_body_begin(struct web_conn *conn, const struct http1_framing *
 // All of it is there.
 static enum web_next complete(struct web_conn *conn, struct web_workload *workload)
 {
-    struct blob_builder *builder = &conn->request->body;
-    struct blob *blob;
+    struct blob *blob = intake_finish(&conn->request->body);
 
     conn->unread = false;
-    builder->total -= blob_builder_missing(builder);
-    blob = blob_builder_finish(builder);
     if (!blob) {
         return refuse_memory(conn);
     }
@@ -75,32 +69,28 @@ static enum web_next complete(struct web_conn *conn, struct web_workload *worklo
     return WEB_NEXT_SUBMIT;
 }
 
-// Takes bytes of the body off the input; false without memory.
-static bool take(struct web_conn *conn, struct slice *input, size_t len)
-{
-    bool good = blob_builder_take(&conn->request->body, slice_of(input->ptr, len)) == len;
-
-    *input = slice_from(*input, len);
-    return good;
-}
-
 enum web_next web_body_take(struct web_conn *conn, struct slice *input,
                             struct web_workload *workload)
 {
-    size_t missing = blob_builder_missing(&conn->request->body);
-    size_t len = input->len < missing ? input->len : missing;
+    struct intake *body = &conn->request->body;
+    size_t len = intake_len(body);
 
     // A body that comes in one piece needs no copy of its own.
-    if (len == conn->request->body.total) {
+    if (input->len >= len && intake_missing(body) == len) {
         conn->unread = false;
         *workload = (struct web_workload){.bytes = slice_of(input->ptr, len)};
         *input = slice_from(*input, len);
         return WEB_NEXT_SUBMIT;
     }
-    if (!take(conn, input, len)) {
+    switch (intake_take(body, input)) {
+    case INTAKE_MORE:
+        return WEB_NEXT_MORE;
+    case INTAKE_COMPLETE:
+        return complete(conn, workload);
+    case INTAKE_NO_MEMORY:
         return refuse_memory(conn);
     }
-    return len == missing ? complete(conn, workload) : WEB_NEXT_MORE;
+    UNREACHABLE();
 }
 
 // The chunk that has begun must fit as a whole: its size is known.
@@ -108,13 +98,15 @@ static enum web_next take_chunk(struct web_conn *conn, struct slice *input)
 {
     struct http1_chunks *chunks = &conn->request->chunks;
     size_t len = input->len < chunks->left ? input->len : (size_t)chunks->left;
+    struct slice data = slice_of(input->ptr, len);
 
-    if (chunks->left > blob_builder_missing(&conn->request->body)) {
+    if (chunks->left > intake_missing(&conn->request->body)) {
         return refuse(conn, 413, "the body is larger than http.max_body");
     }
-    if (!take(conn, input, len)) {
+    if (intake_take(&conn->request->body, &data) == INTAKE_NO_MEMORY) {
         return refuse_memory(conn);
     }
+    *input = slice_from(*input, len);
     http1_chunk_taken(chunks, len);
     return WEB_NEXT_BODY;
 }
@@ -128,26 +120,10 @@ enum web_next web_chunks_take(struct web_conn *conn, struct slice *input,
     case HTTP1_CHUNK_DATA_NEXT:
         return take_chunk(conn, input);
     case HTTP1_CHUNK_DONE:
+        intake_end(&conn->request->body);
         return complete(conn, workload);
     case HTTP1_CHUNK_BAD:
         return refuse(conn, 400, "the chunks of the body are malformed");
     }
     UNREACHABLE();
-}
-
-void web_body_into(struct web_conn *conn, struct feed *feed)
-{
-    struct blob_builder *body = &conn->request->body;
-
-    if (blob_builder_missing(body) < DIRECT_MIN ||
-        !blob_builder_room(body, &feed->into, &feed->into_len)) {
-        // Without memory the next piece will fail, and say so.
-        feed->into = NULL;
-        feed->into_len = 0;
-    }
-}
-
-void web_body_filled(struct web_conn *conn, size_t len)
-{
-    blob_builder_filled(&conn->request->body, len);
 }

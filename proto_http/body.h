@@ -8,7 +8,6 @@
 #include "core/base/blob.h"
 #include "core/base/macros.h"
 #include "core/base/slice.h"
-#include "proto_common/frontend.h"
 #include "proto_common/http1/framing.h"
 
 #include "proto_http/context.h"
@@ -31,9 +30,5 @@ enum web_next web_body_take(struct web_conn *conn, struct slice *input,
                             struct web_workload *workload) MUST_USE;
 enum web_next web_chunks_take(struct web_conn *conn, struct slice *input,
                               struct web_workload *workload) MUST_USE;
-
-// Asks the host to put the next bytes in their place, if there are many; and they are there.
-void web_body_into(struct web_conn *conn, struct feed *feed);
-void web_body_filled(struct web_conn *conn, size_t len);
 
 #endif

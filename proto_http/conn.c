@@ -3,6 +3,7 @@
 
 #include "core/base/macros.h"
 #include "proto_common/http1/framing.h"
+#include "proto_common/steps.h"
 
 #include "proto_http/accept.h"
 #include "proto_http/answer.h"
@@ -14,20 +15,6 @@
 // How long what a refused client still sends is thrown away, so that it gets to read the answer
 // before the connection breaks.
 #define LINGER_FOR (5 * NSEC_PER_SEC)
-
-struct web_turn {
-    struct slice input; // not used yet
-    unsigned budget;    // requests that may still begin
-    size_t full_at;     // and none when so much is pending
-};
-
-enum web_step {
-    WEB_STEP_ON,   // the state may have changed: make its step
-    WEB_STEP_MORE, // more input is needed
-    WEB_STEP_AGAIN,
-    WEB_STEP_BLOCKED,
-    WEB_STEP_FINISHED
-};
 
 // Something is to arrive within that time; 0 for any time.
 static void expect_within(struct web_conn *conn, nsec_t within)
@@ -88,20 +75,20 @@ static void submit(struct web_conn *conn, struct web_workload *workload)
     }
 }
 
-static enum web_step go_on(struct web_conn *conn, enum web_next next, struct web_workload *workload)
+static enum step go_on(struct web_conn *conn, enum web_next next, struct web_workload *workload)
 {
     switch (next) {
     case WEB_NEXT_REQUEST:
         end_request(conn);
-        return WEB_STEP_ON;
+        return STEP_ON;
     case WEB_NEXT_BODY:
-        return WEB_STEP_ON;
+        return STEP_ON;
     case WEB_NEXT_MORE:
         expect_within(conn, nsec_from_seconds((uint64_t)conn->shared->options->body_timeout));
-        return WEB_STEP_MORE;
+        return STEP_MORE;
     case WEB_NEXT_SUBMIT:
         submit(conn, workload);
-        return WEB_STEP_ON;
+        return STEP_ON;
     case WEB_NEXT_WAIT:
         break;
     }
@@ -112,25 +99,25 @@ static enum web_step go_on(struct web_conn *conn, enum web_next next, struct web
 // States
 //
 
-static enum web_step refuse_head(struct web_conn *conn, unsigned status, const char *why)
+static enum step refuse_head(struct web_conn *conn, unsigned status, const char *why)
 {
     conn->unread = true;
     web_refuse_status(conn, status, why);
     end_request(conn);
-    return WEB_STEP_ON;
+    return STEP_ON;
 }
 
-static enum web_step head_incomplete(struct web_conn *conn)
+static enum step head_incomplete(struct web_conn *conn)
 {
     if (!conn->begun) {
         conn->begun = true;
         expect_within(conn, nsec_from_seconds((uint64_t)conn->shared->options->header_timeout));
     }
-    return WEB_STEP_MORE;
+    return STEP_MORE;
 }
 
 // An empty line in front of a request is left over from a sloppy client's last one.
-static void skip_empty_lines(struct web_turn *turn)
+static void skip_empty_lines(struct feed_turn *turn)
 {
     while (turn->input.len >= 2 && turn->input.ptr[0] == '\r' && turn->input.ptr[1] == '\n') {
         turn->input = slice_from(turn->input, 2);
@@ -138,12 +125,12 @@ static void skip_empty_lines(struct web_turn *turn)
 }
 
 // Whether the input may become an empty line, with which no request begins.
-static bool is_half_empty_line(const struct web_conn *conn, const struct web_turn *turn)
+static bool is_half_empty_line(const struct web_conn *conn, const struct feed_turn *turn)
 {
     return conn->scan.checked == 0 && turn->input.len == 1 && *turn->input.ptr == '\r';
 }
 
-static enum web_step take_head(struct web_conn *conn, const struct http1_head *head)
+static enum step take_head(struct web_conn *conn, const struct http1_head *head)
 {
     struct http1_framing framing;
     struct web_workload workload;
@@ -156,7 +143,7 @@ static enum web_step take_head(struct web_conn *conn, const struct http1_head *h
     return go_on(conn, next, &workload);
 }
 
-static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
+static enum step step_head(struct web_conn *conn, struct feed_turn *turn)
 {
     size_t most = (size_t)conn->shared->options->max_header_bytes;
     struct http1_head head;
@@ -165,10 +152,10 @@ static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
         skip_empty_lines(turn);
     }
     if (turn->input.len == 0 || is_half_empty_line(conn, turn)) {
-        return WEB_STEP_MORE;
+        return STEP_MORE;
     }
-    if (turn->budget == 0 || output_pending(&conn->wire->out) >= turn->full_at) {
-        return WEB_STEP_AGAIN;
+    if (feed_turn_is_over(turn, conn->wire)) {
+        return STEP_AGAIN;
     }
     switch (http1_head_check(&conn->scan, turn->input, most, &head)) {
     case HTTP1_HEAD_MORE:
@@ -190,92 +177,77 @@ static enum web_step step_head(struct web_conn *conn, struct web_turn *turn)
     return take_head(conn, &head);
 }
 
-static enum web_step step_body(struct web_conn *conn, struct web_turn *turn)
+static enum step step_body(struct web_conn *conn, struct feed_turn *turn)
 {
     struct web_workload workload;
 
     return go_on(conn, web_body_take(conn, &turn->input, &workload), &workload);
 }
 
-static enum web_step step_chunks(struct web_conn *conn, struct web_turn *turn)
+static enum step step_chunks(struct web_conn *conn, struct feed_turn *turn)
 {
     struct web_workload workload;
 
     return go_on(conn, web_chunks_take(conn, &turn->input, &workload), &workload);
 }
 
-static enum web_step step_waiting(struct web_conn *conn, struct web_turn *turn)
+static enum step step_waiting(struct web_conn *conn, struct feed_turn *turn)
 {
     (void)conn;
     (void)turn;
-    return WEB_STEP_BLOCKED;
+    return STEP_BLOCKED;
 }
 
-static enum web_step step_linger(struct web_conn *conn, struct web_turn *turn)
+static enum step step_linger(struct web_conn *conn, struct feed_turn *turn)
 {
     (void)conn;
     turn->input = slice_from(turn->input, turn->input.len);
-    return WEB_STEP_MORE;
+    return STEP_MORE;
 }
 
-static enum web_step step_finished(struct web_conn *conn, struct web_turn *turn)
+static enum step step_finished(struct web_conn *conn, struct feed_turn *turn)
 {
     (void)conn;
     (void)turn;
-    return WEB_STEP_FINISHED;
+    return STEP_FINISHED;
 }
 
-typedef enum web_step (*step_fn)(struct web_conn *conn, struct web_turn *turn);
+typedef enum step (*step_fn)(struct web_conn *conn, struct feed_turn *turn);
 
-static const step_fn steps[WEB_STATES] = {
+static const step_fn steps_of_states[WEB_STATES] = {
     [WEB_HEAD] = step_head,       [WEB_BODY] = step_body,     [WEB_CHUNKS] = step_chunks,
     [WEB_WAITING] = step_waiting, [WEB_LINGER] = step_linger, [WEB_FINISHED] = step_finished,
 };
 
-static enum feed_state feed_state(enum web_step step)
+static enum step make_step(void *state, struct feed_turn *turn)
 {
-    switch (step) {
-    case WEB_STEP_MORE:
-        return FEED_MORE;
-    case WEB_STEP_AGAIN:
-        return FEED_AGAIN;
-    case WEB_STEP_BLOCKED:
-        return FEED_BLOCKED;
-    case WEB_STEP_FINISHED:
-        return FEED_FINISHED;
-    case WEB_STEP_ON:
-        break;
-    }
-    UNREACHABLE();
+    struct web_conn *conn = state;
+
+    return steps_of_states[conn->state](conn, turn);
 }
+
+// A body of a known length may be received in its place.
+static struct intake *intake_of(void *state)
+{
+    struct web_conn *conn = state;
+
+    return conn->state == WEB_BODY ? &conn->request->body : NULL;
+}
+
+static const struct steps steps = {.make = make_step, .intake = intake_of};
 
 struct feed web_feed(void *state, struct slice input, unsigned budget)
 {
     struct web_conn *conn = state;
-    struct web_turn turn = {.input = input.len ? input : SLICE(""),
-                            .budget = budget,
-                            .full_at = output_pending(&conn->wire->out) + FEED_STAGED_MAX};
-    struct feed feed = {.state = FEED_MORE};
-    enum web_step step;
 
-    do {
-        step = steps[conn->state](conn, &turn);
-        turn.budget = broker_charge(conn->shared->broker, turn.budget);
-    } while (step == WEB_STEP_ON);
-    feed.state = feed_state(step);
-    feed.used = input.len - turn.input.len;
-    if (step == WEB_STEP_MORE && turn.input.len == 0 && conn->state == WEB_BODY) {
-        web_body_into(conn, &feed);
-    }
-    return feed;
+    return steps_feed(&steps, conn, conn->wire, conn->shared->broker, input, budget);
 }
 
 struct feed web_filled(void *state, size_t len, unsigned budget)
 {
     struct web_conn *conn = state;
 
-    web_body_filled(conn, len);
-    return web_feed(conn, SLICE(""), budget);
+    return steps_filled(&steps, conn, conn->wire, conn->shared->broker, len, budget);
 }
 
 void web_expired(void *state)

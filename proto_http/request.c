@@ -32,7 +32,7 @@ void web_request_free(struct web_request *request)
 {
     if (request) {
         output_clear(&request->parts);
-        blob_builder_discard(&request->body);
+        intake_discard(&request->body);
         free(request->origin);
         free(request);
     }

@@ -8,6 +8,7 @@
 #include "core/base/blob.h"
 #include "core/broker.h"
 #include "proto_common/contract.h"
+#include "proto_common/intake.h"
 #include "proto_common/output.h"
 #include "proto_common/http1/chunk.h"
 #include "proto_common/http1/fields.h"
@@ -42,7 +43,7 @@ struct web_request {
     char unique[CONTRACT_UNIQUE_MAX];
 
     // While the body comes.
-    struct blob_builder body;
+    struct intake body;
     struct http1_chunks chunks;
 
     // While its job is waited for.

@@ -3,6 +3,7 @@
 
 #include "core/base/macros.h"
 #include "proto_common/contract.h"
+#include "proto_common/intake.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/request.h"
@@ -20,7 +21,7 @@ static struct job_spec spec_of(const struct web_conn *conn, const struct web_wor
     spec.ttr_for = nsec_from_seconds(request->ttr);
     good = contract_set_unique(&spec, slice_of(request->unique, request->unique_len));
     ENSURE(good); // its length was looked at with the head
-    contract_set_workload(&spec, workload->bytes, workload->blob);
+    intake_set_body(&spec, workload->bytes, workload->blob);
     return spec;
 }
 

@@ -82,24 +82,6 @@ static void a_unique_has_64_bytes_at_most(void **state)
     assert_false(contract_set_unique(&spec, slice_of(bytes, 65)));
 }
 
-static void a_blob_is_kept_only_for_a_large_workload(void **state)
-{
-    struct blob *blob = blob_new(4097);
-    struct job_spec small = of_retries(0), large = small, copied = small;
-
-    (void)state;
-    assert_non_null(blob);
-    contract_set_workload(&small, slice_of(blob->bytes, 4096), blob);
-    assert_null(small.body_blob);
-    assert_int_equal(small.body.len, 4096);
-    contract_set_workload(&large, blob_slice(blob), blob);
-    assert_ptr_equal(large.body_blob, blob);
-    contract_set_workload(&copied, blob_slice(blob), NULL);
-    assert_null(copied.body_blob);
-    assert_int_equal(copied.body.len, 4097);
-    blob_unref(blob);
-}
-
 static void tell_nobody(void *owner, struct watch *watch, const struct job_event *event)
 {
     (void)owner;
@@ -164,7 +146,6 @@ int main(void)
         cmocka_unit_test(what_becomes_of_a_failure_is_a_setting),
         cmocka_unit_test(a_unique_is_nothing_the_content_or_a_name),
         cmocka_unit_test(a_unique_has_64_bytes_at_most),
-        cmocka_unit_test(a_blob_is_kept_only_for_a_large_workload),
         WITH_BROKER(the_session_watches_only_a_foreground_job),
         WITH_BROKER(a_submission_that_is_wrong_changes_nothing),
     };
