@@ -2,6 +2,7 @@
 #include "server/conn_private.h"
 
 #include "core/base/log.h"
+
 #include <stdlib.h>
 
 // What a connection is watched for as long as it is open. Edge-triggered: the kernel says once
@@ -65,7 +66,7 @@ static void conn_shut(struct wire *wire)
 {
     struct conn *conn = container_of(wire, struct conn, wire);
 
-    conn->shut = true;
+    conn->shut_wanted = true;
     conn_touch(conn);
 }
 
@@ -197,7 +198,7 @@ static void conn_ready(evutil_socket_t fd, short what, void *context)
     if (what & (EV_READ | EV_CLOSED)) {
         conn->readable = true;
         conn->reported = true;
-        conn->closed = conn->closed || what & EV_CLOSED;
+        conn->peer_closed = conn->peer_closed || what & EV_CLOSED;
     }
     if (conn_may_read(conn)) {
         conn_read(conn);
@@ -221,11 +222,11 @@ static void conn_watch(struct conn *conn)
 {
     bool for_room = conn->wire.out.stalled;
 
-    if (conn->watched && conn->for_room == for_room) {
+    if (conn->watched && conn->watches_room == for_room) {
         return;
     }
     conn_unwatch(conn);
-    conn->for_room = for_room;
+    conn->watches_room = for_room;
     conn->watched =
         event_assign(&conn->event, conn_turn(conn)->base, conn->fd,
                      (short)(WATCHED_ALWAYS | (for_room ? EV_WRITE : 0)), conn_ready, conn) == 0 &&
@@ -238,12 +239,12 @@ static void conn_watch(struct conn *conn)
 // Whether nothing more can come of it but output that has already been staged.
 static bool conn_done(const struct conn *conn)
 {
-    return conn->state == FEED_FINISHED || (conn->ended && conn->state == FEED_MORE);
+    return conn->state == FEED_FINISHED || (conn->input_ended && conn->state == FEED_MORE);
 }
 
-// Where it stands until it is touched again: on the run list, among what is to be read, or where it
-// waits for the store.
-static void conn_stand(struct conn *conn)
+// Puts the connection where it waits until it is touched again: among those that are fed in the
+// next turn, among those that are to be read, or in the list of those that wait for the store.
+static void conn_park(struct conn *conn)
 {
     struct turn *turn = conn_turn(conn);
     bool waits = conn_is_held(conn) && output_sendable(&conn->wire.out) == 0;
@@ -269,22 +270,22 @@ void conn_end_turn(struct conn *conn)
     }
     if (!conn->broken) {
         conn_flush(conn);
-        conn_notice(conn);
+        conn_check_peer(conn);
     }
     pending = output_pending(&conn->wire.out);
     if (conn->broken || (pending == 0 && conn_done(conn))) {
         conn_close(conn);
         return;
     }
-    if (conn->shut && pending == 0) {
-        conn->shut = false;
+    if (conn->shut_wanted && pending == 0) {
+        conn->shut_wanted = false;
         conn->service->transport->shut(conn->fd, conn_transport_state(conn));
     }
     if (!conn_set_deadline(conn)) {
         conn_break(conn, status_text(STATUS_NO_MEMORY));
     }
     conn_watch(conn);
-    conn_stand(conn);
+    conn_park(conn);
 }
 
 void conn_close(struct conn *conn)

@@ -8,9 +8,8 @@
 //
 // What a connection waits for follows from its state and is worked out in one place, at the end of
 // each turn that touched it (conn_end_turn). What bounds it:
-// - it parses CONN_COMMANDS_MAX commands, and fewer where their answers are longer than
-// FEED_STAGED_MAX,
-//   reads once and sends CONN_SEND_MAX in a turn;
+// - in a turn it parses CONN_COMMANDS_MAX commands, and fewer where their answers are longer than
+//   FEED_STAGED_MAX, reads once and sends CONN_SEND_MAX;
 // - while its front-end is blocked, input is kept up to CONN_INPUT_MAX, then the socket is not read
 //   (but watched for the peer's going);
 // - while more than CONN_OUTPUT_MAX of output waits for the peer, nothing is read or fed until half

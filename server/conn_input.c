@@ -4,15 +4,15 @@
 #include <string.h>
 
 // Whether too much output waits. It may have grown so since the connection was last looked at.
-static bool conn_is_choked(const struct conn *conn)
+static bool conn_has_too_much_output(const struct conn *conn)
 {
-    return conn->choked || output_pending(&conn->wire.out) > CONN_OUTPUT_MAX;
+    return conn->too_much_output || output_pending(&conn->wire.out) > CONN_OUTPUT_MAX;
 }
 
 // Whether feeding is called for without new input.
 static bool conn_can_run(const struct conn *conn)
 {
-    return !conn_is_choked(conn) && !conn_is_paused(conn) && !conn->broken &&
+    return !conn_has_too_much_output(conn) && !conn_is_paused(conn) && !conn->broken &&
            (conn->state == FEED_AGAIN || (conn->state == FEED_BLOCKED && conn->woken));
 }
 
@@ -84,8 +84,8 @@ bool conn_run(struct conn *conn)
 // Tells the front-end, once, that the peer sends nothing more.
 static void conn_tell_end(struct conn *conn)
 {
-    if (!conn->told) {
-        conn->told = true;
+    if (!conn->end_told) {
+        conn->end_told = true;
         conn_touch(conn);
         if (!conn->service->frontend->eof(conn->frontend_state)) {
             conn_break(conn, "closed by the peer");
@@ -95,7 +95,7 @@ static void conn_tell_end(struct conn *conn)
 
 static void conn_end_input(struct conn *conn)
 {
-    conn->ended = true;
+    conn->input_ended = true;
     conn_touch(conn);
     conn_tell_end(conn);
     if (!conn->broken && conn->state == FEED_MORE) {
@@ -147,8 +147,9 @@ static void conn_take(struct conn *conn, size_t len)
 bool conn_may_read(const struct conn *conn)
 {
     // One that runs is fed when the turn comes to it: reading on would only pile up what waits.
-    return conn->readable && !conn->runs && !conn->ended && !conn->broken &&
-           conn->state != FEED_FINISHED && !conn_is_choked(conn) && !conn_is_paused(conn) &&
+    return conn->readable && !conn->runs && !conn->input_ended && !conn->broken &&
+           conn->state != FEED_FINISHED && !conn_has_too_much_output(conn) &&
+           !conn_is_paused(conn) &&
            (conn->state != FEED_BLOCKED || input_len(&conn->input) < CONN_INPUT_MAX);
 }
 
@@ -179,8 +180,8 @@ static void conn_note_drained(struct conn *conn, const struct received *received
     bool some = received->result == TRANSFER_BYTES;
 
     conn->readable =
-        received->drained ? some && conn->closed : some || received->result == TRANSFER_NONE;
-    conn->untried = some && !conn->readable;
+        received->drained ? some && conn->peer_closed : some || received->result == TRANSFER_NONE;
+    conn->may_be_reset = some && !conn->readable;
 }
 
 void conn_read(struct conn *conn)
@@ -218,13 +219,13 @@ void conn_read(struct conn *conn)
     UNREACHABLE();
 }
 
-void conn_notice(struct conn *conn)
+void conn_check_peer(struct conn *conn)
 {
     int error;
 
-    if (conn->untried && output_pending(&conn->wire.out) == 0) {
+    if (conn->may_be_reset && output_pending(&conn->wire.out) == 0) {
         // Nothing was answered: another read tells whether the peer is still there.
-        conn->untried = false;
+        conn->may_be_reset = false;
         conn->readable = true;
     }
     if (conn->broken || conn->runs || conn_may_read(conn)) {
@@ -234,7 +235,7 @@ void conn_notice(struct conn *conn)
         conn->reported ? conn->service->transport->error(conn->fd, conn_transport_state(conn)) : 0;
     if (error) {
         conn_break(conn, strerror(error));
-    } else if (conn->closed && output_sendable(&conn->wire.out) == 0 &&
+    } else if (conn->peer_closed && output_sendable(&conn->wire.out) == 0 &&
                conn->state != FEED_FINISHED) {
         conn_tell_end(conn);
     }

@@ -41,7 +41,7 @@ static size_t conn_send(struct conn *conn)
     if (sent.result == TRANSFER_NONE) {
         return 0;
     }
-    conn->untried = false;
+    conn->may_be_reset = false;
     output_consume(&conn->wire.out, sent.len);
     if (conn->deadline) {
         conn->deadline->unread_at = NSEC_NEVER;
@@ -51,16 +51,16 @@ static size_t conn_send(struct conn *conn)
 }
 
 // Lets the connection rest while too much waits, and go on when half of that has left.
-static void conn_measure(struct conn *conn)
+static void conn_limit_output(struct conn *conn)
 {
     size_t pending = output_pending(&conn->wire.out);
 
     if (pending > CONN_OUTPUT_MAX) {
-        conn->choked = true;
-    } else if (!conn->choked || pending < CONN_OUTPUT_MAX / 2) {
+        conn->too_much_output = true;
+    } else if (!conn->too_much_output || pending < CONN_OUTPUT_MAX / 2) {
         // Also where what a feed has staged was too much until a moment ago, or the store was not
         // at ease.
-        conn->choked = false;
+        conn->too_much_output = false;
         conn_want_run(conn);
     }
 }
@@ -76,5 +76,5 @@ void conn_flush(struct conn *conn)
         }
         sent += conn_send(conn);
     }
-    conn_measure(conn);
+    conn_limit_output(conn);
 }

@@ -23,23 +23,22 @@ struct conn {
     struct wire wire;
     const struct service *service;
     int fd;
-    uint8_t state;     // enum feed_state, as of the last feed
-    bool runs : 1;     // can be fed without new input: it is fed in the next turn
-    bool woken : 1;    // since the last feed
-    bool readable : 1; // there may be something to read
-    bool reported : 1; // an event said so, and no read has followed
-    bool untried : 1; // the transport was drained: whether a reset is behind that, the next send or
-                      // read will tell
-    bool closed : 1;  // by the peer: the end follows what is still to be read
-    bool told : 1;    // the front-end knows that the peer's input ends
-    bool ended : 1;   // and all of it has been read
-    bool choked : 1;  // too much output waits
-    bool broken : 1;  // to be closed at once
-    bool shut : 1;    // the peer is to be told that nothing more comes
-    bool parked : 1;  // `touched` stands in turn->held or turn->paused, or stood there until it was
-                      // moved with all the others
-    bool watched : 1; // `event` is added
-    bool for_room : 1; // and reports when the socket takes output again
+    uint8_t state;            // enum feed_state, as of the last feed
+    bool runs : 1;            // can be fed without new input: it is fed in the next turn
+    bool woken : 1;           // since the last feed
+    bool readable : 1;        // there may be something to read
+    bool reported : 1;        // an event said so, and no read has followed
+    bool may_be_reset : 1;    // behind what was read last; the next send or read will tell
+    bool peer_closed : 1;     // the end follows what is still to be read
+    bool end_told : 1;        // the front-end knows that the peer's input ends
+    bool input_ended : 1;     // and all of it has been read
+    bool too_much_output : 1; // waits for the peer
+    bool broken : 1;          // to be closed at once
+    bool shut_wanted : 1;     // the peer is to be told that nothing more comes
+    bool parked : 1;          // stands in turn->held or turn->paused, or stood there until it was
+                              // moved with all the others
+    bool watched : 1;         // `event` is added
+    bool watches_room : 1;    // and reports when the socket takes output again
     struct event event;
     struct turn_member member;
     struct conn_deadline *deadline; // made when it is first wanted
@@ -48,6 +47,9 @@ struct conn {
     size_t into_len;
     alignas(uint64_t) char frontend_state[]; // and behind that the transport's
 };
+
+// There may be many thousands that are idle, with no more of ours than this.
+_Static_assert(sizeof(struct conn) - sizeof(struct wire) == 208, "an idle connection is small");
 
 // How many bytes of a connection its front-end's state takes, so that what follows is aligned.
 static inline size_t conn_frontend_room(const struct service *service)
@@ -87,9 +89,9 @@ bool conn_may_read(const struct conn *conn);
 // One read, and what follows from it.
 void conn_read(struct conn *conn);
 
-// Notices what happened to the socket while nothing is read: an error, or the peer sends nothing
-// more.
-void conn_notice(struct conn *conn);
+// Asks what has become of the peer while nothing is read: there may be an error, or it sends
+// nothing more.
+void conn_check_peer(struct conn *conn);
 
 // Whether the store cannot take what might come of its input.
 static inline bool conn_is_paused(const struct conn *conn)
@@ -99,13 +101,13 @@ static inline bool conn_is_paused(const struct conn *conn)
     return pressure == STORE_STUCK || (pressure == STORE_BEHIND && conn->wire.submits);
 }
 
-// Has it fed in the next turn if its front-end can go on without new input.
+// Has the connection fed in the next turn if its front-end can go on without new input.
 void conn_want_run(struct conn *conn);
 
 // Sends as much as the peer takes, and no more than CONN_SEND_MAX in one turn.
 void conn_flush(struct conn *conn);
 
-// The same for want of memory, which the log is told of as this event, though not each time.
+// Breaks the connection for want of memory, and logs `event`, though not each time.
 void conn_lacks_memory(struct conn *conn, const char *event);
 
 #endif

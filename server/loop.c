@@ -85,7 +85,7 @@ void loop_close(struct loop *loop)
     memset(loop, 0, sizeof *loop);
 }
 
-void loop_finish_all(struct loop *loop)
+void loop_stop_conns(struct loop *loop)
 {
     list_each (node, &loop->turn.all) {
         conn_stop(conn_of_all(node));
@@ -177,7 +177,7 @@ static void loop_expire(struct loop *loop)
 
 // Moves the connections that have been touched for the longest to `batch`, which has `count`
 // already; returns how many there are then.
-static unsigned loop_take(struct loop *loop, struct list_node *batch, unsigned count)
+static unsigned loop_take_touched(struct loop *loop, struct list_node *batch, unsigned count)
 {
     for (; count < TURN_CONNS_MAX && !list_empty(&loop->turn.touched); count++) {
         struct list_node *node = list_first(&loop->turn.touched);
@@ -208,7 +208,7 @@ static void loop_run(const struct loop *loop, struct list_node *batch)
 }
 
 // Nobody whose output is held will be answered.
-static void loop_give_up(struct loop *loop)
+static void loop_break_held(struct loop *loop)
 {
     int64_t count = 0;
 
@@ -240,12 +240,12 @@ static void loop_store_step(struct loop *loop)
         list_append_all(&loop->turn.touched, &loop->turn.paused);
     }
     if (store->ops->gave_up(store)) {
-        loop_give_up(loop);
+        loop_break_held(loop);
     }
 }
 
 // Those that the turn has no bytes or no time left for come first in the next one.
-static void loop_finish(struct loop *loop, struct list_node *batch)
+static void loop_end_conns(struct loop *loop, struct list_node *batch)
 {
     unsigned count = 0;
 
@@ -295,16 +295,16 @@ static void loop_steps(struct loop *loop, bool wait)
     turn_tick(&loop->turn);
     loop_expire(loop);
     loop->unsettled = broker_settle(loop->turn.broker);
-    count = loop_take(loop, &batch, 0);
+    count = loop_take_touched(loop, &batch, 0);
     loop_run(loop, &batch);
     if (loop->store) {
         loop_store_step(loop);
         // What may leave now need not wait for another turn.
-        (void)loop_take(loop, &batch, count);
+        (void)loop_take_touched(loop, &batch, count);
     }
     // What was received must not keep anything from being sent.
     loop->turn.bytes = 0;
-    loop_finish(loop, &batch);
+    loop_end_conns(loop, &batch);
 }
 
 void loop_turn(struct loop *loop, bool wait)

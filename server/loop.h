@@ -72,6 +72,6 @@ void loop_turn(struct loop *loop, bool wait);
 
 // Tells each front-end that the process is about to stop, reads no more from any connection and
 // closes each when its output has left.
-void loop_finish_all(struct loop *loop);
+void loop_stop_conns(struct loop *loop);
 
 #endif

@@ -47,6 +47,20 @@ static _Noreturn void leave(struct server *server)
     _exit(0);
 }
 
+static enum exit_reason log_end(enum exit_reason result, bool kept_all, const struct reason *why)
+{
+    if (result != EXIT_REASON_NONE) {
+        log_error("not_started", log_string("why", why->text));
+        return result;
+    }
+    if (!kept_all) {
+        log_error("journal_incomplete", log_string("why", "not everything could be written"));
+        return EXIT_REASON_OTHER;
+    }
+    log_info("stopped", log_string("version", TANDEM_VERSION));
+    return result;
+}
+
 static enum exit_reason serve(struct settings *settings, const struct settings_source *source,
                               const struct options *options)
 {
@@ -55,9 +69,9 @@ static enum exit_reason serve(struct settings *settings, const struct settings_s
     const struct server_start start = {.settings = settings,
                                        .source = source,
                                        .log = &log,
-                                       .wishes = {.repair = options->repair,
-                                                  .ignore_binlog = options->ignore_binlog,
-                                                  .must_exist = options->as_beanstalkd}};
+                                       .options = {.repair = options->repair,
+                                                   .ignore_binlog = options->ignore_binlog,
+                                                   .must_exist = options->as_beanstalkd}};
     struct server server;
     struct reason why;
     enum exit_reason result;
@@ -82,14 +96,7 @@ static enum exit_reason serve(struct settings *settings, const struct settings_s
                  log_number("pid", server.facts.process.pid));
         server_run(&server);
     }
-    if (!server_close(&server) && result == EXIT_REASON_NONE) {
-        log_error("journal_incomplete", log_string("why", "not everything could be written"));
-        result = EXIT_REASON_OTHER;
-    } else if (result == EXIT_REASON_NONE) {
-        log_info("stopped", log_string("version", TANDEM_VERSION));
-    } else {
-        log_error("not_started", log_string("why", why.text));
-    }
+    result = log_end(result, server_close(&server), &why);
     log_output_close(&log);
     return result;
 }

@@ -15,11 +15,11 @@ void server_limit_connections(struct server *server)
     uint64_t open = server->loop.turn.open;
     bool full = open >= server->most_connections;
 
-    if (full && !server->full_said) {
-        server->full_said = true;
+    if (full && !server->limit_logged) {
+        server->limit_logged = true;
         log_warn("connections_limit", log_number("connections", (int64_t)open));
     } else if (open < server->most_connections - server->most_connections / 8) {
-        server->full_said = false;
+        server->limit_logged = false;
     }
     listeners_hold(&server->listeners, full);
 }
@@ -93,7 +93,7 @@ static void server_stop(struct server *server)
     server->stage = SERVER_STOPS;
     broker_retire(server->broker);
     listeners_close(&server->listeners);
-    loop_finish_all(&server->loop);
+    loop_stop_conns(&server->loop);
     if (event_add(&server->patience, &STOP_PATIENCE) != 0) {
         server->stage = SERVER_GIVES_UP;
     }
@@ -131,15 +131,16 @@ static void server_reload(struct server *server)
     log_info("reloaded", log_string("file", server->source->path ? server->source->path : ""));
 }
 
-// The broker is not ours yet. What may be wished for can wait, but for the end.
-static void server_signal_early(struct server *server, enum signal_wish wish)
+// The store is being opened, and only its thread may touch the broker. All requests can wait but
+// that for the end.
+static void server_signal_early(struct server *server, enum signal_request request)
 {
-    if (wish != SIGNAL_STOP) {
+    if (request != SIGNAL_STOP) {
         // Of those that contradict each other, the last one counts.
-        if (wish == SIGNAL_DRAIN || wish == SIGNAL_ACCEPT) {
-            server->wished &= ~(1u << SIGNAL_DRAIN | 1u << SIGNAL_ACCEPT);
+        if (request == SIGNAL_DRAIN || request == SIGNAL_ACCEPT) {
+            server->deferred_signals &= ~(1u << SIGNAL_DRAIN | 1u << SIGNAL_ACCEPT);
         }
-        server->wished |= 1u << wish;
+        server->deferred_signals |= 1u << request;
         return;
     }
     log_info("stopping", log_number("pid", server->facts.process.pid));
@@ -147,16 +148,16 @@ static void server_signal_early(struct server *server, enum signal_wish wish)
     opening_stop(&server->opening);
 }
 
-void server_signal(void *context, enum signal_wish wish)
+void server_signal(void *context, enum signal_request request)
 {
     struct server *server = context;
 
     if (server->stage == SERVER_STARTS) {
-        server_signal_early(server, wish);
+        server_signal_early(server, request);
         return;
     }
     turn_tick(&server->loop.turn);
-    switch (wish) {
+    switch (request) {
     case SIGNAL_STOP:
         server_stop(server);
         return;
@@ -185,9 +186,9 @@ bool server_is_up(const struct server *server)
 void server_run(struct server *server)
 {
     notify_ready(&server->notifier);
-    for (unsigned wish = 0; wish <= SIGNAL_RELOAD; wish++) {
-        if (server->wished & 1u << wish) {
-            server_signal(server, (enum signal_wish)wish);
+    for (unsigned request = 0; request <= SIGNAL_RELOAD; request++) {
+        if (server->deferred_signals & 1u << request) {
+            server_signal(server, (enum signal_request)request);
         }
     }
     while (server->stage == SERVER_RUNS ||

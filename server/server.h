@@ -28,7 +28,7 @@ struct server_start {
     struct settings *settings;
     const struct settings_source *source; // for a reload
     struct log_output *log;
-    struct store_wishes wishes;
+    struct store_options options;
 };
 
 struct server {
@@ -44,12 +44,12 @@ struct server {
     struct notifier notifier;             /* private */
     struct services services;             /* private */
     uint64_t most_connections;            /* private */
-    bool full_said;                       /* private: in the log */
+    bool limit_logged;                    /* private: in the log */
     bool inherited[FRONTENDS];            /* private: those that were handed their sockets */
     struct pid_file pid_file;             /* private */
     struct event patience;                /* private */
     struct opening opening;               /* private: of the store, at the start */
-    unsigned wished;                      /* private: signals that came meanwhile, a bit each */
+    unsigned deferred_signals;            /* private: that came meanwhile, a bit each */
     bool hangs;                           /* private: the journal's thread cannot be ended */
     enum { SERVER_STARTS, SERVER_RUNS, SERVER_STOPS, SERVER_GIVES_UP } stage; /* private */
 };

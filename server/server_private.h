@@ -21,7 +21,7 @@ bool server_open_log(const struct server *server, const struct settings *setting
 void server_accept(void *context, int fd, const char *peer);
 
 // A signal came.
-void server_signal(void *context, enum signal_wish wish);
+void server_signal(void *context, enum signal_request request);
 
 // The time that is left to those who are still to be sent something is over.
 void server_patience_over(evutil_socket_t fd, short what, void *context);

@@ -164,8 +164,8 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     server->source = start->source;
     server->log = start->log;
     facts_gather(&server->facts, clock_now());
-    if (!store_make(&server->store, start->settings, &start->wishes, server->facts.machine.nodename,
-                    why) ||
+    if (!store_make(&server->store, start->settings, &start->options,
+                    server->facts.machine.nodename, why) ||
         !server_prepare(server, why)) {
         return EXIT_REASON_OTHER;
     }

@@ -6,13 +6,13 @@
 #include "server/store_journal.h"
 
 bool store_make(struct store **store, const struct settings *settings,
-                const struct store_wishes *wishes, const char *host, struct reason *why)
+                const struct store_options *options, const char *host, struct reason *why)
 {
     *store = NULL;
     if (*settings->journal.dir == '\0') {
         return true;
     }
-    *store = store_journal_make(&settings->journal, wishes, host, why);
+    *store = store_journal_make(&settings->journal, options, host, why);
     return *store != NULL;
 }
 

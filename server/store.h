@@ -19,8 +19,8 @@
 
 #include <event2/event.h>
 
-// What is asked of a store beside its settings.
-struct store_wishes {
+// What the command line asks of a store, beside its settings.
+struct store_options {
     bool repair;        // what is damaged is taken over as far as it is good
     bool ignore_binlog; // jobs of beanstalkd in the same directory stay where they are
     bool must_exist;    // the directory is not made where it is missing
@@ -80,7 +80,7 @@ struct settings;
 // Makes the store that the settings ask for, or NULL where they ask for none. They must outlive it,
 // as must the name of the host. False with the reason in `why`.
 bool store_make(struct store **store, const struct settings *settings,
-                const struct store_wishes *wishes, const char *host, struct reason *why) MUST_USE;
+                const struct store_options *options, const char *host, struct reason *why) MUST_USE;
 
 // The duties of a store that may be NULL, which has nothing to do and is open at once.
 void store_record(struct store *store, struct broker_options *options);

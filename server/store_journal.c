@@ -25,7 +25,7 @@ struct journal_store {
     struct journal_io io;
     struct event woken;
     int wake_fd; // an eventfd
-    struct store_wishes wishes;
+    struct store_options options;
     struct broker *broker; // gets its jobs back
     struct reason why;     // why it is not opened
     nsec_t opened_for;     // how long that took
@@ -63,7 +63,7 @@ static bool make_journal(struct journal_store *store, const char *host, struct r
                                       .secret = facts_secret(),
                                       .now = clock_mono,
                                       .host = host,
-                                      .repair = store->wishes.repair};
+                                      .repair = store->options.repair};
     struct journal_worker worker = worker_thread_interface(store->thread);
 
     if (!fsync_parse(ours->fsync, &theirs.sync_every_for, why)) {
@@ -127,10 +127,10 @@ static bool refuse_binlog(const struct journal_store *store, struct reason *why)
 
 static bool open_directory(struct journal_store *store, struct reason *why)
 {
-    const struct store_wishes *wishes = &store->wishes;
+    const struct store_options *options = &store->options;
     const char *dir = store->settings->dir;
     struct stat st;
-    int error = wishes->must_exist && stat(dir, &st) != 0 ? errno : 0;
+    int error = options->must_exist && stat(dir, &st) != 0 ? errno : 0;
 
     if (!error) {
         error = journal_disk_open(&store->io, dir);
@@ -139,7 +139,7 @@ static bool open_directory(struct journal_store *store, struct reason *why)
         reason_set(why, "%s", strerror(error));
         return false;
     }
-    return wishes->ignore_binlog || refuse_binlog(store, why);
+    return options->ignore_binlog || refuse_binlog(store, why);
 }
 
 // Called by the journal's thread.
@@ -308,7 +308,7 @@ static const struct store_ops ops = {
 };
 
 struct store *store_journal_make(const struct store_settings *settings,
-                                 const struct store_wishes *wishes, const char *host,
+                                 const struct store_options *options, const char *host,
                                  struct reason *why)
 {
     struct journal_store *store = calloc(1, sizeof *store);
@@ -319,7 +319,7 @@ struct store *store_journal_make(const struct store_settings *settings,
     }
     store->store.ops = &ops;
     store->settings = settings;
-    store->wishes = *wishes;
+    store->options = *options;
     store->wake_fd = -1;
     if (make_thread(store, why) && make_journal(store, host, why)) {
         return &store->store;

@@ -10,7 +10,7 @@
 
 // `settings` and `host` must outlive it. NULL with the reason in `why`.
 struct store *store_journal_make(const struct store_settings *settings,
-                                 const struct store_wishes *wishes, const char *host,
+                                 const struct store_options *options, const char *host,
                                  struct reason *why) MUST_USE;
 
 #endif

@@ -6,7 +6,7 @@
 
 static const struct {
     int number;
-    enum signal_wish wish;
+    enum signal_request request;
 } signal_table[SIGNALS] = {
     {SIGTERM, SIGNAL_STOP},   {SIGINT, SIGNAL_STOP},   {SIGUSR1, SIGNAL_DRAIN},
     {SIGUSR2, SIGNAL_ACCEPT}, {SIGHUP, SIGNAL_RELOAD},
@@ -19,7 +19,7 @@ static void signal_came(evutil_socket_t number, short what, void *context)
     (void)what;
     for (size_t i = 0; i < SIGNALS; i++) {
         if (signal_table[i].number == number) {
-            signals->handler(signals->context, signal_table[i].wish);
+            signals->handler(signals->context, signal_table[i].request);
         }
     }
 }
@@ -30,7 +30,7 @@ void signals_hold(void)
 
     (void)sigemptyset(&held);
     for (size_t i = 0; i < SIGNALS; i++) {
-        if (signal_table[i].wish != SIGNAL_STOP) {
+        if (signal_table[i].request != SIGNAL_STOP) {
             (void)sigaddset(&held, signal_table[i].number);
         }
     }

@@ -11,14 +11,14 @@
 #include <event2/event_struct.h>
 #include <stdbool.h>
 
-enum signal_wish {
+enum signal_request {
     SIGNAL_STOP,   // SIGTERM, SIGINT
     SIGNAL_DRAIN,  // SIGUSR1
     SIGNAL_ACCEPT, // SIGUSR2
     SIGNAL_RELOAD, // SIGHUP
 };
 
-typedef void (*signal_handler)(void *context, enum signal_wish wish);
+typedef void (*signal_handler)(void *context, enum signal_request request);
 
 #define SIGNALS 5
 
@@ -28,7 +28,8 @@ struct signals {
     void *context;                /* private */
 };
 
-// What is no wish to end waits from now on until signals_open(), and does not end the process.
+// Signals that do not ask for the end wait from now on until signals_open(), and do not end the
+// process either.
 void signals_hold(void);
 
 // Takes signals that whoever started us has blocked, too. False without memory or descriptors;

@@ -366,7 +366,7 @@ static void end_means_nothing_yet_while_the_peer_takes_no_output(void **state)
 
     bed->front.eof_means_gone = true;
     bed_send(bed, client, "big 2000000\n");
-    assert_true(bed_latest(bed)->choked);
+    assert_true(bed_latest(bed)->too_much_output);
     assert_int_equal(shutdown(client, SHUT_WR), 0);
     bed_turns(bed, 5);
     assert_int_equal(bed->front.open, 1);
@@ -411,7 +411,7 @@ static void peer_that_does_not_read_is_neither_read_nor_fed(void **state)
         assert_int_equal(send(client, "big 100000\n", 11, 0), 11);
         bed_turns(bed, 2);
     }
-    assert_true(bed_latest(bed)->choked);
+    assert_true(bed_latest(bed)->too_much_output);
     feeds = bed->front.feeds;
     bed_turns(bed, 5);
     assert_int_equal(bed->front.feeds, feeds);
@@ -432,7 +432,7 @@ static void unblocked_connection_waits_for_a_peer_that_does_not_read(void **stat
     char *big = repeat("B", 2000000);
 
     bed_send(bed, client, "big 2000000\nblock\nafter\n");
-    assert_true(bed_latest(bed)->choked);
+    assert_true(bed_latest(bed)->too_much_output);
     bed_unblock(&bed->front);
     bed_turns(bed, 5);
     assert_int_equal(input_len(&bed_latest(bed)->input), 6);

@@ -207,7 +207,7 @@ static void reset_ends_a_held_answer_after_the_input_has_ended(void **state)
     bed_send(bed, client, "keep a\n");
     assert_int_equal(shutdown(client, SHUT_WR), 0);
     bed_turns(bed, 3);
-    assert_true(bed_latest(bed)->ended);
+    assert_true(bed_latest(bed)->input_ended);
     reset_client(client);
     bed_turns(bed, 3);
     assert_int_equal(bed->front.open, 0);
@@ -222,7 +222,7 @@ static void connection_that_is_finished_ends_after_its_held_answer(void **state)
     bed_send(bed, client, "keep a\nquit\n");
     bed_expect_silence(bed, client);
     bed_send(bed, other, "keep b\n");
-    loop_finish_all(&bed->loop);
+    loop_stop_conns(&bed->loop);
     bed_turns(bed, 3);
     assert_int_equal(bed->front.open, 2);
     reach(bed, 2);

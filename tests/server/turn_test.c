@@ -244,7 +244,7 @@ static void finishing_sends_what_is_staged_and_closes(void **state)
     memset(big, 'B', 900000);
     memcpy(big + 900000, "\n", 2);
     bed_send(bed, busy, "big 900000\nblock\nafter\n");
-    loop_finish_all(&bed->loop);
+    loop_stop_conns(&bed->loop);
     bed_expect_end(bed, idle);
     assert_int_equal(bed->front.open, 1);
     bed_expect(bed, busy, big);
@@ -263,7 +263,7 @@ static void who_waits_is_answered_before_the_connection_is_closed(void **state)
     bed_send(bed, done, "big 900000\nquit\n");
     waiting = bed_connect(bed);
     bed_send(bed, waiting, "block\n");
-    loop_finish_all(&bed->loop);
+    loop_stop_conns(&bed->loop);
     // One that had its last answer is not asked.
     assert_int_equal(bed->front.goings, 1);
     bed_expect(bed, waiting, "going\n");
@@ -278,7 +278,7 @@ static void input_that_comes_after_finishing_is_not_parsed(void **state)
     int client = bed_connect(bed);
 
     send_raw(client, "late\n");
-    loop_finish_all(&bed->loop);
+    loop_stop_conns(&bed->loop);
     bed_expect_end(bed, client);
     assert_int_equal(bed->front.feeds, 0);
 }
