@@ -62,7 +62,7 @@ static enum exit_reason log_end(enum exit_reason result, bool kept_all, const st
 }
 
 static enum exit_reason serve(struct settings *settings, const struct settings_source *source,
-                              const struct options *options)
+                              const struct command_line *options)
 {
     const struct server_settings *ours = &settings->server;
     struct log_output log;
@@ -137,7 +137,7 @@ static enum exit_reason check(const struct settings *settings, bool as_beanstalk
     return printed();
 }
 
-static enum exit_reason run(const struct options *options)
+static enum exit_reason run(const struct command_line *options)
 {
     const struct settings_source source = {.path = options->config_path,
                                            .sets = options->sets,
@@ -161,7 +161,7 @@ static enum exit_reason run(const struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options;
+    struct command_line options;
     struct reason why;
     enum exit_reason result;
     int code;
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
     if (!open_standard_files()) {
         return exit_reason_code(EXIT_REASON_OTHER, false);
     }
-    result = options_parse(&options, argc, argv, &why);
+    result = command_line_parse(&options, argc, argv, &why);
 
     if (result != EXIT_REASON_NONE) {
         (void)fail(result, &why);
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
             result = printed();
             break;
         case ACTION_HELP:
-            (void)fputs(options_help, stdout);
+            (void)fputs(command_line_help, stdout);
             result = printed();
             break;
         case ACTION_HASH_TOKEN:
@@ -194,6 +194,6 @@ int main(int argc, char **argv)
         }
     }
     code = exit_reason_code(result, options.as_beanstalkd);
-    options_clear(&options);
+    command_line_clear(&options);
     return code;
 }

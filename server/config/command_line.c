@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char options_help[] =
+const char command_line_help[] =
     "Usage: tandemd [options]\n"
     "       tandemd hash-token       print the hash of a token that is read, for http.tokens\n"
     "\n"
@@ -63,7 +63,8 @@ static const struct option long_options[] = {
 };
 
 // Names the option that getopt has just refused: a letter of a cluster, or a whole word.
-static void option_bad(struct options *options, char **argv, const char *what, struct reason *why)
+static void option_bad(struct command_line *options, char **argv, const char *what,
+                       struct reason *why)
 {
     if (optopt > 0 && optopt < LONG_CONFIG) {
         options->as_beanstalkd = options->as_beanstalkd || flags_know(optopt);
@@ -74,7 +75,7 @@ static void option_bad(struct options *options, char **argv, const char *what, s
 }
 
 // Takes one option that getopt has found.
-static bool option_take(struct options *options, int letter, char **argv, struct reason *why)
+static bool option_take(struct command_line *options, int letter, char **argv, struct reason *why)
 {
     switch (letter) {
     case 'C':
@@ -114,7 +115,7 @@ static bool option_take(struct options *options, int letter, char **argv, struct
 }
 
 // As in beanstalkd, what stands behind -v or -h is not looked at.
-static bool options_scan(struct options *options, int argc, char **argv, struct reason *why)
+static bool options_scan(struct command_line *options, int argc, char **argv, struct reason *why)
 {
     int letter;
 
@@ -136,7 +137,7 @@ static bool options_scan(struct options *options, int argc, char **argv, struct 
 }
 
 // Puts what the flags say in front of what --set says.
-static enum exit_reason options_merge(struct options *options, struct reason *why)
+static enum exit_reason options_merge(struct command_line *options, struct reason *why)
 {
     enum exit_reason result =
         flags_settings(&options->flags, options->owned, &options->owned_count, why);
@@ -153,9 +154,10 @@ static enum exit_reason options_merge(struct options *options, struct reason *wh
     return EXIT_REASON_NONE;
 }
 
-enum exit_reason options_parse(struct options *options, int argc, char **argv, struct reason *why)
+enum exit_reason command_line_parse(struct command_line *options, int argc, char **argv,
+                                    struct reason *why)
 {
-    *options = (struct options){.action = ACTION_RUN};
+    *options = (struct command_line){.action = ACTION_RUN};
     options->sets = calloc((size_t)argc + FLAGS_SETTINGS_MAX, sizeof *options->sets);
     if (!options->sets) {
         reason_set(why, "out of memory");
@@ -177,11 +179,11 @@ enum exit_reason options_parse(struct options *options, int argc, char **argv, s
     return options_merge(options, why);
 }
 
-void options_clear(struct options *options)
+void command_line_clear(struct command_line *options)
 {
     for (size_t i = 0; i < options->owned_count; i++) {
         free(options->owned[i]);
     }
     free(options->sets);
-    *options = (struct options){.action = ACTION_RUN};
+    *options = (struct command_line){.action = ACTION_RUN};
 }

@@ -17,7 +17,7 @@
 
 enum action { ACTION_RUN, ACTION_CHECK, ACTION_VERSION, ACTION_HELP, ACTION_HASH_TOKEN };
 
-struct options {
+struct command_line {
     enum action action;
     bool repair;             // a damaged journal is taken over as far as it is good
     bool ignore_binlog;      // what beanstalkd has left in the journal's directory stays there
@@ -31,14 +31,14 @@ struct options {
 };
 
 // What --help prints.
-extern const char options_help[];
+extern const char command_line_help[];
 
 // Reads the arguments, which must outlive the options. Without --config, the default file is used
 // where it exists. EXIT_REASON_NONE, or the reason in `why`; the options are to be cleared in any
 // case, and `as_beanstalkd` is right in any case.
-enum exit_reason options_parse(struct options *options, int argc, char **argv,
-                               struct reason *why) MUST_USE;
+enum exit_reason command_line_parse(struct command_line *options, int argc, char **argv,
+                                    struct reason *why) MUST_USE;
 
-void options_clear(struct options *options);
+void command_line_clear(struct command_line *options);
 
 #endif

@@ -17,7 +17,7 @@
 #define LISTEN "127.0.0.1:11300"
 #define SIZE 65535
 
-static void parse(struct options *options, const char *const *args, struct reason *why,
+static void parse(struct command_line *options, const char *const *args, struct reason *why,
                   enum exit_reason *fault)
 {
     static char copies[ARGS_MAX][128]; // getopt wants what it may permute
@@ -29,11 +29,11 @@ static void parse(struct options *options, const char *const *args, struct reaso
         (void)snprintf(copies[argc - 1], sizeof copies[0], "%s", args[argc - 1]);
         argv[argc] = copies[argc - 1];
     }
-    *fault = options_parse(options, argc, argv, why);
+    *fault = command_line_parse(options, argc, argv, why);
 }
 
 // Loads without any file: one may be installed on this machine.
-static struct settings *load(const struct options *options)
+static struct settings *load(const struct command_line *options)
 {
     const struct settings_source source = {.sets = options->sets,
                                            .set_count = options->set_count,
@@ -148,7 +148,7 @@ static void every_flag_comes_to_what_it_is_in_beanstalkd(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof good_cases / sizeof *good_cases; i++) {
         const struct good_case *c = &good_cases[i];
-        struct options options;
+        struct command_line options;
         struct settings *settings;
         struct reason why = {""};
         enum exit_reason fault;
@@ -164,7 +164,7 @@ static void every_flag_comes_to_what_it_is_in_beanstalkd(void **state)
         assert_non_null(settings);
         check_good(c, settings);
         settings_free(settings);
-        options_clear(&options);
+        command_line_clear(&options);
     }
 }
 
@@ -213,7 +213,7 @@ static void bad_use_has_the_exit_code_of_beanstalkd(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad_cases / sizeof *bad_cases; i++) {
         const struct bad_case *c = &bad_cases[i];
-        struct options options;
+        struct command_line options;
         struct reason why = {""};
         enum exit_reason fault;
 
@@ -224,14 +224,14 @@ static void bad_use_has_the_exit_code_of_beanstalkd(void **state)
         if (exit_reason_code(fault, options.as_beanstalkd) != c->code) {
             fail_msg("%s: %d", c->args[0], exit_reason_code(fault, options.as_beanstalkd));
         }
-        options_clear(&options);
+        command_line_clear(&options);
     }
 }
 
 static void service_name_is_a_port(void **state)
 {
     static const char *const args[] = {"-p", "http", NULL};
-    struct options options;
+    struct command_line options;
     struct reason why = {""};
     enum exit_reason fault;
 
@@ -243,7 +243,7 @@ static void service_name_is_a_port(void **state)
     } else {
         assert_string_equal(options.sets[0], "beanstalk.listen=0.0.0.0:80");
     }
-    options_clear(&options);
+    command_line_clear(&options);
 }
 
 // As there, what stands behind them does not matter, nor does what is wrong with it.
@@ -266,21 +266,21 @@ static void version_and_help_end_the_reading(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct options options;
+        struct command_line options;
         struct reason why;
         enum exit_reason fault;
 
         parse(&options, cases[i].args, &why, &fault);
         assert_int_equal(fault, EXIT_REASON_NONE);
         assert_int_equal(options.action, cases[i].action);
-        options_clear(&options);
+        command_line_clear(&options);
     }
 }
 
 static void our_own_options_do_not_take_its_place(void **state)
 {
     static const char *const args[] = {"-C", "a.conf", "--set", "server.log_level=warn", NULL};
-    struct options options;
+    struct command_line options;
     struct settings *settings;
     struct reason why;
     enum exit_reason fault;
@@ -292,7 +292,7 @@ static void our_own_options_do_not_take_its_place(void **state)
     settings = load(&options);
     assert_string_equal(settings->protocols[0].listen, "127.0.0.1:11300");
     settings_free(settings);
-    options_clear(&options);
+    command_line_clear(&options);
 }
 
 static void any_failed_allocation_fails_the_whole(void **state)
@@ -301,7 +301,7 @@ static void any_failed_allocation_fails_the_whole(void **state)
 
     (void)state;
     for (size_t n = 1;; n++) {
-        struct options options;
+        struct command_line options;
         struct reason why;
         enum exit_reason fault;
         size_t count;
@@ -310,7 +310,7 @@ static void any_failed_allocation_fails_the_whole(void **state)
         parse(&options, args, &why, &fault);
         count = nth_alloc_count();
         nth_alloc_fail(0);
-        options_clear(&options);
+        command_line_clear(&options);
         if (count < n) {
             assert_int_equal(fault, EXIT_REASON_NONE);
             break;

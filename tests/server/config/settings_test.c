@@ -162,19 +162,19 @@ static void example_file_has_every_key_with_its_default_and_no_other(void **stat
 
 #define ARGS(...) ((char *[]){"tandemd", __VA_ARGS__, NULL})
 
-static enum exit_reason parse(struct options *options, char **argv, struct reason *why)
+static enum exit_reason parse(struct command_line *options, char **argv, struct reason *why)
 {
     int argc = 0;
 
     while (argv[argc]) {
         argc++;
     }
-    return options_parse(options, argc, argv, why);
+    return command_line_parse(options, argc, argv, why);
 }
 
 static void command_line_names_file_and_settings(void **state)
 {
-    struct options options;
+    struct command_line options;
     struct reason why;
 
     (void)state;
@@ -185,34 +185,34 @@ static void command_line_names_file_and_settings(void **state)
     assert_int_equal(options.set_count, 2);
     assert_string_equal(options.sets[0], "x.y=1");
     assert_string_equal(options.sets[1], "x.z=2");
-    options_clear(&options);
+    command_line_clear(&options);
     assert_int_equal(parse(&options, ARGS("--config", "b.conf", "--check-config"), &why),
                      EXIT_REASON_NONE);
     assert_int_equal(options.action, ACTION_CHECK);
     assert_string_equal(options.config_path, "b.conf");
     assert_false(options.repair || options.ignore_binlog);
-    options_clear(&options);
+    command_line_clear(&options);
     assert_int_equal(parse(&options, ARGS("--repair", "--ignore-binlog"), &why), EXIT_REASON_NONE);
     assert_true(options.repair && options.ignore_binlog);
     assert_false(options.as_beanstalkd);
-    options_clear(&options);
+    command_line_clear(&options);
 }
 
 static void wrong_command_line_is_an_error_that_names_the_argument(void **state)
 {
-    struct options options;
+    struct command_line options;
     struct reason why;
 
     (void)state;
     assert_int_equal(parse(&options, ARGS("--sett", "x"), &why), EXIT_REASON_USAGE);
     assert_string_equal(why.text, "--sett: no such option (see --help)");
-    options_clear(&options);
+    command_line_clear(&options);
     assert_int_equal(parse(&options, ARGS("-C"), &why), EXIT_REASON_USAGE);
     assert_string_equal(why.text, "-C: a value is missing (see --help)");
-    options_clear(&options);
+    command_line_clear(&options);
     assert_int_equal(parse(&options, ARGS("start"), &why), EXIT_REASON_USAGE);
     assert_string_equal(why.text, "start: no such argument (see --help)");
-    options_clear(&options);
+    command_line_clear(&options);
 }
 
 static void help_tells_every_option(void **state)
@@ -223,7 +223,7 @@ static void help_tells_every_option(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        assert_non_null(strstr(options_help, words[i]));
+        assert_non_null(strstr(command_line_help, words[i]));
     }
 }
 
