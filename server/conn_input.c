@@ -157,20 +157,21 @@ bool conn_may_read(const struct conn *conn)
 static struct received conn_receive(const struct conn *conn, size_t room)
 {
     const struct transport *transport = conn->service->transport;
+    void *own = conn_transport_state(conn);
     size_t direct = conn->into_len < CONN_DIRECT_MAX ? conn->into_len : CONN_DIRECT_MAX;
-    struct iovec pieces[2] = {
+    struct iovec parts[2] = {
         {.iov_base = conn->into, .iov_len = direct},
         {.iov_base = conn_turn(conn)->buffer + CONN_JOIN_MAX, .iov_len = room},
     };
-    struct transfer_parts parts = {.first = pieces, .count = 2, .len = direct + room};
 
     if (!conn->into) {
-        parts = (struct transfer_parts){.first = &pieces[1], .count = 1, .len = room};
-    } else if (direct < conn->into_len) {
-        // What does not go to its place follows only what fills that.
-        parts = (struct transfer_parts){.first = pieces, .count = 1, .len = direct};
+        return transport->receive(conn->fd, own, &parts[1], 1, room);
     }
-    return transport->receive(conn->fd, conn_transport_state(conn), &parts);
+    // What does not go to its place follows only what fills that.
+    if (direct < conn->into_len) {
+        return transport->receive(conn->fd, own, parts, 1, direct);
+    }
+    return transport->receive(conn->fd, own, parts, 2, direct + room);
 }
 
 // Takes note of whether another read is called for without an event. What the socket is drained of

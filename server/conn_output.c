@@ -27,12 +27,12 @@ static unsigned conn_gather(const struct conn *conn, struct iovec parts[FLUSH_SP
 // Sends one batch; returns how many bytes left. Sets `stalled` where the peer takes no more.
 static size_t conn_send(struct conn *conn)
 {
-    struct iovec first[FLUSH_SPANS];
-    struct transfer_parts parts = {.first = first};
-    struct sent sent;
+    struct iovec parts[FLUSH_SPANS];
+    size_t len;
+    unsigned count = conn_gather(conn, parts, &len);
+    struct sent sent =
+        conn->service->transport->send(conn->fd, conn_transport_state(conn), parts, count, len);
 
-    parts.count = conn_gather(conn, first, &parts.len);
-    sent = conn->service->transport->send(conn->fd, conn_transport_state(conn), &parts);
     if (sent.result == TRANSFER_FAILED) {
         conn_break(conn, strerror(sent.error));
         return 0;

@@ -13,15 +13,15 @@
 // which the next send would meet. (Behind a byte of urgent data, or a descriptor that was passed,
 // there may be more. Nobody who speaks these protocols sends such; if somebody does, it waits for
 // what comes next.)
-static struct received plain_receive(int fd, void *own, const struct transfer_parts *parts)
+static struct received plain_receive(int fd, void *own, const struct iovec *parts, unsigned count,
+                                     size_t len)
 {
-    ssize_t got = parts->count == 1 ? recv(fd, parts->first->iov_base, parts->len, 0)
-                                    : readv(fd, parts->first, (int)parts->count);
+    ssize_t got = count == 1 ? recv(fd, parts->iov_base, len, 0) : readv(fd, parts, (int)count);
 
     (void)own;
     if (got > 0) {
         return (struct received){
-            .result = TRANSFER_BYTES, .len = (size_t)got, .drained = (size_t)got < parts->len};
+            .result = TRANSFER_BYTES, .len = (size_t)got, .drained = (size_t)got < len};
     }
     if (got == 0) {
         return (struct received){.result = TRANSFER_END, .drained = true};
@@ -32,18 +32,25 @@ static struct received plain_receive(int fd, void *own, const struct transfer_pa
     return (struct received){.result = TRANSFER_FAILED, .error = errno, .drained = true};
 }
 
-static struct sent plain_send(int fd, void *own, const struct transfer_parts *parts)
+static ssize_t send_parts(int fd, const struct iovec *parts, unsigned count)
 {
-    const struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)parts->first,
-                                   .msg_iovlen = parts->count};
+    const struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)parts,
+                                   .msg_iovlen = count};
+
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+static struct sent plain_send(int fd, void *own, const struct iovec *parts, unsigned count,
+                              size_t len)
+{
     // Not write or writev, for the flag's sake: a peer that has gone is no signal.
-    ssize_t left = parts->count == 1 ? send(fd, parts->first->iov_base, parts->len, MSG_NOSIGNAL)
-                                     : sendmsg(fd, &message, MSG_NOSIGNAL);
+    ssize_t left =
+        count == 1 ? send(fd, parts->iov_base, len, MSG_NOSIGNAL) : send_parts(fd, parts, count);
 
     (void)own;
     if (left >= 0) {
         return (struct sent){
-            .result = TRANSFER_BYTES, .len = (size_t)left, .full = (size_t)left < parts->len};
+            .result = TRANSFER_BYTES, .len = (size_t)left, .full = (size_t)left < len};
     }
     if (errno == EAGAIN || errno == EINTR) {
         return (struct sent){.result = TRANSFER_NONE, .full = true};

@@ -41,21 +41,16 @@ struct sent {
     bool full;      // an event says when the peer takes more
 };
 
-// Several pieces of memory, and how many bytes they have together.
-struct transfer_parts {
-    const struct iovec *first;
-    unsigned count; // at least one
-    size_t len;     // at least one
-};
-
 // `fd` is the connection's descriptor, `own` the state_size bytes that the transport has in the
-// connection, zeroed at first.
+// connection, zeroed at first. `parts` are `count` pieces of memory, one at least, which have `len`
+// bytes together, one at least.
 struct transport {
     size_t state_size; // a multiple of 8; 0 for what needs nothing but the descriptor
     // One attempt to fill the parts, in order.
-    struct received (*receive)(int fd, void *own, const struct transfer_parts *parts);
+    struct received (*receive)(int fd, void *own, const struct iovec *parts, unsigned count,
+                               size_t len);
     // One attempt to send the parts, in order.
-    struct sent (*send)(int fd, void *own, const struct transfer_parts *parts);
+    struct sent (*send)(int fd, void *own, const struct iovec *parts, unsigned count, size_t len);
     // What has gone wrong with the connection since the last operation; 0: nothing.
     int (*error)(int fd, void *own);
     // Writes the peer's address, without a port, and a NUL to `text`; "-" where it has none.

@@ -35,14 +35,6 @@ void turn_begin(struct turn *turn)
     turn->bytes = 0;
 }
 
-void turn_tick(struct turn *turn)
-{
-    if (!turn->ticked) {
-        turn->ticked = true;
-        broker_tick(turn->broker, turn->now());
-    }
-}
-
 bool turn_lasted(const struct turn *turn, nsec_t lasts_for, unsigned count)
 {
     return count % TURN_CLOCK_EVERY == 0 &&

@@ -65,7 +65,13 @@ void turn_begin(struct turn *turn);
 
 // Must be called by an event's callback before it calls a verb: sets the broker's present, once in
 // a turn.
-void turn_tick(struct turn *turn);
+static inline void turn_tick(struct turn *turn)
+{
+    if (!turn->ticked) {
+        turn->ticked = true;
+        broker_tick(turn->broker, turn->now());
+    }
+}
 
 // Must be called by the callback of a connection's event, after turn_tick(): ends the wait when
 // there were TURN_CONNS_MAX, or the turn has lasted long. The others that are ready come first in

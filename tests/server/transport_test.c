@@ -62,26 +62,27 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// Copies up to fake.piece bytes between the parts and `bytes`; returns how many.
-static size_t fake_copy(const struct transfer_parts *parts, char *bytes, size_t room, bool out)
+// Copies up to `most` bytes between the parts and `bytes`; returns how many.
+static size_t fake_copy(const struct iovec *parts, unsigned count, char *bytes, size_t most,
+                        bool out)
 {
-    size_t most = least(least(fake.piece, room), parts->len);
     size_t done = 0;
 
-    for (unsigned i = 0; i < parts->count && done < most; i++) {
-        size_t len = least(parts->first[i].iov_len, most - done);
+    for (unsigned i = 0; i < count && done < most; i++) {
+        size_t piece = least(parts[i].iov_len, most - done);
 
         if (out) {
-            memcpy(bytes + done, parts->first[i].iov_base, len);
+            memcpy(bytes + done, parts[i].iov_base, piece);
         } else {
-            memcpy(parts->first[i].iov_base, bytes + done, len);
+            memcpy(parts[i].iov_base, bytes + done, piece);
         }
-        done += len;
+        done += piece;
     }
     return done;
 }
 
-static struct received fake_receive(int fd, void *own, const struct transfer_parts *parts)
+static struct received fake_receive(int fd, void *own, const struct iovec *parts, unsigned count,
+                                    size_t len)
 {
     struct received received = {.result = (uint8_t)fake_call(own), .error = ECONNRESET};
     char rest[sizeof INPUT];
@@ -95,7 +96,7 @@ static struct received fake_receive(int fd, void *own, const struct transfer_par
         fake.told_end = true;
     } else if (received.result == TRANSFER_BYTES) {
         memcpy(rest, INPUT + fake.received, left);
-        received.len = fake_copy(parts, rest, left, false);
+        received.len = fake_copy(parts, count, rest, least(least(fake.piece, left), len), false);
         fake.received += received.len;
         received.drained = !fake.keeps || fake.received == sizeof INPUT - 1;
     }
@@ -103,7 +104,8 @@ static struct received fake_receive(int fd, void *own, const struct transfer_par
     return received;
 }
 
-static struct sent fake_send(int fd, void *own, const struct transfer_parts *parts)
+static struct sent fake_send(int fd, void *own, const struct iovec *parts, unsigned count,
+                             size_t len)
 {
     struct sent sent = {.result = (uint8_t)fake_call(own), .error = ECONNRESET};
 
@@ -112,9 +114,10 @@ static struct sent fake_send(int fd, void *own, const struct transfer_parts *par
         sent.full = true;
     } else if (sent.result == TRANSFER_BYTES) {
         sent.len =
-            fake_copy(parts, fake.sent + fake.sent_len, sizeof ANSWERS - 1 - fake.sent_len, true);
+            fake_copy(parts, count, fake.sent + fake.sent_len,
+                      least(least(fake.piece, sizeof ANSWERS - 1 - fake.sent_len), len), true);
         fake.sent_len += sent.len;
-        sent.full = sent.len < parts->len;
+        sent.full = sent.len < len;
     }
     fake.full = sent.full;
     return sent;
