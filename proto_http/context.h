@@ -12,6 +12,7 @@
 #include "core/broker.h"
 #include "proto_common/frontend.h"
 #include "proto_common/handle.h"
+#include "proto_common/http1/answer.h"
 #include "proto_common/http1/fields.h"
 #include "proto_common/http1/head.h"
 
@@ -35,9 +36,7 @@ struct web_shared {
     struct web_tokens *tokens; // owned; NULL where everybody may call
     char host[WEB_HOST_KEPT];  // a Host that may be given, see web_host_allowed()
     uint8_t host_len;
-    int64_t date_at; // the second that `common` is for
-    char common[96]; // headers that every answer has: Server and Date
-    uint8_t common_len;
+    struct http1_common common; // headers that every answer has
 };
 
 enum web_state {

@@ -2,17 +2,16 @@
 #include "proto_http/stream.h"
 
 #include "core/base/macros.h"
+#include "proto_common/http1/events.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/request.h"
 
 #include <jansson.h>
 #include <openssl/evp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX 128
 // An event with more data would hold everybody up while it is written.
 #define EVENT_MAX ((size_t)256 * 1024)
 
@@ -43,38 +42,23 @@ static bool set_data(json_t *object, struct blob *data)
     return good;
 }
 
-// A piece of the body: in a chunk of its own, where the body is in chunks.
-static void send_piece(struct web_conn *conn, struct slice head, struct slice text,
-                       struct slice tail)
+// In chunks, unless the request is of a version that knows none.
+static bool is_chunked(const struct web_conn *conn)
 {
-    struct output *out = &conn->wire->out;
-    bool chunked = !conn->request->version_1_0;
-    char size[24];
-    int len = snprintf(size, sizeof size, "%zx\r\n", head.len + text.len + tail.len);
-
-    if (chunked) {
-        output_write(out, slice_of(size, (size_t)len));
-    }
-    output_write(out, head);
-    output_write(out, text);
-    output_write(out, tail);
-    if (chunked) {
-        output_write(out, SLICE("\r\n"));
-    }
+    return !conn->request->version_1_0;
 }
 
 // Sends an event and gives its object up.
 static void send_event(struct web_conn *conn, const char *name, json_t *object)
 {
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    char lines[LINES_MAX];
-    int len =
-        snprintf(lines, sizeof lines,
-                 "id: %llu\nevent: %s\ndata: ", (unsigned long long)++conn->request->events, name);
+    uint64_t id = ++conn->request->events;
 
     if (text) {
-        broker_encoded(conn->shared->broker, strlen(text));
-        send_piece(conn, slice_of(lines, (size_t)len), slice_of(text, strlen(text)), SLICE("\n\n"));
+        struct slice data = slice_of(text, strlen(text));
+
+        broker_encoded(conn->shared->broker, data.len);
+        http1_event(&conn->wire->out, is_chunked(conn), id, name, data);
     } else {
         fail(conn);
     }
@@ -84,9 +68,7 @@ static void send_event(struct web_conn *conn, const char *name, json_t *object)
 
 static void send_end(struct web_conn *conn)
 {
-    if (!conn->request->version_1_0) {
-        output_write(&conn->wire->out, SLICE("0\r\n\r\n"));
-    }
+    http1_pieces_end(&conn->wire->out, is_chunked(conn));
 }
 
 static json_t *about_job(const struct web_conn *conn)
