@@ -14,8 +14,8 @@
 #include <string.h>
 
 // beanstalkd's own defaults and limits.
-#define DEEXIT_REASON_PORT "11300"
-#define DEEXIT_REASON_SYNC_MS 50
+#define DEFAULT_PORT "11300"
+#define DEFAULT_SYNC_MS 50
 static const uint64_t JOB_SIZE_MAX = UINT64_C(1) << 30;
 
 static const char NOTE_C[] = "-c is ignored, as by beanstalkd: the journal is always compacted";
@@ -204,7 +204,7 @@ static enum exit_reason add_listen(const struct flags *flags, char **settings, s
     }
     if (strncmp(host, "unix:", 5) == 0) {
         good = add_setting(settings, count, "beanstalk.listen=%s", host);
-    } else if (!find_port(flags->port ? flags->port : DEEXIT_REASON_PORT, &port, why)) {
+    } else if (!find_port(flags->port ? flags->port : DEFAULT_PORT, &port, why)) {
         return EXIT_REASON_ADDRESS;
     } else if (strcmp(host, "::") == 0) {
         good = add_setting(settings, count, "beanstalk.listen=*:%u", port);
@@ -238,7 +238,7 @@ static bool add_journal(const struct flags *flags, char **settings, size_t *coun
     }
     if (flags->timed || flags->dir) {
         return add_setting(settings, count, "journal.fsync=%" PRIu64,
-                           flags->timed ? flags->sync_ms : DEEXIT_REASON_SYNC_MS);
+                           flags->timed ? flags->sync_ms : DEFAULT_SYNC_MS);
     }
     return true;
 }
