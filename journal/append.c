@@ -3,8 +3,10 @@
 // What the core appends: from a change to bytes in the batch that is being gathered. Nothing here
 // waits, and nothing here can be refused; that was decided before (space.c).
 
+#include "journal/append.h"
+
 #include "core/base/log.h"
-#include "journal/journal_private.h"
+#include "journal/space.h"
 
 // A longer body is referred to, not copied.
 #define COPIED_MAX ((size_t)32 * 1024)
@@ -16,15 +18,16 @@ _Static_assert(CODEC_JOB_FIXED + CODEC_NAMES_MAX + COPIED_MAX + 8 <= CHUNK_BYTES
 // of what was, and of what is appended at this position.
 static char *reserve(struct journal *journal, size_t len)
 {
-    char *to = batch_reserve(&journal->gathering, &journal->pool, journal->current, len);
+    char *to = batch_reserve(&journal->batches.gathering, &journal->batches.pool,
+                             journal->row.current, len);
 
     if (!to) {
-        if (!journal->given_up) {
+        if (!journal->failure.given_up) {
             log_error("journal_no_memory", log_number("bytes", (int64_t)len));
         }
-        journal->errors++;
-        journal->given_up = true;
-        journal->gave_up = true;
+        journal->counters.errors++;
+        journal->failure.given_up = true;
+        journal->failure.gave_up = true;
     }
     return to;
 }
@@ -34,11 +37,11 @@ static char *reserve(struct journal *journal, size_t len)
 // loop waits for the disk, for once: what is safe there gives its chunks back.
 static void make_memory(struct journal *journal)
 {
-    uint64_t errors = journal->errors;
+    uint64_t errors = journal->counters.errors;
 
-    while (!chunk_pool_grow(&journal->pool, 1) && journal->errors == errors) {
-        journal->expected = 0;
-        if (!journal_do_next(journal)) {
+    while (!chunk_pool_grow(&journal->batches.pool, 1) && journal->counters.errors == errors) {
+        journal->pace.expected = 0;
+        if (!turn_do_next(journal)) {
             return;
         }
     }
@@ -50,13 +53,13 @@ static bool begin(struct journal *journal)
 {
     char *to;
 
-    if (!batch_empty(&journal->gathering)) {
+    if (!batch_empty(&journal->batches.gathering)) {
         return true;
     }
     to = reserve(journal, CODEC_NUMBER_SIZE);
     if (to) {
         codec_put_number(to, CODEC_SYNCED, 0);
-        journal->gathering.marked = true;
+        journal->batches.gathering.marked = true;
     }
     return to != NULL;
 }
@@ -69,7 +72,7 @@ void append_mark(struct journal *journal)
 // Space for a record of `size` bytes of which `len` are to be put here; NULL without memory.
 static char *space_for(struct journal *journal, size_t size, uint64_t extra, size_t len)
 {
-    if (journal->pool.count == 0) {
+    if (journal->batches.pool.count == 0) {
         make_memory(journal);
     }
     space_choose(journal, size, extra);
@@ -78,8 +81,8 @@ static char *space_for(struct journal *journal, size_t size, uint64_t extra, siz
 
 static void note_submission(struct journal *journal, uint64_t id)
 {
-    if (id < journal->gathering.first_id) {
-        journal->gathering.first_id = id;
+    if (id < journal->batches.gathering.first_id) {
+        journal->batches.gathering.first_id = id;
     }
 }
 
@@ -101,7 +104,7 @@ size_t append_job(struct journal *journal, const struct job *job, uint64_t extra
         size_t put = codec_put_job(to, &image, !refers);
 
         if (refers) {
-            batch_refer(&journal->gathering, image.blob, size - put - image.body.len);
+            batch_refer(&journal->batches.gathering, image.blob, size - put - image.body.len);
         }
     }
     return size;
@@ -142,7 +145,7 @@ size_t append_pause(struct journal *journal, const struct queue *queue)
         (void)queue_describe_pause(journal->broker, queue, &pause_for, &until_at);
         codec_put_pause(to, queue_name(queue), pause_for, until_at);
     }
-    ledger_pause(journal, journal->current, queue);
+    queue_set_mark(journal->broker, queue, (uint32_t)journal->row.current->number);
     return size;
 }
 
@@ -150,7 +153,7 @@ static size_t append_submission(struct journal *journal, const struct job *job)
 {
     size_t size = append_job(journal, job, RESERVED_END + RESERVED_BURIAL);
 
-    ledger_add(journal, journal->current, job, size);
+    ledger_add(&journal->ledger, journal->row.current, job, size);
     note_submission(journal, job_id(job));
     return size;
 }
@@ -162,7 +165,7 @@ static size_t append_unbury(struct journal *journal, enum codec_type type,
         append_change(journal, type, record->job, record->was_buried ? RESERVED_BURIAL : 0);
 
     if (record->was_buried) {
-        ledger_unburied(journal);
+        ledger_unburied(&journal->ledger);
     }
     return size;
 }
@@ -178,14 +181,15 @@ static size_t append_record(struct journal *journal, const struct record *record
     case RECORD_START:
         return append_change(journal, CODEC_START, record->job, 0);
     case RECORD_BURY:
-        ledger_buried(journal);
+        ledger_buried(&journal->ledger);
         return append_change(journal, CODEC_BURY, record->job, 0);
     case RECORD_KICK:
         return append_unbury(journal, CODEC_KICK, record);
     case RECORD_TAKE:
         return append_unbury(journal, CODEC_TAKE, record);
     case RECORD_END:
-        ledger_remove(journal, record->job);
+        ledger_remove(&journal->ledger, &journal->row.segments, record->job,
+                      ledger_size_of(journal->broker, record->job));
         return append_number(journal, CODEC_END, job_id(record->job));
     case RECORD_PAUSE:
         return append_pause(journal, record->queue);
@@ -196,57 +200,54 @@ static size_t append_record(struct journal *journal, const struct record *record
 static uint64_t append(void *store, const struct record *record)
 {
     struct journal *journal = store;
-    bool unheard = journal->given_up;
+    bool unheard = journal->failure.given_up;
 
     ENSURE(journal->opened);
-    journal->appended += append_record(journal, record);
-    journal->gathering.records++;
-    journal->total_written++;
-    return unheard ? 0 : journal->gathering.position;
+    journal->compaction.appended += append_record(journal, record);
+    journal->batches.gathering.records++;
+    journal->counters.written++;
+    return unheard ? 0 : journal->batches.gathering.position;
 }
 
 static APART void ask_for_ids(struct journal *journal, bool held, bool asks)
 {
-    uint64_t end = journal->ids_asked;
+    uint64_t end = journal->ids.asked;
     char *to;
 
-    // The disk is slower than ids go: more are kept at a time.
-    if (held && asks && journal->opened && journal->ids_ahead < IDS_AHEAD_MOST) {
-        journal->ids_ahead *= 2;
+    if (held && asks && journal->opened) {
+        ids_go_faster(&journal->ids);
     }
     if (asks) {
-        uint64_t next = broker_next_id(journal->broker);
-
-        end = (next + IDS_BLOCK / 2) / IDS_BLOCK * IDS_BLOCK + journal->ids_ahead;
+        end = ids_next_end(&journal->ids, broker_next_id(journal->broker));
     }
     to = space_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
     // Without memory it is asked for at the end of the next turn.
     if (to) {
         codec_put_number(to, CODEC_IDS, end);
-        journal->ids_asked = end;
+        journal->ids.asked = end;
     }
 }
 
 void append_ids(struct journal *journal)
 {
     bool held = append_ids_short(journal);
-    bool asks = journal->ids_asked < broker_next_id(journal->broker) + journal->ids_ahead / 2;
+    bool asks = ids_wanted(&journal->ids, broker_next_id(journal->broker));
 
-    if (asks || (held && batch_empty(&journal->gathering))) {
+    if (asks || (held && batch_empty(&journal->batches.gathering))) {
         ask_for_ids(journal, held, asks);
     }
 }
 
 bool append_ids_short(const struct journal *journal)
 {
-    return broker_next_id(journal->broker) > journal->ids_end;
+    return ids_short(&journal->ids, broker_next_id(journal->broker));
 }
 
 // Nobody may learn an id that might be given out again after a restart: those beyond what is synced
 // wait for a batch that is, whatever the policy (turn.c). Each turn sees to it that there is one.
 static uint64_t position_of_id(const struct journal *journal, uint64_t id)
 {
-    return id < journal->ids_end ? 0 : journal->gathering.position;
+    return id < journal->ids.end ? 0 : journal->batches.gathering.position;
 }
 
 static uint64_t position_of(const void *store, const struct job *job)
@@ -254,14 +255,14 @@ static uint64_t position_of(const void *store, const struct job *job)
     const struct journal *journal = store;
     uint64_t id = job_id(job);
 
-    if (!job_is_durable(job) || journal->given_up) {
+    if (!job_is_durable(job) || journal->failure.given_up) {
         return position_of_id(journal, id);
     }
-    if (id >= journal->gathering.first_id) {
-        return journal->gathering.position;
+    if (id >= journal->batches.gathering.first_id) {
+        return journal->batches.gathering.position;
     }
-    if (!batch_empty(&journal->writing) && id >= journal->writing.first_id) {
-        return journal->writing.position;
+    if (!batch_empty(&journal->batches.writing) && id >= journal->batches.writing.first_id) {
+        return journal->batches.writing.position;
     }
     return 0;
 }
@@ -271,15 +272,15 @@ static void info(const void *store, struct store_info *info)
     const struct journal *journal = store;
 
     *info = (struct store_info){
-        .oldest = journal->segments.first,
-        .current = journal->current ? journal->current->number : 0,
-        .written = journal->total_written,
-        .migrated = journal->total_migrated,
+        .oldest = journal->row.segments.first,
+        .current = journal->row.current ? journal->row.current->number : 0,
+        .written = journal->counters.written,
+        .migrated = journal->counters.migrated,
         .file_max = journal->settings.segment_size,
-        .bytes = ledger_on_disk(journal),
-        .live = journal->live + journal->reserved + ledger_paused(journal),
-        .errors = journal->errors,
-        .failing = journal->given_up || journal->full,
+        .bytes = journal->storage->ops->bytes(journal),
+        .live = journal->ledger.live + journal->ledger.reserved + ledger_paused(journal->broker),
+        .errors = journal->counters.errors,
+        .failing = journal->failure.given_up || journal->upkeep.full,
     };
 }
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-
-// What records say, done: to the broker, and to the books.
+#include "journal/apply.h"
 
 #include "core/restore.h"
-#include "journal/file/replay.h"
+#include "journal/journal_private.h"
 
-static void see_id(struct replay *replay, uint64_t id)
+static void see_id(struct seen *seen, uint64_t id)
 {
-    if (replay->ids_end <= id) {
-        replay->ids_end = id + 1;
+    if (seen->ids_end <= id) {
+        seen->ids_end = id + 1;
     }
 }
 
@@ -22,16 +21,15 @@ static enum applied outcome(enum status status)
 }
 
 // Most jobs are seen for the first time, and then their id is higher than any before it.
-static const struct job *job_of(const struct replay *replay, uint64_t id)
+static const struct job *job_of(const struct journal *journal, const struct seen *seen, uint64_t id)
 {
-    return id < replay->jobs_end ? broker_find(replay->journal->broker, id) : NULL;
+    return id < seen->jobs_end ? broker_find(journal->broker, id) : NULL;
 }
 
-static enum applied apply_job(struct replay *replay, struct segment *segment,
+static enum applied apply_job(struct journal *journal, struct seen *seen, struct segment *segment,
                               const struct job_image *image)
 {
-    struct journal *journal = replay->journal;
-    const struct job *old = job_of(replay, image->now.id);
+    const struct job *old = job_of(journal, seen, image->now.id);
     const struct job *job;
     enum status status;
 
@@ -39,7 +37,8 @@ static enum applied apply_job(struct replay *replay, struct segment *segment,
         return APPLIED_NO_MEMORY;
     }
     if (old) {
-        ledger_remove(journal, old);
+        ledger_remove(&journal->ledger, &journal->row.segments, old,
+                      ledger_size_of(journal->broker, old));
     }
     status = broker_restore_job(journal->broker, image, &job);
     if (status != STATUS_OK) {
@@ -47,10 +46,10 @@ static enum applied apply_job(struct replay *replay, struct segment *segment,
         ENSURE(!old || broker_restore_end(journal->broker, image->now.id) == STATUS_OK);
         return outcome(status);
     }
-    ledger_add(journal, segment, job, codec_job_size(job_variable_len(journal->broker, job)));
-    see_id(replay, image->now.id);
-    if (replay->jobs_end <= image->now.id) {
-        replay->jobs_end = image->now.id + 1;
+    ledger_add(&journal->ledger, segment, job, ledger_size_of(journal->broker, job));
+    see_id(seen, image->now.id);
+    if (seen->jobs_end <= image->now.id) {
+        seen->jobs_end = image->now.id + 1;
     }
     return APPLIED;
 }
@@ -79,71 +78,72 @@ static enum record_kind kind_of(enum codec_type type)
     UNREACHABLE();
 }
 
-static enum applied apply_change(struct replay *replay, const struct codec_record *record)
+static enum applied apply_change(struct journal *journal, struct seen *seen,
+                                 const struct codec_record *record)
 {
-    struct journal *journal = replay->journal;
-    const struct job *job = job_of(replay, record->change.id);
+    const struct job *job = job_of(journal, seen, record->change.id);
     bool was_buried = job && job_is_buried(job);
     enum status status;
 
-    see_id(replay, record->change.id);
+    see_id(seen, record->change.id);
     if (!job) {
         return APPLIED;
     }
     status = broker_restore_change(journal->broker, kind_of(record->type), &record->change);
     if (status == STATUS_OK && was_buried != job_is_buried(job)) {
         if (was_buried) {
-            ledger_unburied(journal);
+            ledger_unburied(&journal->ledger);
         } else {
-            ledger_buried(journal);
+            ledger_buried(&journal->ledger);
         }
     }
     return outcome(status);
 }
 
-static enum applied apply_end(struct replay *replay, uint64_t id)
+static enum applied apply_end(struct journal *journal, struct seen *seen, uint64_t id)
 {
-    const struct job *job = job_of(replay, id);
+    const struct job *job = job_of(journal, seen, id);
 
-    see_id(replay, id);
+    see_id(seen, id);
     if (!job) {
         return APPLIED;
     }
-    ledger_remove(replay->journal, job);
-    return outcome(broker_restore_end(replay->journal->broker, id));
+    ledger_remove(&journal->ledger, &journal->row.segments, job,
+                  ledger_size_of(journal->broker, job));
+    return outcome(broker_restore_end(journal->broker, id));
 }
 
-static enum applied apply_pause(struct replay *replay, struct segment *segment,
+static enum applied apply_pause(struct journal *journal, struct segment *segment,
                                 const struct codec_record *record)
 {
     const struct queue *queue;
-    enum status status = broker_restore_pause(replay->journal->broker, record->name,
-                                              record->pause_for, record->until_at, &queue);
+    enum status status = broker_restore_pause(journal->broker, record->name, record->pause_for,
+                                              record->until_at, &queue);
 
     if (status == STATUS_OK) {
-        ledger_pause(replay->journal, segment, queue);
+        queue_set_mark(journal->broker, queue, (uint32_t)segment->number);
     }
     return outcome(status);
 }
 
-enum applied apply_record(struct replay *replay, struct segment *segment,
+enum applied apply_record(struct journal *journal, struct seen *seen, struct segment *segment,
                           const struct codec_record *record)
 {
     switch (record->type) {
     case CODEC_JOB:
-        return apply_job(replay, segment, &record->job);
+        return apply_job(journal, seen, segment, &record->job);
     case CODEC_RELEASE:
     case CODEC_BURY:
     case CODEC_KICK:
     case CODEC_TAKE:
     case CODEC_START:
-        return apply_change(replay, record);
+        return apply_change(journal, seen, record);
     case CODEC_END:
-        return apply_end(replay, record->number);
+        return apply_end(journal, seen, record->number);
     case CODEC_PAUSE:
-        return apply_pause(replay, segment, record);
+        return apply_pause(journal, segment, record);
     case CODEC_IDS:
-        see_id(replay, record->number - 1);
+        see_id(seen, record->number - 1);
         return APPLIED;
     case CODEC_SYNCED:
         return APPLIED;

@@ -3,7 +3,7 @@
 #define TANDEM_JOURNAL_BATCH_H
 
 // Records on their way to the disk: what was appended while the batch before was being written.
-// It is written and synced in one go, and its number is the position that what depends on it
+// It is written and synced in one go, and its number is the log position that what depends on it
 // waits for.
 //
 // A batch is a chain of chunks, each a stretch of one segment. A record is whole within its chunk,
@@ -64,6 +64,14 @@ struct batch {
     uint64_t first_id; // no job that was submitted in it has a lower one; UINT64_MAX: none was
     uint64_t ids_end;  // ids below it may be given out, as it says or one before it
     bool marked;       // it begins with space for a record that says how far the segment is synced
+};
+
+// Those that the journal has, and the chunks that are set aside for them.
+struct batches {
+    struct batch gathering; // what is appended now
+    struct batch writing;   // what is being written, or to be written next; empty: nothing
+    struct batch unsynced;  // written, but not synced yet: kept so that it can be written anew
+    struct chunk_pool pool;
 };
 
 void batch_init(struct batch *batch, uint64_t position);

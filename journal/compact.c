@@ -4,7 +4,10 @@
 // has is written anew, as it stands now, to the current segment, and so are pauses that last. When
 // that is done the segment leaves the row, and when what was written anew is synced, its file goes.
 
-#include "journal/journal_private.h"
+#include "journal/compact.h"
+
+#include "journal/append.h"
+#include "journal/space.h"
 
 // What one turn may do: a little, so that it goes on when nothing is appended, and so much more
 // that of the oldest segment three times as many bytes are gone through as are appended. To free
@@ -25,17 +28,17 @@ bool compact_is_behind(const struct journal *journal)
 {
     uint64_t live;
 
-    if (journal->segments.count == 1 && !journal->removing) {
+    if (journal->row.segments.count == 1 && !journal->row.removing) {
         return false;
     }
-    live = journal->live + ledger_paused(journal);
-    return ledger_used(journal) > 2 * live + live / 2 + journal->settings.segment_size;
+    live = journal->ledger.live + ledger_paused(journal->broker);
+    return row_used(&journal->row) > 2 * live + live / 2 + journal->settings.segment_size;
 }
 
 static struct budget budget_of(const struct journal *journal)
 {
-    const struct segment *oldest = journal->segments.list[0];
-    uint64_t due = PACE * journal->appended;
+    const struct segment *oldest = journal->row.segments.list[0];
+    uint64_t due = PACE * journal->compaction.appended;
     struct budget budget = {LOOK_LEAST + due * oldest->looks / (oldest->end + 1), COPY_LEAST + due};
 
     budget.looks = budget.looks < LOOK_MOST ? budget.looks : LOOK_MOST;
@@ -48,24 +51,24 @@ static struct budget budget_of(const struct journal *journal)
 
 static bool too_many(const struct journal *journal, uint64_t used)
 {
-    return journal->segments.count > SEGMENTS_MOST + 4 * used / journal->settings.segment_size;
+    return journal->row.segments.count > SEGMENTS_MOST + 4 * used / journal->settings.segment_size;
 }
 
 // Whether the files have grown out of proportion: by so much less than they may that there is time
 // for it, and space for what is set aside. A full disk is no place to be generous.
 static bool is_wanted(const struct journal *journal)
 {
-    uint64_t live = journal->live + ledger_paused(journal);
-    uint64_t used = ledger_used(journal);
+    uint64_t live = journal->ledger.live + ledger_paused(journal->broker);
+    uint64_t used = row_used(&journal->row);
 
     return used > 2 * live + journal->settings.segment_size / 2 || too_many(journal, used) ||
-           (journal->full && used > live + live / 8 + journal->current->end);
+           (journal->upkeep.full && used > live + live / 8 + journal->row.current->end);
 }
 
 static bool may_go_on(struct journal *journal, bool space)
 {
     bool may = space && space_has_memory(journal) &&
-               journal->gathering.bytes < journal->settings.max_pending / 4;
+               journal->batches.gathering.bytes < journal->settings.max_pending / 4;
 
     journal->compaction.blocked = !may;
     return may;
@@ -83,14 +86,14 @@ static bool may_copy(struct journal *journal, size_t size)
 // False where there is no space for it at present.
 static bool copy_job(struct journal *journal, const struct job *job, struct budget *budget)
 {
-    size_t size = codec_job_size(job_variable_len(journal->broker, job));
+    size_t size = (size_t)ledger_size_of(journal->broker, job);
 
     if (!may_copy(journal, size)) {
         return false;
     }
     (void)append_job(journal, job, 0);
-    ledger_move(journal, journal->current, job);
-    journal->total_migrated++;
+    ledger_move(&journal->row.segments, journal->row.current, job);
+    journal->counters.migrated++;
     budget->bytes -= size < budget->bytes ? size : budget->bytes;
     return true;
 }
@@ -99,7 +102,7 @@ static bool copy_job(struct journal *journal, const struct job *job, struct budg
 static bool copy_jobs(struct journal *journal, struct budget *budget)
 {
     struct compaction *at = &journal->compaction;
-    const struct segment *oldest = journal->segments.list[0];
+    const struct segment *oldest = journal->row.segments.list[0];
 
     for (; oldest->jobs > 0 && at->run < oldest->run_count; at->run++, at->id = 0) {
         const struct id_run *run = &oldest->runs[at->run];
@@ -129,7 +132,7 @@ static bool copy_pauses(struct journal *journal)
     const struct queue *queue;
 
     for (unsigned i = 0; (queue = broker_pause_oldest(journal->broker)) &&
-                         queue_mark(queue) == (uint32_t)journal->segments.first;
+                         queue_mark(queue) == (uint32_t)journal->row.segments.first;
          i++) {
         size_t size = codec_pause_size(queue_name(queue).len);
 
@@ -147,21 +150,21 @@ static bool copy_pauses(struct journal *journal)
 // that is at work may have to do with it.
 static void finish(struct journal *journal)
 {
-    bool at_rest = journal->segments.list[0]->file < 0;
+    bool at_rest = !segment_is_open(journal->row.segments.list[0]);
 
     if (!may_go_on(journal, at_rest && space_to_drop(journal))) {
         return;
     }
-    (void)append_number(journal, CODEC_DROPPED, journal->segments.first);
-    journal->removing = segments_shift(&journal->segments);
-    ledger_count_row(journal);
-    journal->removable_at = journal->gathering.position;
+    (void)append_number(journal, CODEC_DROPPED, journal->row.segments.first);
+    journal->row.removing = segments_shift(&journal->row.segments);
+    row_count(&journal->row);
+    journal->row.removable_at = journal->batches.gathering.position;
     journal->compaction = (struct compaction){0};
 }
 
 static bool is_unsound(const struct journal *journal)
 {
-    return journal->segments.first < journal->unsound_below;
+    return journal->row.segments.first < journal->row.unsound_below;
 }
 
 static void empty_oldest(struct journal *journal)
@@ -177,21 +180,21 @@ void compact_step(struct journal *journal)
 {
     struct compaction *at = &journal->compaction;
 
-    at->runs = journal->segments.count > 1 && !journal->removing &&
-               journal->failing_at == NSEC_NEVER &&
+    at->runs = journal->row.segments.count > 1 && !journal->row.removing &&
+               journal->failure.failing_at == NSEC_NEVER &&
                (at->runs || is_unsound(journal) || is_wanted(journal));
     at->blocked = false;
     at->wants = 0;
     if (at->runs) {
         empty_oldest(journal);
     }
-    journal->appended = 0;
+    journal->compaction.appended = 0;
 }
 
 bool compact_holds_back(const struct journal *journal)
 {
-    bool can = !journal->full && journal->compaction.wants == 0 && journal->upkeep_error == 0 &&
-               journal->failing_at == NSEC_NEVER;
+    bool can = !journal->upkeep.full && journal->compaction.wants == 0 &&
+               journal->upkeep.error == 0 && journal->failure.failing_at == NSEC_NEVER;
 
     return can && compact_is_behind(journal);
 }

@@ -5,7 +5,10 @@
 // is written anew, in its order, at the beginning of the next segment; that some of it may then be
 // there twice does no harm, for records say how things are, and the later one counts.
 
+#include "journal/fail.h"
+
 #include "core/base/log.h"
+#include "journal/append.h"
 #include "journal/journal_private.h"
 
 #include <string.h>
@@ -16,34 +19,29 @@
 // times settings.fail_for: that is slow on a good disk, too.
 enum { UPKEEP_LONGER = 5 };
 
-bool fail_make_replacement(struct journal *journal)
-{
-    journal->replacement = segment_new(0, 0);
-    return journal->replacement != NULL;
-}
-
 // The first failure is answered at once, with another file; the next ones take their time.
 static void note(struct journal *journal)
 {
-    nsec_t wait_for = journal->failures == 0 ? 0 : RETRY_FIRST << (journal->failures - 1);
+    nsec_t wait_for = journal->failure.count == 0 ? 0 : RETRY_FIRST << (journal->failure.count - 1);
 
-    journal->errors++;
-    journal->failures += journal->failures < 8;
-    journal->retry_at = journal_present(journal) + (wait_for < RETRY_MOST ? wait_for : RETRY_MOST);
-    if (journal->failing_at == NSEC_NEVER) {
-        journal->failing_at = journal_present(journal);
+    journal->counters.errors++;
+    journal->failure.count += journal->failure.count < 8;
+    journal->failure.retry_at =
+        journal_present(journal) + (wait_for < RETRY_MOST ? wait_for : RETRY_MOST);
+    if (journal->failure.failing_at == NSEC_NEVER) {
+        journal->failure.failing_at = journal_present(journal);
     }
 }
 
 void fail_wait(struct journal *journal)
 {
-    journal->retry_at = journal_present(journal) + RETRY_FIRST;
+    journal->failure.retry_at = journal_present(journal) + RETRY_FIRST;
 }
 
 void fail_for_now(struct journal *journal)
 {
     note(journal);
-    if (journal->retry_at == journal_present(journal)) {
+    if (journal->failure.retry_at == journal_present(journal)) {
         fail_wait(journal);
     }
 }
@@ -64,23 +62,23 @@ static void cut_segments(const struct batch *batch)
 // goes on waiting for the same position.
 static void gather_again(struct journal *journal)
 {
-    struct batch *again = &journal->unsynced;
-    uint64_t records = journal->writing.records;
-    uint64_t first_id = journal->writing.first_id;
-    uint64_t ids_end =
-        batch_empty(&journal->writing) ? journal->ids_written : journal->writing.ids_end;
-    uint64_t position =
-        batch_empty(&journal->writing) ? journal->reached : journal->writing.position;
+    struct batch *again = &journal->batches.unsynced;
+    uint64_t records = journal->batches.writing.records;
+    uint64_t first_id = journal->batches.writing.first_id;
+    uint64_t ids_end = batch_empty(&journal->batches.writing) ? journal->ids.written
+                                                              : journal->batches.writing.ids_end;
+    uint64_t position = batch_empty(&journal->batches.writing) ? journal->position.reached
+                                                               : journal->batches.writing.position;
 
     // What was said of the segment that failed would be wrong of another.
-    turn_say_synced(&journal->writing, 0);
-    batch_append(again, &journal->writing);
-    batch_drop_synced(again, &journal->pool);
-    journal->writing = *again;
-    journal->writing.records = records;
-    journal->writing.position = position;
-    journal->writing.first_id = first_id;
-    journal->writing.ids_end = ids_end;
+    turn_say_synced(&journal->batches.writing, 0);
+    batch_append(again, &journal->batches.writing);
+    batch_drop_synced(again, &journal->batches.pool);
+    journal->batches.writing = *again;
+    journal->batches.writing.records = records;
+    journal->batches.writing.position = position;
+    journal->batches.writing.first_id = first_id;
+    journal->batches.writing.ids_end = ids_end;
     batch_init(again, 0);
 }
 
@@ -88,11 +86,11 @@ static void gather_again(struct journal *journal)
 // segment: the file that it came from stays, for the next start to look at.
 static void keep_what_was_to_go(struct journal *journal)
 {
-    if (journal->settings.sync_every_for == NSEC_NEVER && journal->removing) {
-        log_warn("journal_kept", log_number("segment", (int64_t)journal->removing->number));
-        journal_close_file(journal, journal->removing);
-        segment_free(journal->removing);
-        journal->removing = NULL;
+    if (journal->settings.sync_every_for == NSEC_NEVER && journal->row.removing) {
+        log_warn("journal_kept", log_number("segment", (int64_t)journal->row.removing->number));
+        journal->storage->ops->close(journal, journal->row.removing);
+        segment_free(journal->row.removing);
+        journal->row.removing = NULL;
     }
 }
 
@@ -105,38 +103,14 @@ static void note_unsure(struct journal *journal, struct segment *bad, const stru
     if (bad->unsure) {
         log_warn("journal_unsure", log_number("segment", (int64_t)bad->number),
                  log_number("from", (int64_t)bad->synced), log_number("to", (int64_t)bad->end));
-        journal->unsound_below = next->number;
+        journal->row.unsound_below = next->number;
     }
-}
-
-// The segment that takes what the others could not. There is one: nothing is handed over without.
-static struct segment *next_segment(struct journal *journal, const struct segment *bad)
-{
-    struct segment *current = journal->current;
-    struct segment *next;
-
-    if (!current->published) {
-        if (bad == current && current->file >= 0) {
-            journal_close_file(journal, current);
-            current->size = 0;
-        }
-        return current;
-    }
-    next = journal->spare ? journal->spare : journal->replacement;
-    ENSURE(next);
-    if (next == journal->spare) {
-        journal->spare = NULL;
-    } else {
-        journal->replacement = NULL;
-    }
-    space_follow(journal, next);
-    return next;
 }
 
 void fail_segment(struct journal *journal)
 {
-    const struct task *task = &journal->task;
-    struct segment *bad = task->bad ? task->bad : journal->current;
+    const struct task *task = &journal->work.task;
+    struct segment *bad = task->bad ? task->bad : journal->row.current;
     struct segment *next;
 
     log_error("journal_failed", log_string("what", task->failed),
@@ -145,46 +119,30 @@ void fail_segment(struct journal *journal)
     note(journal);
     keep_what_was_to_go(journal);
     gather_again(journal);
-    cut_segments(&journal->writing);
-    cut_segments(&journal->gathering);
-    next = next_segment(journal, bad);
+    cut_segments(&journal->batches.writing);
+    cut_segments(&journal->batches.gathering);
+    next = journal->storage->ops->replace(journal, bad);
     if (bad != next) {
         bad->failed = true;
         note_unsure(journal, bad, next);
     }
     next->end = CODEC_SEGMENT_HEAD;
-    space_note_previous(journal);
-    journal->dirty_at = NSEC_NEVER;
-    journal->writing.marked = false;
-    batch_move(&journal->writing, next);
-    batch_move(&journal->gathering, next);
-}
-
-bool fail_take_spare(struct journal *journal)
-{
-    struct segment *current = journal->current;
-    struct segment *spare = journal->spare;
-
-    if (!spare) {
-        return false;
-    }
-    current->file = spare->file;
-    current->size = spare->size;
-    current->salt = spare->salt;
-    segment_free(spare);
-    journal->spare = NULL;
-    return true;
+    row_note_previous(&journal->row);
+    journal->position.unsynced_at = NSEC_NEVER;
+    journal->batches.writing.marked = false;
+    batch_move(&journal->batches.writing, next);
+    batch_move(&journal->batches.gathering, next);
 }
 
 // When the worker thread has been too long at what it does; NSEC_NEVER where it does nothing.
 static nsec_t task_due_at(const struct journal *journal)
 {
-    bool writes = journal->task.kind == TASK_WRITE || journal->task.kind == TASK_SYNC;
+    bool writes = journal->work.task.kind == TASK_WRITE || journal->work.task.kind == TASK_SYNC;
 
-    if (!journal->busy) {
+    if (!journal->work.busy) {
         return NSEC_NEVER;
     }
-    return nsec_add(journal->begun_at,
+    return nsec_add(journal->work.begun_at,
                     journal->settings.fail_for * (writes ? 1 : 1 + UPKEEP_LONGER));
 }
 
@@ -194,17 +152,17 @@ nsec_t fail_due_at(const struct journal *journal)
     nsec_t at;
 
     // From now on only jobs that are not kept are taken, and there may be no more ids for these.
-    if (journal->given_up) {
+    if (journal->failure.given_up) {
         return append_ids_short(journal)
-                   ? nsec_add(journal->given_up_at, journal->settings.fail_for)
+                   ? nsec_add(journal->failure.given_up_at, journal->settings.fail_for)
                    : NSEC_NEVER;
     }
     // Nobody waits.
-    if (batch_empty(&journal->writing) && batch_empty(&journal->gathering)) {
+    if (batch_empty(&journal->batches.writing) && batch_empty(&journal->batches.gathering)) {
         return NSEC_NEVER;
     }
     task_at = task_due_at(journal);
-    at = nsec_add(journal->failing_at, journal->settings.fail_for);
+    at = nsec_add(journal->failure.failing_at, journal->settings.fail_for);
     return task_at < at ? task_at : at;
 }
 
@@ -213,19 +171,20 @@ void fail_review(struct journal *journal)
     if (fail_due_at(journal) > journal_present(journal)) {
         return;
     }
-    if (!journal->given_up) {
-        log_error("journal_given_up", log_number("records", (int64_t)(journal->writing.records +
-                                                                      journal->gathering.records)));
+    if (!journal->failure.given_up) {
+        log_error("journal_given_up",
+                  log_number("records", (int64_t)(journal->batches.writing.records +
+                                                  journal->batches.gathering.records)));
     }
-    journal->given_up = true;
-    journal->gave_up = true;
-    journal->given_up_at = journal_present(journal);
+    journal->failure.given_up = true;
+    journal->failure.gave_up = true;
+    journal->failure.given_up_at = journal_present(journal);
 }
 
 bool journal_gave_up(struct journal *journal)
 {
-    bool gave_up = journal->gave_up;
+    bool gave_up = journal->failure.gave_up;
 
-    journal->gave_up = false;
+    journal->failure.gave_up = false;
     return gave_up;
 }

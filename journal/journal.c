@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/journal.h"
 
-#include "core/base/log.h"
 #include "core/restore.h"
-#include "journal/journal_private.h"
+#include "journal/append.h"
+#include "journal/space.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
-// What a journal that is opened on a full disk may have beside its reserved bytes, and what it
-// must.
-#define SCANTY ((uint64_t)64 * 1024)
-#define SCANTIEST ((uint64_t)4 * 1024)
+// So much space is set aside, or given back, in one go; that much takes a moment on any disk, even
+// where each block has to be written for it.
+#define STEP_SIZE ((uint64_t)16 * 1024 * 1024)
 // How often what remains is tried to be written when the journal is closed.
 enum { CLOSE_TRIES = 8 };
 // A wait that is shorter than this is spent looking, since timers are not that fine.
@@ -28,26 +25,29 @@ void journal_complain(struct journal_error *why, const char *format, ...)
     va_end(args);
 }
 
-struct journal *journal_new(const struct journal_settings *settings, const struct journal_io *io,
+struct journal *journal_new(const struct journal_settings *settings, struct storage *storage,
                             const struct journal_worker *worker)
 {
-    struct journal *journal = calloc(1, sizeof *journal);
+    struct journal *journal = storage ? calloc(1, sizeof *journal) : NULL;
 
     if (!journal) {
+        if (storage) {
+            storage->ops->discard(storage);
+        }
         return NULL;
     }
     journal->settings = *settings;
     journal->settings.segment_size = space_segment_size(settings->segment_size);
     journal->settings.step_size = settings->step_size ? settings->step_size : STEP_SIZE;
-    journal->io = io;
-    journal->worker = *worker;
-    journal->ids_ahead = IDS_BLOCK;
-    journal->failing_at = NSEC_NEVER;
-    journal->dirty_at = NSEC_NEVER;
-    journal->quiet_at = NSEC_NEVER;
-    batch_init(&journal->gathering, 1);
-    batch_init(&journal->writing, 0);
-    batch_init(&journal->unsynced, 0);
+    journal->storage = storage;
+    journal->work.worker = *worker;
+    journal->ids.ahead = IDS_BLOCK;
+    journal->failure.failing_at = NSEC_NEVER;
+    journal->position.unsynced_at = NSEC_NEVER;
+    journal->proof.quiet_at = NSEC_NEVER;
+    batch_init(&journal->batches.gathering, 1);
+    batch_init(&journal->batches.writing, 0);
+    batch_init(&journal->batches.unsynced, 0);
     return journal;
 }
 
@@ -55,98 +55,10 @@ struct journal *journal_new(const struct journal_settings *settings, const struc
 // Opening
 //
 
-static bool claim(struct journal *journal, struct journal_error *why)
-{
-    int error = journal->io->lock(journal->io->disk);
-
-    if (error == EWOULDBLOCK) {
-        journal_complain(why, "another process uses this journal");
-        return false;
-    }
-    if (error) {
-        journal_complain(why, "cannot be claimed: %s", strerror(error));
-        return false;
-    }
-    journal->locked = true;
-    return true;
-}
-
-// Does a task, and waits for it.
-static int do_task(struct journal *journal, struct task *task)
-{
-    journal->worker.give(journal->worker.self, task);
-    journal->worker.wait(journal->worker.self);
-    ENSURE(journal->worker.done(journal->worker.self));
-    return task->error;
-}
-
-// Segments of the last time may have space set aside that is of no use any more: the youngest has,
-// and others where a power cut has undone that they gave it back.
-static void give_back(const struct journal *journal)
-{
-    const struct journal_io *io = journal->io;
-
-    for (size_t i = 0; i < journal->segments.count && !progress_stops(&journal->progress); i++) {
-        struct segment *segment = journal->segments.list[i];
-        char name[SEGMENT_NAME_MAX];
-        int file;
-
-        segment_name(segment->number, name);
-        if (segment->size <= segment->end || segment->damaged ||
-            io->open(io->disk, name, JOURNAL_OPEN_READ, &file) != 0) {
-            continue;
-        }
-        if (io->truncate(io->disk, file, segment->end) == 0) {
-            segment->size = segment->end;
-        }
-        io->close(io->disk, file);
-    }
-}
-
-// A first file to write to. On a full disk, a small one will do: jobs can be worked then.
-static bool begin_file(struct journal *journal, struct journal_error *why)
-{
-    const uint64_t sizes[] = {journal->settings.segment_size + journal->reserved,
-                              CODEC_SEGMENT_HEAD + journal->reserved + SCANTY,
-                              CODEC_SEGMENT_HEAD + journal->reserved + SCANTIEST};
-    struct task task = {.kind = TASK_PREPARE};
-
-    task.segment = segment_new(0, turn_draw_salt(journal));
-    if (!task.segment || !segments_make_room(&journal->segments)) {
-        segment_free(task.segment);
-        journal_complain(why, "out of memory");
-        return false;
-    }
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        task.size = sizes[i];
-        if (do_task(journal, &task) == 0) {
-            space_follow(journal, task.segment);
-            return true;
-        }
-        if (!turn_disk_is_full(task.error)) {
-            break;
-        }
-    }
-    segment_free(task.segment);
-    journal_complain(why, "a file of %llu bytes cannot be made: %s", (unsigned long long)task.size,
-                     strerror(task.error));
-    return false;
-}
-
-bool journal_do_next(struct journal *journal)
-{
-    turn_hand_over(journal);
-    if (!journal->busy) {
-        return false;
-    }
-    journal->worker.wait(journal->worker.self);
-    turn_take_in(journal);
-    return true;
-}
-
 static bool is_idle(const struct journal *journal)
 {
-    return !journal->busy && batch_empty(&journal->writing) && batch_empty(&journal->gathering);
+    return !journal->work.busy && batch_empty(&journal->batches.writing) &&
+           batch_empty(&journal->batches.gathering);
 }
 
 // An opening that is to end. What is closed is written all the same.
@@ -162,11 +74,12 @@ static bool settle(struct journal *journal)
     unsigned failures = 0;
 
     while (!is_idle(journal) && failures < CLOSE_TRIES && !is_stopped(journal)) {
-        uint64_t errors = journal->errors;
+        uint64_t errors = journal->counters.errors;
 
-        journal->retry_at = 0;
-        journal->upkeep_retry_at = 0;
-        failures += !journal_do_next(journal) || journal->errors > errors || journal->full;
+        journal->failure.retry_at = 0;
+        journal->upkeep.retry_at = 0;
+        failures +=
+            !turn_do_next(journal) || journal->counters.errors > errors || journal->upkeep.full;
     }
     return is_idle(journal);
 }
@@ -185,46 +98,47 @@ static bool begin(struct journal *journal, struct journal_error *why)
         return false;
     }
     // A disk that has no space for a spare is told of before anybody comes.
-    while (!journal->spare && !journal->full && !is_stopped(journal) && journal_do_next(journal)) {
+    while (!journal->storage->ops->has_next(journal) && !journal->upkeep.full &&
+           !is_stopped(journal) && turn_do_next(journal)) {
     }
     return true;
 }
 
 // For a job that is larger than a segment; true once it is.
-static bool makes_spare_larger(struct journal *journal)
+static bool makes_next_larger(struct journal *journal)
 {
+    const struct storage_ops *ops = journal->storage->ops;
     bool wanted = journal->compaction.wants > 0;
 
-    while (wanted && journal->spare && space_spare_lacks_copy(journal) &&
-           journal_do_next(journal)) {
+    while (wanted && ops->next_lacks_copy(journal) && turn_do_next(journal)) {
     }
-    return wanted && journal->spare && !space_spare_lacks_copy(journal);
+    return wanted && ops->has_next(journal) && !ops->next_lacks_copy(journal);
 }
 
 // One step of emptying old segments. False where it gets nowhere.
 static bool renew_step(struct journal *journal)
 {
-    uint64_t migrated = journal->total_migrated;
-    size_t count = journal->segments.count;
+    uint64_t migrated = journal->counters.migrated;
+    size_t count = journal->row.segments.count;
     // For what will come, unless the disk has failed at it.
-    bool waits = journal->removing || journal->segments.list[0]->file >= 0 ||
-                 (!journal->spare && !journal->full);
-    bool waited = waits && journal->upkeep_error == 0;
+    bool waits = journal->row.removing || segment_is_open(journal->row.segments.list[0]) ||
+                 (!journal->storage->ops->has_next(journal) && !journal->upkeep.full);
+    bool waited = waits && journal->upkeep.error == 0;
 
     compact_step(journal);
     if (!settle(journal)) {
         return false;
     }
-    (void)journal_do_next(journal);
-    return !journal->compaction.blocked || waited || journal->total_migrated > migrated ||
-           journal->segments.count < count || makes_spare_larger(journal);
+    (void)turn_do_next(journal);
+    return !journal->compaction.blocked || waited || journal->counters.migrated > migrated ||
+           journal->row.segments.count < count || makes_next_larger(journal);
 }
 
 // What was damaged is not needed once all its jobs are written anew.
 static bool renew(struct journal *journal, struct journal_error *why)
 {
-    journal->unsound_below = journal->current->number;
-    while (journal->segments.first < journal->unsound_below || journal->removing) {
+    journal->row.unsound_below = journal->row.current->number;
+    while (journal->row.segments.first < journal->row.unsound_below || journal->row.removing) {
         // It gets on, though nothing is read.
         progress_add(&journal->progress, 1);
         if (is_stopped(journal) || !renew_step(journal)) {
@@ -237,22 +151,22 @@ static bool renew(struct journal *journal, struct journal_error *why)
 
 bool journal_open(struct journal *journal, struct broker *broker, struct journal_error *why)
 {
-    uint64_t ids_end = 0;
-    bool damaged = false;
+    const struct storage_ops *ops = journal->storage->ops;
+    struct restored restored = {0};
+    uint64_t next;
 
     journal->broker = broker;
-    if (!claim(journal, why) || !journal_replay(journal, &ids_end, &damaged, why)) {
+    if (!ops->open(journal, &restored, why)) {
         return false;
     }
-    proof_name_host(journal, journal->settings.host);
     // A new block of ids: nobody knows how many of the last one were given out.
-    ids_end = journal_round_up(ids_end, IDS_BLOCK);
-    if (broker_restore_finish(broker, ids_end ? ids_end : 1) != STATUS_OK) {
+    next = journal_round_up(restored.ids_end, IDS_BLOCK);
+    if (broker_restore_finish(broker, next ? next : 1) != STATUS_OK) {
         journal_complain(why, "out of memory");
         return false;
     }
-    give_back(journal);
-    return begin_file(journal, why) && begin(journal, why) && (!damaged || renew(journal, why));
+    return ops->begin(journal, why) && begin(journal, why) &&
+           (!restored.damaged || renew(journal, why));
 }
 
 void journal_progress(const struct journal *journal, struct journal_progress *progress)
@@ -274,12 +188,12 @@ void journal_stop_opening(struct journal *journal)
 
 const char *journal_host(const struct journal *journal)
 {
-    return journal->about.host;
+    return journal->storage->ops->host(journal);
 }
 
 uint64_t journal_reached(const struct journal *journal)
 {
-    return journal->reached;
+    return journal->position.reached;
 }
 
 static nsec_t sooner(nsec_t a, nsec_t b)
@@ -295,7 +209,7 @@ nsec_t journal_next_due(const struct journal *journal)
     if (compact_has_work(journal)) {
         return now;
     }
-    if (journal->busy) {
+    if (journal->work.busy) {
         return due_at;
     }
     if (turn_gathers(journal)) {
@@ -303,35 +217,37 @@ nsec_t journal_next_due(const struct journal *journal)
 
         return until_at - now < SPIN_MOST ? now : sooner(due_at, until_at);
     }
-    if (journal->retry_at > now) {
-        due_at = sooner(due_at, journal->retry_at);
-    } else if (journal->current->file < 0 && journal->upkeep_retry_at > now) {
-        due_at = sooner(due_at, journal->upkeep_retry_at);
-    } else if (!batch_empty(&journal->writing) || !batch_empty(&journal->gathering)) {
+    if (journal->failure.retry_at > now) {
+        due_at = sooner(due_at, journal->failure.retry_at);
+    } else if (!segment_is_open(journal->row.current) && journal->upkeep.retry_at > now) {
+        due_at = sooner(due_at, journal->upkeep.retry_at);
+    } else if (!batch_empty(&journal->batches.writing) ||
+               !batch_empty(&journal->batches.gathering)) {
         return now;
     }
-    if (journal->upkeep_retry_at > now) {
-        due_at = sooner(due_at, journal->upkeep_retry_at);
+    if (journal->upkeep.retry_at > now) {
+        due_at = sooner(due_at, journal->upkeep.retry_at);
     }
     if (journal->compaction.wants && journal->compaction.retry_at > now) {
         due_at = sooner(due_at, journal->compaction.retry_at);
     }
-    if (journal->dirty_at != NSEC_NEVER) {
-        nsec_t sync_at = nsec_add(journal->dirty_at, journal->settings.sync_every_for);
+    if (journal->position.unsynced_at != NSEC_NEVER) {
+        nsec_t sync_at = nsec_add(journal->position.unsynced_at, journal->settings.sync_every_for);
 
-        due_at = sooner(due_at, sync_at > journal->retry_at ? sync_at : journal->retry_at);
+        due_at = sooner(due_at,
+                        sync_at > journal->failure.retry_at ? sync_at : journal->failure.retry_at);
     }
     return sooner(due_at, proof_due_at(journal));
 }
 
 enum journal_pressure journal_pressure(const struct journal *journal)
 {
-    size_t pending = journal->gathering.bytes + journal->writing.bytes;
+    size_t pending = journal->batches.gathering.bytes + journal->batches.writing.bytes;
 
     if (space_memory_is_low(journal)) {
         return JOURNAL_STUCK;
     }
-    if (journal->given_up) {
+    if (journal->failure.given_up) {
         return JOURNAL_EASY;
     }
     if (pending > journal->settings.max_pending || space_overflows(journal) ||
@@ -345,66 +261,24 @@ enum journal_pressure journal_pressure(const struct journal *journal)
 // Closing
 //
 
-// What is set aside is given back, so that a journal at rest is as large as it need be. All is
-// synced: what compaction has emptied can go.
-static void tidy(struct journal *journal)
-{
-    const struct journal_io *io = journal->io;
-
-    for (size_t i = 0; i < journal->segments.count; i++) {
-        const struct segment *segment = journal->segments.list[i];
-
-        if (segment->published && segment->file >= 0 && !segment->failed) {
-            (void)io->truncate(io->disk, segment->file, segment->end);
-            (void)io->sync(io->disk, segment->file);
-        }
-    }
-    if (journal->spare || journal->making) {
-        (void)io->remove(io->disk, SEGMENT_SPARE_NAME);
-    }
-    // Nobody waits for that.
-    if (journal->removing) {
-        struct task task = {.kind = TASK_REMOVE, .segment = journal->removing, .size = UINT64_MAX};
-
-        (void)do_task(journal, &task);
-    }
-}
-
 static bool finish(struct journal *journal)
 {
     bool good;
 
     journal->closing = true;
     good = settle(journal);
-    if (good && journal->synced < journal->reached) {
-        struct task task = {.kind = TASK_SYNC, .segment = turn_written_last(journal)};
+    if (good && journal->position.synced < journal->position.reached) {
+        struct task task = {.kind = TASK_SYNC, .segment = row_syncable(&journal->row)};
 
-        good = task.segment && do_task(journal, &task) == 0;
+        good = task.segment && work_do(&journal->work, &task) == 0;
     }
-    if (journal->busy) {
-        journal->worker.wait(journal->worker.self);
+    if (journal->work.busy) {
+        work_wait(&journal->work);
     }
     if (good) {
-        tidy(journal);
-        // Nothing is lost where it is not said.
-        (void)proof_close(journal);
+        journal->storage->ops->tidy(journal);
     }
     return good;
-}
-
-static void close_files(struct journal *journal)
-{
-    struct segment *const others[] = {journal->spare, journal->making, journal->removing,
-                                      journal->shedding};
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (others[i]) {
-            journal_close_file(journal, others[i]);
-        }
-    }
-    for (size_t i = 0; i < journal->segments.count; i++) {
-        journal_close_file(journal, journal->segments.list[i]);
-    }
 }
 
 bool journal_close(struct journal *journal)
@@ -417,20 +291,14 @@ bool journal_close(struct journal *journal)
     if (journal->opened) {
         good = finish(journal);
     }
-    close_files(journal);
-    batch_drop(&journal->gathering, &journal->pool);
-    batch_drop(&journal->writing, &journal->pool);
-    batch_drop(&journal->unsynced, &journal->pool);
-    chunk_pool_clear(&journal->pool);
-    segments_clear(&journal->segments);
-    segment_free(journal->spare);
-    segment_free(journal->making);
-    segment_free(journal->replacement);
-    segment_free(journal->removing);
-    segment_free(journal->shedding);
-    if (journal->locked) {
-        journal->io->unlock(journal->io->disk);
-    }
+    journal->storage->ops->free(journal);
+    batch_drop(&journal->batches.gathering, &journal->batches.pool);
+    batch_drop(&journal->batches.writing, &journal->batches.pool);
+    batch_drop(&journal->batches.unsynced, &journal->batches.pool);
+    chunk_pool_clear(&journal->batches.pool);
+    segments_clear(&journal->row.segments);
+    segment_free(journal->row.replacement);
+    segment_free(journal->row.removing);
     free(journal);
     return good;
 }

@@ -28,7 +28,6 @@
 #include "core/base/nsec.h"
 #include "core/record.h"
 #include "journal/worker.h"
-#include "journal/file/io.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,8 +54,10 @@ struct journal_error {
 
 extern const struct recorder journal_recorder; // its store is the struct journal
 
-// NULL without memory. `io` and the worker thread must outlive it.
-struct journal *journal_new(const struct journal_settings *settings, const struct journal_io *io,
+// What keeps it takes over (journal/file/store.h). NULL where that is NULL, or without memory: it
+// is freed then. The worker thread must outlive the journal.
+struct storage;
+struct journal *journal_new(const struct journal_settings *settings, struct storage *storage,
                             const struct journal_worker *worker) MUST_USE;
 
 // Claims the directory, gives the broker back what was kept, and prepares for more; waits for the

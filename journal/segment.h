@@ -59,6 +59,11 @@ bool segment_number_of(const char *name, uint64_t *number);
 struct segment *segment_new(uint64_t number, uint64_t salt) MUST_USE;
 void segment_free(struct segment *segment);
 
+static inline bool segment_is_open(const struct segment *segment)
+{
+    return segment->file >= 0;
+}
+
 // Sees to it that one more id can be noted. False without memory.
 bool segment_grow(struct segment *segment) MUST_USE;
 static inline bool segment_make_room(struct segment *segment)

@@ -4,22 +4,16 @@
 // be done next. Batches come first, but after each batch some pieces of upkeep (upkeep.c) may pass:
 // a busy broker would never get to these otherwise.
 
-#include "core/base/hash.h"
-#include "core/base/log.h"
-#include "journal/journal_private.h"
+#include "journal/turn.h"
 
-#include <errno.h>
-#include <string.h>
+#include "core/base/log.h"
+#include "journal/append.h"
+#include "journal/space.h"
 
 // How long a batch waits for more to come: this share of the time that the last write took; where
 // that is short, so long, but no longer than the write took.
 enum { GATHER_SHARE = 5 };
 #define GATHER_LEAST (300 * NSEC_PER_MSEC / 1000)
-
-uint64_t turn_draw_salt(struct journal *journal)
-{
-    return hash_mix(journal->settings.secret + journal->salts++);
-}
 
 void turn_say_synced(const struct batch *batch, uint64_t synced)
 {
@@ -30,39 +24,13 @@ void turn_say_synced(const struct batch *batch, uint64_t synced)
 
 bool turn_give(struct journal *journal)
 {
-    journal->busy = true;
-    journal->begun_at = journal_present(journal);
-    journal->worker.give(journal->worker.self, &journal->task);
-    return true;
+    return work_give(&journal->work, journal_present(journal));
 }
 
 bool turn_give_sync(struct journal *journal, struct segment *segment)
 {
-    journal->task = (struct task){.kind = TASK_SYNC, .segment = segment};
+    journal->work.task = (struct task){.kind = TASK_SYNC, .segment = segment};
     return segment && turn_give(journal);
-}
-
-// It may have left the row already, as emptied, while the first of the row is still on its way.
-static struct segment *written_last(const struct journal *journal)
-{
-    for (size_t i = journal->segments.count; i-- > 0;) {
-        if (journal->segments.list[i]->published) {
-            return journal->segments.list[i];
-        }
-    }
-    return journal->removing;
-}
-
-struct segment *turn_written_last(const struct journal *journal)
-{
-    struct segment *last = written_last(journal);
-
-    return last && !last->failed && last->file >= 0 ? last : NULL;
-}
-
-bool turn_disk_is_full(int error)
-{
-    return error == ENOSPC || error == EDQUOT;
 }
 
 //
@@ -71,24 +39,22 @@ bool turn_disk_is_full(int error)
 
 static void succeed(struct journal *journal)
 {
-    if (journal->failing_at != NSEC_NEVER) {
-        log_warn("journal_recovered", log_number("segment", (int64_t)journal->current->number));
+    if (journal->failure.failing_at != NSEC_NEVER) {
+        log_warn("journal_recovered", log_number("segment", (int64_t)journal->row.current->number));
     }
-    journal->failing_at = NSEC_NEVER;
-    journal->failures = 0;
-    journal->given_up = false;
-    if (journal->spare && space_suffices(journal, journal->spare)) {
-        upkeep_has_space(journal);
-    }
+    journal->failure.failing_at = NSEC_NEVER;
+    journal->failure.count = 0;
+    journal->failure.given_up = false;
+    journal->storage->ops->has_written(journal);
 }
 
 // All that was written is synced.
 static void all_synced(struct journal *journal)
 {
-    batch_drop(&journal->unsynced, &journal->pool);
-    journal->synced = journal->reached;
-    journal->dirty_at = NSEC_NEVER;
-    journal->ids_end = journal->ids_written;
+    batch_drop(&journal->batches.unsynced, &journal->batches.pool);
+    journal->position.synced = journal->position.reached;
+    journal->position.unsynced_at = NSEC_NEVER;
+    journal->ids.end = journal->ids.written;
     proof_is_wanted(journal);
 }
 
@@ -96,36 +62,36 @@ static void all_synced(struct journal *journal)
 // segment, what it says of how far this one is synced would be wrong there.
 static void keep_unsynced(struct journal *journal)
 {
-    struct batch *batch = &journal->writing;
+    struct batch *batch = &journal->batches.writing;
 
     if (journal->settings.sync_every_for == NSEC_NEVER) {
-        batch_drop(batch, &journal->pool);
+        batch_drop(batch, &journal->batches.pool);
         return;
     }
     turn_say_synced(batch, 0);
-    batch_pack(&journal->unsynced, batch, &journal->pool);
+    batch_pack(&journal->batches.unsynced, batch, &journal->batches.pool);
 }
 
 static void written(struct journal *journal)
 {
-    struct batch *batch = &journal->writing;
-    bool all_safe = journal->synced == journal->reached && proof_is_all(batch);
+    struct batch *batch = &journal->batches.writing;
+    bool all_safe = journal->position.synced == journal->position.reached && proof_is_all(batch);
 
-    journal->reached = batch->position;
-    journal->ids_written = batch->ids_end;
-    journal->expected = batch->records + journal->gathering.records;
-    journal->written_at = journal->settings.now();
-    journal->write_took_for = journal->task.took_for;
-    journal->upkeep_due = upkeep_after(journal, batch);
-    if (journal->task.sync) {
-        batch_drop(batch, &journal->pool);
+    journal->position.reached = batch->position;
+    journal->ids.written = batch->ids_end;
+    journal->pace.expected = batch->records + journal->batches.gathering.records;
+    journal->pace.written_at = journal->settings.now();
+    journal->pace.took_for = journal->work.task.took_for;
+    journal->upkeep.due = journal->storage->ops->upkeep_after(journal, batch->bytes);
+    if (journal->work.task.sync) {
+        batch_drop(batch, &journal->batches.pool);
         all_synced(journal);
     } else {
         keep_unsynced(journal);
         if (all_safe) {
-            journal->synced = journal->reached;
-        } else if (journal->dirty_at == NSEC_NEVER) {
-            journal->dirty_at = journal_present(journal);
+            journal->position.synced = journal->position.reached;
+        } else if (journal->position.unsynced_at == NSEC_NEVER) {
+            journal->position.unsynced_at = journal_present(journal);
         }
     }
     batch_init(batch, 0);
@@ -134,11 +100,11 @@ static void written(struct journal *journal)
 
 static void take_in(struct journal *journal)
 {
-    const struct task *task = &journal->task;
+    const struct task *task = &journal->work.task;
 
-    journal->busy = false;
+    journal->work.busy = false;
     if (task->kind != TASK_WRITE && task->kind != TASK_SYNC) {
-        upkeep_take_in(journal);
+        journal->storage->ops->upkeep_take_in(journal);
     } else if (task->error) {
         fail_segment(journal);
     } else if (task->kind == TASK_WRITE) {
@@ -157,109 +123,117 @@ static void take_in(struct journal *journal)
 bool turn_gathers(const struct journal *journal)
 {
     return journal->settings.sync_every_for == 0 && !journal->closing &&
-           !batch_empty(&journal->gathering) && journal->gathering.records < journal->expected &&
+           !batch_empty(&journal->batches.gathering) &&
+           journal->batches.gathering.records < journal->pace.expected &&
            journal->settings.now() < turn_gathers_until(journal);
 }
 
 nsec_t turn_gathers_until(const struct journal *journal)
 {
-    nsec_t wait_for = journal->write_took_for / GATHER_SHARE;
+    nsec_t wait_for = journal->pace.took_for / GATHER_SHARE;
 
     if (wait_for < GATHER_LEAST) {
-        wait_for = GATHER_LEAST < journal->write_took_for ? GATHER_LEAST : journal->write_took_for;
+        wait_for = GATHER_LEAST < journal->pace.took_for ? GATHER_LEAST : journal->pace.took_for;
     }
-    return journal->written_at + wait_for;
-}
-
-// A block of ids is synced, whatever the policy, well before the first of them is given out.
-static bool ids_wait(const struct journal *journal)
-{
-    return journal->ids_end < journal->ids_written;
+    return journal->pace.written_at + wait_for;
 }
 
 // What is kept until it is synced is kept no longer where memory runs out.
 static bool is_short_of_memory(const struct journal *journal)
 {
-    return !batch_empty(&journal->unsynced) && space_memory_is_low(journal);
+    return !batch_empty(&journal->batches.unsynced) && space_memory_is_low(journal);
 }
 
 static bool sync_is_due(const struct journal *journal)
 {
-    return ids_wait(journal) || is_short_of_memory(journal) ||
-           journal->unsynced.bytes > journal->settings.max_pending / 2 ||
-           (journal->dirty_at != NSEC_NEVER && journal->settings.sync_every_for != NSEC_NEVER &&
-            nsec_add(journal->dirty_at, journal->settings.sync_every_for) <=
+    // A block of ids is synced, whatever the policy, well before the first of them is given out.
+    return ids_wait(&journal->ids) || is_short_of_memory(journal) ||
+           journal->batches.unsynced.bytes > journal->settings.max_pending / 2 ||
+           (journal->position.unsynced_at != NSEC_NEVER &&
+            journal->settings.sync_every_for != NSEC_NEVER &&
+            nsec_add(journal->position.unsynced_at, journal->settings.sync_every_for) <=
                 journal_present(journal));
 }
 
 static bool write_batch(struct journal *journal)
 {
     bool always = journal->settings.sync_every_for == 0;
-    struct segment *segment;
     bool waits;
 
-    if (batch_empty(&journal->writing)) {
-        if (batch_empty(&journal->gathering) || turn_gathers(journal)) {
+    if (batch_empty(&journal->batches.writing)) {
+        if (batch_empty(&journal->batches.gathering) || turn_gathers(journal)) {
             return false;
         }
-        journal->writing = journal->gathering;
-        journal->writing.ids_end = journal->ids_asked;
-        batch_init(&journal->gathering, journal->writing.position + 1);
+        journal->batches.writing = journal->batches.gathering;
+        journal->batches.writing.ids_end = journal->ids.asked;
+        batch_init(&journal->batches.gathering, journal->batches.writing.position + 1);
     }
-    segment = space_too_small(journal);
-    if (segment) {
-        return upkeep_make_larger(journal, segment);
+    if (journal->storage->ops->before_write(journal)) {
+        return true;
     }
-    turn_say_synced(&journal->writing, journal->writing.head->segment->synced);
-    waits = always && !proof_is_all(&journal->writing);
-    journal->task = (struct task){.kind = TASK_WRITE,
-                                  .batch = &journal->writing,
-                                  .before = written_last(journal),
-                                  .sync = waits || journal->closing || append_ids_short(journal),
-                                  .size = always ? TASK_ZEROS_MAX : 0};
+    turn_say_synced(&journal->batches.writing, journal->batches.writing.head->segment->synced);
+    waits = always && !proof_is_all(&journal->batches.writing);
+    journal->work.task =
+        (struct task){.kind = TASK_WRITE,
+                      .batch = &journal->batches.writing,
+                      .before = row_written_last(&journal->row),
+                      .sync = waits || journal->closing || append_ids_short(journal),
+                      .size = always ? journal->storage->ops->write_ahead : 0};
     return turn_give(journal);
 }
 
 static bool sync(struct journal *journal)
 {
-    return sync_is_due(journal) && turn_give_sync(journal, turn_written_last(journal));
+    return sync_is_due(journal) && turn_give_sync(journal, row_syncable(&journal->row));
 }
 
 static bool hand_over(struct journal *journal)
 {
-    bool keeps_up = journal->upkeep_due > 0;
+    bool keeps_up = journal->upkeep.due > 0;
 
-    if (journal_present(journal) < journal->retry_at) {
+    if (journal_present(journal) < journal->failure.retry_at) {
         return false;
     }
-    if (!fail_make_room(journal) || !segments_make_room(&journal->segments)) {
+    if (!row_make_room(&journal->row)) {
         fail_wait(journal);
         return false;
     }
-    if (journal->current->file < 0 && !fail_take_spare(journal)) {
-        return upkeep_give(journal);
+    if (!journal->storage->ops->can_write(journal)) {
+        return journal->storage->ops->upkeep_give(journal);
     }
-    if (keeps_up && upkeep_give(journal)) {
-        journal->upkeep_due--;
+    if (keeps_up && journal->storage->ops->upkeep_give(journal)) {
+        journal->upkeep.due--;
         return true;
     }
     // What has nothing to do now must not come before what comes next.
-    journal->upkeep_due = 0;
-    return sync(journal) || write_batch(journal) || (!keeps_up && upkeep_give(journal));
+    journal->upkeep.due = 0;
+    return sync(journal) || write_batch(journal) ||
+           (!keeps_up && journal->storage->ops->upkeep_give(journal));
 }
 
 void turn_take_in(struct journal *journal)
 {
-    if (journal->busy && journal->worker.done(journal->worker.self)) {
+    if (journal->work.busy && work_done(&journal->work)) {
         take_in(journal);
     }
 }
 
 void turn_hand_over(struct journal *journal)
 {
-    if (!journal->busy) {
+    if (!journal->work.busy) {
         (void)hand_over(journal);
     }
+}
+
+bool turn_do_next(struct journal *journal)
+{
+    turn_hand_over(journal);
+    if (!journal->work.busy) {
+        return false;
+    }
+    work_wait(&journal->work);
+    turn_take_in(journal);
+    return true;
 }
 
 void journal_turn(struct journal *journal)

@@ -17,7 +17,7 @@
 enum { PATIENCE_SECONDS = 5 };
 
 struct worker_thread {
-    const struct journal_io *io;
+    struct task_runner runner;
     nsec_t (*now)(void);
     void (*wake)(void *context);
     void *context;
@@ -44,7 +44,7 @@ static void do_task(const struct worker_thread *worker, struct task *task)
 {
     nsec_t began_at = worker->now();
 
-    task_run(task, worker->io);
+    worker->runner.run(worker->runner.self, task);
     task->took_for = worker->now() - began_at;
 }
 
@@ -162,7 +162,7 @@ static void worker_release(struct worker_thread *worker)
     free(worker);
 }
 
-int worker_thread_new(struct worker_thread **thread, const struct journal_io *io,
+int worker_thread_new(struct worker_thread **thread, const struct task_runner *runner,
                       nsec_t (*now)(void), void (*wake)(void *context), void *context)
 {
     struct worker_thread *worker = calloc(1, sizeof *worker);
@@ -173,7 +173,7 @@ int worker_thread_new(struct worker_thread **thread, const struct journal_io *io
     if (!worker) {
         return ENOMEM;
     }
-    worker->io = io;
+    worker->runner = *runner;
     worker->now = now;
     worker->wake = wake;
     worker->context = context;

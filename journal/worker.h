@@ -6,7 +6,6 @@
 // One task at a time.
 
 #include "core/base/nsec.h"
-#include "journal/file/io.h"
 #include "journal/task.h"
 
 #include <stdbool.h>
@@ -24,7 +23,7 @@ struct journal_worker {
 // A thread of its own. `wake` is called by it each time a task is done; it must be safe there (a
 // write to an eventfd). `now` reads a monotonic clock, for task->took_for. 0 or an errno value.
 struct worker_thread;
-int worker_thread_new(struct worker_thread **thread, const struct journal_io *io,
+int worker_thread_new(struct worker_thread **thread, const struct task_runner *runner,
                       nsec_t (*now)(void), void (*wake)(void *context), void *context) MUST_USE;
 struct journal_worker worker_thread_interface(struct worker_thread *thread);
 // Has the thread make a call, as if it were a task: `wake` is called when it has returned. Tasks

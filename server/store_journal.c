@@ -3,6 +3,8 @@
 
 #include "core/base/log.h"
 #include "journal/file/io.h"
+#include "journal/file/store.h"
+#include "journal/file/task_run.h"
 #include "journal/journal.h"
 #include "journal/worker.h"
 #include "server/config/fsync.h"
@@ -69,7 +71,7 @@ static bool make_journal(struct journal_store *store, const char *host, struct r
     if (!fsync_parse(ours->fsync, &theirs.sync_every_for, why)) {
         return false;
     }
-    store->journal = journal_new(&theirs, &store->io, &worker);
+    store->journal = journal_new(&theirs, journal_files_new(&store->io), &worker);
     if (!store->journal) {
         reason_set(why, "out of memory");
     }
@@ -78,12 +80,13 @@ static bool make_journal(struct journal_store *store, const char *host, struct r
 
 static bool make_thread(struct journal_store *store, struct reason *why)
 {
+    const struct task_runner runner = task_runner_on(&store->io);
     int error;
 
     store->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     error = store->wake_fd < 0
                 ? errno
-                : worker_thread_new(&store->thread, &store->io, clock_mono, wake_loop, store);
+                : worker_thread_new(&store->thread, &runner, clock_mono, wake_loop, store);
     if (error) {
         reason_set(why, "the journal's thread: %s", strerror(error));
     }

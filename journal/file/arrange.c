@@ -48,7 +48,7 @@ static int by_number(const void *a, const void *b)
 
 static bool list_files(struct replay *replay)
 {
-    const struct journal_io *io = replay->journal->io;
+    const struct journal_io *io = files_of(replay->journal)->io;
     int error = io->list(io->disk, note_file, replay);
 
     if (error || replay->no_memory) {
@@ -237,7 +237,7 @@ static bool drop(struct replay *replay)
 
 void arrange_remove_dropped(const struct replay *replay)
 {
-    const struct journal_io *io = replay->journal->io;
+    const struct journal_io *io = files_of(replay->journal)->io;
 
     for (size_t i = replay->gone; i > 0; i--) {
         char name[SEGMENT_NAME_MAX];
@@ -271,7 +271,7 @@ static bool miss(struct replay *replay, uint64_t first, uint64_t end)
 
 static bool add(struct replay *replay, uint64_t number, const struct found *found)
 {
-    struct segments *segments = &replay->journal->segments;
+    struct segments *segments = &replay->journal->row.segments;
     struct segment *segment = segment_new(number, found ? found->head.salt : 0);
 
     if (!segment || !segments_make_room(segments)) {
@@ -293,7 +293,7 @@ static bool add(struct replay *replay, uint64_t number, const struct found *foun
 // Those behind the last one, from `next` on, of which it is known that they have been there.
 static bool no_younger_is_missing(struct replay *replay, uint64_t next)
 {
-    uint64_t youngest = replay->journal->about.youngest;
+    uint64_t youngest = files_of(replay->journal)->about.youngest;
 
     // With none at all, how many have been dropped is not known.
     next = replay->count == 0 && youngest > 0 ? youngest : next;
@@ -348,7 +348,7 @@ struct found *arrange_find(struct replay *replay, uint64_t number)
 // Up to the youngest that is known of, there or not: no number is given twice.
 static bool make_row(struct replay *replay)
 {
-    uint64_t known = replay->journal->about.youngest;
+    uint64_t known = files_of(replay->journal)->about.youngest;
     uint64_t first = replay->count ? replay->found[0].number : known;
     uint64_t last = replay->count ? replay->found[replay->count - 1].number : known;
 
@@ -367,7 +367,7 @@ static bool load_about(struct replay *replay)
     struct journal *journal = replay->journal;
     int error;
 
-    switch (about_load(&journal->about, journal->io, &error)) {
+    switch (about_load(&files_of(journal)->about, files_of(journal)->io, &error)) {
     case ABOUT_GOOD:
     case ABOUT_NONE:
         return true;

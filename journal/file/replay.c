@@ -18,7 +18,7 @@
 bool replay_loses(struct replay *replay, uint64_t number, uint64_t offset, uint64_t bytes,
                   const char *what)
 {
-    struct segment *segment = segments_marked(&replay->journal->segments, (uint32_t)number);
+    struct segment *segment = segments_marked(&replay->journal->row.segments, (uint32_t)number);
     char name[SEGMENT_NAME_MAX];
 
     segment_name(number, name);
@@ -174,7 +174,7 @@ static bool apply(struct reading *reading, const struct codec_record *record)
     struct replay *replay = reading->replay;
     struct scan *scan = reading->scan;
 
-    switch (apply_record(replay, reading->segment, record)) {
+    switch (apply_record(replay->journal, &replay->seen, reading->segment, record)) {
     case APPLIED:
         replay->records++;
         return true;
@@ -276,7 +276,7 @@ static void renew_unsure(const struct reading *reading, bool youngest)
     struct journal *journal = reading->replay->journal;
 
     if (reading->open_end && !youngest) {
-        journal->unsound_below = reading->segment->number + 1;
+        journal->row.unsound_below = reading->segment->number + 1;
     }
 }
 
@@ -326,8 +326,8 @@ static bool read_segment(struct replay *replay, struct segment *segment, bool yo
         return true;
     }
     segment->damaged = found->unsound;
-    if (replay->ids_end < segment->ids_end) {
-        replay->ids_end = segment->ids_end;
+    if (replay->seen.ids_end < segment->ids_end) {
+        replay->seen.ids_end = segment->ids_end;
     }
     segment_name(segment->number, name);
     error = scan_open(&replay->scan, name, &size);
@@ -335,8 +335,8 @@ static bool read_segment(struct replay *replay, struct segment *segment, bool yo
         return replay_fails(replay, segment->number, 0, error);
     }
     scan_start(&replay->scan, CODEC_SEGMENT_HEAD, segment->salt);
-    if (youngest && replay->journal->about.youngest == segment->number) {
-        reading.closed = replay->journal->about.end;
+    if (youngest && files_of(replay->journal)->about.youngest == segment->number) {
+        reading.closed = files_of(replay->journal)->about.end;
     }
     good = read_open(&reading, youngest);
     scan_close(&replay->scan);
@@ -359,7 +359,7 @@ static uint64_t size_of_all(const struct replay *replay)
 
 static bool read_all(struct replay *replay)
 {
-    const struct segments *segments = &replay->journal->segments;
+    const struct segments *segments = &replay->journal->row.segments;
 
     progress_begin(&replay->journal->progress, size_of_all(replay));
     for (size_t i = 0; i < segments->count; i++) {
@@ -367,7 +367,7 @@ static bool read_all(struct replay *replay)
             return false;
         }
     }
-    replay->ids_end += replay->damaged ? IDS_LOST : 0;
+    replay->seen.ids_end += replay->damaged ? IDS_LOST : 0;
     return true;
 }
 
@@ -380,29 +380,27 @@ static void report(const struct replay *replay, nsec_t began_at)
              log_number("jobs", (int64_t)(info.jobs[JOB_READY] + info.jobs[JOB_DELAYED] +
                                           info.jobs[JOB_BURIED])),
              log_number("records", (int64_t)replay->records),
-             log_number("segments", (int64_t)replay->journal->segments.count),
+             log_number("segments", (int64_t)replay->journal->row.segments.count),
              log_number("bytes", (int64_t)replay->bytes),
              log_number("ms", (replay->journal->settings.now() - began_at) / NSEC_PER_MSEC));
 }
 
-bool journal_replay(struct journal *journal, uint64_t *ids_end, bool *damaged,
-                    struct journal_error *why)
+bool replay_files(struct journal *journal, struct restored *restored, struct journal_error *why)
 {
     nsec_t began_at = journal->settings.now();
     struct replay replay = {.journal = journal, .why = why};
     bool good = false;
 
-    if (!scan_begin(&replay.scan, journal->io, &journal->progress)) {
+    if (!scan_begin(&replay.scan, files_of(journal)->io, &journal->progress)) {
         journal_complain(why, "out of memory");
         return false;
     }
     replay.scan.pass_over = journal->settings.repair;
     if (arrange_segments(&replay) && read_all(&replay)) {
-        if (journal->unsound_below == 0) {
+        if (journal->row.unsound_below == 0) {
             arrange_remove_dropped(&replay);
         }
-        *ids_end = replay.ids_end;
-        *damaged = replay.damaged;
+        *restored = (struct restored){.ids_end = replay.seen.ids_end, .damaged = replay.damaged};
         report(&replay, began_at);
         good = true;
     }

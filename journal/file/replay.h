@@ -7,7 +7,8 @@
 // arrange.c finds out which segments there are and makes the row of them; replay.c reads one after
 // the other and decides what is a torn end and what is damage; apply.c does what a record says.
 
-#include "journal/journal_private.h"
+#include "journal/apply.h"
+#include "journal/file/files.h"
 #include "journal/file/scan.h"
 
 // A file that has the name of a segment.
@@ -27,12 +28,11 @@ struct replay {
     size_t count;
     size_t gone; // that stand before `found`: they are not needed
     size_t capacity;
-    bool no_memory;    // while they were listed
-    bool spare;        // a spare file is there
-    uint64_t dropped;  // the segments up to this number are not needed
-    bool damaged;      // something was passed over
-    uint64_t ids_end;  // highest so far
-    uint64_t jobs_end; // no job has been seen with this id, or a higher one
+    bool no_memory;   // while they were listed
+    bool spare;       // a spare file is there
+    uint64_t dropped; // the segments up to this number are not needed
+    bool damaged;     // something was passed over
+    struct seen seen;
     uint64_t records;
     uint64_t bytes;
 };
@@ -48,16 +48,6 @@ void arrange_remove_dropped(const struct replay *replay);
 // The found segment behind that row's place; NULL where there is none of that number.
 struct found *arrange_find(struct replay *replay, uint64_t number);
 
-enum applied {
-    APPLIED,
-    APPLIED_NOT, // no record can say that
-    APPLIED_NO_MEMORY
-};
-
-// Does what the record of the segment says.
-enum applied apply_record(struct replay *replay, struct segment *segment,
-                          const struct codec_record *record) MUST_USE;
-
 // Something is lost: `bytes` of the segment from `offset` on. True where that is passed over; else
 // the reason is given.
 bool replay_loses(struct replay *replay, uint64_t number, uint64_t offset, uint64_t bytes,
@@ -65,5 +55,12 @@ bool replay_loses(struct replay *replay, uint64_t number, uint64_t offset, uint6
 
 // The disk failed. False.
 bool replay_fails(struct replay *replay, uint64_t number, uint64_t offset, int error);
+
+// Reads all segments and gives their jobs to the broker. Afterwards the row has a segment for each
+// number from the oldest to the youngest (also for one that is missing, where that was repaired);
+// all are closed, each with its `end`. What was read is synced. With settings.repair,
+// restored->damaged says whether anything was passed over.
+bool replay_files(struct journal *journal, struct restored *restored,
+                  struct journal_error *why) MUST_USE;
 
 #endif

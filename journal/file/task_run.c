@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "journal/task.h"
+#include "journal/file/task_run.h"
 
 #include "journal/codec.h"
+#include "journal/file/about.h"
 
 #include <errno.h>
 
@@ -346,4 +347,14 @@ void task_run(struct task *task, const struct journal_io *io)
     task->failed = NULL;
     task->bad = NULL;
     (void)runs[task->kind](task, io);
+}
+
+static void run_on(const void *io, struct task *task)
+{
+    task_run(task, io);
+}
+
+struct task_runner task_runner_on(const struct journal_io *io)
+{
+    return (struct task_runner){.self = io, .run = run_on};
 }

@@ -2,6 +2,7 @@
 #include "tests/budget/host.h"
 
 #include "core/base/macros.h"
+#include "journal/file/store.h"
 #include "journal/journal.h"
 #include "tests/journal/file/fake_disk.h"
 #include "tests/journal/fake_worker.h"
@@ -95,7 +96,7 @@ static void make_journal(struct host *host)
     host->io = fake_disk_io(host->disk);
     host->disk_worker.io = &host->io;
     host->disk_worker.waits = true;
-    host->journal = journal_new(&settings, &host->io, &worker);
+    host->journal = journal_new(&settings, journal_files_new(&host->io), &worker);
     ENSURE(host->journal);
 }
 

@@ -17,7 +17,7 @@ FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "proto_common/ht
 SEES = {
     "core/base": set(),
     "core": {"core/base"},
-    "journal": {"core/base", "core", "journal/file"},
+    "journal": {"core/base", "core"},
     "journal/file": {"core/base", "core", "journal"},
     "proto_common": {"core/base", "core"},
     "proto_common/http1": BELOW_FRONT_ENDS,

@@ -142,9 +142,10 @@ static bool says_dropped(const struct bed *bed)
 {
     const struct journal *journal = bed->journal;
 
-    return journal->segments.first > 2 && journal->removing &&
-           journal->reached >= journal->removable_at && journal->synced < journal->removable_at &&
-           journal->current->synced < journal->current->written;
+    return journal->row.segments.first > 2 && journal->row.removing &&
+           journal->position.reached >= journal->row.removable_at &&
+           journal->position.synced < journal->row.removable_at &&
+           journal->row.current->synced < journal->row.current->written;
 }
 
 static void finish(struct bed *bed, uint64_t id)
@@ -206,17 +207,17 @@ static void a_start_removes_nothing_for_what_could_not_be_synced(void **state)
     (void)state;
     work_until_dropped(bed);
     fake_disk_fault(bed->disk, &fault);
-    for (int i = 0; i < 10 && !bed->journal->unsound_below; i++) {
+    for (int i = 0; i < 10 && !bed->journal->row.unsound_below; i++) {
         (void)fake_worker_run(&bed->disk_worker);
         bed_turn(bed);
     }
-    assert_true(bed->journal->unsound_below > 0);
-    for (int i = 0; i < 10 && !bed->journal->current->published; i++) {
+    assert_true(bed->journal->row.unsound_below > 0);
+    for (int i = 0; i < 10 && !bed->journal->row.current->published; i++) {
         (void)BED_PUT(bed, .body_len = 100);
         bed_turn(bed);
         (void)fake_worker_run(&bed->disk_worker);
     }
-    assert_true(bed->journal->current->published);
+    assert_true(bed->journal->row.current->published);
     bed_abandon(bed);
     bed->disk_worker.waits = false;
     fake_disk_kill(bed->disk);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/journal/fake_worker.h"
 
+#include "journal/file/task_run.h"
+
 #include "tests/journal/file/fake_file.h"
 
 #include <stddef.h>

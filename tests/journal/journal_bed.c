@@ -2,7 +2,9 @@
 #include "tests/journal/journal_bed.h"
 
 #include "core/check.h"
-#include "journal/journal_private.h"
+#include "journal/file/files.h"
+#include "journal/file/store.h"
+#include "journal/space.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -120,7 +122,8 @@ static bool start(struct bed *bed)
 
     bed->why.text[0] = '\0';
     bed->broker = broker_new(&options, bed->now);
-    bed->journal = bed->broker ? journal_new(&settings, &bed->io, &worker) : NULL;
+    bed->journal =
+        bed->broker ? journal_new(&settings, journal_files_new(&bed->io), &worker) : NULL;
     return bed->journal && journal_open(bed->journal, bed->broker, &bed->why) &&
            bed_begin_work(bed);
 }
@@ -218,8 +221,8 @@ void bed_free(struct bed *bed)
 // The size of a file, or of the largest job that has a larger one to itself.
 static uint64_t file_size(const struct bed *bed)
 {
-    const struct segments *segments = &bed->journal->segments;
-    const struct segment *going[] = {bed->journal->removing, bed->journal->shedding};
+    const struct segments *segments = &bed->journal->row.segments;
+    const struct segment *going[] = {bed->journal->row.removing, files_of(bed->journal)->shedding};
     uint64_t most = bed_info(bed).file_max;
 
     for (size_t i = 0; i < sizeof going / sizeof *going; i++) {

@@ -14,7 +14,7 @@ uint64_t bed_kept(const struct bed *bed, enum bed_end end)
     if (end == BED_KILLED || bed->options.sync_every_for == 0) {
         return journal_reached(bed->journal);
     }
-    return bed->journal->synced;
+    return bed->journal->position.synced;
 }
 
 static void end_disk(struct fake_disk *disk, enum bed_end end, uint64_t seed)

@@ -3,7 +3,7 @@
 // process may end between any two.
 #include "tests/journal/journal_work.h"
 
-#include "journal/journal_private.h"
+#include "journal/file/files.h"
 
 #include <errno.h>
 
@@ -65,12 +65,12 @@ static void no_task_is_about_more_than_a_step(void **state)
 static void work_until_shedding(struct bed *bed)
 {
     bed->disk_worker.waits = true;
-    for (int i = 0; i < 10000 && !bed->journal->shedding; i++) {
+    for (int i = 0; i < 10000 && !files_of(bed->journal)->shedding; i++) {
         pass_through(bed, 2900);
         (void)fake_worker_run(&bed->disk_worker);
         bed_turn(bed);
     }
-    assert_non_null(bed->journal->shedding);
+    assert_non_null(files_of(bed->journal)->shedding);
 }
 
 static void who_comes_while_a_file_goes_is_told_between_the_steps(void **state)
@@ -80,8 +80,8 @@ static void who_comes_while_a_file_goes_is_told_between_the_steps(void **state)
 
     (void)state;
     work_until_shedding(bed);
-    for (int i = 0; i < 100 && bed->journal->shedding; i++) {
-        bool sheds = bed->journal->busy && bed->journal->task.kind == TASK_SHED;
+    for (int i = 0; i < 100 && files_of(bed->journal)->shedding; i++) {
+        bool sheds = bed->journal->work.busy && bed->journal->work.task.kind == TASK_SHED;
 
         assert_true(BED_PUT(bed, .body_len = 50) > 0);
         assert_true(fake_worker_run(&bed->disk_worker));
@@ -94,7 +94,7 @@ static void who_comes_while_a_file_goes_is_told_between_the_steps(void **state)
             assert_true(bed_acknowledged(bed));
         }
     }
-    assert_null(bed->journal->shedding);
+    assert_null(files_of(bed->journal)->shedding);
     assert_true(steps > FILE_SIZE / STEP - 2);
     bed_free(bed);
 }
@@ -108,7 +108,7 @@ static void the_process_may_end_between_any_two_steps(void **state)
     (void)state;
     bed->disk_worker.waits = true;
     for (int i = 0; i < 2000 && bed_info(bed).oldest < 3; i++) {
-        bool upkeep = bed->journal->busy && bed->journal->task.kind != TASK_WRITE;
+        bool upkeep = bed->journal->work.busy && bed->journal->work.task.kind != TASK_WRITE;
 
         if (i % 20 == 0) {
             assert_true(BED_PUT(bed, .body_len = 50, .queue = 1) > 0);
@@ -116,7 +116,7 @@ static void the_process_may_end_between_any_two_steps(void **state)
         pass_through(bed, 2900);
         (void)fake_worker_run(&bed->disk_worker);
         if (upkeep) {
-            kinds |= 1U << bed->journal->task.kind;
+            kinds |= 1U << bed->journal->work.task.kind;
             bed_expect_survives_all(bed);
         }
         bed_turn(bed);
@@ -141,7 +141,7 @@ static void a_spare_that_the_disk_has_no_room_for_takes_none(void **state)
         (void)bed_turns(bed);
     }
     assert_true(bed_info(bed).failing);
-    assert_null(bed->journal->shedding);
+    assert_null(files_of(bed->journal)->shedding);
     assert_true(fake_disk_used(bed->disk) < 2 * FILE_SIZE + 2 * STEP);
     calls = fake_disk_calls(bed->disk, FAKE_ANY);
     bed_pass(bed, SEC(10));

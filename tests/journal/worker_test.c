@@ -3,6 +3,7 @@
 #include "journal/worker.h"
 
 #include "core/base/log.h"
+#include "journal/file/task_run.h"
 
 #include "tests/journal/file/fake_disk.h"
 #include "tests/journal/fake_worker.h"
@@ -55,13 +56,15 @@ static void wake(void *context)
 static int setup(void **state)
 {
     static struct bench bench;
+    struct task_runner runner;
 
     bench = (struct bench){.disk = fake_disk_new()};
     bench.io = fake_disk_io(bench.disk);
     bench.segment = segment_new(1, 5);
     assert_non_null(bench.segment);
     assert_int_equal(pipe(bench.woken), 0);
-    assert_int_equal(worker_thread_new(&bench.thread, &bench.io, tick, wake, &bench), 0);
+    runner = task_runner_on(&bench.io);
+    assert_int_equal(worker_thread_new(&bench.thread, &runner, tick, wake, &bench), 0);
     bench.worker = worker_thread_interface(bench.thread);
     *state = &bench;
     return 0;
@@ -216,9 +219,11 @@ static void without_memory_there_is_no_worker_thread(void **state)
 {
     struct bench *bench = *state;
     struct worker_thread *other;
+    struct task_runner runner;
 
     nth_alloc_fail(1);
-    assert_int_equal(worker_thread_new(&other, &bench->io, tick, wake, bench), ENOMEM);
+    runner = task_runner_on(&bench->io);
+    assert_int_equal(worker_thread_new(&other, &runner, tick, wake, bench), ENOMEM);
     nth_alloc_fail(0);
     assert_null(other);
 }

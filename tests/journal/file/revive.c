@@ -5,7 +5,8 @@
 #include "core/base/log.h"
 #include "core/base/macros.h"
 #include "core/restore.h"
-#include "journal/journal_private.h"
+#include "journal/file/replay.h"
+#include "journal/file/store.h"
 
 #include <stdlib.h>
 
@@ -60,18 +61,18 @@ static void check_books(const struct journal *journal)
 
         status = broker_job_next(journal->broker, &walk, &job);
         if (status == STATUS_OK) {
-            ENSURE(segments_marked(&journal->segments, job_mark(job)));
+            ENSURE(segments_marked(&journal->row.segments, job_mark(job)));
             live += codec_job_size(job_variable_len(journal->broker, job));
             reserved += job_is_buried(job) ? RESERVED_END : RESERVED_END + RESERVED_BURIAL;
             jobs++;
         }
     } while (status != STATUS_EMPTY);
-    ENSURE(live == journal->live && reserved == journal->reserved);
-    for (size_t i = 0; i < journal->segments.count; i++) {
-        const struct segment *segment = journal->segments.list[i];
+    ENSURE(live == journal->ledger.live && reserved == journal->ledger.reserved);
+    for (size_t i = 0; i < journal->row.segments.count; i++) {
+        const struct segment *segment = journal->row.segments.list[i];
 
         ENSURE(segment->file == -1 && segment->end <= segment->size + CODEC_SEGMENT_HEAD);
-        ENSURE(segment->number == journal->segments.first + i);
+        ENSURE(segment->number == journal->row.segments.first + i);
         jobs -= segment->jobs;
     }
     ENSURE(jobs == 0);
@@ -85,16 +86,19 @@ void revive_begin(struct revived *revived, struct fake_disk *disk, bool repair)
 
     *revived = (struct revived){.io = fake_disk_io(disk)};
     revived->broker = broker_new(&(struct broker_options){0}, now);
-    revived->journal = journal_new(&settings, &revived->io, &no_worker);
+    revived->journal = journal_new(&settings, journal_files_new(&revived->io), &no_worker);
     ENSURE(revived->broker && revived->journal);
     revived->journal->broker = revived->broker;
 }
 
 void revive_read(struct revived *revived)
 {
+    struct restored restored = {0};
+
     log_set_sink(note_line, revived, LOG_LEVEL_INFO);
-    revived->good =
-        journal_replay(revived->journal, &revived->ids_end, &revived->damaged, &revived->why);
+    revived->good = replay_files(revived->journal, &restored, &revived->why);
+    revived->ids_end = restored.ids_end;
+    revived->damaged = restored.damaged;
     log_set_sink(NULL, NULL, LOG_LEVEL_INFO);
 }
 
@@ -119,7 +123,6 @@ void revive(struct revived *revived, struct fake_disk *disk, bool repair)
 
 void revived_free(struct revived *revived)
 {
-    segments_clear(&revived->journal->segments);
-    free(revived->journal);
+    (void)journal_close(revived->journal);
     broker_free(revived->broker);
 }

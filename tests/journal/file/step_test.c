@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Tasks that make a file, or have it go, in steps.
-#include "journal/task.h"
+#include "journal/file/task_run.h"
 
 #include "tests/journal/file/fake_disk.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // What a task does to the disk, in which order, and what it leaves behind where the disk fails.
-#include "journal/task.h"
+#include "journal/file/task_run.h"
 
 #include "journal/codec.h"
 #include "tests/journal/file/fake_disk.h"
