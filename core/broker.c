@@ -24,30 +24,30 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     }
     broker->now = now;
     calendar_begin(broker);
-    broker->recorder = options->recorder;
-    broker->store = options->store;
+    broker->store.recorder = options->recorder;
+    broker->store.context = options->store;
     broker->secret = options->secret;
-    broker->next_id = options->first_id ? options->first_id : 1;
-    broker->next_seq = 1;
-    broker->next_session = 1;
-    broker->next_burial = 1;
+    broker->next.id = options->first_id ? options->first_id : 1;
+    broker->next.seq = 1;
+    broker->next.session = 1;
+    broker->next.burial = 1;
     slab_init(&broker->slab);
-    id_map_init(&broker->jobs_by_id, &broker->slab, options->secret);
-    hash_init(&broker->jobs_by_key, key_hash_of);
-    hash_init(&broker->jobs_by_name, name_hash_of);
-    hash_init(&broker->queues_by_name, queue_hash_of);
-    table_init(&broker->queues);
-    table_init(&broker->sessions);
-    list_init(&broker->openings);
-    list_init(&broker->matching);
-    list_init(&broker->nudging);
-    list_init(&broker->to_serve);
-    list_init(&broker->notices);
-    list_init(&broker->news);
-    list_init(&broker->long_news);
+    id_map_init(&broker->index.jobs_by_id, &broker->slab, options->secret);
+    hash_init(&broker->index.jobs_by_key, key_hash_of);
+    hash_init(&broker->index.jobs_by_name, name_hash_of);
+    hash_init(&broker->index.queues_by_name, queue_hash_of);
+    table_init(&broker->index.queues);
+    table_init(&broker->index.sessions);
+    list_init(&broker->open.in_order);
+    list_init(&broker->matching.backlog);
+    list_init(&broker->matching.nudging);
+    list_init(&broker->matching.to_serve);
+    list_init(&broker->telling.sessions);
+    list_init(&broker->telling.events);
+    list_init(&broker->telling.slow_events);
     list_init(&broker->closing);
-    list_init(&broker->claims);
-    list_init(&broker->recorded);
+    list_init(&broker->restoring.names);
+    list_init(&broker->paused.by_record);
     return broker;
 }
 
@@ -90,33 +90,33 @@ void broker_free(struct broker *broker)
     if (!broker) {
         return;
     }
-    ENSURE(broker->session_count == 0);
+    ENSURE(broker->count.sessions == 0);
     while (!list_empty(&broker->closing)) {
         unsigned budget = BROKER_SLICE;
 
         session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
     }
-    while (!list_empty(&broker->news) || !list_empty(&broker->long_news)) {
+    while (!list_empty(&broker->telling.events) || !list_empty(&broker->telling.slow_events)) {
         unsigned budget = BROKER_SLICE;
 
         interest_tell_all(broker, &budget);
     }
-    while ((queue = table_next(&broker->queues, &cursor))) {
+    while ((queue = table_next(&broker->index.queues, &cursor))) {
         free_queue_with_jobs(broker, queue);
     }
-    id_map_clear(&broker->jobs_by_id);
-    hash_clear(&broker->jobs_by_key);
-    hash_clear(&broker->jobs_by_name);
-    hash_clear(&broker->queues_by_name);
-    table_clear(&broker->queues);
-    table_clear(&broker->sessions);
+    id_map_clear(&broker->index.jobs_by_id);
+    hash_clear(&broker->index.jobs_by_key);
+    hash_clear(&broker->index.jobs_by_name);
+    hash_clear(&broker->index.queues_by_name);
+    table_clear(&broker->index.queues);
+    table_clear(&broker->index.sessions);
     slab_clear(&broker->slab);
     free(broker);
 }
 
-void broker_set_wakeup(struct broker *broker, uint32_t naps)
+void broker_set_nudges(struct broker *broker, uint32_t nudges)
 {
-    broker->wakeup = naps;
+    broker->matching.nudges_each = nudges;
 }
 
 void broker_drain(struct broker *broker)

@@ -81,8 +81,8 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
 // Frees everything. All sessions must be closed. NULL is allowed.
 void broker_free(struct broker *broker);
 
-// How many naps one ready job ends; 0, as at first: all naps of its queue.
-void broker_set_wakeup(struct broker *broker, uint32_t naps);
+// How many sessions one ready job nudges; 0, as at first: all that wait for a nudge of its queue.
+void broker_set_nudges(struct broker *broker, uint32_t nudges);
 
 // Refuses all further submissions (STATUS_DRAINING).
 void broker_drain(struct broker *broker);
@@ -109,7 +109,7 @@ bool broker_settle(struct broker *broker);
 // They count as one more telling for each ENCODED_AT_ONCE, so that the others, and those who have
 // nothing to do with it, get their turn. What is sent by reference costs nothing.
 #define ENCODED_AT_ONCE 1024
-void broker_encoded(struct broker *broker, size_t len);
+void broker_charge_bytes(struct broker *broker, size_t len);
 
 // The monotonic moment at which broker_tick() and broker_settle() have something to do: the
 // present where work is left over, NSEC_NEVER where nothing is pending. While a calendar moment is
@@ -165,14 +165,14 @@ struct job_event {
 };
 
 // How a session is told. Called by broker_settle() only; a callback stages output and may read
-// what it is shown, but calls no verb. Where it makes many bytes, it says so by broker_encoded().
-// `owner` is what broker_session_open() was given.
+// what it is shown, but calls no verb. Where it makes many bytes, it says so by
+// broker_charge_bytes(). `owner` is what broker_session_open() was given.
 struct session_ops {
     // The wait is over: the session holds `job` now.
     void (*leased)(void *owner, const struct job *job);
     // The wait is over without a job.
     void (*wait_over)(void *owner, enum wait_end why);
-    // The nap is over: there may be a job to take. Others may be quicker.
+    // The wait for a nudge is over: there may be a job to take. Others may be quicker.
     void (*nudged)(void *owner);
     // Something happened to a job that this session watches.
     void (*job_event)(void *owner, struct watch *watch, const struct job_event *event);
@@ -242,8 +242,8 @@ struct terms {
 };
 
 // Subscribes, or changes the terms of a subscription that exists (for leases to come). Creates the
-// queue. A nap is nudged where a job is ready. Not while the session waits.
-// STATUS_NO_MEMORY, STATUS_TOO_LARGE, STATUS_BAD_NAME.
+// queue. A session that waits for a nudge gets it where a job is ready. Not while it waits for a
+// job. STATUS_NO_MEMORY, STATUS_TOO_LARGE, STATUS_BAD_NAME.
 enum status broker_subscribe(struct session *session, struct slice name,
                              const struct terms *terms) MUST_USE;
 
@@ -362,13 +362,13 @@ enum status broker_take(struct session *session, const struct job **job) MUST_US
 
 // How many queues and subscriptions all verbs since the last call came by, beyond a few each: a
 // search among many queues, and sessions that began to wait on many or got up from them. For
-// front-ends that share time out among connections, see broker_charge().
-size_t broker_bill(struct broker *broker);
+// front-ends that share time out among connections, see broker_budget_left().
+size_t broker_take_links(struct broker *broker);
 
 // What is left of a budget of commands: those that came by very many count for several.
-static inline unsigned broker_charge(struct broker *broker, unsigned budget)
+static inline unsigned broker_budget_left(struct broker *broker, unsigned budget)
 {
-    size_t cost = broker_bill(broker) / BROKER_SLICE;
+    size_t cost = broker_take_links(broker) / BROKER_SLICE;
 
     return cost < budget ? budget - (unsigned)cost : 0;
 }
@@ -389,11 +389,11 @@ enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for
 
 // Asks for one `nudged` when a job may be taken; at once where one is ready: the answer is false
 // then. Withholds no job.
-bool broker_nap(struct session *session);
+bool broker_await_nudge(struct session *session);
 
-// Ends a wait or a nap without a word. A job that was assigned but not told of yet stays held: the
-// answer is then false, and `leased` still comes, or, where the job is lost or taken back before
-// that, another lease or `wait_over`.
+// Ends a wait, for a job or for a nudge, without a word. A job that was assigned but not told of
+// yet stays held: the answer is then false, and `leased` still comes, or, where the job is lost or
+// taken back before that, another lease or `wait_over`.
 bool broker_unwait(struct session *session);
 
 // The job is done, and gone; its watchers get `result` (may be NULL), or JOB_EVENT_FAILED where a
@@ -521,7 +521,7 @@ struct job_info {
     bool durable;
     uint32_t watches;
     uint64_t numerator, denominator; // as last reported, else 0
-    bool spoken; // data was reported in the present attempt, which who joins now does not get
+    bool data_reported;              // in the present attempt: who joins now does not get that part
     enum key_kind key_kind;
     struct slice key, reducer; // valid as long as the job
 };
@@ -538,7 +538,7 @@ struct queue_info {
     uint64_t pauses;            // how often it was paused
     uint32_t holders;           // who refer to it by broker_queue_hold()
     uint32_t subscriptions;
-    uint32_t waiting;      // sessions that wait or nap on it
+    uint32_t waiting;      // sessions that wait on it, for a job or for a nudge
     nsec_t pause_for;      // as given, while it lasts, else 0
     nsec_t pause_left_for; // what is left of it
     uint32_t limits[BAND_COUNT];

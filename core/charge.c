@@ -4,33 +4,33 @@
 // How many subscriptions cost as much to get up from as anything else that a slice does.
 #define LINKS_AT_ONCE 16
 
-void charge_unit(struct broker *broker, unsigned *budget)
+void charge_pay_unit(struct broker *broker, unsigned *budget)
 {
-    size_t cost = 1 + broker_bill(broker) / LINKS_AT_ONCE;
+    size_t cost = 1 + broker_take_links(broker) / LINKS_AT_ONCE;
 
     *budget -= cost < *budget ? (unsigned)cost : *budget;
 }
 
-size_t broker_bill(struct broker *broker)
+size_t broker_take_links(struct broker *broker)
 {
-    size_t bill = broker->bill;
+    size_t bill = broker->charge.links;
 
-    broker->bill = 0;
+    broker->charge.links = 0;
     return bill;
 }
 
-void broker_encoded(struct broker *broker, size_t len)
+void broker_charge_bytes(struct broker *broker, size_t len)
 {
-    broker->encoded += len;
+    broker->charge.bytes += len;
 }
 
-void charge_bytes(struct broker *broker, unsigned *budget)
+void charge_pay_bytes(struct broker *broker, unsigned *budget)
 {
-    size_t cost = broker->encoded / ENCODED_AT_ONCE;
+    size_t cost = broker->charge.bytes / ENCODED_AT_ONCE;
 
     if (cost > 0) {
         cost = cost < *budget ? cost : *budget;
-        broker->encoded -= cost * ENCODED_AT_ONCE;
+        broker->charge.bytes -= cost * ENCODED_AT_ONCE;
         *budget -= (unsigned)cost;
     }
 }

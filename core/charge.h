@@ -10,7 +10,7 @@
 // at once and taken off a budget at the next opportunity:
 //   links  queues and subscriptions that were come by: a search among many queues, a session that
 //          begins or stops to wait on many. 16 of them are a unit of a slice; for a front-end,
-//          which counts commands, BROKER_SLICE of them are one command (broker_charge()).
+//          which counts commands, BROKER_SLICE of them are one command (broker_budget_left()).
 //   bytes  that callbacks of a settle have made. ENCODED_AT_ONCE of them are a unit.
 // A budget ends at 0 and never below: of links what goes beyond it is forgotten, of bytes it is
 // still owed.
@@ -20,14 +20,14 @@
 // So many queues and subscriptions were come by.
 static inline void charge_links(struct broker *broker, size_t links)
 {
-    broker->bill += links;
+    broker->charge.links += links;
 }
 
 // A slice has handled one thing: takes it off the budget, with the links it came by.
-void charge_unit(struct broker *broker, unsigned *budget);
+void charge_pay_unit(struct broker *broker, unsigned *budget);
 
 // Takes the bytes that tellings have made off the budget. What is more than that, or less than a
 // unit, is still owed.
-void charge_bytes(struct broker *broker, unsigned *budget);
+void charge_pay_bytes(struct broker *broker, unsigned *budget);
 
 #endif

@@ -21,7 +21,7 @@ struct tally {
     uint64_t ringed; // jobs in the rings of those
     uint64_t working;
     uint64_t open_sessions;
-    uint64_t lying; // sessions that wait or nap
+    uint64_t waiting; // sessions that wait
     uint64_t subscriptions;
     uint64_t moments[CLOCKS];
     uint64_t pauses;
@@ -77,12 +77,12 @@ static void check_interest(const struct broker *broker, const struct job *job)
     ENSURE(interest->count == list_length(&interest->watches));
     ENSURE(interest->untold == list_length(&interest->events));
     list_each (node, &interest->events) {
-        const struct news *event = list_item(node, struct news, in_interest);
+        const struct queued_event *event = list_item(node, struct queued_event, in_interest);
 
         ENSURE(event->interest == interest);
-        // Behind one that was set aside, they are found by it.
+        // Behind one whose job takes long to tell, they are found by it.
         ENSURE(list_linked(&event->in_broker) ||
-               (interest->aside && node != list_first(&interest->events)));
+               (interest->slow && node != list_first(&interest->events)));
     }
     ENSURE(job->state != JOB_BURIED);
     list_each (node, &interest->watches) {
@@ -132,7 +132,7 @@ static void check_job(struct tally *tally, const struct job *job, enum job_state
 
     ENSURE(job->state == state);
     ENSURE(broker_find(broker, job->id) == job);
-    ENSURE(job->id < broker->next_id && job->seq < broker->next_seq);
+    ENSURE(job->id < broker->next.id && job->seq < broker->next.seq);
     ENSURE(!job->abandoned || (!job->durable && state == JOB_RESERVED));
     ENSURE(!extra || !extra->claims);
     ENSURE(!(state == JOB_BURIED && (!job->durable || (extra && extra->keyed))));
@@ -199,7 +199,7 @@ static void check_buried(struct tally *tally, const struct queue *queue)
         const struct job *job = job_in_list(node);
 
         check_job(tally, job, JOB_BURIED);
-        ENSURE(before <= job->burial && job->burial < tally->broker->next_burial);
+        ENSURE(before <= job->burial && job->burial < tally->broker->next.burial);
         before = job->burial;
     }
 }
@@ -212,7 +212,7 @@ static void check_shortcut(const struct queue *queue)
 
 static bool has_waiter(const struct queue *queue)
 {
-    list_each (node, &queue->waits) {
+    list_each (node, &queue->job_waits) {
         if (!list_item(node, struct subscription, waiting)->session->closed) {
             return true;
         }
@@ -224,18 +224,18 @@ static void check_queue_flags(struct tally *tally, const struct queue *queue)
 {
     bool meets = queue_open(queue) && has_waiter(queue);
 
-    ENSURE(queue->work.in == queue_open(queue));
+    ENSURE(queue->bound.in == queue_open(queue));
     ENSURE(list_linked(&queue->opening) == queue_open(queue));
     ENSURE(!meets || list_linked(&queue->matching));
-    ENSURE(queue->waiting == list_length(&queue->waits) + list_length(&queue->naps));
-    ENSURE(queue->paused == (queue->resumes.at != NSEC_NEVER) || queue->pause_for > 0);
-    ENSURE(queue->kept || queue->holders || queue->subscriptions || queue->lingers ||
+    ENSURE(queue->waiting == list_length(&queue->job_waits) + list_length(&queue->nudge_waits));
+    ENSURE(queue->paused == (queue->pause_end.at != NSEC_NEVER) || queue->pause_for > 0);
+    ENSURE(queue->kept || queue->holders || queue->subscriptions || queue->stays_for_pause ||
            queue_jobs(queue));
-    ENSURE(!queue->lingers || queue->paused);
+    ENSURE(!queue->stays_for_pause || queue->paused);
     ENSURE(queue->paused == list_linked(&queue->recorded));
     tally->paused += queue->paused;
     tally->working += queue_open(queue);
-    tally->pauses += queue->resumes.at != NSEC_NEVER;
+    tally->pauses += queue->pause_end.at != NSEC_NEVER;
 }
 
 static void check_queue(struct tally *tally, const struct queue *queue)
@@ -268,12 +268,12 @@ static void check_queue(struct tally *tally, const struct queue *queue)
     check_shortcut(queue);
 }
 
-// One that is set aside has no open queue, or is brought back before the session chooses.
-static void check_aside(const struct subscription *subscription)
+// One that is passed over has no open queue, or is brought back before the session chooses.
+static void check_idle(const struct subscription *subscription)
 {
     const struct queue *queue = subscription_queue(subscription);
 
-    ENSURE(subscription->aside);
+    ENSURE(subscription->idle);
     ENSURE(!queue_open(queue) || queue->opened > subscription->session->rota->seen);
 }
 
@@ -287,14 +287,14 @@ static void check_rota(const struct session *session)
         return;
     }
     for (; (next = rota_next(session, before)); before = next) {
-        ENSURE(!next->aside && (!before || before->turn < next->turn));
+        ENSURE(!next->idle && (!before || before->turn < next->turn));
         count++;
     }
-    list_each (node, &session->rota->aside) {
-        check_aside(list_item(node, struct subscription, in_rota));
+    list_each (node, &session->rota->idle) {
+        check_idle(list_item(node, struct subscription, in_rota));
     }
-    ENSURE(list_length(&session->rota->aside) == session->rota->aside_count);
-    ENSURE(count + session->rota->aside_count == session->subscriptions);
+    ENSURE(list_length(&session->rota->idle) == session->rota->idle_count);
+    ENSURE(count + session->rota->idle_count == session->subscriptions);
 }
 
 static void check_subscriptions(struct tally *tally, const struct session *session)
@@ -308,7 +308,7 @@ static void check_subscriptions(struct tally *tally, const struct session *sessi
         ENSURE(subscription->session == session);
         ENSURE(session_find(session, subscription_queue(subscription)) == subscription);
         ENSURE(session->closed ||
-               list_linked(&subscription->waiting) == (session->pose != POSE_AWAKE));
+               list_linked(&subscription->waiting) == (session->wait_state != WAITING_NOT));
         limited += subscription->limit_ms > 0;
     }
     ENSURE(limited == session->limited);
@@ -325,12 +325,12 @@ static void check_session(struct tally *tally, const struct session *session)
     walk_tree(&session->leases, tally, visit_lease, &before);
     ENSURE(tally->jobs[JOB_RESERVED] - held == session->lease_count);
     ENSURE(!session->assigned || holder_of(tally->broker, session->assigned) == session);
-    ENSURE(!session->assigned || session->pose == POSE_AWAKE);
+    ENSURE(!session->assigned || session->wait_state == WAITING_NOT);
     ENSURE(session->closed || list_linked(&session->notice) == to_tell);
-    ENSURE(!session->closed || session->pose == POSE_AWAKE);
+    ENSURE(!session->closed || session->wait_state == WAITING_NOT);
     check_subscriptions(tally, session);
     tally->open_sessions += !session->closed;
-    tally->lying += session->pose != POSE_AWAKE;
+    tally->waiting += session->wait_state != WAITING_NOT;
     tally->alarms += session->alarm.at != NSEC_NEVER;
 }
 
@@ -349,7 +349,7 @@ static void visit_open(struct tally *tally, const struct tree_node *node, void *
 {
     const struct bound *bound =
         container_of((struct tree_node *)(uintptr_t)node, struct bound, node);
-    const struct queue *queue = container_of((struct bound *)(uintptr_t)bound, struct queue, work);
+    const struct queue *queue = container_of((struct bound *)(uintptr_t)bound, struct queue, bound);
     const struct job *best = job_in_tree(tree_first(&queue->ready));
     const struct bound **before = context;
 
@@ -367,14 +367,14 @@ static void check_open_queues(struct tally *tally)
     const struct bound *before = NULL;
     uint64_t opened = 0;
 
-    ENSURE(list_length(&broker->openings) == tally->working);
-    list_each (node, &broker->openings) {
+    ENSURE(list_length(&broker->open.in_order) == tally->working);
+    list_each (node, &broker->open.in_order) {
         const struct queue *queue = list_item(node, struct queue, opening);
 
-        ENSURE(opened < queue->opened && queue->opened <= broker->last_opening);
+        ENSURE(opened < queue->opened && queue->opened <= broker->open.last);
         opened = queue->opened;
     }
-    walk_tree(&broker->work, tally, visit_open, &before);
+    walk_tree(&broker->open.by_bound, tally, visit_open, &before);
     ENSURE(tally->working == 0); // those that say so less those that are there
 }
 
@@ -405,20 +405,20 @@ static void check_totals(const struct tally *tally)
     uint64_t live = 0;
 
     for (unsigned state = 0; state < JOB_STATES; state++) {
-        ENSURE(broker->jobs[state] == tally->jobs[state]);
+        ENSURE(broker->count.jobs[state] == tally->jobs[state]);
         live += tally->jobs[state];
     }
     for (unsigned band = 0; band < BAND_COUNT; band++) {
-        ENSURE(broker->ready_in[band] == tally->ready_in[band]);
+        ENSURE(broker->count.ready_in[band] == tally->ready_in[band]);
     }
-    ENSURE(id_map_count(&broker->jobs_by_id) == live);
-    ENSURE(hash_count(&broker->jobs_by_key) == tally->keyed - tally->firsts);
-    ENSURE(hash_count(&broker->jobs_by_name) == tally->firsts);
+    ENSURE(id_map_count(&broker->index.jobs_by_id) == live);
+    ENSURE(hash_count(&broker->index.jobs_by_key) == tally->keyed - tally->firsts);
+    ENSURE(hash_count(&broker->index.jobs_by_name) == tally->firsts);
     ENSURE(tally->ringed == tally->named);
-    ENSURE(hash_count(&broker->queues_by_name) == tally->queues);
-    ENSURE(broker->queue_count == tally->queues);
-    ENSURE(broker->session_count == tally->open_sessions);
-    ENSURE(broker->waiting == tally->lying);
+    ENSURE(hash_count(&broker->index.queues_by_name) == tally->queues);
+    ENSURE(broker->count.queues == tally->queues);
+    ENSURE(broker->count.sessions == tally->open_sessions);
+    ENSURE(broker->count.waiting == tally->waiting);
     ENSURE(tally->subscriptions == 0); // those of queues less those of sessions
 }
 
@@ -429,19 +429,20 @@ void broker_check(const struct broker *broker)
     const struct session *session;
     uint32_t cursor = 0;
 
-    while ((queue = table_next(&broker->queues, &cursor))) {
+    while ((queue = table_next(&broker->index.queues, &cursor))) {
         check_queue(&tally, queue);
     }
     cursor = 0;
-    while ((session = table_next(&broker->sessions, &cursor))) {
+    while ((session = table_next(&broker->index.sessions, &cursor))) {
         check_session(&tally, session);
     }
-    check_moments(&tally, &broker->due_queues[CLOCK_MONO], tally.moments[CLOCK_MONO]);
-    check_moments(&tally, &broker->due_queues[CLOCK_WALL], tally.moments[CLOCK_WALL]);
-    check_moments(&tally, &broker->pauses, tally.pauses);
-    ENSURE(tally.paused == broker->paused && tally.paused == list_length(&broker->recorded));
-    check_moments(&tally, &broker->alarms, tally.alarms);
+    check_moments(&tally, &broker->timers.delays[CLOCK_MONO], tally.moments[CLOCK_MONO]);
+    check_moments(&tally, &broker->timers.delays[CLOCK_WALL], tally.moments[CLOCK_WALL]);
+    check_moments(&tally, &broker->timers.pauses, tally.pauses);
+    ENSURE(tally.paused == broker->paused.count &&
+           tally.paused == list_length(&broker->paused.by_record));
+    check_moments(&tally, &broker->timers.sessions, tally.alarms);
     check_open_queues(&tally);
-    ENSURE(list_empty(&broker->to_serve));
+    ENSURE(list_empty(&broker->matching.to_serve));
     check_totals(&tally);
 }

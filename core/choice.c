@@ -93,7 +93,7 @@ static void look_at_subscription(struct search *search)
     if (queue_open(queue)) {
         consider(search, job_in_tree(tree_first(&queue->ready)), by);
     } else {
-        rota_set_aside(by);
+        rota_set_idle(by);
     }
 }
 

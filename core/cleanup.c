@@ -15,7 +15,7 @@
 static void give_up_pause(struct broker *broker, struct queue *queue)
 {
     if (broker->retired || !record_pause_room(broker, queue)) {
-        queue->lingers = true;
+        queue->stays_for_pause = true;
         return;
     }
     queue_resume(broker, queue);
@@ -28,15 +28,15 @@ static APART void vanish(struct broker *broker, struct queue *queue)
     if (queue->paused) {
         give_up_pause(broker, queue);
     }
-    if (!queue->lingers) {
+    if (!queue->stays_for_pause) {
         queue_free(broker, queue);
     }
 }
 
 void queue_vanish_if_idle(struct broker *broker, struct queue *queue)
 {
-    if (queue->kept || queue->lingers || queue->holders > 0 || queue->subscriptions > 0 ||
-        queue_jobs(queue) > 0 || broker->restoring) {
+    if (queue->kept || queue->stays_for_pause || queue->holders > 0 || queue->subscriptions > 0 ||
+        queue_jobs(queue) > 0 || broker->restoring.active) {
         return;
     }
     vanish(broker, queue);
@@ -48,8 +48,8 @@ void subscription_end(struct subscription *subscription)
     struct queue *queue = subscription_queue(subscription);
 
     subscription_remove(subscription);
-    if (session->roused && session->roused_by == queue->place) {
-        match_pass_on(session, NULL);
+    if (session->holds_nudge && session->nudged_by == queue->place) {
+        match_pass_nudge_on(session, NULL);
     }
     queue_vanish_if_idle(session->broker, queue);
 }

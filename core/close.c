@@ -25,7 +25,7 @@ static void dismantle(struct session *session, unsigned *budget)
 
         // Watches first: what only this session wanted is not handed on to others.
         if (watch) {
-            watch_drop(list_item(watch, struct watch, in_session));
+            outcome_unwatched(list_item(watch, struct watch, in_session));
         } else if (lease) {
             outcome_lost(broker, job_in_tree(lease), LOSS_LEFT);
         } else if (subscription) {
@@ -42,9 +42,9 @@ void session_dismantle(struct session *session, unsigned *budget)
     struct broker *broker = session->broker;
     unsigned matches = BROKER_SLICE;
 
-    broker->gathering = true;
+    broker->matching.deferred = true;
     dismantle(session, budget);
-    broker->gathering = false;
+    broker->matching.deferred = false;
     match_backlog(broker, &matches);
 }
 
@@ -56,15 +56,15 @@ void broker_session_close(struct session *session)
         return;
     }
     ENSURE(!session->broker->settling);
-    session->broker->position = 0;
+    session->broker->store.position = 0;
     // It gets up from its queues as its subscriptions end, which may be very many.
-    session->broker->waiting -= session->pose != POSE_AWAKE;
-    session->pose = POSE_AWAKE;
-    match_pass_on(session, NULL);
+    session->broker->count.waiting -= session->wait_state != WAITING_NOT;
+    session->wait_state = WAITING_NOT;
+    match_pass_nudge_on(session, NULL);
     subscription_walks_stop(session);
     session->closed = true;
-    session->broker->session_count--;
-    moment_set(&session->broker->alarms, &session->alarm, NSEC_NEVER, 0);
+    session->broker->count.sessions--;
+    moment_set(&session->broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
     list_remove(&session->notice);
     list_append(&session->broker->closing, &session->notice);
     session_dismantle(session, &budget);

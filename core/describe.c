@@ -90,13 +90,13 @@ bool queue_describe_pause(const struct broker *broker, const struct queue *queue
         return false;
     }
     *pause_for = queue->pause_for;
-    *until_at = on_wall_clock(broker, queue->resumes.at);
+    *until_at = on_wall_clock(broker, queue->pause_end.at);
     return true;
 }
 
 uint64_t broker_next_id(const struct broker *broker)
 {
-    return broker->next_id;
+    return broker->next.id;
 }
 
 uint32_t job_mark(const struct job *job)
@@ -121,19 +121,19 @@ void queue_set_mark(struct broker *broker, const struct queue *queue, uint32_t m
     marked->mark = mark;
     if (list_linked(&marked->recorded)) {
         list_remove(&marked->recorded);
-        list_append(&broker->recorded, &marked->recorded);
+        list_append(&broker->paused.by_record, &marked->recorded);
     }
 }
 
 const struct queue *broker_pause_oldest(const struct broker *broker)
 {
-    struct list_node *node = list_first(&broker->recorded);
+    struct list_node *node = list_first(&broker->paused.by_record);
 
     return node ? list_item(node, struct queue, recorded) : NULL;
 }
 
 void broker_pauses(const struct broker *broker, uint64_t *count, uint64_t *names)
 {
-    *count = broker->paused;
-    *names = broker->paused_names;
+    *count = broker->paused.count;
+    *names = broker->paused.names_len;
 }

@@ -6,48 +6,47 @@
 
 #include <stdlib.h>
 
-void news_init(struct interest *interest, struct news *event)
+void queued_event_init(struct interest *interest, struct queued_event *event)
 {
     event->interest = interest;
     list_init(&event->in_interest);
     list_init(&event->in_broker);
 }
 
-static struct news *first_event(const struct interest *interest)
+static struct queued_event *first_event(const struct interest *interest)
 {
     struct list_node *node = list_first(&interest->events);
 
-    return node ? list_item(node, struct news, in_interest) : NULL;
+    return node ? list_item(node, struct queued_event, in_interest) : NULL;
 }
 
-static void set_aside(struct interest *interest, bool aside)
+static void set_slow(struct interest *interest, bool slow)
 {
-    uint64_t *untold = interest->broker->untold;
+    uint64_t *untold = interest->broker->telling.untold;
 
-    untold[interest->aside] -= interest->untold;
-    untold[aside] += interest->untold;
-    interest->aside = aside;
+    untold[interest->slow] -= interest->untold;
+    untold[slow] += interest->untold;
+    interest->slow = slow;
 }
 
-// The first event of an interest that was set aside has its turn behind those of others.
-void event_queue_aside(struct interest *interest)
+void queued_event_requeue_slow(struct interest *interest)
 {
-    struct news *first = first_event(interest);
+    struct queued_event *first = first_event(interest);
 
-    set_aside(interest, first != NULL);
+    set_slow(interest, first != NULL);
     if (first) {
         list_remove(&first->in_broker);
-        list_append(&interest->broker->long_news, &first->in_broker);
+        list_append(&interest->broker->telling.slow_events, &first->in_broker);
     }
 }
 
-void queued_event_add(struct news *event)
+void queued_event_add(struct queued_event *event)
 {
     struct interest *interest = event->interest;
     struct broker *broker = interest->broker;
     bool first = first_event(interest) == event;
 
-    event->number = ++broker->last_event;
+    event->number = ++broker->telling.last_event;
     event->what.job_id = interest->job->id;
     if (first) {
         // If it was being told, it will be told anew from the first watch on.
@@ -55,32 +54,32 @@ void queued_event_add(struct news *event)
     }
     if (!list_linked(&event->in_interest)) {
         interest->untold++;
-        broker->untold[interest->aside]++;
+        broker->telling.untold[interest->slow]++;
     }
     list_remove(&event->in_interest);
     list_append(&interest->events, &event->in_interest);
     list_remove(&event->in_broker);
-    if (!interest->aside) {
-        list_append(&broker->news, &event->in_broker);
+    if (!interest->slow) {
+        list_append(&broker->telling.events, &event->in_broker);
     } else if (first) {
-        event_queue_aside(interest);
+        queued_event_requeue_slow(interest);
     }
 }
 
-static bool is_embedded(const struct news *event)
+static bool is_embedded(const struct queued_event *event)
 {
     const struct interest *interest = event->interest;
 
-    return event == &interest->greeting || event == &interest->retried || event == &interest->final;
+    return event == &interest->catch_up || event == &interest->retried || event == &interest->final;
 }
 
 // The event has been told to all.
-void queued_event_done(struct news *event)
+void queued_event_done(struct queued_event *event)
 {
     struct interest *interest = event->interest;
 
     interest->untold--;
-    interest->broker->untold[interest->aside]--;
+    interest->broker->telling.untold[interest->slow]--;
     list_remove(&event->in_interest);
     list_remove(&event->in_broker);
     blob_unref(event->what.data);
@@ -90,12 +89,12 @@ void queued_event_done(struct news *event)
     }
 }
 
-struct news *queued_event_new(struct interest *interest, const struct job_event *what)
+struct queued_event *queued_event_new(struct interest *interest, const struct job_event *what)
 {
-    struct news *event = calloc(1, sizeof *event);
+    struct queued_event *event = calloc(1, sizeof *event);
 
     if (event) {
-        news_init(interest, event);
+        queued_event_init(interest, event);
         event->what = *what;
         event->what.position = 0;
         if (what->data) {

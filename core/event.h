@@ -5,25 +5,25 @@
 // Private to the core: the events of a job that its watches are still to be told. They stand in the
 // order in which they happened in the job's interest, and in the broker's list of all events, or,
 // for a job that takes long to tell, the first of them in the broker's other list. (No name here
-// may be one of libevent's, such as event_add or event_init: the server links both.)
+// may be one of libevent's, such as queued_event_add or queued_event_init: the server links both.)
 
 #include "core/watch.h"
 
 // So often an event is told before those of other jobs have their turn.
 #define TELLINGS_AT_ONCE (BROKER_SLICE / 8)
 
-void news_init(struct interest *interest, struct news *event);
+void queued_event_init(struct interest *interest, struct queued_event *event);
 
 // What a worker reported, with a reference to its data; NULL without memory.
-struct news *queued_event_new(struct interest *interest, const struct job_event *what);
+struct queued_event *queued_event_new(struct interest *interest, const struct job_event *what);
 
 // It has happened now. One that is still to be told is told once, as what happened last.
-void queued_event_add(struct news *event);
+void queued_event_add(struct queued_event *event);
 
 // It has been told to all, or nobody is left.
-void queued_event_done(struct news *event);
+void queued_event_done(struct queued_event *event);
 
 // The first event of the interest has its turn behind those of others that take long to tell.
-void event_queue_aside(struct interest *interest);
+void queued_event_requeue_slow(struct interest *interest);
 
 #endif

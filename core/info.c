@@ -43,8 +43,8 @@ void broker_queue_info(const struct broker *broker, const struct queue *queue,
         .pause_for = queue->pause_for,
         .kept = queue->kept,
     };
-    if (queue->paused && queue->resumes.at > broker->now.mono) {
-        info->pause_left_for = queue->resumes.at - broker->now.mono;
+    if (queue->paused && queue->pause_end.at > broker->now.mono) {
+        info->pause_left_for = queue->pause_end.at - broker->now.mono;
     }
     memcpy(info->jobs, queue->jobs, sizeof info->jobs);
     memcpy(info->ready, queue->ready_in, sizeof info->ready);
@@ -102,7 +102,8 @@ void broker_job_info(const struct broker *broker, const struct job *job, struct 
     }
     if (extra) {
         extra_info(extra, info);
-        info->spoken = (job->state == JOB_RESERVED || job_expired(job)) && extra->spoken;
+        info->data_reported =
+            (job->state == JOB_RESERVED || job_expired(job)) && extra->data_reported;
     }
     if (interest) {
         info->watches = interest->count;
@@ -114,15 +115,15 @@ void broker_job_info(const struct broker *broker, const struct job *job, struct 
 void broker_info(const struct broker *broker, struct broker_info *info)
 {
     *info = (struct broker_info){
-        .total_jobs = broker->total_jobs,
-        .timeouts = broker->timeouts,
-        .queues = broker->queue_count,
-        .sessions = broker->session_count,
-        .waiting = broker->waiting,
+        .total_jobs = broker->count.total_jobs,
+        .timeouts = broker->count.timeouts,
+        .queues = broker->count.queues,
+        .sessions = broker->count.sessions,
+        .waiting = broker->count.waiting,
         .draining = broker->draining,
     };
-    memcpy(info->jobs, broker->jobs, sizeof info->jobs);
-    memcpy(info->ready, broker->ready_in, sizeof info->ready);
+    memcpy(info->jobs, broker->count.jobs, sizeof info->jobs);
+    memcpy(info->ready, broker->count.ready_in, sizeof info->ready);
 }
 
 const struct job *broker_find(const struct broker *broker, uint64_t id)
@@ -134,7 +135,7 @@ enum status broker_job_next(const struct broker *broker, struct job_walk *walk,
                             const struct job **job)
 {
     struct id_walk ids = {.position = walk->position, .id = walk->id, .over = walk->over};
-    const struct job *next = id_map_next(&broker->jobs_by_id, &ids);
+    const struct job *next = id_map_next(&broker->index.jobs_by_id, &ids);
 
     *walk = (struct job_walk){.position = ids.position, .id = ids.id, .over = ids.over};
     if (!next) {

@@ -59,10 +59,10 @@ struct job_extra {
     uint16_t reducer_len;
     bool first; // of its namesakes
     bool fail_on_limit;
-    bool spoken : 1;  // data was reported in the present attempt
-    bool lacking : 1; // and a part of it was lost on the way: it cannot be told as complete
-    bool claims : 1;  // restored: held its key, and gets it back when all jobs are there
-    char names[];     // the key, then the reducer
+    bool data_reported : 1; // data was reported in the present attempt
+    bool data_lost : 1;     // and a part of it was lost on the way: it cannot be told as complete
+    bool claims : 1;        // restored: held its key, and gets it back when all jobs are there
+    char names[];           // the key, then the reducer
 };
 
 // What a search in a tree looks at stands side by side, the ready jobs' before all: with millions

@@ -55,7 +55,7 @@ static struct job_extra *first_of_name(const struct broker *broker, struct slice
 {
     struct hash_node *node;
 
-    for (node = hash_first(&broker->jobs_by_name, (uint32_t)alone); node; node = node->next) {
+    for (node = hash_first(&broker->index.jobs_by_name, (uint32_t)alone); node; node = node->next) {
         struct job_extra *extra = extra_of(node);
 
         if (extra->name_hash == (uint32_t)alone && slice_equal(job_key(extra->job), name)) {
@@ -70,7 +70,7 @@ static struct job *find_in_queue(const struct broker *broker, const struct queue
 {
     struct hash_node *node;
 
-    for (node = hash_first(&broker->jobs_by_key, whole); node; node = node->next) {
+    for (node = hash_first(&broker->index.jobs_by_key, whole); node; node = node->next) {
         struct job_extra *extra = extra_of(node);
 
         if (extra->key_hash == whole && extra->key_kind == kind &&
@@ -106,9 +106,9 @@ static void join_namesakes(struct broker *broker, struct job_extra *extra,
     extra->first = !hash->first;
     if (hash->first) {
         list_append(&job_namesake(hash->first)->ring, &own->ring);
-        hash_insert(&broker->jobs_by_key, &extra->by_key);
+        hash_insert(&broker->index.jobs_by_key, &extra->by_key);
     } else {
-        hash_insert(&broker->jobs_by_name, &extra->by_key);
+        hash_insert(&broker->index.jobs_by_name, &extra->by_key);
     }
 }
 
@@ -119,11 +119,12 @@ static void leave_namesakes(struct broker *broker, struct job_extra *extra)
     if (extra->first && list_linked(&own->ring)) {
         struct job_extra *next = job_of_namesake(list_item(own->ring.next, struct namesake, ring));
 
-        hash_remove(&broker->jobs_by_key, &next->by_key);
-        hash_replace(&broker->jobs_by_name, &extra->by_key, &next->by_key);
+        hash_remove(&broker->index.jobs_by_key, &next->by_key);
+        hash_replace(&broker->index.jobs_by_name, &extra->by_key, &next->by_key);
         next->first = true;
     } else {
-        hash_remove(extra->first ? &broker->jobs_by_name : &broker->jobs_by_key, &extra->by_key);
+        hash_remove(extra->first ? &broker->index.jobs_by_name : &broker->index.jobs_by_key,
+                    &extra->by_key);
     }
     extra->first = false;
     list_remove(&own->ring);
@@ -131,7 +132,8 @@ static void leave_namesakes(struct broker *broker, struct job_extra *extra)
 
 bool key_make_room(struct broker *broker)
 {
-    return hash_make_room(&broker->jobs_by_key) && hash_make_room(&broker->jobs_by_name);
+    return hash_make_room(&broker->index.jobs_by_key) &&
+           hash_make_room(&broker->index.jobs_by_name);
 }
 
 void key_take(struct broker *broker, struct job *job, const struct key_hash *hash)
@@ -143,7 +145,7 @@ void key_take(struct broker *broker, struct job *job, const struct key_hash *has
     if (extra->key_kind == KEY_NAME) {
         join_namesakes(broker, extra, hash);
     } else {
-        hash_insert(&broker->jobs_by_key, &extra->by_key);
+        hash_insert(&broker->index.jobs_by_key, &extra->by_key);
     }
 }
 
@@ -193,7 +195,7 @@ void key_yield(struct broker *broker, struct job *job)
     if (extra->key_kind == KEY_NAME) {
         leave_namesakes(broker, extra);
     } else {
-        hash_remove(&broker->jobs_by_key, &extra->by_key);
+        hash_remove(&broker->index.jobs_by_key, &extra->by_key);
     }
 }
 

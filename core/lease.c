@@ -34,8 +34,8 @@ static void begin_attempt(struct job *job)
     if (!job->extra) {
         return;
     }
-    job->extra->spoken = false;
-    job->extra->lacking = false;
+    job->extra->data_reported = false;
+    job->extra->data_lost = false;
     if (job->extra->interest && job_expired(job)) {
         interest_retried(job->extra->interest);
     }
@@ -110,7 +110,7 @@ bool session_walk_leases(struct session *session, nsec_t until, lease_fn act,
         walk->walked_due_at = job->due_at;
         walk->walked_seq = job->seq;
         act(session, job, subscription);
-        charge_unit(session->broker, &budget);
+        charge_pay_unit(session->broker, &budget);
     }
     walk->walked_due_at = 0;
     walk->walked_seq = 0;

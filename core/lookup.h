@@ -11,19 +11,19 @@
 
 static inline struct queue *queue_at(const struct broker *broker, const struct job *job)
 {
-    return table_get(&broker->queues, job->queue);
+    return table_get(&broker->index.queues, job->queue);
 }
 
 // The session that holds the job; NULL where it is not RESERVED.
 static inline struct session *holder_of(const struct broker *broker, const struct job *job)
 {
-    return job->state == JOB_RESERVED ? table_get(&broker->sessions, job->holder) : NULL;
+    return job->state == JOB_RESERVED ? table_get(&broker->index.sessions, job->holder) : NULL;
 }
 
 // The job of that id, NULL for none.
 static inline struct job *broker_job(const struct broker *broker, uint64_t id)
 {
-    return id_map_find(&broker->jobs_by_id, id);
+    return id_map_find(&broker->index.jobs_by_id, id);
 }
 
 // The job of that id while this session holds it, NULL otherwise.

@@ -17,7 +17,7 @@
 void match_take(struct subscription *by, struct job *job)
 {
     rota_to_back(by);
-    match_pass_on(by->session, subscription_queue(by));
+    match_pass_nudge_on(by->session, subscription_queue(by));
     lease_begin(by->session, job, by);
 }
 
@@ -25,42 +25,42 @@ void match_assign(struct subscription *by, struct job *job)
 {
     struct session *session = by->session;
 
-    session_wake(session);
+    session_stop_waiting(session);
     session->assigned = job;
     session_notify(session);
     match_take(by, job);
 }
 
-// So many more of those who nap on the queue are to be nudged; 0: all.
-static void owe_nudges(struct broker *broker, struct queue *queue, uint32_t naps)
+// So many more of the sessions that wait for a nudge of the queue are to get one; 0: all.
+static void owe_nudges(struct broker *broker, struct queue *queue, uint32_t count)
 {
-    if (list_empty(&queue->naps)) {
+    if (list_empty(&queue->nudge_waits)) {
         return;
     }
     queue->nudges =
-        naps == 0 || queue->nudges > UINT32_MAX - naps ? UINT32_MAX : queue->nudges + naps;
+        count == 0 || queue->nudges > UINT32_MAX - count ? UINT32_MAX : queue->nudges + count;
     if (!list_linked(&queue->nudging)) {
-        list_append(&broker->nudging, &queue->nudging);
+        list_append(&broker->matching.nudging, &queue->nudging);
     }
 }
 
-void match_pass_on(struct session *session, const struct queue *took)
+void match_pass_nudge_on(struct session *session, const struct queue *took)
 {
     struct broker *broker = session->broker;
     struct queue *queue;
 
-    if (!session->roused) {
+    if (!session->holds_nudge) {
         return;
     }
-    session->roused = false;
-    queue = table_get(&broker->queues, session->roused_by);
+    session->holds_nudge = false;
+    queue = table_get(&broker->index.queues, session->nudged_by);
     if (queue && queue != took && queue_open(queue)) {
         owe_nudges(broker, queue, 1);
     }
 }
 
-// The first of the list, which is a queue's `waits` or `naps`. Sessions that have closed, and are
-// not taken apart yet, leave it.
+// The first of the list, which is a queue's `job_waits` or `nudge_waits`. Sessions that have
+// closed, and are not taken apart yet, leave it.
 static struct subscription *first_of(struct queue *queue, struct list_node *list)
 {
     struct list_node *node;
@@ -79,7 +79,7 @@ static struct subscription *first_of(struct queue *queue, struct list_node *list
 
 static struct subscription *longest_waiting(struct queue *queue)
 {
-    return first_of(queue, &queue->waits);
+    return first_of(queue, &queue->job_waits);
 }
 
 // The session waits on, in the last place, or gets another job.
@@ -99,14 +99,14 @@ static void serve_again(struct session *session)
     if (best) {
         match_assign(by, best);
     } else {
-        session_lie_down(session, POSE_WAITING);
+        session_begin_waiting(session, WAITING_FOR_JOB);
     }
 }
 
 void match_serve_list(struct broker *broker)
 {
-    while (!list_empty(&broker->to_serve)) {
-        serve_again(list_item(list_first(&broker->to_serve), struct session, notice));
+    while (!list_empty(&broker->matching.to_serve)) {
+        serve_again(list_item(list_first(&broker->matching.to_serve), struct session, notice));
     }
 }
 
@@ -117,7 +117,7 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
     bool others = !tree_empty(&queue->ready);
 
     if (job->state == JOB_GONE) {
-        if (by && !others && !queue->paused && !broker->gathering) {
+        if (by && !others && !queue->paused && !broker->matching.deferred) {
             // It need not stand in its queue for as long as that takes.
             match_assign(by, job);
             return;
@@ -132,40 +132,42 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
         // Nobody may have it, or it went back to the session that had not been told of it.
         return;
     }
-    if (by && broker->gathering) {
+    if (by && broker->matching.deferred) {
         if (!list_linked(&queue->matching)) {
-            list_append(&broker->matching, &queue->matching);
+            list_append(&broker->matching.backlog, &queue->matching);
         }
     } else if (by && !others) {
         match_assign(by, job);
     } else if (!by) {
-        owe_nudges(broker, queue, broker->wakeup);
+        owe_nudges(broker, queue, broker->matching.nudges_each);
     }
 }
 
 void match_backlog(struct broker *broker, unsigned *budget)
 {
-    while (*budget > 0 && !list_empty(&broker->matching)) {
-        struct queue *queue = list_item(list_first(&broker->matching), struct queue, matching);
+    while (*budget > 0 && !list_empty(&broker->matching.backlog)) {
+        struct queue *queue =
+            list_item(list_first(&broker->matching.backlog), struct queue, matching);
         struct subscription *by = longest_waiting(queue);
 
         if (queue_open(queue) && by) {
             match_assign(by, job_in_tree(tree_first(&queue->ready)));
-            charge_unit(broker, budget);
+            charge_pay_unit(broker, budget);
             continue;
         }
         list_remove(&queue->matching);
         if (queue_open(queue)) {
-            owe_nudges(broker, queue, broker->wakeup);
+            owe_nudges(broker, queue, broker->matching.nudges_each);
         }
     }
 }
 
 void match_nudge(struct broker *broker, unsigned *budget)
 {
-    while (*budget > 0 && !list_empty(&broker->nudging)) {
-        struct queue *queue = list_item(list_first(&broker->nudging), struct queue, nudging);
-        struct subscription *first = first_of(queue, &queue->naps);
+    while (*budget > 0 && !list_empty(&broker->matching.nudging)) {
+        struct queue *queue =
+            list_item(list_first(&broker->matching.nudging), struct queue, nudging);
+        struct subscription *first = first_of(queue, &queue->nudge_waits);
         struct session *session;
 
         if (!first || !queue_open(queue) || queue->nudges == 0) {
@@ -177,11 +179,11 @@ void match_nudge(struct broker *broker, unsigned *budget)
         if (queue->nudges != UINT32_MAX) {
             queue->nudges--;
         }
-        session_wake(session);
+        session_stop_waiting(session);
         session->nudged = true;
-        session->roused = broker->wakeup != 0;
-        session->roused_by = queue->place;
+        session->holds_nudge = broker->matching.nudges_each != 0;
+        session->nudged_by = queue->place;
         session_notify(session);
-        charge_unit(broker, budget);
+        charge_pay_unit(broker, budget);
     }
 }

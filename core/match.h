@@ -3,11 +3,12 @@
 #define TANDEM_CORE_MATCH_H
 
 // Private to the core: who gets a ready job. A job that becomes ready goes to the session that
-// waits for it longest; where nobody waits, sessions that nap on its queue are nudged.
+// waits for it longest; where nobody waits for a job, sessions
+// that wait for a nudge of its queue are nudged.
 //
 // A session that was assigned a job and lost it before it was told has been told nothing, so it
-// waits on, or gets another job at once: state changes put it into broker->to_serve, and each verb
-// that may have made such a change calls match_serve_lost() before it returns.
+// waits on, or gets another job at once: state changes put it into broker->matching.to_serve, and
+// each verb that may have made such a change calls match_serve_lost() before it returns.
 
 #include "core/broker_private.h"
 #include "core/session.h"
@@ -28,10 +29,10 @@ void match_assign(struct subscription *by, struct job *job);
 void match_backlog(struct broker *broker, unsigned *budget);
 
 // The session, which a queue nudged, takes from another (`took`; NULL: from none): if there is work
-// all the same, the next who naps there is nudged.
-void match_pass_on(struct session *session, const struct queue *took);
+// all the same, the next session that waits for a nudge there gets it.
+void match_pass_nudge_on(struct session *session, const struct queue *took);
 
-// Ends naps that are owed a nudge.
+// Nudges the sessions that are owed a nudge.
 void match_nudge(struct broker *broker, unsigned *budget);
 
 void match_serve_list(struct broker *broker);
@@ -39,7 +40,7 @@ void match_serve_list(struct broker *broker);
 // Serves the sessions that lost a job before they were told of it.
 static inline void match_serve_lost(struct broker *broker)
 {
-    if (!list_empty(&broker->to_serve)) {
+    if (!list_empty(&broker->matching.to_serve)) {
         match_serve_list(broker);
     }
 }

@@ -20,29 +20,29 @@ static bool bound_before(const struct tree_node *a, const struct tree_node *b)
 void open_queue_set_bound(struct broker *broker, struct bound *bound, const struct job *best)
 {
     if (bound->in) {
-        tree_remove(&broker->work, &bound->node, bound_before);
+        tree_remove(&broker->open.by_bound, &bound->node, bound_before);
     }
     bound->in = best != NULL;
     if (best) {
         bound->pri = best->pri;
         bound->seq = best->seq;
-        tree_insert(&broker->work, &bound->node, bound_before);
+        tree_insert(&broker->open.by_bound, &bound->node, bound_before);
     }
 }
 
 void open_queue_review(struct broker *broker, struct queue *queue)
 {
     const struct job *best = queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
-    struct bound *bound = &queue->work;
+    struct bound *bound = &queue->bound;
 
     // A store may tell of one id in two queues, and no two bounds may be equal.
-    if (broker->restoring) {
+    if (broker->restoring.active) {
         return;
     }
     if (bound->in != (best != NULL)) {
         if (best) {
-            queue->opened = ++broker->last_opening;
-            list_append(&broker->openings, &queue->opening);
+            queue->opened = ++broker->open.last;
+            list_append(&broker->open.in_order, &queue->opening);
         } else {
             list_remove(&queue->opening);
         }
@@ -55,10 +55,10 @@ void open_queue_review(struct broker *broker, struct queue *queue)
 
 struct bound *open_queues_first(const struct broker *broker)
 {
-    return bound_in(tree_first(&broker->work));
+    return bound_in(tree_first(&broker->open.by_bound));
 }
 
 struct bound *open_queues_after(const struct broker *broker, const struct bound *bound)
 {
-    return bound_in(tree_after(&broker->work, &bound->node, bound_before));
+    return bound_in(tree_after(&broker->open.by_bound, &bound->node, bound_before));
 }

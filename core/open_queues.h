@@ -25,7 +25,7 @@ void open_queue_set_bound(struct broker *broker, struct bound *bound, const stru
 
 static inline struct queue *bound_queue(struct bound *bound)
 {
-    return container_of(bound, struct queue, work);
+    return container_of(bound, struct queue, bound);
 }
 
 #endif

@@ -99,7 +99,7 @@ void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
     }
     if (loss != LOSS_LEFT) {
         JOB_COUNT(broker, job, timeouts);
-        broker->timeouts++;
+        broker->count.timeouts++;
     }
     fails = fails || attempts_spent(job);
     loss_log(broker, job, fails || job->abandoned ? "job_failed" : "job_lost", loss_text(loss));
@@ -115,12 +115,12 @@ void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
     }
 }
 
-void watch_drop(struct watch *watch)
+void outcome_unwatched(struct watch *watch)
 {
     struct interest *interest = watch->interest;
     struct job *job = interest->job;
 
-    watch_forget(watch);
+    watch_remove(watch);
     if (interest->count > 0 || !job || job->durable) {
         return;
     }

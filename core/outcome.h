@@ -25,6 +25,6 @@ void outcome_buried(struct broker *broker, struct job *job, uint32_t pri);
 
 // Takes a watch out and frees it; a job that nobody wants any more goes with its last watch, or
 // once it is not held.
-void watch_drop(struct watch *watch);
+void outcome_unwatched(struct watch *watch);
 
 #endif

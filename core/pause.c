@@ -6,21 +6,21 @@
 
 static void leave_paused(struct broker *broker, struct queue *queue)
 {
-    moment_set(&broker->pauses, &queue->resumes, NSEC_NEVER, 0);
+    moment_set(&broker->timers.pauses, &queue->pause_end, NSEC_NEVER, 0);
     if (list_linked(&queue->recorded)) {
         list_remove(&queue->recorded);
-        broker->paused--;
-        broker->paused_names -= queue->name_len;
+        broker->paused.count--;
+        broker->paused.names_len -= queue->name_len;
     }
 }
 
 static void join_paused(struct broker *broker, struct queue *queue, nsec_t until_at)
 {
-    moment_set(&broker->pauses, &queue->resumes, until_at, ++broker->last_pause);
+    moment_set(&broker->timers.pauses, &queue->pause_end, until_at, ++broker->paused.last);
     if (!list_linked(&queue->recorded)) {
-        list_append(&broker->recorded, &queue->recorded);
-        broker->paused++;
-        broker->paused_names += queue->name_len;
+        list_append(&broker->paused.by_record, &queue->recorded);
+        broker->paused.count++;
+        broker->paused.names_len += queue->name_len;
     }
 }
 
@@ -36,13 +36,13 @@ void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, n
 void queue_resume(struct broker *broker, struct queue *queue)
 {
     queue->paused = false;
-    queue->lingers = false;
+    queue->stays_for_pause = false;
     queue->pause_for = 0;
     leave_paused(broker, queue);
     open_queue_review(broker, queue);
     if (queue_open(queue)) {
-        // Naps are nudged for what the waits leave over.
-        list_append(&broker->matching, &queue->matching);
+        // For jobs that the waiting sessions leave over, others are nudged.
+        list_append(&broker->matching.backlog, &queue->matching);
     }
 }
 

@@ -10,7 +10,8 @@
 // Nothing is taken from it until that moment, monotonic.
 void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, nsec_t until_at);
 
-// Ends its pause: it is in broker->matching, where jobs and waiters are to meet, if it is open.
+// Ends its pause: it is in broker->matching.backlog, where jobs and waiters are to meet, if it is
+// open.
 void queue_resume(struct broker *broker, struct queue *queue);
 
 // The queue is about to be freed: it is in no container of paused ones any more.

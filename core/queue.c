@@ -25,13 +25,13 @@ void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock)
 {
     struct job *first = job_in_tree(tree_first(&queue->delayed[clock]));
 
-    moment_set(&broker->due_queues[clock], &queue->due[clock], first ? first->due_at : NSEC_NEVER,
-               first ? first->order : 0);
+    moment_set(&broker->timers.delays[clock], &queue->due[clock],
+               first ? first->due_at : NSEC_NEVER, first ? first->order : 0);
 }
 
 static struct queue *find_by_hash(const struct broker *broker, struct slice name, uint64_t hash)
 {
-    struct hash_node *node = hash_first(&broker->queues_by_name, hash);
+    struct hash_node *node = hash_first(&broker->index.queues_by_name, hash);
 
     for (; node; node = node->next) {
         struct queue *queue = container_of(node, struct queue, by_name);
@@ -47,7 +47,7 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
 {
     struct queue *queue;
 
-    if (!hash_make_room(&broker->queues_by_name) || !table_make_room(&broker->queues)) {
+    if (!hash_make_room(&broker->index.queues_by_name) || !table_make_room(&broker->index.queues)) {
         return NULL;
     }
     queue = calloc(1, sizeof *queue + name.len);
@@ -58,8 +58,8 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     queue->name_len = (uint16_t)name.len;
     memcpy(queue->name, name.ptr, name.len);
     list_init(&queue->buried);
-    list_init(&queue->waits);
-    list_init(&queue->naps);
+    list_init(&queue->job_waits);
+    list_init(&queue->nudge_waits);
     list_init(&queue->opening);
     list_init(&queue->matching);
     list_init(&queue->nudging);
@@ -67,10 +67,10 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     for (unsigned clock = 0; clock < CLOCKS; clock++) {
         queue->due[clock].at = NSEC_NEVER;
     }
-    queue->resumes.at = NSEC_NEVER;
-    hash_insert(&broker->queues_by_name, &queue->by_name);
-    queue->place = table_put(&broker->queues, queue);
-    broker->queue_count++;
+    queue->pause_end.at = NSEC_NEVER;
+    hash_insert(&broker->index.queues_by_name, &queue->by_name);
+    queue->place = table_put(&broker->index.queues, queue);
+    broker->count.queues++;
     return queue;
 }
 
@@ -78,9 +78,9 @@ void queue_free(struct broker *broker, struct queue *queue)
 {
     list_remove(&queue->matching);
     list_remove(&queue->nudging);
-    hash_remove(&broker->queues_by_name, &queue->by_name);
-    table_remove(&broker->queues, queue->place);
-    broker->queue_count--;
+    hash_remove(&broker->index.queues_by_name, &queue->by_name);
+    table_remove(&broker->index.queues, queue->place);
+    broker->count.queues--;
     free(queue);
 }
 

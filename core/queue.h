@@ -4,9 +4,10 @@
 
 // Private to the core: a queue (beanstalk's tube, Gearman's function) and its containers.
 //
-// Invariants. A queue that is open (not paused) and has a ready job is in the broker's tree `work`.
-// It has both ready jobs and waits only while it is paused or in the broker's list `matching`. It
-// is in the broker's trees of due queues while a delay runs in it, at the moment of the first.
+// Invariants. A queue that is open (not paused) and has a ready job is in
+// broker->open. It has both ready jobs and sessions that wait for one only while it is paused or in
+// broker->matching.backlog. It is in broker->timers.delays while a delay runs in it, at the moment
+// of the first.
 // It exists as long as it is kept, held, subscribed to, or has a job, or until a pause is over that
 // it was restored with, or that the store could not be told to forget.
 
@@ -37,33 +38,33 @@ struct queue {
     uint32_t mark; // the store's
     bool kept;
     bool paused;
-    bool lingers; // with nothing but a pause, as after a restart: stays until that is over
+    bool stays_for_pause; // with nothing but a pause, as after a restart: stays until that is over
 
     // What each job that comes and goes touches.
     struct tree ready;
     struct tree_node *ready_high; // its last node of high rank, where known
-    struct list_node waits;       // subscriptions of waiting sessions, longest waiting first
-    struct list_node naps;        // subscriptions of napping sessions
+    struct list_node job_waits;   // subscriptions of waiting sessions, longest waiting first
+    struct list_node nudge_waits; // of those that wait for a nudge
     uint64_t jobs[JOB_STATES];
     uint64_t ready_in[BAND_COUNT];
     uint64_t total_jobs;
     uint64_t ended;
     uint32_t limits[BAND_COUNT];
-    uint32_t nudges;   // naps that are still to be ended
-    struct bound work; // in broker->work
+    uint32_t nudges;    // sessions that are still to be nudged
+    struct bound bound; // in broker->open.by_bound
 
     struct tree delayed[CLOCKS];
     struct list_node buried;
-    struct moment due[CLOCKS]; // in broker->due_queues
-    struct moment resumes;     // in broker->pauses, while paused
-    struct list_node recorded; // in broker->recorded, while paused
+    struct moment due[CLOCKS]; // in broker->timers.delays
+    struct moment pause_end;   // in broker->timers.pauses, while paused
+    struct list_node recorded; // in broker->paused.by_record, while paused
     nsec_t pause_for;
     uint64_t pauses;
     uint64_t opened; // when it became open, counted in openings
 
-    struct list_node opening;  // in broker->openings
-    struct list_node matching; // in broker->matching
-    struct list_node nudging;  // in broker->nudging
+    struct list_node opening;  // in broker->open.in_order
+    struct list_node matching; // in broker->matching.backlog
+    struct list_node nudging;  // in broker->matching.nudging
 
     uint16_t name_len;
     char name[];

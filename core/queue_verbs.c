@@ -39,7 +39,7 @@ void broker_queue_keep(struct broker *broker, struct queue *queue, bool keep)
 
 struct queue *broker_queue_next(struct broker *broker, uint32_t *cursor)
 {
-    return table_next(&broker->queues, cursor);
+    return table_next(&broker->index.queues, cursor);
 }
 
 void broker_queue_limit(struct queue *queue, const uint32_t limits[BAND_COUNT])
@@ -49,7 +49,7 @@ void broker_queue_limit(struct queue *queue, const uint32_t limits[BAND_COUNT])
 
 enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t pause_for)
 {
-    broker->position = 0;
+    broker->store.position = 0;
     if (!record_pause_room(broker, queue)) {
         return STATUS_NO_ROOM;
     }

@@ -36,8 +36,8 @@ static enum status check_image(const struct job_image *image)
 // From here on until broker_restore_finish(), no queue vanishes: what is in it may still come.
 static void begin_restoring(struct broker *broker)
 {
-    ENSURE(broker->session_count == 0 && !broker->settling);
-    broker->restoring = true;
+    ENSURE(broker->count.sessions == 0 && !broker->settling);
+    broker->restoring.active = true;
 }
 
 // Neighbours in a store are mostly of one queue.
@@ -45,14 +45,14 @@ static enum status find_queue(struct broker *broker, struct slice name, struct q
 {
     enum status status;
 
-    *queue = broker->restored_into;
+    *queue = broker->restoring.queue;
     if (*queue && slice_equal(queue_name(*queue), name)) {
         return STATUS_OK;
     }
     status = broker_queue_hold(broker, name, queue);
     if (status == STATUS_OK) {
         broker_queue_drop(broker, *queue);
-        broker->restored_into = *queue;
+        broker->restoring.queue = *queue;
     }
     return status;
 }
@@ -79,8 +79,8 @@ static struct job_place place_of(struct broker *broker, const struct job_change 
 
     if (change->state == JOB_BURIED) {
         place.burial = change->burial;
-        if (broker->next_burial <= change->burial) {
-            broker->next_burial = change->burial + 1;
+        if (broker->next.burial <= change->burial) {
+            broker->next.burial = change->burial + 1;
         }
     } else if (change->state == JOB_DELAYED && change->due_at > broker->now.wall) {
         place.on_wall = change->on_wall;
@@ -158,9 +158,9 @@ static void set_claim(struct broker *broker, struct job *job, bool claims)
     }
     extra->claims = claims;
     if (extra->key_kind == KEY_CONTENT) {
-        broker->restored_contents = true;
+        broker->restoring.contents = true;
     } else if (claims) {
-        list_append(&broker->claims, &job_namesake(extra)->ring);
+        list_append(&broker->restoring.names, &job_namesake(extra)->ring);
     } else {
         list_remove(&job_namesake(extra)->ring);
     }
@@ -180,11 +180,11 @@ static void begin(struct broker *broker, struct job *job, const struct job_chang
     if (old) {
         forget(broker, old);
     }
-    if (broker->next_id <= job->id) {
-        broker->next_id = job->id + 1;
+    if (broker->next.id <= job->id) {
+        broker->next.id = job->id + 1;
     }
-    if (broker->next_seq <= job->id) {
-        broker->next_seq = job->id + 1;
+    if (broker->next.seq <= job->id) {
+        broker->next.seq = job->id + 1;
     }
     job_begin(broker, job, &place);
     set_claim(broker, job, change->keyed && change->state != JOB_BURIED);
@@ -208,7 +208,7 @@ enum status broker_restore_job(struct broker *broker, const struct job_image *im
     if (!restored) {
         return STATUS_NO_MEMORY;
     }
-    if (!id_map_make_room(&broker->jobs_by_id) ||
+    if (!id_map_make_room(&broker->index.jobs_by_id) ||
         (job_key(restored).len > 0 && !key_make_room(broker))) {
         job_free(broker, restored);
         return STATUS_NO_MEMORY;
@@ -319,9 +319,10 @@ static enum status claim_names(struct broker *broker)
 {
     enum status status = STATUS_OK;
 
-    list_sort(&broker->claims, submitted_before);
-    while (status == STATUS_OK && !list_empty(&broker->claims)) {
-        struct namesake *first = list_item(list_first(&broker->claims), struct namesake, ring);
+    list_sort(&broker->restoring.names, submitted_before);
+    while (status == STATUS_OK && !list_empty(&broker->restoring.names)) {
+        struct namesake *first =
+            list_item(list_first(&broker->restoring.names), struct namesake, ring);
 
         status = claim(broker, job_of_namesake(first)->job);
     }
@@ -330,7 +331,7 @@ static enum status claim_names(struct broker *broker)
 
 static enum status claim_contents(struct broker *broker)
 {
-    struct job_walk walk = {.over = !broker->restored_contents};
+    struct job_walk walk = {.over = !broker->restoring.contents};
     enum status status;
 
     do {
@@ -342,7 +343,7 @@ static enum status claim_contents(struct broker *broker)
             return STATUS_NO_MEMORY;
         }
     } while (status != STATUS_EMPTY);
-    broker->restored_contents = false;
+    broker->restoring.contents = false;
     return STATUS_OK;
 }
 
@@ -357,17 +358,17 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
     struct queue *queue;
 
     begin_restoring(broker);
-    ENSURE(first_id >= broker->next_seq);
+    ENSURE(first_id >= broker->next.seq);
     if (claim_names(broker) != STATUS_OK || claim_contents(broker) != STATUS_OK) {
         return STATUS_NO_MEMORY;
     }
-    broker->next_id = first_id;
-    broker->restoring = false;
-    broker->restored_into = NULL;
-    while ((queue = table_next(&broker->queues, &cursor))) {
+    broker->next.id = first_id;
+    broker->restoring.active = false;
+    broker->restoring.queue = NULL;
+    while ((queue = table_next(&broker->index.queues, &cursor))) {
         open_queue_review(broker, queue);
         list_sort(&queue->buried, buried_before);
-        queue->lingers = queue->paused;
+        queue->stays_for_pause = queue->paused;
         queue_vanish_if_idle(broker, queue);
     }
     return STATUS_OK;

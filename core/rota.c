@@ -2,8 +2,8 @@
 
 // Whose turn it is: the subscriptions of a session that chooses in turn. A new one stands before
 // all others, one that was served behind them. One whose queue turns out to have nothing keeps its
-// turn but is set aside, so that a session with thousands of queues does not come across the same
-// idle ones at every take.
+// turn but is idle, and passed over, so that a session with thousands of queues does not come
+// across the same idle ones at every take.
 //
 // Nobody tells a session that a queue has opened, for very many may subscribe to it. The broker
 // keeps open queues in the order in which they became open, and a session that is about to choose
@@ -40,10 +40,10 @@ static void take_out(struct subscription *subscription)
 {
     struct rota *rota = subscription->session->rota;
 
-    if (subscription->aside) {
-        list_remove(&subscription->in_rota->aside);
-        rota->aside_count--;
-        subscription->aside = false;
+    if (subscription->idle) {
+        list_remove(&subscription->in_rota->idle);
+        rota->idle_count--;
+        subscription->idle = false;
     } else {
         tree_remove(&rota->tree, &subscription->in_rota->tree, turn_before);
     }
@@ -52,14 +52,14 @@ static void take_out(struct subscription *subscription)
 void rota_init(struct session *session)
 {
     if (in_turn(session)) {
-        list_init(&session->rota->aside);
+        list_init(&session->rota->idle);
     }
 }
 
 // Turns of new subscriptions fall from the middle of their range, of served ones they rise from it.
 static void draw_turn(struct subscription *subscription, bool served)
 {
-    uint64_t turn = ++subscription->session->broker->last_turn;
+    uint64_t turn = ++subscription->session->broker->next.turn;
 
     subscription->turn =
         SUBSCRIPTION_TURN_MAX & (SUBSCRIPTION_TURN_MAX / 2 + (served ? turn : 0 - turn));
@@ -88,15 +88,15 @@ void rota_to_back(struct subscription *subscription)
     }
 }
 
-void rota_set_aside(struct subscription *subscription)
+void rota_set_idle(struct subscription *subscription)
 {
     struct rota *rota = subscription->session->rota;
 
     if (in_turn(subscription->session)) {
         take_out(subscription);
-        subscription->aside = true;
-        list_append(&rota->aside, &subscription->in_rota->aside);
-        rota->aside_count++;
+        subscription->idle = true;
+        list_append(&rota->idle, &subscription->in_rota->idle);
+        rota->idle_count++;
     }
 }
 
@@ -108,10 +108,10 @@ static void bring_back(struct subscription *subscription)
 
 static size_t bring_all_back(struct rota *rota)
 {
-    size_t count = rota->aside_count;
+    size_t count = rota->idle_count;
 
-    while (!list_empty(&rota->aside)) {
-        bring_back(list_item(list_first(&rota->aside), struct subscription, in_rota));
+    while (!list_empty(&rota->idle)) {
+        bring_back(list_item(list_first(&rota->idle), struct subscription, in_rota));
     }
     return count;
 }
@@ -119,29 +119,29 @@ static size_t bring_all_back(struct rota *rota)
 size_t rota_bring_back(struct session *session)
 {
     const struct broker *broker = session->broker;
-    struct list_node *node = broker->openings.prev;
+    struct list_node *node = broker->open.in_order.prev;
     size_t looks = 0;
 
     if (!in_turn(session)) {
         return 0;
     }
-    for (; session->rota->aside_count > 0 && node != &broker->openings; node = node->prev) {
+    for (; session->rota->idle_count > 0 && node != &broker->open.in_order; node = node->prev) {
         const struct queue *queue = list_item(node, struct queue, opening);
         struct subscription *subscription;
 
         if (queue->opened <= session->rota->seen) {
             break;
         }
-        if (looks++ > session->rota->aside_count) {
+        if (looks++ > session->rota->idle_count) {
             looks += bring_all_back(session->rota);
             break;
         }
         subscription = session_find(session, queue);
-        if (subscription && subscription->aside) {
+        if (subscription && subscription->idle) {
             bring_back(subscription);
         }
     }
-    session->rota->seen = broker->last_opening;
+    session->rota->seen = broker->open.last;
     return looks;
 }
 

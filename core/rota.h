@@ -13,7 +13,7 @@ void rota_leave(struct subscription *subscription);
 void rota_to_back(struct subscription *subscription); // it has just been served: comes last
 
 // The queue has nothing: the subscription is passed over until the queue opens again.
-void rota_set_aside(struct subscription *subscription);
+void rota_set_idle(struct subscription *subscription);
 
 // Brings back those whose queues have opened; says how many queues it looked at.
 size_t rota_bring_back(struct session *session);

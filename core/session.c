@@ -15,7 +15,7 @@ enum status broker_session_open(struct broker *broker, const struct session_ops 
 {
     struct session *opened;
 
-    if (!table_make_room(&broker->sessions)) {
+    if (!table_make_room(&broker->index.sessions)) {
         return STATUS_NO_MEMORY;
     }
     opened = slab_calloc(&broker->slab, session_size(choice));
@@ -26,13 +26,13 @@ enum status broker_session_open(struct broker *broker, const struct session_ops 
     opened->ops = ops;
     opened->owner = owner;
     opened->choice = (uint8_t)choice;
-    opened->number = broker->next_session++;
-    opened->place = table_put(&broker->sessions, opened);
+    opened->number = broker->next.session++;
+    opened->place = table_put(&broker->index.sessions, opened);
     opened->alarm.at = NSEC_NEVER;
     list_init(&opened->subscribed);
     rota_init(opened);
     list_init(&opened->notice);
-    broker->session_count++;
+    broker->count.sessions++;
     *session = opened;
     return STATUS_OK;
 }
@@ -80,7 +80,7 @@ struct session_extra *session_extra(struct session *session)
 void session_notify(struct session *session)
 {
     if (!list_linked(&session->notice)) {
-        list_append(&session->broker->notices, &session->notice);
+        list_append(&session->broker->telling.sessions, &session->notice);
     }
 }
 
@@ -93,7 +93,7 @@ void session_rearm(struct session *session)
     nsec_t at = first_lease_end(session);
     uint64_t rank = session->number;
 
-    if (session->pose == POSE_WAITING) {
+    if (session->wait_state == WAITING_FOR_JOB) {
         nsec_t warn = warn_at(session);
         nsec_t over = session->until < warn ? session->until : warn;
 
@@ -102,16 +102,16 @@ void session_rearm(struct session *session)
             rank |= RANK_WAIT;
         }
     }
-    moment_set(&session->broker->alarms, &session->alarm, at, rank);
+    moment_set(&session->broker->timers.sessions, &session->alarm, at, rank);
 }
 
 void session_free(struct session *session)
 {
     struct broker *broker = session->broker;
 
-    moment_set(&broker->alarms, &session->alarm, NSEC_NEVER, 0);
+    moment_set(&broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
     list_remove(&session->notice);
-    table_remove(&broker->sessions, session->place);
+    table_remove(&broker->index.sessions, session->place);
     if (session->extra) {
         slab_free(&broker->slab, session->extra->spare, sizeof *session->extra->spare);
         slab_free(&broker->slab, session->extra, sizeof *session->extra);

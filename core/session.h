@@ -4,9 +4,10 @@
 
 // Private to the core: one connected party, what it takes jobs from, holds, watches and waits for.
 //
-// A session waits (for a job), naps (for a hint), or neither. While it does, each of its
-// subscriptions is linked in its queue's list `waits` or `naps`. A wait that has been given a job
-// is over, even before the session is told: `assigned` keeps the job until then.
+// A session waits for a job, for a nudge (a hint that there may be a job), or for nothing. While it
+// waits, each of its subscriptions is linked in its queue's list `job_waits` or `nudge_waits`. A
+// wait that has been given a job is over, even before the session is told: `assigned` keeps the job
+// until then.
 
 #include "core/broker.h"
 #include "core/base/list.h"
@@ -15,23 +16,23 @@
 
 #include <stdint.h>
 
-enum pose { POSE_AWAKE, POSE_WAITING, POSE_NAPPING };
+enum wait_state { WAITING_NOT, WAITING_FOR_JOB, WAITING_FOR_NUDGE };
 
 #define MARGIN_NONE UINT32_MAX
 
 // Where a subscription stands in the rota.
 union rota_place {
     struct tree_node tree;
-    struct list_node aside;
+    struct list_node idle;
 };
 
 struct subscription {
     struct session *session;
     struct list_node in_session; // in order of subscription
     struct tree_node by_queue;
-    struct list_node waiting;   // in queue->waits or queue->naps
+    struct list_node waiting;   // in queue->job_waits or queue->nudge_waits
     uint64_t turn : 62;         // in turn: the lowest is served first
-    uint64_t aside : 1;         // in turn: its queue had nothing when it was looked at
+    uint64_t idle : 1;          // in turn: its queue had nothing when it was looked at
     uint64_t fail_on_limit : 1; // terms.on_limit
     uint32_t queue;             // place in the broker's table
     uint32_t limit_ms;          // terms.limit_for; 0: none
@@ -45,9 +46,9 @@ _Static_assert(sizeof(struct subscription) == 72, "an idle connection is kept sm
 // The subscriptions of a session that chooses in turn.
 struct rota {
     struct tree tree; // by turn
-    struct list_node aside;
-    size_t aside_count;
-    uint64_t seen; // of the openings of queues: up to here, those set aside were brought back
+    struct list_node idle;
+    size_t idle_count;
+    uint64_t seen; // of the openings of queues: up to here, idle ones were brought back
 };
 
 // There may be very many sessions that do nothing: what only some need is behind pointers.
@@ -61,14 +62,14 @@ struct session {
     uint32_t lease_count;
     uint32_t limited; // subscriptions with a limit
     union {
-        uint32_t margin_ms; // POSE_WAITING; MARGIN_NONE: no warning
-        uint32_t roused_by; // `roused`: the place of the queue
+        uint32_t margin_ms; // WAITING_FOR_JOB; MARGIN_NONE: no warning
+        uint32_t nudged_by; // `holds_nudge`: the place of the queue
     };
-    uint8_t choice; // enum choice
-    uint8_t pose;   // enum pose
-    uint8_t why;    // enum wait_end
+    uint8_t choice;     // enum choice
+    uint8_t wait_state; // enum wait_state
+    uint8_t why;        // enum wait_end
     bool closed : 1;
-    bool roused : 1;        // a queue ended its nap, and perhaps nobody else's
+    bool holds_nudge : 1;   // a queue nudged it, and perhaps nobody else
     bool nudged : 1;        // to be told
     bool waited_enough : 1; // to be told, with `why`
 
@@ -76,11 +77,12 @@ struct session {
     struct tree by_queue;
     struct tree leases; // struct job
     struct session_extra *extra;
-    struct job *assigned;    // held, but not told of yet
-    struct list_node notice; // in broker->notices, or in broker->closing once it is closed
-    struct moment alarm;     // in broker->alarms: the first lease or the wait ends
-    nsec_t until;            // POSE_WAITING
-    struct rota rota[];      // one, where it chooses in turn
+    struct job *assigned; // held, but not told of yet
+    struct list_node
+        notice;          // in broker->telling.sessions, matching.to_serve, or, when closed, closing
+    struct moment alarm; // in broker->timers.sessions: the first lease or the wait ends
+    nsec_t until;        // WAITING_FOR_JOB
+    struct rota rota[];  // one, where it chooses in turn
 };
 
 // What only some sessions have; made when it is first needed.

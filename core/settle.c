@@ -31,9 +31,9 @@ static void tell_session(struct session *session)
 
 bool settle_pending(const struct broker *broker)
 {
-    return !list_empty(&broker->matching) || !list_empty(&broker->nudging) ||
-           !list_empty(&broker->notices) || !list_empty(&broker->news) ||
-           !list_empty(&broker->long_news);
+    return !list_empty(&broker->matching.backlog) || !list_empty(&broker->matching.nudging) ||
+           !list_empty(&broker->telling.sessions) || !list_empty(&broker->telling.events) ||
+           !list_empty(&broker->telling.slow_events);
 }
 
 static APART void settle(struct broker *broker)
@@ -43,12 +43,12 @@ static APART void settle(struct broker *broker)
     unsigned nudges = BROKER_SLICE;
     unsigned events = BROKER_SLICE;
 
-    broker->bill = 0;
+    broker->charge.links = 0;
     match_backlog(broker, &backlog);
     match_nudge(broker, &nudges);
     broker->settling = true;
-    for (; sessions > 0 && !list_empty(&broker->notices); sessions--) {
-        tell_session(list_item(list_first(&broker->notices), struct session, notice));
+    for (; sessions > 0 && !list_empty(&broker->telling.sessions); sessions--) {
+        tell_session(list_item(list_first(&broker->telling.sessions), struct session, notice));
     }
     interest_tell_all(broker, &events);
     broker->settling = false;

@@ -67,7 +67,7 @@ static void leave(struct broker *broker, struct queue *queue, struct job *job)
     case JOB_READY:
         tree_remove_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
         queue->ready_in[band_of(job->pri)]--;
-        broker->ready_in[band_of(job->pri)]--;
+        broker->count.ready_in[band_of(job->pri)]--;
         if (tree_empty(&queue->ready)) {
             open_queue_review(broker, queue);
         }
@@ -86,14 +86,14 @@ static void leave(struct broker *broker, struct queue *queue, struct job *job)
         return;
     }
     queue->jobs[state]--;
-    broker->jobs[state]--;
+    broker->count.jobs[state]--;
 }
 
 static void enter_ready(struct broker *broker, struct queue *queue, struct job *job)
 {
     tree_insert_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
     queue->ready_in[band_of(job->pri)]++;
-    broker->ready_in[band_of(job->pri)]++;
+    broker->count.ready_in[band_of(job->pri)]++;
     if (tree_first(&queue->ready) == &job->place.tree) {
         // Behind another, it changes nothing about what the queue has to offer.
         open_queue_review(broker, queue);
@@ -109,7 +109,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
     job->pri = to->pri;
     job->on_wall = to->on_wall;
     if (to->to_back) {
-        job->seq = broker->next_seq++ & JOB_SEQ_MAX;
+        job->seq = broker->next.seq++ & JOB_SEQ_MAX;
     }
     switch (to->state) {
     case JOB_READY:
@@ -118,7 +118,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
         break;
     case JOB_DELAYED:
         job->due_at = to->due_at;
-        job->order = broker->next_order++;
+        job->order = broker->next.delay++;
         tree_insert(&queue->delayed[clock], &job->place.tree, delay_before);
         queue_rearm(broker, queue, clock);
         break;
@@ -131,19 +131,19 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
         session_rearm(to->holder);
         break;
     case JOB_BURIED:
-        job->burial = to->burial ? to->burial : broker->next_burial++;
+        job->burial = to->burial ? to->burial : broker->next.burial++;
         list_append(&queue->buried, &job->place.list);
         break;
     case JOB_GONE:
         UNREACHABLE();
     }
     queue->jobs[to->state]++;
-    broker->jobs[to->state]++;
+    broker->count.jobs[to->state]++;
 }
 
 void job_begin(struct broker *broker, struct job *job, const struct job_place *to)
 {
-    id_map_insert(&broker->jobs_by_id, job->id, job);
+    id_map_insert(&broker->index.jobs_by_id, job->id, job);
     enter(broker, queue_at(broker, job), job, to);
 }
 
@@ -158,7 +158,7 @@ static void leave_untold_holder(struct broker *broker, struct job *job)
     session->assigned = NULL;
     if (!session->closed) {
         list_remove(&session->notice);
-        list_append(&broker->to_serve, &session->notice);
+        list_append(&broker->matching.to_serve, &session->notice);
     }
 }
 
@@ -180,7 +180,7 @@ void job_leave(struct broker *broker, struct job *job)
 {
     leave_untold_holder(broker, job);
     leave(broker, queue_at(broker, job), job);
-    id_map_remove(&broker->jobs_by_id, job->id);
+    id_map_remove(&broker->index.jobs_by_id, job->id);
 }
 
 struct job_place job_ready_place(const struct job *job)

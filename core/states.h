@@ -7,8 +7,8 @@
 //
 // A state change knows containers and counts and nothing that uses them: it matches no job with a
 // session, ends no key and frees nothing. Where a session loses a job that it was assigned but has
-// not been told of, it is put into broker->to_serve: the verb that made the change serves these
-// sessions before it returns (match_serve_lost() in match.h).
+// not been told of, it is put into broker->matching.to_serve: the verb that made the change serves
+// these sessions before it returns (match_serve_lost() in match.h).
 
 #include "core/job.h"
 

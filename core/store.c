@@ -12,7 +12,7 @@ bool record_ask(struct broker *broker, enum record_kind kind, const struct job *
         .queue = queue_at(broker, job),
     };
 
-    return broker->recorder->room(broker->store, &record);
+    return broker->store.recorder->room(broker->store.context, &record);
 }
 
 uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct job *job,
@@ -24,7 +24,7 @@ uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct 
         .job = job,
         .queue = queue_at(broker, job),
     };
-    uint64_t position = broker->recorder->append(broker->store, &record);
+    uint64_t position = broker->store.recorder->append(broker->store.context, &record);
 
     broker_raise(broker, position);
     return position;
@@ -32,21 +32,22 @@ uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct 
 
 uint64_t broker_position(const struct broker *broker)
 {
-    return broker->position;
+    return broker->store.position;
 }
 
 uint64_t broker_job_position(const struct broker *broker, const struct job *job)
 {
-    return broker->recorder ? broker->recorder->position(broker->store, job) : 0;
+    return broker->store.recorder ? broker->store.recorder->position(broker->store.context, job)
+                                  : 0;
 }
 
 bool broker_store_info(const struct broker *broker, struct store_info *info)
 {
     *info = (struct store_info){0};
-    if (!broker->recorder) {
+    if (!broker->store.recorder) {
         return false;
     }
-    broker->recorder->info(broker->store, info);
+    broker->store.recorder->info(broker->store.context, info);
     return true;
 }
 
@@ -54,12 +55,13 @@ bool record_pause_room(struct broker *broker, const struct queue *queue)
 {
     const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
 
-    return !broker->recorder || broker->recorder->room(broker->store, &record);
+    return !broker->store.recorder || broker->store.recorder->room(broker->store.context, &record);
 }
 
 uint64_t record_pause_append(struct broker *broker, const struct queue *queue)
 {
     const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
 
-    return broker->recorder ? broker->recorder->append(broker->store, &record) : 0;
+    return broker->store.recorder ? broker->store.recorder->append(broker->store.context, &record)
+                                  : 0;
 }

@@ -12,7 +12,7 @@
 // Is there a store that keeps this job?
 static inline bool record_kept(const struct broker *broker, const struct job *job)
 {
-    return broker->recorder && job->durable;
+    return broker->store.recorder && job->durable;
 }
 
 bool record_ask(struct broker *broker, enum record_kind kind, const struct job *job);
@@ -41,8 +41,8 @@ uint64_t record_pause_append(struct broker *broker, const struct queue *queue);
 // The answer to the present verb waits for that position, too.
 static inline void broker_raise(struct broker *broker, uint64_t position)
 {
-    if (position > broker->position) {
-        broker->position = position;
+    if (position > broker->store.position) {
+        broker->store.position = position;
     }
 }
 

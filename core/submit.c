@@ -51,9 +51,9 @@ static bool queue_full(const struct queue *queue, uint32_t pri)
 static void begin(struct broker *broker, struct queue *queue, struct job *job,
                   const struct job_place *place)
 {
-    job->id = broker->next_id++;
+    job->id = broker->next.id++;
     queue->total_jobs++;
-    broker->total_jobs++;
+    broker->count.total_jobs++;
     if (place->state == JOB_READY) {
         match_ready(broker, job, place);
     } else {
@@ -78,7 +78,7 @@ static enum status accept(struct broker *broker, const struct job_spec *spec,
     struct job *job = job_new(broker, spec);
     enum status status = STATUS_NO_MEMORY;
 
-    if (!job || !id_map_make_room(&broker->jobs_by_id) || (key && !key_make_room(broker))) {
+    if (!job || !id_map_make_room(&broker->index.jobs_by_id) || (key && !key_make_room(broker))) {
         goto out;
     }
     if (watcher) {
@@ -102,7 +102,7 @@ static enum status accept(struct broker *broker, const struct job_spec *spec,
 out:
     if (job) {
         if (submission->watch) {
-            watch_forget(submission->watch);
+            watch_remove(submission->watch);
             submission->watch = NULL;
         }
         discard(broker, job);
@@ -147,8 +147,8 @@ static enum status join(struct broker *broker, struct job *job, const struct job
 {
     const struct job_place place = first_place(broker, spec);
     bool earlier = starts_earlier(broker, job, &place);
-    bool hardens = spec->durable && !job->durable;
-    enum record_kind kind = hardens ? RECORD_SUBMIT : RECORD_START;
+    bool made_durable = spec->durable && !job->durable;
+    enum record_kind kind = made_durable ? RECORD_SUBMIT : RECORD_START;
 
     if (watcher) {
         submission->watch = watch_add(watcher, job);
@@ -156,16 +156,16 @@ static enum status join(struct broker *broker, struct job *job, const struct job
             return STATUS_NO_MEMORY;
         }
     }
-    job->durable = job->durable || hardens;
-    if ((hardens || earlier) && !record_room(broker, kind, job)) {
-        job->durable = job->durable && !hardens;
+    job->durable = job->durable || made_durable;
+    if ((made_durable || earlier) && !record_room(broker, kind, job)) {
+        job->durable = job->durable && !made_durable;
         if (submission->watch) {
-            watch_forget(submission->watch);
+            watch_remove(submission->watch);
             submission->watch = NULL;
         }
         return STATUS_NO_ROOM;
     }
-    if (watcher || hardens) {
+    if (watcher || made_durable) {
         job->abandoned = false;
     }
     submission->id = job->id;
@@ -173,7 +173,7 @@ static enum status join(struct broker *broker, struct job *job, const struct job
     if (earlier) {
         start_earlier(broker, job, spec, &place);
     }
-    if (hardens || earlier) {
+    if (made_durable || earlier) {
         record_append(broker, kind, job, false);
     }
     broker_raise(broker, broker_job_position(broker, job));
@@ -189,7 +189,7 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec,
 
     ENSURE(!broker->settling);
     *submission = (struct submission){0};
-    broker->position = 0;
+    broker->store.position = 0;
     if (broker->draining) {
         return STATUS_DRAINING;
     }
@@ -213,7 +213,7 @@ enum status broker_submit_to(struct broker *broker, struct slice name, struct jo
 {
     enum status status = broker_queue_hold(broker, name, &spec->queue);
 
-    broker->position = 0;
+    broker->store.position = 0;
     if (status != STATUS_OK) {
         return status;
     }
@@ -228,5 +228,5 @@ enum status broker_submit_to(struct broker *broker, struct slice name, struct jo
 void broker_unwatch(struct watch *watch)
 {
     ENSURE(!watch->interest->broker->settling);
-    watch_drop(watch);
+    outcome_unwatched(watch);
 }

@@ -20,17 +20,17 @@ static struct subscription *find_by_name(const struct session *session, struct s
     return queue ? session_find(session, queue) : NULL;
 }
 
-// A session that naps already hears of this queue, too.
-static void join_nap(struct subscription *subscription, struct queue *queue)
+// A session that waits for a nudge already gets it from this queue, too.
+static void await_nudge_too(struct subscription *subscription, struct queue *queue)
 {
     struct session *session = subscription->session;
 
     if (queue_open(queue)) {
-        session_wake(session);
+        session_stop_waiting(session);
         session->nudged = true;
         session_notify(session);
     } else {
-        list_append(&queue->naps, &subscription->waiting);
+        list_append(&queue->nudge_waits, &subscription->waiting);
         queue->waiting++;
     }
 }
@@ -42,7 +42,7 @@ enum status broker_subscribe(struct session *session, struct slice name, const s
     struct queue *queue;
     enum status status;
 
-    ENSURE(session->pose != POSE_WAITING && !broker->settling);
+    ENSURE(session->wait_state != WAITING_FOR_JOB && !broker->settling);
     status = broker_queue_hold(broker, name, &queue);
     if (status != STATUS_OK) {
         return status;
@@ -50,8 +50,8 @@ enum status broker_subscribe(struct session *session, struct slice name, const s
     subscription = session_find(session, queue);
     if (!subscription) {
         subscription = subscription_new(session, queue);
-        if (subscription && session->pose == POSE_NAPPING) {
-            join_nap(subscription, queue);
+        if (subscription && session->wait_state == WAITING_FOR_NUDGE) {
+            await_nudge_too(subscription, queue);
         }
     }
     if (subscription) {
@@ -99,7 +99,7 @@ enum status broker_unsubscribe(struct session *session, struct slice name, bool 
     struct subscription *subscription = find_by_name(session, name);
 
     ENSURE(!session->broker->settling);
-    session->broker->position = 0;
+    session->broker->store.position = 0;
     if (!subscription) {
         return STATUS_OK;
     }
@@ -113,7 +113,7 @@ enum status broker_unsubscribe(struct session *session, struct slice name, bool 
 enum status broker_unsubscribe_all(struct session *session)
 {
     ENSURE(!session->broker->settling);
-    session->broker->position = 0;
+    session->broker->store.position = 0;
     if (session->subscriptions > 0 && !give_leases_back(session, NULL)) {
         return STATUS_MORE;
     }

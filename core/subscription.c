@@ -21,7 +21,7 @@ static bool queue_before(const struct tree_node *a, const struct tree_node *b)
 
 struct queue *subscription_queue(const struct subscription *subscription)
 {
-    return table_get(&subscription->session->broker->queues, subscription->queue);
+    return table_get(&subscription->session->broker->index.queues, subscription->queue);
 }
 
 struct subscription *session_find(const struct session *session, const struct queue *queue)

@@ -32,7 +32,7 @@ enum status broker_take_id(struct session *session, uint64_t id, const struct jo
     struct job *found = broker_job(broker, id);
     bool buried = found && found->state == JOB_BURIED;
 
-    broker->position = 0;
+    broker->store.position = 0;
     if (!found || found->state == JOB_RESERVED) {
         return STATUS_NOT_FOUND;
     }

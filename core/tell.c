@@ -6,18 +6,19 @@
 #include "core/session.h"
 #include "core/watch.h"
 
-// Does this event concern that watch? A greeting is for those who joined after progress was made;
+// Does this event concern that watch? A catch_up is for those who joined after progress was made;
 // it tells what is known now.
-static bool concerns(struct news *event, struct watch *watch)
+static bool concerns(struct queued_event *event, struct watch *watch)
 {
     struct interest *interest = event->interest;
-    bool greeting = event == &interest->greeting;
+    bool catch_up = event == &interest->catch_up;
 
-    if (greeting ? !watch->greet || !interest->has_progress : watch->since >= event->number) {
+    if (catch_up ? !watch->wants_catch_up || !interest->has_progress
+                 : watch->since >= event->number) {
         return false;
     }
-    if (greeting) {
-        watch->greet = false;
+    if (catch_up) {
+        watch->wants_catch_up = false;
         event->what.kind = JOB_EVENT_PROGRESS;
         event->what.numerator = interest->numerator;
         event->what.denominator = interest->denominator;
@@ -25,25 +26,25 @@ static bool concerns(struct news *event, struct watch *watch)
     return true;
 }
 
-static void tell(struct news *event, struct watch *watch)
+static void tell(struct queued_event *event, struct watch *watch)
 {
     struct interest *interest = event->interest;
     struct session *session = watch->session;
     struct job_event what = event->what;
 
-    if (event == &interest->greeting) {
-        what.data = interest->spelling;
+    if (event == &interest->catch_up) {
+        what.data = interest->progress_text;
     }
     if (!session->closed) {
         session->ops->job_event(session->owner, watch, &what);
     }
     if (event == &interest->final) {
-        watch_forget(watch);
+        watch_remove(watch);
     }
 }
 
 // False where the budget ran out before everybody knew.
-static bool tell_watches(struct news *event, unsigned *budget)
+static bool tell_watches(struct queued_event *event, unsigned *budget)
 {
     struct interest *interest = event->interest;
 
@@ -60,7 +61,7 @@ static bool tell_watches(struct news *event, unsigned *budget)
         interest->next = interest->next->next;
         if (concerns(event, watch)) {
             tell(event, watch);
-            charge_bytes(interest->broker, budget);
+            charge_pay_bytes(interest->broker, budget);
         }
     }
     interest->next = NULL;
@@ -69,7 +70,7 @@ static bool tell_watches(struct news *event, unsigned *budget)
 
 // The event, which is its interest's first, has been told to all; if that took a whole turn, the
 // next one waits for another.
-static void told_to_all(struct news *event, bool took_turn)
+static void told_to_all(struct queued_event *event, bool took_turn)
 {
     struct interest *interest = event->interest;
 
@@ -78,13 +79,13 @@ static void told_to_all(struct news *event, bool took_turn)
         return;
     }
     queued_event_done(event);
-    if (interest->aside || took_turn) {
-        event_queue_aside(interest);
+    if (interest->slow || took_turn) {
+        queued_event_requeue_slow(interest);
     }
 }
 
 // Tells of the event as far as its turn and the budget go. True: its turn is over.
-static bool tell_in_turn(struct news *event, unsigned *budget)
+static bool tell_in_turn(struct queued_event *event, unsigned *budget)
 {
     struct interest *interest = event->interest;
     unsigned turn = *budget < TELLINGS_AT_ONCE ? *budget : TELLINGS_AT_ONCE;
@@ -95,21 +96,22 @@ static bool tell_in_turn(struct news *event, unsigned *budget)
     left -= interest->count == 0;
     done = tell_watches(event, &left);
     *budget -= turn - left;
-    charge_bytes(interest->broker, budget);
+    charge_pay_bytes(interest->broker, budget);
     if (done) {
         told_to_all(event, turn == TELLINGS_AT_ONCE && left == 0);
     } else if (turn == TELLINGS_AT_ONCE) {
-        event_queue_aside(interest);
+        queued_event_requeue_slow(interest);
     }
     return done || turn == TELLINGS_AT_ONCE;
 }
 
-static void tell_news(struct broker *broker, unsigned *budget)
+static void tell_events(struct broker *broker, unsigned *budget)
 {
-    while (*budget > 0 && !list_empty(&broker->news)) {
-        struct news *event = list_item(list_first(&broker->news), struct news, in_broker);
+    while (*budget > 0 && !list_empty(&broker->telling.events)) {
+        struct queued_event *event =
+            list_item(list_first(&broker->telling.events), struct queued_event, in_broker);
 
-        if (event->interest->aside) {
+        if (event->interest->slow) {
             // It comes behind those of its job.
             list_remove(&event->in_broker);
             --*budget;
@@ -119,11 +121,12 @@ static void tell_news(struct broker *broker, unsigned *budget)
     }
 }
 
-static void tell_long_news(struct broker *broker, unsigned *budget)
+static void tell_slow_events(struct broker *broker, unsigned *budget)
 {
-    while (*budget > 0 && !list_empty(&broker->long_news)) {
-        (void)tell_in_turn(list_item(list_first(&broker->long_news), struct news, in_broker),
-                           budget);
+    while (*budget > 0 && !list_empty(&broker->telling.slow_events)) {
+        (void)tell_in_turn(
+            list_item(list_first(&broker->telling.slow_events), struct queued_event, in_broker),
+            budget);
     }
 }
 
@@ -133,21 +136,21 @@ static APART void tell_both(struct broker *broker, unsigned *budget)
     unsigned other_half = *budget - half;
 
     // What one of them leaves is the other's.
-    tell_news(broker, &half);
+    tell_events(broker, &half);
     other_half += half;
-    charge_bytes(broker, &other_half);
-    tell_long_news(broker, &other_half);
-    tell_news(broker, &other_half);
+    charge_pay_bytes(broker, &other_half);
+    tell_slow_events(broker, &other_half);
+    tell_events(broker, &other_half);
     *budget = other_half;
 }
 
 void interest_tell_all(struct broker *broker, unsigned *budget)
 {
-    broker->encoded = 0;
-    if (list_empty(&broker->long_news)) {
-        tell_news(broker, budget);
+    broker->charge.bytes = 0;
+    if (list_empty(&broker->telling.slow_events)) {
+        tell_events(broker, budget);
     }
-    if (!list_empty(&broker->long_news)) {
+    if (!list_empty(&broker->telling.slow_events)) {
         tell_both(broker, budget);
     }
 }

@@ -46,7 +46,7 @@ static void end_delay_wall(struct broker *broker, struct moment *moment)
 
 static void end_pause(struct broker *broker, struct moment *moment)
 {
-    struct queue *queue = container_of(moment, struct queue, resumes);
+    struct queue *queue = container_of(moment, struct queue, pause_end);
 
     queue_resume(broker, queue);
     queue_vanish_if_idle(broker, queue);
@@ -54,7 +54,7 @@ static void end_pause(struct broker *broker, struct moment *moment)
 
 static void end_wait(struct session *session, enum wait_end why)
 {
-    session_wake(session);
+    session_stop_waiting(session);
     session->waited_enough = true;
     session->why = (uint8_t)why;
     session_notify(session);
@@ -68,7 +68,7 @@ static void end_lease(struct broker *broker, struct job *job)
     match_serve_lost(broker);
 }
 
-static void ring_alarm(struct broker *broker, struct moment *moment)
+static void alarm_due(struct broker *broker, struct moment *moment)
 {
     struct session *session = container_of(moment, struct session, alarm);
     struct job *lease = job_in_tree(tree_first(&session->leases));
@@ -83,18 +83,18 @@ static void ring_alarm(struct broker *broker, struct moment *moment)
 }
 
 // Does what is due of those moments, one slice of it.
-static void fall_due(struct broker *broker, const struct tree *moments, nsec_t now,
-                     void (*fall)(struct broker *broker, struct moment *moment))
+static void do_due(struct broker *broker, const struct tree *moments, nsec_t now,
+                   void (*fall)(struct broker *broker, struct moment *moment))
 {
     struct moment *moment;
 
     for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = due(moments, now));) {
         fall(broker, moment);
-        charge_unit(broker, &budget);
+        charge_pay_unit(broker, &budget);
     }
 }
 
-static void take_apart(struct broker *broker)
+static void dismantle_closed(struct broker *broker)
 {
     unsigned budget = BROKER_SLICE;
 
@@ -110,15 +110,15 @@ void broker_tick(struct broker *broker, struct instant now)
     ENSURE(now.mono >= broker->now.mono && !broker->settling);
     broker->now = now;
     calendar_review(broker);
-    broker->bill = 0;
-    take_apart(broker);
-    fall_due(broker, &broker->due_queues[CLOCK_MONO], now.mono, end_delay_mono);
-    fall_due(broker, &broker->due_queues[CLOCK_WALL], now.wall, end_delay_wall);
-    fall_due(broker, &broker->pauses, now.mono, end_pause);
-    if (!list_empty(&broker->matching)) {
+    broker->charge.links = 0;
+    dismantle_closed(broker);
+    do_due(broker, &broker->timers.delays[CLOCK_MONO], now.mono, end_delay_mono);
+    do_due(broker, &broker->timers.delays[CLOCK_WALL], now.wall, end_delay_wall);
+    do_due(broker, &broker->timers.pauses, now.mono, end_pause);
+    if (!list_empty(&broker->matching.backlog)) {
         match_backlog(broker, &budget);
     }
-    fall_due(broker, &broker->alarms, now.mono, ring_alarm);
+    do_due(broker, &broker->timers.sessions, now.mono, alarm_due);
 }
 
 static nsec_t first_at(const struct tree *tree)
@@ -136,7 +136,7 @@ static nsec_t sooner(nsec_t a, nsec_t b)
 // When to look at the wall clock again: it may be set at any time.
 static nsec_t wall_look(const struct broker *broker)
 {
-    const struct moment *first = moment_first(&broker->due_queues[CLOCK_WALL]);
+    const struct moment *first = moment_first(&broker->timers.delays[CLOCK_WALL]);
     nsec_t left;
 
     if (!first) {
@@ -153,8 +153,8 @@ nsec_t broker_next_due(const struct broker *broker)
     if (!list_empty(&broker->closing) || settle_pending(broker)) {
         return broker->now.mono;
     }
-    at = sooner(first_at(&broker->due_queues[CLOCK_MONO]), first_at(&broker->pauses));
-    at = sooner(at, first_at(&broker->alarms));
+    at = sooner(first_at(&broker->timers.delays[CLOCK_MONO]), first_at(&broker->timers.pauses));
+    at = sooner(at, first_at(&broker->timers.sessions));
     at = sooner(at, wall_look(broker));
     return at > broker->now.mono ? at : broker->now.mono;
 }

@@ -17,7 +17,7 @@ enum status broker_cancel(struct broker *broker, uint64_t id, bool even_held)
     struct job *job = broker_job(broker, id);
 
     ENSURE(!broker->settling);
-    broker->position = 0;
+    broker->store.position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
@@ -54,7 +54,7 @@ enum status broker_kick_id(struct broker *broker, uint64_t id)
     struct job *job = broker_job(broker, id);
 
     ENSURE(!broker->settling);
-    broker->position = 0;
+    broker->store.position = 0;
     if (!job || (job->state != JOB_BURIED && job->state != JOB_DELAYED)) {
         return STATUS_NOT_FOUND;
     }
@@ -75,7 +75,7 @@ void broker_kick_begin(const struct queue *queue, uint32_t bound, struct kick *k
 enum status broker_kick(struct broker *broker, struct queue *queue, struct kick *kick_of)
 {
     ENSURE(!broker->settling);
-    broker->position = 0;
+    broker->store.position = 0;
     for (unsigned budget = BROKER_SLICE; kick_of->left > 0;) {
         const struct job *next =
             kick_of->buried ? queue_peek_buried(queue) : queue_peek_delayed(broker, queue);
@@ -93,7 +93,7 @@ enum status broker_kick(struct broker *broker, struct queue *queue, struct kick 
         }
         kick_of->left--;
         kick_of->kicked++;
-        charge_unit(broker, &budget);
+        charge_pay_unit(broker, &budget);
     }
     return STATUS_OK;
 }

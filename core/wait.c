@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Waiting for a job, and napping until there may be one.
+// Waiting for a job, or for a nudge when there may be one.
 
 #include "core/choice.h"
 #include "core/match.h"
@@ -10,8 +10,9 @@ enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for
 {
     nsec_t now = session->broker->now.mono;
 
-    ENSURE(session->pose != POSE_WAITING && !session->assigned && !session->broker->settling);
-    match_pass_on(session, NULL);
+    ENSURE(session->wait_state != WAITING_FOR_JOB && !session->assigned &&
+           !session->broker->settling);
+    match_pass_nudge_on(session, NULL);
     session->margin_ms = margin_for < 0 ? MARGIN_NONE : nsec_to_msec(margin_for);
     if (session_lease_ends_soon(session)) {
         return STATUS_LEASE_SOON;
@@ -22,31 +23,32 @@ enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for
     if (!session_make_spare(session)) {
         return STATUS_NO_MEMORY;
     }
-    session_wake(session);
+    session_stop_waiting(session);
     session->until = until;
-    session_lie_down(session, POSE_WAITING);
+    session_begin_waiting(session, WAITING_FOR_JOB);
     return STATUS_OK;
 }
 
-bool broker_nap(struct session *session)
+bool broker_await_nudge(struct session *session)
 {
     struct subscription *by;
 
-    ENSURE(session->pose != POSE_WAITING && !session->assigned && !session->broker->settling);
-    session_wake(session);
+    ENSURE(session->wait_state != WAITING_FOR_JOB && !session->assigned &&
+           !session->broker->settling);
+    session_stop_waiting(session);
     if (choice_best(session, &by)) {
         session->nudged = true;
         session_notify(session);
         return false;
     }
-    session_lie_down(session, POSE_NAPPING);
+    session_begin_waiting(session, WAITING_FOR_NUDGE);
     return true;
 }
 
 bool broker_unwait(struct session *session)
 {
     ENSURE(!session->broker->settling);
-    session_wake(session);
+    session_stop_waiting(session);
     session->nudged = false;
     session->waited_enough = false;
     if (session->assigned) {

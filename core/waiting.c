@@ -8,29 +8,29 @@
 
 static void link_subscriptions(struct session *session)
 {
-    bool waits = session->pose == POSE_WAITING;
+    bool waits = session->wait_state == WAITING_FOR_JOB;
 
     list_each (node, &session->subscribed) {
         struct subscription *subscription = list_item(node, struct subscription, in_session);
         struct queue *queue = subscription_queue(subscription);
 
-        list_append(waits ? &queue->waits : &queue->naps, &subscription->waiting);
+        list_append(waits ? &queue->job_waits : &queue->nudge_waits, &subscription->waiting);
         queue->waiting++;
     }
-    session->broker->waiting++;
+    session->broker->count.waiting++;
 }
 
-void session_lie_down(struct session *session, enum pose pose)
+void session_begin_waiting(struct session *session, enum wait_state wait_state)
 {
-    session->pose = (uint8_t)pose;
+    session->wait_state = (uint8_t)wait_state;
     link_subscriptions(session);
     charge_links(session->broker, session->subscriptions);
     session_rearm(session);
 }
 
-void session_wake(struct session *session)
+void session_stop_waiting(struct session *session)
 {
-    if (session->pose == POSE_AWAKE) {
+    if (session->wait_state == WAITING_NOT) {
         return;
     }
     list_each (node, &session->subscribed) {
@@ -41,8 +41,8 @@ void session_wake(struct session *session)
             subscription_queue(subscription)->waiting--;
         }
     }
-    session->pose = POSE_AWAKE;
-    session->broker->waiting--;
+    session->wait_state = WAITING_NOT;
+    session->broker->count.waiting--;
     charge_links(session->broker, session->subscriptions);
     session_rearm(session);
 }

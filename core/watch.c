@@ -22,9 +22,9 @@ struct interest *interest_of(struct broker *broker, struct job *job)
     interest->job = job;
     list_init(&interest->watches);
     list_init(&interest->events);
-    news_init(interest, &interest->greeting);
-    news_init(interest, &interest->retried);
-    news_init(interest, &interest->final);
+    queued_event_init(interest, &interest->catch_up);
+    queued_event_init(interest, &interest->retried);
+    queued_event_init(interest, &interest->final);
     extra->interest = interest;
     return interest;
 }
@@ -40,20 +40,20 @@ struct watch *watch_add(struct session *session, struct job *job)
     }
     watch->interest = interest;
     watch->session = session;
-    watch->since = session->broker->last_event;
+    watch->since = session->broker->telling.last_event;
     list_init(&watch->in_interest);
     list_init(&watch->in_session);
     list_append(&interest->watches, &watch->in_interest);
     list_append(&extra->watches, &watch->in_session);
     interest->count++;
     if (interest->has_progress) {
-        watch->greet = true;
-        queued_event_add(&interest->greeting);
+        watch->wants_catch_up = true;
+        queued_event_add(&interest->catch_up);
     }
     return watch;
 }
 
-void watch_forget(struct watch *watch)
+void watch_remove(struct watch *watch)
 {
     struct interest *interest = watch->interest;
 
@@ -69,12 +69,13 @@ void watch_forget(struct watch *watch)
 void interest_free(struct interest *interest)
 {
     while (!list_empty(&interest->watches)) {
-        watch_forget(list_item(list_first(&interest->watches), struct watch, in_interest));
+        watch_remove(list_item(list_first(&interest->watches), struct watch, in_interest));
     }
     while (!list_empty(&interest->events)) {
-        queued_event_done(list_item(list_first(&interest->events), struct news, in_interest));
+        queued_event_done(
+            list_item(list_first(&interest->events), struct queued_event, in_interest));
     }
-    blob_unref(interest->spelling);
+    blob_unref(interest->progress_text);
     slab_free(&interest->broker->slab, interest, sizeof *interest);
 }
 
@@ -119,25 +120,25 @@ static void set_progress(struct interest *interest, const struct job_event *even
     interest->has_progress = true;
     interest->numerator = event->numerator;
     interest->denominator = event->denominator;
-    blob_unref(interest->spelling);
-    interest->spelling = event->data ? blob_ref(event->data) : NULL;
+    blob_unref(interest->progress_text);
+    interest->progress_text = event->data ? blob_ref(event->data) : NULL;
 }
 
 enum status interest_report(struct broker *broker, struct job *job, const struct job_event *event)
 {
     bool progress = event->kind == JOB_EVENT_PROGRESS;
     struct interest *interest = progress ? interest_of(broker, job) : job_interest(job);
-    struct news *news;
+    struct queued_event *queued;
 
     if (!interest) {
         return progress ? STATUS_NO_MEMORY : STATUS_OK;
     }
     if (interest->count > 0) {
-        news = queued_event_new(interest, event);
-        if (!news) {
+        queued = queued_event_new(interest, event);
+        if (!queued) {
             return STATUS_NO_MEMORY;
         }
-        queued_event_add(news);
+        queued_event_add(queued);
     }
     if (progress) {
         set_progress(interest, event);

@@ -7,7 +7,7 @@
 // The watches of a job, its last progress and the events that are still to be told form its
 // interest. Events of one job are told in the order in which they happened, each to every watch of
 // the job that was there then. So are those of different jobs, but that one which takes long to
-// tell, for very many watches or long events, is set aside: the events of such jobs are told beside
+// tell, for very many watches or long events, is slow: the events of such jobs are told beside
 // the others, a few tellings of each in turn. The final event is embedded, so that the end of a
 // job needs no memory; when the job goes, its interest lives on by itself until everybody has been
 // told.
@@ -17,10 +17,11 @@
 
 #include <stdint.h>
 
-struct news {
+struct queued_event {
     struct interest *interest;
     struct list_node in_interest;
-    struct list_node in_broker; // in broker->news, or the first of an interest in broker->long_news
+    struct list_node in_broker; // in broker->telling.events, or the first of an interest in
+                                // broker->telling.slow_events
     uint64_t number;            // rising, over all events of the broker
     struct job_event what;      // owns a reference to its data
 };
@@ -29,17 +30,17 @@ struct interest {
     struct broker *broker;
     struct job *job; // NULL once it is gone
     struct list_node watches;
-    struct list_node events; // struct news
+    struct list_node events; // struct queued_event
     struct list_node *next;  // while an event is being told: the watch to be told next; else NULL
     uint32_t count;          // of watches
     uint32_t untold;         // of events
     bool has_progress;
-    bool aside; // its first event is in broker->long_news, and the others wait behind it
+    bool slow; // its first event is in broker->telling.slow_events, and the others wait behind it
     uint64_t numerator, denominator;
-    struct blob *spelling; // of the last progress, as the worker wrote it; may be NULL
-    struct news greeting;  // tells the last progress to those who joined since
-    struct news retried;
-    struct news final;
+    struct blob *progress_text;   // of the last progress, as the worker wrote it; may be NULL
+    struct queued_event catch_up; // tells the last progress to those who joined since
+    struct queued_event retried;
+    struct queued_event final;
 };
 
 struct watch {
@@ -47,8 +48,8 @@ struct watch {
     struct session *session;
     struct list_node in_interest;
     struct list_node in_session;
-    uint64_t since; // the number of the last event before it joined
-    bool greet;     // joined after progress had been reported
+    uint64_t since;      // the number of the last event before it joined
+    bool wants_catch_up; // joined after progress had been reported
     void *owner;
 };
 
@@ -59,7 +60,7 @@ struct interest *interest_of(struct broker *broker, struct job *job);
 struct watch *watch_add(struct session *session, struct job *job) MUST_USE;
 
 // Takes a watch out and frees it, whatever that means for the job.
-void watch_forget(struct watch *watch);
+void watch_remove(struct watch *watch);
 
 // A report of the job's holder: kept as its progress, and told to the watches. STATUS_NO_MEMORY.
 enum status interest_report(struct broker *broker, struct job *job, const struct job_event *event);

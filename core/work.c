@@ -30,12 +30,12 @@ enum status broker_complete(struct session *session, uint64_t id, struct blob *r
     struct job *job = finishable(session, id);
 
     ENSURE(!session->broker->settling);
-    session->broker->position = 0;
+    session->broker->store.position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
     queue_at(session->broker, job)->ended++;
-    if (job->extra && job->extra->lacking) {
+    if (job->extra && job->extra->data_lost) {
         loss_log(session->broker, job, "job_failed", "a part of its result was not kept");
         outcome_ended(session->broker, job, JOB_EVENT_FAILED, NULL);
     } else {
@@ -50,7 +50,7 @@ enum status broker_fail(struct session *session, uint64_t id, struct blob *excep
     struct job *job = broker_held(session, id);
 
     ENSURE(!session->broker->settling);
-    session->broker->position = 0;
+    session->broker->store.position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
@@ -68,7 +68,7 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
     struct job_place place = {.state = JOB_READY, .pri = pri};
 
     ENSURE(!broker->settling);
-    broker->position = 0;
+    broker->store.position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
@@ -104,7 +104,7 @@ enum status broker_bury(struct session *session, uint64_t id, uint32_t pri)
     struct job *job = broker_held(session, id);
 
     ENSURE(!session->broker->settling);
-    session->broker->position = 0;
+    session->broker->store.position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
@@ -132,15 +132,15 @@ bool broker_report_waits(const struct session *session, uint64_t id)
 
     return interest && interest->count > 0 &&
            (interest_untold(interest) >= BROKER_SLICE ||
-            session->broker->untold[interest->aside] >= BROKER_SLICE);
+            session->broker->telling.untold[interest->slow] >= BROKER_SLICE);
 }
 
 // Only where others may see it: nobody can join a job that has nothing out of the ordinary.
 static void note_data(const struct job *job, bool told)
 {
     if (job->extra) {
-        job->extra->spoken = true;
-        job->extra->lacking = job->extra->lacking || !told;
+        job->extra->data_reported = true;
+        job->extra->data_lost = job->extra->data_lost || !told;
     }
 }
 

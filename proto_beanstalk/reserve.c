@@ -107,7 +107,7 @@ static void on_wait_over(void *owner, enum wait_end why)
 static void on_nudged(void *owner)
 {
     (void)owner;
-    UNREACHABLE(); // a beanstalk connection never naps
+    UNREACHABLE(); // a beanstalk connection never waits for a nudge
 }
 
 static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)

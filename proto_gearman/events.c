@@ -10,7 +10,7 @@ static void on_leased(void *owner, const struct job *job)
 {
     (void)owner;
     (void)job;
-    UNREACHABLE(); // a Gearman connection never waits: it naps and grabs
+    UNREACHABLE(); // a Gearman connection never waits for a job: it waits for a nudge and grabs
 }
 
 static void on_wait_over(void *owner, enum wait_end why)

@@ -104,7 +104,7 @@ static enum status start(void *state, struct broker *broker, const void *setting
     if (!handles_begin(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
         return STATUS_BAD_NAME;
     }
-    broker_set_wakeup(broker, (uint32_t)shared->options->worker_wakeup);
+    broker_set_nudges(broker, (uint32_t)shared->options->worker_wakeup);
     return STATUS_OK;
 }
 

@@ -14,7 +14,7 @@
 void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet)
 {
     (void)packet;
-    if (broker_nap(conn->session) && session_leases(conn->session) > 0) {
+    if (broker_await_nudge(conn->session) && session_leases(conn->session) > 0) {
         conn->state = GEAR_RESTING;
     }
 }

@@ -57,7 +57,7 @@ static void send_event(struct web_conn *conn, const char *name, json_t *object)
     if (text) {
         struct slice data = slice_of(text, strlen(text));
 
-        broker_encoded(conn->shared->broker, data.len);
+        broker_charge_bytes(conn->shared->broker, data.len);
         http1_event(&conn->wire->out, is_chunked(conn), id, name, data);
     } else {
         fail(conn);

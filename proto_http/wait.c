@@ -35,7 +35,7 @@ void web_wait_begin(struct web_conn *conn, const struct submission *submission)
     if (submission->joined) {
         broker_job_info(conn->shared->broker, broker_find(conn->shared->broker, submission->id),
                         &info);
-        request->result = info.spoken ? WEB_RESULT_INCOMPLETE : WEB_RESULT_GATHERS;
+        request->result = info.data_reported ? WEB_RESULT_INCOMPLETE : WEB_RESULT_GATHERS;
     }
     if (request->wait) {
         conn->wire->deadline_at =

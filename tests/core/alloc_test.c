@@ -420,7 +420,7 @@ static void held_and_waited_for(struct stage *s)
     SUBMIT(c, .queue = "q");
     assert_int_equal(act_take(a), 1);
     act_wait(stage_worker(s, "w", "q"));
-    act_nap(stage_worker(s, "n", "q"));
+    act_await_nudge(stage_worker(s, "n", "q"));
 }
 
 static void leaving_needs_no_memory(void **state)

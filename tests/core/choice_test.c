@@ -62,7 +62,7 @@ static uint64_t serve(struct fair *f)
     enum status status = broker_take(f->w->session, &job);
     uint64_t id;
 
-    f->cost += broker_bill(f->s->broker);
+    f->cost += broker_take_links(f->s->broker);
     if (status == STATUS_EMPTY) {
         return 0;
     }
@@ -233,17 +233,17 @@ static void lying_down_and_getting_up_cost_their_subscriptions(void **state)
     for (int i = 0; i < MANY; i++) {
         subscribe(&f, 'q', i);
     }
-    broker_nap(f.w->session);
-    assert_int_equal(broker_bill(f.s->broker), MANY);
+    broker_await_nudge(f.w->session);
+    assert_int_equal(broker_take_links(f.s->broker), MANY);
     assert_int_equal(serve(&f), 0);
     act_wait(f.w);
-    // It got up from its nap first.
-    assert_int_equal(broker_bill(f.s->broker), 2 * MANY);
+    // It stopped waiting for a nudge first.
+    assert_int_equal(broker_take_links(f.s->broker), 2 * MANY);
     assert_true(act_unwait(f.w));
-    assert_int_equal(broker_bill(f.s->broker), MANY);
+    assert_int_equal(broker_take_links(f.s->broker), MANY);
     put(&f, 'q', 0, 5);
-    broker_nap(f.w->session);
-    assert_true(broker_bill(f.s->broker) <= 8);
+    broker_await_nudge(f.w->session);
+    assert_true(broker_take_links(f.s->broker) <= 8);
     fair_free(&f);
 }
 

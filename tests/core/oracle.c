@@ -221,7 +221,7 @@ enum status oracle_wait(struct oracle *o, int session, nsec_t until, nsec_t marg
     return STATUS_OK;
 }
 
-void oracle_nap(struct oracle *o, int session)
+void oracle_await_nudge(struct oracle *o, int session)
 {
     o->sessions[session].pose = ORACLE_NAPPING;
 }

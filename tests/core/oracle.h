@@ -87,7 +87,7 @@ void oracle_unwatch(struct oracle *o, struct oracle_job *job, int place);
 uint64_t oracle_take(struct oracle *o, int session);
 enum status oracle_take_id(struct oracle *o, int session, uint64_t id);
 enum status oracle_wait(struct oracle *o, int session, nsec_t until, nsec_t margin_for);
-void oracle_nap(struct oracle *o, int session);
+void oracle_await_nudge(struct oracle *o, int session);
 void oracle_unwait(struct oracle *o, int session);
 
 enum status oracle_complete(struct oracle *o, int session, uint64_t id);
@@ -106,7 +106,7 @@ void oracle_pause(struct oracle *o, int queue, nsec_t pause_for);
 // Sets the present and does what is due.
 void oracle_tick(struct oracle *o, struct instant now);
 
-// Nudges naps beside ready jobs, and forgets queues that nothing refers to.
+// Nudges sessions that wait for it beside ready jobs, and forgets queues that nothing refers to.
 void oracle_settle(struct oracle *o);
 
 // The next monotonic moment at which something is due.

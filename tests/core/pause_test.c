@@ -97,7 +97,7 @@ static void jobs_and_waiters_meet_at_the_end(void **state)
     struct actor *w = stage_worker(s, "w", "q");
 
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
-    act_nap(u);
+    act_await_nudge(u);
     act_wait(w);
     act_wait(v);
     PUT(s, .pri = 9);
@@ -116,7 +116,7 @@ static void naps_sleep_on_where_waiters_take_all(void **state)
     struct actor *w = stage_worker(s, "w", "q");
 
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
-    act_nap(v);
+    act_await_nudge(v);
     act_wait(w);
     PUT(s, .queue = "q");
     stage_advance(s, SEC(10));
@@ -124,14 +124,14 @@ static void naps_sleep_on_where_waiters_take_all(void **state)
     assert_int_equal(stage_queue(s, "q").waiting, 1);
 }
 
-static void nap_beside_a_paused_queue_is_not_nudged(void **state)
+static void paused_queue_nudges_nobody(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
 
     PUT(s, .queue = "r");
     assert_status(STATUS_OK, stage_pause(s, "r", SEC(10)));
-    act_nap(w);
+    act_await_nudge(w);
     act_subscribe(w, "r");
     stage_expect(s, "");
     stage_advance(s, SEC(10));
@@ -336,7 +336,7 @@ int main(void)
         STORY(unpausing_serves_who_waits_before_anyone_takes),
         STORY(jobs_and_waiters_meet_at_the_end),
         STORY(naps_sleep_on_where_waiters_take_all),
-        STORY(nap_beside_a_paused_queue_is_not_nudged),
+        STORY(paused_queue_nudges_nobody),
         STORY(taking_by_id_and_peeking_do_not_mind),
         STORY(time_goes_on_for_the_jobs_of_a_paused_queue),
         STORY(waits_end_by_time_beside_a_paused_queue),

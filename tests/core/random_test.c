@@ -138,10 +138,10 @@ static void move_wait(struct game *g, int session)
     }
 }
 
-static void move_nap(struct game *g, int session)
+static void move_await_nudge(struct game *g, int session)
 {
-    act_nap(g->actors[session]);
-    oracle_nap(&g->o, session);
+    act_await_nudge(g->actors[session]);
+    oracle_await_nudge(&g->o, session);
 }
 
 static void move_unwait(struct game *g, int session)
@@ -311,7 +311,7 @@ static const struct move {
     {10, false, move_take, "take"},
     {3, false, move_take_id, "take_id"},
     {8, false, move_wait, "wait"},
-    {6, false, move_nap, "nap"},
+    {6, false, move_await_nudge, "await_nudge"},
     {2, true, move_unwait, "unwait"},
     {8, false, move_complete, "complete"},
     {2, false, move_fail, "fail"},

@@ -314,7 +314,7 @@ static void naps_that_one_job_ends_are_told_in_slices(void **state)
     unsigned turns = 0;
 
     for (size_t i = 0; i < MANY; i++) {
-        broker_nap(join_crowd(s, i, "q"));
+        broker_await_nudge(join_crowd(s, i, "q"));
     }
     assert_int_equal(stage_queue(s, "q").waiting, MANY);
     PUT(s, .queue = "q");
@@ -506,7 +506,7 @@ static void kick_wakes_sessions_that_wait_on_very_many_queues_in_slices(void **s
     for (int i = 0; i < SLEEPERS; i++) {
         PUT(s, .queue = "q7", .delay_for = SEC(5));
     }
-    (void)broker_bill(s->broker);
+    (void)broker_take_links(s->broker);
     broker_kick_begin(stage_find(s, "q7"), SLEEPERS, &kick);
     while (broker_kick(s->broker, stage_find(s, "q7"), &kick) == STATUS_MORE) {
         assert_int_equal(waiting(s), --left);

@@ -132,7 +132,7 @@ void act_drain(struct actor *a, const char *order);
 // Waits without end and without a margin; the wait must be accepted.
 void act_wait(struct actor *a);
 enum status act_wait_until(struct actor *a, nsec_t until, nsec_t margin_for);
-void act_nap(struct actor *a);
+void act_await_nudge(struct actor *a);
 bool act_unwait(struct actor *a);
 
 // Results and exceptions are texts; NULL stands for none.

@@ -218,9 +218,9 @@ void act_wait(struct actor *a)
     assert_status(STATUS_OK, act_wait_until(a, NSEC_NEVER, -1));
 }
 
-void act_nap(struct actor *a)
+void act_await_nudge(struct actor *a)
 {
-    broker_nap(a->session);
+    broker_await_nudge(a->session);
     stage_step(a->stage);
 }
 

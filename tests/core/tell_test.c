@@ -55,7 +55,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     assert_true(hall->settling && listener && !listener->over);
     assert_int_equal(event->job_id, listener->job);
     listener->heard++;
-    broker_encoded(hall->broker, listener->encodes);
+    broker_charge_bytes(hall->broker, listener->encodes);
     if (event->kind == JOB_EVENT_COMPLETE) {
         listener->over = true;
     } else {

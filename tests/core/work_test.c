@@ -108,7 +108,7 @@ static void what_a_late_holder_reports_is_part_of_what_it_completes(void **state
     assert_status(STATUS_NOT_FOUND, act_data(other, 1, "theirs"));
     assert_status(STATUS_OK, act_data(w, 1, "two"));
     assert_int_equal(stage_state(s, 1), JOB_READY);
-    assert_true(stage_job(s, 1).spoken);
+    assert_true(stage_job(s, 1).data_reported);
     assert_status(STATUS_OK, act_complete(w, 1, "three"));
     stage_expect(s, "c data 1 one; c data 1 two; c complete 1 three");
 }
@@ -126,7 +126,7 @@ static void what_a_late_holder_reported_counts_until_another_takes_the_job(void 
     stage_advance(s, SEC(5));
     stage_expect(s, "c data 1 one");
     assert_int_equal(act_take(other), 1);
-    assert_false(stage_job(s, 1).spoken);
+    assert_false(stage_job(s, 1).data_reported);
     assert_status(STATUS_NOT_FOUND, act_data(w, 1, "two"));
     stage_expect(s, "c retried 1");
     assert_status(STATUS_OK, act_complete(other, 1, "all"));
