@@ -245,7 +245,7 @@ static void loop_store_step(struct loop *loop)
 }
 
 // Those that the turn has no bytes or no time left for come first in the next one.
-static void loop_end_conns(struct loop *loop, struct list_node *batch)
+static void loop_finish(struct loop *loop, struct list_node *batch)
 {
     unsigned count = 0;
 
@@ -304,7 +304,7 @@ static void loop_steps(struct loop *loop, bool wait)
     }
     // What was received must not keep anything from being sent.
     loop->turn.bytes = 0;
-    loop_end_conns(loop, &batch);
+    loop_finish(loop, &batch);
 }
 
 void loop_turn(struct loop *loop, bool wait)

@@ -29,7 +29,7 @@
 //   the service manager   is told without waiting, and later where it has no room
 //                         (process/notify.h)
 //   the journal's files   a thread writes, syncs, makes, removes and closes them, and asks how much
-//                         room the disk has (journal/worker.h, file/io.h)
+//                         room the disk has (journal/worker.h, journal/file/io.h)
 //   SIGHUP                reads the configuration and the tokens, and opens the log file. Only
 //                         regular files are read, and nothing waits for the other end of a pipe. A
 //                         disk that hangs is waited for: whoever sends the signal wants its files

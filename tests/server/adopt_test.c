@@ -11,43 +11,43 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct porch {
+struct fixture {
     struct event_base *base;
     struct listeners listeners;
     struct sockaddr_in addr; // of the socket
     int fd;                  // the socket
-    int guest;               // that came in
+    int accepted;            // the connection that came in
 };
 
-static void porch_accept(void *context, int fd, const char *peer)
+static void fixture_accept(void *context, int fd, const char *peer)
 {
-    struct porch *porch = context;
+    struct fixture *fixture = context;
 
     (void)peer;
-    porch->guest = fd;
+    fixture->accepted = fd;
 }
 
 // A socket as plain as can be: it blocks and has no options set.
-static void porch_open(struct porch *porch)
+static void fixture_open(struct fixture *fixture)
 {
-    socklen_t len = sizeof porch->addr;
+    socklen_t len = sizeof fixture->addr;
 
-    porch->base = event_base_new();
-    assert_non_null(porch->base);
-    listeners_init(&porch->listeners, porch->base);
-    porch->guest = -1;
-    porch->addr =
+    fixture->base = event_base_new();
+    assert_non_null(fixture->base);
+    listeners_init(&fixture->listeners, fixture->base);
+    fixture->accepted = -1;
+    fixture->addr =
         (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    porch->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(porch->fd, (const struct sockaddr *)&porch->addr, len), 0);
-    assert_int_equal(getsockname(porch->fd, (struct sockaddr *)&porch->addr, &len), 0);
-    assert_int_equal(listen(porch->fd, 1), 0);
+    fixture->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fixture->fd, (const struct sockaddr *)&fixture->addr, len), 0);
+    assert_int_equal(getsockname(fixture->fd, (struct sockaddr *)&fixture->addr, &len), 0);
+    assert_int_equal(listen(fixture->fd, 1), 0);
 }
 
-static void porch_close(struct porch *porch)
+static void fixture_close(struct fixture *fixture)
 {
-    listeners_close(&porch->listeners);
-    event_base_free(porch->base);
+    listeners_close(&fixture->listeners);
+    event_base_free(fixture->base);
 }
 
 static int option_of(int fd, int level, int name)
@@ -61,42 +61,43 @@ static int option_of(int fd, int level, int name)
 
 static void connection_is_set_up_like_any_other(void **state)
 {
-    struct porch porch;
+    struct fixture fixture;
     struct reason why;
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     (void)state;
-    porch_open(&porch);
-    assert_true(
-        listeners_adopt(&porch.listeners, porch.fd, "beanstalk", porch_accept, &porch, &why));
-    assert_int_equal(connect(client, (const struct sockaddr *)&porch.addr, sizeof porch.addr), 0);
+    fixture_open(&fixture);
+    assert_true(listeners_adopt(&fixture.listeners, fixture.fd, "beanstalk", fixture_accept,
+                                &fixture, &why));
+    assert_int_equal(connect(client, (const struct sockaddr *)&fixture.addr, sizeof fixture.addr),
+                     0);
     // Otherwise the loop would stand still once it has accepted the one that is waiting.
-    assert_int_not_equal(fcntl(porch.fd, F_GETFL) & O_NONBLOCK, 0);
-    assert_int_equal(event_base_loop(porch.base, EVLOOP_ONCE), 0);
-    assert_true(porch.guest >= 0);
-    assert_int_not_equal(option_of(porch.guest, IPPROTO_TCP, TCP_NODELAY), 0);
-    assert_int_not_equal(option_of(porch.guest, SOL_SOCKET, SO_KEEPALIVE), 0);
-    assert_int_not_equal(fcntl(porch.guest, F_GETFL) & O_NONBLOCK, 0);
-    assert_int_equal(close(porch.guest), 0);
+    assert_int_not_equal(fcntl(fixture.fd, F_GETFL) & O_NONBLOCK, 0);
+    assert_int_equal(event_base_loop(fixture.base, EVLOOP_ONCE), 0);
+    assert_true(fixture.accepted >= 0);
+    assert_int_not_equal(option_of(fixture.accepted, IPPROTO_TCP, TCP_NODELAY), 0);
+    assert_int_not_equal(option_of(fixture.accepted, SOL_SOCKET, SO_KEEPALIVE), 0);
+    assert_int_not_equal(fcntl(fixture.accepted, F_GETFL) & O_NONBLOCK, 0);
+    assert_int_equal(close(fixture.accepted), 0);
     assert_int_equal(close(client), 0);
-    porch_close(&porch);
+    fixture_close(&fixture);
 }
 
 static void without_memory_the_socket_is_closed(void **state)
 {
-    struct porch porch;
+    struct fixture fixture;
     struct reason why;
 
     (void)state;
-    porch_open(&porch);
+    fixture_open(&fixture);
     nth_alloc_fail(1);
-    assert_false(
-        listeners_adopt(&porch.listeners, porch.fd, "beanstalk", porch_accept, &porch, &why));
+    assert_false(listeners_adopt(&fixture.listeners, fixture.fd, "beanstalk", fixture_accept,
+                                 &fixture, &why));
     nth_alloc_fail(0);
     assert_string_equal(why.text, "out of memory");
-    assert_int_equal(fcntl(porch.fd, F_GETFD), -1);
-    assert_true(listeners_empty(&porch.listeners));
-    porch_close(&porch);
+    assert_int_equal(fcntl(fixture.fd, F_GETFD), -1);
+    assert_true(listeners_empty(&fixture.listeners));
+    fixture_close(&fixture);
 }
 
 int main(void)

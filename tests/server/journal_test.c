@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "journal/file/about.h"
 #include "tests/server/server_cmocka.h"
-#include "tests/server/server_den.h"
+#include "tests/server/server_sandbox.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -25,26 +25,27 @@
     ANY_PORT, "--set", "gearman.listen=127.0.0.1:0", "--set", "http.listen=127.0.0.1:0", "--set",  \
         "gearman.max_job_size=64k", "--set", "http.max_body=64k"
 
-static const char *keep_in(const struct den *den, char text[SETTING_MAX])
+static const char *keep_in(const struct sandbox *sandbox, char text[SETTING_MAX])
 {
-    (void)snprintf(text, SETTING_MAX, "journal.dir=%s", den->journal);
+    (void)snprintf(text, SETTING_MAX, "journal.dir=%s", sandbox->journal);
     return text;
 }
 
-static void start(struct den *den, const char *fsync)
+static void start(struct sandbox *sandbox, const char *fsync)
 {
     char sync[SETTING_MAX];
     char dir[SETTING_MAX];
 
     (void)snprintf(sync, sizeof sync, "journal.fsync=%s", fsync);
-    PROCESS_START(&den->process, ANY_PORT, "--set", keep_in(den, dir), "--set", sync, SMALL);
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", keep_in(sandbox, dir), "--set", sync,
+                  SMALL);
 }
 
 // Ends it by that signal.
-static void end(struct den *den, int number)
+static void end(struct sandbox *sandbox, int number)
 {
-    process_signal(&den->process, number);
-    assert_int_equal(process_wait(&den->process), number == SIGKILL ? -SIGKILL : 0);
+    process_signal(&sandbox->process, number);
+    assert_int_equal(process_wait(&sandbox->process), number == SIGKILL ? -SIGKILL : 0);
 }
 
 static void talk(int client, const char *command, const char *answer)
@@ -115,28 +116,28 @@ static void expect_all_back(int client)
     talk(client, "peek-buried\r\n", "FOUND 1 1\r\na\r\n");
 }
 
-static void expect_survival(struct den *den, const char *fsync, int number)
+static void expect_survival(struct sandbox *sandbox, const char *fsync, int number)
 {
     int client;
 
-    start(den, fsync);
-    client = client_connect(&den->process);
+    start(sandbox, fsync);
+    client = client_connect(&sandbox->process);
     hand_in(client);
-    end(den, number);
+    end(sandbox, number);
     (void)close(client);
-    start(den, fsync);
-    client = client_connect(&den->process);
+    start(sandbox, fsync);
+    client = client_connect(&sandbox->process);
     expect_all_back(client);
     // No id is given twice.
     talk(client, "put 0 0 10 1\r\ng\r\n", "INSERTED 65536\r\n");
     // What has just happened survives, too.
-    end(den, number);
+    end(sandbox, number);
     (void)close(client);
-    start(den, fsync);
-    client = client_connect(&den->process);
+    start(sandbox, fsync);
+    client = client_connect(&sandbox->process);
     talk(client, "peek-buried\r\n", "FOUND 1 1\r\na\r\n");
     talk(client, "peek 65536\r\n", "FOUND 65536 1\r\ng\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
 }
 
@@ -157,27 +158,27 @@ static void jobs_survive_a_kill_when_nothing_is_synced(void **state)
 
 static void jobs_survive_a_stop_whatever_the_policy(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     static const char *const policies[] = {"always", "50", "never"};
 
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
-        den_clear_journal(den);
-        expect_survival(den, policies[i], SIGTERM);
+        sandbox_clear_journal(sandbox);
+        expect_survival(sandbox, policies[i], SIGTERM);
     }
 }
 
 static void large_jobs_survive_small_files(void **state)
 {
     enum { LARGE = 65535 };
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char *body = calloc(1, LARGE + 1);
     char dir[SETTING_MAX];
     int client;
 
     memset(body, 'x', LARGE);
-    PROCESS_START(&den->process, ANY_PORT, "--set", keep_in(den, dir), "--set",
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", keep_in(sandbox, dir), "--set",
                   "journal.segment_size=4k");
-    client = client_connect(&den->process);
+    client = client_connect(&sandbox->process);
     for (int i = 1; i <= 3; i++) {
         char answer[32];
 
@@ -186,12 +187,12 @@ static void large_jobs_survive_small_files(void **state)
         (void)snprintf(answer, sizeof answer, "INSERTED %d\r\n", i);
         talk(client, "\r\n", answer);
     }
-    end(den, SIGKILL);
+    end(sandbox, SIGKILL);
     (void)close(client);
-    start(den, "always");
-    client = client_connect(&den->process);
+    start(sandbox, "always");
+    client = client_connect(&sandbox->process);
     talk(client, "peek 3\r\n", "FOUND 3 65535\r\nxxx");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
     free(body);
 }
@@ -199,15 +200,15 @@ static void large_jobs_survive_small_files(void **state)
 // However large the jobs are that clients may submit.
 static void a_file_has_the_size_that_was_asked_for(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char dir[SETTING_MAX];
     int client;
 
-    PROCESS_START(&den->process, ANY_PORT, "--set", "gearman.listen=127.0.0.1:0", "--set",
-                  keep_in(den, dir), "--set", "journal.segment_size=2M");
-    client = client_connect(&den->process);
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", "gearman.listen=127.0.0.1:0", "--set",
+                  keep_in(sandbox, dir), "--set", "journal.segment_size=2M");
+    client = client_connect(&sandbox->process);
     EXPECT_IN_YAML(client, "stats\r\n", "binlog-max-size: 2097152");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
 }
 
@@ -250,35 +251,35 @@ static void submit_by_http(struct process *process)
 
 static void jobs_of_all_protocols_survive(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char dir[SETTING_MAX];
     int client;
 
-    PROCESS_START(&den->process, ALL_PORTS, "--set", keep_in(den, dir), SMALL);
-    client = connect_to(&den->process, 0);
+    PROCESS_START(&sandbox->process, ALL_PORTS, "--set", keep_in(sandbox, dir), SMALL);
+    client = connect_to(&sandbox->process, 0);
     talk(client, "use lines\r\n", "USING lines\r\n");
     talk(client, "put 70000 0 10 1\r\nb\r\n", "INSERTED 1\r\n");
-    submit_by_gearman(&den->process);
-    submit_by_http(&den->process);
-    end(den, SIGKILL);
+    submit_by_gearman(&sandbox->process);
+    submit_by_http(&sandbox->process);
+    end(sandbox, SIGKILL);
     (void)close(client);
-    PROCESS_START(&den->process, ALL_PORTS, "--set", keep_in(den, dir), SMALL);
-    client = connect_to(&den->process, 0);
+    PROCESS_START(&sandbox->process, ALL_PORTS, "--set", keep_in(sandbox, dir), SMALL);
+    client = connect_to(&sandbox->process, 0);
     talk(client, "watch lines\r\n", "WATCHING 2\r\n");
     client_send(client, "reserve\r\nreserve\r\nreserve\r\n");
     client_expect(client, "RESERVED 2 1\r\ng\r\nRESERVED 3 1\r\nh\r\nRESERVED 1 1\r\nb\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
 }
 
 // As if the journal had begun on a host of that name.
-static void give_host(const struct den *den, const char *host)
+static void give_host(const struct sandbox *sandbox, const char *host)
 {
     struct journal_io io;
     struct about about;
     int error;
 
-    assert_int_equal(journal_disk_open(&io, den->journal), 0);
+    assert_int_equal(journal_disk_open(&io, sandbox->journal), 0);
     assert_int_equal(about_load(&about, &io, &error), ABOUT_GOOD);
     (void)snprintf(about.host, sizeof about.host, "%s", host);
     assert_int_equal(about_save(&about, &io), 0);
@@ -291,64 +292,64 @@ static void handles_are_good_though_the_host_has_a_new_name(void **state)
     static const char ask[] = "\0REQ\0\0\0\x0f\0\0\0\x0dH:elsewhere:1";
     static const char known[] = "\0RES\0\0\0\x14\0\0\0\x15H:elsewhere:1\0"
                                 "1";
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char reply[sizeof known - 1];
     char dir[SETTING_MAX];
     int client;
 
-    PROCESS_START(&den->process, ALL_PORTS, "--set", keep_in(den, dir), SMALL);
-    submit_by_gearman(&den->process);
-    process_stop(&den->process);
-    give_host(den, "elsewhere");
-    PROCESS_START(&den->process, ALL_PORTS, "--set", keep_in(den, dir), SMALL);
-    process_expect(&den->process, "journal_host host=elsewhere", &(size_t){0});
-    client = connect_to(&den->process, 1);
+    PROCESS_START(&sandbox->process, ALL_PORTS, "--set", keep_in(sandbox, dir), SMALL);
+    submit_by_gearman(&sandbox->process);
+    process_stop(&sandbox->process);
+    give_host(sandbox, "elsewhere");
+    PROCESS_START(&sandbox->process, ALL_PORTS, "--set", keep_in(sandbox, dir), SMALL);
+    process_expect(&sandbox->process, "journal_host host=elsewhere", &(size_t){0});
+    client = connect_to(&sandbox->process, 1);
     assert_int_equal(send(client, ask, sizeof ask - 1, MSG_NOSIGNAL), sizeof ask - 1);
     assert_int_equal(recv(client, reply, sizeof reply, MSG_WAITALL), sizeof reply);
     assert_memory_equal(reply, known, sizeof reply);
     (void)close(client);
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
 }
 
 // Its user did not leave: the process did.
 static void the_pause_of_an_idle_tube_survives_a_stop(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     int client;
 
-    start(den, "always");
-    client = client_connect(&den->process);
+    start(sandbox, "always");
+    client = client_connect(&sandbox->process);
     talk(client, "use x\r\npause-tube x 3000\r\n", "USING x\r\nPAUSED\r\n");
-    end(den, SIGTERM);
+    end(sandbox, SIGTERM);
     (void)close(client);
-    start(den, "always");
-    client = client_connect(&den->process);
+    start(sandbox, "always");
+    client = client_connect(&sandbox->process);
     EXPECT_IN_YAML(client, "stats-tube x\r\n", "pause: 3000", "pause-time-left: 29");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
 }
 
 static void the_pause_of_a_tube_that_its_users_left_does_not_come_back(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     int client;
 
-    start(den, "always");
-    client = client_connect(&den->process);
+    start(sandbox, "always");
+    client = client_connect(&sandbox->process);
     talk(client, "use x\r\npause-tube x 3000\r\n", "USING x\r\nPAUSED\r\n");
     talk(client, "use y\r\nuse x\r\nput 0 0 10 1\r\na\r\n", "USING y\r\nUSING x\r\nINSERTED 1\r\n");
-    end(den, SIGTERM);
+    end(sandbox, SIGTERM);
     (void)close(client);
-    start(den, "always");
-    client = client_connect(&den->process);
+    start(sandbox, "always");
+    client = client_connect(&sandbox->process);
     talk(client, "watch x\r\nreserve-with-timeout 0\r\n", "WATCHING 2\r\nRESERVED 1 1\r\na\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
 }
 
 static void without_a_directory_the_log_says_that_jobs_are_in_memory(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
 
     PROCESS_START(process, ANY_PORT);
     process_expect(process, " info no_journal note=\"jobs are in memory only", NULL);
@@ -357,16 +358,16 @@ static void without_a_directory_the_log_says_that_jobs_are_in_memory(void **stat
 
 static void directory_is_made_and_belongs_to_nobody_else(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     const struct dirent *entry;
     struct stat st;
     DIR *listing;
 
-    start(den, "always");
-    process_expect(&den->process, " info journal_opened dir=", NULL);
-    assert_int_equal(stat(den->journal, &st), 0);
+    start(sandbox, "always");
+    process_expect(&sandbox->process, " info journal_opened dir=", NULL);
+    assert_int_equal(stat(sandbox->journal, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0700);
-    listing = opendir(den->journal);
+    listing = opendir(sandbox->journal);
     while ((entry = readdir(listing))) {
         if (entry->d_name[0] != '.') {
             assert_int_equal(fstatat(dirfd(listing), entry->d_name, &st, 0), 0);
@@ -374,39 +375,39 @@ static void directory_is_made_and_belongs_to_nobody_else(void **state)
         }
     }
     (void)closedir(listing);
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
 }
 
 static void second_broker_on_a_directory_is_refused(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     struct process second;
     char dir[SETTING_MAX];
 
-    start(den, "always");
-    process_expect(&den->process, " info started ", NULL);
-    PROCESS_START(&second, ANY_PORT, "--set", keep_in(den, dir));
+    start(sandbox, "always");
+    process_expect(&sandbox->process, " info started ", NULL);
+    PROCESS_START(&second, ANY_PORT, "--set", keep_in(sandbox, dir));
     process_expect_exit(&second, 1, "another process uses this journal");
-    PROCESS_START(&second, "-l127.0.0.1", "-p0", "-b", den->journal);
+    PROCESS_START(&second, "-l127.0.0.1", "-p0", "-b", sandbox->journal);
     process_expect_exit(&second, 10, "another process uses this journal");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     // The one that has gone is in nobody's way.
-    start(den, "always");
-    process_expect(&den->process, " info started ", NULL);
-    end(den, SIGKILL);
-    start(den, "always");
-    process_expect(&den->process, " info started ", NULL);
-    process_stop(&den->process);
+    start(sandbox, "always");
+    process_expect(&sandbox->process, " info started ", NULL);
+    end(sandbox, SIGKILL);
+    start(sandbox, "always");
+    process_expect(&sandbox->process, " info started ", NULL);
+    process_stop(&sandbox->process);
 }
 
 // A file in the journal's directory, which is made if need be.
-static void leave_file(const struct den *den, const char *name)
+static void leave_file(const struct sandbox *sandbox, const char *name)
 {
     char path[128];
     int file;
 
-    (void)mkdir(den->journal, 0700);
-    (void)snprintf(path, sizeof path, "%s/%s", den->journal, name);
+    (void)mkdir(sandbox->journal, 0700);
+    (void)snprintf(path, sizeof path, "%s/%s", sandbox->journal, name);
     file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(file >= 0);
     assert_int_equal(write(file, "\7\0\0\0", 4), 4);
@@ -415,35 +416,36 @@ static void leave_file(const struct den *den, const char *name)
 
 static void jobs_of_beanstalkd_are_not_left_behind_silently(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char dir[SETTING_MAX];
 
-    leave_file(den, "binlog.x");
-    start(den, "always");
-    process_expect(&den->process, " info started ", NULL);
-    process_stop(&den->process);
-    leave_file(den, "binlog.17");
-    PROCESS_START(&den->process, ANY_PORT, "--set", keep_in(den, dir));
-    process_expect_exit(&den->process, 1, "beanstalkd has left files with jobs here");
-    PROCESS_START(&den->process, "-l127.0.0.1", "-p0", "-b", den->journal);
-    process_expect_exit(&den->process, 10, "start with --ignore-binlog");
-    PROCESS_START(&den->process, "-l127.0.0.1", "-p0", "-b", den->journal, "--ignore-binlog");
-    process_expect(&den->process, " info journal_opened ", NULL);
-    process_expect(&den->process, " fsync=50 ", NULL);
-    process_stop(&den->process);
+    leave_file(sandbox, "binlog.x");
+    start(sandbox, "always");
+    process_expect(&sandbox->process, " info started ", NULL);
+    process_stop(&sandbox->process);
+    leave_file(sandbox, "binlog.17");
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", keep_in(sandbox, dir));
+    process_expect_exit(&sandbox->process, 1, "beanstalkd has left files with jobs here");
+    PROCESS_START(&sandbox->process, "-l127.0.0.1", "-p0", "-b", sandbox->journal);
+    process_expect_exit(&sandbox->process, 10, "start with --ignore-binlog");
+    PROCESS_START(&sandbox->process, "-l127.0.0.1", "-p0", "-b", sandbox->journal,
+                  "--ignore-binlog");
+    process_expect(&sandbox->process, " info journal_opened ", NULL);
+    process_expect(&sandbox->process, " fsync=50 ", NULL);
+    process_stop(&sandbox->process);
 }
 
 static void as_in_beanstalkd_the_directory_must_be_there(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char words[128];
 
-    (void)snprintf(words, sizeof words, "journal %s: No such file or directory", den->journal);
-    PROCESS_START(&den->process, "-l127.0.0.1", "-p0", "-b", den->journal);
-    process_expect_exit(&den->process, 10, words);
-    assert_int_equal(access(den->journal, F_OK), -1);
-    PROCESS_START(&den->process, "-l127.0.0.1", "-p0", "-b/dev/null");
-    process_expect_exit(&den->process, 10, "journal /dev/null: Not a directory");
+    (void)snprintf(words, sizeof words, "journal %s: No such file or directory", sandbox->journal);
+    PROCESS_START(&sandbox->process, "-l127.0.0.1", "-p0", "-b", sandbox->journal);
+    process_expect_exit(&sandbox->process, 10, words);
+    assert_int_equal(access(sandbox->journal, F_OK), -1);
+    PROCESS_START(&sandbox->process, "-l127.0.0.1", "-p0", "-b/dev/null");
+    process_expect_exit(&sandbox->process, 10, "journal /dev/null: Not a directory");
 }
 
 // A process that has changed its user cannot be searched for leaks.
@@ -455,20 +457,20 @@ static void without_leak_check(void *context)
 
 static void directory_that_may_not_be_written_to_is_refused(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     const char *user = geteuid() == 0 ? "nobody" : "";
     char become[SETTING_MAX];
     char dir[SETTING_MAX];
 
-    assert_int_equal(mkdir(den->journal, 0500), 0);
+    assert_int_equal(mkdir(sandbox->journal, 0500), 0);
     (void)snprintf(become, sizeof become, "server.user=%s", user);
-    PROCESS_PREPARED(&den->process, without_leak_check, NULL, ANY_PORT, "--set", keep_in(den, dir),
-                     "--set", become);
-    process_expect_exit(&den->process, 1, "Permission denied");
+    PROCESS_PREPARED(&sandbox->process, without_leak_check, NULL, ANY_PORT, "--set",
+                     keep_in(sandbox, dir), "--set", become);
+    process_expect_exit(&sandbox->process, 1, "Permission denied");
 }
 
 // Changes a byte in the body of the first job.
-static void damage(const struct den *den)
+static void damage(const struct sandbox *sandbox)
 {
     char path[128];
     char bytes[4096];
@@ -476,7 +478,7 @@ static void damage(const struct den *den)
     char *body;
     int file;
 
-    (void)snprintf(path, sizeof path, "%s/journal.0000000001", den->journal);
+    (void)snprintf(path, sizeof path, "%s/journal.0000000001", sandbox->journal);
     file = open(path, O_RDWR | O_CLOEXEC);
     len = pread(file, bytes, sizeof bytes, 0);
     assert_true(len > 0);
@@ -486,39 +488,39 @@ static void damage(const struct den *den)
     (void)close(file);
 }
 
-static void leave_damaged(struct den *den)
+static void leave_damaged(struct sandbox *sandbox)
 {
     int client;
 
-    start(den, "always");
-    client = client_connect(&den->process);
+    start(sandbox, "always");
+    client = client_connect(&sandbox->process);
     talk(client, "put 0 0 10 8\r\nprecious\r\n", "INSERTED 1\r\n");
     talk(client, "put 0 0 10 1\r\nx\r\n", "INSERTED 2\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
-    damage(den);
+    damage(sandbox);
 }
 
 static void damage_stops_the_start_unless_it_is_to_be_repaired(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char dir[SETTING_MAX];
     int client;
 
-    leave_damaged(den);
-    start(den, "always");
-    process_expect_exit(&den->process, 1, "journal.0000000001");
-    PROCESS_START(&den->process, ANY_PORT, "--set", keep_in(den, dir), SMALL, "--repair");
-    client = client_connect(&den->process);
+    leave_damaged(sandbox);
+    start(sandbox, "always");
+    process_expect_exit(&sandbox->process, 1, "journal.0000000001");
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", keep_in(sandbox, dir), SMALL, "--repair");
+    client = client_connect(&sandbox->process);
     talk(client, "peek 1\r\n", "NOT_FOUND\r\n");
     talk(client, "peek 2\r\n", "FOUND 2 1\r\nx\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
     // What was repaired is whole.
-    start(den, "always");
-    client = client_connect(&den->process);
+    start(sandbox, "always");
+    client = client_connect(&sandbox->process);
     talk(client, "peek 2\r\n", "FOUND 2 1\r\nx\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
 }
 
@@ -529,27 +531,27 @@ static void with_manager(void *context)
 
 static void manager_is_told_once_all_jobs_are_back(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
     int manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     char dir[SETTING_MAX];
     char text[256];
     int client;
 
-    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", den->socket);
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", sandbox->socket);
     assert_int_equal(bind(manager, (const struct sockaddr *)&addr, sizeof addr), 0);
-    leave_damaged(den);
-    PROCESS_PREPARED(&den->process, with_manager, den->socket, ANY_PORT, "--set", keep_in(den, dir),
-                     SMALL);
-    process_expect_exit(&den->process, 1, "journal.0000000001");
+    leave_damaged(sandbox);
+    PROCESS_PREPARED(&sandbox->process, with_manager, sandbox->socket, ANY_PORT, "--set",
+                     keep_in(sandbox, dir), SMALL);
+    process_expect_exit(&sandbox->process, 1, "journal.0000000001");
     assert_int_equal(recv(manager, text, sizeof text, MSG_DONTWAIT), -1);
-    PROCESS_PREPARED(&den->process, with_manager, den->socket, ANY_PORT, "--set", keep_in(den, dir),
-                     SMALL, "--repair");
+    PROCESS_PREPARED(&sandbox->process, with_manager, sandbox->socket, ANY_PORT, "--set",
+                     keep_in(sandbox, dir), SMALL, "--repair");
     assert_int_equal(recv(manager, text, sizeof text, 0), 7);
     assert_memory_equal(text, "READY=1", 7);
-    client = client_connect(&den->process);
+    client = client_connect(&sandbox->process);
     talk(client, "peek-ready\r\n", "FOUND 2 1\r\nx\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
     (void)close(manager);
 }
@@ -557,24 +559,24 @@ static void manager_is_told_once_all_jobs_are_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DEN_TEST(jobs_survive_a_kill_when_each_write_is_synced),
-        DEN_TEST(jobs_survive_a_kill_when_syncs_come_now_and_then),
-        DEN_TEST(jobs_survive_a_kill_when_nothing_is_synced),
-        DEN_TEST(jobs_survive_a_stop_whatever_the_policy),
-        DEN_TEST(large_jobs_survive_small_files),
-        DEN_TEST(a_file_has_the_size_that_was_asked_for),
-        DEN_TEST(jobs_of_all_protocols_survive),
-        DEN_TEST(the_pause_of_an_idle_tube_survives_a_stop),
-        DEN_TEST(the_pause_of_a_tube_that_its_users_left_does_not_come_back),
-        DEN_TEST(without_a_directory_the_log_says_that_jobs_are_in_memory),
-        DEN_TEST(directory_is_made_and_belongs_to_nobody_else),
-        DEN_TEST(second_broker_on_a_directory_is_refused),
-        DEN_TEST(jobs_of_beanstalkd_are_not_left_behind_silently),
-        DEN_TEST(as_in_beanstalkd_the_directory_must_be_there),
-        DEN_TEST(directory_that_may_not_be_written_to_is_refused),
-        DEN_TEST(handles_are_good_though_the_host_has_a_new_name),
-        DEN_TEST(damage_stops_the_start_unless_it_is_to_be_repaired),
-        DEN_TEST(manager_is_told_once_all_jobs_are_back),
+        SANDBOX_TEST(jobs_survive_a_kill_when_each_write_is_synced),
+        SANDBOX_TEST(jobs_survive_a_kill_when_syncs_come_now_and_then),
+        SANDBOX_TEST(jobs_survive_a_kill_when_nothing_is_synced),
+        SANDBOX_TEST(jobs_survive_a_stop_whatever_the_policy),
+        SANDBOX_TEST(large_jobs_survive_small_files),
+        SANDBOX_TEST(a_file_has_the_size_that_was_asked_for),
+        SANDBOX_TEST(jobs_of_all_protocols_survive),
+        SANDBOX_TEST(the_pause_of_an_idle_tube_survives_a_stop),
+        SANDBOX_TEST(the_pause_of_a_tube_that_its_users_left_does_not_come_back),
+        SANDBOX_TEST(without_a_directory_the_log_says_that_jobs_are_in_memory),
+        SANDBOX_TEST(directory_is_made_and_belongs_to_nobody_else),
+        SANDBOX_TEST(second_broker_on_a_directory_is_refused),
+        SANDBOX_TEST(jobs_of_beanstalkd_are_not_left_behind_silently),
+        SANDBOX_TEST(as_in_beanstalkd_the_directory_must_be_there),
+        SANDBOX_TEST(directory_that_may_not_be_written_to_is_refused),
+        SANDBOX_TEST(handles_are_good_though_the_host_has_a_new_name),
+        SANDBOX_TEST(damage_stops_the_start_unless_it_is_to_be_repaired),
+        SANDBOX_TEST(manager_is_told_once_all_jobs_are_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,84 +19,85 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-struct hall {
+struct fixture {
     struct event_base *base;
     struct listeners listeners;
     struct reason why;
     char addresses[8][160]; // that the log named
     unsigned listening;
     unsigned failures; // to accept, that the log named
-    unsigned guests;
-    int guest; // the latest
+    unsigned accepted_count;
+    int accepted; // the latest
     char peer[PEER_TEXT_MAX];
     char dir[32];
     char path[64];    // of a socket
     char address[80]; // of the same
 };
 
-static void hall_log(void *context, enum log_level level, const char *event,
-                     const struct log_field *fields, size_t count)
+static void fixture_log(void *context, enum log_level level, const char *event,
+                        const struct log_field *fields, size_t count)
 {
-    struct hall *hall = context;
+    struct fixture *fixture = context;
 
     (void)level;
     (void)count;
     if (strcmp(event, "listening") == 0) {
-        assert_in_range(hall->listening, 0, 7);
-        (void)snprintf(hall->addresses[hall->listening++], sizeof hall->addresses[0], "%.*s",
-                       (int)fields[0].text.len, fields[0].text.ptr);
+        assert_in_range(fixture->listening, 0, 7);
+        (void)snprintf(fixture->addresses[fixture->listening++], sizeof fixture->addresses[0],
+                       "%.*s", (int)fields[0].text.len, fields[0].text.ptr);
     } else if (strcmp(event, "accept_failed") == 0) {
-        hall->failures++;
+        fixture->failures++;
     }
 }
 
-static void hall_accept(void *context, int fd, const char *peer)
+static void fixture_accept(void *context, int fd, const char *peer)
 {
-    struct hall *hall = context;
+    struct fixture *fixture = context;
 
-    hall->guests++;
-    hall->guest = fd;
-    (void)snprintf(hall->peer, sizeof hall->peer, "%s", peer);
+    fixture->accepted_count++;
+    fixture->accepted = fd;
+    (void)snprintf(fixture->peer, sizeof fixture->peer, "%s", peer);
 }
 
-static int hall_setup(void **state)
+static int fixture_setup(void **state)
 {
-    struct hall *hall = calloc(1, sizeof *hall);
+    struct fixture *fixture = calloc(1, sizeof *fixture);
 
     nth_alloc_fail(0);
-    hall->base = event_base_new();
-    listeners_init(&hall->listeners, hall->base);
-    (void)snprintf(hall->dir, sizeof hall->dir, "/tmp/tandem-listen-XXXXXX");
-    assert_non_null(mkdtemp(hall->dir));
-    (void)snprintf(hall->path, sizeof hall->path, "%s/socket", hall->dir);
-    (void)snprintf(hall->address, sizeof hall->address, "unix:%s", hall->path);
-    log_set_sink(hall_log, hall, LOG_LEVEL_DEBUG);
-    *state = hall;
+    fixture->base = event_base_new();
+    listeners_init(&fixture->listeners, fixture->base);
+    (void)snprintf(fixture->dir, sizeof fixture->dir, "/tmp/tandem-listen-XXXXXX");
+    assert_non_null(mkdtemp(fixture->dir));
+    (void)snprintf(fixture->path, sizeof fixture->path, "%s/socket", fixture->dir);
+    (void)snprintf(fixture->address, sizeof fixture->address, "unix:%s", fixture->path);
+    log_set_sink(fixture_log, fixture, LOG_LEVEL_DEBUG);
+    *state = fixture;
     return 0;
 }
 
-static int hall_teardown(void **state)
+static int fixture_teardown(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
 
     nth_alloc_fail(0);
-    listeners_close(&hall->listeners);
+    listeners_close(&fixture->listeners);
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
-    event_base_free(hall->base);
-    (void)unlink(hall->path);
-    assert_int_equal(rmdir(hall->dir), 0);
-    free(hall);
+    event_base_free(fixture->base);
+    (void)unlink(fixture->path);
+    assert_int_equal(rmdir(fixture->dir), 0);
+    free(fixture);
     return 0;
 }
 
-static bool hall_open(struct hall *hall, const char *addresses)
+static bool fixture_open(struct fixture *fixture, const char *addresses)
 {
-    return listeners_open(&hall->listeners, addresses, "stub", hall_accept, hall, &hall->why);
+    return listeners_open(&fixture->listeners, addresses, "stub", fixture_accept, fixture,
+                          &fixture->why);
 }
 
-static void hall_turn(struct hall *hall)
+static void fixture_turn(struct fixture *fixture)
 {
-    (void)event_base_loop(hall->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    (void)event_base_loop(fixture->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
 }
 
 // Connects to 127.0.0.1 at the port of an address that the log named.
@@ -111,12 +112,12 @@ static int connect_to(const char *address)
 }
 
 // Connects to the unix socket; -1 where nobody listens.
-static int connect_unix(const struct hall *hall)
+static int connect_unix(const struct fixture *fixture)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", hall->path);
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", fixture->path);
     if (connect(fd, (struct sockaddr *)&addr, sizeof addr) != 0) {
         (void)close(fd);
         return -1;
@@ -125,20 +126,20 @@ static int connect_unix(const struct hall *hall)
 }
 
 // A socket file as a process leaves it that was killed.
-static void leave_stale_socket(const struct hall *hall)
+static void leave_stale_socket(const struct fixture *fixture)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", hall->path);
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", fixture->path);
     assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof addr), 0);
     (void)close(fd);
 }
 
-static void expect_reason(const struct hall *hall, const char *words)
+static void expect_reason(const struct fixture *fixture, const char *words)
 {
-    if (!strstr(hall->why.text, words)) {
-        fail_msg("expected \"%s\" in: %s", words, hall->why.text);
+    if (!strstr(fixture->why.text, words)) {
+        fail_msg("expected \"%s\" in: %s", words, fixture->why.text);
     }
 }
 
@@ -153,150 +154,150 @@ static int flag_of(int fd, int level, int name)
 
 static void connection_comes_in_ready_for_use(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     int client;
 
-    assert_true(hall_open(hall, "127.0.0.1:0"));
-    assert_int_equal(hall->listening, 1);
-    client = connect_to(hall->addresses[0]);
-    hall_turn(hall);
-    assert_int_equal(hall->guests, 1);
-    assert_memory_equal(hall->peer, "127.0.0.1:", 10);
-    assert_true(fcntl(hall->guest, F_GETFL) & O_NONBLOCK);
-    assert_true(fcntl(hall->guest, F_GETFD) & FD_CLOEXEC);
-    assert_true(flag_of(hall->guest, IPPROTO_TCP, TCP_NODELAY));
-    assert_true(flag_of(hall->guest, SOL_SOCKET, SO_KEEPALIVE));
-    (void)close(hall->guest);
+    assert_true(fixture_open(fixture, "127.0.0.1:0"));
+    assert_int_equal(fixture->listening, 1);
+    client = connect_to(fixture->addresses[0]);
+    fixture_turn(fixture);
+    assert_int_equal(fixture->accepted_count, 1);
+    assert_memory_equal(fixture->peer, "127.0.0.1:", 10);
+    assert_true(fcntl(fixture->accepted, F_GETFL) & O_NONBLOCK);
+    assert_true(fcntl(fixture->accepted, F_GETFD) & FD_CLOEXEC);
+    assert_true(flag_of(fixture->accepted, IPPROTO_TCP, TCP_NODELAY));
+    assert_true(flag_of(fixture->accepted, SOL_SOCKET, SO_KEEPALIVE));
+    (void)close(fixture->accepted);
     (void)close(client);
 }
 
 static void several_addresses_are_listened_at(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     char text[256];
     int clients[3];
 
-    (void)snprintf(text, sizeof text, "127.0.0.1:0, localhost:0 %s", hall->address);
-    assert_true(hall_open(hall, text));
-    assert_in_range(hall->listening, 3, 4);
-    assert_string_equal(hall->addresses[hall->listening - 1], hall->address);
-    clients[0] = connect_to(hall->addresses[0]);
-    clients[1] = connect_unix(hall);
-    hall_turn(hall);
-    hall_turn(hall);
-    assert_int_equal(hall->guests, 2);
+    (void)snprintf(text, sizeof text, "127.0.0.1:0, localhost:0 %s", fixture->address);
+    assert_true(fixture_open(fixture, text));
+    assert_in_range(fixture->listening, 3, 4);
+    assert_string_equal(fixture->addresses[fixture->listening - 1], fixture->address);
+    clients[0] = connect_to(fixture->addresses[0]);
+    clients[1] = connect_unix(fixture);
+    fixture_turn(fixture);
+    fixture_turn(fixture);
+    assert_int_equal(fixture->accepted_count, 2);
     (void)close(clients[0]);
     (void)close(clients[1]);
 }
 
 static void empty_list_listens_nowhere(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
 
-    assert_true(hall_open(hall, ""));
-    assert_true(listeners_empty(&hall->listeners));
+    assert_true(fixture_open(fixture, ""));
+    assert_true(listeners_empty(&fixture->listeners));
 }
 
 static void any_address_includes_the_loopback(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     int client;
 
-    assert_true(hall_open(hall, "*:0"));
-    assert_in_range(hall->listening, 1, 2);
-    for (unsigned i = 0; i < hall->listening; i++) {
-        if (hall->addresses[i][0] != '[') {
-            client = connect_to(hall->addresses[i]);
-            hall_turn(hall);
+    assert_true(fixture_open(fixture, "*:0"));
+    assert_in_range(fixture->listening, 1, 2);
+    for (unsigned i = 0; i < fixture->listening; i++) {
+        if (fixture->addresses[i][0] != '[') {
+            client = connect_to(fixture->addresses[i]);
+            fixture_turn(fixture);
             (void)close(client);
         }
     }
-    assert_int_equal(hall->guests, 1);
-    (void)close(hall->guest);
+    assert_int_equal(fixture->accepted_count, 1);
+    (void)close(fixture->accepted);
 }
 
 static void address_in_use_is_an_error_that_names_it(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     char taken[160];
 
-    assert_true(hall_open(hall, "127.0.0.1:0"));
-    (void)snprintf(taken, sizeof taken, "%s", hall->addresses[0]);
-    assert_false(hall_open(hall, taken));
-    expect_reason(hall, taken);
-    expect_reason(hall, "Address already in use");
+    assert_true(fixture_open(fixture, "127.0.0.1:0"));
+    (void)snprintf(taken, sizeof taken, "%s", fixture->addresses[0]);
+    assert_false(fixture_open(fixture, taken));
+    expect_reason(fixture, taken);
+    expect_reason(fixture, "Address already in use");
 }
 
 static void unknown_host_is_an_error_that_names_it(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
 
-    assert_false(hall_open(hall, "no-such-host.invalid:80"));
-    expect_reason(hall, "no-such-host.invalid:80: ");
+    assert_false(fixture_open(fixture, "no-such-host.invalid:80"));
+    expect_reason(fixture, "no-such-host.invalid:80: ");
 }
 
 static void unix_socket_is_removed_at_the_end(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     struct stat st;
     int client;
 
-    assert_true(hall_open(hall, hall->address));
-    client = connect_unix(hall);
-    hall_turn(hall);
-    assert_string_equal(hall->peer, "unix:");
+    assert_true(fixture_open(fixture, fixture->address));
+    client = connect_unix(fixture);
+    fixture_turn(fixture);
+    assert_string_equal(fixture->peer, "unix:");
     (void)close(client);
-    (void)close(hall->guest);
-    listeners_close(&hall->listeners);
-    assert_int_equal(lstat(hall->path, &st), -1);
+    (void)close(fixture->accepted);
+    listeners_close(&fixture->listeners);
+    assert_int_equal(lstat(fixture->path, &st), -1);
 }
 
 static void stale_unix_socket_is_replaced(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     int client;
 
-    leave_stale_socket(hall);
-    assert_true(hall_open(hall, hall->address));
-    client = connect_unix(hall);
+    leave_stale_socket(fixture);
+    assert_true(fixture_open(fixture, fixture->address));
+    client = connect_unix(fixture);
     assert_in_range(client, 0, 1000);
     (void)close(client);
 }
 
 static void unix_socket_that_answers_is_left_alone(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     int client;
 
-    assert_true(hall_open(hall, hall->address));
-    assert_false(hall_open(hall, hall->address));
-    expect_reason(hall, "another process listens");
-    client = connect_unix(hall);
+    assert_true(fixture_open(fixture, fixture->address));
+    assert_false(fixture_open(fixture, fixture->address));
+    expect_reason(fixture, "another process listens");
+    client = connect_unix(fixture);
     assert_in_range(client, 0, 1000);
     (void)close(client);
 }
 
 static void file_that_is_no_socket_is_left_alone(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     struct stat st;
 
-    (void)close(open(hall->path, O_CREAT | O_WRONLY, 0600));
-    assert_false(hall_open(hall, hall->address));
-    expect_reason(hall, "something else than a socket");
-    assert_int_equal(lstat(hall->path, &st), 0);
+    (void)close(open(fixture->path, O_CREAT | O_WRONLY, 0600));
+    assert_false(fixture_open(fixture, fixture->address));
+    expect_reason(fixture, "something else than a socket");
+    assert_int_equal(lstat(fixture->path, &st), 0);
 }
 
 static void socket_of_a_successor_is_not_removed(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     struct stat st;
 
-    assert_true(hall_open(hall, hall->address));
-    (void)unlink(hall->path);
-    leave_stale_socket(hall);
-    listeners_close(&hall->listeners);
-    assert_int_equal(lstat(hall->path, &st), 0);
+    assert_true(fixture_open(fixture, fixture->address));
+    (void)unlink(fixture->path);
+    leave_stale_socket(fixture);
+    listeners_close(&fixture->listeners);
+    assert_int_equal(lstat(fixture->path, &st), 0);
 }
 
 // No descriptor above the highest that is open now can be had while this holds.
@@ -323,71 +324,71 @@ static void allow_descriptors(rlim_t former)
 
 static void listeners_rest_when_descriptors_run_out_and_come_back(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     rlim_t former;
     int client;
 
-    assert_true(hall_open(hall, "127.0.0.1:0"));
-    client = connect_to(hall->addresses[0]);
+    assert_true(fixture_open(fixture, "127.0.0.1:0"));
+    client = connect_to(fixture->addresses[0]);
     former = forbid_descriptors(client);
     for (int i = 0; i < 20; i++) {
-        hall_turn(hall);
+        fixture_turn(fixture);
     }
     allow_descriptors(former);
-    assert_int_equal(hall->guests, 0);
-    assert_int_equal(hall->failures, 1);
-    while (hall->guests == 0) {
-        (void)event_base_loop(hall->base, EVLOOP_ONCE);
+    assert_int_equal(fixture->accepted_count, 0);
+    assert_int_equal(fixture->failures, 1);
+    while (fixture->accepted_count == 0) {
+        (void)event_base_loop(fixture->base, EVLOOP_ONCE);
     }
-    (void)close(hall->guest);
+    (void)close(fixture->accepted);
     (void)close(client);
 }
 
 static void resting_listeners_can_be_closed(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
     rlim_t former;
     int client;
 
-    assert_true(hall_open(hall, "127.0.0.1:0"));
-    client = connect_to(hall->addresses[0]);
+    assert_true(fixture_open(fixture, "127.0.0.1:0"));
+    client = connect_to(fixture->addresses[0]);
     former = forbid_descriptors(client);
-    hall_turn(hall);
+    fixture_turn(fixture);
     allow_descriptors(former);
-    listeners_close(&hall->listeners);
-    assert_int_equal(event_base_get_num_events(hall->base, EVENT_BASE_COUNT_ADDED), 0);
+    listeners_close(&fixture->listeners);
+    assert_int_equal(event_base_get_num_events(fixture->base, EVENT_BASE_COUNT_ADDED), 0);
     (void)close(client);
 }
 
 static void listener_without_memory_is_an_error(void **state)
 {
-    struct hall *hall = *state;
+    struct fixture *fixture = *state;
 
     nth_alloc_fail(1);
-    assert_false(hall_open(hall, "127.0.0.1:0"));
-    expect_reason(hall, "out of memory");
-    assert_true(listeners_empty(&hall->listeners));
+    assert_false(fixture_open(fixture, "127.0.0.1:0"));
+    expect_reason(fixture, "out of memory");
+    assert_true(listeners_empty(&fixture->listeners));
 }
 
-#define HALL_TEST(name) cmocka_unit_test_setup_teardown(name, hall_setup, hall_teardown)
+#define FIXTURE_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HALL_TEST(connection_comes_in_ready_for_use),
-        HALL_TEST(several_addresses_are_listened_at),
-        HALL_TEST(empty_list_listens_nowhere),
-        HALL_TEST(any_address_includes_the_loopback),
-        HALL_TEST(address_in_use_is_an_error_that_names_it),
-        HALL_TEST(unknown_host_is_an_error_that_names_it),
-        HALL_TEST(unix_socket_is_removed_at_the_end),
-        HALL_TEST(stale_unix_socket_is_replaced),
-        HALL_TEST(unix_socket_that_answers_is_left_alone),
-        HALL_TEST(file_that_is_no_socket_is_left_alone),
-        HALL_TEST(socket_of_a_successor_is_not_removed),
-        HALL_TEST(listeners_rest_when_descriptors_run_out_and_come_back),
-        HALL_TEST(resting_listeners_can_be_closed),
-        HALL_TEST(listener_without_memory_is_an_error),
+        FIXTURE_TEST(connection_comes_in_ready_for_use),
+        FIXTURE_TEST(several_addresses_are_listened_at),
+        FIXTURE_TEST(empty_list_listens_nowhere),
+        FIXTURE_TEST(any_address_includes_the_loopback),
+        FIXTURE_TEST(address_in_use_is_an_error_that_names_it),
+        FIXTURE_TEST(unknown_host_is_an_error_that_names_it),
+        FIXTURE_TEST(unix_socket_is_removed_at_the_end),
+        FIXTURE_TEST(stale_unix_socket_is_replaced),
+        FIXTURE_TEST(unix_socket_that_answers_is_left_alone),
+        FIXTURE_TEST(file_that_is_no_socket_is_left_alone),
+        FIXTURE_TEST(socket_of_a_successor_is_not_removed),
+        FIXTURE_TEST(listeners_rest_when_descriptors_run_out_and_come_back),
+        FIXTURE_TEST(resting_listeners_can_be_closed),
+        FIXTURE_TEST(listener_without_memory_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // tandemd while its journal is being opened: it can be stopped, whatever the disk does.
 #include "tests/server/server_cmocka.h"
-#include "tests/server/server_den.h"
+#include "tests/server/server_sandbox.h"
 
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -23,24 +23,24 @@
 // Bytes of the head of a segment, which is read before all else.
 enum { HEAD = 72 };
 
-static const char *keep_in(const struct den *den, char text[SETTING_MAX])
+static const char *keep_in(const struct sandbox *sandbox, char text[SETTING_MAX])
 {
-    (void)snprintf(text, SETTING_MAX, "journal.dir=%s", den->journal);
+    (void)snprintf(text, SETTING_MAX, "journal.dir=%s", sandbox->journal);
     return text;
 }
 
 // Leaves a journal with a job.
-static void leave_journal(struct den *den)
+static void leave_journal(struct sandbox *sandbox)
 {
     char dir[SETTING_MAX];
     int client;
 
-    PROCESS_START(&den->process, ANY_PORT, "--set", keep_in(den, dir));
-    client = client_connect(&den->process);
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", keep_in(sandbox, dir));
+    client = client_connect(&sandbox->process);
     client_send(client, "put 0 0 10 1\r\na\r\n");
     client_expect(client, "INSERTED 1\r\n");
-    process_signal(&den->process, SIGKILL);
-    (void)process_wait(&den->process);
+    process_signal(&sandbox->process, SIGKILL);
+    (void)process_wait(&sandbox->process);
     (void)close(client);
 }
 
@@ -129,56 +129,57 @@ static pid_t let_disk_answer(int listener)
     return pid;
 }
 
-static void start_on_hung_disk(struct den *den, int *socket)
+static void start_on_hung_disk(struct sandbox *sandbox, int *socket)
 {
     char dir[SETTING_MAX];
 
-    leave_journal(den);
-    PROCESS_PREPARED(&den->process, hang_disk, socket, ANY_PORT, "--set", keep_in(den, dir));
-    process_expect(&den->process, "listening", NULL);
+    leave_journal(sandbox);
+    PROCESS_PREPARED(&sandbox->process, hang_disk, socket, ANY_PORT, "--set",
+                     keep_in(sandbox, dir));
+    process_expect(&sandbox->process, "listening", NULL);
 }
 
 static void a_start_that_hangs_in_the_disk_says_so_and_can_be_stopped(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
 
-    start_on_hung_disk(den, NULL);
-    process_expect(&den->process, "journal_slow", NULL);
-    process_signal(&den->process, SIGTERM);
-    process_expect_exit(&den->process, 0, "the disk does not answer");
+    start_on_hung_disk(sandbox, NULL);
+    process_expect(&sandbox->process, "journal_slow", NULL);
+    process_signal(&sandbox->process, SIGTERM);
+    process_expect_exit(&sandbox->process, 0, "the disk does not answer");
 }
 
 // It may not have come to the disk yet.
 static void a_start_can_be_stopped_at_once(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
 
-    start_on_hung_disk(den, NULL);
-    process_signal(&den->process, SIGTERM);
-    process_expect(&den->process, "stopping", NULL);
-    process_signal(&den->process, SIGINT);
-    process_expect_exit(&den->process, 0, "stopped");
+    start_on_hung_disk(sandbox, NULL);
+    process_signal(&sandbox->process, SIGTERM);
+    process_expect(&sandbox->process, "stopping", NULL);
+    process_signal(&sandbox->process, SIGINT);
+    process_expect_exit(&sandbox->process, 0, "stopped");
 }
 
 // The last one of those that contradict each other counts.
 static void signals_that_come_during_the_start_take_effect_in_their_order(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     int sockets[2];
     int client;
     pid_t disk;
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
-    start_on_hung_disk(den, &sockets[1]);
-    process_signal(&den->process, SIGUSR2);
-    process_expect(&den->process, "journal_slow", NULL);
-    process_signal(&den->process, SIGUSR1);
+    start_on_hung_disk(sandbox, &sockets[1]);
+    process_signal(&sandbox->process, SIGUSR2);
+    process_expect(&sandbox->process, "journal_slow", NULL);
+    process_signal(&sandbox->process, SIGUSR1);
     disk = let_disk_answer(receive_descriptor(sockets[0]));
-    process_expect(&den->process, "started", NULL);
-    client = client_connect(&den->process);
+    process_expect(&sandbox->process, "started", NULL);
+    client = client_connect(&sandbox->process);
     client_send(client, "put 0 0 10 1\r\nb\r\n");
     client_expect(client, "DRAINING\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     assert_int_equal(kill(disk, SIGKILL), 0);
     assert_int_equal(waitpid(disk, NULL, 0), disk);
     (void)close(client);
@@ -189,29 +190,29 @@ static void signals_that_come_during_the_start_take_effect_in_their_order(void *
 // What a reader of all of it would take hours for.
 static void a_youngest_file_that_is_one_great_hole_costs_nothing(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char path[SETTING_MAX];
     char dir[SETTING_MAX];
     int client;
 
-    leave_journal(den);
-    (void)snprintf(path, sizeof path, "%s/journal.0000000001", den->journal);
+    leave_journal(sandbox);
+    (void)snprintf(path, sizeof path, "%s/journal.0000000001", sandbox->journal);
     assert_int_equal(truncate(path, (off_t)1 << 40), 0);
-    PROCESS_START(&den->process, ANY_PORT, "--set", keep_in(den, dir));
-    client = client_connect(&den->process);
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", keep_in(sandbox, dir));
+    client = client_connect(&sandbox->process);
     client_send(client, "peek-ready\r\n");
     client_expect(client, "FOUND 1 1\r\na\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     (void)close(client);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DEN_TEST(a_start_that_hangs_in_the_disk_says_so_and_can_be_stopped),
-        DEN_TEST(a_start_can_be_stopped_at_once),
-        DEN_TEST(signals_that_come_during_the_start_take_effect_in_their_order),
-        DEN_TEST(a_youngest_file_that_is_one_great_hole_costs_nothing),
+        SANDBOX_TEST(a_start_that_hangs_in_the_disk_says_so_and_can_be_stopped),
+        SANDBOX_TEST(a_start_can_be_stopped_at_once),
+        SANDBOX_TEST(signals_that_come_during_the_start_take_effect_in_their_order),
+        SANDBOX_TEST(a_youngest_file_that_is_one_great_hole_costs_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -468,7 +468,7 @@ static void client_that_is_owed_nothing_may_be_silent_for_ever(void **state)
 }
 
 // What a turn does, and what a virtual clock says that it took.
-struct toil {
+struct busy {
     nsec_t works_for; // by the thread's clock
     nsec_t lasts_for;
     struct loop *silenced; // from here on no turn is slow
@@ -484,81 +484,81 @@ static nsec_t thread_clock(void)
     return (nsec_t)used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
-static struct toil toil;
+static struct busy busy;
 
 // The store's share of a turn.
-static void toil_turn(struct store *store)
+static void busy_turn(struct store *store)
 {
-    nsec_t end_at = thread_clock() + toil.works_for;
+    nsec_t end_at = thread_clock() + busy.works_for;
 
     (void)store;
     while (thread_clock() < end_at) {
         // Nothing but that.
     }
-    bed_clock.mono += toil.lasts_for;
-    if (toil.silenced) {
-        toil.silenced->slow_for = 0;
+    bed_clock.mono += busy.lasts_for;
+    if (busy.silenced) {
+        busy.silenced->slow_for = 0;
     }
 }
 
-static void toil_see(void *context, enum log_level level, const char *event,
+static void busy_see(void *context, enum log_level level, const char *event,
                      const struct log_field *fields, size_t count)
 {
     (void)context;
     assert_int_equal(level, LOG_LEVEL_WARN);
     assert_string_equal(event, "slow_turn");
     assert_int_equal(count, 1);
-    toil.slow_lines++;
-    toil.said_for = fields[0].number * 1000;
+    busy.slow_lines++;
+    busy.said_for = fields[0].number * 1000;
 }
 
 // One turn that works for 2 ms. It is an hour since the last one.
-static void toil_through_turn(struct bed *bed, nsec_t slow_for)
+static void busy_through_turn(struct bed *bed, nsec_t slow_for)
 {
     static struct store_ops ops;
 
-    toil.works_for = 2 * NSEC_PER_MSEC;
+    busy.works_for = 2 * NSEC_PER_MSEC;
     bed_keep(bed);
     ops = *bed->front.store.store.ops;
-    ops.turn = toil_turn;
+    ops.turn = busy_turn;
     bed->front.store.store.ops = &ops;
     bed->loop.slow_for = slow_for;
     bed_clock.mono += 3600 * NSEC_PER_SEC;
-    log_set_sink(toil_see, NULL, LOG_LEVEL_WARN);
+    log_set_sink(busy_see, NULL, LOG_LEVEL_WARN);
     loop_turn(&bed->loop, false);
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
 }
 
 static void turn_that_uses_much_time_is_logged_with_what_it_used(void **state)
 {
-    toil = (struct toil){.lasts_for = 3600 * NSEC_PER_SEC};
-    toil_through_turn(*state, NSEC_PER_MSEC);
-    assert_int_equal(toil.slow_lines, 1);
-    assert_in_range(toil.said_for, 2 * NSEC_PER_MSEC, 3599 * NSEC_PER_SEC);
+    busy = (struct busy){.lasts_for = 3600 * NSEC_PER_SEC};
+    busy_through_turn(*state, NSEC_PER_MSEC);
+    assert_int_equal(busy.slow_lines, 1);
+    assert_in_range(busy.said_for, 2 * NSEC_PER_MSEC, 3599 * NSEC_PER_SEC);
 }
 
 static void turn_has_used_no_more_than_what_passed_since_it_began(void **state)
 {
-    toil = (struct toil){.lasts_for = NSEC_PER_MSEC + 1000};
-    toil_through_turn(*state, NSEC_PER_MSEC);
-    assert_int_equal(toil.slow_lines, 1);
-    assert_int_equal(toil.said_for, NSEC_PER_MSEC + 1000);
+    busy = (struct busy){.lasts_for = NSEC_PER_MSEC + 1000};
+    busy_through_turn(*state, NSEC_PER_MSEC);
+    assert_int_equal(busy.slow_lines, 1);
+    assert_int_equal(busy.said_for, NSEC_PER_MSEC + 1000);
 }
 
 static void turn_in_which_no_time_passes_is_not_slow(void **state)
 {
-    toil = (struct toil){.lasts_for = 0};
-    toil_through_turn(*state, NSEC_PER_MSEC);
-    assert_int_equal(toil.slow_lines, 0);
+    busy = (struct busy){.lasts_for = 0};
+    busy_through_turn(*state, NSEC_PER_MSEC);
+    assert_int_equal(busy.slow_lines, 0);
 }
 
 static void turn_that_changes_what_is_slow_goes_by_what_it_was(void **state)
 {
     struct bed *bed = *state;
 
-    toil = (struct toil){.lasts_for = 3600 * NSEC_PER_SEC, .silenced = &bed->loop};
-    toil_through_turn(bed, 1800 * NSEC_PER_SEC);
-    assert_int_equal(toil.slow_lines, 0);
+    busy = (struct busy){.lasts_for = 3600 * NSEC_PER_SEC, .silenced = &bed->loop};
+    busy_through_turn(bed, 1800 * NSEC_PER_SEC);
+    assert_int_equal(busy.slow_lines, 0);
 }
 
 #define TURN_TEST(name) cmocka_unit_test_setup_teardown(name, turn_setup, turn_teardown)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // What others do not read must not stop the broker: its log, and what it tells the manager.
 #include "tests/server/server_cmocka.h"
-#include "tests/server/server_den.h"
+#include "tests/server/server_sandbox.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -66,7 +66,7 @@ static int flood(struct process *process)
 
 static void reader_of_the_log_that_stalls_stops_nobody(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int client = flood(process);
 
     // Once it reads again it is told what it has missed.
@@ -82,7 +82,7 @@ static void reader_of_the_log_that_stalls_stops_nobody(void **state)
 
 static void end_does_not_wait_for_the_reader_of_the_log(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int client = flood(process);
     int status;
 
@@ -99,18 +99,18 @@ static void with_manager(void *context)
     (void)setenv("NOTIFY_SOCKET", context, 1);
 }
 
-static struct sockaddr_un manager_address(const struct den *den)
+static struct sockaddr_un manager_address(const struct sandbox *sandbox)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
-    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", den->socket);
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", sandbox->socket);
     return addr;
 }
 
 // Sends the manager as much as it has room for; returns how many messages that is.
-static int fill_manager(const struct den *den)
+static int fill_manager(const struct sandbox *sandbox)
 {
-    struct sockaddr_un addr = manager_address(den);
+    struct sockaddr_un addr = manager_address(sandbox);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int count = 0;
 
@@ -136,27 +136,27 @@ static void expect_message(int manager, const char *begin)
 
 static void manager_that_stalls_stops_nobody_and_is_told_later(void **state)
 {
-    struct den *den = *state;
-    struct sockaddr_un addr = manager_address(den);
+    struct sandbox *sandbox = *state;
+    struct sockaddr_un addr = manager_address(sandbox);
     int manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int count;
     int client;
 
     assert_int_equal(bind(manager, (const struct sockaddr *)&addr, sizeof addr), 0);
-    count = fill_manager(den);
-    PROCESS_PREPARED(&den->process, with_manager, den->socket, ANY_PORT);
-    client = client_connect(&den->process);
+    count = fill_manager(sandbox);
+    PROCESS_PREPARED(&sandbox->process, with_manager, sandbox->socket, ANY_PORT);
+    client = client_connect(&sandbox->process);
     client_send(client, "list-tube-used\r\n");
     client_expect(client, "USING default\r\n");
-    process_signal(&den->process, SIGHUP);
-    process_expect(&den->process, " info reloaded ", NULL);
+    process_signal(&sandbox->process, SIGHUP);
+    process_expect(&sandbox->process, " info reloaded ", NULL);
     for (int i = 0; i < count; i++) {
         expect_message(manager, "full");
     }
     expect_message(manager, "READY=1");
     expect_message(manager, "RELOADING=1\nMONOTONIC_USEC=");
     expect_message(manager, "READY=1");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     expect_message(manager, "STOPPING=1");
     client_expect_end(client);
     assert_int_equal(close(manager), 0);
@@ -165,31 +165,31 @@ static void manager_that_stalls_stops_nobody_and_is_told_later(void **state)
 // Somebody put a named pipe in the place of the file.
 static void reload_does_not_wait_for_a_file_that_is_none(void **state)
 {
-    struct den *den = *state;
-    FILE *file = fopen(den->config, "w");
+    struct sandbox *sandbox = *state;
+    FILE *file = fopen(sandbox->config, "w");
     int client;
 
     assert_non_null(file);
     assert_int_equal(fclose(file), 0);
-    PROCESS_START(&den->process, ANY_PORT, "-C", den->config);
-    client = client_connect(&den->process);
-    assert_int_equal(unlink(den->config), 0);
-    assert_int_equal(mkfifo(den->config, 0600), 0);
-    process_signal(&den->process, SIGHUP);
-    process_expect(&den->process, "tandemd.conf: not a file", NULL);
+    PROCESS_START(&sandbox->process, ANY_PORT, "-C", sandbox->config);
+    client = client_connect(&sandbox->process);
+    assert_int_equal(unlink(sandbox->config), 0);
+    assert_int_equal(mkfifo(sandbox->config, 0600), 0);
+    process_signal(&sandbox->process, SIGHUP);
+    process_expect(&sandbox->process, "tandemd.conf: not a file", NULL);
     client_send(client, "list-tube-used\r\n");
     client_expect(client, "USING default\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     client_expect_end(client);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DEN_TEST(reader_of_the_log_that_stalls_stops_nobody),
-        DEN_TEST(end_does_not_wait_for_the_reader_of_the_log),
-        DEN_TEST(manager_that_stalls_stops_nobody_and_is_told_later),
-        DEN_TEST(reload_does_not_wait_for_a_file_that_is_none),
+        SANDBOX_TEST(reader_of_the_log_that_stalls_stops_nobody),
+        SANDBOX_TEST(end_does_not_wait_for_the_reader_of_the_log),
+        SANDBOX_TEST(manager_that_stalls_stops_nobody_and_is_told_later),
+        SANDBOX_TEST(reload_does_not_wait_for_a_file_that_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // tandemd as its operator sees it: start, talk, signals, exit codes.
 #include "tests/server/server_cmocka.h"
-#include "tests/server/server_den.h"
+#include "tests/server/server_sandbox.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void write_config(const struct den *den, const char *text)
+static void write_config(const struct sandbox *sandbox, const char *text)
 {
-    FILE *file = fopen(den->config, "w");
+    FILE *file = fopen(sandbox->config, "w");
 
     assert_non_null(file);
     (void)fputs(text, file);
@@ -23,7 +23,7 @@ static void write_config(const struct den *den, const char *text)
 
 static void job_goes_through_and_term_ends_with_zero(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int client;
 
     PROCESS_START(process, ANY_PORT);
@@ -58,7 +58,7 @@ static int clogged_client(struct process *process)
 
 static void client_that_does_not_read_holds_up_the_end_for_a_bounded_time(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int client;
 
     PROCESS_START(process, ANY_PORT);
@@ -69,8 +69,8 @@ static void client_that_does_not_read_holds_up_the_end_for_a_bounded_time(void *
 
 static void end_says_how_many_jobs_are_lost_with_it(void **state)
 {
-    struct den *den = *state;
-    struct process *process = &den->process;
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
     char setting[160];
     int client;
 
@@ -82,7 +82,7 @@ static void end_says_how_many_jobs_are_lost_with_it(void **state)
     client_expect_end(client);
     assert_non_null(strstr(process->text, " warn jobs_lost jobs=3 "));
     // What the journal keeps is not lost, and what is not there cannot be.
-    (void)snprintf(setting, sizeof setting, "journal.dir=%s", den->journal);
+    (void)snprintf(setting, sizeof setting, "journal.dir=%s", sandbox->journal);
     PROCESS_START(process, ANY_PORT, "--set", setting);
     client = client_connect(process);
     client_send(client, "put 0 0 9 1\r\nx\r\n");
@@ -95,14 +95,14 @@ static void end_says_how_many_jobs_are_lost_with_it(void **state)
 // A request that waits is nowhere but in memory, whatever the journal keeps.
 static void request_that_waits_is_lost_with_the_end_and_answered(void **state)
 {
-    struct den *den = *state;
-    struct process *process = &den->process;
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
     char setting[160];
     char address[128];
     int worker;
     int client;
 
-    (void)snprintf(setting, sizeof setting, "journal.dir=%s", den->journal);
+    (void)snprintf(setting, sizeof setting, "journal.dir=%s", sandbox->journal);
     PROCESS_START(process, ANY_PORT, "--set", setting, "--set", "http.listen=127.0.0.1:0");
     worker = client_connect(process);
     process_address(process, 1, address);
@@ -122,7 +122,7 @@ static void request_that_waits_is_lost_with_the_end_and_answered(void **state)
 
 static void second_signal_ends_at_once(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int client;
 
     PROCESS_START(process, ANY_PORT);
@@ -135,7 +135,7 @@ static void second_signal_ends_at_once(void **state)
 
 static void int_ends_with_zero_too(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
 
     PROCESS_START(process, ANY_PORT);
     process_expect(process, "started", NULL);
@@ -145,7 +145,7 @@ static void int_ends_with_zero_too(void **state)
 
 static void waiting_worker_gets_a_job_from_another_client(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int worker;
     int producer;
 
@@ -163,7 +163,7 @@ static void waiting_worker_gets_a_job_from_another_client(void **state)
 
 static void reserve_times_out_while_nothing_else_happens(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int client;
 
     PROCESS_START(process, ANY_PORT);
@@ -176,7 +176,7 @@ static void reserve_times_out_while_nothing_else_happens(void **state)
 
 static void half_closed_client_gets_all_its_answers(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int client;
 
     PROCESS_START(process, ANY_PORT);
@@ -190,7 +190,7 @@ static void half_closed_client_gets_all_its_answers(void **state)
 
 static void usr1_refuses_new_jobs_and_goes_on(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int client;
 
     PROCESS_START(process, ANY_PORT);
@@ -207,7 +207,7 @@ static void usr1_refuses_new_jobs_and_goes_on(void **state)
 
 static void usr2_takes_new_jobs_again(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     size_t from = 0;
     int client;
 
@@ -230,19 +230,19 @@ static void usr2_takes_new_jobs_again(void **state)
 
 static void hup_takes_over_what_is_live_and_names_what_is_not(void **state)
 {
-    struct den *den = *state;
-    struct process *process = &den->process;
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
     size_t from = 0;
     int client;
 
-    write_config(den, "[beanstalk]\nlisten = 127.0.0.1:0\nmax_job_size = 5\n");
-    PROCESS_START(process, "-C", den->config);
+    write_config(sandbox, "[beanstalk]\nlisten = 127.0.0.1:0\nmax_job_size = 5\n");
+    PROCESS_START(process, "-C", sandbox->config);
     process_expect(process, " info configured file=/tmp/", &from);
     process_expect(process, "/tandemd.conf sets=2", &from);
     client = client_connect(process);
     client_send(client, "put 0 0 10 6\r\n123456\r\n");
     client_expect(client, "JOB_TOO_BIG\r\n");
-    write_config(den, "[beanstalk]\nlisten = 127.0.0.1:1\nmax_job_size = 6\n");
+    write_config(sandbox, "[beanstalk]\nlisten = 127.0.0.1:1\nmax_job_size = 6\n");
     process_signal(process, SIGHUP);
     process_expect(
         process,
@@ -259,15 +259,15 @@ static void hup_takes_over_what_is_live_and_names_what_is_not(void **state)
 
 static void hup_with_a_wrong_file_changes_nothing(void **state)
 {
-    struct den *den = *state;
-    struct process *process = &den->process;
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
     size_t from = 0;
     int client;
 
-    write_config(den, "[beanstalk]\nlisten = 127.0.0.1:0\n");
-    PROCESS_START(process, "-C", den->config);
+    write_config(sandbox, "[beanstalk]\nlisten = 127.0.0.1:0\n");
+    PROCESS_START(process, "-C", sandbox->config);
     client = client_connect(process);
-    write_config(den, "[beanstalk]\nmax_job_size = 1\nwidth = 7\n");
+    write_config(sandbox, "[beanstalk]\nmax_job_size = 1\nwidth = 7\n");
     process_signal(process, SIGHUP);
     process_expect(process, " error reload_failed ", &from);
     process_expect(process, "tandemd.conf:3: there is no key `width`", &from);
@@ -281,15 +281,15 @@ static void hup_with_a_wrong_file_changes_nothing(void **state)
 static void hup_that_takes_long_is_a_slow_turn(void **state)
 {
     enum { COMMENTS = 200000 };
-    struct den *den = *state;
-    struct process *process = &den->process;
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
     size_t from = 0;
     FILE *file;
 
-    write_config(den, "[beanstalk]\nlisten = 127.0.0.1:0\n[server]\nslow_turn = 1\n");
-    PROCESS_START(process, "-C", den->config);
+    write_config(sandbox, "[beanstalk]\nlisten = 127.0.0.1:0\n[server]\nslow_turn = 1\n");
+    PROCESS_START(process, "-C", sandbox->config);
     process_expect(process, " info started ", &from);
-    file = fopen(den->config, "a");
+    file = fopen(sandbox->config, "a");
     assert_non_null(file);
     for (int i = 0; i < COMMENTS; i++) {
         (void)fputs("# a line that says nothing\n", file);
@@ -303,31 +303,32 @@ static void hup_that_takes_long_is_a_slow_turn(void **state)
 
 static void hup_opens_the_log_file_anew(void **state)
 {
-    struct den *den = *state;
-    struct process *process = &den->process;
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
     char setting[128];
 
-    (void)snprintf(setting, sizeof setting, "server.log_file=%s", den->log);
+    (void)snprintf(setting, sizeof setting, "server.log_file=%s", sandbox->log);
     PROCESS_START(process, ANY_PORT, "--set", setting, "--set", "server.log_format=json");
-    den_expect_log(den, "\"event\":\"started\"");
-    assert_int_equal(unlink(den->log), 0);
+    sandbox_expect_log(sandbox, "\"event\":\"started\"");
+    assert_int_equal(unlink(sandbox->log), 0);
     process_signal(process, SIGHUP);
-    den_expect_log(den, "\"event\":\"reloaded\"");
+    sandbox_expect_log(sandbox, "\"event\":\"reloaded\"");
     process_stop(process);
     assert_int_equal(process->len, 0);
 }
 
 static void several_listeners_serve_the_same_queues(void **state)
 {
-    struct den *den = *state;
-    struct process *process = &den->process;
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
     char setting[160];
     char address[128];
     struct stat st;
     int tcp;
     int local;
 
-    (void)snprintf(setting, sizeof setting, "beanstalk.listen=127.0.0.1:0 unix:%s", den->socket);
+    (void)snprintf(setting, sizeof setting, "beanstalk.listen=127.0.0.1:0 unix:%s",
+                   sandbox->socket);
     PROCESS_START(process, "--set", setting);
     tcp = client_connect(process);
     process_address(process, 1, address);
@@ -341,12 +342,12 @@ static void several_listeners_serve_the_same_queues(void **state)
     process_stop(process);
     client_expect_end(tcp);
     client_expect_end(local);
-    assert_int_equal(lstat(den->socket, &st), -1);
+    assert_int_equal(lstat(sandbox->socket, &st), -1);
 }
 
 static void ipv6_is_served(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int fd = client_try("[::1]:1");
     int client;
 
@@ -364,13 +365,13 @@ static void ipv6_is_served(void **state)
 
 static void wrong_configuration_exits_with_2_and_names_the_line(void **state)
 {
-    struct den *den = *state;
-    struct process *process = &den->process;
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
 
-    write_config(den, "[beanstalk]\n\nmax_job_size = lots\n");
-    PROCESS_START(process, "--config", den->config);
+    write_config(sandbox, "[beanstalk]\n\nmax_job_size = lots\n");
+    PROCESS_START(process, "--config", sandbox->config);
     process_expect_exit(process, 2, "tandemd.conf:3: max_job_size: `lots` is not a size");
-    PROCESS_START(process, "--config", den->socket);
+    PROCESS_START(process, "--config", sandbox->socket);
     process_expect_exit(process, 2, "No such file or directory");
     PROCESS_START(process, "--set", "beanstalk.width=7");
     process_expect_exit(process, 2, "--set beanstalk.width=7: there is no key `width`");
@@ -380,7 +381,7 @@ static void wrong_configuration_exits_with_2_and_names_the_line(void **state)
 
 static void what_cannot_be_had_exits_with_1(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
 
     PROCESS_START(process, "--set", "beanstalk.listen=");
     process_expect_exit(process, 1, "no address to listen at");
@@ -392,11 +393,11 @@ static void what_cannot_be_had_exits_with_1(void **state)
 
 static void check_config_prints_the_settings_that_result(void **state)
 {
-    struct den *den = *state;
-    struct process *process = &den->process;
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
 
-    write_config(den, "[server]\nlog_level = debug\n[beanstalk]\nmax_job_size = 128k\n");
-    PROCESS_START(process, "-C", den->config, "--set", "beanstalk.listen=:7", "--check-config");
+    write_config(sandbox, "[server]\nlog_level = debug\n[beanstalk]\nmax_job_size = 128k\n");
+    PROCESS_START(process, "-C", sandbox->config, "--set", "beanstalk.listen=:7", "--check-config");
     assert_int_equal(process_wait(process), 0);
     assert_string_equal(process->text, "[server]\n"
                                        "user = \n"
@@ -451,7 +452,7 @@ static void check_config_prints_the_settings_that_result(void **state)
 
 static void version_and_help_exit_with_zero(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
 
     PROCESS_START(process, "--version");
     process_expect_exit(process, 0, "tandemd ");
@@ -465,7 +466,7 @@ static void version_and_help_exit_with_zero(void **state)
 
 static void connections_are_logged_at_debug(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     size_t from = 0;
     int client;
 
@@ -480,28 +481,28 @@ static void connections_are_logged_at_debug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DEN_TEST(job_goes_through_and_term_ends_with_zero),
-        DEN_TEST(client_that_does_not_read_holds_up_the_end_for_a_bounded_time),
-        DEN_TEST(end_says_how_many_jobs_are_lost_with_it),
-        DEN_TEST(request_that_waits_is_lost_with_the_end_and_answered),
-        DEN_TEST(second_signal_ends_at_once),
-        DEN_TEST(int_ends_with_zero_too),
-        DEN_TEST(waiting_worker_gets_a_job_from_another_client),
-        DEN_TEST(reserve_times_out_while_nothing_else_happens),
-        DEN_TEST(half_closed_client_gets_all_its_answers),
-        DEN_TEST(usr1_refuses_new_jobs_and_goes_on),
-        DEN_TEST(usr2_takes_new_jobs_again),
-        DEN_TEST(hup_takes_over_what_is_live_and_names_what_is_not),
-        DEN_TEST(hup_with_a_wrong_file_changes_nothing),
-        DEN_TEST(hup_that_takes_long_is_a_slow_turn),
-        DEN_TEST(hup_opens_the_log_file_anew),
-        DEN_TEST(several_listeners_serve_the_same_queues),
-        DEN_TEST(ipv6_is_served),
-        DEN_TEST(wrong_configuration_exits_with_2_and_names_the_line),
-        DEN_TEST(what_cannot_be_had_exits_with_1),
-        DEN_TEST(check_config_prints_the_settings_that_result),
-        DEN_TEST(version_and_help_exit_with_zero),
-        DEN_TEST(connections_are_logged_at_debug),
+        SANDBOX_TEST(job_goes_through_and_term_ends_with_zero),
+        SANDBOX_TEST(client_that_does_not_read_holds_up_the_end_for_a_bounded_time),
+        SANDBOX_TEST(end_says_how_many_jobs_are_lost_with_it),
+        SANDBOX_TEST(request_that_waits_is_lost_with_the_end_and_answered),
+        SANDBOX_TEST(second_signal_ends_at_once),
+        SANDBOX_TEST(int_ends_with_zero_too),
+        SANDBOX_TEST(waiting_worker_gets_a_job_from_another_client),
+        SANDBOX_TEST(reserve_times_out_while_nothing_else_happens),
+        SANDBOX_TEST(half_closed_client_gets_all_its_answers),
+        SANDBOX_TEST(usr1_refuses_new_jobs_and_goes_on),
+        SANDBOX_TEST(usr2_takes_new_jobs_again),
+        SANDBOX_TEST(hup_takes_over_what_is_live_and_names_what_is_not),
+        SANDBOX_TEST(hup_with_a_wrong_file_changes_nothing),
+        SANDBOX_TEST(hup_that_takes_long_is_a_slow_turn),
+        SANDBOX_TEST(hup_opens_the_log_file_anew),
+        SANDBOX_TEST(several_listeners_serve_the_same_queues),
+        SANDBOX_TEST(ipv6_is_served),
+        SANDBOX_TEST(wrong_configuration_exits_with_2_and_names_the_line),
+        SANDBOX_TEST(what_cannot_be_had_exits_with_1),
+        SANDBOX_TEST(check_config_prints_the_settings_that_result),
+        SANDBOX_TEST(version_and_help_exit_with_zero),
+        SANDBOX_TEST(connections_are_logged_at_debug),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 // Files that root opens where somebody else may put links. Only root can play both parts, so that
 // all of this is skipped for anybody else.
 #include "tests/server/server_cmocka.h"
-#include "tests/server/server_den.h"
+#include "tests/server/server_sandbox.h"
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -18,9 +18,9 @@
 #define USER_NOBODY "server.user=nobody"
 #define SECRET "root's\n"
 
-// A directory of root's, with a file in it, beside the den.
+// A directory of root's, with a file in it, beside the sandbox.
 struct vault {
-    struct den *den;
+    struct sandbox *sandbox;
     char dir[48];
     char file[64];
 };
@@ -28,13 +28,13 @@ struct vault {
 static int vault_setup(void **state)
 {
     struct vault *vault = calloc(1, sizeof *vault);
-    void *den = NULL;
+    void *sandbox = NULL;
     FILE *file;
 
     assert_non_null(vault);
-    assert_int_equal(den_setup(&den), 0);
-    vault->den = den;
-    (void)snprintf(vault->dir, sizeof vault->dir, "%s.vault", vault->den->dir);
+    assert_int_equal(sandbox_setup(&sandbox), 0);
+    vault->sandbox = sandbox;
+    (void)snprintf(vault->dir, sizeof vault->dir, "%s.vault", vault->sandbox->dir);
     (void)snprintf(vault->file, sizeof vault->file, "%s/log", vault->dir);
     assert_int_equal(mkdir(vault->dir, 0755), 0);
     file = fopen(vault->file, "w");
@@ -49,15 +49,15 @@ static int vault_setup(void **state)
 static int vault_teardown(void **state)
 {
     struct vault *vault = *state;
-    void *den = vault->den;
+    void *sandbox = vault->sandbox;
     char file[64];
 
     (void)snprintf(file, sizeof file, "%s/socket", vault->dir);
     (void)unlink(file);
     (void)unlink(vault->file);
     (void)rmdir(vault->dir);
-    (void)unlink(vault->den->journal);
-    assert_int_equal(den_teardown(&den), 0);
+    (void)unlink(vault->sandbox->journal);
+    assert_int_equal(sandbox_teardown(&sandbox), 0);
     free(vault);
     return 0;
 }
@@ -72,13 +72,13 @@ static const struct passwd *need_root(void)
     return user;
 }
 
-// The den is that user's: every name in it is his choice.
-static void give_den(const struct den *den)
+// The sandbox is that user's: every name in it is his choice.
+static void give_den(const struct sandbox *sandbox)
 {
     const struct passwd *user = need_root();
 
-    assert_int_equal(chmod(den->dir, 0755), 0);
-    assert_int_equal(chown(den->dir, user->pw_uid, user->pw_gid), 0);
+    assert_int_equal(chmod(sandbox->dir, 0755), 0);
+    assert_int_equal(chown(sandbox->dir, user->pw_uid, user->pw_gid), 0);
 }
 
 // Nobody has touched the file.
@@ -106,55 +106,56 @@ static void untraced(void *context)
     (void)setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 }
 
-static void expect_refused(struct den *den, const char *key, const char *value, const char *words)
+static void expect_refused(struct sandbox *sandbox, const char *key, const char *value,
+                           const char *words)
 {
     char setting[SETTING_MAX];
 
     (void)snprintf(setting, sizeof setting, "%s=%s", key, value);
-    PROCESS_PREPARED(&den->process, untraced, NULL, ANY_PORT, "--set", setting, "--set",
+    PROCESS_PREPARED(&sandbox->process, untraced, NULL, ANY_PORT, "--set", setting, "--set",
                      USER_NOBODY);
-    process_expect_exit(&den->process, 1, words);
+    process_expect_exit(&sandbox->process, 1, words);
 }
 
 static void link_in_the_users_directory_is_no_way_to_a_log_file(void **state)
 {
     struct vault *vault = *state;
-    struct den *den = vault->den;
+    struct sandbox *sandbox = vault->sandbox;
 
-    give_den(den);
-    assert_int_equal(symlink(vault->file, den->log), 0);
-    expect_refused(den, "server.log_file", den->log, "leads through a symbolic link");
+    give_den(sandbox);
+    assert_int_equal(symlink(vault->file, sandbox->log), 0);
+    expect_refused(sandbox, "server.log_file", sandbox->log, "leads through a symbolic link");
     expect_untouched(vault);
 }
 
 static void link_that_leads_to_nothing_makes_no_file(void **state)
 {
     struct vault *vault = *state;
-    struct den *den = vault->den;
+    struct sandbox *sandbox = vault->sandbox;
 
-    give_den(den);
+    give_den(sandbox);
     assert_int_equal(unlink(vault->file), 0);
-    assert_int_equal(symlink(vault->file, den->log), 0);
-    expect_refused(den, "server.log_file", den->log, "leads through a symbolic link");
+    assert_int_equal(symlink(vault->file, sandbox->log), 0);
+    expect_refused(sandbox, "server.log_file", sandbox->log, "leads through a symbolic link");
     assert_int_equal(access(vault->file, F_OK), -1);
 }
 
 static void link_on_the_way_is_none_either(void **state)
 {
     struct vault *vault = *state;
-    struct den *den = vault->den;
+    struct sandbox *sandbox = vault->sandbox;
     char path[SETTING_MAX];
 
-    give_den(den);
-    assert_int_equal(symlink(vault->dir, den->journal), 0);
-    (void)snprintf(path, sizeof path, "%s/log", den->journal);
-    expect_refused(den, "server.log_file", path, "leads through a symbolic link");
-    expect_refused(den, "server.pid_file", path, "leads through a symbolic link");
+    give_den(sandbox);
+    assert_int_equal(symlink(vault->dir, sandbox->journal), 0);
+    (void)snprintf(path, sizeof path, "%s/log", sandbox->journal);
+    expect_refused(sandbox, "server.log_file", path, "leads through a symbolic link");
+    expect_refused(sandbox, "server.pid_file", path, "leads through a symbolic link");
     expect_untouched(vault);
     assert_int_equal(unlink(vault->file), 0);
-    (void)snprintf(path, sizeof path, "unix:%s/socket", den->journal);
-    expect_refused(den, "gearman.listen", path, "leads through a symbolic link");
-    expect_refused(den, "server.log_file", path + sizeof "unix:" - 1,
+    (void)snprintf(path, sizeof path, "unix:%s/socket", sandbox->journal);
+    expect_refused(sandbox, "gearman.listen", path, "leads through a symbolic link");
+    expect_refused(sandbox, "server.log_file", path + sizeof "unix:" - 1,
                    "leads through a symbolic link");
     (void)snprintf(path, sizeof path, "%s/socket", vault->dir);
     assert_int_equal(access(path, F_OK), -1);
@@ -164,26 +165,26 @@ static void link_on_the_way_is_none_either(void **state)
 static void link_of_another_in_a_shared_directory_does_not_count(void **state)
 {
     struct vault *vault = *state;
-    struct den *den = vault->den;
+    struct sandbox *sandbox = vault->sandbox;
     const struct passwd *user = need_root();
 
-    assert_int_equal(chmod(den->dir, 01777), 0);
-    assert_int_equal(symlink(vault->file, den->log), 0);
-    assert_int_equal(lchown(den->log, user->pw_uid, user->pw_gid), 0);
-    expect_refused(den, "server.log_file", den->log, "leads through a symbolic link");
+    assert_int_equal(chmod(sandbox->dir, 01777), 0);
+    assert_int_equal(symlink(vault->file, sandbox->log), 0);
+    assert_int_equal(lchown(sandbox->log, user->pw_uid, user->pw_gid), 0);
+    expect_refused(sandbox, "server.log_file", sandbox->log, "leads through a symbolic link");
     expect_untouched(vault);
 }
 
 static void second_name_of_a_file_is_refused(void **state)
 {
     struct vault *vault = *state;
-    struct den *den = vault->den;
+    struct sandbox *sandbox = vault->sandbox;
 
-    give_den(den);
-    assert_int_equal(link(vault->file, den->log), 0);
-    assert_int_equal(link(vault->file, den->pid), 0);
-    expect_refused(den, "server.log_file", den->log, "the file has a second name");
-    expect_refused(den, "server.pid_file", den->pid, "the file has a second name");
+    give_den(sandbox);
+    assert_int_equal(link(vault->file, sandbox->log), 0);
+    assert_int_equal(link(vault->file, sandbox->pid), 0);
+    expect_refused(sandbox, "server.log_file", sandbox->log, "the file has a second name");
+    expect_refused(sandbox, "server.pid_file", sandbox->pid, "the file has a second name");
     expect_untouched(vault);
 }
 
@@ -191,38 +192,38 @@ static void second_name_of_a_file_is_refused(void **state)
 static void file_that_was_there_is_not_given_away(void **state)
 {
     struct vault *vault = *state;
-    struct den *den = vault->den;
+    struct sandbox *sandbox = vault->sandbox;
     char setting[SETTING_MAX];
     struct stat st;
 
-    give_den(den);
-    assert_int_equal(rename(vault->file, den->log), 0);
-    expect_refused(den, "server.log_file", den->log, "");
-    den_expect_log(den, "why=\"as user nobody: log_file");
-    assert_int_equal(stat(den->log, &st), 0);
+    give_den(sandbox);
+    assert_int_equal(rename(vault->file, sandbox->log), 0);
+    expect_refused(sandbox, "server.log_file", sandbox->log, "");
+    sandbox_expect_log(sandbox, "why=\"as user nobody: log_file");
+    assert_int_equal(stat(sandbox->log, &st), 0);
     assert_int_equal(st.st_uid, 0);
-    assert_int_equal(rename(den->log, den->pid), 0);
-    (void)snprintf(setting, sizeof setting, "server.pid_file=%s", den->pid);
-    PROCESS_PREPARED(&den->process, untraced, NULL, ANY_PORT, "--set", setting);
-    process_expect(&den->process, " info started ", NULL);
-    assert_int_equal(stat(den->pid, &st), 0);
+    assert_int_equal(rename(sandbox->log, sandbox->pid), 0);
+    (void)snprintf(setting, sizeof setting, "server.pid_file=%s", sandbox->pid);
+    PROCESS_PREPARED(&sandbox->process, untraced, NULL, ANY_PORT, "--set", setting);
+    process_expect(&sandbox->process, " info started ", NULL);
+    assert_int_equal(stat(sandbox->pid, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
 }
 
 static void pid_file_of_another_process_in_its_place_is_left_alone(void **state)
 {
     struct vault *vault = *state;
-    struct den *den = vault->den;
+    struct sandbox *sandbox = vault->sandbox;
     char setting[SETTING_MAX];
 
     (void)need_root();
-    (void)snprintf(setting, sizeof setting, "server.pid_file=%s", den->pid);
-    PROCESS_PREPARED(&den->process, untraced, NULL, ANY_PORT, "--set", setting);
-    process_expect(&den->process, " info started ", NULL);
-    assert_int_equal(rename(vault->file, den->pid), 0);
-    process_stop(&den->process);
-    assert_int_equal(rename(den->pid, vault->file), 0);
+    (void)snprintf(setting, sizeof setting, "server.pid_file=%s", sandbox->pid);
+    PROCESS_PREPARED(&sandbox->process, untraced, NULL, ANY_PORT, "--set", setting);
+    process_expect(&sandbox->process, " info started ", NULL);
+    assert_int_equal(rename(vault->file, sandbox->pid), 0);
+    process_stop(&sandbox->process);
+    assert_int_equal(rename(sandbox->pid, vault->file), 0);
     expect_untouched(vault);
 }
 
@@ -230,29 +231,29 @@ static void pid_file_of_another_process_in_its_place_is_left_alone(void **state)
 static void link_of_roots_own_counts(void **state)
 {
     struct vault *vault = *state;
-    struct den *den = vault->den;
+    struct sandbox *sandbox = vault->sandbox;
     char setting[SETTING_MAX];
 
     (void)need_root();
-    assert_int_equal(symlink(vault->dir, den->journal), 0);
-    (void)snprintf(setting, sizeof setting, "%s/log", den->journal);
-    assert_int_equal(symlink(setting, den->log), 0);
-    (void)snprintf(setting, sizeof setting, "server.log_file=%s", den->log);
-    PROCESS_PREPARED(&den->process, untraced, NULL, ANY_PORT, "--set", setting);
-    den_expect_log(den, " info started ");
-    process_stop(&den->process);
-    den_expect_log(den, " info stopped ");
+    assert_int_equal(symlink(vault->dir, sandbox->journal), 0);
+    (void)snprintf(setting, sizeof setting, "%s/log", sandbox->journal);
+    assert_int_equal(symlink(setting, sandbox->log), 0);
+    (void)snprintf(setting, sizeof setting, "server.log_file=%s", sandbox->log);
+    PROCESS_PREPARED(&sandbox->process, untraced, NULL, ANY_PORT, "--set", setting);
+    sandbox_expect_log(sandbox, " info started ");
+    process_stop(&sandbox->process);
+    sandbox_expect_log(sandbox, " info stopped ");
 }
 
 static void standard_streams_can_be_named_as_files(void **state)
 {
     struct vault *vault = *state;
-    struct den *den = vault->den;
+    struct sandbox *sandbox = vault->sandbox;
 
-    PROCESS_PREPARED(&den->process, untraced, NULL, ANY_PORT, "--set",
+    PROCESS_PREPARED(&sandbox->process, untraced, NULL, ANY_PORT, "--set",
                      "server.log_file=/dev/stdout");
-    process_expect(&den->process, " info started ", NULL);
-    process_stop(&den->process);
+    process_expect(&sandbox->process, " info started ", NULL);
+    process_stop(&sandbox->process);
 }
 
 #define VAULT_TEST(name) cmocka_unit_test_setup_teardown(name, vault_setup, vault_teardown)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Starting in beanstalkd's place, and what a start leaves in the file system.
 #include "tests/server/server_cmocka.h"
-#include "tests/server/server_den.h"
+#include "tests/server/server_sandbox.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void crash(struct process *process)
 
 static void flags_of_beanstalkd_start_it_in_its_place(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     size_t from = 0;
     int client;
 
@@ -42,7 +42,7 @@ static void flags_of_beanstalkd_start_it_in_its_place(void **state)
 
 static void port_alone_is_listened_at_on_every_ipv4_address(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
 
     PROCESS_START(process, "-p", "0");
     process_expect(process, "listening address=0.0.0.0:", NULL);
@@ -54,15 +54,15 @@ static void only_l_and_p_say_where_it_listens(void **state)
 {
     static const char *const flags[] = {"-V", "-z9", "-F",  "-f7",   "-s9",
                                         "-c", "-n",  "-b/", "-uroot"};
-    struct den *den = *state;
-    struct process *process = &den->process;
-    FILE *file = fopen(den->config, "w");
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
+    FILE *file = fopen(sandbox->config, "w");
 
     assert_non_null(file);
     (void)fputs("[beanstalk]\nlisten = 127.0.0.2:7\n", file);
     assert_int_equal(fclose(file), 0);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        PROCESS_START(process, flags[i], "--config", den->config, "--check-config", "--set",
+        PROCESS_START(process, flags[i], "--config", sandbox->config, "--check-config", "--set",
                       "gearman.listen=127.0.0.1:8");
         process_expect_exit(process, 0, "listen = 127.0.0.2:7\n");
         assert_non_null(strstr(process->text, "listen = 127.0.0.1:8\n"));
@@ -73,22 +73,22 @@ static void only_l_and_p_say_where_it_listens(void **state)
 
 static void unix_socket_is_an_address_for_l(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char address[96];
     int client;
 
-    (void)snprintf(address, sizeof address, "unix:%s", den->socket);
-    PROCESS_START(&den->process, "-l", address);
-    client = client_connect(&den->process);
+    (void)snprintf(address, sizeof address, "unix:%s", sandbox->socket);
+    PROCESS_START(&sandbox->process, "-l", address);
+    client = client_connect(&sandbox->process);
     client_send(client, "list-tube-used\r\n");
     client_expect(client, "USING default\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     client_expect_end(client);
 }
 
 static void it_ends_with_the_exit_codes_of_beanstalkd(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
 
     PROCESS_START(process, "-z", "abc");
     process_expect_exit(process, 5, "-z: `abc` is not a whole number");
@@ -107,9 +107,9 @@ static void it_ends_with_the_exit_codes_of_beanstalkd(void **state)
 }
 
 // What the file says, without its end of line.
-static void read_pid(const struct den *den, char text[32])
+static void read_pid(const struct sandbox *sandbox, char text[32])
 {
-    FILE *file = fopen(den->pid, "r");
+    FILE *file = fopen(sandbox->pid, "r");
 
     assert_non_null(file);
     assert_non_null(fgets(text, 32, file));
@@ -126,113 +126,115 @@ static void narrow_umask(void *context)
 
 static void pid_file_names_the_process_until_it_stops(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char text[SETTING_MAX];
     char expected[32];
     char pid[32];
     struct stat st;
 
-    setting(text, "server.pid_file", den->pid);
-    PROCESS_PREPARED(&den->process, narrow_umask, NULL, ANY_PORT, "--set", text);
-    process_expect(&den->process, " info started ", NULL);
-    read_pid(den, pid);
-    (void)snprintf(expected, sizeof expected, "%ld", (long)den->process.pid);
+    setting(text, "server.pid_file", sandbox->pid);
+    PROCESS_PREPARED(&sandbox->process, narrow_umask, NULL, ANY_PORT, "--set", text);
+    process_expect(&sandbox->process, " info started ", NULL);
+    read_pid(sandbox, pid);
+    (void)snprintf(expected, sizeof expected, "%ld", (long)sandbox->process.pid);
     assert_string_equal(pid, expected);
-    assert_int_equal(stat(den->pid, &st), 0);
+    assert_int_equal(stat(sandbox->pid, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0644);
-    process_stop(&den->process);
-    assert_int_equal(stat(den->pid, &st), -1);
+    process_stop(&sandbox->process);
+    assert_int_equal(stat(sandbox->pid, &st), -1);
 }
 
 static void pid_file_of_a_living_process_stops_the_start(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     struct process second;
     char text[SETTING_MAX];
     char words[64];
     char pid[32];
 
-    setting(text, "server.pid_file", den->pid);
-    PROCESS_START(&den->process, ANY_PORT, "--set", text);
-    process_expect(&den->process, " info started ", NULL);
-    (void)snprintf(words, sizeof words, "another process holds it: %ld", (long)den->process.pid);
+    setting(text, "server.pid_file", sandbox->pid);
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", text);
+    process_expect(&sandbox->process, " info started ", NULL);
+    (void)snprintf(words, sizeof words, "another process holds it: %ld",
+                   (long)sandbox->process.pid);
     PROCESS_START(&second, ANY_PORT, "--set", text);
     process_expect_exit(&second, 1, words);
     // The one that did not start leaves the file of the other alone.
-    read_pid(den, pid);
+    read_pid(sandbox, pid);
     assert_true(strstr(words, pid) != NULL);
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
 }
 
 static void pid_file_of_a_dead_process_is_taken_over(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char text[SETTING_MAX];
     char expected[32];
     char pid[32];
     struct stat st;
     FILE *file;
 
-    setting(text, "server.pid_file", den->pid);
-    PROCESS_START(&den->process, ANY_PORT, "--set", text);
-    process_expect(&den->process, " info started ", NULL);
-    crash(&den->process);
+    setting(text, "server.pid_file", sandbox->pid);
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", text);
+    process_expect(&sandbox->process, " info started ", NULL);
+    crash(&sandbox->process);
     // What it left may be longer than what comes in its place.
-    file = fopen(den->pid, "r+");
+    file = fopen(sandbox->pid, "r+");
     assert_non_null(file);
     (void)fputs("12345678901234567890\n1\n", file);
     assert_int_equal(fclose(file), 0);
-    PROCESS_START(&den->process, ANY_PORT, "--set", text);
-    process_expect(&den->process, " info started ", NULL);
-    read_pid(den, pid);
-    (void)snprintf(expected, sizeof expected, "%ld", (long)den->process.pid);
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", text);
+    process_expect(&sandbox->process, " info started ", NULL);
+    read_pid(sandbox, pid);
+    (void)snprintf(expected, sizeof expected, "%ld", (long)sandbox->process.pid);
     assert_string_equal(pid, expected);
-    assert_int_equal(stat(den->pid, &st), 0);
+    assert_int_equal(stat(sandbox->pid, &st), 0);
     assert_int_equal(st.st_size, strlen(pid) + 1);
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
 }
 
 static void pid_file_that_cannot_be_stops_the_start(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char text[SETTING_MAX];
 
-    PROCESS_START(&den->process, ANY_PORT, "--set", "server.pid_file=/nonexistent/pid");
-    process_expect_exit(&den->process, 1, "pid_file /nonexistent/pid: No such file");
-    PROCESS_START(&den->process, ANY_PORT, "--set", "server.pid_file=/dev/null");
-    process_expect_exit(&den->process, 1, "/dev/null: there is something else than a file");
-    assert_int_equal(symlink(den->log, den->pid), 0);
-    PROCESS_START(&den->process, ANY_PORT, "--set", setting(text, "server.pid_file", den->pid));
-    process_expect_exit(&den->process, 1, "pid: Too many levels of symbolic links");
-    assert_int_equal(access(den->log, F_OK), -1);
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", "server.pid_file=/nonexistent/pid");
+    process_expect_exit(&sandbox->process, 1, "pid_file /nonexistent/pid: No such file");
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set", "server.pid_file=/dev/null");
+    process_expect_exit(&sandbox->process, 1, "/dev/null: there is something else than a file");
+    assert_int_equal(symlink(sandbox->log, sandbox->pid), 0);
+    PROCESS_START(&sandbox->process, ANY_PORT, "--set",
+                  setting(text, "server.pid_file", sandbox->pid));
+    process_expect_exit(&sandbox->process, 1, "pid: Too many levels of symbolic links");
+    assert_int_equal(access(sandbox->log, F_OK), -1);
 }
 
 // The file goes again where the start fails after it was made.
 static void failed_start_leaves_no_pid_file(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char text[SETTING_MAX];
 
-    setting(text, "server.pid_file", den->pid);
-    PROCESS_START(&den->process, "--set", "beanstalk.listen=192.0.2.1:80", "--set", text);
-    process_expect_exit(&den->process, 1, "Cannot assign requested address");
-    assert_int_equal(access(den->pid, F_OK), -1);
+    setting(text, "server.pid_file", sandbox->pid);
+    PROCESS_START(&sandbox->process, "--set", "beanstalk.listen=192.0.2.1:80", "--set", text);
+    process_expect_exit(&sandbox->process, 1, "Cannot assign requested address");
+    assert_int_equal(access(sandbox->pid, F_OK), -1);
 }
 
-static mode_t mode_of_socket(struct den *den, const char *mode)
+static mode_t mode_of_socket(struct sandbox *sandbox, const char *mode)
 {
     char address[96];
     char listen[SETTING_MAX];
     char text[SETTING_MAX];
     struct stat st;
 
-    (void)snprintf(address, sizeof address, "unix:%s", den->socket);
-    PROCESS_PREPARED(&den->process, narrow_umask, NULL, "--set",
+    (void)snprintf(address, sizeof address, "unix:%s", sandbox->socket);
+    PROCESS_PREPARED(&sandbox->process, narrow_umask, NULL, "--set",
                      setting(listen, "beanstalk.listen", address), "--set",
                      setting(text, "server.socket_mode", mode));
-    process_expect(&den->process, " info started ", NULL);
-    assert_int_equal(lstat(den->socket, &st), 0);
-    process_stop(&den->process);
+    process_expect(&sandbox->process, " info started ", NULL);
+    assert_int_equal(lstat(sandbox->socket, &st), 0);
+    process_stop(&sandbox->process);
     return st.st_mode & 07777;
 }
 
@@ -245,7 +247,7 @@ static void unix_socket_has_the_mode_that_is_set(void **state)
 
 static void mode_that_is_none_is_a_wrong_configuration(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
 
     PROCESS_START(process, "--set", "server.socket_mode=0680");
     process_expect_exit(process, 2, "socket_mode: `0680` is not a mode from 0 to 0777");
@@ -257,36 +259,36 @@ static void mode_that_is_none_is_a_wrong_configuration(void **state)
 
 static void socket_left_by_a_crash_is_replaced(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char address[96];
     struct stat st;
     int client;
 
-    (void)snprintf(address, sizeof address, "unix:%s", den->socket);
-    PROCESS_START(&den->process, "-l", address);
-    process_expect(&den->process, " info started ", NULL);
-    crash(&den->process);
-    assert_int_equal(lstat(den->socket, &st), 0);
-    PROCESS_START(&den->process, "-l", address);
-    client = client_connect(&den->process);
+    (void)snprintf(address, sizeof address, "unix:%s", sandbox->socket);
+    PROCESS_START(&sandbox->process, "-l", address);
+    process_expect(&sandbox->process, " info started ", NULL);
+    crash(&sandbox->process);
+    assert_int_equal(lstat(sandbox->socket, &st), 0);
+    PROCESS_START(&sandbox->process, "-l", address);
+    client = client_connect(&sandbox->process);
     client_send(client, "list-tube-used\r\n");
     client_expect(client, "USING default\r\n");
-    process_stop(&den->process);
+    process_stop(&sandbox->process);
     client_expect_end(client);
 }
 
 static void what_is_no_socket_is_left_alone(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char address[96];
-    FILE *file = fopen(den->socket, "w");
+    FILE *file = fopen(sandbox->socket, "w");
 
     assert_non_null(file);
     assert_int_equal(fclose(file), 0);
-    (void)snprintf(address, sizeof address, "unix:%s", den->socket);
-    PROCESS_START(&den->process, "-l", address);
-    process_expect_exit(&den->process, 111, "there is something else than a socket");
-    assert_int_equal(access(den->socket, F_OK), 0);
+    (void)snprintf(address, sizeof address, "unix:%s", sandbox->socket);
+    PROCESS_START(&sandbox->process, "-l", address);
+    process_expect_exit(&sandbox->process, 111, "there is something else than a socket");
+    assert_int_equal(access(sandbox->socket, F_OK), 0);
 }
 
 static void block_signals(void *context)
@@ -303,62 +305,63 @@ static void block_signals(void *context)
 // One that came too early waits, and whoever starts us may have blocked them.
 static void signals_count_that_were_blocked_at_the_start(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
 
-    PROCESS_PREPARED(&den->process, block_signals, NULL, ANY_PORT);
-    process_expect(&den->process, " info reloaded ", NULL);
-    process_stop(&den->process);
+    PROCESS_PREPARED(&sandbox->process, block_signals, NULL, ANY_PORT);
+    process_expect(&sandbox->process, " info reloaded ", NULL);
+    process_stop(&sandbox->process);
 }
 
 static void hup_says_which_of_the_process_settings_can_change(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     size_t from = 0;
-    FILE *file = fopen(den->config, "w");
+    FILE *file = fopen(sandbox->config, "w");
 
     assert_non_null(file);
     (void)fputs("[beanstalk]\nlisten = 127.0.0.1:0\n", file);
     assert_int_equal(fclose(file), 0);
-    PROCESS_START(&den->process, "-C", den->config);
-    process_expect(&den->process, " info started ", &from);
-    file = fopen(den->config, "a");
+    PROCESS_START(&sandbox->process, "-C", sandbox->config);
+    process_expect(&sandbox->process, " info started ", &from);
+    file = fopen(sandbox->config, "a");
     assert_non_null(file);
     (void)fputs("[server]\nuser = daemon\npid_file = /x\nsocket_mode = 0600\n"
                 "max_connections = 5\nslow_turn = 6\n"
                 "[journal]\ndir = /x\nfsync = 7\n",
                 file);
     assert_int_equal(fclose(file), 0);
-    process_signal(&den->process, SIGHUP);
-    process_expect(&den->process, "setting_needs_restart section=server key=user", &from);
-    process_expect(&den->process, "setting_needs_restart section=server key=pid_file", &from);
-    process_expect(&den->process, "setting_needs_restart section=server key=socket_mode", &from);
-    process_expect(&den->process, "setting_changed section=server key=max_connections", &from);
-    process_expect(&den->process, "setting_changed section=server key=slow_turn", &from);
-    process_expect(&den->process, "setting_needs_restart section=journal key=dir", &from);
-    process_expect(&den->process, "setting_needs_restart section=journal key=fsync", &from);
-    process_expect(&den->process, " info reloaded ", &from);
-    process_stop(&den->process);
+    process_signal(&sandbox->process, SIGHUP);
+    process_expect(&sandbox->process, "setting_needs_restart section=server key=user", &from);
+    process_expect(&sandbox->process, "setting_needs_restart section=server key=pid_file", &from);
+    process_expect(&sandbox->process, "setting_needs_restart section=server key=socket_mode",
+                   &from);
+    process_expect(&sandbox->process, "setting_changed section=server key=max_connections", &from);
+    process_expect(&sandbox->process, "setting_changed section=server key=slow_turn", &from);
+    process_expect(&sandbox->process, "setting_needs_restart section=journal key=dir", &from);
+    process_expect(&sandbox->process, "setting_needs_restart section=journal key=fsync", &from);
+    process_expect(&sandbox->process, " info reloaded ", &from);
+    process_stop(&sandbox->process);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DEN_TEST(flags_of_beanstalkd_start_it_in_its_place),
-        DEN_TEST(port_alone_is_listened_at_on_every_ipv4_address),
-        DEN_TEST(only_l_and_p_say_where_it_listens),
-        DEN_TEST(unix_socket_is_an_address_for_l),
-        DEN_TEST(it_ends_with_the_exit_codes_of_beanstalkd),
-        DEN_TEST(pid_file_names_the_process_until_it_stops),
-        DEN_TEST(pid_file_of_a_living_process_stops_the_start),
-        DEN_TEST(pid_file_of_a_dead_process_is_taken_over),
-        DEN_TEST(pid_file_that_cannot_be_stops_the_start),
-        DEN_TEST(failed_start_leaves_no_pid_file),
-        DEN_TEST(unix_socket_has_the_mode_that_is_set),
-        DEN_TEST(mode_that_is_none_is_a_wrong_configuration),
-        DEN_TEST(socket_left_by_a_crash_is_replaced),
-        DEN_TEST(what_is_no_socket_is_left_alone),
-        DEN_TEST(signals_count_that_were_blocked_at_the_start),
-        DEN_TEST(hup_says_which_of_the_process_settings_can_change),
+        SANDBOX_TEST(flags_of_beanstalkd_start_it_in_its_place),
+        SANDBOX_TEST(port_alone_is_listened_at_on_every_ipv4_address),
+        SANDBOX_TEST(only_l_and_p_say_where_it_listens),
+        SANDBOX_TEST(unix_socket_is_an_address_for_l),
+        SANDBOX_TEST(it_ends_with_the_exit_codes_of_beanstalkd),
+        SANDBOX_TEST(pid_file_names_the_process_until_it_stops),
+        SANDBOX_TEST(pid_file_of_a_living_process_stops_the_start),
+        SANDBOX_TEST(pid_file_of_a_dead_process_is_taken_over),
+        SANDBOX_TEST(pid_file_that_cannot_be_stops_the_start),
+        SANDBOX_TEST(failed_start_leaves_no_pid_file),
+        SANDBOX_TEST(unix_socket_has_the_mode_that_is_set),
+        SANDBOX_TEST(mode_that_is_none_is_a_wrong_configuration),
+        SANDBOX_TEST(socket_left_by_a_crash_is_replaced),
+        SANDBOX_TEST(what_is_no_socket_is_left_alone),
+        SANDBOX_TEST(signals_count_that_were_blocked_at_the_start),
+        SANDBOX_TEST(hup_says_which_of_the_process_settings_can_change),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 // tandemd under a service manager, whose part the test plays: sockets that are handed over, and
 // what the manager is told.
 #include "tests/server/server_cmocka.h"
-#include "tests/server/server_den.h"
+#include "tests/server/server_sandbox.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -91,8 +91,8 @@ static void close_all(const struct handover *handover)
 
 static void sockets_that_are_handed_over_serve_the_same_queues(void **state)
 {
-    struct den *den = *state;
-    struct process *process = &den->process;
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
     struct handover handover = {.count = 2, .names = "beanstalk:beanstalkd.socket"};
     char address[128];
     struct stat st;
@@ -101,7 +101,7 @@ static void sockets_that_are_handed_over_serve_the_same_queues(void **state)
     int local;
 
     handover.fds[0] = tcp_socket(true);
-    handover.fds[1] = unix_socket(den->socket, SOCK_STREAM);
+    handover.fds[1] = unix_socket(sandbox->socket, SOCK_STREAM);
     // The address of the key cannot be had: it must not be tried.
     PROCESS_PREPARED(process, hand_over, &handover, "--set", "beanstalk.listen=192.0.2.1:80");
     close_all(&handover);
@@ -122,12 +122,12 @@ static void sockets_that_are_handed_over_serve_the_same_queues(void **state)
     client_expect_end(tcp);
     client_expect_end(local);
     // It belongs to whoever made it.
-    assert_int_equal(lstat(den->socket, &st), 0);
+    assert_int_equal(lstat(sandbox->socket, &st), 0);
 }
 
 static void socket_without_a_name_goes_to_the_first_protocol(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     struct handover handover = {.count = 1};
     int client;
 
@@ -142,30 +142,30 @@ static void socket_without_a_name_goes_to_the_first_protocol(void **state)
     client_expect_end(client);
 }
 
-static void expect_refused(struct den *den, struct handover handover, const char *words)
+static void expect_refused(struct sandbox *sandbox, struct handover handover, const char *words)
 {
-    PROCESS_PREPARED(&den->process, hand_over, &handover, ANY_PORT);
-    process_expect_exit(&den->process, 1, words);
-    PROCESS_PREPARED(&den->process, hand_over, &handover, "-p0");
-    process_expect_exit(&den->process, 111, words);
+    PROCESS_PREPARED(&sandbox->process, hand_over, &handover, ANY_PORT);
+    process_expect_exit(&sandbox->process, 1, words);
+    PROCESS_PREPARED(&sandbox->process, hand_over, &handover, "-p0");
+    process_expect_exit(&sandbox->process, 111, words);
     close_all(&handover);
 }
 
 static void what_is_no_listening_socket_is_refused(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     static const char words[] = "descriptor 3 (beanstalk), handed over in LISTEN_FDS, is not a "
                                 "listening stream socket";
 
-    expect_refused(den,
+    expect_refused(sandbox,
                    (struct handover){.fds = {tcp_socket(false)}, .count = 1, .names = "beanstalk"},
                    words);
-    expect_refused(den,
-                   (struct handover){.fds = {unix_socket(den->socket, SOCK_DGRAM)},
+    expect_refused(sandbox,
+                   (struct handover){.fds = {unix_socket(sandbox->socket, SOCK_DGRAM)},
                                      .count = 1,
                                      .names = "beanstalk"},
                    words);
-    expect_refused(den,
+    expect_refused(sandbox,
                    (struct handover){.fds = {open("/dev/null", O_RDWR | O_CLOEXEC)},
                                      .count = 1,
                                      .names = "beanstalk"},
@@ -176,10 +176,10 @@ static void what_is_no_listening_socket_is_refused(void **state)
 static void name_that_is_no_protocol_is_refused(void **state)
 {
     static const char *const names[] = {"htpp", "tandemd-http.socket", "Beanstalk"};
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        expect_refused(den,
+        expect_refused(sandbox,
                        (struct handover){.fds = {tcp_socket(true)}, .count = 1, .names = names[i]},
                        "which is no protocol: FileDescriptorName= is beanstalk, gearman or http");
     }
@@ -187,7 +187,7 @@ static void name_that_is_no_protocol_is_refused(void **state)
 
 static void sockets_for_another_process_are_not_touched(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     struct handover handover = {.count = 1, .names = "beanstalk", .to_another = true};
     int client;
 
@@ -224,31 +224,31 @@ static void expect_message(int manager, const char *begin)
 
 static void manager_is_told_of_start_reload_and_stop(void **state)
 {
-    struct den *den = *state;
-    int manager = unix_socket(den->socket, SOCK_DGRAM);
+    struct sandbox *sandbox = *state;
+    int manager = unix_socket(sandbox->socket, SOCK_DGRAM);
 
-    PROCESS_PREPARED(&den->process, with_manager, den->socket, ANY_PORT);
+    PROCESS_PREPARED(&sandbox->process, with_manager, sandbox->socket, ANY_PORT);
     expect_message(manager, "READY=1");
     // Ready means that clients are served.
-    assert_int_equal(close(client_connect(&den->process)), 0);
-    process_signal(&den->process, SIGHUP);
+    assert_int_equal(close(client_connect(&sandbox->process)), 0);
+    process_signal(&sandbox->process, SIGHUP);
     expect_message(manager, "RELOADING=1\nMONOTONIC_USEC=");
     expect_message(manager, "READY=1");
-    process_signal(&den->process, SIGTERM);
+    process_signal(&sandbox->process, SIGTERM);
     expect_message(manager, "STOPPING=1");
-    process_expect_exit(&den->process, 0, " info stopped ");
+    process_expect_exit(&sandbox->process, 0, " info stopped ");
     assert_int_equal(close(manager), 0);
 }
 
 static void manager_is_not_told_of_a_start_that_failed(void **state)
 {
-    struct den *den = *state;
-    int manager = unix_socket(den->socket, SOCK_DGRAM);
+    struct sandbox *sandbox = *state;
+    int manager = unix_socket(sandbox->socket, SOCK_DGRAM);
     char byte;
 
-    PROCESS_PREPARED(&den->process, with_manager, den->socket, "--set",
+    PROCESS_PREPARED(&sandbox->process, with_manager, sandbox->socket, "--set",
                      "beanstalk.listen=192.0.2.1:80");
-    process_expect_exit(&den->process, 1, "Cannot assign requested address");
+    process_expect_exit(&sandbox->process, 1, "Cannot assign requested address");
     assert_int_equal(recv(manager, &byte, 1, MSG_DONTWAIT), -1);
     assert_int_equal(close(manager), 0);
 }
@@ -256,13 +256,13 @@ static void manager_is_not_told_of_a_start_that_failed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DEN_TEST(sockets_that_are_handed_over_serve_the_same_queues),
-        DEN_TEST(socket_without_a_name_goes_to_the_first_protocol),
-        DEN_TEST(what_is_no_listening_socket_is_refused),
-        DEN_TEST(name_that_is_no_protocol_is_refused),
-        DEN_TEST(sockets_for_another_process_are_not_touched),
-        DEN_TEST(manager_is_told_of_start_reload_and_stop),
-        DEN_TEST(manager_is_not_told_of_a_start_that_failed),
+        SANDBOX_TEST(sockets_that_are_handed_over_serve_the_same_queues),
+        SANDBOX_TEST(socket_without_a_name_goes_to_the_first_protocol),
+        SANDBOX_TEST(what_is_no_listening_socket_is_refused),
+        SANDBOX_TEST(name_that_is_no_protocol_is_refused),
+        SANDBOX_TEST(sockets_for_another_process_are_not_touched),
+        SANDBOX_TEST(manager_is_told_of_start_reload_and_stop),
+        SANDBOX_TEST(manager_is_not_told_of_a_start_that_failed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

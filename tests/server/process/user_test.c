@@ -4,7 +4,7 @@
 // setgroups is not in POSIX.
 #define _GNU_SOURCE
 #include "tests/server/server_cmocka.h"
-#include "tests/server/server_den.h"
+#include "tests/server/server_sandbox.h"
 
 #include <grp.h>
 #include <linux/capability.h>
@@ -74,7 +74,7 @@ static void expect_numbers(const struct process *process, const char *word, unsi
 
 static void user_is_changed_and_every_other_group_dropped(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     const struct passwd *user = need_root();
     char line[256];
     int client;
@@ -106,7 +106,7 @@ static void as_nobody(void *context)
 
 static void own_user_is_no_change(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     struct passwd user = *need_root();
 
     // The program itself must be within the reach of that user.
@@ -130,7 +130,7 @@ static void without_capability(void *context)
 
 static void user_that_cannot_be_had_stops_the_start(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
     int capability = CAP_SETGID;
 
     (void)need_root();
@@ -152,7 +152,7 @@ static void with_lasting_capabilities(void *context)
 
 static void way_back_to_root_stops_the_start(void **state)
 {
-    struct process *process = &((struct den *)*state)->process;
+    struct process *process = &((struct sandbox *)*state)->process;
 
     (void)need_root();
     PROCESS_PREPARED(process, with_lasting_capabilities, NULL, "-l127.0.0.1", "-p0", "-u", NOBODY);
@@ -161,66 +161,66 @@ static void way_back_to_root_stops_the_start(void **state)
 
 static void log_file_can_be_opened_anew_by_the_user(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     const struct passwd *user = need_root();
     char log[SETTING_MAX];
     struct stat st;
 
-    assert_int_equal(chmod(den->dir, 0755), 0);
-    (void)snprintf(log, sizeof log, "server.log_file=%s", den->log);
-    PROCESS_PREPARED(&den->process, with_groups, NULL, ANY_PORT, "--set", log, "--set",
+    assert_int_equal(chmod(sandbox->dir, 0755), 0);
+    (void)snprintf(log, sizeof log, "server.log_file=%s", sandbox->log);
+    PROCESS_PREPARED(&sandbox->process, with_groups, NULL, ANY_PORT, "--set", log, "--set",
                      USER_NOBODY);
-    den_expect_log(den, " info started ");
-    assert_int_equal(stat(den->log, &st), 0);
+    sandbox_expect_log(sandbox, " info started ");
+    assert_int_equal(stat(sandbox->log, &st), 0);
     assert_int_equal(st.st_uid, user->pw_uid);
-    process_signal(&den->process, SIGHUP);
-    den_expect_log(den, " info reloaded ");
-    process_stop(&den->process);
-    den_expect_log(den, " info stopped ");
+    process_signal(&sandbox->process, SIGHUP);
+    sandbox_expect_log(sandbox, " info reloaded ");
+    process_stop(&sandbox->process);
+    sandbox_expect_log(sandbox, " info stopped ");
 }
 
 // Better at the start than at the first SIGHUP.
 static void log_file_out_of_the_users_reach_stops_the_start(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char log[SETTING_MAX];
 
     (void)need_root();
-    (void)snprintf(log, sizeof log, "server.log_file=%s", den->log);
-    PROCESS_PREPARED(&den->process, with_groups, NULL, ANY_PORT, "--set", log, "--set",
+    (void)snprintf(log, sizeof log, "server.log_file=%s", sandbox->log);
+    PROCESS_PREPARED(&sandbox->process, with_groups, NULL, ANY_PORT, "--set", log, "--set",
                      USER_NOBODY);
-    process_expect_exit(&den->process, 1, "");
-    den_expect_log(den, "why=\"as user nobody: log_file");
+    process_expect_exit(&sandbox->process, 1, "");
+    sandbox_expect_log(sandbox, "why=\"as user nobody: log_file");
 }
 
 static void pid_file_that_the_user_cannot_remove_is_left_empty(void **state)
 {
-    struct den *den = *state;
+    struct sandbox *sandbox = *state;
     char pid[SETTING_MAX];
     struct stat st;
 
     (void)need_root();
-    (void)snprintf(pid, sizeof pid, "server.pid_file=%s", den->pid);
-    PROCESS_PREPARED(&den->process, with_groups, NULL, ANY_PORT, "--set", pid, "--set",
+    (void)snprintf(pid, sizeof pid, "server.pid_file=%s", sandbox->pid);
+    PROCESS_PREPARED(&sandbox->process, with_groups, NULL, ANY_PORT, "--set", pid, "--set",
                      USER_NOBODY);
-    process_expect(&den->process, " info started ", NULL);
-    assert_int_equal(stat(den->pid, &st), 0);
+    process_expect(&sandbox->process, " info started ", NULL);
+    assert_int_equal(stat(sandbox->pid, &st), 0);
     assert_true(st.st_size > 0);
-    process_stop(&den->process);
-    assert_int_equal(stat(den->pid, &st), 0);
+    process_stop(&sandbox->process);
+    assert_int_equal(stat(sandbox->pid, &st), 0);
     assert_int_equal(st.st_size, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DEN_TEST(user_is_changed_and_every_other_group_dropped),
-        DEN_TEST(own_user_is_no_change),
-        DEN_TEST(user_that_cannot_be_had_stops_the_start),
-        DEN_TEST(way_back_to_root_stops_the_start),
-        DEN_TEST(log_file_can_be_opened_anew_by_the_user),
-        DEN_TEST(log_file_out_of_the_users_reach_stops_the_start),
-        DEN_TEST(pid_file_that_the_user_cannot_remove_is_left_empty),
+        SANDBOX_TEST(user_is_changed_and_every_other_group_dropped),
+        SANDBOX_TEST(own_user_is_no_change),
+        SANDBOX_TEST(user_that_cannot_be_had_stops_the_start),
+        SANDBOX_TEST(way_back_to_root_stops_the_start),
+        SANDBOX_TEST(log_file_can_be_opened_anew_by_the_user),
+        SANDBOX_TEST(log_file_out_of_the_users_reach_stops_the_start),
+        SANDBOX_TEST(pid_file_that_the_user_cannot_remove_is_left_empty),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
