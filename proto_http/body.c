@@ -2,6 +2,7 @@
 #include "proto_http/body.h"
 
 #include "core/base/macros.h"
+#include "proto_common/http1/target.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/request.h"
@@ -30,7 +31,7 @@ static enum web_next take_query(struct web_conn *conn, struct web_workload *work
         web_refuse_later(conn, 503, "out of memory");
         return WEB_NEXT_REQUEST;
     }
-    if (!web_decode(query, blob->bytes, &blob->len)) {
+    if (!http1_decode(query, blob->bytes, &blob->len)) {
         web_refuse_error(conn, 400, "the query has an escape that is not complete");
         blob_unref(blob);
         return WEB_NEXT_REQUEST;

@@ -28,11 +28,7 @@ struct web_target {
     char name[QUEUE_NAME_MAX]; // decoded; last, as nobody has to clear it
 };
 
-// Takes a target apart; `name` is decoded once.
+// Reads a target of a head that has passed the check; `name` is decoded once.
 void web_target_read(struct slice text, struct web_target *target);
-
-// Decodes %XX into `to`, which has room for as many bytes as the text has; false where an escape is
-// incomplete.
-bool web_decode(struct slice text, char *to, size_t *len);
 
 #endif

@@ -5,6 +5,11 @@
 // The framing of a body that is sent in chunks, checked to the byte: a size in hexadecimal digits,
 // CR LF, that many bytes, CR LF, and so on; a size of 0 and an empty line end it. No extensions and
 // no trailers: nobody needs them here, and parsers differ about them.
+//
+// http-parser does not do this, as it does the head: it takes extensions, trailers, blanks behind a
+// size, any two bytes for the CR LF behind data, and a lone LF at the end. A check that refuses
+// those has to follow the framing byte by byte, and has then read it; a chunk of 64 bytes takes
+// 179 instructions here, and http-parser 233 more behind it.
 
 #include "core/base/slice.h"
 
