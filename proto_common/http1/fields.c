@@ -36,22 +36,11 @@ void http1_names_begin(struct http1_names *names, const char *const *own, unsign
     }
 }
 
-// Letters differ in one bit from themselves in the other case.
-static bool may_be_same(char a, char b)
-{
-    return ((a ^ b) & ~('a' ^ 'A')) == 0;
-}
-
 bool http1_same_word(struct slice a, struct slice b)
 {
-    if (a.len != b.len) {
-        return false;
-    }
-    // Words of one length that differ mostly do at their ends, and those that do not are mostly
-    // written alike.
-    return a.len == 0 ||
-           (may_be_same(a.ptr[a.len - 1], b.ptr[a.len - 1]) &&
-            (memcmp(a.ptr, b.ptr, a.len) == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0));
+    // Most words that are the same are written alike.
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0 ||
+                              strncasecmp(a.ptr, b.ptr, a.len) == 0);
 }
 
 static struct slice trim_end(struct slice text)
@@ -112,7 +101,8 @@ static bool names_events(struct slice accept)
 // What the parser calls
 //
 
-// HTTP1_FIELD_MAX: one that means nothing here. Most names are compared with one, or none.
+// HTTP1_FIELD_MAX: one that means nothing here. It is compared with names of its length only,
+// mostly one, or none: that spares 1 % of a POST.
 static unsigned field_of(const struct http1_names *names, struct slice name)
 {
     uint32_t left = name.len <= HTTP1_NAME_MAX ? names->of_length[name.len] : 0;

