@@ -28,7 +28,7 @@ static bool refuse(struct web_conn *conn, unsigned status, const char *why)
     return false;
 }
 
-// What may be done with the target.
+// The header with the methods that go with the target.
 static const char *allow(const struct web_target *target)
 {
     switch (target->place) {
@@ -62,7 +62,7 @@ static bool answer_options(struct web_conn *conn)
     return false;
 }
 
-// Whoever balances load is told to send new jobs elsewhere.
+// A load balancer asks this: while the broker drains, new jobs should go elsewhere.
 static bool answer_health(struct web_conn *conn)
 {
     struct broker_info info;
@@ -108,7 +108,7 @@ static bool check_job(struct web_conn *conn, const char *globs)
     if (method != HTTP1_GET && method != HTTP1_DELETE) {
         return refuse_method(conn);
     }
-    web_job(conn, globs);
+    web_job_answer(conn, globs);
     return false;
 }
 

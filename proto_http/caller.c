@@ -8,7 +8,7 @@
 #include "proto_http/guard.h"
 #include "proto_http/request.h"
 
-// An origin that is longer is nobody's.
+// No site has a longer origin.
 #define ORIGIN_MAX 512
 #define CHALLENGE "WWW-Authenticate: Bearer realm=\"tandem\""
 
@@ -60,24 +60,24 @@ static bool refuse_token(struct web_conn *conn, const char *extra, const char *w
 
 bool web_caller_check(struct web_conn *conn, const struct http1_fields *fields, const char **globs)
 {
-    switch (web_guard(conn->shared, fields, globs)) {
-    case WEB_PASS:
+    switch (web_guard_check(conn->shared, fields, globs)) {
+    case WEB_ACCESS_GRANTED:
         return true;
-    case WEB_PASS_NO_TOKEN:
+    case WEB_ACCESS_NO_TOKEN:
         return refuse_token(conn, CHALLENGE "\r\n", "a token is needed");
-    case WEB_PASS_NO_BEARER:
+    case WEB_ACCESS_NO_BEARER:
         return refuse_token(conn, CHALLENGE "\r\n", "Authorization has no Bearer token");
-    case WEB_PASS_UNKNOWN_TOKEN:
+    case WEB_ACCESS_UNKNOWN_TOKEN:
         return refuse_token(conn, CHALLENGE ", error=\"invalid_token\"\r\n",
                             "the token is not one of those in http.tokens");
-    case WEB_PASS_ORIGIN:
+    case WEB_ACCESS_ORIGIN:
         return refuse_value(conn, 403, fields->values[WEB_FIELD_ORIGIN],
                             "Origin is not in http.cors_origins");
-    case WEB_PASS_SITE:
+    case WEB_ACCESS_SITE:
         return refuse_value(conn, 403, fields->values[WEB_FIELD_SEC_FETCH_SITE],
                             "a page of another site calls without an Origin, which "
                             "http.cors_origins would have to name");
-    case WEB_PASS_REFERER:
+    case WEB_ACCESS_REFERER:
         return refuse_value(conn, 403, fields->values[WEB_FIELD_REFERER],
                             "Referer is a page of another site, and not in http.cors_origins");
     }

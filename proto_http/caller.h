@@ -2,8 +2,8 @@
 #ifndef TANDEM_PROTO_HTTP_CALLER_H
 #define TANDEM_PROTO_HTTP_CALLER_H
 
-// Who calls: whoever may not is refused, in words, by the rules of guard.h. What returns false has
-// answered the request.
+// Refusing a client that may not call, by the rules of guard.h, with the words that say why. What
+// returns false has answered the request.
 
 #include "core/base/macros.h"
 #include "proto_common/http1/fields.h"
@@ -18,7 +18,7 @@ bool web_caller_check_host(struct web_conn *conn, const struct http1_fields *fie
 // Notes the origin of the page that calls, where it may see the answer. False without memory.
 bool web_caller_note_origin(struct web_conn *conn, const struct http1_fields *fields) MUST_USE;
 
-// The caller may do anything at all: what it may call is in `*globs`, see web_guard().
+// The caller may do anything at all: what it may call is in `*globs`, see web_guard_check().
 bool web_caller_check(struct web_conn *conn, const struct http1_fields *fields,
                       const char **globs) MUST_USE;
 

@@ -116,7 +116,7 @@ static enum step head_incomplete(struct web_conn *conn)
     return STEP_MORE;
 }
 
-// An empty line in front of a request is left over from a sloppy client's last one.
+// Some clients send an empty line behind the body of a request.
 static void skip_empty_lines(struct feed_turn *turn)
 {
     while (turn->input.len >= 2 && turn->input.ptr[0] == '\r' && turn->input.ptr[1] == '\n') {
@@ -279,7 +279,7 @@ void web_expired(void *state)
     wire_finish(conn->wire);
 }
 
-// Whoever has sent a request, or a part of one, is told that it is not done.
+// The process stops: a client that has sent a request, or a part of one, is answered 503.
 void web_going(void *state)
 {
     struct web_conn *conn = state;
@@ -303,7 +303,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
 {
     struct web_conn *conn = owner;
 
-    if (web_wait_tell(conn, watch, event)) {
+    if (web_wait_event(conn, watch, event)) {
         end_request(conn);
     }
     wire_wake(conn->wire);

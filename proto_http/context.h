@@ -24,7 +24,7 @@
 struct web_tokens;
 struct web_request;
 
-// A Host that is longer is no address with a port.
+// A longer Host cannot be an address with a port.
 #define WEB_HOST_KEPT 64
 
 struct web_shared {
@@ -34,18 +34,19 @@ struct web_shared {
     struct handles handles;
     struct http1_names names;  // of the headers that mean something
     struct web_tokens *tokens; // owned; NULL where everybody may call
-    char host[WEB_HOST_KEPT];  // a Host that may be given, see web_host_allowed()
+    char host[WEB_HOST_KEPT];  // the last one that was an address or localhost
     uint8_t host_len;
     struct http1_common common; // headers that every answer has
 };
 
+// What is expected of the client.
 enum web_state {
     WEB_HEAD,     // the head of a request
     WEB_BODY,     // a body of a known length
     WEB_CHUNKS,   // a body in chunks
-    WEB_WAITING,  // nothing: a job is waited for
-    WEB_LINGER,   // whatever: it is thrown away, so that the answer is not
-    WEB_FINISHED, // nothing any more
+    WEB_WAITING,  // nothing is read: the request waits for its job
+    WEB_LINGER,   // input is thrown away, so that the client reads the answer (lingering close)
+    WEB_FINISHED, // nothing is read any more
     WEB_STATES
 };
 
@@ -60,7 +61,7 @@ struct web_conn {
     bool unread : 1;             // a part of the request is still to come
 };
 
-// What is to happen next with the connection's request, as whoever looked at it last says. Only
+// What is to happen next with the connection's request. Each part of the flow returns it; only
 // conn.c acts on it.
 enum web_next {
     WEB_NEXT_REQUEST, // the request is answered: the next one may come

@@ -80,22 +80,22 @@ bool web_origin_allowed(const struct web_shared *shared, struct slice origin)
     return web_list_names(origins, origin) || web_list_names(origins, SLICE("*"));
 }
 
-static enum web_pass check_token(const struct web_shared *shared, const struct http1_fields *fields,
-                                 const char **globs)
+static enum web_access check_token(const struct web_shared *shared,
+                                   const struct http1_fields *fields, const char **globs)
 {
     struct slice authorization = fields->values[WEB_FIELD_AUTHORIZATION];
     const struct slice bearer = SLICE(BEARER);
 
     *globs = NULL;
     if (!http1_has(fields, WEB_FIELD_AUTHORIZATION)) {
-        return WEB_PASS_NO_TOKEN;
+        return WEB_ACCESS_NO_TOKEN;
     }
     if (authorization.len <= bearer.len ||
         strncasecmp(authorization.ptr, bearer.ptr, bearer.len) != 0) {
-        return WEB_PASS_NO_BEARER;
+        return WEB_ACCESS_NO_BEARER;
     }
     *globs = web_tokens_find(shared->tokens, slice_from(authorization, bearer.len));
-    return *globs ? WEB_PASS : WEB_PASS_UNKNOWN_TOKEN;
+    return *globs ? WEB_ACCESS_GRANTED : WEB_ACCESS_UNKNOWN_TOKEN;
 }
 
 static bool begins(struct slice text, struct slice start)
@@ -133,10 +133,10 @@ static bool referer_allowed(const struct web_shared *shared, const struct http1_
             (http1_same_word(authority, host) || web_origin_allowed(shared, origin)));
 }
 
-// A browser says in Sec-Fetch-Site whose page calls. One that is old says it not, and to an address
-// without TLS, but for the loopback, none does: then all there is is the address of the page.
-enum web_pass web_guard(const struct web_shared *shared, const struct http1_fields *fields,
-                        const char **globs)
+// A browser says in Sec-Fetch-Site which site's page calls. Old browsers do not, and none does to
+// an address without TLS other than the loopback: then only the page's address (Referer) can tell.
+enum web_access web_guard_check(const struct web_shared *shared, const struct http1_fields *fields,
+                                const char **globs)
 {
     struct slice site = fields->values[WEB_FIELD_SEC_FETCH_SITE];
 
@@ -145,15 +145,15 @@ enum web_pass web_guard(const struct web_shared *shared, const struct http1_fiel
     }
     *globs = NULL;
     if (http1_has(fields, WEB_FIELD_ORIGIN)) {
-        return web_origin_allowed(shared, fields->values[WEB_FIELD_ORIGIN]) ? WEB_PASS
-                                                                            : WEB_PASS_ORIGIN;
+        return web_origin_allowed(shared, fields->values[WEB_FIELD_ORIGIN]) ? WEB_ACCESS_GRANTED
+                                                                            : WEB_ACCESS_ORIGIN;
     }
     if (http1_has(fields, WEB_FIELD_SEC_FETCH_SITE)) {
         return http1_same_word(site, SLICE("none")) || http1_same_word(site, SLICE("same-origin"))
-                   ? WEB_PASS
-                   : WEB_PASS_SITE;
+                   ? WEB_ACCESS_GRANTED
+                   : WEB_ACCESS_SITE;
     }
-    return referer_allowed(shared, fields) ? WEB_PASS : WEB_PASS_REFERER;
+    return referer_allowed(shared, fields) ? WEB_ACCESS_GRANTED : WEB_ACCESS_REFERER;
 }
 
 bool web_function_granted(const char *globs, struct slice function)

@@ -242,15 +242,15 @@ static void stop(void *state)
 static void reload(void *state)
 {
     struct web_shared *shared = state;
-    struct web_tokens *fresh;
+    struct web_tokens *reloaded;
 
     if (!shared->tokens) {
         return;
     }
-    fresh = web_tokens_load(shared->options->tokens);
-    if (fresh) {
+    reloaded = web_tokens_load(shared->options->tokens);
+    if (reloaded) {
         web_tokens_free(shared->tokens);
-        shared->tokens = fresh;
+        shared->tokens = reloaded;
     } else {
         log_error("tokens_kept", log_string("file", shared->options->tokens),
                   log_string("note", "the tokens that were read before hold"));
@@ -272,7 +272,7 @@ static enum status conn_open(void *state, void *shared, struct wire *wire)
     return status;
 }
 
-// Whoever sends nothing more has gone, to this protocol.
+// A client that has closed its side counts as gone.
 static bool conn_eof(void *state)
 {
     (void)state;

@@ -84,7 +84,7 @@ static bool is_for(const struct web_conn *conn, const char *globs, struct slice 
     return web_function_granted(globs, function) && web_function_offered(conn->shared, function);
 }
 
-void web_job(struct web_conn *conn, const char *globs)
+void web_job_answer(struct web_conn *conn, const char *globs)
 {
     const struct web_target *target = &conn->request->target;
     struct slice handle = slice_of(target->name, target->name_len);

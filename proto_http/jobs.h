@@ -8,6 +8,6 @@
 
 // GET and DELETE of /-/jobs/<handle>. A job of a function that the caller may not call, by `globs`
 // or by http.functions, is answered as if it did not exist.
-void web_job(struct web_conn *conn, const char *globs);
+void web_job_answer(struct web_conn *conn, const char *globs);
 
 #endif

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 enum web_result {
-    WEB_RESULT_GATHERS,
+    WEB_RESULT_WHOLE,      // all parts so far were gathered, or streamed
     WEB_RESULT_INCOMPLETE, // a part of it was sent before this request joined
     WEB_RESULT_TOO_LARGE
 };

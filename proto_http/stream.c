@@ -132,7 +132,7 @@ static void send_complete(struct web_conn *conn, struct blob *data)
     case WEB_RESULT_TOO_LARGE:
         send_fail(conn, "the result is too large for a stream");
         break;
-    case WEB_RESULT_GATHERS:
+    case WEB_RESULT_WHOLE:
         send_data(conn, "complete", data);
         break;
     }
@@ -178,7 +178,7 @@ void web_stream_fail(struct web_conn *conn, const char *why)
     send_end(conn);
 }
 
-bool web_stream_tell(struct web_conn *conn, const struct job_event *event)
+bool web_stream_event(struct web_conn *conn, const struct job_event *event)
 {
     struct output *out = &conn->wire->out;
 
@@ -197,7 +197,7 @@ bool web_stream_tell(struct web_conn *conn, const struct job_event *event)
         send_warning(conn, event->data);
         return false;
     case JOB_EVENT_RETRIED:
-        conn->request->result = WEB_RESULT_GATHERS;
+        conn->request->result = WEB_RESULT_WHOLE;
         send_event(conn, "restart", about_job(conn));
         return false;
     case JOB_EVENT_COMPLETE:

@@ -15,7 +15,7 @@
 void web_stream_begin(struct web_conn *conn);
 
 // Sends the event. True: it was the last one.
-bool web_stream_tell(struct web_conn *conn, const struct job_event *event);
+bool web_stream_event(struct web_conn *conn, const struct job_event *event);
 
 // Ends the stream with the event `timeout`; with the event `fail`, for that reason.
 void web_stream_timeout(struct web_conn *conn);

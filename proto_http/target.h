@@ -17,7 +17,7 @@ enum web_place {
     WEB_PLACE_ROOT,     // no function is named
     WEB_PLACE_FUNCTION, // a function
     WEB_PLACE_JOB,      // /-/jobs/<handle>
-    WEB_PLACE_UNKNOWN   // something under /-/ that there is not
+    WEB_PLACE_UNKNOWN   // a path under /-/ that does not exist
 };
 
 struct web_target {
@@ -25,7 +25,7 @@ struct web_target {
     bool has_query;
     struct slice query;        // as it came
     size_t name_len;           // of the function, or of the handle
-    char name[QUEUE_NAME_MAX]; // decoded; last, as nobody has to clear it
+    char name[QUEUE_NAME_MAX]; // decoded; last, because it is not cleared
 };
 
 // Reads a target of a head that has passed the check; `name` is decoded once.

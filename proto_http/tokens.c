@@ -113,7 +113,7 @@ static const char *read_lines(struct web_tokens *tokens, FILE *file, int *number
     return ferror(file) ? strerror(errno) : NULL;
 }
 
-// What is no file is not waited for: a named pipe has nothing to say until somebody writes to it.
+// Does not block where the path is a named pipe without a writer.
 static FILE *open_lines(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -12,7 +12,8 @@
 
 // The head of an answer about the job, with the status that says what happened, or 200 where the
 // client wants no other.
-static struct web_answer about(const struct web_conn *conn, unsigned status, const char *command)
+static struct web_answer answer_about_job(const struct web_conn *conn, unsigned status,
+                                          const char *command)
 {
     bool plain = conn->shared->options->status_codes == WEB_CODES_GEARMAND && command;
 
@@ -35,7 +36,7 @@ void web_wait_begin(struct web_conn *conn, const struct submission *submission)
     if (submission->joined) {
         broker_job_info(conn->shared->broker, broker_find(conn->shared->broker, submission->id),
                         &info);
-        request->result = info.data_reported ? WEB_RESULT_INCOMPLETE : WEB_RESULT_GATHERS;
+        request->result = info.data_reported ? WEB_RESULT_INCOMPLETE : WEB_RESULT_WHOLE;
     }
     if (request->wait) {
         conn->wire->deadline_at =
@@ -50,11 +51,11 @@ bool web_wait_expired(struct web_conn *conn)
 {
     const struct broker *broker = conn->shared->broker;
     struct web_request *request = conn->request;
-    struct web_answer answer = about(conn, 504, NULL);
+    struct web_answer answer = answer_about_job(conn, 504, NULL);
     bool lives;
 
     if (!broker_find(broker, request->job_id)) {
-        // It has ended in this moment: how, is about to be told.
+        // It has ended in this turn: the event that says how is queued and will answer.
         return false;
     }
     broker_unwatch(request->watch);
@@ -73,7 +74,7 @@ bool web_wait_expired(struct web_conn *conn)
 void web_wait_stopped(struct web_conn *conn)
 {
     struct web_request *request = conn->request;
-    struct web_answer answer = about(conn, 503, NULL);
+    struct web_answer answer = answer_about_job(conn, 503, NULL);
 
     broker_unwatch(request->watch);
     request->watch = NULL;
@@ -90,7 +91,7 @@ void web_wait_stopped(struct web_conn *conn)
 // Results
 //
 
-// Small parts are put together: a reference to each would take more than its bytes.
+// Small parts are copied behind each other: a reference to each would take more than its bytes.
 static void append_part(struct output *out, struct blob *part)
 {
     if (part && part->len <= COPIED_MAX) {
@@ -100,24 +101,25 @@ static void append_part(struct output *out, struct blob *part)
     }
 }
 
-// Whether the result stays within its limit with that part, which need not be kept otherwise.
-static bool fits(struct web_conn *conn, const struct blob *part)
+// Whether the result is whole so far and stays within http.max_result with that part; what was
+// gathered of a larger one is freed.
+static bool result_fits(struct web_conn *conn, const struct blob *part)
 {
     struct web_request *request = conn->request;
 
-    if (request->result == WEB_RESULT_GATHERS && part &&
+    if (request->result == WEB_RESULT_WHOLE && part &&
         output_pending(&request->parts) + part->len > conn->shared->options->max_result) {
         output_clear(&request->parts);
         request->result = WEB_RESULT_TOO_LARGE;
     }
-    return request->result == WEB_RESULT_GATHERS;
+    return request->result == WEB_RESULT_WHOLE;
 }
 
 static void gather(struct web_conn *conn, struct blob *part)
 {
     struct output *parts = &conn->request->parts;
 
-    if (fits(conn, part)) {
+    if (result_fits(conn, part)) {
         append_part(parts, part);
         if (output_failed(parts)) {
             wire_drop(conn->wire, "no memory for a result");
@@ -127,7 +129,7 @@ static void gather(struct web_conn *conn, struct blob *part)
 
 static void send_result(struct web_conn *conn, struct blob *last)
 {
-    const struct web_answer answer = about(conn, 200, "WORK_COMPLETE");
+    const struct web_answer answer = answer_about_job(conn, 200, "WORK_COMPLETE");
     struct output *parts = &conn->request->parts;
 
     web_answer_head(conn, &answer, output_pending(parts) + (last ? last->len : 0));
@@ -137,9 +139,9 @@ static void send_result(struct web_conn *conn, struct blob *last)
 
 static void answer_complete(struct web_conn *conn, struct blob *last)
 {
-    struct web_answer answer = about(conn, 500, NULL);
+    struct web_answer answer = answer_about_job(conn, 500, NULL);
 
-    (void)fits(conn, last);
+    (void)result_fits(conn, last);
     switch (conn->request->result) {
     case WEB_RESULT_INCOMPLETE:
         web_refuse(conn, &answer, "incomplete");
@@ -148,7 +150,7 @@ static void answer_complete(struct web_conn *conn, struct blob *last)
         answer.status = 502;
         web_refuse(conn, &answer, "the result is larger than http.max_result");
         break;
-    case WEB_RESULT_GATHERS:
+    case WEB_RESULT_WHOLE:
         send_result(conn, last);
         break;
     }
@@ -156,7 +158,7 @@ static void answer_complete(struct web_conn *conn, struct blob *last)
 
 static void answer_exception(struct web_conn *conn, struct blob *exception)
 {
-    struct web_answer answer = about(conn, 500, "WORK_EXCEPTION");
+    struct web_answer answer = answer_about_job(conn, 500, "WORK_EXCEPTION");
 
     web_answer_head(conn, &answer, exception ? exception->len : 0);
     append_part(&conn->wire->out, exception);
@@ -164,7 +166,7 @@ static void answer_exception(struct web_conn *conn, struct blob *exception)
 
 static void answer_failed(struct web_conn *conn, unsigned status, const char *why)
 {
-    struct web_answer answer = about(conn, status, "WORK_FAIL");
+    struct web_answer answer = answer_about_job(conn, status, "WORK_FAIL");
 
     if (answer.status == 200) {
         web_answer(conn, &answer, SLICE(""));
@@ -173,8 +175,8 @@ static void answer_failed(struct web_conn *conn, unsigned status, const char *wh
     }
 }
 
-// True: the request is answered.
-static bool tell_plain(struct web_conn *conn, const struct job_event *event)
+// What an event of the job is to a request that is not a stream. True: the request is answered.
+static bool take_event(struct web_conn *conn, const struct job_event *event)
 {
     switch (event->kind) {
     case JOB_EVENT_PROGRESS:
@@ -184,9 +186,9 @@ static bool tell_plain(struct web_conn *conn, const struct job_event *event)
         gather(conn, event->data);
         return false;
     case JOB_EVENT_RETRIED:
-        // What the lost attempt said is not part of what the next one will say.
+        // The result of the lost attempt is not part of the next one's.
         output_clear(&conn->request->parts);
-        conn->request->result = WEB_RESULT_GATHERS;
+        conn->request->result = WEB_RESULT_WHOLE;
         return false;
     case JOB_EVENT_COMPLETE:
         answer_complete(conn, event->data);
@@ -204,13 +206,13 @@ static bool tell_plain(struct web_conn *conn, const struct job_event *event)
     UNREACHABLE();
 }
 
-bool web_wait_tell(struct web_conn *conn, const struct watch *watch, const struct job_event *event)
+bool web_wait_event(struct web_conn *conn, const struct watch *watch, const struct job_event *event)
 {
     struct web_request *request = conn->request;
 
     ENSURE(request && request->watch == watch);
     wire_hold(conn->wire, event->position);
-    if (request->stream ? !web_stream_tell(conn, event) : !tell_plain(conn, event)) {
+    if (request->stream ? !web_stream_event(conn, event) : !take_event(conn, event)) {
         return false;
     }
     request->watch = NULL;

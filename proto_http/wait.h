@@ -15,8 +15,8 @@
 void web_wait_begin(struct web_conn *conn, const struct submission *submission);
 
 // Something happened to the job. True: the request is answered.
-bool web_wait_tell(struct web_conn *conn, const struct watch *watch,
-                   const struct job_event *event) MUST_USE;
+bool web_wait_event(struct web_conn *conn, const struct watch *watch,
+                    const struct job_event *event) MUST_USE;
 
 // It has waited for too long. True: the request is answered.
 bool web_wait_expired(struct web_conn *conn) MUST_USE;
