@@ -73,7 +73,7 @@ static enum step step_line(struct bean_conn *conn, struct feed_turn *turn)
         if (take_line(conn, turn, line)) {
             bean_exec(conn, line, turn);
         }
-        // Mostly a line comes alone.
+        // Mostly a line comes alone: worth 2 % of a put, by tests/budget.
         return turn->input.len == 0 && conn->state == BEAN_LINE ? STEP_MORE : STEP_ON;
     }
     if (window.len < BEAN_LINE_MAX) {

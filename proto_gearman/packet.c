@@ -67,8 +67,9 @@ bool gear_type_has_data(uint32_t type)
     return shapes[type].data;
 }
 
-// Where the first NUL is, or `end`. Arguments are short: to look at eight bytes in one step costs
-// less than a call. Taking 1 from every byte turns the highest bit on that was off in none but the
+// Where the first NUL is, or `end`. Arguments are short: eight bytes in a step are worth 3.5 % of a
+// pipelined submission against memchr, and 3 % of one with a unique against a byte in a step, by
+// tests/budget. Taking 1 from every byte turns the highest bit on that was off in none but the
 // first that is 0, or those behind it.
 static const char *find_nul(const char *at, const char *end)
 {

@@ -21,8 +21,9 @@
         __asm__ volatile("");                                                                      \
     } while (0)
 
-// Compiled apart from where it is called: what a long way needs (registers saved, room on the
-// stack) is no burden to the short way past it.
+// Compiled apart from where it is called: what a rare and long way needs (registers saved, room on
+// the stack) is no burden to the common way past it. Each use says what it is worth, by
+// tests/budget.
 #define APART __attribute__((noinline))
 
 // An assertion means a bug in us, never bad input, and stays on in a release: a broker that knows

@@ -80,7 +80,7 @@ static inline void tree_insert_below(struct tree_node **link, struct tree_node *
 static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_before before)
 {
     if (!tree->root) {
-        // So often the case that it need not know its rank.
+        // An only node needs no rank: worth 0.8 % of a reserve and a delete, by tests/budget.
         *tree = (struct tree){.root = node, .first = node};
         node->left = NULL;
         node->right = NULL;
@@ -110,7 +110,8 @@ static inline struct tree_node *tree_last_high(const struct tree *tree)
 
 // The same as tree_insert(), for a tree that may be large and is mostly added to near its end: the
 // way begins at `*high`, the last node of high rank, and is a few steps long whatever the size.
-// NULL there means that it is not known. Nodes of such a tree leave by tree_remove_late().
+// With 4,000 jobs it is worth 6 % of a pipelined put, by tests/budget. NULL there means that it is
+// not known. Nodes of such a tree leave by tree_remove_late().
 static inline void tree_insert_late(struct tree *tree, struct tree_node **high,
                                     struct tree_node *node, tree_before before)
 {
@@ -131,7 +132,8 @@ static inline void tree_insert_late(struct tree *tree, struct tree_node **high,
     }
 }
 
-// The pointer to a node that is in the tree. The way to the first is known without comparing.
+// The pointer to a node that is in the tree. The way to the first is known without comparing, which
+// is worth 1.7 % of a reserve and a delete, by tests/budget.
 static inline struct tree_node **tree_link_to(struct tree *tree, const struct tree_node *node,
                                               tree_before before)
 {
