@@ -10,29 +10,6 @@ import unittest
 
 import house
 
-# Each room, and those whose public headers it may include. ARCHITECTURE.md draws it.
-BELOW_FRONT_ENDS = {"core/base", "core", "proto_common"}
-# Whoever sees HTTP sees HTTP/1.1.
-FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "proto_common/http1"}
-SEES = {
-    "core/base": set(),
-    "core": {"core/base"},
-    "journal": {"core/base", "core"},
-    "journal/file": {"core/base", "core", "journal"},
-    "proto_common": {"core/base", "core"},
-    "proto_common/http1": BELOW_FRONT_ENDS,
-    "proto_beanstalk": BELOW_FRONT_ENDS,
-    "proto_gearman": BELOW_FRONT_ENDS,
-    "proto_http": BELOW_FRONT_ENDS | {"proto_common/http1"},
-    "server/process": BELOW_FRONT_ENDS,
-    "server/log": BELOW_FRONT_ENDS | {"server/process"},
-    "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process"},
-    "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"journal", "journal/file", "server/process",
-                                               "server/log", "server/config"},
-}
-# Rooms that are a part of another: they may include the headers that it keeps to itself.
-INSIDE = {"journal/file": "journal"}
-
 # What the scheduler may ask of the system: memory, and a word before it aborts. No socket, no file,
 # no clock, no thread. Names that begin with _ are the compiler's.
 CORE_NEEDS = {"abort", "calloc", "free", "madvise", "malloc", "mmap", "munmap", "realloc",
@@ -61,12 +38,12 @@ class Arrows(unittest.TestCase):
         cls.headers = set().union(*(room.headers for room in cls.rooms.values()))
 
     def visible(self, room):
-        outer = INSIDE.get(room.folder)
+        outer = house.INSIDE.get(room.folder)
         return room.headers.union(self.rooms[outer].headers if outer else set(),
-                                  *(self.rooms[other].public for other in SEES[room.folder]))
+                                  *(self.rooms[other].public for other in house.SEES[room.folder]))
 
     def test_each_room_says_here_which_it_may_see(self):
-        self.assertEqual(set(self.rooms), set(SEES))
+        self.assertEqual(set(self.rooms), set(house.SEES))
 
     def test_a_room_finds_its_own_headers_and_the_public_ones_of_rooms_that_it_sees(self):
         probe = "\n".join(f'#if __has_include("{name}")\nfound "{name}"\n#endif'
@@ -80,8 +57,8 @@ class Arrows(unittest.TestCase):
     def test_what_it_finds_compiles(self):
         for room in self.rooms.values():
             # What a part of a room shows may be for that room alone.
-            parts = {part for part, whole in INSIDE.items() if whole != room.folder}
-            for folder in (SEES[room.folder] - parts) | {room.folder}:
+            parts = {part for part, whole in house.INSIDE.items() if whole != room.folder}
+            for folder in (house.SEES[room.folder] - parts) | {room.folder}:
                 with self.subTest(room=room.folder, headers=folder):
                     text = "".join(f'#include "{name}"\n' for name in sorted(self.visible(room))
                                    if self.folder(name) == folder)
@@ -125,8 +102,8 @@ class Arrows(unittest.TestCase):
     def test_no_library_needs_one_that_it_may_not_see(self):
         tables = {folder: symbols(room.archive) for folder, room in self.rooms.items()}
         for folder, (own, wanted) in tables.items():
-            allowed = set(own).union(*(tables[other][0] for other in SEES[folder]))
-            for other in set(tables) - {folder} - SEES[folder]:
+            allowed = set(own).union(*(tables[other][0] for other in house.SEES[folder]))
+            for other in set(tables) - {folder} - house.SEES[folder]:
                 with self.subTest(room=folder, other=other):
                     self.assertEqual((set(wanted) - allowed) & set(tables[other][0]), set())
 

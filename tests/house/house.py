@@ -8,6 +8,29 @@ import shlex
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Each room, and those whose public headers it may include, as ARCHITECTURE.md has it.
+BELOW_FRONT_ENDS = {"core/base", "core", "proto_common"}
+# Whoever sees HTTP sees HTTP/1.1.
+FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "proto_common/http1"}
+SEES = {
+    "core/base": set(),
+    "core": {"core/base"},
+    "journal": {"core/base", "core"},
+    "journal/file": {"core/base", "core", "journal"},
+    "proto_common": {"core/base", "core"},
+    "proto_common/http1": BELOW_FRONT_ENDS,
+    "proto_beanstalk": BELOW_FRONT_ENDS,
+    "proto_gearman": BELOW_FRONT_ENDS,
+    "proto_http": BELOW_FRONT_ENDS | {"proto_common/http1"},
+    "server/process": BELOW_FRONT_ENDS,
+    "server/log": BELOW_FRONT_ENDS | {"server/process"},
+    "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process"},
+    "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"journal", "journal/file", "server/process",
+                                               "server/log", "server/config"},
+}
+# Rooms that are a part of another: they may include the headers that it keeps to itself.
+INSIDE = {"journal/file": "journal"}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 

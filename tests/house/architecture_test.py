@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""ARCHITECTURE.md: everything that it names is there. In backticks it may name
+  a/path            of a file or folder
+  function()        defined in a source of a room: in the file of its row, or in the file that is
+                    named last before `in`, as in `f()` in `a/b.c`
+  struct name       or enum: defined in a header
+  anything else     a word of the sources or of CMake's files, or what a client says
+"""
+
+import pathlib
+import re
+import unittest
+
+import house
+
+PAGE = (house.ROOT / "ARCHITECTURE.md").read_text()
+# Words that are a client's and stand in no source as they are written here.
+CLIENT_WORDS = {"put 0 0 60 5", "POST /lines", "fsync = always", "#include"}
+
+ROOM_ROW = re.compile(r"^\| `([^`]+)` \| `([^`]+)` \| (.*?) ?\| (.+) \|$", re.M)
+WALK_ROW = re.compile(r"^\| `([^`]+\.[ch])` \| (`.+?`) \| (.*) \|$", re.M)
+IN_FILE = re.compile(r"`(\w+)\(\)`(?: in |, )`([^`]+\.[ch])`")
+TICKS = re.compile(r"`([^`\n]+)`")
+
+
+def without_drawings(page):
+    return re.sub(r"^```.*?^```", "", page, flags=re.M | re.S)
+
+
+def defines(text, function):
+    """Whether a C source has the body of that function."""
+    return re.search(rf"^[a-z][\w *]*\b{function}\([^;{{]*\)\s*\{{", text, re.M) is not None
+
+
+class Architecture(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.text = without_drawings(PAGE)
+        paths = [path for room in house.SEES for path in (house.ROOT / room).glob("*.[ch]")]
+        cls.sources = {str(path.relative_to(house.ROOT)): path.read_text() for path in paths}
+        cls.cmake = "".join(path.read_text() for folder in house.SEES
+                            for path in (house.ROOT / folder).glob("CMakeLists.txt"))
+
+    def test_its_rooms_are_the_rooms_and_include_what_they_may(self):
+        rows = {folder: (target, sees) for folder, target, sees, _ in ROOM_ROW.findall(self.text)}
+        self.assertEqual(set(rows), set(house.SEES))
+        for folder, (target, sees) in rows.items():
+            with self.subTest(room=folder):
+                self.assertRegex(self.cmake, rf"tandem_room\({target} {folder}\s")
+                if sees == "all of these":
+                    self.assertEqual(house.SEES[folder], set(rows) - {folder})
+                else:
+                    self.assertEqual(house.SEES[folder], set(TICKS.findall(sees)))
+
+    def test_functions_of_a_walk_are_defined_in_the_file_of_their_row(self):
+        rows = WALK_ROW.findall(self.text)
+        self.assertGreater(len(rows), 20)
+        for path, functions, _ in rows:
+            for function in re.findall(r"`(\w+)\(\)`", functions):
+                self.check_defined(function, path)
+
+    def test_a_function_that_is_said_to_be_in_a_file_is_defined_there(self):
+        for function, path in IN_FILE.findall(self.text):
+            self.check_defined(function, path)
+
+    def check_defined(self, function, path):
+        with self.subTest(function=function, file=path):
+            self.assertIn(path, self.sources)
+            self.assertTrue(defines(self.sources[path], function))
+
+    def test_everything_that_it_names_is_there(self):
+        named = set(TICKS.findall(self.text))
+        self.assertGreater(len(named), 80)
+        for name in sorted(named - CLIENT_WORDS):
+            with self.subTest(name=name):
+                self.assertTrue(self.is_there(name))
+
+    def is_there(self, name):
+        if name.endswith("()"):
+            return any(defines(text, name[:-2]) for text in self.sources.values())
+        if re.fullmatch(r"(struct|enum) \w+", name):
+            return any(re.search(rf"^{name} \{{", text, re.M) for text in self.sources.values())
+        if "/" in name or "." in name:
+            return (house.ROOT / name).exists() or bool(list(house.ROOT.glob(f"*/{name}")))
+        return re.search(rf"\b{re.escape(name)}\b", self.cmake) is not None or any(
+            re.search(rf"\b{re.escape(name)}\b", text) for text in self.sources.values())
+
+    def test_links_lead_somewhere(self):
+        for link in re.findall(r"\]\(([^)#]+)", self.text):
+            with self.subTest(link=link):
+                self.assertTrue(pathlib.Path(house.ROOT / link).exists())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
