@@ -7,29 +7,6 @@
 #include "core/queue.h"
 #include "core/watch.h"
 
-const struct job *queue_peek_ready(const struct queue *queue)
-{
-    return job_in_tree(tree_first(&queue->ready));
-}
-
-const struct job *queue_peek_delayed(const struct broker *broker, const struct queue *queue)
-{
-    const struct job *mono = job_in_tree(tree_first(&queue->delayed[CLOCK_MONO]));
-    const struct job *wall = job_in_tree(tree_first(&queue->delayed[CLOCK_WALL]));
-
-    if (!mono || !wall) {
-        return mono ? mono : wall;
-    }
-    return wall->due_at - broker->now.wall < mono->due_at - broker->now.mono ? wall : mono;
-}
-
-const struct job *queue_peek_buried(const struct queue *queue)
-{
-    const struct list_node *node = list_first(&queue->buried);
-
-    return node ? job_in_list(node) : NULL;
-}
-
 void broker_queue_info(const struct broker *broker, const struct queue *queue,
                        struct queue_info *info)
 {
@@ -124,25 +101,6 @@ void broker_info(const struct broker *broker, struct broker_info *info)
     };
     memcpy(info->jobs, broker->count.jobs, sizeof info->jobs);
     memcpy(info->ready, broker->count.ready_in, sizeof info->ready);
-}
-
-const struct job *broker_find(const struct broker *broker, uint64_t id)
-{
-    return broker_job(broker, id);
-}
-
-enum status broker_job_next(const struct broker *broker, struct job_walk *walk,
-                            const struct job **job)
-{
-    struct id_walk ids = {.position = walk->position, .id = walk->id, .over = walk->over};
-    const struct job *next = id_map_next(&broker->index.jobs_by_id, &ids);
-
-    *walk = (struct job_walk){.position = ids.position, .id = ids.id, .over = ids.over};
-    if (!next) {
-        return ids.over ? STATUS_EMPTY : STATUS_MORE;
-    }
-    *job = next;
-    return STATUS_OK;
 }
 
 struct instant broker_now(const struct broker *broker)

@@ -195,3 +195,22 @@ struct slice job_body(const struct job *job)
 {
     return job->large ? blob_slice(large_body(job)) : slice_of(job->body, job->body_len);
 }
+
+const struct job *broker_find(const struct broker *broker, uint64_t id)
+{
+    return id_map_find(&broker->index.jobs_by_id, id);
+}
+
+enum status broker_job_next(const struct broker *broker, struct job_walk *walk,
+                            const struct job **job)
+{
+    struct id_walk ids = {.position = walk->position, .id = walk->id, .over = walk->over};
+    const struct job *next = id_map_next(&broker->index.jobs_by_id, &ids);
+
+    *walk = (struct job_walk){.position = ids.position, .id = ids.id, .over = ids.over};
+    if (!next) {
+        return ids.over ? STATUS_EMPTY : STATUS_MORE;
+    }
+    *job = next;
+    return STATUS_OK;
+}

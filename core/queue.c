@@ -101,3 +101,26 @@ struct slice queue_name(const struct queue *queue)
 {
     return slice_of(queue->name, queue->name_len);
 }
+
+const struct job *queue_peek_ready(const struct queue *queue)
+{
+    return job_in_tree(tree_first(&queue->ready));
+}
+
+const struct job *queue_peek_delayed(const struct broker *broker, const struct queue *queue)
+{
+    const struct job *mono = job_in_tree(tree_first(&queue->delayed[CLOCK_MONO]));
+    const struct job *wall = job_in_tree(tree_first(&queue->delayed[CLOCK_WALL]));
+
+    if (!mono || !wall) {
+        return mono ? mono : wall;
+    }
+    return wall->due_at - broker->now.wall < mono->due_at - broker->now.mono ? wall : mono;
+}
+
+const struct job *queue_peek_buried(const struct queue *queue)
+{
+    const struct list_node *node = list_first(&queue->buried);
+
+    return node ? job_in_list(node) : NULL;
+}
