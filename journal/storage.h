@@ -88,9 +88,6 @@ struct storage_ops {
     // Closes the segment, if it is open.
     void (*close)(const struct journal *journal, struct segment *segment);
 
-    // Invariants of its own (check.h).
-    void (*check)(const struct journal *journal);
-
     // The name of the host on which the journal began; empty: unknown.
     const char *(*host)(const struct journal *journal);
 

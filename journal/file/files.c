@@ -141,11 +141,6 @@ static void discard(struct storage *storage)
     free(container_of(storage, struct files, storage));
 }
 
-static void files_check(const struct journal *journal)
-{
-    (void)journal;
-}
-
 static const struct storage_ops ops = {
     .open = files_open,
     .begin = files_begin,
@@ -166,7 +161,6 @@ static const struct storage_ops ops = {
     .upkeep_after = upkeep_after,
     .replace = files_replace,
     .close = files_close_segment,
-    .check = files_check,
     .host = host,
     .write_ahead = TASK_ZEROS_MAX,
 };

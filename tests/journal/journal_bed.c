@@ -2,6 +2,8 @@
 #include "tests/journal/journal_bed.h"
 
 #include "core/check.h"
+#include "journal/check.h"
+#include "journal/file/check.h"
 #include "journal/file/files.h"
 #include "journal/file/store.h"
 #include "journal/space.h"
@@ -16,6 +18,8 @@
 
 // More turns than that without an end to it have no end.
 enum { TURNS_MOST = 20000 };
+// The books of so many jobs are counted after each turn, of more after one turn of so many.
+enum { FEW_JOBS = 100, LEDGER_ONE_IN = 64 };
 enum { BODY_MAX = 3000 };
 #define MAX_PENDING ((size_t)64 * 1024 * 1024)
 
@@ -281,6 +285,16 @@ static void note_timeouts(struct bed *bed)
     bed->timeouts = info.timeouts;
 }
 
+// Where there are very many jobs, they are not counted each time.
+static void check(struct bed *bed)
+{
+    journal_check(bed->journal);
+    journal_check_files(bed->journal);
+    if (bed->turns++ % LEDGER_ONE_IN == 0 || bed_count(bed) <= FEW_JOBS) {
+        journal_check_ledger(bed->journal);
+    }
+}
+
 void bed_turn(struct bed *bed)
 {
     uint64_t reached;
@@ -292,6 +306,7 @@ void bed_turn(struct bed *bed)
     note_timeouts(bed);
     journal_turn(bed->journal);
     reached = journal_reached(bed->journal);
+    check(bed);
     assert_true(reached >= bed->reached);
     bed->reached = reached;
     bed->gave_up += journal_gave_up(bed->journal);

@@ -59,6 +59,7 @@ struct bed {
     uint64_t left;      // what the process that was abandoned last had reached
     uint64_t left_safe; // ... and what of it no power cut takes away
     unsigned gave_up;   // how often
+    unsigned turns;     // that were checked
     uint64_t most_used; // BOUNDED: bytes on the disk at worst
 };
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal/check.h"
+
+#include "journal/journal_private.h"
+
+static void check_positions(const struct journal *journal)
+{
+    const struct positions *position = &journal->position;
+    uint64_t gathering = journal->batches.gathering.position;
+    uint64_t writing = journal->batches.writing.position;
+
+    ENSURE(position->synced <= position->reached && position->reached < gathering);
+    if (batch_empty(&journal->batches.writing)) {
+        ENSURE(gathering == position->reached + 1);
+    } else {
+        // What was reached may have to be written anew.
+        ENSURE(writing == position->reached || writing == position->reached + 1);
+        ENSURE(gathering == writing + 1);
+    }
+}
+
+static void check_ids(const struct ids *ids)
+{
+    ENSURE(ids->end <= ids->written && ids->written <= ids->asked);
+    ENSURE(ids->ahead >= IDS_BLOCK && ids->ahead <= IDS_AHEAD_MOST);
+}
+
+static void check_failure(const struct failure *failure)
+{
+    ENSURE((failure->failing_at == NSEC_NEVER) == (failure->count == 0));
+}
+
+static void check_runs(const struct segment *segment)
+{
+    uint64_t looks = 0;
+
+    ENSURE(segment->run_count <= segment->run_capacity);
+    for (size_t i = 0; i < segment->run_count; i++) {
+        const struct id_run *run = &segment->runs[i];
+
+        ENSURE(run->first <= run->last);
+        looks += run->last - run->first + 1;
+    }
+    ENSURE(looks == segment->looks);
+}
+
+static void check_segment(const struct segment *segment)
+{
+    check_runs(segment);
+    if (segment->published && !segment->failed) {
+        ENSURE(segment->synced <= segment->written && segment->written <= segment->end);
+    }
+    ENSURE(!segment->unsure || segment->failed);
+}
+
+static void check_row(const struct row *row)
+{
+    const struct segments *segments = &row->segments;
+    uint64_t used_before = 0;
+
+    for (size_t i = 0; i < segments->count; i++) {
+        const struct segment *segment = segments->list[i];
+
+        check_segment(segment);
+        ENSURE(segment->number == segments->first + i);
+        // What is not published stands behind what is.
+        ENSURE(i == 0 || segments->list[i - 1]->published || !segment->published);
+        used_before += i + 1 < segments->count ? segment->end : 0;
+    }
+    if (row->current) {
+        ENSURE(row->current == segments->list[segments->count - 1]);
+        ENSURE(row->used_before == used_before);
+    }
+    if (row->removing) {
+        ENSURE(row->removing->number < segments->first && row->removing->jobs == 0);
+    }
+}
+
+// Chunks that stand in one segment stand one after the other, and before its end.
+static void check_batch(const struct batch *batch)
+{
+    const struct chunk *tail = NULL;
+    size_t bytes = 0;
+
+    for (const struct chunk *chunk = batch->head; chunk; chunk = chunk->next) {
+        ENSURE(chunk->used > 0 && chunk->used <= CHUNK_BYTES);
+        bytes += chunk_size(chunk);
+        tail = chunk;
+    }
+    ENSURE(batch->tail == tail && batch->bytes == bytes);
+}
+
+static void check_places(const struct batch *batch)
+{
+    for (const struct chunk *chunk = batch->head; chunk; chunk = chunk->next) {
+        const struct chunk *next = chunk->next;
+        uint64_t end = chunk->offset + chunk_size(chunk);
+
+        ENSURE(end <= chunk->segment->end);
+        ENSURE(!next || next->segment != chunk->segment || next->offset == end);
+    }
+}
+
+static void check_batches(const struct journal *journal)
+{
+    const struct batches *batches = &journal->batches;
+    const struct chunk *last = batches->gathering.tail;
+    size_t count = 0;
+
+    check_batch(&batches->gathering);
+    check_batch(&batches->writing);
+    check_batch(&batches->unsynced);
+    check_places(&batches->gathering);
+    check_places(&batches->writing);
+    if (last && last->segment == journal->row.current) {
+        ENSURE(last->offset + chunk_size(last) == journal->row.current->end);
+    }
+    for (const struct chunk *chunk = batches->pool.free; chunk; chunk = chunk->next) {
+        count++;
+    }
+    ENSURE(count == batches->pool.count);
+}
+
+void journal_check(const struct journal *journal)
+{
+    check_positions(journal);
+    check_ids(&journal->ids);
+    check_failure(&journal->failure);
+    check_row(&journal->row);
+    check_batches(journal);
+}
+
+static bool has_id(const struct segment *segment, uint64_t id)
+{
+    for (size_t i = segment->run_count; i-- > 0;) {
+        if (segment->runs[i].first <= id && id <= segment->runs[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void journal_check_ledger(const struct journal *journal)
+{
+    struct job_walk walk = {0};
+    struct ledger counted = {0};
+    const struct job *job;
+    uint64_t jobs = 0;
+    enum status status;
+
+    do {
+        status = broker_job_next(journal->broker, &walk, &job);
+        if (status == STATUS_OK && job_is_durable(job)) {
+            const struct segment *segment = segments_marked(&journal->row.segments, job_mark(job));
+
+            ENSURE(segment && has_id(segment, job_id(job)));
+            counted.live += ledger_size_of(journal->broker, job);
+            counted.reserved += ledger_reserved_for(job);
+            jobs++;
+        }
+    } while (status != STATUS_EMPTY);
+    ENSURE(counted.live == journal->ledger.live && counted.reserved == journal->ledger.reserved);
+    for (size_t i = 0; i < journal->row.segments.count; i++) {
+        jobs -= journal->row.segments.list[i]->jobs;
+    }
+    ENSURE(jobs == 0);
+}
