@@ -71,11 +71,12 @@ struct storage_ops {
     // Turns
     //
 
-    // Whether there is something to write to; where there was not, it may come about here.
+    // The current segment is not open: whether it can be written to, which may come about here.
     bool (*can_write)(struct journal *journal);
-    // Gives a task that must be done before batches.writing can be written; false: none.
+    // What is to be written goes beyond what is set aside, perhaps: gives a task that must be done
+    // before; false: none.
     bool (*before_write)(struct journal *journal);
-    // A batch has been written.
+    // A batch has been written, though the disk was full: it may have space now.
     void (*has_written)(struct journal *journal);
     // Gives the next task of upkeep; false where there is none. And takes in what became of it.
     bool (*upkeep_give)(struct journal *journal);

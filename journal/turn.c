@@ -45,7 +45,9 @@ static void succeed(struct journal *journal)
     journal->failure.failing_at = NSEC_NEVER;
     journal->failure.count = 0;
     journal->failure.given_up = false;
-    journal->storage->ops->has_written(journal);
+    if (journal->upkeep.full) {
+        journal->storage->ops->has_written(journal);
+    }
 }
 
 // All that was written is synced.
@@ -168,7 +170,9 @@ static bool write_batch(struct journal *journal)
         journal->batches.writing.ids_end = journal->ids.asked;
         batch_init(&journal->batches.gathering, journal->batches.writing.position + 1);
     }
-    if (journal->storage->ops->before_write(journal)) {
+    // Where the current segment is in its place, nothing else is written to.
+    if ((!journal->row.current->published || space_overflows(journal)) &&
+        journal->storage->ops->before_write(journal)) {
         return true;
     }
     turn_say_synced(&journal->batches.writing, journal->batches.writing.head->segment->synced);
@@ -198,7 +202,7 @@ static bool hand_over(struct journal *journal)
         fail_wait(journal);
         return false;
     }
-    if (!journal->storage->ops->can_write(journal)) {
+    if (!segment_is_open(journal->row.current) && !journal->storage->ops->can_write(journal)) {
         return journal->storage->ops->upkeep_give(journal);
     }
     if (keeps_up && journal->storage->ops->upkeep_give(journal)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_JOURNAL_ABOUT_H
-#define TANDEM_JOURNAL_ABOUT_H
+#ifndef TANDEM_JOURNAL_FILE_ABOUT_H
+#define TANDEM_JOURNAL_FILE_ABOUT_H
 
 // What is known of a journal as a whole, in a small file of its own: which segment is the youngest,
 // so that its loss shows, where its records end if the journal was closed in good order, so that

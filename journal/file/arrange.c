@@ -361,35 +361,9 @@ static bool make_row(struct replay *replay)
     return true;
 }
 
-// What is wrong with it is passed over by who repairs: it has nothing that the segments need.
-static bool load_about(struct replay *replay)
-{
-    struct journal *journal = replay->journal;
-    int error;
-
-    switch (about_load(&files_of(journal)->about, files_of(journal)->io, &error)) {
-    case ABOUT_GOOD:
-    case ABOUT_NONE:
-        return true;
-    case ABOUT_OTHER:
-        journal_complain(replay->why, ABOUT_NAME ": written by another version");
-        return false;
-    case ABOUT_FAILED:
-        journal_complain(replay->why, ABOUT_NAME ": %s", strerror(error));
-        break;
-    case ABOUT_BAD:
-        journal_complain(replay->why, ABOUT_NAME " is damaged (--repair does without it)");
-        break;
-    }
-    if (journal->settings.repair) {
-        log_warn("journal_lost", log_string("file", ABOUT_NAME), log_string("why", "damaged"));
-    }
-    return journal->settings.repair;
-}
-
 bool arrange_segments(struct replay *replay)
 {
-    if (!list_files(replay) || !load_about(replay)) {
+    if (!list_files(replay) || !files_load_about(replay->journal, replay->why)) {
         return false;
     }
     for (size_t i = 0; i < replay->count; i++) {

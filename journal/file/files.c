@@ -82,11 +82,6 @@ struct segment *files_replace(struct journal *journal, struct segment *bad)
 // The table
 //
 
-static bool can_write(struct journal *journal)
-{
-    return segment_is_open(journal->row.current) || files_take_spare(journal);
-}
-
 static bool before_write(struct journal *journal)
 {
     struct segment *segment = files_too_small(journal);
@@ -153,7 +148,7 @@ static const struct storage_ops ops = {
     .has_next = has_next,
     .next_lacks_copy = files_spare_lacks_copy,
     .bytes = files_bytes,
-    .can_write = can_write,
+    .can_write = files_take_spare,
     .before_write = before_write,
     .has_written = has_written,
     .upkeep_give = upkeep_give,

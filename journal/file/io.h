@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_JOURNAL_IO_H
-#define TANDEM_JOURNAL_IO_H
+#ifndef TANDEM_JOURNAL_FILE_IO_H
+#define TANDEM_JOURNAL_FILE_IO_H
 
 // What the journal asks of a disk, within one directory: a table of functions, so that a test can
 // put a disk of its own in place of the real one, which fails, forgets and reports false success as

@@ -3,6 +3,7 @@
 // The files at the start, when nobody is served yet, and at the end, when nobody is any more: here
 // it may wait for the disk.
 
+#include "core/base/log.h"
 #include "journal/file/files.h"
 #include "journal/file/replay.h"
 
@@ -60,6 +61,31 @@ static void name_host(struct journal *journal, const char *host)
 //
 // Opening
 //
+
+// What is wrong with it is passed over by who repairs: it has nothing that the segments need.
+bool files_load_about(struct journal *journal, struct journal_error *why)
+{
+    int error;
+
+    switch (about_load(&files_of(journal)->about, files_of(journal)->io, &error)) {
+    case ABOUT_GOOD:
+    case ABOUT_NONE:
+        return true;
+    case ABOUT_OTHER:
+        journal_complain(why, ABOUT_NAME ": written by another version");
+        return false;
+    case ABOUT_FAILED:
+        journal_complain(why, ABOUT_NAME ": %s", strerror(error));
+        break;
+    case ABOUT_BAD:
+        journal_complain(why, ABOUT_NAME " is damaged (--repair does without it)");
+        break;
+    }
+    if (journal->settings.repair) {
+        log_warn("journal_lost", log_string("file", ABOUT_NAME), log_string("why", "damaged"));
+    }
+    return journal->settings.repair;
+}
 
 static bool claim(struct journal *journal, struct journal_error *why)
 {

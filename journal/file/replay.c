@@ -50,9 +50,6 @@ bool replay_fails(struct replay *replay, uint64_t number, uint64_t offset, int e
     return false;
 }
 
-// Bytes that are written back at a time.
-enum { WRITE_BACK = 65536 };
-
 // A segment that is being read.
 struct reading {
     struct replay *replay;
@@ -206,33 +203,6 @@ static bool read_records(struct reading *reading)
     return step == SCAN_END;
 }
 
-static int write_back(const struct scan *scan, uint64_t offset, uint64_t end)
-{
-    const struct journal_io *io = scan->io;
-    char bytes[WRITE_BACK];
-    int error = 0;
-
-    while (offset < end && error == 0) {
-        struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
-        size_t got = 0;
-        size_t put = 0;
-
-        if (end - offset < part.iov_len) {
-            part.iov_len = (size_t)(end - offset);
-        }
-        error = progress_stops(scan->progress)
-                    ? ECANCELED
-                    : io->read(io->disk, scan->file, bytes, part.iov_len, offset, &got);
-        part.iov_len = got;
-        if (error == 0) {
-            error = got > 0 ? io->write(io->disk, scan->file, &part, 1, offset, &put) : EIO;
-        }
-        offset += put;
-        progress_add(scan->progress, put);
-    }
-    return error;
-}
-
 // What is read may be in the system's memory only. Where a sync has failed it stays there, and the
 // system takes it for written: what no record says is synced is written once more. Where something
 // is lost, all that is good goes to another file before anybody is served: what the disk still
@@ -245,7 +215,7 @@ static bool sync_youngest(struct reading *reading)
     if (reading->replay->damaged) {
         return true;
     }
-    error = write_back(scan, reading->synced, reading->segment->end);
+    error = scan_write_back(scan, reading->synced, reading->segment->end);
     if (error == 0) {
         error = scan->io->sync(scan->io->disk, scan->file);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_JOURNAL_REPLAY_H
-#define TANDEM_JOURNAL_REPLAY_H
+#ifndef TANDEM_JOURNAL_FILE_REPLAY_H
+#define TANDEM_JOURNAL_FILE_REPLAY_H
 
 // Private to the journal's coming back: what its parts share while the segments are read.
 //

@@ -10,6 +10,8 @@
 #define WHOLE_MAX ((size_t)64 * 1024)
 // What is lost where a disk cannot read: as much as systems read at once.
 #define BLOCK ((uint64_t)4096)
+// Bytes that are written back at a time.
+enum { WRITE_BACK = 65536 };
 
 bool scan_begin(struct scan *scan, const struct journal_io *io, struct progress *progress)
 {
@@ -309,4 +311,31 @@ bool scan_rest(struct scan *scan, uint64_t *end)
         at += len;
     }
     return true;
+}
+
+int scan_write_back(const struct scan *scan, uint64_t offset, uint64_t end)
+{
+    const struct journal_io *io = scan->io;
+    char bytes[WRITE_BACK];
+    int error = 0;
+
+    while (offset < end && error == 0) {
+        struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
+        size_t got = 0;
+        size_t put = 0;
+
+        if (end - offset < part.iov_len) {
+            part.iov_len = (size_t)(end - offset);
+        }
+        error = progress_stops(scan->progress)
+                    ? ECANCELED
+                    : io->read(io->disk, scan->file, bytes, part.iov_len, offset, &got);
+        part.iov_len = got;
+        if (error == 0) {
+            error = got > 0 ? io->write(io->disk, scan->file, &part, 1, offset, &put) : EIO;
+        }
+        offset += put;
+        progress_add(scan->progress, put);
+    }
+    return error;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_JOURNAL_SCAN_H
-#define TANDEM_JOURNAL_SCAN_H
+#ifndef TANDEM_JOURNAL_FILE_SCAN_H
+#define TANDEM_JOURNAL_FILE_SCAN_H
 
 // A segment's file, read record by record through a window of memory, and searched for records
 // where it is damaged. One scan serves many files, one after the other.
@@ -73,5 +73,9 @@ enum scan_step scan_search(struct scan *scan, uint64_t until, struct codec_recor
 // Where the last byte that is not zero ends; the place where a record is expected, if all is zero
 // from there on. False: scan->error.
 bool scan_rest(struct scan *scan, uint64_t *end) MUST_USE;
+
+// Reads what stands from `offset` to `end`, and writes it there once more: what the system takes
+// for written, though a sync has failed, is synced then. 0 or an errno value.
+int scan_write_back(const struct scan *scan, uint64_t offset, uint64_t end) MUST_USE;
 
 #endif
