@@ -2,7 +2,7 @@
 #include "proto_beanstalk/conn.h"
 
 #include "core/base/macros.h"
-#include "proto_common/stray.h"
+#include "proto_common/wrong_protocol.h"
 
 #include "proto_beanstalk/exec.h"
 #include "proto_beanstalk/listing.h"

@@ -2,7 +2,7 @@
 #include "proto_gearman/conn.h"
 
 #include "core/base/macros.h"
-#include "proto_common/stray.h"
+#include "proto_common/wrong_protocol.h"
 
 #include "proto_gearman/ability.h"
 #include "proto_gearman/admin.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_COMMON_STRAY_H
-#define TANDEM_PROTO_COMMON_STRAY_H
+#ifndef TANDEM_PROTO_COMMON_WRONG_PROTOCOL_H
+#define TANDEM_PROTO_COMMON_WRONG_PROTOCOL_H
 
 // Peers that took this port for another: a browser, perhaps tricked into it by a page, would have
 // the lines of its request's body carried out as commands. Front-ends of text protocols look at the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_common/stray.h"
+#include "proto_common/wrong_protocol.h"
 
 #define TLS_HANDSHAKE 0x16
 // What the request line ends with, and one digit.
