@@ -38,8 +38,7 @@ static bool take_line(struct bean_conn *conn, struct feed_turn *turn, struct sli
 
     turn->input = slice_from(turn->input, line.len + 2);
     conn->past_first = true;
-    if (first && stray_is_http(line)) {
-        wire_log_closing(conn->wire, "it speaks HTTP");
+    if (first && wrong_protocol_in_line(conn->wire, line)) {
         conn->state = BEAN_FINISHED;
         return false;
     }
@@ -54,8 +53,7 @@ static enum step step_line(struct bean_conn *conn, struct feed_turn *turn)
     if (window.len == 0) {
         return STEP_MORE;
     }
-    if (!conn->past_first && stray_is_tls(*window.ptr)) {
-        wire_log_closing(conn->wire, "it speaks TLS");
+    if (!conn->past_first && wrong_protocol_at_start(conn->wire, window)) {
         conn->state = BEAN_FINISHED;
         return STEP_ON;
     }
@@ -95,8 +93,8 @@ static enum step step_discard(struct bean_conn *conn, struct feed_turn *turn)
         }
         return STEP_ON;
     }
-    if (turn->input.len > STRAY_TAIL) {
-        turn->input = slice_from(turn->input, turn->input.len - STRAY_TAIL);
+    if (turn->input.len > WRONG_PROTOCOL_TAIL) {
+        turn->input = slice_from(turn->input, turn->input.len - WRONG_PROTOCOL_TAIL);
     }
     return STEP_MORE;
 }

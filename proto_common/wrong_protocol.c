@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_common/wrong_protocol.h"
 
+// The first byte of a record of the TLS handshake.
 #define TLS_HANDSHAKE 0x16
-// What the request line ends with, and one digit.
+// What a request line ends with, and one digit.
 #define HTTP_VERSION " HTTP/1."
 
-_Static_assert(STRAY_TAIL >= sizeof HTTP_VERSION + 1, "the version, its digit and a CR");
+_Static_assert(WRONG_PROTOCOL_TAIL >= sizeof HTTP_VERSION + 1, "the version, its digit and a CR");
 
-bool stray_is_http(struct slice line)
+static bool is_request_line(struct slice line)
 {
     struct slice version = SLICE(HTTP_VERSION);
     const char *tail;
@@ -20,7 +21,20 @@ bool stray_is_http(struct slice line)
            tail[version.len] <= '9';
 }
 
-bool stray_is_tls(char first)
+bool wrong_protocol_at_start(const struct wire *wire, struct slice input)
 {
-    return first == TLS_HANDSHAKE;
+    if (*input.ptr != TLS_HANDSHAKE) {
+        return false;
+    }
+    wire_log_closing(wire, "it speaks TLS");
+    return true;
+}
+
+bool wrong_protocol_in_line(const struct wire *wire, struct slice line)
+{
+    if (!is_request_line(line)) {
+        return false;
+    }
+    wire_log_closing(wire, "it speaks HTTP");
+    return true;
 }

@@ -2,21 +2,29 @@
 #ifndef TANDEM_PROTO_COMMON_WRONG_PROTOCOL_H
 #define TANDEM_PROTO_COMMON_WRONG_PROTOCOL_H
 
-// Peers that took this port for another: a browser, perhaps tricked into it by a page, would have
-// the lines of its request's body carried out as commands. Front-ends of text protocols look at the
-// first line and hang up.
+// The refusal of peers that took the port of a text protocol for another one. A browser, perhaps
+// tricked into it by a page, sends an HTTP request: the lines of its body would be carried out as
+// commands. A client that begins with TLS would wait for ever for an answer. A front-end of a text
+// protocol looks at what the first line of a connection begins and ends with, and closes the
+// connection without an answer.
+//
+// Both functions say in the log, at debug, why the connection is closed.
 
 #include "core/base/slice.h"
 
+#include "proto_common/wire.h"
+
 #include <stdbool.h>
 
-// How much of the end of a long line must be at hand to tell, a CR behind it included.
-#define STRAY_TAIL 11
+// How much of the end of a long line must be at hand for wrong_protocol_in_line(), a CR behind it
+// included.
+#define WRONG_PROTOCOL_TAIL 11
 
-// Whether the line, without CR and LF, ends as the first line of an HTTP request does.
-bool stray_is_http(struct slice line);
+// Whether the first input of a connection, which is not empty, begins a TLS handshake.
+bool wrong_protocol_at_start(const struct wire *wire, struct slice input);
 
-// Whether the first byte of a connection is that of a TLS hello.
-bool stray_is_tls(char first);
+// Whether the first line of a connection, without CR and LF, is that of an HTTP request. Its last
+// bytes are enough.
+bool wrong_protocol_in_line(const struct wire *wire, struct slice line);
 
 #endif

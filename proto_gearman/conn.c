@@ -33,8 +33,7 @@ static enum step step_line(struct gear_conn *conn, struct feed_turn *turn, bool 
         window.len = LINE_MAX;
     }
     end = memchr(window.ptr, '\n', window.len);
-    if (first && stray_is_tls(*window.ptr)) {
-        wire_log_closing(conn->wire, "it speaks TLS");
+    if (first && wrong_protocol_at_start(conn->wire, window)) {
         conn->state = GEAR_FINISHED;
         return STEP_ON;
     }
@@ -48,9 +47,10 @@ static enum step step_line(struct gear_conn *conn, struct feed_turn *turn, bool 
     if (line.len > 0 && line.ptr[line.len - 1] == '\r') {
         line.len--;
     }
-    // Where such a line ends nobody knows, and a browser's is not obeyed.
-    if (!end || (first && stray_is_http(line))) {
-        wire_log_closing(conn->wire, end ? "it speaks HTTP" : "its line is too long");
+    if (!end) {
+        wire_log_closing(conn->wire, "its line is too long");
+        conn->state = GEAR_FINISHED;
+    } else if (first && wrong_protocol_in_line(conn->wire, line)) {
         conn->state = GEAR_FINISHED;
     } else {
         gear_admin(conn, line);
