@@ -7,8 +7,6 @@
 
 // Room for the word of any reply, two numbers and CRLF.
 #define HEAD_MAX 64
-// A body up to this size is copied behind its head; a longer one is sent in its place.
-#define COPIED_MAX OUTPUT_CHUNK
 
 static const struct slice answers[] = {
 #define X(word) [BEAN_##word] = {#word "\r\n", sizeof(#word "\r\n") - 1},
@@ -104,10 +102,6 @@ void bean_reply_job(struct output *out, struct slice word, const struct job *job
 void bean_reply_body(struct output *out, struct blob *body)
 {
     bean_reply_number(out, SLICE("OK "), body->len);
-    if (body->len <= COPIED_MAX) {
-        output_write(out, blob_slice(body));
-    } else {
-        output_blob(out, body);
-    }
+    output_body(out, blob_slice(body), body);
     output_write(out, crlf);
 }

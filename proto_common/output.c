@@ -236,7 +236,7 @@ void output_blob(struct output *out, struct blob *blob)
 
 void output_body(struct output *out, struct slice bytes, struct blob *blob)
 {
-    if (blob) {
+    if (blob && bytes.len > OUTPUT_COPIED_MAX) {
         output_blob(out, blob);
     } else {
         output_write(out, bytes);

@@ -6,8 +6,7 @@
 // that a large body is sent without being copied. A front-end appends, the host takes pieces off
 // the front as the peer accepts them. Memory follows what is pending: a span is begun where what
 // comes next does not fit into the one before, and spans come from a slab, which gives what nothing
-// is in any more back to the system. Both sides of that border use this, which is why it lives in
-// the core; it knows no socket.
+// is in any more back to the system.
 //
 // Appending can fail for memory. The output then remembers it, drops what follows and owns up in
 // output_failed(): the host closes such a connection, since a reply with a hole is worse than none.
@@ -25,6 +24,10 @@
 
 // A span holds up to this many bytes; no single reservation may be longer.
 #define OUTPUT_CHUNK 4000
+
+// A body in a blob is copied up to so many bytes, so that small ones are put together: a reference
+// to each would keep more memory than its bytes need, and be a piece of its own to send.
+#define OUTPUT_COPIED_MAX 2048
 
 struct output_span;
 
@@ -73,7 +76,8 @@ void output_commit(struct output *out, size_t len);
 // Appends the whole of `blob` and keeps a reference to it until it has left.
 void output_blob(struct output *out, struct blob *blob);
 
-// Appends a body: the blob that it is in, or, where that is NULL, a copy of its bytes.
+// Appends a body. Where it is in a blob and longer than OUTPUT_COPIED_MAX, that is referred to,
+// else its bytes are copied; `blob` may be NULL.
 void output_body(struct output *out, struct slice bytes, struct blob *blob);
 
 // Moves all that is pending in `more`, which has the same pool, to the end of `out`. Where a part

@@ -81,6 +81,23 @@ static inline void wire_peer(const struct wire *wire, char *text)
     wire->host->peer(wire, text);
 }
 
+// The rule for clients that do not read. What jobs send to a client that waits for them is kept for
+// it until it takes it: neither a job nor its worker is held up by a slow client. But nobody can be
+// made to read, and memory has an end: where the peer takes no more at present, and what it has
+// left unread is longer than `most`, it is dropped, and the answer is true. Of a client that takes
+// all that it is sent, any amount may be on its way. `elsewhere` is what waits to be staged behind
+// what is in the wire's output.
+//
+// To be called before something is staged that the client has not just asked for.
+static inline bool wire_drop_unread(struct wire *wire, size_t elsewhere, uint64_t most)
+{
+    if (!wire->out.stalled || output_pending(&wire->out) + elsewhere <= most) {
+        return false;
+    }
+    wire_drop(wire, "does not read what its jobs send");
+    return true;
+}
+
 // To be called where a front-end closes a connection without an answer: a log at debug says why.
 static inline void wire_log_closing(const struct wire *wire, const char *why)
 {

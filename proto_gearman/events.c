@@ -64,16 +64,12 @@ static void tell(struct gear_conn *conn, const struct job_event *event)
     }
 }
 
-// A client that does not read must hold up neither its jobs nor their workers: what it is sent
-// waits in its output up to max_unread, and beyond that the client is dropped. One whose socket
-// takes all (it is not `stalled`) is not dropped, however much one turn stages for it.
 static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
 {
     struct gear_conn *conn = owner;
 
     (void)watch;
-    if (conn->wire->out.stalled && gear_unread(conn) > conn->shared->options->max_unread) {
-        wire_drop(conn->wire, "does not read what its jobs send");
+    if (wire_drop_unread(conn->wire, gear_held_back(conn), conn->shared->options->max_unread)) {
         return;
     }
     gear_hold(conn, event->position);

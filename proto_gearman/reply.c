@@ -8,8 +8,6 @@
 #include <endian.h>
 #include <string.h>
 
-// Data up to this long is copied; a reference costs more than that.
-#define COPIED_MAX 2048
 // Numbers that follow the subject of a status, at most.
 #define STATUS_NUMBERS 5
 
@@ -71,11 +69,9 @@ void gear_hold(struct gear_conn *conn, uint64_t position)
     }
 }
 
-size_t gear_unread(struct gear_conn *conn)
+size_t gear_held_back(struct gear_conn *conn)
 {
-    struct output *out = out_of(conn);
-
-    return output_pending(&conn->wire->out) + (out == &conn->wire->out ? 0 : output_pending(out));
+    return conn->state == GEAR_LISTING ? output_pending(gear_listing_behind(conn)) : 0;
 }
 
 void gear_refuse(struct gear_conn *conn, enum gear_refusal refusal)
@@ -138,17 +134,6 @@ void gear_reply(struct gear_conn *conn, enum gear_type type)
     }
 }
 
-// Data is not reserved together with the header: what is reserved lies in one piece, and long
-// pieces would leave spans of the output half empty.
-static void append_data(struct output *out, struct slice data, struct blob *blob)
-{
-    if (blob && data.len > COPIED_MAX) {
-        output_blob(out, blob);
-    } else {
-        output_write(out, data);
-    }
-}
-
 void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice data,
                      struct blob *blob)
 {
@@ -159,7 +144,9 @@ void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice d
         return;
     }
     commit(out, type, start, start + GEAR_HEADER, data.len);
-    append_data(out, data, blob);
+    // Not reserved together with the header: what is reserved lies in one piece, and long pieces
+    // would leave spans of the output half empty.
+    output_body(out, data, blob);
 }
 
 void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id)
@@ -185,7 +172,7 @@ void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, 
     *at++ = 0;
     commit(out, type, start, at, data ? data->len : 0);
     if (data) {
-        append_data(out, blob_slice(data), data);
+        output_body(out, blob_slice(data), data);
     }
 }
 

@@ -21,8 +21,8 @@
 // (0: at once). As wire_hold(), but a list that is being written does not wait for it.
 void gear_hold(struct gear_conn *conn, uint64_t position);
 
-// Bytes that are staged for this connection and have not left.
-size_t gear_unread(struct gear_conn *conn);
+// How many bytes of packets wait for the end of a list before they are staged.
+size_t gear_held_back(struct gear_conn *conn);
 
 // Our name for a refusal, and the code and the text of its ERROR packet. Where gearmand has a text
 // for it, it is that.

@@ -180,10 +180,7 @@ void web_stream_fail(struct web_conn *conn, const char *why)
 
 bool web_stream_event(struct web_conn *conn, const struct job_event *event)
 {
-    struct output *out = &conn->wire->out;
-
-    if (out->stalled && output_pending(out) > conn->shared->options->max_result) {
-        wire_drop(conn->wire, "does not read what its job sends");
+    if (wire_drop_unread(conn->wire, 0, conn->shared->options->max_result)) {
         return false;
     }
     switch (event->kind) {

@@ -7,9 +7,6 @@
 #include "proto_http/request.h"
 #include "proto_http/stream.h"
 
-// Bytes of a result up to this many are copied.
-#define COPIED_MAX 2048
-
 // The head of an answer about the job, with the status that says what happened, or 200 where the
 // client wants no other.
 static struct web_answer answer_about_job(const struct web_conn *conn, unsigned status,
@@ -91,13 +88,10 @@ void web_wait_stopped(struct web_conn *conn)
 // Results
 //
 
-// Small parts are copied behind each other: a reference to each would take more than its bytes.
 static void append_part(struct output *out, struct blob *part)
 {
-    if (part && part->len <= COPIED_MAX) {
-        output_write(out, blob_slice(part));
-    } else if (part) {
-        output_blob(out, part);
+    if (part) {
+        output_body(out, blob_slice(part), part);
     }
 }
 

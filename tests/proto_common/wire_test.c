@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+// A wire: the rule for clients that do not read, and what waits for the store.
+#include "proto_common/wire.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+struct bench {
+    struct output_pool pool;
+    struct wire wire;
+    unsigned dropped;
+};
+
+static void drop(struct wire *wire, const char *why)
+{
+    struct bench *bench = (struct bench *)(void *)((char *)wire - offsetof(struct bench, wire));
+
+    assert_string_equal(why, "does not read what its jobs send");
+    bench->dropped++;
+}
+
+static const struct wire_host host = {.drop = drop};
+
+static int setup(void **state)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+
+    output_init(&bench->wire.out, &bench->pool);
+    bench->wire.host = &host;
+    *state = bench;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+
+    output_clear(&bench->wire.out);
+    output_pool_clear(&bench->pool);
+    free(bench);
+    return 0;
+}
+
+static void stage(struct bench *bench, size_t len)
+{
+    static const char zeros[1000];
+
+    output_write(&bench->wire.out, slice_of(zeros, len));
+}
+
+static void a_peer_that_leaves_too_much_unread_is_dropped(void **state)
+{
+    struct bench *bench = *state;
+
+    bench->wire.out.stalled = true;
+    stage(bench, 100);
+    assert_false(wire_drop_unread(&bench->wire, 0, 100));
+    assert_int_equal(bench->dropped, 0);
+    stage(bench, 1);
+    assert_true(wire_drop_unread(&bench->wire, 0, 100));
+    assert_int_equal(bench->dropped, 1);
+}
+
+static void what_is_not_staged_yet_counts(void **state)
+{
+    struct bench *bench = *state;
+
+    bench->wire.out.stalled = true;
+    stage(bench, 40);
+    assert_false(wire_drop_unread(&bench->wire, 60, 100));
+    assert_true(wire_drop_unread(&bench->wire, 61, 100));
+}
+
+static void a_peer_that_takes_all_may_be_sent_more(void **state)
+{
+    struct bench *bench = *state;
+
+    stage(bench, 1000);
+    assert_false(wire_drop_unread(&bench->wire, 1000, 100));
+    assert_int_equal(bench->dropped, 0);
+}
+
+static void what_is_staged_behind_a_hold_waits_for_the_store(void **state)
+{
+    struct bench *bench = *state;
+
+    stage(bench, 10);
+    wire_hold(&bench->wire, 0);
+    assert_int_equal(bench->wire.submits, 0);
+    wire_submitted(&bench->wire, 0);
+    assert_int_equal(bench->wire.submits, 0);
+    wire_submitted(&bench->wire, 7);
+    assert_int_equal(bench->wire.submits, 1);
+    stage(bench, 20);
+    assert_int_equal(output_sendable(&bench->wire.out), 10);
+    bench->pool.reached = 7;
+    assert_int_equal(output_sendable(&bench->wire.out), 30);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_peer_that_leaves_too_much_unread_is_dropped),
+        TEST(what_is_not_staged_yet_counts),
+        TEST(a_peer_that_takes_all_may_be_sent_more),
+        TEST(what_is_staged_behind_a_hold_waits_for_the_store),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
