@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_COMMON_OUTPUT_SPAN_H
+#define TANDEM_PROTO_COMMON_OUTPUT_SPAN_H
+
+// The memory of outputs: spans of bytes, with references to blobs between them, and the pool that
+// spans come from. Only output.c uses it.
+//
+// The bytes of a span lie between `start` and `end`. The marks of its blobs grow from the end of
+// the room towards the bytes, those that have not left between `limit` and `blobs`; the first blob
+// has the last mark. So a blob costs a mark, and many of them, with what stands between, share a
+// span. A span that is not in the pool belongs to one output.
+
+#include "core/base/blob.h"
+#include "core/base/macros.h"
+#include "core/base/slice.h"
+
+#include "proto_common/output.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Enough that replies seldom come by the slab, and so few that they keep little of it.
+enum { SPAN_POOL_KEEP = 16 };
+
+// A blob stands before the byte at that place.
+struct output_mark {
+    struct blob *blob;
+    size_t at;
+};
+
+struct output_span {
+    struct output_span *next;
+    size_t start;     // of the bytes that have not left
+    size_t end;       // of the bytes that are there
+    size_t limit;     // of the bytes that there is room for: where the marks begin
+    size_t blobs;     // whose marks are those below that place: that have not left
+    size_t blob_sent; // of the first of them
+    union {
+        char bytes[OUTPUT_CHUNK];
+        struct output_mark room[OUTPUT_CHUNK / sizeof(struct output_mark)];
+    };
+};
+
+_Static_assert(OUTPUT_CHUNK % sizeof(struct output_mark) == 0, "marks end where the room does");
+_Static_assert(sizeof(struct output_span) <= SLAB_MAX, "spans come from a slab");
+
+// A span from the slab of the pool, NULL without memory; and back to it.
+struct output_span *span_from_slab(struct output_pool *pool) MUST_USE;
+void span_to_slab(struct output_pool *pool, struct output_span *span);
+
+// An empty span; NULL without memory.
+static inline struct output_span *span_new(struct output_pool *pool)
+{
+    struct output_span *span = pool->free;
+
+    if (span) {
+        pool->free = span->next;
+        pool->kept--;
+    } else {
+        span = span_from_slab(pool);
+        if (!span) {
+            return NULL;
+        }
+    }
+    span->next = NULL;
+    span->start = 0;
+    span->end = 0;
+    span->limit = OUTPUT_CHUNK;
+    span->blobs = OUTPUT_CHUNK;
+    span->blob_sent = 0;
+    return span;
+}
+
+// The mark that ends at that place.
+static inline struct output_mark *span_mark(struct output_span *span, size_t end)
+{
+    return &span->room[end / sizeof(struct output_mark) - 1];
+}
+
+// Whether there is a blob in it that has not left.
+static inline bool span_has_blobs(const struct output_span *span)
+{
+    return span->limit < span->blobs;
+}
+
+// The first blob has left.
+static inline void span_drop_blob(struct output_span *span)
+{
+    blob_unref(span_mark(span, span->blobs)->blob);
+    span->blobs -= sizeof(struct output_mark);
+    span->blob_sent = 0;
+}
+
+// Nothing is in the span any more.
+static inline void span_give_back(struct output_pool *pool, struct output_span *span)
+{
+    if (pool->kept >= SPAN_POOL_KEEP) {
+        span_to_slab(pool, span);
+        return;
+    }
+    span->next = pool->free;
+    pool->free = span;
+    pool->kept++;
+}
+
+#endif
