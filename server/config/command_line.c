@@ -13,7 +13,8 @@ const char command_line_help[] =
     "A job broker that speaks the beanstalk protocol, the Gearman protocol and HTTP. Its jobs\n"
     "survive it where it has a journal (journal.dir); otherwise they are in memory only.\n"
     "\n"
-    "  -C, --config FILE            read settings from FILE (default: " OPTIONS_DEFAULT_CONFIG "\n"
+    "  -C, --config FILE            read settings from FILE (default: " COMMAND_LINE_DEFAULT_CONFIG
+    "\n"
     "                               where it exists)\n"
     "      --set SECTION.KEY=VALUE  set one key, after the file; may be repeated\n"
     "      --check-config           print the settings that result, and exit\n"
@@ -172,8 +173,8 @@ enum exit_reason command_line_parse(struct command_line *options, int argc, char
     if (options->action == ACTION_VERSION || options->action == ACTION_HELP) {
         return EXIT_REASON_NONE;
     }
-    if (!options->config_path && access(OPTIONS_DEFAULT_CONFIG, F_OK) == 0) {
-        options->config_path = OPTIONS_DEFAULT_CONFIG;
+    if (!options->config_path && access(COMMAND_LINE_DEFAULT_CONFIG, F_OK) == 0) {
+        options->config_path = COMMAND_LINE_DEFAULT_CONFIG;
     }
     return options_merge(options, why);
 }

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#define OPTIONS_DEFAULT_CONFIG "/etc/tandem/tandemd.conf"
+#define COMMAND_LINE_DEFAULT_CONFIG "/etc/tandem/tandemd.conf"
 
 enum action { ACTION_RUN, ACTION_CHECK, ACTION_VERSION, ACTION_HELP, ACTION_HASH_TOKEN };
 

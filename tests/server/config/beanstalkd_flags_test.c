@@ -18,7 +18,7 @@
 #define SIZE 65535
 
 static void parse(struct command_line *options, const char *const *args, struct reason *why,
-                  enum exit_reason *fault)
+                  enum exit_reason *result)
 {
     static char copies[ARGS_MAX][128]; // getopt wants what it may permute
     char *argv[ARGS_MAX + 2] = {"tandemd"};
@@ -29,7 +29,7 @@ static void parse(struct command_line *options, const char *const *args, struct 
         (void)snprintf(copies[argc - 1], sizeof copies[0], "%s", args[argc - 1]);
         argv[argc] = copies[argc - 1];
     }
-    *fault = command_line_parse(options, argc, argv, why);
+    *result = command_line_parse(options, argc, argv, why);
 }
 
 // Loads without any file: one may be installed on this machine.
@@ -151,10 +151,10 @@ static void every_flag_comes_to_what_it_is_in_beanstalkd(void **state)
         struct command_line options;
         struct settings *settings;
         struct reason why = {""};
-        enum exit_reason fault;
+        enum exit_reason result;
 
-        parse(&options, c->args, &why, &fault);
-        if (fault != EXIT_REASON_NONE) {
+        parse(&options, c->args, &why, &result);
+        if (result != EXIT_REASON_NONE) {
             fail_msg("%s: %s", c->args[0], why.text);
         }
         assert_true(options.as_beanstalkd);
@@ -215,14 +215,14 @@ static void bad_use_has_the_exit_code_of_beanstalkd(void **state)
         const struct bad_case *c = &bad_cases[i];
         struct command_line options;
         struct reason why = {""};
-        enum exit_reason fault;
+        enum exit_reason result;
 
-        parse(&options, c->args, &why, &fault);
+        parse(&options, c->args, &why, &result);
         if (!strstr(why.text, c->why)) {
             fail_msg("%s: expected \"%s\", got \"%s\"", c->args[0], c->why, why.text);
         }
-        if (exit_reason_code(fault, options.as_beanstalkd) != c->code) {
-            fail_msg("%s: %d", c->args[0], exit_reason_code(fault, options.as_beanstalkd));
+        if (exit_reason_code(result, options.as_beanstalkd) != c->code) {
+            fail_msg("%s: %d", c->args[0], exit_reason_code(result, options.as_beanstalkd));
         }
         command_line_clear(&options);
     }
@@ -233,11 +233,11 @@ static void service_name_is_a_port(void **state)
     static const char *const args[] = {"-p", "http", NULL};
     struct command_line options;
     struct reason why = {""};
-    enum exit_reason fault;
+    enum exit_reason result;
 
     (void)state;
-    parse(&options, args, &why, &fault);
-    if (fault != EXIT_REASON_NONE) {
+    parse(&options, args, &why, &result);
+    if (result != EXIT_REASON_NONE) {
         // A machine without /etc/services has no names.
         assert_non_null(strstr(why.text, "neither a port nor the name of a service"));
     } else {
@@ -268,10 +268,10 @@ static void version_and_help_end_the_reading(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct command_line options;
         struct reason why;
-        enum exit_reason fault;
+        enum exit_reason result;
 
-        parse(&options, cases[i].args, &why, &fault);
-        assert_int_equal(fault, EXIT_REASON_NONE);
+        parse(&options, cases[i].args, &why, &result);
+        assert_int_equal(result, EXIT_REASON_NONE);
         assert_int_equal(options.action, cases[i].action);
         command_line_clear(&options);
     }
@@ -283,11 +283,11 @@ static void our_own_options_do_not_take_its_place(void **state)
     struct command_line options;
     struct settings *settings;
     struct reason why;
-    enum exit_reason fault;
+    enum exit_reason result;
 
     (void)state;
-    parse(&options, args, &why, &fault);
-    assert_int_equal(fault, EXIT_REASON_NONE);
+    parse(&options, args, &why, &result);
+    assert_int_equal(result, EXIT_REASON_NONE);
     assert_false(options.as_beanstalkd);
     settings = load(&options);
     assert_string_equal(settings->protocols[0].listen, "127.0.0.1:11300");
@@ -303,19 +303,19 @@ static void any_failed_allocation_fails_the_whole(void **state)
     for (size_t n = 1;; n++) {
         struct command_line options;
         struct reason why;
-        enum exit_reason fault;
+        enum exit_reason result;
         size_t count;
 
         nth_alloc_fail(n);
-        parse(&options, args, &why, &fault);
+        parse(&options, args, &why, &result);
         count = nth_alloc_count();
         nth_alloc_fail(0);
         command_line_clear(&options);
         if (count < n) {
-            assert_int_equal(fault, EXIT_REASON_NONE);
+            assert_int_equal(result, EXIT_REASON_NONE);
             break;
         }
-        assert_int_equal(fault, EXIT_REASON_OTHER);
+        assert_int_equal(result, EXIT_REASON_OTHER);
         assert_string_equal(why.text, "out of memory");
     }
 }
