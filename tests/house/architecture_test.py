@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ARCHITECTURE.md: everything that it names is there. In backticks it may name
+"""ARCHITECTURE.md, and the glossary of core/MODEL.md: everything that they name is there. In
+backticks they may name
   a/path            of a file or folder
   function()        defined in a source of a room: in the file of its row, or in the file that is
                     named last before `in`, as in `f()` in `a/b.c`
@@ -16,6 +17,7 @@ import house
 PAGE = (house.ROOT / "ARCHITECTURE.md").read_text()
 # Words that are a client's and stand in no source as they are written here.
 CLIENT_WORDS = {"put 0 0 60 5", "POST /lines", "fsync = always", "#include"}
+GLOSSARY = (house.ROOT / "core/MODEL.md").read_text().partition("\n## Glossary\n")[2]
 
 ROOM_ROW = re.compile(r"^\| `([^`]+)` \| `([^`]+)` \| (.*?) ?\| (.+) \|$", re.M)
 WALK_ROW = re.compile(r"^\| `([^`]+\.[ch])` \| (`.+?`) \| (.*) \|$", re.M)
@@ -69,8 +71,14 @@ class Architecture(unittest.TestCase):
             self.assertTrue(defines(self.sources[path], function))
 
     def test_everything_that_it_names_is_there(self):
-        named = set(TICKS.findall(self.text))
-        self.assertGreater(len(named), 80)
+        self.check_names(self.text, 80)
+
+    def test_everything_that_the_glossary_names_is_there(self):
+        self.check_names(GLOSSARY, 15)
+
+    def check_names(self, text, least):
+        named = set(TICKS.findall(text))
+        self.assertGreater(len(named), least)
         for name in sorted(named - CLIENT_WORDS):
             with self.subTest(name=name):
                 self.assertTrue(self.is_there(name))
