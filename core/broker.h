@@ -105,9 +105,9 @@ void broker_tick(struct broker *broker, struct instant now);
 // Tells sessions what concerns them, at most BROKER_SLICE notices. True: there is more.
 bool broker_settle(struct broker *broker);
 
-// Said by a callback that encodes what it is told: so many bytes, beyond those of a small answer.
-// They count as one more telling for each ENCODED_AT_ONCE, so that the others, and those who have
-// nothing to do with it, get their turn. What is sent by reference costs nothing.
+// Called by a callback that encodes what it is told: so many bytes, beyond those of a small answer.
+// They count as one more telling for each ENCODED_AT_ONCE, so that other watches, and connections
+// that have nothing to do with the job, get their turn. What is sent by reference costs nothing.
 #define ENCODED_AT_ONCE 1024
 void broker_charge_bytes(struct broker *broker, size_t len);
 
@@ -360,12 +360,13 @@ void *watch_owner(const struct watch *watch);
 // STATUS_EMPTY, STATUS_NO_MEMORY.
 enum status broker_take(struct session *session, const struct job **job) MUST_USE;
 
-// How many queues and subscriptions all verbs since the last call came by, beyond a few each: a
-// search among many queues, and sessions that began to wait on many or got up from them. For
-// front-ends that share time out among connections, see broker_budget_left().
+// How many queues and subscriptions all verbs since the last call have looked at, beyond a few
+// each: by a search among many queues, and by sessions that began or stopped to wait on many. The
+// count starts anew. For front-ends that share time out among connections, see
+// broker_budget_left().
 size_t broker_take_links(struct broker *broker);
 
-// What is left of a budget of commands: those that came by very many count for several.
+// What is left of a budget of commands: one that looked at very many of these counts for several.
 static inline unsigned broker_budget_left(struct broker *broker, unsigned budget)
 {
     size_t cost = broker_take_links(broker) / BROKER_SLICE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/charge.h"
 
-// How many subscriptions cost as much to get up from as anything else that a slice does.
+// So many links cost as much as anything else that a slice handles.
 #define LINKS_AT_ONCE 16
 
 void charge_pay_unit(struct broker *broker, unsigned *budget)

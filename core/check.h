@@ -7,7 +7,7 @@
 
 struct broker;
 
-// Does not return where the books do not balance: it says which line does not hold, and aborts.
+// Where a count or an invariant does not hold, it says which line does not, and aborts.
 void broker_check(const struct broker *broker);
 
 #endif

@@ -7,7 +7,7 @@
 #include "core/session.h"
 
 // The best job that the session may take now, and by which subscription; NULL for none. What it
-// came by is charged (charge.h).
+// looked at is charged (charge.h).
 struct job *choice_best(struct session *session, struct subscription **by);
 
 #endif

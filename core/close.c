@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// A session closes, and is taken apart.
+// A session closes, and what it has is taken apart in slices.
 
 #include "core/close.h"
 
@@ -57,7 +57,7 @@ void broker_session_close(struct session *session)
     }
     ENSURE(!session->broker->settling);
     session->broker->store.position = 0;
-    // It gets up from its queues as its subscriptions end, which may be very many.
+    // It leaves the lists of its queues as its subscriptions end, which may be very many.
     session->broker->count.waiting -= session->wait_state != WAITING_NOT;
     session->wait_state = WAITING_NOT;
     match_pass_nudge_on(session, NULL);

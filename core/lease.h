@@ -16,7 +16,7 @@ void lease_begin(struct session *session, struct job *job, const struct subscrip
 void lease_renew(struct session *session, struct job *job);
 
 // Does this to the leases of the session that end at that moment or before, one slice of them at a
-// time, soonest first; one that is moved behind is come by again. True: all have been come by.
+// time, soonest first; one whose end is moved behind is met again. True: all have been met.
 // False: to be called again, with the same, before anything else is done with the session's leases.
 // (Without memory to note how far it got, it does all at once.)
 typedef void (*lease_fn)(struct session *session, struct job *job,

@@ -118,14 +118,15 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
 
     if (job->state == JOB_GONE) {
         if (by && !others && !queue->paused && !broker->matching.deferred) {
-            // It need not stand in its queue for as long as that takes.
+            // The job need not enter its queue for as long as the assignment takes.
             match_assign(by, job);
             return;
         }
         job_begin(broker, job, ready);
     } else {
         job_move(broker, job, ready);
-        // Who had not been told that it held the job takes its best one before all others.
+        // A session that held the job without having been told takes its best job before all
+        // others.
         match_serve_lost(broker);
     }
     if (queue->paused || job->state != JOB_READY) {

@@ -84,8 +84,8 @@ void session_notify(struct session *session)
     }
 }
 
-// Of what comes at the same time, leases of all sessions end first, so that who waits may get the
-// job, then waits; of each, those of the session that was opened first.
+// Of what comes at the same time, leases of all sessions end first, so that a waiting session may
+// get the job, then waits; of each, those of the session that was opened first.
 #define RANK_WAIT (UINT64_C(1) << 63)
 
 void session_rearm(struct session *session)
