@@ -23,14 +23,6 @@ static bool check_coding(const struct http1_fields *fields, struct http1_refusal
            refuse(refusal, 501, "Transfer-Encoding can only be chunked");
 }
 
-// The parser takes a length without a digit for none.
-static bool check_length(const struct http1_fields *fields, struct http1_refusal *refusal)
-{
-    return !http1_has(fields, HTTP1_FIELD_CONTENT_LENGTH) ||
-           fields->values[HTTP1_FIELD_CONTENT_LENGTH].len > 0 ||
-           refuse(refusal, 400, "Content-Length is no number");
-}
-
 bool http1_framing_read(const struct http1_fields *fields, struct http1_framing *framing,
                         struct http1_refusal *refusal)
 {
@@ -57,5 +49,5 @@ bool http1_framing_read(const struct http1_fields *fields, struct http1_framing 
         !http1_same_word(fields->values[HTTP1_FIELD_EXPECT], SLICE("100-continue"))) {
         return refuse(refusal, 417, "Expect can only be 100-continue");
     }
-    return check_coding(fields, refusal) && check_length(fields, refusal);
+    return check_coding(fields, refusal);
 }

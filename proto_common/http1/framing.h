@@ -24,9 +24,10 @@ struct http1_refusal {
     const char *why; // static; has nothing in it that JSON would escape
 };
 
-// False: `*refusal` says why. One Host (on 1.0 it may lack), one Content-Length or one
-// Transfer-Encoding, which can only be `chunked`; nothing to upgrade to, nothing to expect but
-// `100-continue`. How long a body may be is the caller's business.
+// False: `*refusal` says why. That a length is a number, http-parser has seen to. One Host (on 1.0
+// it may lack), one Content-Length or one Transfer-Encoding, which can only be `chunked`; nothing
+// to upgrade to, nothing to expect but `100-continue`. How long a body may be is the caller's
+// business.
 bool http1_framing_read(const struct http1_fields *fields, struct http1_framing *framing,
                         struct http1_refusal *refusal) MUST_USE;
 

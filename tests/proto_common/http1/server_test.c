@@ -323,6 +323,31 @@ static void events_are_chunks_or_end_with_the_connection(void **state)
             true);
 }
 
+#define DATED(second)                                                                              \
+    "HTTP/1.1 200 OK\r\nServer: Tandem/test\r\n"                                                   \
+    "Date: Thu, 01 Jan 1970 12:00:" second " GMT\r\n\r\n"
+
+// Date is written once for all answers of a second.
+static void the_date_is_that_of_the_answer(void **state)
+{
+    static struct heard heard;
+    struct server server = {.state = STATE_HEAD};
+    struct http1_answer answer;
+
+    (void)state;
+    heard.len = 0;
+    output_init(&server.out, &server.pool);
+    for (int i = 0; i < 3; i++) {
+        assert_true(http1_answer_begin(&answer, &server.out, 200, false));
+        http1_answer_common(&answer, &server.common, "test", NOON_1970 + i * NSEC_PER_SEC / 2);
+        http1_answer_end(&answer, true);
+    }
+    hear(&server, &heard);
+    assert_true(
+        slice_equal(slice_of(heard.bytes, heard.len), SLICE(DATED("00") DATED("00") DATED("01"))));
+    output_pool_clear(&server.pool);
+}
+
 #define CLOSE "Connection: close\r\n\r\n"
 #define REFUSED(length) "HTTP/1.1 400 Bad Request\r\n" COMMON "Content-Length: " length "\r\n" CLOSE
 
@@ -345,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_connection_closes_when_it_is_asked_to),
         cmocka_unit_test(a_body_may_come_in_chunks),
         cmocka_unit_test(events_are_chunks_or_end_with_the_connection),
+        cmocka_unit_test(the_date_is_that_of_the_answer),
         cmocka_unit_test(what_is_malformed_closes_the_connection),
     };
 
