@@ -167,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .job_retries = (int64_t)(size % 4) - 1,
         .worker_wakeup = (int64_t)(size % 3),
         .on_timeout = size % 2 ? GEAR_TIMEOUT_FAILS : GEAR_TIMEOUT_RETRIES,
-        .on_fail = size % 5 < 2 ? CONTRACT_FAIL_BURIES : GEAR_FAIL_DROPS,
+        .on_fail = size % 5 < 2 ? CONTRACT_FAIL_BURIES : CONTRACT_FAIL_DROPS,
         .handle_prefix = no_prefix,
     };
     static const struct bean_options bean_settings = {.max_job_size = 20000};

@@ -267,7 +267,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .functions = size % 6 == 5 ? functions : nothing,
         .tokens = nothing,
         .job_retries = (int64_t)(size % 4) - 1,
-        .on_fail = size % 5 < 2 ? CONTRACT_FAIL_BURIES : WEB_FAIL_DROPS,
+        .on_fail = size % 5 < 2 ? CONTRACT_FAIL_BURIES : CONTRACT_FAIL_DROPS,
         .handle_prefix = nothing,
     };
     const struct gear_options gear_settings = {
