@@ -21,6 +21,9 @@
 // For every so many connections the clock is looked at.
 #define TURN_CLOCK_EVERY 4
 
+// A listener accepts so many connections in a turn.
+#define LISTENER_ACCEPT_MAX 64
+
 // In a turn, a connection has so many commands parsed ...
 #define CONN_COMMANDS_MAX 256
 // ... makes one read, of so many bytes, or of so many where they go straight to where the front-end
@@ -29,6 +32,8 @@
 #define CONN_DIRECT_MAX ((size_t)256 * 1024)
 // ... and sends so many.
 #define CONN_SEND_MAX ((size_t)256 * 1024)
+// One system call sends so many pieces of memory.
+#define CONN_SEND_PARTS_MAX 128
 
 // Input that was kept, up to this many bytes, is moved in front of what is read, so that the two
 // are fed as one.

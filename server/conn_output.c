@@ -3,14 +3,12 @@
 
 #include <string.h>
 
-// Spans that one system call sends.
-enum { FLUSH_SPANS = 128 };
-
 // The first spans that may leave, no more than one system call and one turn send; returns how many.
-static unsigned conn_gather(const struct conn *conn, struct iovec parts[FLUSH_SPANS], size_t *len)
+static unsigned conn_gather(const struct conn *conn, struct iovec parts[CONN_SEND_PARTS_MAX],
+                            size_t *len)
 {
-    struct slice spans[FLUSH_SPANS];
-    size_t found = output_peek(&conn->wire.out, spans, FLUSH_SPANS);
+    struct slice spans[CONN_SEND_PARTS_MAX];
+    size_t found = output_peek(&conn->wire.out, spans, CONN_SEND_PARTS_MAX);
     unsigned count = 0;
 
     *len = 0;
@@ -27,7 +25,7 @@ static unsigned conn_gather(const struct conn *conn, struct iovec parts[FLUSH_SP
 // Sends one batch; returns how many bytes left. Sets `stalled` where the peer takes no more.
 static size_t conn_send(struct conn *conn)
 {
-    struct iovec parts[FLUSH_SPANS];
+    struct iovec parts[CONN_SEND_PARTS_MAX];
     size_t len;
     unsigned count = conn_gather(conn, parts, &len);
     struct sent sent =

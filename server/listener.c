@@ -4,6 +4,7 @@
 #include "server/listener.h"
 
 #include "core/base/log.h"
+#include "server/budget.h"
 #include "server/socket.h"
 #include "server/transport.h"
 
@@ -12,9 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-// Connections accepted in one turn by one listener.
-enum { ACCEPT_BATCH = 64 };
 
 // How long the listeners rest when the process can hold no more connections.
 static const struct timeval REST = {.tv_usec = 200000};
@@ -101,7 +99,7 @@ static void listener_ready(evutil_socket_t listening, short what, void *context)
     struct listener *listener = context;
 
     (void)what;
-    for (int i = 0; i < ACCEPT_BATCH && !listener->owner->held; i++) {
+    for (int i = 0; i < LISTENER_ACCEPT_MAX && !listener->owner->held; i++) {
         struct sockaddr_storage addr = {0};
         socklen_t len = sizeof addr;
         char peer[PEER_TEXT_MAX];
