@@ -133,7 +133,7 @@ static bool is_half_empty_line(const struct web_conn *conn, const struct feed_tu
 static enum step take_head(struct web_conn *conn, const struct http1_head *head)
 {
     struct http1_framing framing;
-    struct web_workload workload;
+    struct web_workload workload = {.blob = NULL};
     enum web_next next = web_accept(conn, head, &framing);
 
     if (next == WEB_NEXT_BODY) {

@@ -3,6 +3,7 @@
 may not be included. usage: arrows_test.py BUILD_DIR"""
 
 import collections
+import graphlib
 import pathlib
 import subprocess
 import sys
@@ -106,6 +107,16 @@ class Arrows(unittest.TestCase):
             for other in set(tables) - {folder} - house.SEES[folder]:
                 with self.subTest(room=folder, other=other):
                     self.assertEqual((set(wanted) - allowed) & set(tables[other][0]), set())
+
+    def test_no_files_of_a_front_end_call_each_other_in_a_circle(self):
+        for folder in house.FRONT_ENDS | {"proto_common"}:
+            defined, wanted = symbols(self.rooms[folder].archive)
+            calls = collections.defaultdict(set)
+            for name, callers in wanted.items():
+                for caller in callers:
+                    calls[caller] |= defined.get(name, set()) - {caller}
+            with self.subTest(room=folder):
+                graphlib.TopologicalSorter(calls).prepare()  # a CycleError names the files
 
     def test_the_scheduler_needs_nothing_but_memory_of_the_system(self):
         (base, base_wants), (core, core_wants) = (
