@@ -95,7 +95,7 @@ static void run_leave(struct id_map *map, struct id_run *run)
     }
 }
 
-static APART struct id_run *run_begin(struct id_map *map, uint64_t number)
+static struct id_run *run_begin(struct id_map *map, uint64_t number)
 {
     struct id_run *recent = map->recent;
     struct id_run *run = map->spare;

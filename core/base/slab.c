@@ -12,7 +12,6 @@ enum { EXACT_MOST = SLAB_MAX, LARGEST = SLAB_LARGEST };
 #endif
 
 #define BLOCK_SIZE ((size_t)256 * 1024)
-#define ASKED_AT_ONCE (32 * 1024)
 #define CACHE_LINE 64
 // So many empty blocks are kept, lest a load that rises and falls maps and unmaps all the time.
 // Each stays where it is for the next thing of its size: a job that comes and goes alone finds all
@@ -32,7 +31,6 @@ struct block {
     uint32_t used;                              // things in use
     uint32_t fresh; // where the things begin that were never used, from the block's start
     uint32_t size;  // of a thing
-    uint32_t asked; // pages up to there need not be asked for
 };
 
 _Static_assert(sizeof(struct block) == CACHE_LINE, "the head of a block has outgrown its line");
@@ -71,7 +69,6 @@ void slab_init(struct slab *slab)
 {
     for (size_t i = 0; i < SLAB_CLASSES; i++) {
         list_init(&slab->usable[i]);
-        slab->blocks[i] = 0;
     }
     list_init(&slab->empty);
     slab->empty_count = 0;
@@ -105,16 +102,12 @@ static void block_take_out(struct slab *slab, struct block *block)
 {
     block_leave_empty(slab, block);
     list_remove(&block->link);
-    slab->blocks[class_of(block->size)]--;
 }
 
 static void block_put_in(struct slab *slab, struct block *block)
 {
-    size_t class = class_of(block->size);
-
-    list_append(&slab->usable[class], &block->link);
+    list_append(&slab->usable[class_of(block->size)], &block->link);
     block_enter_empty(slab, block);
-    slab->blocks[class]++;
 }
 
 void slab_clear(struct slab *slab)
@@ -167,14 +160,6 @@ static struct block *block_map(struct slab *slab)
     return (struct block *)(void *)map;
 }
 
-// Has the next pages of the block in memory at once: each would be a fault of its own. (An older
-// system does not know how.)
-static APART void block_ask(struct block *block)
-{
-    (void)madvise((char *)block + block->asked, ASKED_AT_ONCE, MADV_POPULATE_WRITE);
-    block->asked += ASKED_AT_ONCE;
-}
-
 // A block for things of that size, empty: a new one, or one that was kept for another size.
 static struct block *block_new(struct slab *slab, size_t size)
 {
@@ -185,10 +170,7 @@ static struct block *block_new(struct slab *slab, size_t size)
         block_take_out(slab, block);
     }
     if (block) {
-        // The first of a size may never hold more than a few things.
-        *block = (struct block){.fresh = sizeof *block,
-                                .size = (uint32_t)size,
-                                .asked = slab->blocks[class_of(size)] > 0 ? 0 : BLOCK_SIZE};
+        *block = (struct block){.fresh = sizeof *block, .size = (uint32_t)size};
         block_put_in(slab, block);
     }
     return block;
@@ -208,9 +190,6 @@ static inline void *block_take(struct slab *slab, struct block *block)
     } else {
         thing = (struct thing *)(void *)((char *)block + block->fresh);
         block->fresh += block->size;
-        if (block->fresh > block->asked) {
-            block_ask(block);
-        }
     }
     if (block->used++ == 0) {
         block_leave_empty(slab, block);
@@ -221,14 +200,14 @@ static inline void *block_take(struct slab *slab, struct block *block)
     return thing;
 }
 
-static APART void *take_from_new(struct slab *slab, size_t size)
+static void *take_from_new(struct slab *slab, size_t size)
 {
     struct block *block = block_new(slab, size);
 
     return block ? block_take(slab, block) : NULL;
 }
 
-static APART void *alloc_large(struct slab *slab, size_t size)
+static void *alloc_large(struct slab *slab, size_t size)
 {
     struct block *block;
     size_t grain;

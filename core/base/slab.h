@@ -24,7 +24,6 @@
 
 struct slab {
     struct list_node usable[SLAB_CLASSES]; /* private: blocks with room, by size */
-    uint32_t blocks[SLAB_CLASSES];         /* private: how many there are, by size */
     struct list_node empty;                /* private: those of them that nothing is in */
     uint32_t empty_count;                  /* private */
     void *beside;                          /* private: where the next block had better be */
