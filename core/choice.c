@@ -129,6 +129,7 @@ static struct job *best_of_one(struct session *session, struct subscription **by
     return queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
 }
 
+// APART is worth 1 % of a background job, by tests/budget.
 static APART struct job *best_of_many(struct session *session, struct subscription **by)
 {
     struct search search = {.session = session};

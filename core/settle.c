@@ -36,6 +36,7 @@ bool settle_pending(const struct broker *broker)
            !list_empty(&broker->telling.slow_events);
 }
 
+// APART is worth 0.8 % of a reserve and a delete, by tests/budget.
 static APART void settle(struct broker *broker)
 {
     unsigned sessions = BROKER_SLICE;

@@ -130,6 +130,7 @@ static void tell_slow_events(struct broker *broker, unsigned *budget)
     }
 }
 
+// APART is worth 0.6 % of a foreground job, by tests/budget.
 static APART void tell_both(struct broker *broker, unsigned *budget)
 {
     unsigned half = *budget / 2;
