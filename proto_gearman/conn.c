@@ -209,16 +209,16 @@ static enum step step_skip(struct gear_conn *conn, struct feed_turn *turn)
     return STEP_ON;
 }
 
-static enum step step_giving(struct gear_conn *conn, struct feed_turn *turn)
+static enum step step_unsubscribing(struct gear_conn *conn, struct feed_turn *turn)
 {
     (void)turn;
-    return gear_giving_step(conn);
+    return gear_unsubscribe_step(conn);
 }
 
-static enum step step_resting(struct gear_conn *conn, struct feed_turn *turn)
+static enum step step_ending_timeouts(struct gear_conn *conn, struct feed_turn *turn)
 {
     (void)turn;
-    return gear_resting_step(conn);
+    return gear_end_timeouts_step(conn);
 }
 
 static enum step step_listing(struct gear_conn *conn, struct feed_turn *turn)
@@ -237,8 +237,12 @@ static enum step step_finished(struct gear_conn *conn, struct feed_turn *turn)
 typedef enum step (*step_fn)(struct gear_conn *conn, struct feed_turn *turn);
 
 static const step_fn steps_of_states[GEAR_STATES] = {
-    [GEAR_MESSAGE] = step_messages,  [GEAR_BODY] = gear_body_step,  [GEAR_SKIP] = step_skip,
-    [GEAR_GIVING] = step_giving,     [GEAR_RESTING] = step_resting, [GEAR_LISTING] = step_listing,
+    [GEAR_MESSAGE] = step_messages,
+    [GEAR_BODY] = gear_body_step,
+    [GEAR_SKIP] = step_skip,
+    [GEAR_UNSUBSCRIBING] = step_unsubscribing,
+    [GEAR_ENDING_TIMEOUTS] = step_ending_timeouts,
+    [GEAR_LISTING] = step_listing,
     [GEAR_FINISHED] = step_finished,
 };
 

@@ -34,13 +34,13 @@ struct gear_shared {
 };
 
 enum gear_state {
-    GEAR_MESSAGE,  // a packet or a line
-    GEAR_BODY,     // the rest of a packet's last argument
-    GEAR_SKIP,     // the rest of a packet that was refused
-    GEAR_GIVING,   // nothing: functions are given up, with the jobs held under them
-    GEAR_RESTING,  // nothing: the worker sleeps, and the time-outs of its jobs end
-    GEAR_LISTING,  // nothing: a list grows by its next step
-    GEAR_FINISHED, // nothing any more
+    GEAR_MESSAGE,         // a packet or a line
+    GEAR_BODY,            // the rest of a packet's last argument
+    GEAR_SKIP,            // the rest of a packet that was refused
+    GEAR_UNSUBSCRIBING,   // nothing: functions are given up, with the jobs held under them
+    GEAR_ENDING_TIMEOUTS, // nothing: the worker sleeps, and the time-outs of its jobs end
+    GEAR_LISTING,         // nothing: a list grows by its next step
+    GEAR_FINISHED,        // nothing any more
     GEAR_STATES
 };
 
@@ -65,7 +65,7 @@ struct gear_conn {
     union {
         struct gear_body *body;       // GEAR_BODY: owned
         uint64_t skip;                // GEAR_SKIP: bytes that are still to come
-        struct queue *giving;         // GEAR_GIVING: held; NULL: all functions
+        struct queue *unsubscribed;   // GEAR_UNSUBSCRIBING: held; NULL: all functions
         struct gear_listing *listing; // GEAR_LISTING: owned
     } doing;
 };

@@ -149,15 +149,15 @@ static void discard_work(struct gear_conn *conn)
     case GEAR_BODY:
         gear_body_discard(conn);
         break;
-    case GEAR_GIVING:
-        gear_giving_discard(conn);
+    case GEAR_UNSUBSCRIBING:
+        gear_unsubscribe_discard(conn);
         break;
     case GEAR_LISTING:
         gear_listing_discard(conn);
         break;
     case GEAR_MESSAGE:
     case GEAR_SKIP:
-    case GEAR_RESTING:
+    case GEAR_ENDING_TIMEOUTS:
     case GEAR_FINISHED:
     case GEAR_STATES:
         break;

@@ -15,11 +15,11 @@ void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet)
 {
     (void)packet;
     if (broker_await_nudge(conn->session) && session_leases(conn->session) > 0) {
-        conn->state = GEAR_RESTING;
+        conn->state = GEAR_ENDING_TIMEOUTS;
     }
 }
 
-enum step gear_resting_step(struct gear_conn *conn)
+enum step gear_end_timeouts_step(struct gear_conn *conn)
 {
     if (broker_end_limits(conn->session) == STATUS_MORE) {
         return STEP_AGAIN;

@@ -8,9 +8,9 @@
 #include "proto_gearman/packet.h"
 
 // PRE_SLEEP. The jobs that the worker holds have no time-out any more; where it holds many, the
-// state is GEAR_RESTING until the time-outs of all of them have ended.
+// state is GEAR_ENDING_TIMEOUTS until the time-outs of all of them have ended.
 void gear_pre_sleep(struct gear_conn *conn, const struct gear_packet *packet);
-enum step gear_resting_step(struct gear_conn *conn);
+enum step gear_end_timeouts_step(struct gear_conn *conn);
 
 // GRAB_JOB, GRAB_JOB_UNIQ, GRAB_JOB_ALL.
 void gear_grab(struct gear_conn *conn, const struct gear_packet *packet);
