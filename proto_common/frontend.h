@@ -53,9 +53,9 @@ struct frontend {
     // the fields behind `options` that are marked live, between turns.
     enum status (*start)(void *shared, struct broker *broker, const void *options,
                          const struct process_facts *facts);
-    // Once, before the first connection, where jobs have come back from a journal that began on a
-    // host of that name, and this one has another: handles that were given out bear it. NULL where
-    // that means nothing.
+    // Once, before the first connection, where the journal began on a host of that name and the
+    // present host has another: handles that clients keep begin with the old name, and have to stay
+    // good. NULL where the protocol has no handles.
     void (*name_host)(void *shared, const char *host);
     // Once, after the last connection is closed.
     void (*stop)(void *shared);
@@ -77,8 +77,9 @@ struct frontend {
     // wire->deadline_at has come. May be NULL where it is never set.
     void (*expired)(void *conn);
     // The process is about to stop: nothing more is fed, and the connection is closed when its
-    // output has left. Who waits may be answered now. At most once; may be NULL.
-    void (*going)(void *conn);
+    // output has left. A client that waits for something may be answered now. Called at most once;
+    // may be NULL.
+    void (*stopping)(void *conn);
     // The connection is gone. Nothing staged here is sent.
     void (*close)(void *conn);
 };

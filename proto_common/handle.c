@@ -16,12 +16,12 @@ static bool is_word(const char *text)
     return *text == '\0';
 }
 
-bool handle_prefix_fits(const char *prefix)
+bool handle_prefix_is_valid(const char *prefix)
 {
     return is_word(prefix);
 }
 
-bool handles_begin(struct handles *handles, const char *prefix, const char *hostname)
+bool handles_set_prefix(struct handles *handles, const char *prefix, const char *hostname)
 {
     // A byte more than is kept shows that something was cut.
     char text[HANDLE_PREFIX_MAX + 2];
@@ -43,10 +43,10 @@ bool handles_begin(struct handles *handles, const char *prefix, const char *host
     return true;
 }
 
-void handles_name_host(struct handles *handles, const char *prefix, const char *hostname)
+void handles_set_host(struct handles *handles, const char *prefix, const char *hostname)
 {
     if (*prefix == '\0' && is_word(hostname)) {
-        ENSURE(handles_begin(handles, prefix, hostname));
+        ENSURE(handles_set_prefix(handles, prefix, hostname));
     }
 }
 

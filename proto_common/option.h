@@ -2,8 +2,9 @@
 #ifndef TANDEM_PROTO_COMMON_OPTION_H
 #define TANDEM_PROTO_COMMON_OPTION_H
 
-// A setting, described once: the configuration file, --set, --check-config and the reload on HUP
-// all work from tables of these. A front-end brings the table of its own section.
+// The description of a setting, a key of the configuration. The configuration file, --set,
+// --check-config and the reload at SIGHUP all work from tables of these; a front-end brings the
+// table of its own section.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,12 +20,12 @@ enum option_kind {
 
 struct option {
     const char *name;
-    const char *section; // whose key it is; NULL for one of its own section. What is said of a key
-                         // of another section is said to all who have it
+    const char *section; // the section of the key; NULL: that of the table. A front-end that reads
+                         // a key of another section has the same value as that section
     enum option_kind kind;
     bool live;           // can change while the broker runs
     size_t offset;       // of the field in the section's struct
-    const char *preset;  // the default, as it would be written in the file
+    const char *preset;  // its default, as it would be written in the file
     int64_t min, max;    // OPTION_SIZE, OPTION_NUMBER: what is allowed
     const char *choices; // OPTION_CHOICE
     const char *effect;  // one sentence for --check-config and for error messages

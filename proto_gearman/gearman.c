@@ -84,7 +84,7 @@ static bool check(const void *settings, struct frontend_reason *why)
 {
     const struct gear_options *ours = settings;
 
-    if (!handle_prefix_fits(ours->handle_prefix)) {
+    if (!handle_prefix_is_valid(ours->handle_prefix)) {
         (void)snprintf(why->text, sizeof why->text,
                        "handle_prefix: a handle has no blanks and no control bytes");
         return false;
@@ -101,7 +101,7 @@ static enum status start(void *state, struct broker *broker, const void *setting
     shared->options = settings;
     shared->facts = facts;
     list_init(&shared->conns);
-    if (!handles_begin(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
+    if (!handles_set_prefix(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
         return STATUS_BAD_NAME;
     }
     broker_set_nudges(broker, (uint32_t)shared->options->worker_wakeup);
@@ -112,7 +112,7 @@ static void name_host(void *state, const char *host)
 {
     struct gear_shared *shared = state;
 
-    handles_name_host(&shared->handles, shared->options->handle_prefix, host);
+    handles_set_host(&shared->handles, shared->options->handle_prefix, host);
 }
 
 static void stop(void *state)

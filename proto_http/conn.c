@@ -280,7 +280,7 @@ void web_expired(void *state)
 }
 
 // The process stops: a client that has sent a request, or a part of one, is answered 503.
-void web_going(void *state)
+void web_stopping(void *state)
 {
     struct web_conn *conn = state;
 

@@ -21,6 +21,6 @@ void web_conn_begin(struct web_conn *conn);
 struct feed web_feed(void *conn, struct slice input, unsigned budget);
 struct feed web_filled(void *conn, size_t len, unsigned budget);
 void web_expired(void *conn);
-void web_going(void *conn);
+void web_stopping(void *conn);
 
 #endif

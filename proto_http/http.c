@@ -213,7 +213,7 @@ static enum status start(void *state, struct broker *broker, const void *setting
     shared->options = settings;
     shared->facts = facts;
     web_names_begin(&shared->names);
-    if (!handles_begin(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
+    if (!handles_set_prefix(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
         return STATUS_BAD_NAME;
     }
     if (*shared->options->tokens) {
@@ -227,7 +227,7 @@ static void name_host(void *state, const char *host)
 {
     struct web_shared *shared = state;
 
-    handles_name_host(&shared->handles, shared->options->handle_prefix, host);
+    handles_set_host(&shared->handles, shared->options->handle_prefix, host);
 }
 
 static void stop(void *state)
@@ -304,6 +304,6 @@ const struct frontend http_frontend = {
     .filled = web_filled,
     .eof = conn_eof,
     .expired = web_expired,
-    .going = web_going,
+    .stopping = web_stopping,
     .close = conn_close,
 };

@@ -161,8 +161,8 @@ void conn_stop(struct conn *conn)
 {
     const struct frontend *frontend = conn->service->frontend;
 
-    if (frontend->going && conn->state != FEED_FINISHED && !conn->broken) {
-        frontend->going(conn->frontend_state);
+    if (frontend->stopping && conn->state != FEED_FINISHED && !conn->broken) {
+        frontend->stopping(conn->frontend_state);
     }
     conn_finish(conn);
 }

@@ -374,8 +374,8 @@ void rig_run(struct rig *rig)
 void rig_stop(struct rig *rig)
 {
     for (struct peer *peer = rig->peers; peer; peer = peer->next) {
-        if (!peer->closed && !peer->finished && peer->frontend->going) {
-            peer->frontend->going(peer->conn);
+        if (!peer->closed && !peer->finished && peer->frontend->stopping) {
+            peer->frontend->stopping(peer->conn);
         }
         peer->finished = true;
         peer->runnable = false;

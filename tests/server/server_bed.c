@@ -270,7 +270,7 @@ static void stub_expired(void *state)
     stub_answer(state, "late\n");
 }
 
-static void stub_going(void *state)
+static void stub_stopping(void *state)
 {
     struct bed_stub *stub = state;
 
@@ -301,7 +301,7 @@ static const struct frontend stub_frontend = {
     .filled = stub_filled,
     .eof = stub_eof,
     .expired = stub_expired,
-    .going = stub_going,
+    .stopping = stub_stopping,
     .close = stub_close,
 };
 
