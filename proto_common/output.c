@@ -292,7 +292,8 @@ size_t output_peek(const struct output *out, struct slice *spans, size_t max)
     return count;
 }
 
-// Takes up to `len` bytes off the front of a span with blobs; returns how many.
+// Takes up to `len` bytes off the front of a span with blobs; returns how many. APART is worth 2.3
+// % of a reserve and a delete, by tests/budget.
 static APART size_t span_consume_pieces(struct output_span *span, size_t len)
 {
     size_t taken = 0;
