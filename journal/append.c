@@ -170,7 +170,7 @@ static size_t append_unbury(struct journal *journal, enum codec_type type,
     return size;
 }
 
-// What a promise pays for is taken off the reserved bytes first.
+// A record that bytes were reserved for is taken off these first.
 static size_t append_record(struct journal *journal, const struct record *record)
 {
     switch (record->kind) {

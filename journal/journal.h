@@ -7,14 +7,13 @@
 //
 // What the core appends is gathered in a batch. At the end of a turn the batch is handed to a
 // thread, which writes it, and syncs it as the operator asked; what is appended meanwhile is the
-// next batch. A batch's number is the position that output which depends on it waits for. The loop
-// itself never waits for the disk.
+// next batch. A batch's number is the log position that output which depends on it waits for. The
+// loop itself never waits for the disk.
 //
 // Space. Each file has its space set aside before it is written to, and so has the next one, the
-// spare. What a live job may still need (a burial, an end) is promised to it when it is accepted,
-// and submissions are refused before a promise could not be kept. While the disk has no space for a
-// spare, submissions are refused altogether: what is left is for reserved bytes, and for
-// compaction.
+// spare. Bytes for what a live job may still need (a burial, an end) are reserved when it is
+// accepted, and submissions are refused where that cannot be done. While the disk has no space for
+// a spare, submissions are refused altogether: what is left is for reserved bytes and compaction.
 //
 // Compaction. When records take much more than what live jobs need, the jobs of the oldest file
 // are written anew, a few each turn, and it is removed.
@@ -83,7 +82,7 @@ const char *journal_host(const struct journal *journal);
 // The end of a turn: takes in what the worker thread has done, and hands over what there is to do.
 void journal_turn(struct journal *journal);
 
-// The position that has been reached: output that waits for it, or a lower one, may leave.
+// The log position that has been reached: output that waits for it, or a lower one, may leave.
 uint64_t journal_reached(const struct journal *journal);
 
 // When the next turn must come even if nothing else happens, by the broker's monotonic clock; a

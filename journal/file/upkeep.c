@@ -11,10 +11,7 @@
 
 #include "journal/file/upkeep.h"
 
-#include "core/base/log.h"
 #include "journal/file/space.h"
-
-#include <string.h>
 
 // So many pieces may come before the next batch while compaction is behind, unless they are steps
 // of a large file.

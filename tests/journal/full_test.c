@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// A disk without space: submissions are refused, what was promised is kept, and space that comes is
+// A disk without space: submissions are refused, what bytes were reserved for is done, and space that comes is
 // used.
 #include "tests/journal/journal_work.h"
 
@@ -97,7 +97,7 @@ static void exhaust(struct bed *bed)
     assert_status(STATUS_OK, bed_bury(bed, id, 0));
 }
 
-// More than any slack that is kept: each of them has its own promise.
+// More than any slack that is kept: each of them has bytes reserved for its end.
 static void the_ends_of_very_many_jobs_were_promised(void **state)
 {
     enum { MANY = 3000 };
