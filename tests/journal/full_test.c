@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// A disk without space: submissions are refused, what bytes were reserved for is done, and space that comes is
-// used.
+// A disk without space: submissions are refused, what bytes were reserved for is done, and space
+// that comes is used.
 #include "tests/journal/journal_work.h"
 
 #include <errno.h>
