@@ -3,8 +3,8 @@
 // Coming back. Each segment is read from its head to where its records end. The head of the next
 // one says where that is, so that anything else before it is damage. The youngest ends where the
 // first record does not check: a batch that was being written when the power went is torn there,
-// and what is behind it was never acknowledged to anybody. But a record behind it that says that the
-// segment had been synced that far shows that it is damage.
+// and what is behind it was never acknowledged to anybody. But a record behind it that says that
+// the segment had been synced that far shows that it is damage.
 
 #include "journal/file/replay.h"
 
