@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""No source grows until nobody reads it: lines of files and of functions."""
+
+import unittest
+
+import house
+
+SOURCE_MAX, HEADER_MAX, FUNCTION_MAX = 400, 150, 45
+TEST_MAX, TEST_FUNCTION_MAX = 600, 60
+
+# Files that are longer, how long they are at the most, and why.
+LONGER = {
+    "core/broker.h": (570, "the verbs of the scheduler, which front-ends see as one"),
+    "core/base/tree.h": (220, "its functions are inline: a call for each step would show"),
+    "core/job.h": (170, "half of it is the layout of a job in memory, which is a promise"),
+}
+
+
+def functions(path):
+    """(line, lines of its body) of each function: a brace alone at the left opens and closes it."""
+    opened = None
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line == "{":
+            opened = number
+        elif line == "}" and opened:
+            yield opened, number - opened - 1
+            opened = None
+
+
+class Sizes(unittest.TestCase):
+    def check(self, path, most, function_most):
+        name = str(path.relative_to(house.ROOT))
+        lines = len(path.read_text().splitlines())
+        with self.subTest(file=name):
+            self.assertLessEqual(lines, LONGER.get(name, (most,))[0])
+        for line, length in functions(path):
+            with self.subTest(file=name, line=line):
+                self.assertLessEqual(length, function_most)
+
+    def test_files_and_functions_of_rooms_are_short(self):
+        for folder in house.SEES:
+            for path in (house.ROOT / folder).glob("*.[ch]"):
+                self.check(path, SOURCE_MAX if path.suffix == ".c" else HEADER_MAX, FUNCTION_MAX)
+
+    def test_files_and_functions_of_tests_are_not_long(self):
+        for path in (house.ROOT / "tests").rglob("*.[ch]"):
+            if "node_modules" not in path.parts:
+                self.check(path, TEST_MAX, TEST_FUNCTION_MAX)
+
+    def test_what_is_allowed_to_be_longer_is(self):
+        for name in LONGER:
+            most = SOURCE_MAX if name.endswith(".c") else HEADER_MAX
+            with self.subTest(file=name):
+                self.assertGreater(len((house.ROOT / name).read_text().splitlines()), most)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
