@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Checks that the files of the scheduler include, and call, nothing of a higher layer.
 
-Usage: layers.py FOLDER LIBRARY. The headers that a file includes are read from the source; what it
-calls, which may be declared in a public header, from the symbols of its object in the library.
+Usage: layers.py FOLDER LIBRARY... The headers that a file includes are read from the source; what
+it calls, which may be declared in a public header, from the symbols of its object in a library.
 
-The layers are those of the list of sources in core/CMakeLists.txt. Every file of core/ (but not of
-core/base/, which is a room of its own) has to be in one of them.
+The layers are those of the lists of sources in the rooms' CMakeLists.txt. Every file of core/ (but
+not of core/base/, which knows no broker) has to be in one of them.
 """
 
 import pathlib
@@ -14,10 +14,15 @@ import subprocess
 import sys
 
 
-def read_layers(cmake_lists):
+# Folders of core/, lowest first.
+ROOMS = ["", "model", "matching", "verbs"]
+
+
+def read_layers(folder):
     """The names of the layers, and for each file the number of its layer."""
     names, layer_of = [], {}
-    for line in cmake_lists.read_text().splitlines():
+    lists = [folder / room / "CMakeLists.txt" for room in ROOMS]
+    for line in "\n".join(path.read_text() for path in lists).splitlines():
         line = line.strip()
         layer = re.fullmatch(r"# layer (\w+): .*", line)
         headers = re.fullmatch(r"#\s+headers: (.*)", line)
@@ -32,10 +37,10 @@ def read_layers(cmake_lists):
     return names, layer_of
 
 
-def read_symbols(library):
-    """For each object of the library, by the name of its source: what it defines and wants."""
+def read_symbols(libraries):
+    """For each object of the libraries, by the name of its source: what it defines and wants."""
     defined, wanted, source = {}, {}, None
-    listing = subprocess.run(["nm", "-P", library], check=True, capture_output=True, text=True)
+    listing = subprocess.run(["nm", "-P", *libraries], check=True, capture_output=True, text=True)
     for line in listing.stdout.splitlines():
         member = re.search(r"\[(\w+\.c)\.o\]:$", line)
         if member:
@@ -48,27 +53,27 @@ def read_symbols(library):
     return defined, wanted
 
 
-def include_faults(room, names, layer_of):
+def include_faults(folder, names, layer_of):
     """Lines that say which includes go up."""
-    for path in sorted([*room.glob("*.c"), *room.glob("*.h")]):
+    for path in sorted(path for room in ROOMS for path in (folder / room).glob("*.[ch]")):
         if path.name not in layer_of:
             yield f"{path}: is in no layer"
             continue
         own = layer_of[path.name]
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            include = re.match(r'#include "core/(\w+\.h)"', line)
+            include = re.match(r'#include "core/(?:\w+/)?(\w+\.h)"', line)
             other = layer_of.get(include[1], own) if include else own
             if other > own:
                 yield (f"{path}:{number}: {names[own]} includes {include[1]}, "
                        f"which belongs to {names[other]}")
 
 
-def call_faults(library, names, layer_of):
+def call_faults(libraries, names, layer_of):
     """Lines that say which calls go up."""
-    defined, wanted = read_symbols(library)
+    defined, wanted = read_symbols(libraries)
     home = {symbol: source for source, symbols in defined.items() for symbol in symbols}
     if not home:
-        print(f"{library}: its objects show no symbols, calls are not looked at")
+        print("the objects show no symbols: calls are not looked at")
     for source, symbols in sorted(wanted.items()):
         for symbol in sorted(symbols):
             other = home.get(symbol)
@@ -78,11 +83,11 @@ def call_faults(library, names, layer_of):
 
 
 def main():
-    room = pathlib.Path(sys.argv[1])
-    names, layer_of = read_layers(room / "CMakeLists.txt")
-    found = [] if len(names) > 1 else [f"{room}/CMakeLists.txt: names no layers"]
-    found += include_faults(room, names, layer_of)
-    found += call_faults(sys.argv[2], names, layer_of)
+    folder = pathlib.Path(sys.argv[1])
+    names, layer_of = read_layers(folder)
+    found = [] if len(names) > 1 else [f"{folder}: its lists name no layers"]
+    found += include_faults(folder, names, layer_of)
+    found += call_faults(sys.argv[2:], names, layer_of)
     for fault in found:
         print(fault)
     return 1 if found else 0

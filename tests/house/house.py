@@ -15,6 +15,9 @@ FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "proto_common/ht
 SEES = {
     "core/base": set(),
     "core": {"core/base"},
+    "core/model": {"core/base", "core"},
+    "core/matching": {"core/base", "core", "core/model"},
+    "core/verbs": {"core/base", "core", "core/model", "core/matching"},
     "journal": {"core/base", "core"},
     "journal/file": {"core/base", "core", "journal"},
     "proto_common": {"core/base", "core"},
@@ -28,6 +31,8 @@ SEES = {
     "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"journal", "journal/file", "server/process",
                                                "server/log", "server/config"},
 }
+# Rooms that define what the headers of another declare.
+BEHIND = {"core": {"core/model", "core/matching", "core/verbs"}}
 # Rooms that are a part of another: they may include the headers that it keeps to itself.
 INSIDE = {"journal/file": "journal"}
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+
+// Which job a session takes, where it takes from several queues.
+//
+// Two ways lead to it, and a search goes both at once, a step of each in turn, until one of them
+// knows the answer: it costs twice what the shorter one would.
+//
+// The first way goes through all open queues, best first. They stand in a tree, each under a bound
+// that its best job does not go before. A job that leaves makes the bound only too low, so that
+// nothing is done for it; the search that comes across such a bound raises it, which at least one
+// job that was taken has paid for. Where the session takes the oldest job, this way ends at the
+// first of its queues that stands under a true bound.
+//
+// The second way goes through the session's subscriptions: where it chooses in turn, as they are to
+// be served (rota.c). The other way shows how low a priority number can still be: the first
+// subscription that has it is the one.
+
+#include "core/matching/choice.h"
+
+#include "core/model/charge.h"
+#include "core/model/job.h"
+#include "core/model/open_queues.h"
+#include "core/model/rota.h"
+#include "core/model/subscription.h"
+
+struct search {
+    const struct session *session;
+    struct subscription *next; // to be looked at, NULL after the last
+    struct bound *bound;       // of the open queue to be looked at next, NULL after the last
+    uint64_t turn;             // in turn: of the last subscription looked at
+    size_t cost;               // how many have been looked at
+    struct job *best;          // of those
+    struct subscription *by;
+};
+
+static bool better(const struct search *search, const struct job *job,
+                   const struct subscription *by)
+{
+    if (!search->best || job->pri != search->best->pri) {
+        return !search->best || job->pri < search->best->pri;
+    }
+    return search->session->choice == CHOICE_IN_TURN ? by->turn < search->by->turn
+                                                     : job->seq < search->best->seq;
+}
+
+static void consider(struct search *search, struct job *job, struct subscription *by)
+{
+    if (better(search, job, by)) {
+        search->best = job;
+        search->by = by;
+    }
+}
+
+// Can nothing better come? What has not been looked at on the first way goes after `bound`.
+static bool settled(const struct search *search)
+{
+    const struct bound *bound = search->bound;
+    const struct job *best = search->best;
+
+    if (!bound || !search->next) {
+        return true;
+    }
+    if (!best || best->pri != bound->pri) {
+        return best && best->pri < bound->pri;
+    }
+    return search->session->choice == CHOICE_IN_TURN ? search->by->turn <= search->turn
+                                                     : best->seq <= bound->seq;
+}
+
+// In the order in which they were made, or whose turn it is; the first for NULL.
+static struct subscription *next_subscription(const struct session *session,
+                                              const struct subscription *after)
+{
+    const struct list_node *node;
+
+    if (session->choice == CHOICE_IN_TURN) {
+        return rota_next(session, after);
+    }
+    node = after ? after->in_session.next : session->subscribed.next;
+    return node == &session->subscribed
+               ? NULL
+               : list_item((struct list_node *)(uintptr_t)node, struct subscription, in_session);
+}
+
+static void look_at_subscription(struct search *search)
+{
+    struct subscription *by = search->next;
+    const struct queue *queue = subscription_queue(by);
+
+    search->next = next_subscription(search->session, by);
+    search->turn = by->turn;
+    search->cost++;
+    if (queue_open(queue)) {
+        consider(search, job_in_tree(tree_first(&queue->ready)), by);
+    } else {
+        rota_set_idle(by);
+    }
+}
+
+static void look_at_open_queue(struct search *search)
+{
+    struct broker *broker = search->session->broker;
+    struct queue *queue = bound_queue(search->bound);
+    struct job *best = job_in_tree(tree_first(&queue->ready));
+    const struct bound here = {.pri = search->bound->pri, .seq = search->bound->seq};
+    struct subscription *by;
+
+    search->cost++;
+    if (best->pri != here.pri || best->seq != here.seq) {
+        // It stands too low, and is looked at again where it belongs.
+        open_queue_set_bound(broker, search->bound, best);
+    } else {
+        by = session_find(search->session, queue);
+        if (by) {
+            consider(search, best, by);
+        }
+    }
+    search->bound = open_queues_after(broker, &here);
+}
+
+// There is nothing to choose.
+static struct job *best_of_one(struct session *session, struct subscription **by)
+{
+    struct subscription *only =
+        list_item(list_first(&session->subscribed), struct subscription, in_session);
+    const struct queue *queue = subscription_queue(only);
+
+    *by = only;
+    return queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
+}
+
+// APART is worth 1 % of a background job, by tests/budget.
+static APART struct job *best_of_many(struct session *session, struct subscription **by)
+{
+    struct search search = {.session = session};
+
+    search.cost = rota_bring_back(session);
+    search.bound = open_queues_first(session->broker);
+    search.next = next_subscription(session, NULL);
+    while (!settled(&search)) {
+        look_at_subscription(&search);
+        if (!settled(&search)) {
+            look_at_open_queue(&search);
+        }
+    }
+    charge_links(session->broker, search.cost);
+    *by = search.by;
+    return search.best;
+}
+
+struct job *choice_best(struct session *session, struct subscription **by)
+{
+    return session->subscriptions == 1 ? best_of_one(session, by) : best_of_many(session, by);
+}

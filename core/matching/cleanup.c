@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/matching/cleanup.h"
+
+#include "core/model/key.h"
+#include "core/model/lookup.h"
+#include "core/matching/match.h"
+#include "core/model/pause.h"
+#include "core/model/queue.h"
+#include "core/model/states.h"
+#include "core/model/store.h"
+#include "core/model/subscription.h"
+
+// A pause goes with its queue, and the store must not bring it back. Where it has no room to be
+// told so, the queue stays until the pause is over.
+static void give_up_pause(struct broker *broker, struct queue *queue)
+{
+    if (broker->retired || !record_pause_room(broker, queue)) {
+        queue->stays_for_pause = true;
+        return;
+    }
+    queue_resume(broker, queue);
+    // Nobody waits for it: who is told of a job that comes later knows that this came before.
+    (void)record_pause_append(broker, queue);
+}
+
+// APART is worth 2 % of a pipelined submission, by tests/budget.
+static APART void vanish(struct broker *broker, struct queue *queue)
+{
+    if (queue->paused) {
+        give_up_pause(broker, queue);
+    }
+    if (!queue->stays_for_pause) {
+        queue_free(broker, queue);
+    }
+}
+
+void queue_vanish_if_idle(struct broker *broker, struct queue *queue)
+{
+    if (queue->kept || queue->stays_for_pause || queue->holders > 0 || queue->subscriptions > 0 ||
+        queue_jobs(queue) > 0 || broker->restoring.active) {
+        return;
+    }
+    vanish(broker, queue);
+}
+
+void subscription_end(struct subscription *subscription)
+{
+    struct session *session = subscription->session;
+    struct queue *queue = subscription_queue(subscription);
+
+    subscription_remove(subscription);
+    if (session->holds_nudge && session->nudged_by == queue->place) {
+        match_pass_nudge_on(session, NULL);
+    }
+    queue_vanish_if_idle(session->broker, queue);
+}
+
+void job_end(struct broker *broker, struct job *job)
+{
+    struct queue *queue = queue_at(broker, job);
+
+    job_leave(broker, job);
+    key_yield(broker, job);
+    job_free(broker, job);
+    queue_vanish_if_idle(broker, queue);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/model/charge.h"
+
+// So many links cost as much as anything else that a slice handles.
+#define LINKS_AT_ONCE 16
+
+void charge_pay_unit(struct broker *broker, unsigned *budget)
+{
+    size_t cost = 1 + broker_take_links(broker) / LINKS_AT_ONCE;
+
+    *budget -= cost < *budget ? (unsigned)cost : *budget;
+}
+
+size_t broker_take_links(struct broker *broker)
+{
+    size_t bill = broker->charge.links;
+
+    broker->charge.links = 0;
+    return bill;
+}
+
+void broker_charge_bytes(struct broker *broker, size_t len)
+{
+    broker->charge.bytes += len;
+}
+
+void charge_pay_bytes(struct broker *broker, unsigned *budget)
+{
+    size_t cost = broker->charge.bytes / ENCODED_AT_ONCE;
+
+    if (cost > 0) {
+        cost = cost < *budget ? cost : *budget;
+        broker->charge.bytes -= cost * ENCODED_AT_ONCE;
+        *budget -= (unsigned)cost;
+    }
+}

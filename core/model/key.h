@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_MODEL_KEY_H
+#define TANDEM_CORE_MODEL_KEY_H
+
+// Private to the core: keys, by which a second submission of the same thing joins the first. A job
+// holds its key while it is live and not buried; no two jobs of a queue hold the same key.
+
+#include "core/broker.h"
+
+struct hash_node;
+struct job_extra;
+
+struct key_hash {
+    uint64_t alone;          // of the key's bytes
+    uint64_t whole;          // of the queue and the kind, too
+    struct job_extra *first; // KEY_NAME: who holds the name first, in whatever queue; NULL: nobody
+};
+
+uint64_t key_hash_of(const struct hash_node *node);
+uint64_t name_hash_of(const struct hash_node *node);
+
+// The live job that the contract names by its key, NULL for none; and what key_take() wants to know
+// where it is called before anything else happens to keys.
+struct job *key_find(const struct broker *broker, const struct queue *queue, enum key_kind kind,
+                     struct slice key, struct key_hash *hash);
+
+// Sees to it that one more key can be held, from then on whenever its job wants it. False without
+// memory.
+bool key_make_room(struct broker *broker) MUST_USE;
+
+// The job holds its key from now on, which no other job holds.
+void key_take(struct broker *broker, struct job *job, const struct key_hash *hash);
+
+// The same where no other job holds the key by now; otherwise nothing happens.
+void key_claim(struct broker *broker, struct job *job);
+
+// The job holds its key no longer. One that holds none is left alone.
+void key_yield(struct broker *broker, struct job *job);
+
+// Of a job whose content is its key, and which was never looked for by key_find(): what key_claim()
+// wants to know.
+void key_know_content(const struct broker *broker, struct job *job);
+
+// The bytes of its key, whether it holds it or not; empty for none.
+struct slice job_key(const struct job *job);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_MODEL_OPEN_QUEUES_H
+#define TANDEM_CORE_MODEL_OPEN_QUEUES_H
+
+// Private to the core: the index of open queues, those that are not paused and have a ready job.
+//
+// It is two containers. A tree holds them by a bound each, which is a place among ready jobs that
+// the queue's best job stands at or after: a job that leaves makes the bound only too low, and who
+// comes across such a bound raises it. A list holds them in the order in which they became open.
+
+#include "core/model/queue.h"
+
+// A job of the queue has become ready or the last one has left, or a pause begins or ends: the
+// queue has perhaps to enter, change or leave its place among open queues.
+void open_queue_review(struct broker *broker, struct queue *queue);
+
+// The open queue with the lowest bound, NULL for none.
+struct bound *open_queues_first(const struct broker *broker);
+
+// The first whose bound is behind this one; NULL for none.
+struct bound *open_queues_after(const struct broker *broker, const struct bound *bound);
+
+// Sets the queue's bound to the place of its best job; NULL takes it out of the tree.
+void open_queue_set_bound(struct broker *broker, struct bound *bound, const struct job *best);
+
+static inline struct queue *bound_queue(struct bound *bound)
+{
+    return container_of(bound, struct queue, bound);
+}
+
+#endif

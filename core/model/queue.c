@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/model/queue.h"
+
+#include "core/model/broker_private.h"
+#include "core/model/job.h"
+
+#include <stdlib.h>
+
+uint64_t queue_hash_of(const struct hash_node *node)
+{
+    return container_of((struct hash_node *)(uintptr_t)node, struct queue, by_name)->name_hash;
+}
+
+uint64_t queue_jobs(const struct queue *queue)
+{
+    uint64_t jobs = 0;
+
+    for (unsigned state = 0; state < JOB_STATES; state++) {
+        jobs += queue->jobs[state];
+    }
+    return jobs;
+}
+
+void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock)
+{
+    struct job *first = job_in_tree(tree_first(&queue->delayed[clock]));
+
+    moment_set(&broker->timers.delays[clock], &queue->due[clock],
+               first ? first->due_at : NSEC_NEVER, first ? first->order : 0);
+}
+
+static struct queue *find_by_hash(const struct broker *broker, struct slice name, uint64_t hash)
+{
+    struct hash_node *node = hash_first(&broker->index.queues_by_name, hash);
+
+    for (; node; node = node->next) {
+        struct queue *queue = container_of(node, struct queue, by_name);
+
+        if (queue->name_hash == hash && slice_equal(queue_name(queue), name)) {
+            return queue;
+        }
+    }
+    return NULL;
+}
+
+static struct queue *queue_new(struct broker *broker, struct slice name, uint64_t hash)
+{
+    struct queue *queue;
+
+    if (!hash_make_room(&broker->index.queues_by_name) || !table_make_room(&broker->index.queues)) {
+        return NULL;
+    }
+    queue = calloc(1, sizeof *queue + name.len);
+    if (!queue) {
+        return NULL;
+    }
+    queue->name_hash = hash;
+    queue->name_len = (uint16_t)name.len;
+    memcpy(queue->name, name.ptr, name.len);
+    list_init(&queue->buried);
+    list_init(&queue->job_waits);
+    list_init(&queue->nudge_waits);
+    list_init(&queue->opening);
+    list_init(&queue->matching);
+    list_init(&queue->nudging);
+    list_init(&queue->recorded);
+    for (unsigned clock = 0; clock < CLOCKS; clock++) {
+        queue->due[clock].at = NSEC_NEVER;
+    }
+    queue->pause_end.at = NSEC_NEVER;
+    hash_insert(&broker->index.queues_by_name, &queue->by_name);
+    queue->place = table_put(&broker->index.queues, queue);
+    broker->count.queues++;
+    return queue;
+}
+
+void queue_free(struct broker *broker, struct queue *queue)
+{
+    list_remove(&queue->matching);
+    list_remove(&queue->nudging);
+    hash_remove(&broker->index.queues_by_name, &queue->by_name);
+    table_remove(&broker->index.queues, queue->place);
+    broker->count.queues--;
+    free(queue);
+}
+
+struct queue *queue_get(struct broker *broker, struct slice name)
+{
+    uint64_t hash = hash_bytes(name.ptr, name.len, broker->secret);
+    struct queue *queue = find_by_hash(broker, name, hash);
+
+    return queue ? queue : queue_new(broker, name, hash);
+}
+
+struct queue *broker_queue_find(struct broker *broker, struct slice name)
+{
+    return find_by_hash(broker, name, hash_bytes(name.ptr, name.len, broker->secret));
+}
+
+struct slice queue_name(const struct queue *queue)
+{
+    return slice_of(queue->name, queue->name_len);
+}
+
+const struct job *queue_peek_ready(const struct queue *queue)
+{
+    return job_in_tree(tree_first(&queue->ready));
+}
+
+const struct job *queue_peek_delayed(const struct broker *broker, const struct queue *queue)
+{
+    const struct job *mono = job_in_tree(tree_first(&queue->delayed[CLOCK_MONO]));
+    const struct job *wall = job_in_tree(tree_first(&queue->delayed[CLOCK_WALL]));
+
+    if (!mono || !wall) {
+        return mono ? mono : wall;
+    }
+    return wall->due_at - broker->now.wall < mono->due_at - broker->now.mono ? wall : mono;
+}
+
+const struct job *queue_peek_buried(const struct queue *queue)
+{
+    const struct list_node *node = list_first(&queue->buried);
+
+    return node ? job_in_list(node) : NULL;
+}

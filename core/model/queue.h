@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_MODEL_QUEUE_H
+#define TANDEM_CORE_MODEL_QUEUE_H
+
+// Private to the core: a queue (beanstalk's tube, Gearman's function) and its containers.
+//
+// Invariants. A queue that is open (not paused) and has a ready job is in
+// broker->open. It has both ready jobs and sessions that wait for one only while it is paused or in
+// broker->matching.backlog. It is in broker->timers.delays while a delay runs in it, at the moment
+// of the first.
+// It exists as long as it is kept, held, subscribed to, or has a job, or until a pause is over that
+// it was restored with, or that the store could not be told to forget.
+
+#include "core/broker.h"
+#include "core/base/hash.h"
+#include "core/base/list.h"
+#include "core/model/moment.h"
+#include "core/base/tree.h"
+
+#include <stdint.h>
+
+// An entry in the broker's tree of open queues: a place among ready jobs that the queue's best job
+// stands at or after. No two queues have the same, for each was the place of a job of that queue.
+struct bound {
+    struct tree_node node;
+    uint64_t seq;
+    uint32_t pri;
+    bool in; // the tree
+};
+
+struct queue {
+    struct hash_node by_name;
+    uint64_t name_hash;
+    uint32_t place; // in the broker's table
+    uint32_t holders;
+    uint32_t subscriptions;
+    uint32_t waiting;
+    uint32_t mark; // the store's
+    bool kept;
+    bool paused;
+    bool stays_for_pause; // with nothing but a pause, as after a restart: stays until that is over
+
+    // What each job that comes and goes touches.
+    struct tree ready;
+    struct tree_node *ready_high; // its last node of high rank, where known
+    struct list_node job_waits;   // subscriptions of waiting sessions, longest waiting first
+    struct list_node nudge_waits; // of those that wait for a nudge
+    uint64_t jobs[JOB_STATES];
+    uint64_t ready_in[BAND_COUNT];
+    uint64_t total_jobs;
+    uint64_t ended;
+    uint32_t limits[BAND_COUNT];
+    uint32_t nudges;    // sessions that are still to be nudged
+    struct bound bound; // in broker->open.by_bound
+
+    struct tree delayed[CLOCKS];
+    struct list_node buried;
+    struct moment due[CLOCKS]; // in broker->timers.delays
+    struct moment pause_end;   // in broker->timers.pauses, while paused
+    struct list_node recorded; // in broker->paused.by_record, while paused
+    nsec_t pause_for;
+    uint64_t pauses;
+    uint64_t opened; // when it became open, counted in openings
+
+    struct list_node opening;  // in broker->open.in_order
+    struct list_node matching; // in broker->matching.backlog
+    struct list_node nudging;  // in broker->matching.nudging
+
+    uint16_t name_len;
+    char name[];
+};
+
+static inline bool queue_open(const struct queue *queue)
+{
+    return !queue->paused && !tree_empty(&queue->ready);
+}
+
+// All jobs of the queue, whatever their state.
+uint64_t queue_jobs(const struct queue *queue);
+
+// Where its first delay on that clock ends has perhaps changed.
+void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock);
+
+// The queue of that name, made where there is none; NULL without memory.
+struct queue *queue_get(struct broker *broker, struct slice name) MUST_USE;
+
+// Frees it: no job and no pause is left.
+void queue_free(struct broker *broker, struct queue *queue);
+
+uint64_t queue_hash_of(const struct hash_node *node);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/model/session.h"
+
+#include "core/model/broker_private.h"
+#include "core/model/job.h"
+#include "core/model/rota.h"
+
+static size_t session_size(enum choice choice)
+{
+    return sizeof(struct session) + (choice == CHOICE_IN_TURN ? sizeof(struct rota) : 0);
+}
+
+enum status broker_session_open(struct broker *broker, const struct session_ops *ops, void *owner,
+                                enum choice choice, struct session **session)
+{
+    struct session *opened;
+
+    if (!table_make_room(&broker->index.sessions)) {
+        return STATUS_NO_MEMORY;
+    }
+    opened = slab_calloc(&broker->slab, session_size(choice));
+    if (!opened) {
+        return STATUS_NO_MEMORY;
+    }
+    opened->broker = broker;
+    opened->ops = ops;
+    opened->owner = owner;
+    opened->choice = (uint8_t)choice;
+    opened->number = broker->next.session++;
+    opened->place = table_put(&broker->index.sessions, opened);
+    opened->alarm.at = NSEC_NEVER;
+    list_init(&opened->subscribed);
+    rota_init(opened);
+    list_init(&opened->notice);
+    broker->count.sessions++;
+    *session = opened;
+    return STATUS_OK;
+}
+
+size_t session_leases(const struct session *session)
+{
+    return session->lease_count;
+}
+
+// The moment at which its first lease ends, NSEC_NEVER for none.
+static nsec_t first_lease_end(const struct session *session)
+{
+    const struct job *first = job_in_tree(tree_first(&session->leases));
+
+    return first ? first->due_at : NSEC_NEVER;
+}
+
+// When the session is to be warned of that.
+static nsec_t warn_at(const struct session *session)
+{
+    nsec_t end = first_lease_end(session);
+
+    return session->margin_ms == MARGIN_NONE || end == NSEC_NEVER
+               ? NSEC_NEVER
+               : end - (nsec_t)session->margin_ms * NSEC_PER_MSEC;
+}
+
+bool session_lease_ends_soon(const struct session *session)
+{
+    return warn_at(session) <= session->broker->now.mono;
+}
+
+struct session_extra *session_extra(struct session *session)
+{
+    if (!session->extra) {
+        session->extra = slab_calloc(&session->broker->slab, sizeof *session->extra);
+        if (session->extra) {
+            list_init(&session->extra->watches);
+            list_init(&session->extra->walks);
+        }
+    }
+    return session->extra;
+}
+
+void session_notify(struct session *session)
+{
+    if (!list_linked(&session->notice)) {
+        list_append(&session->broker->telling.sessions, &session->notice);
+    }
+}
+
+// Of what comes at the same time, leases of all sessions end first, so that a waiting session may
+// get the job, then waits; of each, those of the session that was opened first.
+#define RANK_WAIT (UINT64_C(1) << 63)
+
+void session_rearm(struct session *session)
+{
+    nsec_t at = first_lease_end(session);
+    uint64_t rank = session->number;
+
+    if (session->wait_state == WAITING_FOR_JOB) {
+        nsec_t warn = warn_at(session);
+        nsec_t over = session->until < warn ? session->until : warn;
+
+        if (over < at) {
+            at = over;
+            rank |= RANK_WAIT;
+        }
+    }
+    moment_set(&session->broker->timers.sessions, &session->alarm, at, rank);
+}
+
+void session_free(struct session *session)
+{
+    struct broker *broker = session->broker;
+
+    moment_set(&broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
+    list_remove(&session->notice);
+    table_remove(&broker->index.sessions, session->place);
+    if (session->extra) {
+        slab_free(&broker->slab, session->extra->spare, sizeof *session->extra->spare);
+        slab_free(&broker->slab, session->extra, sizeof *session->extra);
+    }
+    slab_free(&broker->slab, session, session_size((enum choice)session->choice));
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+
+// Where a job stands: the one place that puts jobs into containers and takes them out, and keeps
+// the counts beside the containers.
+
+#include "core/model/states.h"
+
+#include "core/model/lookup.h"
+#include "core/model/open_queues.h"
+#include "core/model/queue.h"
+#include "core/model/session.h"
+
+static bool ready_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
+}
+
+// What is set in one turn is due in one moment: the order of setting decides. (The number wraps
+// after 2^32 delays; two jobs of one moment and one number go by their place among equals.)
+static bool delay_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    if (x->due_at != y->due_at || x->order == y->order) {
+        return x->due_at != y->due_at ? x->due_at < y->due_at : x->seq < y->seq;
+    }
+    return x->order < y->order;
+}
+
+static bool due_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    return x->due_at != y->due_at ? x->due_at < y->due_at : x->seq < y->seq;
+}
+
+struct job *session_lease_after(const struct session *session, nsec_t due_at, uint64_t seq)
+{
+    struct job probe = {.due_at = due_at, .seq = seq & JOB_SEQ_MAX};
+
+    return job_in_tree(tree_after(&session->leases, &probe.place.tree, due_before));
+}
+
+static void leave_reserved(struct broker *broker, struct job *job)
+{
+    struct session *session = holder_of(broker, job);
+
+    ENSURE(session);
+    tree_remove(&session->leases, &job->place.tree, due_before);
+    session->lease_count--;
+    if (!session->closed) {
+        session_rearm(session);
+    }
+}
+
+static void leave(struct broker *broker, struct queue *queue, struct job *job)
+{
+    enum clock clock = job->on_wall ? CLOCK_WALL : CLOCK_MONO;
+    enum job_state state = (enum job_state)job->state;
+
+    switch (state) {
+    case JOB_READY:
+        tree_remove_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
+        queue->ready_in[band_of(job->pri)]--;
+        broker->count.ready_in[band_of(job->pri)]--;
+        if (tree_empty(&queue->ready)) {
+            open_queue_review(broker, queue);
+        }
+        break;
+    case JOB_DELAYED:
+        tree_remove(&queue->delayed[clock], &job->place.tree, delay_before);
+        queue_rearm(broker, queue, clock);
+        break;
+    case JOB_RESERVED:
+        leave_reserved(broker, job);
+        break;
+    case JOB_BURIED:
+        list_remove(&job->place.list);
+        break;
+    case JOB_GONE:
+        return;
+    }
+    queue->jobs[state]--;
+    broker->count.jobs[state]--;
+}
+
+static void enter_ready(struct broker *broker, struct queue *queue, struct job *job)
+{
+    tree_insert_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
+    queue->ready_in[band_of(job->pri)]++;
+    broker->count.ready_in[band_of(job->pri)]++;
+    if (tree_first(&queue->ready) == &job->place.tree) {
+        // Behind another, it changes nothing about what the queue has to offer.
+        open_queue_review(broker, queue);
+    }
+}
+
+static void enter(struct broker *broker, struct queue *queue, struct job *job,
+                  const struct job_place *to)
+{
+    enum clock clock = to->on_wall ? CLOCK_WALL : CLOCK_MONO;
+
+    job->state = to->state & 7;
+    job->pri = to->pri;
+    job->on_wall = to->on_wall;
+    if (to->to_back) {
+        job->seq = broker->next.seq++ & JOB_SEQ_MAX;
+    }
+    switch (to->state) {
+    case JOB_READY:
+        job->last_holder = to->last_holder;
+        enter_ready(broker, queue, job);
+        break;
+    case JOB_DELAYED:
+        job->due_at = to->due_at;
+        job->order = broker->next.delay++;
+        tree_insert(&queue->delayed[clock], &job->place.tree, delay_before);
+        queue_rearm(broker, queue, clock);
+        break;
+    case JOB_RESERVED:
+        ENSURE(to->holder);
+        job->due_at = to->due_at;
+        job->holder = to->holder->place;
+        tree_insert(&to->holder->leases, &job->place.tree, due_before);
+        to->holder->lease_count++;
+        session_rearm(to->holder);
+        break;
+    case JOB_BURIED:
+        job->burial = to->burial ? to->burial : broker->next.burial++;
+        list_append(&queue->buried, &job->place.list);
+        break;
+    case JOB_GONE:
+        UNREACHABLE();
+    }
+    queue->jobs[to->state]++;
+    broker->count.jobs[to->state]++;
+}
+
+void job_begin(struct broker *broker, struct job *job, const struct job_place *to)
+{
+    id_map_insert(&broker->index.jobs_by_id, job->id, job);
+    enter(broker, queue_at(broker, job), job, to);
+}
+
+// A session that was given the job, but not told of it yet, must be served again.
+static void leave_untold_holder(struct broker *broker, struct job *job)
+{
+    struct session *session = holder_of(broker, job);
+
+    if (!session || session->assigned != job) {
+        return;
+    }
+    session->assigned = NULL;
+    if (!session->closed) {
+        list_remove(&session->notice);
+        list_append(&broker->matching.to_serve, &session->notice);
+    }
+}
+
+void job_move(struct broker *broker, struct job *job, const struct job_place *to)
+{
+    struct queue *queue = queue_at(broker, job);
+
+    if (to->state != JOB_RESERVED || to->holder != holder_of(broker, job)) {
+        leave_untold_holder(broker, job);
+        if (job->extra) {
+            job->extra->limit_at = 0;
+        }
+    }
+    leave(broker, queue, job);
+    enter(broker, queue, job, to);
+}
+
+void job_leave(struct broker *broker, struct job *job)
+{
+    leave_untold_holder(broker, job);
+    leave(broker, queue_at(broker, job), job);
+    id_map_remove(&broker->index.jobs_by_id, job->id);
+}
+
+struct job_place job_ready_place(const struct job *job)
+{
+    return (struct job_place){.state = JOB_READY, .pri = job->pri};
+}

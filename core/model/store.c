@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/model/store.h"
+
+#include "core/model/lookup.h"
+
+bool record_ask(struct broker *broker, enum record_kind kind, const struct job *job)
+{
+    const struct record record = {
+        .kind = kind,
+        .was_buried = job->state == JOB_BURIED,
+        .job = job,
+        .queue = queue_at(broker, job),
+    };
+
+    return broker->store.recorder->room(broker->store.context, &record);
+}
+
+uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct job *job,
+                     bool was_buried)
+{
+    const struct record record = {
+        .kind = kind,
+        .was_buried = was_buried,
+        .job = job,
+        .queue = queue_at(broker, job),
+    };
+    uint64_t position = broker->store.recorder->append(broker->store.context, &record);
+
+    broker_raise(broker, position);
+    return position;
+}
+
+uint64_t broker_position(const struct broker *broker)
+{
+    return broker->store.position;
+}
+
+uint64_t broker_job_position(const struct broker *broker, const struct job *job)
+{
+    return broker->store.recorder ? broker->store.recorder->position(broker->store.context, job)
+                                  : 0;
+}
+
+bool broker_store_info(const struct broker *broker, struct store_info *info)
+{
+    *info = (struct store_info){0};
+    if (!broker->store.recorder) {
+        return false;
+    }
+    broker->store.recorder->info(broker->store.context, info);
+    return true;
+}
+
+bool record_pause_room(struct broker *broker, const struct queue *queue)
+{
+    const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
+
+    return !broker->store.recorder || broker->store.recorder->room(broker->store.context, &record);
+}
+
+uint64_t record_pause_append(struct broker *broker, const struct queue *queue)
+{
+    const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
+
+    return broker->store.recorder ? broker->store.recorder->append(broker->store.context, &record)
+                                  : 0;
+}

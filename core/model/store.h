@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_MODEL_STORE_H
+#define TANDEM_CORE_MODEL_STORE_H
+
+// Private to the core: what the store is asked and told. The store is asked for room before a
+// change that may be refused, and told of each change of a durable job when it has been made. A
+// broker without a store refuses nothing for it. Positions: see record.h.
+
+#include "core/model/broker_private.h"
+#include "core/model/job.h"
+
+// Is there a store that keeps this job?
+static inline bool record_kept(const struct broker *broker, const struct job *job)
+{
+    return broker->store.recorder && job->durable;
+}
+
+bool record_ask(struct broker *broker, enum record_kind kind, const struct job *job);
+uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct job *job,
+                     bool was_buried);
+
+// Asked before the change.
+static inline bool record_room(struct broker *broker, enum record_kind kind, const struct job *job)
+{
+    return !record_kept(broker, job) || record_ask(broker, kind, job);
+}
+
+// Told after it; `was_buried` is about the job before. The position of the record, which the answer
+// to the present verb waits for; 0 where there is none.
+static inline uint64_t record_append(struct broker *broker, enum record_kind kind,
+                                     const struct job *job, bool was_buried)
+{
+    return record_kept(broker, job) ? record_tell(broker, kind, job, was_buried) : 0;
+}
+
+// The same two for the beginning or the end of a pause of the queue, but that the answer to the
+// present verb does not wait for it.
+bool record_pause_room(struct broker *broker, const struct queue *queue);
+uint64_t record_pause_append(struct broker *broker, const struct queue *queue);
+
+// The answer to the present verb waits for that position, too.
+static inline void broker_raise(struct broker *broker, uint64_t position)
+{
+    if (position > broker->store.position) {
+        broker->store.position = position;
+    }
+}
+
+#endif

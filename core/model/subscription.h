@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_MODEL_SUBSCRIPTION_H
+#define TANDEM_CORE_MODEL_SUBSCRIPTION_H
+
+// Private to the core: what a session takes jobs from: one subscription for each queue.
+
+#include "core/model/session.h"
+
+// The queue that a subscription is for.
+struct queue *subscription_queue(const struct subscription *subscription);
+
+// The session's subscription to the queue, NULL for none.
+struct subscription *session_find(const struct session *session, const struct queue *queue);
+
+// Subscribes the session to the queue, to which it has no subscription; NULL without memory.
+struct subscription *subscription_new(struct session *session, struct queue *queue) MUST_USE;
+
+// Its terms from now on; NULL for none.
+void subscription_set_terms(struct subscription *subscription, const struct terms *terms);
+
+// Takes the subscription out of its session, its queue and the walks, and frees it.
+void subscription_remove(struct subscription *subscription);
+
+#endif

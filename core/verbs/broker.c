@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/broker.h"
+
+#include "core/model/broker_private.h"
+#include "core/model/calendar.h"
+#include "core/matching/cleanup.h"
+#include "core/verbs/close.h"
+#include "core/model/job.h"
+#include "core/model/key.h"
+#include "core/model/pause.h"
+#include "core/model/queue.h"
+#include "core/model/session.h"
+#include "core/verbs/tell.h"
+#include "core/model/watch.h"
+
+#include <stdlib.h>
+
+struct broker *broker_new(const struct broker_options *options, struct instant now)
+{
+    struct broker *broker = calloc(1, sizeof *broker);
+
+    if (!broker) {
+        return NULL;
+    }
+    broker->now = now;
+    calendar_begin(broker);
+    broker->store.recorder = options->recorder;
+    broker->store.context = options->store;
+    broker->secret = options->secret;
+    broker->next.id = options->first_id ? options->first_id : 1;
+    broker->next.seq = 1;
+    broker->next.session = 1;
+    broker->next.burial = 1;
+    slab_init(&broker->slab);
+    id_map_init(&broker->index.jobs_by_id, &broker->slab, options->secret);
+    hash_init(&broker->index.jobs_by_key, key_hash_of);
+    hash_init(&broker->index.jobs_by_name, name_hash_of);
+    hash_init(&broker->index.queues_by_name, queue_hash_of);
+    table_init(&broker->index.queues);
+    table_init(&broker->index.sessions);
+    list_init(&broker->open.in_order);
+    list_init(&broker->matching.backlog);
+    list_init(&broker->matching.nudging);
+    list_init(&broker->matching.to_serve);
+    list_init(&broker->telling.sessions);
+    list_init(&broker->telling.events);
+    list_init(&broker->telling.slow_events);
+    list_init(&broker->closing);
+    list_init(&broker->restoring.names);
+    list_init(&broker->paused.by_record);
+    return broker;
+}
+
+// Every job is in one of these.
+static struct job *any_job(const struct queue *queue)
+{
+    struct tree_node *node = tree_first(&queue->ready);
+
+    for (unsigned clock = 0; clock < CLOCKS && !node; clock++) {
+        node = tree_first(&queue->delayed[clock]);
+    }
+    if (!node && !list_empty(&queue->buried)) {
+        return job_in_list(list_first(&queue->buried));
+    }
+    return job_in_tree(node);
+}
+
+static void free_queue_with_jobs(struct broker *broker, struct queue *queue)
+{
+    struct job *job;
+
+    queue->holders++;
+    while ((job = any_job(queue))) {
+        if (job_interest(job)) {
+            // No watch is left: all sessions are closed.
+            interest_free(job->extra->interest);
+            job->extra->interest = NULL;
+        }
+        job_end(broker, job);
+    }
+    queue_forget_pause(broker, queue);
+    queue_free(broker, queue);
+}
+
+void broker_free(struct broker *broker)
+{
+    uint32_t cursor = 0;
+    struct queue *queue;
+
+    if (!broker) {
+        return;
+    }
+    ENSURE(broker->count.sessions == 0);
+    while (!list_empty(&broker->closing)) {
+        unsigned budget = BROKER_SLICE;
+
+        session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
+    }
+    while (!list_empty(&broker->telling.events) || !list_empty(&broker->telling.slow_events)) {
+        unsigned budget = BROKER_SLICE;
+
+        interest_tell_all(broker, &budget);
+    }
+    while ((queue = table_next(&broker->index.queues, &cursor))) {
+        free_queue_with_jobs(broker, queue);
+    }
+    id_map_clear(&broker->index.jobs_by_id);
+    hash_clear(&broker->index.jobs_by_key);
+    hash_clear(&broker->index.jobs_by_name);
+    hash_clear(&broker->index.queues_by_name);
+    table_clear(&broker->index.queues);
+    table_clear(&broker->index.sessions);
+    slab_clear(&broker->slab);
+    free(broker);
+}
+
+void broker_set_nudges(struct broker *broker, uint32_t nudges)
+{
+    broker->matching.nudges_each = nudges;
+}
+
+void broker_drain(struct broker *broker)
+{
+    broker->draining = true;
+}
+
+void broker_end_drain(struct broker *broker)
+{
+    broker->draining = false;
+}
+
+void broker_retire(struct broker *broker)
+{
+    broker->retired = true;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/verbs/check_private.h"
+
+#include "core/model/key.h"
+#include "core/model/lookup.h"
+#include "core/model/watch.h"
+
+static void check_interest(const struct broker *broker, const struct job *job)
+{
+    const struct interest *interest = job_interest(job);
+
+    if (!interest) {
+        return;
+    }
+    ENSURE(interest->job == job && interest->broker == broker);
+    ENSURE(interest->count == check_list(&interest->watches));
+    ENSURE(interest->untold == check_list(&interest->events));
+    list_each (node, &interest->events) {
+        const struct queued_event *event = list_item(node, struct queued_event, in_interest);
+
+        ENSURE(event->interest == interest);
+        // Behind one whose job takes long to tell, they are found by it.
+        ENSURE(list_linked(&event->in_broker) ||
+               (interest->slow && node != list_first(&interest->events)));
+    }
+    ENSURE(job->state != JOB_BURIED);
+    list_each (node, &interest->watches) {
+        ENSURE(list_item(node, struct watch, in_interest)->interest == interest);
+    }
+}
+
+// From the first of each name, all who hold it are reached, and nobody else.
+static void check_namesakes(struct tally *tally, struct job_extra *extra)
+{
+    const struct list_node *ring = &job_namesake(extra)->ring;
+
+    tally->named++;
+    if (!extra->first) {
+        return;
+    }
+    tally->firsts++;
+    tally->ringed += 1 + check_list(ring);
+    ENSURE(broker_find_name(tally->broker, job_key(extra->job)) == extra->job);
+    list_each (node, ring) {
+        struct job_extra *other = job_of_namesake(list_item(node, struct namesake, ring));
+
+        ENSURE(!other->first && other->keyed && other->key_kind == KEY_NAME);
+        ENSURE(other->name_hash == extra->name_hash && other->job->queue != extra->job->queue);
+        ENSURE(slice_equal(job_key(other->job), job_key(extra->job)));
+    }
+}
+
+static void check_key(struct tally *tally, const struct job *job)
+{
+    struct job_extra *extra = job->extra;
+    struct key_hash hash;
+
+    ENSURE(key_find(tally->broker, queue_at(tally->broker, job), (enum key_kind)extra->key_kind,
+                    job_key(job), &hash) == job);
+    ENSURE(hash.whole == extra->key_hash);
+    tally->keyed++;
+    if (extra->key_kind == KEY_NAME) {
+        check_namesakes(tally, extra);
+    }
+}
+
+void check_job(struct tally *tally, const struct job *job, enum job_state state)
+{
+    const struct broker *broker = tally->broker;
+    const struct job_extra *extra = job->extra;
+
+    ENSURE(job->state == state);
+    ENSURE(broker_find(broker, job->id) == job);
+    ENSURE(job->id < broker->next.id && job->seq < broker->next.seq);
+    ENSURE(!job->abandoned || (!job->durable && state == JOB_RESERVED));
+    ENSURE(!extra || !extra->claims);
+    ENSURE(!(state == JOB_BURIED && (!job->durable || (extra && extra->keyed))));
+    ENSURE(!extra || extra->job == job);
+    ENSURE(state == JOB_RESERVED || !extra || extra->limit_at == 0);
+    tally->jobs[state]++;
+    ENSURE(!extra || extra->keyed || !extra->first);
+    if (extra && extra->keyed) {
+        check_key(tally, job);
+    }
+    check_interest(broker, job);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_VERBS_CHECK_PRIVATE_H
+#define TANDEM_CORE_VERBS_CHECK_PRIVATE_H
+
+// Private to the core: the parts of broker_check(). Each walks objects of one kind, compares them
+// with what their headers state, and counts what it comes by; in the end, the counts are compared
+// with those of the broker.
+
+#include "core/broker.h"
+#include "core/model/moment.h"
+
+struct list_node;
+struct tree;
+struct tree_node;
+
+// What the walk has counted so far.
+struct tally {
+    const struct broker *broker;
+    uint64_t jobs[JOB_STATES];
+    uint64_t ready_in[BAND_COUNT];
+    uint64_t queues;
+    uint64_t keyed;
+    uint64_t named;  // jobs that hold a name
+    uint64_t firsts; // of a name
+    uint64_t ringed; // jobs in the rings of those
+    uint64_t working;
+    uint64_t open_sessions;
+    uint64_t waiting; // sessions that wait
+    uint64_t subscriptions;
+    uint64_t moments[CLOCKS];
+    uint64_t pauses;
+    uint64_t paused;
+    uint64_t alarms;
+};
+
+// Told of a node of a tree.
+typedef void (*check_visit)(struct tally *tally, const struct tree_node *node, void *context);
+
+// Visits the nodes of a tree in order, and checks its shape.
+void check_tree(const struct tree *tree, struct tally *tally, check_visit visit_node,
+                void *context);
+
+// How many nodes the list has; checks its links.
+size_t check_list(const struct list_node *list);
+
+// A job that is in the container of that state.
+void check_job(struct tally *tally, const struct job *job, enum job_state state);
+
+// A queue, and the jobs in it that nobody holds.
+void check_queue(struct tally *tally, const struct queue *queue);
+
+// The index of open queues.
+void check_open_queues(struct tally *tally);
+
+// A session, its subscriptions and the jobs that it holds.
+void check_session(struct tally *tally, const struct session *session);
+
+#endif

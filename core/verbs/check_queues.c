@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/verbs/check_private.h"
+
+#include "core/model/job.h"
+#include "core/model/lookup.h"
+#include "core/model/open_queues.h"
+#include "core/model/queue.h"
+
+static void visit_ready(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct job **before = context;
+    const struct job *job = job_in_tree(node);
+
+    check_job(tally, job, JOB_READY);
+    tally->ready_in[band_of(job->pri)]++;
+    ENSURE(!*before || (*before)->pri < job->pri ||
+           ((*before)->pri == job->pri && (*before)->seq < job->seq));
+    *before = job;
+}
+
+static void visit_delayed(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct job **before = context;
+    const struct job *job = job_in_tree(node);
+
+    check_job(tally, job, JOB_DELAYED);
+    ENSURE(!*before || (*before)->due_at <= job->due_at);
+    *before = job;
+}
+
+static void check_delayed(struct tally *tally, const struct queue *queue)
+{
+    for (unsigned clock = 0; clock < CLOCKS; clock++) {
+        const struct job *first = job_in_tree(tree_first(&queue->delayed[clock]));
+        const struct job *before = NULL;
+
+        check_tree(&queue->delayed[clock], tally, visit_delayed, &before);
+        ENSURE(queue->due[clock].at == (first ? first->due_at : NSEC_NEVER));
+        tally->moments[clock] += first != NULL;
+    }
+}
+
+static void check_buried(struct tally *tally, const struct queue *queue)
+{
+    uint64_t before = 0;
+
+    list_each (node, &queue->buried) {
+        const struct job *job = job_in_list(node);
+
+        check_job(tally, job, JOB_BURIED);
+        ENSURE(before <= job->burial && job->burial < tally->broker->next.burial);
+        before = job->burial;
+    }
+}
+
+// What is known of the tree's last node of high rank is true.
+static void check_shortcut(const struct queue *queue)
+{
+    ENSURE(!queue->ready_high || queue->ready_high == tree_last_high(&queue->ready));
+}
+
+static bool has_waiter(const struct queue *queue)
+{
+    list_each (node, &queue->job_waits) {
+        if (!list_item(node, struct subscription, waiting)->session->closed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_queue_flags(struct tally *tally, const struct queue *queue)
+{
+    bool meets = queue_open(queue) && has_waiter(queue);
+
+    ENSURE(queue->bound.in == queue_open(queue));
+    ENSURE(list_linked(&queue->opening) == queue_open(queue));
+    ENSURE(!meets || list_linked(&queue->matching));
+    ENSURE(queue->waiting == check_list(&queue->job_waits) + check_list(&queue->nudge_waits));
+    ENSURE(queue->paused == (queue->pause_end.at != NSEC_NEVER) || queue->pause_for > 0);
+    ENSURE(queue->kept || queue->holders || queue->subscriptions || queue->stays_for_pause ||
+           queue_jobs(queue));
+    ENSURE(!queue->stays_for_pause || queue->paused);
+    ENSURE(queue->paused == list_linked(&queue->recorded));
+    tally->paused += queue->paused;
+    tally->working += queue_open(queue);
+    tally->pauses += queue->pause_end.at != NSEC_NEVER;
+}
+
+void check_queue(struct tally *tally, const struct queue *queue)
+{
+    struct tally own = {.broker = tally->broker};
+    const struct job *before = NULL;
+
+    check_tree(&queue->ready, &own, visit_ready, &before);
+    check_delayed(&own, queue);
+    check_buried(&own, queue);
+    own.jobs[JOB_RESERVED] = queue->jobs[JOB_RESERVED]; // counted with their holders
+    for (unsigned state = 0; state < JOB_STATES; state++) {
+        ENSURE(queue->jobs[state] == own.jobs[state]);
+        tally->jobs[state] += state == JOB_RESERVED ? 0 : own.jobs[state];
+    }
+    for (unsigned band = 0; band < BAND_COUNT; band++) {
+        ENSURE(queue->ready_in[band] == own.ready_in[band]);
+        tally->ready_in[band] += own.ready_in[band];
+    }
+    for (unsigned clock = 0; clock < CLOCKS; clock++) {
+        tally->moments[clock] += own.moments[clock];
+    }
+    tally->keyed += own.keyed;
+    tally->named += own.named;
+    tally->firsts += own.firsts;
+    tally->ringed += own.ringed;
+    tally->queues++;
+    tally->subscriptions += queue->subscriptions;
+    check_queue_flags(tally, queue);
+    check_shortcut(queue);
+}
+
+static void visit_open(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct bound *bound =
+        container_of((struct tree_node *)(uintptr_t)node, struct bound, node);
+    const struct queue *queue = container_of((struct bound *)(uintptr_t)bound, struct queue, bound);
+    const struct job *best = job_in_tree(tree_first(&queue->ready));
+    const struct bound **before = context;
+
+    ENSURE(bound->in);
+    ENSURE(bound->pri < best->pri || (bound->pri == best->pri && bound->seq <= best->seq));
+    ENSURE(!*before || (*before)->pri < bound->pri ||
+           ((*before)->pri == bound->pri && (*before)->seq < bound->seq));
+    *before = bound;
+    tally->working--;
+}
+
+void check_open_queues(struct tally *tally)
+{
+    const struct broker *broker = tally->broker;
+    const struct bound *before = NULL;
+    uint64_t opened = 0;
+
+    ENSURE(check_list(&broker->open.in_order) == tally->working);
+    list_each (node, &broker->open.in_order) {
+        const struct queue *queue = list_item(node, struct queue, opening);
+
+        ENSURE(opened < queue->opened && queue->opened <= broker->open.last);
+        opened = queue->opened;
+    }
+    check_tree(&broker->open.by_bound, tally, visit_open, &before);
+    ENSURE(tally->working == 0); // those that say so less those that are there
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/verbs/check_private.h"
+
+#include "core/model/job.h"
+#include "core/model/lookup.h"
+#include "core/model/queue.h"
+#include "core/model/rota.h"
+#include "core/model/subscription.h"
+
+static void visit_lease(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct job **before = context;
+    const struct job *job = job_in_tree(node);
+
+    check_job(tally, job, JOB_RESERVED);
+    ENSURE(!*before || (*before)->due_at < job->due_at ||
+           ((*before)->due_at == job->due_at && (*before)->seq < job->seq));
+    *before = job;
+}
+
+// One that is passed over has no open queue, or is brought back before the session chooses.
+static void check_idle(const struct subscription *subscription)
+{
+    const struct queue *queue = subscription_queue(subscription);
+
+    ENSURE(subscription->idle);
+    ENSURE(!queue_open(queue) || queue->opened > subscription->session->rota->seen);
+}
+
+static void check_rota(const struct session *session)
+{
+    const struct subscription *before = NULL;
+    const struct subscription *next;
+    size_t count = 0;
+
+    if (session->choice != CHOICE_IN_TURN) {
+        return;
+    }
+    for (; (next = rota_next(session, before)); before = next) {
+        ENSURE(!next->idle && (!before || before->turn < next->turn));
+        count++;
+    }
+    list_each (node, &session->rota->idle) {
+        check_idle(list_item(node, struct subscription, in_rota));
+    }
+    ENSURE(check_list(&session->rota->idle) == session->rota->idle_count);
+    ENSURE(count + session->rota->idle_count == session->subscriptions);
+}
+
+static void check_subscriptions(struct tally *tally, const struct session *session)
+{
+    size_t limited = 0;
+
+    ENSURE(check_list(&session->subscribed) == session->subscriptions);
+    list_each (node, &session->subscribed) {
+        const struct subscription *subscription = list_item(node, struct subscription, in_session);
+
+        ENSURE(subscription->session == session);
+        ENSURE(session_find(session, subscription_queue(subscription)) == subscription);
+        ENSURE(session->closed ||
+               list_linked(&subscription->waiting) == (session->wait_state != WAITING_NOT));
+        limited += subscription->limit_ms > 0;
+    }
+    ENSURE(limited == session->limited);
+    check_rota(session);
+    tally->subscriptions -= session->subscriptions;
+}
+
+void check_session(struct tally *tally, const struct session *session)
+{
+    const struct job *before = NULL;
+    uint64_t held = tally->jobs[JOB_RESERVED];
+    bool to_tell = session->assigned || session->nudged || session->waited_enough;
+
+    check_tree(&session->leases, tally, visit_lease, &before);
+    ENSURE(tally->jobs[JOB_RESERVED] - held == session->lease_count);
+    ENSURE(!session->assigned || holder_of(tally->broker, session->assigned) == session);
+    ENSURE(!session->assigned || session->wait_state == WAITING_NOT);
+    ENSURE(session->closed || list_linked(&session->notice) == to_tell);
+    ENSURE(!session->closed || session->wait_state == WAITING_NOT);
+    check_subscriptions(tally, session);
+    tally->open_sessions += !session->closed;
+    tally->waiting += session->wait_state != WAITING_NOT;
+    tally->alarms += session->alarm.at != NSEC_NEVER;
+}

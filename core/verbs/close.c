@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+
+// A session closes, and what it has is taken apart in slices.
+
+#include "core/verbs/close.h"
+
+#include "core/model/broker_private.h"
+#include "core/matching/cleanup.h"
+#include "core/model/job.h"
+#include "core/matching/match.h"
+#include "core/matching/outcome.h"
+#include "core/model/subscription_walk.h"
+#include "core/model/watch.h"
+
+// Jobs that a session holds come back together. Their order in its leases means nothing to those
+// who wait for them: what is best goes first.
+static void dismantle(struct session *session, unsigned *budget)
+{
+    struct broker *broker = session->broker;
+
+    for (; *budget > 0; --*budget) {
+        struct list_node *watch = session->extra ? list_first(&session->extra->watches) : NULL;
+        struct tree_node *lease = tree_first(&session->leases);
+        struct list_node *subscription = list_first(&session->subscribed);
+
+        // Watches first: what only this session wanted is not handed on to others.
+        if (watch) {
+            outcome_unwatched(list_item(watch, struct watch, in_session));
+        } else if (lease) {
+            outcome_lost(broker, job_in_tree(lease), LOSS_LEFT);
+        } else if (subscription) {
+            subscription_end(list_item(subscription, struct subscription, in_session));
+        } else {
+            session_free(session);
+            return;
+        }
+    }
+}
+
+void session_dismantle(struct session *session, unsigned *budget)
+{
+    struct broker *broker = session->broker;
+    unsigned matches = BROKER_SLICE;
+
+    broker->matching.deferred = true;
+    dismantle(session, budget);
+    broker->matching.deferred = false;
+    match_backlog(broker, &matches);
+}
+
+void broker_session_close(struct session *session)
+{
+    unsigned budget = BROKER_SLICE;
+
+    if (!session) {
+        return;
+    }
+    ENSURE(!session->broker->settling);
+    session->broker->store.position = 0;
+    // It leaves the lists of its queues as its subscriptions end, which may be very many.
+    session->broker->count.waiting -= session->wait_state != WAITING_NOT;
+    session->wait_state = WAITING_NOT;
+    match_pass_nudge_on(session, NULL);
+    subscription_walks_stop(session);
+    session->closed = true;
+    session->broker->count.sessions--;
+    moment_set(&session->broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
+    list_remove(&session->notice);
+    list_append(&session->broker->closing, &session->notice);
+    session_dismantle(session, &budget);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+
+// The door: where a job comes in, and where it can be turned away.
+
+#include "core/model/key.h"
+#include "core/model/broker_private.h"
+#include "core/model/job.h"
+#include "core/matching/match.h"
+#include "core/matching/outcome.h"
+#include "core/model/queue.h"
+#include "core/model/states.h"
+#include "core/model/store.h"
+#include "core/model/watch.h"
+
+// Where the contract wants the job to begin.
+static struct job_place first_place(const struct broker *broker, const struct job_spec *spec)
+{
+    struct job_place place = {.state = JOB_READY, .pri = spec->pri, .to_back = true};
+
+    if (spec->start_kind == START_AFTER && spec->start > 0) {
+        place.state = JOB_DELAYED;
+        place.due_at = nsec_add(broker->now.mono, spec->start);
+    } else if (spec->start_kind == START_AT && spec->start > broker->now.wall) {
+        place.state = JOB_DELAYED;
+        place.due_at = spec->start;
+        place.on_wall = true;
+    }
+    return place;
+}
+
+static struct slice key_of(const struct job_spec *spec)
+{
+    switch (spec->key_kind) {
+    case KEY_NONE:
+        return slice_of(NULL, 0);
+    case KEY_NAME:
+        return spec->key;
+    case KEY_CONTENT:
+        return spec->body_blob ? blob_slice(spec->body_blob) : spec->body;
+    }
+    UNREACHABLE();
+}
+
+static bool queue_full(const struct queue *queue, uint32_t pri)
+{
+    uint32_t limit = queue->limits[band_of(pri)];
+
+    return limit > 0 && queue_jobs(queue) - queue->jobs[JOB_BURIED] >= limit;
+}
+
+static void begin(struct broker *broker, struct queue *queue, struct job *job,
+                  const struct job_place *place)
+{
+    job->id = broker->next.id++;
+    queue->total_jobs++;
+    broker->count.total_jobs++;
+    if (place->state == JOB_READY) {
+        match_ready(broker, job, place);
+    } else {
+        job_begin(broker, job, place);
+    }
+}
+
+// Of a job that was turned away.
+static void discard(struct broker *broker, struct job *job)
+{
+    if (job_interest(job)) {
+        interest_free(job_interest(job));
+    }
+    job_free(broker, job);
+}
+
+static enum status accept(struct broker *broker, const struct job_spec *spec,
+                          struct session *watcher, const struct key_hash *key,
+                          struct submission *submission)
+{
+    const struct job_place place = first_place(broker, spec);
+    struct job *job = job_new(broker, spec);
+    enum status status = STATUS_NO_MEMORY;
+
+    if (!job || !id_map_make_room(&broker->index.jobs_by_id) || (key && !key_make_room(broker))) {
+        goto out;
+    }
+    if (watcher) {
+        submission->watch = watch_add(watcher, job);
+        if (!submission->watch) {
+            goto out;
+        }
+    }
+    if (!record_room(broker, RECORD_SUBMIT, job)) {
+        status = STATUS_NO_ROOM;
+        goto out;
+    }
+    if (key) {
+        key_take(broker, job, key);
+    }
+    begin(broker, spec->queue, job, &place);
+    submission->id = job->id;
+    record_append(broker, RECORD_SUBMIT, job, false);
+    broker_raise(broker, broker_job_position(broker, job));
+    return STATUS_OK;
+out:
+    if (job) {
+        if (submission->watch) {
+            watch_remove(submission->watch);
+            submission->watch = NULL;
+        }
+        discard(broker, job);
+    }
+    return status;
+}
+
+// Does the duplicate want the delayed job to begin earlier than it would?
+static bool starts_earlier(const struct broker *broker, const struct job *job,
+                           const struct job_place *place)
+{
+    nsec_t left, wanted;
+
+    if (job->state != JOB_DELAYED || place->state == JOB_READY) {
+        return job->state == JOB_DELAYED;
+    }
+    left = job->due_at - (job->on_wall ? broker->now.wall : broker->now.mono);
+    wanted = place->due_at - (place->on_wall ? broker->now.wall : broker->now.mono);
+    return wanted < left;
+}
+
+static void start_earlier(struct broker *broker, struct job *job, const struct job_spec *spec,
+                          const struct job_place *wanted)
+{
+    struct job_place place = *wanted;
+
+    if (place.state == JOB_DELAYED && !place.on_wall) {
+        // A restart goes by the length of the delay that holds.
+        job_set_delay(broker, job, spec->start);
+    }
+    place.pri = job->pri;
+    place.to_back = false;
+    if (place.state == JOB_READY) {
+        match_ready(broker, job, &place);
+    } else {
+        job_move(broker, job, &place);
+    }
+}
+
+static enum status join(struct broker *broker, struct job *job, const struct job_spec *spec,
+                        struct session *watcher, struct submission *submission)
+{
+    const struct job_place place = first_place(broker, spec);
+    bool earlier = starts_earlier(broker, job, &place);
+    bool made_durable = spec->durable && !job->durable;
+    enum record_kind kind = made_durable ? RECORD_SUBMIT : RECORD_START;
+
+    if (watcher) {
+        submission->watch = watch_add(watcher, job);
+        if (!submission->watch) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    job->durable = job->durable || made_durable;
+    if ((made_durable || earlier) && !record_room(broker, kind, job)) {
+        job->durable = job->durable && !made_durable;
+        if (submission->watch) {
+            watch_remove(submission->watch);
+            submission->watch = NULL;
+        }
+        return STATUS_NO_ROOM;
+    }
+    if (watcher || made_durable) {
+        job->abandoned = false;
+    }
+    submission->id = job->id;
+    submission->joined = true;
+    if (earlier) {
+        start_earlier(broker, job, spec, &place);
+    }
+    if (made_durable || earlier) {
+        record_append(broker, kind, job, false);
+    }
+    broker_raise(broker, broker_job_position(broker, job));
+    return STATUS_OK;
+}
+
+enum status broker_submit(struct broker *broker, const struct job_spec *spec,
+                          struct session *watcher, struct submission *submission)
+{
+    struct slice key = key_of(spec);
+    struct key_hash hash;
+    struct job *job;
+
+    ENSURE(!broker->settling);
+    *submission = (struct submission){0};
+    broker->store.position = 0;
+    if (broker->draining) {
+        return STATUS_DRAINING;
+    }
+    if (spec->reducer.len > JOB_KEY_MAX || (spec->key_kind == KEY_NAME && key.len > JOB_KEY_MAX)) {
+        return STATUS_TOO_LARGE;
+    }
+    if (key.len > 0) {
+        job = key_find(broker, spec->queue, spec->key_kind, key, &hash);
+        if (job) {
+            return join(broker, job, spec, watcher, submission);
+        }
+    }
+    if (queue_full(spec->queue, spec->pri)) {
+        return STATUS_QUEUE_FULL;
+    }
+    return accept(broker, spec, watcher, key.len > 0 ? &hash : NULL, submission);
+}
+
+enum status broker_submit_to(struct broker *broker, struct slice name, struct job_spec *spec,
+                             struct session *watcher, struct submission *submission)
+{
+    enum status status = broker_queue_hold(broker, name, &spec->queue);
+
+    broker->store.position = 0;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = broker_submit(broker, spec, watcher, submission);
+    if (status == STATUS_OK) {
+        broker_queue_keep(broker, spec->queue, true);
+    }
+    broker_queue_drop(broker, spec->queue);
+    return status;
+}
+
+void broker_unwatch(struct watch *watch)
+{
+    ENSURE(!watch->interest->broker->settling);
+    outcome_unwatched(watch);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+
+// Subscribing, and what becomes of leases where a subscription ends.
+
+#include "core/model/broker_private.h"
+#include "core/matching/cleanup.h"
+#include "core/model/job.h"
+#include "core/matching/lease.h"
+#include "core/matching/match.h"
+#include "core/matching/outcome.h"
+#include "core/model/queue.h"
+#include "core/model/session.h"
+#include "core/model/subscription.h"
+#include "core/model/waiting.h"
+
+static struct subscription *find_by_name(const struct session *session, struct slice name)
+{
+    const struct queue *queue = broker_queue_find(session->broker, name);
+
+    return queue ? session_find(session, queue) : NULL;
+}
+
+// A session that waits for a nudge already gets it from this queue, too.
+static void await_nudge_too(struct subscription *subscription, struct queue *queue)
+{
+    struct session *session = subscription->session;
+
+    if (queue_open(queue)) {
+        session_stop_waiting(session);
+        session->nudged = true;
+        session_notify(session);
+    } else {
+        list_append(&queue->nudge_waits, &subscription->waiting);
+        queue->waiting++;
+    }
+}
+
+enum status broker_subscribe(struct session *session, struct slice name, const struct terms *terms)
+{
+    struct broker *broker = session->broker;
+    struct subscription *subscription;
+    struct queue *queue;
+    enum status status;
+
+    ENSURE(session->wait_state != WAITING_FOR_JOB && !broker->settling);
+    status = broker_queue_hold(broker, name, &queue);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    subscription = session_find(session, queue);
+    if (!subscription) {
+        subscription = subscription_new(session, queue);
+        if (subscription && session->wait_state == WAITING_FOR_NUDGE) {
+            await_nudge_too(subscription, queue);
+        }
+    }
+    if (subscription) {
+        subscription_set_terms(subscription, terms);
+    }
+    broker_queue_drop(broker, queue);
+    return subscription ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+// The job is lost to the session, where that took it by its subscription (by any, for NULL).
+static void give_back_one(struct session *session, struct job *job,
+                          const struct subscription *subscription)
+{
+    if ((!subscription || job->queue == subscription->queue) && !job->by_id_taken) {
+        outcome_lost(session->broker, job, LOSS_LEFT);
+        match_serve_lost(session->broker);
+    }
+}
+
+static bool give_leases_back(struct session *session, const struct subscription *subscription)
+{
+    return session_walk_leases(session, NSEC_NEVER, give_back_one, subscription);
+}
+
+// The time to run, which the limit may have hidden, starts anew.
+static void end_limit(struct session *session, struct job *job,
+                      const struct subscription *subscription)
+{
+    (void)subscription;
+    if (job->extra && job->extra->limit_at) {
+        job->extra->limit_at = 0;
+        lease_renew(session, job);
+    }
+}
+
+enum status broker_end_limits(struct session *session)
+{
+    ENSURE(!session->broker->settling);
+    // A lease without an end has no limit, and stands behind those that have.
+    return session_walk_leases(session, NSEC_NEVER - 1, end_limit, NULL) ? STATUS_OK : STATUS_MORE;
+}
+
+enum status broker_unsubscribe(struct session *session, struct slice name, bool give_back)
+{
+    struct subscription *subscription = find_by_name(session, name);
+
+    ENSURE(!session->broker->settling);
+    session->broker->store.position = 0;
+    if (!subscription) {
+        return STATUS_OK;
+    }
+    if (give_back && !give_leases_back(session, subscription)) {
+        return STATUS_MORE;
+    }
+    subscription_end(subscription);
+    return STATUS_OK;
+}
+
+enum status broker_unsubscribe_all(struct session *session)
+{
+    ENSURE(!session->broker->settling);
+    session->broker->store.position = 0;
+    if (session->subscriptions > 0 && !give_leases_back(session, NULL)) {
+        return STATUS_MORE;
+    }
+    for (int i = 0; i < BROKER_SLICE && session->subscriptions > 0; i++) {
+        subscription_end(
+            list_item(list_first(&session->subscribed), struct subscription, in_session));
+    }
+    return session->subscriptions > 0 ? STATUS_MORE : STATUS_OK;
+}
+
+bool session_subscribed(const struct session *session, struct slice name)
+{
+    return find_by_name(session, name) != NULL;
+}
+
+size_t session_subscriptions(const struct session *session)
+{
+    return session->subscriptions;
+}
+
+//
+// Walks
+//

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+
+// What falls due. Each kind of work has a slice of its own, so that a flood of one does not hold up
+// the others.
+
+#include "core/model/broker_private.h"
+#include "core/model/calendar.h"
+#include "core/model/charge.h"
+#include "core/matching/cleanup.h"
+#include "core/verbs/close.h"
+#include "core/model/job.h"
+#include "core/matching/match.h"
+#include "core/matching/outcome.h"
+#include "core/model/pause.h"
+#include "core/model/queue.h"
+#include "core/model/session.h"
+#include "core/verbs/settle.h"
+#include "core/model/states.h"
+#include "core/model/waiting.h"
+
+// The first moment of the tree, where it has come.
+static struct moment *due(const struct tree *tree, nsec_t now)
+{
+    struct moment *first = moment_first(tree);
+
+    return first && first->at <= now ? first : NULL;
+}
+
+static void end_delay(struct broker *broker, const struct queue *queue, enum clock clock)
+{
+    struct job *job = job_in_tree(tree_first(&queue->delayed[clock]));
+    const struct job_place ready = job_ready_place(job);
+
+    match_ready(broker, job, &ready);
+}
+
+static void end_delay_mono(struct broker *broker, struct moment *moment)
+{
+    end_delay(broker, container_of(moment, struct queue, due[CLOCK_MONO]), CLOCK_MONO);
+}
+
+static void end_delay_wall(struct broker *broker, struct moment *moment)
+{
+    end_delay(broker, container_of(moment, struct queue, due[CLOCK_WALL]), CLOCK_WALL);
+}
+
+static void end_pause(struct broker *broker, struct moment *moment)
+{
+    struct queue *queue = container_of(moment, struct queue, pause_end);
+
+    queue_resume(broker, queue);
+    queue_vanish_if_idle(broker, queue);
+}
+
+static void end_wait(struct session *session, enum wait_end why)
+{
+    session_stop_waiting(session);
+    session->waited_enough = true;
+    session->why = (uint8_t)why;
+    session_notify(session);
+}
+
+static void end_lease(struct broker *broker, struct job *job)
+{
+    bool limited = job->extra && job->extra->limit_at && job->extra->limit_at <= broker->now.mono;
+
+    outcome_lost(broker, job, limited ? LOSS_LIMIT : LOSS_TTR);
+    match_serve_lost(broker);
+}
+
+static void alarm_due(struct broker *broker, struct moment *moment)
+{
+    struct session *session = container_of(moment, struct session, alarm);
+    struct job *lease = job_in_tree(tree_first(&session->leases));
+
+    if (lease && lease->due_at <= broker->now.mono) {
+        end_lease(broker, lease);
+    } else if (session_lease_ends_soon(session)) {
+        end_wait(session, WAIT_LEASE_SOON);
+    } else {
+        end_wait(session, WAIT_TIMED_OUT);
+    }
+}
+
+// Does what is due of those moments, one slice of it.
+static void do_due(struct broker *broker, const struct tree *moments, nsec_t now,
+                   void (*fall)(struct broker *broker, struct moment *moment))
+{
+    struct moment *moment;
+
+    for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = due(moments, now));) {
+        fall(broker, moment);
+        charge_pay_unit(broker, &budget);
+    }
+}
+
+static void dismantle_closed(struct broker *broker)
+{
+    unsigned budget = BROKER_SLICE;
+
+    while (budget > 0 && !list_empty(&broker->closing)) {
+        session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
+    }
+}
+
+void broker_tick(struct broker *broker, struct instant now)
+{
+    unsigned budget = BROKER_SLICE;
+
+    ENSURE(now.mono >= broker->now.mono && !broker->settling);
+    broker->now = now;
+    calendar_review(broker);
+    broker->charge.links = 0;
+    dismantle_closed(broker);
+    do_due(broker, &broker->timers.delays[CLOCK_MONO], now.mono, end_delay_mono);
+    do_due(broker, &broker->timers.delays[CLOCK_WALL], now.wall, end_delay_wall);
+    do_due(broker, &broker->timers.pauses, now.mono, end_pause);
+    if (!list_empty(&broker->matching.backlog)) {
+        match_backlog(broker, &budget);
+    }
+    do_due(broker, &broker->timers.sessions, now.mono, alarm_due);
+}
+
+static nsec_t first_at(const struct tree *tree)
+{
+    const struct moment *first = moment_first(tree);
+
+    return first ? first->at : NSEC_NEVER;
+}
+
+static nsec_t sooner(nsec_t a, nsec_t b)
+{
+    return a < b ? a : b;
+}
+
+// When to look at the wall clock again: it may be set at any time.
+static nsec_t wall_look(const struct broker *broker)
+{
+    const struct moment *first = moment_first(&broker->timers.delays[CLOCK_WALL]);
+    nsec_t left;
+
+    if (!first) {
+        return NSEC_NEVER;
+    }
+    left = first->at > broker->now.wall ? first->at - broker->now.wall : 0;
+    return broker->now.mono + sooner(left, NSEC_PER_SEC);
+}
+
+nsec_t broker_next_due(const struct broker *broker)
+{
+    nsec_t at;
+
+    if (!list_empty(&broker->closing) || settle_pending(broker)) {
+        return broker->now.mono;
+    }
+    at = sooner(first_at(&broker->timers.delays[CLOCK_MONO]), first_at(&broker->timers.pauses));
+    at = sooner(at, first_at(&broker->timers.sessions));
+    at = sooner(at, wall_look(broker));
+    return at > broker->now.mono ? at : broker->now.mono;
+}
