@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 // Verbs, failures, full disks, kills, power cuts and restarts by chance; where the worker thread is
 // slow, much is appended while it is at work, before it is known whether that comes about.
-// TANDEM_JOURNAL_SEEDS says how many beds there are, TANDEM_JOURNAL_SEED which is the first.
+// seeds.h says which seeds.
 #include "tests/journal/journal_work.h"
+#include "tests/journal/seeds.h"
 
 #include "core/base/hash.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 enum { SEEDS = 60, ROUNDS = 12, VERBS = 60 };
-
-static unsigned long number_from(const char *name, unsigned long otherwise)
-{
-    const char *text = getenv(name);
-
-    return text ? strtoul(text, NULL, 10) : otherwise;
-}
-
-static uint64_t roll(uint64_t *dice, uint64_t sides)
-{
-    return (fake_dice(dice) >> 32) % sides;
-}
 
 static struct bed_options options_by_chance(uint64_t *dice)
 {
@@ -189,10 +177,9 @@ static void play_round(struct bed *bed, uint64_t *dice, bool steps)
 
 static void play(void (*round_of)(struct bed *bed, uint64_t *dice, bool steps))
 {
-    unsigned long first = number_from("TANDEM_JOURNAL_SEED", 1);
-    unsigned long count = number_from("TANDEM_JOURNAL_SEEDS", SEEDS);
+    struct seeds seeds = seeds_wanted(SEEDS);
 
-    for (unsigned long seed = first; seed < first + count; seed++) {
+    for (unsigned long seed = seeds.first; seed < seeds.end; seed++) {
         uint64_t dice = hash_mix(seed) | 1;
         struct bed_options options = options_by_chance(&dice);
         bool steps = roll(&dice, 3) == 0;
@@ -202,9 +189,7 @@ static void play(void (*round_of)(struct bed *bed, uint64_t *dice, bool steps))
             book_let_clock_step(bed->book);
         }
         for (int round = 0; round < ROUNDS; round++) {
-            if (getenv("TANDEM_JOURNAL_SEED")) {
-                print_message("seed %lu round %d\n", seed, round);
-            }
+            seeds_tell(seed, round);
             round_of(bed, &dice, steps);
         }
         bed_free(bed);

@@ -2,27 +2,13 @@
 // A disk on which any call may fail, all the time, also while the broker starts, under a worker
 // thread that takes its time: when something fails, there are chunks that wait, chunks that are
 // being written, and chunks that are kept until they are synced; segments are being emptied
-// meanwhile. TANDEM_JOURNAL_SEEDS says how many beds there are, TANDEM_JOURNAL_SEED which is the
-// first.
+// meanwhile. seeds.h says which seeds.
 #include "tests/journal/journal_work.h"
+#include "tests/journal/seeds.h"
 
 #include "core/base/hash.h"
 
-#include <stdlib.h>
-
 enum { SEEDS = 60, ROUNDS = 12, VERBS = 150 };
-
-static unsigned long number_from(const char *name, unsigned long otherwise)
-{
-    const char *text = getenv(name);
-
-    return text ? strtoul(text, NULL, 10) : otherwise;
-}
-
-static uint64_t roll(uint64_t *dice, uint64_t sides)
-{
-    return (fake_dice(dice) >> 32) % sides;
-}
 
 static struct bed_options options_by_chance(uint64_t *dice)
 {
@@ -63,18 +49,15 @@ static void play_round(struct bed *bed, uint64_t *dice, work_fn work)
 
 static void play(work_fn work)
 {
-    unsigned long first = number_from("TANDEM_JOURNAL_SEED", 1);
-    unsigned long count = number_from("TANDEM_JOURNAL_SEEDS", SEEDS);
+    struct seeds seeds = seeds_wanted(SEEDS);
 
-    for (unsigned long seed = first; seed < first + count; seed++) {
+    for (unsigned long seed = seeds.first; seed < seeds.end; seed++) {
         uint64_t dice = hash_mix(seed) | 1;
         struct bed_options options = options_by_chance(&dice);
         struct bed *bed = bed_new(&options);
 
         for (int round = 0; round < ROUNDS; round++) {
-            if (getenv("TANDEM_JOURNAL_SEED")) {
-                print_message("seed %lu round %d\n", seed, round);
-            }
+            seeds_tell(seed, round);
             play_round(bed, &dice, work);
         }
         bed_free(bed);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_JOURNAL_SEEDS_H
+#define TANDEM_TESTS_JOURNAL_SEEDS_H
+
+// Which seeds a test by chance goes through. TANDEM_JOURNAL_SEEDS in the environment says how many
+// there are, TANDEM_JOURNAL_SEED which is the first; where the latter is set, each round is told,
+// so that one that failed can be found and repeated.
+
+#include "tests/journal/file/fake_file.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+struct seeds {
+    unsigned long first, end;
+};
+
+static inline unsigned long seeds_number(const char *name, unsigned long otherwise)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoul(text, NULL, 10) : otherwise;
+}
+
+// `count` of them, unless the environment says otherwise.
+static inline struct seeds seeds_wanted(unsigned long count)
+{
+    unsigned long first = seeds_number("TANDEM_JOURNAL_SEED", 1);
+
+    return (struct seeds){first, first + seeds_number("TANDEM_JOURNAL_SEEDS", count)};
+}
+
+static inline void seeds_tell(unsigned long seed, int round)
+{
+    if (getenv("TANDEM_JOURNAL_SEED")) {
+        print_message("seed %lu round %d\n", seed, round);
+    }
+}
+
+// A number below `sides`.
+static inline uint64_t roll(uint64_t *dice, uint64_t sides)
+{
+    return (fake_dice(dice) >> 32) % sides;
+}
+
+#endif
