@@ -9,8 +9,8 @@
 
 void oracle_open(struct oracle *o, int session, bool in_turn)
 {
-    o->sessions[session] =
-        (struct oracle_session){.number = ++o->stamp, .in_turn = in_turn, .pose = ORACLE_AWAKE};
+    o->sessions[session] = (struct oracle_session){
+        .number = ++o->stamp, .in_turn = in_turn, .wait_state = ORACLE_WAITS_NOT};
 }
 
 // The lease of the session that ends first, of those that `queue` names; -1: of all.
@@ -36,7 +36,7 @@ void oracle_close(struct oracle *o, int session)
 {
     struct oracle_job *job;
 
-    o->sessions[session].pose = ORACLE_AWAKE;
+    o->sessions[session].wait_state = ORACLE_WAITS_NOT;
     memset(o->sessions[session].subs, 0, sizeof o->sessions[session].subs);
     EACH_JOB(o, watched)
     {
@@ -214,8 +214,8 @@ enum status oracle_wait(struct oracle *o, int session, nsec_t until, nsec_t marg
     if (until <= o->now.mono) {
         return STATUS_TIMED_OUT;
     }
-    who->pose = ORACLE_WAITING;
-    who->posed = ++o->stamp;
+    who->wait_state = ORACLE_WAITS_FOR_JOB;
+    who->waits_since = ++o->stamp;
     who->until = until;
     who->margin_for = margin_for;
     return STATUS_OK;
@@ -223,12 +223,12 @@ enum status oracle_wait(struct oracle *o, int session, nsec_t until, nsec_t marg
 
 void oracle_await_nudge(struct oracle *o, int session)
 {
-    o->sessions[session].pose = ORACLE_NAPPING;
+    o->sessions[session].wait_state = ORACLE_WAITS_FOR_NUDGE;
 }
 
 void oracle_unwait(struct oracle *o, int session)
 {
-    o->sessions[session].pose = ORACLE_AWAKE;
+    o->sessions[session].wait_state = ORACLE_WAITS_NOT;
 }
 
 // The job that the session holds, or held until its time to run was over; NULL for none.
@@ -477,14 +477,14 @@ static void end_waits(struct oracle *o)
     for (int i = next_opened(o, 0); i >= 0; i = next_opened(o, o->sessions[i].number)) {
         struct oracle_session *session = &o->sessions[i];
 
-        if (session->pose != ORACLE_WAITING) {
+        if (session->wait_state != ORACLE_WAITS_FOR_JOB) {
             continue;
         }
         if (warned_at(o, i, session->margin_for) <= o->now.mono) {
-            session->pose = ORACLE_AWAKE;
+            session->wait_state = ORACLE_WAITS_NOT;
             model_tell(o, i, "lease_soon", 0);
         } else if (session->until <= o->now.mono) {
-            session->pose = ORACLE_AWAKE;
+            session->wait_state = ORACLE_WAITS_NOT;
             model_tell(o, i, "timed_out", 0);
         }
     }
@@ -514,8 +514,8 @@ void oracle_tick(struct oracle *o, struct instant now)
 void oracle_settle(struct oracle *o)
 {
     for (int i = 0; i < ORACLE_SESSIONS; i++) {
-        if (o->sessions[i].pose == ORACLE_NAPPING && best_job(o, i)) {
-            o->sessions[i].pose = ORACLE_AWAKE;
+        if (o->sessions[i].wait_state == ORACLE_WAITS_FOR_NUDGE && best_job(o, i)) {
+            o->sessions[i].wait_state = ORACLE_WAITS_NOT;
             model_tell(o, i, "nudged", 0);
         }
     }
@@ -555,7 +555,7 @@ nsec_t oracle_next_due(const struct oracle *o)
     for (int i = 0; i < ORACLE_SESSIONS; i++) {
         const struct oracle_session *session = &o->sessions[i];
 
-        if (session->pose == ORACLE_WAITING) {
+        if (session->wait_state == ORACLE_WAITS_FOR_JOB) {
             next = model_min(next, model_min(session->until, warned_at(o, i, session->margin_for)));
         }
     }

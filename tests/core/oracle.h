@@ -11,7 +11,7 @@
 enum { ORACLE_SESSIONS = 5, ORACLE_QUEUES = 20, ORACLE_JOBS = 40, ORACLE_WATCHES = 6 };
 enum { ORACLE_LINES = 512, ORACLE_LINE = 64 };
 
-enum oracle_pose { ORACLE_AWAKE, ORACLE_WAITING, ORACLE_NAPPING };
+enum oracle_wait_state { ORACLE_WAITS_NOT, ORACLE_WAITS_FOR_JOB, ORACLE_WAITS_FOR_NUDGE };
 
 struct oracle_sub {
     bool on;
@@ -24,8 +24,8 @@ struct oracle_session {
     uint64_t number;
     bool in_turn;
     struct oracle_sub subs[ORACLE_QUEUES];
-    enum oracle_pose pose;
-    uint64_t posed; // when it began to wait
+    enum oracle_wait_state wait_state;
+    uint64_t waits_since; // when it began to wait
     nsec_t until, margin_for;
 };
 

@@ -116,8 +116,8 @@ static int longest_waiting(const struct oracle *o, int queue)
     for (int i = 0; i < ORACLE_SESSIONS; i++) {
         const struct oracle_session *session = &o->sessions[i];
 
-        if (session->pose == ORACLE_WAITING && session->subs[queue].on &&
-            (longest < 0 || session->posed < o->sessions[longest].posed)) {
+        if (session->wait_state == ORACLE_WAITS_FOR_JOB && session->subs[queue].on &&
+            (longest < 0 || session->waits_since < o->sessions[longest].waits_since)) {
             longest = i;
         }
     }
@@ -132,7 +132,7 @@ bool model_assign(struct oracle *o, struct oracle_job *job)
     if (waiter < 0) {
         return false;
     }
-    o->sessions[waiter].pose = ORACLE_AWAKE;
+    o->sessions[waiter].wait_state = ORACLE_WAITS_NOT;
     model_lease(o, job, waiter, false);
     model_tell(o, waiter, "leased", job->id);
     return true;

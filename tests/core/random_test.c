@@ -522,7 +522,8 @@ static const struct move *choose(struct game *g, int session)
     for (chosen = below(g, total); chosen >= move->weight; move++) {
         chosen -= move->weight;
     }
-    return g->o.sessions[session].pose == ORACLE_WAITING && !move->while_waiting ? NULL : move;
+    return g->o.sessions[session].wait_state == ORACLE_WAITS_FOR_JOB && !move->while_waiting ? NULL
+                                                                                             : move;
 }
 
 static void play(uint64_t seed)

@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rig_options options = {.frontend = &beanstalk_frontend,
                                   .settings = &settings,
                                   .broker = {.recorder = &record_quota, .store = &world.store_room},
-                                  .budget = size % 7 + 1};
+                                  .budget = (unsigned)(size % 7) + 1};
 
     world.rig = rig_new(&options);
     ENSURE(world.rig);
