@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/id_map.h"
 
-static struct id_run *run_at(const struct hash_node *node)
+static struct id_map_run *run_at(const struct hash_node *node)
 {
-    return container_of((struct hash_node *)(uintptr_t)node, struct id_run, node);
+    return container_of((struct hash_node *)(uintptr_t)node, struct id_map_run, node);
 }
 
 // The buckets of so many neighbours stay together, too, in a line of the cache or two: where there
@@ -15,7 +15,7 @@ static uint64_t number_of(const struct id_map *map, uint64_t id)
     return id >> ID_RUN_BITS ^ map->secret;
 }
 
-static uint64_t id_of(const struct id_map *map, const struct id_run *run, unsigned place)
+static uint64_t id_of(const struct id_map *map, const struct id_map_run *run, unsigned place)
 {
     return (run->number ^ map->secret) << ID_RUN_BITS | place;
 }
@@ -36,7 +36,7 @@ void id_map_init(struct id_map *map, struct slab *slab, uint64_t secret)
     hash_init(&map->runs, hash_of_run);
 }
 
-static void run_free(struct id_map *map, struct id_run *run)
+static void run_free(struct id_map *map, struct id_map_run *run)
 {
     slab_free(map->slab, run, sizeof *run);
 }
@@ -50,7 +50,7 @@ void id_map_clear(struct id_map *map)
         struct hash_node *node = hash_stretch(&map->runs, position, &last);
 
         while (node) {
-            struct id_run *run = run_at(node);
+            struct id_map_run *run = run_at(node);
 
             node = node->next;
             hash_remove(&map->runs, &run->node);
@@ -69,9 +69,9 @@ bool id_map_make_spare(struct id_map *map)
     return map->spare != NULL;
 }
 
-static struct id_run *find_run(const struct id_map *map, uint64_t number)
+static struct id_map_run *find_run(const struct id_map *map, uint64_t number)
 {
-    struct id_run *recent = map->recent;
+    struct id_map_run *recent = map->recent;
     struct hash_node *node;
 
     // Worth 2.7 % of a job that is handed over, by tests/budget.
@@ -85,7 +85,7 @@ static struct id_run *find_run(const struct id_map *map, uint64_t number)
     return node ? run_at(node) : NULL;
 }
 
-static void run_leave(struct id_map *map, struct id_run *run)
+static void run_leave(struct id_map *map, struct id_map_run *run)
 {
     hash_remove(&map->runs, &run->node);
     if (map->spare) {
@@ -95,13 +95,13 @@ static void run_leave(struct id_map *map, struct id_run *run)
     }
 }
 
-static struct id_run *run_begin(struct id_map *map, uint64_t number)
+static struct id_map_run *run_begin(struct id_map *map, uint64_t number)
 {
-    struct id_run *recent = map->recent;
-    struct id_run *run = map->spare;
+    struct id_map_run *recent = map->recent;
+    struct id_map_run *run = map->spare;
 
     ENSURE(run);
-    *run = (struct id_run){.number = number};
+    *run = (struct id_map_run){.number = number};
     map->spare = NULL;
     if (recent && recent->count == 0) {
         run_leave(map, recent);
@@ -113,7 +113,7 @@ static struct id_run *run_begin(struct id_map *map, uint64_t number)
 
 void id_map_insert(struct id_map *map, uint64_t id, void *thing)
 {
-    struct id_run *run = find_run(map, number_of(map, id));
+    struct id_map_run *run = find_run(map, number_of(map, id));
 
     if (!run) {
         run = run_begin(map, number_of(map, id));
@@ -126,7 +126,7 @@ void id_map_insert(struct id_map *map, uint64_t id, void *thing)
 
 void id_map_remove(struct id_map *map, uint64_t id)
 {
-    struct id_run *run = find_run(map, number_of(map, id));
+    struct id_map_run *run = find_run(map, number_of(map, id));
 
     ENSURE(run && run->things[id % ID_RUN]);
     run->things[id % ID_RUN] = NULL;
@@ -139,7 +139,7 @@ void id_map_remove(struct id_map *map, uint64_t id)
 
 void *id_map_find(const struct id_map *map, uint64_t id)
 {
-    const struct id_run *run = find_run(map, number_of(map, id));
+    const struct id_map_run *run = find_run(map, number_of(map, id));
 
     return run ? run->things[id % ID_RUN] : NULL;
 }
@@ -151,7 +151,7 @@ static bool comes_before(const struct id_walk *a, const struct id_walk *b)
 }
 
 // Finds the first thing of the run behind the place of the walk; `next` is the best so far.
-static void *look_through(const struct id_map *map, const struct id_run *run,
+static void *look_through(const struct id_map *map, const struct id_map_run *run,
                           const struct id_walk *walk, struct id_walk *next)
 {
     struct id_walk place = {.position = hash_position(hash_number(run->number))};

@@ -16,7 +16,7 @@
 
 enum { ID_RUN_BITS = 3, ID_RUN = 1 << ID_RUN_BITS };
 
-struct id_run {
+struct id_map_run {
     struct hash_node node;
     uint64_t number; // its ids without their lowest bits, behind the secret
     size_t count;    // of its things
@@ -24,12 +24,12 @@ struct id_run {
 };
 
 struct id_map {
-    struct slab *slab;     /* private: what the runs come from */
-    uint64_t secret;       /* private */
-    struct hash runs;      /* private */
-    struct id_run *recent; /* private: the last that was begun, kept though it be empty */
-    struct id_run *spare;  /* private: for the next insert, in no table */
-    size_t count;          /* private: things */
+    struct slab *slab;         /* private: what the runs come from */
+    uint64_t secret;           /* private */
+    struct hash runs;          /* private */
+    struct id_map_run *recent; /* private: the last that was begun, kept though it be empty */
+    struct id_map_run *spare;  /* private: for the next insert, in no table */
+    size_t count;              /* private: things */
 };
 
 // A place in a walk over all things: behind the one of that id, where `position` is the one of its

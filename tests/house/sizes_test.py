@@ -10,7 +10,6 @@ TEST_MAX, TEST_FUNCTION_MAX = 600, 60
 
 # Files that are longer, how long they are at the most, and why.
 LONGER = {
-    "core/broker.h": (570, "the verbs of the scheduler, which front-ends see as one"),
     "core/base/tree.h": (220, "its functions are inline: a call for each step would show"),
     "core/model/job.h": (170, "half of it is the layout of a job in memory, which is a promise"),
 }
