@@ -33,6 +33,9 @@ static void bury(struct broker *broker, struct job *job, uint32_t pri, enum job_
     JOB_COUNT(broker, job, buries);
     key_yield(broker, job);
     job_move(broker, job, &buried);
+    // Should that begin another attempt at an expired job, its watches are told so before those of
+    // this one are told of the end: a session may have both.
+    match_serve_lost(broker);
     position = record_append(broker, RECORD_BURY, job, false);
     interest_end(job_interest(job), kind, data, position);
 }

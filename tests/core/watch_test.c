@@ -56,6 +56,26 @@ static void loss_stands_between_the_parts_of_two_attempts(void **state)
     stage_expect(s, "c data 1 lost; c retried 1; c data 1 kept; c complete 1 end");
 }
 
+// A session that was assigned a job, and not told of it yet, gets another one where the first is
+// buried. What that means for the watches of the other happened before the first job's end.
+static void new_attempt_is_told_before_the_end_of_the_job_that_made_room_for_it(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "p");
+    struct actor *v = stage_worker(s, "v", "p");
+    struct actor *c = stage_open(s, "c");
+
+    act_subscribe(v, "q");
+    SUBMIT(c, .queue = "p", .ttr_for = SEC(1));
+    assert_int_equal(act_take(w), 1);
+    act_wait(v);
+    SUBMIT(c, .queue = "q");
+    s->now.mono += SEC(1);
+    broker_tick(s->broker, s->now);
+    assert_status(STATUS_OK, act_bury(v, 2, 0));
+    stage_expect(s, "v leased 1; c retried 1; c failed 2");
+}
+
 static void worker_may_watch_its_own_job(void **state)
 {
     struct stage *s = *state;
@@ -384,6 +404,7 @@ int main(void)
         STORY(each_submission_is_a_watch_of_its_own),
         STORY(events_of_a_job_are_told_in_order),
         STORY(loss_stands_between_the_parts_of_two_attempts),
+        STORY(new_attempt_is_told_before_the_end_of_the_job_that_made_room_for_it),
         STORY(worker_may_watch_its_own_job),
         STORY(late_joiner_gets_the_last_progress),
         STORY(progress_reported_to_nobody_is_kept_for_a_joiner),
