@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// What the core appends: from a change to bytes in the batch that is being gathered. Nothing here
-// waits, and nothing here can be refused; that was decided before (space.c).
+// From a change to bytes in the batch that is being gathered. Nothing here waits, and nothing here
+// can be refused; that was decided before (space.c).
 
 #include "journal/append.h"
 
@@ -32,21 +32,6 @@ static char *reserve(struct journal *journal, size_t len)
     return to;
 }
 
-// One chunk is enough for any record. Room for what may be refused was asked for, and a turn's
-// worth for what may not was set aside; where more than that comes while there is no memory, the
-// loop waits for the disk, for once: what is safe there gives its chunks back.
-static void make_memory(struct journal *journal)
-{
-    uint64_t errors = journal->counters.errors;
-
-    while (!chunk_pool_grow(&journal->batches.pool, 1) && journal->counters.errors == errors) {
-        journal->pace.expected = 0;
-        if (!turn_do_next(journal)) {
-            return;
-        }
-    }
-}
-
 // Each batch begins with space for a record that says how far the segment is synced; it is filled
 // in when the batch is handed over.
 static bool begin(struct journal *journal)
@@ -72,9 +57,6 @@ void append_mark(struct journal *journal)
 // Space for a record of `size` bytes of which `len` are to be put here; NULL without memory.
 static char *space_for(struct journal *journal, size_t size, uint64_t extra, size_t len)
 {
-    if (journal->batches.pool.count == 0) {
-        make_memory(journal);
-    }
     space_choose(journal, size, extra);
     return begin(journal) ? reserve(journal, len) : NULL;
 }
@@ -171,7 +153,7 @@ static size_t append_unbury(struct journal *journal, enum codec_type type,
 }
 
 // A record that bytes were reserved for is taken off these first.
-static size_t append_record(struct journal *journal, const struct record *record)
+size_t append_record(struct journal *journal, const struct record *record)
 {
     switch (record->kind) {
     case RECORD_SUBMIT:
@@ -195,18 +177,6 @@ static size_t append_record(struct journal *journal, const struct record *record
         return append_pause(journal, record->queue);
     }
     UNREACHABLE();
-}
-
-static uint64_t append(void *store, const struct record *record)
-{
-    struct journal *journal = store;
-    bool unheard = journal->failure.given_up;
-
-    ENSURE(journal->opened);
-    journal->compaction.appended += append_record(journal, record);
-    journal->batches.gathering.records++;
-    journal->counters.written++;
-    return unheard ? 0 : journal->batches.gathering.position;
 }
 
 // APART is worth 0.6 % of a durable reserve and delete, by tests/budget.
@@ -239,60 +209,13 @@ void append_ids(struct journal *journal)
     }
 }
 
+bool append_ids_due(const struct journal *journal)
+{
+    return ids_wanted(&journal->ids, broker_next_id(journal->broker)) ||
+           (append_ids_short(journal) && batch_empty(&journal->batches.gathering));
+}
+
 bool append_ids_short(const struct journal *journal)
 {
     return ids_short(&journal->ids, broker_next_id(journal->broker));
 }
-
-// Nobody may learn an id that might be given out again after a restart: those beyond what is synced
-// wait for a batch that is, whatever the policy (turn.c). Each turn sees to it that there is one.
-static uint64_t position_of_id(const struct journal *journal, uint64_t id)
-{
-    return id < journal->ids.end ? 0 : journal->batches.gathering.position;
-}
-
-static uint64_t position_of(const void *store, const struct job *job)
-{
-    const struct journal *journal = store;
-    uint64_t id = job_id(job);
-
-    if (!job_is_durable(job) || journal->failure.given_up) {
-        return position_of_id(journal, id);
-    }
-    if (id >= journal->batches.gathering.first_id) {
-        return journal->batches.gathering.position;
-    }
-    if (!batch_empty(&journal->batches.writing) && id >= journal->batches.writing.first_id) {
-        return journal->batches.writing.position;
-    }
-    return 0;
-}
-
-static void info(const void *store, struct store_info *info)
-{
-    const struct journal *journal = store;
-
-    *info = (struct store_info){
-        .oldest = journal->row.segments.first,
-        .current = journal->row.current ? journal->row.current->number : 0,
-        .written = journal->counters.written,
-        .migrated = journal->counters.migrated,
-        .file_max = journal->settings.segment_size,
-        .bytes = journal->storage->ops->bytes(journal),
-        .live = journal->ledger.live + journal->ledger.reserved + ledger_paused(journal->broker),
-        .errors = journal->counters.errors,
-        .failing = journal->failure.given_up || journal->upkeep.full,
-    };
-}
-
-static bool has_space(void *store, const struct record *record)
-{
-    return space_is_there(store, record);
-}
-
-const struct recorder journal_recorder = {
-    .room = has_space,
-    .append = append,
-    .position = position_of,
-    .info = info,
-};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/batch.h"
 
+#include "journal/codec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +158,13 @@ void batch_pack(struct batch *batch, struct batch *more, struct chunk_pool *pool
         chunk_drop(chunk, pool);
     }
     batch_append(batch, more);
+}
+
+void batch_say_synced(const struct batch *batch, uint64_t synced)
+{
+    if (batch->marked) {
+        codec_put_number(batch->head->bytes, CODEC_SYNCED, synced);
+    }
 }
 
 void batch_drop_synced(struct batch *batch, struct chunk_pool *pool)

@@ -116,6 +116,9 @@ void batch_append(struct batch *batch, struct batch *more);
 // together.
 void batch_pack(struct batch *batch, struct batch *more, struct chunk_pool *pool);
 
+// Fills in, where the batch begins with that, how far its segment is synced.
+void batch_say_synced(const struct batch *batch, uint64_t synced);
+
 // Gives back the chunks that are synced already.
 void batch_drop_synced(struct batch *batch, struct chunk_pool *pool);
 

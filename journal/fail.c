@@ -71,7 +71,7 @@ static void gather_again(struct journal *journal)
                                                                : journal->batches.writing.position;
 
     // What was said of the segment that failed would be wrong of another.
-    turn_say_synced(&journal->batches.writing, 0);
+    batch_say_synced(&journal->batches.writing, 0);
     batch_append(again, &journal->batches.writing);
     batch_drop_synced(again, &journal->batches.pool);
     journal->batches.writing = *again;

@@ -15,13 +15,6 @@
 enum { GATHER_SHARE = 5 };
 #define GATHER_LEAST (300 * NSEC_PER_MSEC / 1000)
 
-void turn_say_synced(const struct batch *batch, uint64_t synced)
-{
-    if (batch->marked) {
-        codec_put_number(batch->head->bytes, CODEC_SYNCED, synced);
-    }
-}
-
 bool turn_give(struct journal *journal)
 {
     return work_give(&journal->work, journal_present(journal));
@@ -70,7 +63,7 @@ static void keep_unsynced(struct journal *journal)
         batch_drop(batch, &journal->batches.pool);
         return;
     }
-    turn_say_synced(batch, 0);
+    batch_say_synced(batch, 0);
     batch_pack(&journal->batches.unsynced, batch, &journal->batches.pool);
 }
 
@@ -175,7 +168,7 @@ static bool write_batch(struct journal *journal)
         journal->storage->ops->before_write(journal)) {
         return true;
     }
-    turn_say_synced(&journal->batches.writing, journal->batches.writing.head->segment->synced);
+    batch_say_synced(&journal->batches.writing, journal->batches.writing.head->segment->synced);
     waits = always && !proof_is_all(&journal->batches.writing);
     journal->work.task =
         (struct task){.kind = TASK_WRITE,
@@ -240,11 +233,34 @@ bool turn_do_next(struct journal *journal)
     return true;
 }
 
+// One chunk is enough for any record. Space for what may be refused was asked for, and a turn's
+// worth for what may not was set aside; where more than that comes while there is no memory, the
+// loop waits for the disk, for once: what is safe there gives its chunks back.
+void turn_make_memory(struct journal *journal)
+{
+    uint64_t errors = journal->counters.errors;
+
+    while (!chunk_pool_grow(&journal->batches.pool, 1) && journal->counters.errors == errors) {
+        journal->pace.expected = 0;
+        if (!turn_do_next(journal)) {
+            return;
+        }
+    }
+}
+
+static void keep_ids(struct journal *journal)
+{
+    if (journal->batches.pool.count == 0 && append_ids_due(journal)) {
+        turn_make_memory(journal);
+    }
+    append_ids(journal);
+}
+
 void journal_turn(struct journal *journal)
 {
     turn_take_in(journal);
     space_has_memory(journal);
-    append_ids(journal);
+    keep_ids(journal);
     compact_step(journal);
     proof_step(journal);
     turn_hand_over(journal);

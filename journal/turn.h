@@ -33,8 +33,8 @@ void turn_hand_over(struct journal *journal);
 // Has the next task done, and waits for it; the one that is being done, where there is one. False
 // where there is none.
 bool turn_do_next(struct journal *journal);
-// Fills in, where the batch begins with that, how far its segment is synced.
-void turn_say_synced(const struct batch *batch, uint64_t synced);
+// The pool has no chunk left: sees to one, if need be by waiting for the disk.
+void turn_make_memory(struct journal *journal);
 // Until when a batch waits for more to come, by settings.now.
 nsec_t turn_gathers_until(const struct journal *journal);
 bool turn_gathers(const struct journal *journal);

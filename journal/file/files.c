@@ -2,13 +2,10 @@
 #include "journal/file/files.h"
 
 #include "core/base/hash.h"
-#include "journal/file/space.h"
-#include "journal/file/store.h"
-#include "journal/file/task_run.h"
-#include "journal/file/upkeep.h"
+#include "core/base/log.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
 void files_close_segment(const struct journal *journal, struct segment *segment)
 {
@@ -79,95 +76,47 @@ struct segment *files_replace(struct journal *journal, struct segment *bad)
 }
 
 //
-// The table
+// The file `about`
 //
 
-static bool before_write(struct journal *journal)
+// What is wrong with it is passed over by who repairs: it has nothing that the segments need.
+bool files_load_about(struct journal *journal, struct journal_error *why)
 {
-    struct segment *segment = files_too_small(journal);
+    int error;
 
-    return segment && upkeep_make_larger(journal, segment);
+    switch (about_load(&files_of(journal)->about, files_of(journal)->io, &error)) {
+    case ABOUT_GOOD:
+    case ABOUT_NONE:
+        return true;
+    case ABOUT_OTHER:
+        journal_complain(why, ABOUT_NAME ": written by another version");
+        return false;
+    case ABOUT_FAILED:
+        journal_complain(why, ABOUT_NAME ": %s", strerror(error));
+        break;
+    case ABOUT_BAD:
+        journal_complain(why, ABOUT_NAME " is damaged (--repair does without it)");
+        break;
+    }
+    if (journal->settings.repair) {
+        log_warn("journal_lost", log_string("file", ABOUT_NAME), log_string("why", "damaged"));
+    }
+    return journal->settings.repair;
 }
 
-static void has_written(struct journal *journal)
+bool files_next_about(struct journal *journal, struct about *about)
 {
-    const struct segment *spare = files_of(journal)->spare;
+    const struct segment *last;
 
-    if (spare && files_suffices(journal, spare)) {
-        upkeep_has_space(journal);
+    if (journal->row.current->number <= files_of(journal)->about.youngest) {
+        return false;
     }
-}
-
-static bool has_next(const struct journal *journal)
-{
-    return files_of(journal)->spare != NULL;
-}
-
-static const char *host(const struct journal *journal)
-{
-    return files_of(journal)->about.host;
-}
-
-static void files_free(struct journal *journal)
-{
-    struct files *files = files_of(journal);
-    struct segment *const own[] = {files->spare, files->making, files->shedding};
-
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (own[i]) {
-            files_close_segment(journal, own[i]);
-            segment_free(own[i]);
-        }
+    last = row_syncable(&journal->row);
+    if (!last || last->number <= files_of(journal)->about.youngest) {
+        return false;
     }
-    if (journal->row.removing) {
-        files_close_segment(journal, journal->row.removing);
-    }
-    for (size_t i = 0; i < journal->row.segments.count; i++) {
-        files_close_segment(journal, journal->row.segments.list[i]);
-    }
-    if (files->locked) {
-        files->io->unlock(files->io->disk);
-    }
-    free(files);
-}
-
-static void discard(struct storage *storage)
-{
-    free(container_of(storage, struct files, storage));
-}
-
-static const struct storage_ops ops = {
-    .open = files_open,
-    .begin = files_begin,
-    .tidy = files_tidy,
-    .free = files_free,
-    .discard = discard,
-    .can_take = files_can_take,
-    .next_fits = files_next_fits,
-    .move_on = files_move_on,
-    .has_next = has_next,
-    .next_lacks_copy = files_spare_lacks_copy,
-    .bytes = files_bytes,
-    .can_write = files_take_spare,
-    .before_write = before_write,
-    .has_written = has_written,
-    .upkeep_give = upkeep_give,
-    .upkeep_take_in = upkeep_take_in,
-    .upkeep_after = upkeep_after,
-    .replace = files_replace,
-    .close = files_close_segment,
-    .host = host,
-    .write_ahead = TASK_ZEROS_MAX,
-};
-
-struct storage *journal_files_new(const struct journal_io *io)
-{
-    struct files *files = calloc(1, sizeof *files);
-
-    if (!files) {
-        return NULL;
-    }
-    files->storage.ops = &ops;
-    files->io = io;
-    return &files->storage;
+    *about = files_of(journal)->about;
+    about->youngest = last->number;
+    about->end = 0;
+    return true;
 }

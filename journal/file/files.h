@@ -46,6 +46,12 @@ struct segment *files_replace(struct journal *journal, struct segment *bad);
 // in the process.
 bool files_disk_is_full(int error);
 
+// Reads the file `about`, where there is one; what is wrong with it is passed over by who repairs.
+// False with the reason.
+bool files_load_about(struct journal *journal, struct journal_error *why) MUST_USE;
+// What `about` is to say that it does not say yet; false for nothing.
+bool files_next_about(struct journal *journal, struct about *about);
+
 //
 // Opening and closing (open.c): storage_ops of the same names
 //
@@ -54,11 +60,5 @@ bool files_open(struct journal *journal, struct restored *restored,
                 struct journal_error *why) MUST_USE;
 bool files_begin(struct journal *journal, struct journal_error *why) MUST_USE;
 void files_tidy(struct journal *journal);
-
-// Reads the file `about`, where there is one; what is wrong with it is passed over by who repairs.
-// False with the reason.
-bool files_load_about(struct journal *journal, struct journal_error *why) MUST_USE;
-// What `about` is to say that it does not say yet; false for nothing.
-bool files_next_about(struct journal *journal, struct about *about);
 
 #endif

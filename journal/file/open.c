@@ -15,23 +15,6 @@
 #define SCANTY ((uint64_t)64 * 1024)
 #define SCANTIEST ((uint64_t)4 * 1024)
 
-bool files_next_about(struct journal *journal, struct about *about)
-{
-    const struct segment *last;
-
-    if (journal->row.current->number <= files_of(journal)->about.youngest) {
-        return false;
-    }
-    last = row_syncable(&journal->row);
-    if (!last || last->number <= files_of(journal)->about.youngest) {
-        return false;
-    }
-    *about = files_of(journal)->about;
-    about->youngest = last->number;
-    about->end = 0;
-    return true;
-}
-
 // False where that could not be said.
 static bool say_closed(struct journal *journal)
 {
@@ -61,31 +44,6 @@ static void name_host(struct journal *journal, const char *host)
 //
 // Opening
 //
-
-// What is wrong with it is passed over by who repairs: it has nothing that the segments need.
-bool files_load_about(struct journal *journal, struct journal_error *why)
-{
-    int error;
-
-    switch (about_load(&files_of(journal)->about, files_of(journal)->io, &error)) {
-    case ABOUT_GOOD:
-    case ABOUT_NONE:
-        return true;
-    case ABOUT_OTHER:
-        journal_complain(why, ABOUT_NAME ": written by another version");
-        return false;
-    case ABOUT_FAILED:
-        journal_complain(why, ABOUT_NAME ": %s", strerror(error));
-        break;
-    case ABOUT_BAD:
-        journal_complain(why, ABOUT_NAME " is damaged (--repair does without it)");
-        break;
-    }
-    if (journal->settings.repair) {
-        log_warn("journal_lost", log_string("file", ABOUT_NAME), log_string("why", "damaged"));
-    }
-    return journal->settings.repair;
-}
 
 static bool claim(struct journal *journal, struct journal_error *why)
 {

@@ -5,7 +5,8 @@
 // Private to the journal's coming back: what its parts share while the segments are read.
 //
 // arrange.c finds out which segments there are and makes the row of them; replay.c reads one after
-// the other and decides what is a torn end and what is damage; apply.c does what a record says.
+// the other and decides what is a torn end and what is damage; loss.c says what is lost; apply.c
+// does what a record says.
 
 #include "journal/apply.h"
 #include "journal/file/files.h"

@@ -15,9 +15,6 @@ import house
 CIRCLES = {
     "core/model": ("rota session subscription subscription_walk",),  # a session's subscriptions
     "core/verbs": ("check check_jobs check_queues check_sessions",),  # one walk over all invariants
-    "journal": ("append compact fail proof turn",),  # what one turn does, and what stops it
-    # The files of one journal, from the search for them to their removal.
-    "journal/file": ("arrange files open replay space upkeep upkeep_done",),
     "server": ("conn conn_input conn_output",),  # a connection, its two directions
 }
 
