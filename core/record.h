@@ -13,7 +13,7 @@
 // A store is asynchronous. Each append has a position, a number that never falls; a position is
 // reached when everything appended at it is as safe as the operator asked for. What depends on a
 // record must not leave the process before its position is reached: front-ends hold such output
-// (wire_hold in frontend.h).
+// (wire_hold in proto_common/wire.h).
 
 #include "core/base/nsec.h"
 #include "core/base/slice.h"

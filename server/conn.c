@@ -57,6 +57,14 @@ static void conn_drop(struct wire *wire, const char *why)
     conn_break(conn, why);
 }
 
+// Reads and parses no more, and closes when the output has left.
+static void conn_finish(struct conn *conn)
+{
+    conn->state = FEED_FINISHED;
+    conn->runs = false;
+    conn_touch(conn);
+}
+
 static void conn_wire_finish(struct wire *wire)
 {
     conn_finish(container_of(wire, struct conn, wire));
@@ -148,13 +156,6 @@ void conn_lacks_memory(struct conn *conn, const char *event)
         log_warn(event, log_number("conn", (int64_t)conn->wire.number), log_string("why", why));
     }
     conn_break(conn, why);
-}
-
-void conn_finish(struct conn *conn)
-{
-    conn->state = FEED_FINISHED;
-    conn->runs = false;
-    conn_touch(conn);
 }
 
 void conn_stop(struct conn *conn)

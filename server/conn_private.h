@@ -77,9 +77,6 @@ void conn_forget_deadline(struct conn *conn);
 
 void conn_free_deadline(struct conn *conn);
 
-// Reads and parses no more, and closes when the output has left.
-void conn_finish(struct conn *conn);
-
 // Has the connection looked at when the turn ends.
 void conn_touch(struct conn *conn);
 

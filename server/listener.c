@@ -74,11 +74,6 @@ void listeners_hold(struct listeners *listeners, bool hold)
     }
 }
 
-bool listeners_held(const struct listeners *listeners)
-{
-    return listeners->held;
-}
-
 void listeners_init(struct listeners *listeners, struct event_base *base)
 {
     *listeners = (struct listeners){.base = base};

@@ -47,8 +47,6 @@ bool listeners_adopt(struct listeners *listeners, int fd, const char *protocol,
 // Accepts nothing until it is called again with false.
 void listeners_hold(struct listeners *listeners, bool hold);
 
-bool listeners_held(const struct listeners *listeners);
-
 // Closes all and removes unix sockets from the file system.
 void listeners_close(struct listeners *listeners);
 

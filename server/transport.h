@@ -57,7 +57,8 @@ struct transport {
     void (*peer)(int fd, const void *own, char *text, size_t room);
     // Tells the peer that nothing more comes. What it sends can still be received.
     void (*shut)(int fd, void *own);
-    // Ends the connection and what `own` holds, without waiting for what has not left yet.
+    // Ends the connection and what `own` holds, without waiting for what has not left yet. `own` is
+    // NULL where there was no memory for the connection.
     void (*close)(int fd, void *own);
 };
 

@@ -21,7 +21,8 @@ void match_take(struct subscription *by, struct job *job)
     lease_begin(by->session, job, by);
 }
 
-void match_assign(struct subscription *by, struct job *job)
+// The wait of that subscription's session is over: it will be told that it holds the job.
+static void match_assign(struct subscription *by, struct job *job)
 {
     struct session *session = by->session;
 

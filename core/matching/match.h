@@ -3,8 +3,8 @@
 #define TANDEM_CORE_MATCHING_MATCH_H
 
 // Private to the core: who gets a ready job. A job that becomes ready goes to the session that
-// waits for it longest; where nobody waits for a job, sessions
-// that wait for a nudge of its queue are nudged.
+// waits for it longest; where nobody waits for a job, sessions that wait for a nudge of its queue
+// are nudged.
 //
 // A session that was assigned a job and lost it before it was told has been told nothing, so it
 // waits on, or gets another job at once: state changes put it into broker->matching.to_serve, and
@@ -14,18 +14,16 @@
 #include "core/model/session.h"
 #include "core/model/states.h"
 
-// Puts the job into READY, and (unless the broker is gathering) straight into the hands of who
-// waits for it longest.
+// Puts the job into READY, and assigns it to the session that waits for it longest; while
+// broker->matching.deferred is set, match_backlog() does that later.
 void match_ready(struct broker *broker, struct job *job, const struct job_place *ready);
 
 // The session takes the job, which is ready, by that subscription.
 void match_take(struct subscription *by, struct job *job);
 
-// The wait of that subscription's session is over: it will be told that it holds the job.
-void match_assign(struct subscription *by, struct job *job);
-
-// Lets ready jobs and waits meet where a pause has ended or jobs were gathered, at most `*budget`
-// of them: the best job first, each to its longest waiter.
+// Assigns ready jobs to waiting sessions in the queues of broker->matching.backlog, where a pause
+// has ended or jobs came back while that was deferred: at most `*budget` of them, the best job
+// first, each to the session that has waited longest.
 void match_backlog(struct broker *broker, unsigned *budget);
 
 // The session, which a queue nudged, takes from another (`took`; NULL: from none): if there is work
@@ -35,6 +33,7 @@ void match_pass_nudge_on(struct session *session, const struct queue *took);
 // Nudges the sessions that are owed a nudge.
 void match_nudge(struct broker *broker, unsigned *budget);
 
+// Serves all sessions of that list, which is not empty. Only match_serve_lost() calls it.
 void match_serve_list(struct broker *broker);
 
 // Serves the sessions that lost a job before they were told of it.

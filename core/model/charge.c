@@ -13,10 +13,10 @@ void charge_pay_unit(struct broker *broker, unsigned *budget)
 
 size_t broker_take_links(struct broker *broker)
 {
-    size_t bill = broker->charge.links;
+    size_t links = broker->charge.links;
 
     broker->charge.links = 0;
-    return bill;
+    return links;
 }
 
 void broker_charge_bytes(struct broker *broker, size_t len)

@@ -8,10 +8,10 @@
 // when it is spent, so that others have their turn. Each thing that is handled costs one unit. Some
 // things cost more, which is known only after they were done; what they cost is noted in the broker
 // at once and taken off a budget at the next opportunity:
-//   links  queues and subscriptions that were looked at: by a search among many queues, by a
-//   session
-//          that begins or stops to wait on many. 16 of them are a unit of a slice; for a front-end,
-//          which counts commands, BROKER_SLICE of them are one command (broker_budget_left()).
+//   links  queues and subscriptions that were looked at: by a search among many queues, or by a
+//          session that begins or stops to wait on many. 16 of them are a unit of a slice; for a
+//          front-end, which counts commands, BROKER_SLICE of them are one command
+//          (broker_budget_left()).
 //   bytes  that callbacks of a settle have made. ENCODED_AT_ONCE of them are a unit.
 // A budget ends at 0 and never below: of links what goes beyond it is forgotten, of bytes it is
 // still owed.

@@ -5,7 +5,7 @@
 // Private to the core: the events of a job that its watches are still to be told. They stand in the
 // order in which they happened in the job's interest, and in the broker's list of all events, or,
 // for a job that takes long to tell, the first of them in the broker's other list. (No name here
-// may be one of libevent's, such as queued_event_add or queued_event_init: the server links both.)
+// may be one of libevent's, such as event_add or event_new: the server links both.)
 
 #include "core/model/watch.h"
 

@@ -15,7 +15,8 @@
 //   BURIED    its queue's list `buried`, longest buried first
 // and in the index by id. With a key, unless it is buried, it is also in the index by key, or, the
 // first of those who hold a name, in the index by name; the others stand behind that one. Only
-// job_move() and job_end() touch the containers, so that the counts beside them stay true.
+// states.h puts jobs into the containers of their states and takes them out, so that the counts
+// beside them stay true.
 
 #include "core/broker.h"
 #include "core/base/hash.h"

@@ -4,8 +4,8 @@
 
 // Private to the core: a queue (beanstalk's tube, Gearman's function) and its containers.
 //
-// Invariants. A queue that is open (not paused) and has a ready job is in
-// broker->open. It has both ready jobs and sessions that wait for one only while it is paused or in
+// Invariants. A queue that is not paused and has a ready job is open: it is in broker->open. It has
+// both ready jobs and sessions that wait for one only while it is paused or in
 // broker->matching.backlog. It is in broker->timers.delays while a delay runs in it, at the moment
 // of the first.
 // It exists as long as it is kept, held, subscribed to, or has a job, or until a pause is over that

@@ -6,7 +6,8 @@
 #include "core/model/job.h"
 #include "core/model/session.h"
 
-struct interest *interest_of(struct broker *broker, struct job *job)
+// The job's interest, made where there is none yet; NULL without memory.
+static struct interest *interest_of(struct broker *broker, struct job *job)
 {
     struct job_extra *extra = job_extra(broker, job);
     struct interest *interest;

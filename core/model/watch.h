@@ -53,9 +53,6 @@ struct watch {
     void *owner;
 };
 
-// The job's interest, made where there is none yet; NULL without memory.
-struct interest *interest_of(struct broker *broker, struct job *job);
-
 // Adds a watch of that session to the job; NULL without memory.
 struct watch *watch_add(struct session *session, struct job *job) MUST_USE;
 

@@ -84,12 +84,12 @@ static void alarm_due(struct broker *broker, struct moment *moment)
 
 // Does what is due of those moments, one slice of it.
 static void do_due(struct broker *broker, const struct tree *moments, nsec_t now,
-                   void (*fall)(struct broker *broker, struct moment *moment))
+                   void (*end)(struct broker *broker, struct moment *moment))
 {
     struct moment *moment;
 
     for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = due(moments, now));) {
-        fall(broker, moment);
+        end(broker, moment);
         charge_pay_unit(broker, &budget);
     }
 }
