@@ -9,6 +9,7 @@
 
 // The CRLF behind a body.
 #define TRAILER 2
+
 // A body on its way.
 struct bean_put {
     struct intake body;

@@ -6,11 +6,11 @@
 // output remembers it and the host closes the connection.
 
 #include "core/base/blob.h"
-#include "core/broker.h"
 #include "core/base/digits.h"
-#include "proto_common/output.h"
 #include "core/base/slice.h"
+#include "core/broker.h"
 #include "core/status.h"
+#include "proto_common/output.h"
 
 #include <stddef.h>
 #include <stdint.h>

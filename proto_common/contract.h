@@ -3,8 +3,8 @@
 #define TANDEM_PROTO_COMMON_CONTRACT_H
 
 // What a Gearman submission means, whether it came as a packet or as an HTTP request: the contract
-// of its job (struct job_spec), built step by step; intake_set_body() gives it
-// its workload. The words of a refusal are the front-end's.
+// of its job (struct job_spec), built step by step; intake_set_body() gives it its workload. The
+// words of a refusal are the front-end's.
 //
 // - A background job is durable, and nobody is told of it. A foreground job is watched by the
 //   session that submitted it; it is not kept by a store, and goes with its last watch unless a

@@ -9,8 +9,8 @@
 // In lists, what is written can be read back: every % that is followed by two such digits begins an
 // escape, because one that is part of the name is written as %25.
 
-#include "proto_common/output.h"
 #include "core/base/slice.h"
+#include "proto_common/output.h"
 
 enum gear_escape {
     GEAR_ESCAPE_ECHO,  // a word that was typed, in an error: control bytes alone are escaped

@@ -6,10 +6,10 @@
 // remembers it and the host closes the connection.
 
 #include "core/base/blob.h"
-#include "core/broker.h"
-#include "proto_common/output.h"
 #include "core/base/slice.h"
+#include "core/broker.h"
 #include "core/status.h"
+#include "proto_common/output.h"
 
 #include "proto_gearman/conn.h"
 #include "proto_gearman/packet.h"

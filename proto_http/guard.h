@@ -15,8 +15,8 @@
 
 // Whether the value of Host is an IP address, localhost, or one of http.hosts: under any other name
 // a page of somebody else's might pretend to be of the same origin. With tokens in force every name
-// is allowed: such a page has no token. The last one that was an address
-// or localhost is kept: most requests have the same.
+// is allowed: such a page has no token. The last one that was an address or localhost is kept: most
+// requests have the same.
 bool web_host_allowed(struct web_shared *shared, struct slice host);
 
 // Whether http.cors_origins names the origin, or everybody (`*`).

@@ -8,10 +8,10 @@
 #include "core/base/blob.h"
 #include "core/broker.h"
 #include "proto_common/contract.h"
-#include "proto_common/intake.h"
-#include "proto_common/output.h"
 #include "proto_common/http1/chunk.h"
 #include "proto_common/http1/fields.h"
+#include "proto_common/intake.h"
+#include "proto_common/output.h"
 
 #include "proto_http/context.h"
 #include "proto_http/target.h"

@@ -4,9 +4,9 @@
 
 // What a request is about, as its target says: a function to submit to, or one of our own pages.
 
+#include "core/base/slice.h"
 #include "core/broker.h"
 #include "proto_common/handle.h"
-#include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,9 +7,9 @@
 // count. The file does not hold the tokens themselves, so that whoever reads it cannot use them;
 // tokens are long and random, so that a plain SHA-256 is enough to keep them.
 
-#include "proto_common/frontend.h"
 #include "core/base/macros.h"
 #include "core/base/slice.h"
+#include "proto_common/frontend.h"
 
 #include <stdbool.h>
 

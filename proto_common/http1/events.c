@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_common/http1/events.h"
 
+#include "core/base/digits.h"
 #include "core/base/macros.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-// The lines of an event up to its data.
-#define LINES_MAX 128
+// The lines of an event up to its data, and NUL.
+#define LINES_MAX (sizeof "id: \nevent: \ndata: " + DIGITS_MAX + HTTP1_EVENT_NAME_MAX)
 // A size in hexadecimal digits, CR LF and NUL.
 #define SIZE_LINE_MAX 24
 

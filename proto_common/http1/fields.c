@@ -70,7 +70,8 @@ static struct slice next_element(struct slice *list)
     return trim(element);
 }
 
-bool http1_list_has(struct slice list, struct slice word)
+// Whether a list divided by commas has the word in it, in any case.
+static bool list_has(struct slice list, struct slice word)
 {
     while (list.len > 0) {
         if (http1_same_word(next_element(&list), word)) {
@@ -142,8 +143,8 @@ static void note_value(struct reading *reading, struct slice value)
     fields->repeated |= fields->present & HTTP1_BIT(reading->field);
     fields->present |= HTTP1_BIT(reading->field);
     if (reading->field == HTTP1_FIELD_CONNECTION) {
-        reading->close = reading->close || http1_list_has(value, SLICE("close"));
-        reading->keep_alive = reading->keep_alive || http1_list_has(value, SLICE("keep-alive"));
+        reading->close = reading->close || list_has(value, SLICE("close"));
+        reading->keep_alive = reading->keep_alive || list_has(value, SLICE("keep-alive"));
     } else if (reading->field == HTTP1_FIELD_ACCEPT) {
         fields->events = fields->events || names_events(value);
     }

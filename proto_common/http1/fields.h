@@ -93,7 +93,4 @@ static inline bool http1_repeats(const struct http1_fields *fields, unsigned fie
 // Whether two texts are the same but for the case of their letters.
 bool http1_same_word(struct slice a, struct slice b);
 
-// Whether a list divided by commas has the word in it, in any case.
-bool http1_list_has(struct slice list, struct slice word);
-
 #endif

@@ -3,9 +3,9 @@
 // However input is cut into pieces, and however small the budget of a turn, the answers are the
 // same to the byte.
 
-#include "tests/proto_common/wire_pieces.h"
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_beanstalk/wire_scripts.h"
+#include "tests/proto_common/wire_pieces.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/proto_common/wire_host.h"
 
-#include "core/check.h"
 #include "core/base/macros.h"
+#include "core/check.h"
 
 #include "tests/proto_common/wire_pages.h"
 #include "tests/proto_common/wire_store.h"

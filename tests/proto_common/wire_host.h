@@ -11,10 +11,10 @@
 // Nothing here uses the allocator, so that a test which fails the n-th allocation fails one of the
 // broker or of the front-end.
 
-#include "core/broker.h"
-#include "proto_common/frontend.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
+#include "core/broker.h"
+#include "proto_common/frontend.h"
 
 #include <stdbool.h>
 #include <stddef.h>

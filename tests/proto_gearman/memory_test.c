@@ -3,10 +3,10 @@
 // Every allocation of a conversation fails once: nothing crashes, nothing leaks, the books stay
 // right, and whoever is not served is told so or sees the connection close.
 
-#include "tests/support/nth_alloc.h"
 #include "tests/proto_common/wire_pieces.h"
 #include "tests/proto_gearman/wire_gear.h"
 #include "tests/proto_gearman/wire_gear_scripts.h"
+#include "tests/support/nth_alloc.h"
 
 #include "core/check.h"
 

@@ -2,8 +2,8 @@
 
 // What a client that does not read costs in memory: little more than the bytes that wait for it.
 
-#include "tests/support/live_bytes.h"
 #include "tests/proto_gearman/wire_gear.h"
+#include "tests/support/live_bytes.h"
 
 // Of a world's memory beside what is measured: what grows by doubling, blocks of slabs.
 #define BESIDE ((size_t)1024 * 1024)

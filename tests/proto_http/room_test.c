@@ -3,8 +3,8 @@
 // What results take in memory while they are gathered and while they are sent: little more than
 // their bytes, however small the parts are that they came in.
 
-#include "tests/support/live_bytes.h"
 #include "tests/proto_http/wire_http.h"
+#include "tests/support/live_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>

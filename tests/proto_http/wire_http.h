@@ -12,8 +12,8 @@
 #include "proto_gearman/gearman.h"
 #include "proto_http/http.h"
 
-#include "tests/proto_gearman/wire_gear.h"
 #include "tests/proto_common/wire_host.h"
+#include "tests/proto_gearman/wire_gear.h"
 
 #include <stdarg.h>
 #include <setjmp.h>
