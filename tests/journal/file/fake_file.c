@@ -17,19 +17,48 @@ static void *pages(size_t len)
     return at;
 }
 
+// Sectors up to that of the last byte that may not be zero.
+static size_t sectors(const struct fake_file *file)
+{
+    return (file->high + FAKE_SECTOR - 1) / FAKE_SECTOR;
+}
+
+// Images of files that are no more, all zero again: the system takes longer than most tests to give
+// pages out and take them back. Those of long files are given back.
+enum { IMAGES_MAX = 64, IMAGES_HIGH = 256 * 1024 };
+static struct fake_file images[IMAGES_MAX];
+static size_t image_count;
+
+static bool keep_images(struct fake_file *file)
+{
+    if (image_count == IMAGES_MAX || file->high > IMAGES_HIGH) {
+        return false;
+    }
+    memset(file->written, 0, sectors(file) * FAKE_SECTOR);
+    memset(file->safe, 0, sectors(file) * FAKE_SECTOR);
+    fake_file_forget(file);
+    images[image_count++] = *file;
+    return true;
+}
+
 void fake_file_init(struct fake_file *file)
 {
+    struct fake_file found = {.written = NULL};
+
+    if (image_count > 0) {
+        found = images[--image_count];
+    }
     *file = (struct fake_file){
-        .written = pages(FAKE_FILE_MAX),
-        .safe = pages(FAKE_FILE_MAX),
-        .dirty = pages(FAKE_FILE_MAX / FAKE_SECTOR),
+        .written = found.written ? found.written : pages(FAKE_FILE_MAX),
+        .safe = found.safe ? found.safe : pages(FAKE_FILE_MAX),
+        .dirty = found.dirty ? found.dirty : pages(FAKE_FILE_MAX / FAKE_SECTOR),
         .broken_at = UINT64_MAX,
     };
 }
 
 void fake_file_clear(struct fake_file *file)
 {
-    if (file->written) {
+    if (file->written && !keep_images(file)) {
         (void)munmap(file->written, FAKE_FILE_MAX);
         (void)munmap(file->safe, FAKE_FILE_MAX);
         (void)munmap(file->dirty, FAKE_FILE_MAX / FAKE_SECTOR);
@@ -37,25 +66,19 @@ void fake_file_clear(struct fake_file *file)
     *file = (struct fake_file){.written = NULL};
 }
 
-// Sectors up to that of the last byte that may not be zero.
-static size_t sectors(const struct fake_file *file)
-{
-    return (file->high + FAKE_SECTOR - 1) / FAKE_SECTOR;
-}
-
 void fake_file_copy(struct fake_file *to, const struct fake_file *from)
 {
-    struct fake_file images;
+    struct fake_file own;
 
     fake_file_init(to);
     memcpy(to->written, from->written, from->high);
     memcpy(to->safe, from->safe, from->high);
     memcpy(to->dirty, from->dirty, sectors(from) * sizeof *from->dirty);
-    images = *to;
+    own = *to;
     *to = *from;
-    to->written = images.written;
-    to->safe = images.safe;
-    to->dirty = images.dirty;
+    to->written = own.written;
+    to->safe = own.safe;
+    to->dirty = own.dirty;
 }
 
 static void mark_dirty(struct fake_file *file, size_t from, size_t to)
