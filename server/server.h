@@ -10,7 +10,6 @@
 
 #include "core/broker.h"
 #include "server/config/settings.h"
-#include "server/conn.h"
 #include "server/listener.h"
 #include "server/log/log_output.h"
 #include "server/loop.h"

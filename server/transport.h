@@ -13,8 +13,6 @@
 // A transport that begins with a handshake makes it within receive and send, which move nothing
 // until that is done.
 
-#include "core/base/macros.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

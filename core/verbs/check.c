@@ -2,7 +2,7 @@
 #include "core/check.h"
 
 #include "core/verbs/check_private.h"
-#include "core/model/lookup.h"
+#include "core/model/broker_private.h"
 #include "core/model/queue.h"
 
 // In order. Each node outranks those below it.

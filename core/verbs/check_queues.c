@@ -2,7 +2,8 @@
 #include "core/verbs/check_private.h"
 
 #include "core/model/job.h"
-#include "core/model/lookup.h"
+#include "core/model/broker_private.h"
+#include "core/model/session.h"
 #include "core/model/open_queues.h"
 #include "core/model/queue.h"
 

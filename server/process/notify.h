@@ -5,8 +5,6 @@
 // What the service manager is told (sd_notify). Without one ($NOTIFY_SOCKET), nothing is. A manager
 // that does not read makes nobody wait: what it has no room for is told a moment later, in order.
 
-#include "core/base/macros.h"
-
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <stddef.h>
