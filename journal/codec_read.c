@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
-// Bytes as records and heads of segments: the way back. Nothing that is read is believed: lengths
-// must add up, and what is said must be what a job can be, so that a record that checks can be
-// restored.
+// Decoding: from bytes to records and heads of segments. Nothing is taken on trust: lengths must
+// add up, and values must be such as a job can have, so that the broker can restore what a record
+// says.
 
 #include "journal/codec.h"
 
@@ -23,7 +23,7 @@ bool codec_head_good(const char *head, uint64_t salt, uint64_t offset)
 {
     uint8_t type = codec_record_type(head);
 
-    // The type comes first: to look for records among other bytes costs no checksum then.
+    // The type is compared first: for most bytes that are no record, a search needs no checksum.
     return type >= CODEC_JOB && type <= CODEC_LAST && get8(head + HEAD_ZERO8) == 0 &&
            get16(head + HEAD_ZERO16) == 0 && get32(head + HEAD_SUM) == head_sum(head, salt, offset);
 }
@@ -43,7 +43,7 @@ static bool id_good(uint64_t id)
     return id >= 1 && id <= CODEC_ID_MAX;
 }
 
-// What the bytes of a state, a moment and flags say, as far as it can be of a change.
+// Decodes a job's state, moment and flags. False where they cannot go together.
 static bool read_state(uint8_t state, uint64_t moment, uint8_t flags, struct job_change *change)
 {
     change->keyed = (flags & FLAG_KEYED) != 0;
@@ -112,7 +112,8 @@ static bool read_change(const char *data, size_t len, struct codec_record *recor
            type_fits(record->type, change->state);
 }
 
-// The names, which stand one after the other from `at` on.
+// The queue's name, the key and the reducer, which stand one after the other. False where the
+// queue's name cannot be one.
 static bool read_names(const char *data, struct job_image *image)
 {
     const char *at = data + JOB_NAMES;
@@ -150,7 +151,7 @@ static void read_counters(const char *data, struct job_image *image)
     image->kicks = get32(data + JOB_KICKS);
 }
 
-// `image->body` is set.
+// Decodes all of a job but its body: `image->body` is set before.
 static bool read_job(const char *data, struct job_image *image)
 {
     struct job_change *now = &image->now;
@@ -306,7 +307,7 @@ enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
     uint32_t version = get32(from + SEGMENT_VERSION);
     uint64_t previous_end = get64(from + SEGMENT_PREVIOUS_END);
 
-    // What is checked so far stands where it does in all versions.
+    // The magic bytes, the version and the checksum stand at the same place in all versions.
     if (!segment_head_checks(from)) {
         return CODEC_HEAD_BAD;
     }
@@ -335,7 +336,7 @@ bool codec_mend_segment_head(char head[CODEC_SEGMENT_HEAD])
     struct segment_head read;
 
     put32(head + SEGMENT_ZERO, 0);
-    // One byte of the checksum itself?
+    // Where one byte of the checksum itself is wrong, the other three agree.
     for (unsigned i = 0; i < sizeof said; i++) {
         uint32_t wrong = (said ^ segment_sum(head)) & ~(UINT32_C(0xff) << (8 * i));
 

@@ -25,7 +25,7 @@ uint64_t ledger_size_of(const struct broker *broker, const struct job *job);
 uint64_t ledger_reserved_for(const struct job *job);
 
 // The job's full record, of `size` bytes, is in that segment now: marks it, and counts it. It must
-// not be counted yet. The segment must have room for its id.
+// not be counted yet. The segment must have memory for its id.
 void ledger_add(struct ledger *ledger, struct segment *segment, const struct job *job, size_t size);
 // The job, which the books have with that size, is gone, or its full record stands elsewhere: it is
 // counted no longer.

@@ -24,8 +24,8 @@ static inline bool row_make_room(struct row *row)
     return segments_make_room(&row->segments) && (row->replacement || row_make_replacement(row));
 }
 
-// Makes `next` the current segment. The row has room for it. Its head says that ids below `ids_end`
-// have perhaps been given out, and when it was begun.
+// Makes `next` the current segment. The row has space for it. Its head says that ids below
+// `ids_end` have perhaps been given out, and when it was begun.
 void row_follow(struct row *row, struct segment *next, uint64_t ids_end, uint64_t created_ms);
 // Notes, for the head of the current segment and for the books, where those before it end.
 void row_note_previous(struct row *row);

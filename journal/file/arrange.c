@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A row with a gap of more than that is no row: a file has a name that somebody made up.
+// Where more numbers than that are missing in one go, the file behind them is none of the
+// journal's: somebody has made up its name.
 #define GAP_MAX 65536
 
 static void note_file(void *context, const char *name)
@@ -58,7 +59,7 @@ static bool list_files(struct replay *replay)
     if (replay->count > 0) {
         qsort(replay->found, replay->count, sizeof *replay->found, by_number);
     }
-    // What was prepared last time was never written to.
+    // The spare of the process before was never written to.
     if (replay->spare) {
         error = io->remove(io->disk, SEGMENT_SPARE_NAME);
         if (error) {
@@ -85,7 +86,7 @@ static enum codec_head check_head(struct found *found, const char *bytes)
     return good;
 }
 
-// The bytes of the head; false where the disk fails. A file that is too short has none.
+// Reads the head of a segment; zeros where the file is too short. False if the disk fails.
 static bool read_head(struct replay *replay, struct found *found, char bytes[CODEC_SEGMENT_HEAD])
 {
     char name[SEGMENT_NAME_MAX];
@@ -133,7 +134,8 @@ static bool look_at_head(struct replay *replay, struct found *found)
 // What is not needed any more
 //
 
-// Where records are to be looked for: up to what the next segment says, if it is there and knows.
+// How far the file may have records: to where the head of the next segment says that they end, if
+// that is there; otherwise to the end of the file.
 static uint64_t records_end(const struct replay *replay, size_t place)
 {
     const struct found *found = &replay->found[place];
@@ -146,13 +148,15 @@ static uint64_t records_end(const struct replay *replay, size_t place)
     return found->size;
 }
 
-// Whether nobody says for sure where its records end.
+// Whether no head says for sure where its records end: it is the youngest segment, or the head of
+// the next one calls its end unsure.
 static bool is_open(const struct replay *replay, size_t place)
 {
     return place + 1 == replay->count || replay->found[place + 1].head.previous_unsure;
 }
 
-// The highest number that a record of the segment drops.
+// Looks for records that say up to which number segments are not needed any more, and notes the
+// highest in replay->dropped. False if the disk fails.
 static bool find_dropped(struct replay *replay, size_t place)
 {
     struct scan *scan = &replay->scan;
@@ -172,7 +176,8 @@ static bool find_dropped(struct replay *replay, size_t place)
     scan->limit = records_end(replay, place);
     scan_start(scan, CODEC_SEGMENT_HEAD, found->head.salt);
     do {
-        // Behind a record that is torn nothing counts: what was written anew may be torn there.
+        // Where the end is not known for sure, there may be a torn record, and nothing behind it
+        // counts: each record is checked whole. Elsewhere its head will do.
         step = is_open(replay, place) ? scan_next(scan, &record)
                                       : scan_next_of(scan, CODEC_DROPPED, &record);
         if (step == SCAN_BAD && repair) {
@@ -192,7 +197,7 @@ static bool is_whole(const struct replay *replay)
     return replay->found[0].number == 1 && replay->found[replay->count - 1].number == replay->count;
 }
 
-// The number of the first file of those without a gap up to the youngest.
+// The lowest number from which on no file is missing, up to the youngest.
 static uint64_t first_without_gap(const struct replay *replay)
 {
     size_t place = replay->count - 1;
@@ -203,8 +208,9 @@ static uint64_t first_without_gap(const struct replay *replay)
     return replay->found[place].number;
 }
 
-// How many of the found are not needed. What stands without a gap before what is needed would do no
-// harm, since all that was said later is there, too: where something is lost, it may have it.
+// How many of the found files are not needed any more. Those after which no file is missing do no
+// harm, since younger records supersede theirs, and may have what is lost elsewhere: who repairs
+// reads them, too.
 static size_t count_dropped(const struct replay *replay)
 {
     bool repair = replay->journal->settings.repair;
@@ -218,8 +224,8 @@ static size_t count_dropped(const struct replay *replay)
     return count;
 }
 
-// Takes out of the list what is not needed. Numbers only rise: the youngest segment that says
-// anything says it.
+// Takes the files that are not needed out of the list. Segments are dropped oldest first, so the
+// youngest segment that drops any has the highest number, and none before it need be searched.
 static bool drop(struct replay *replay)
 {
     size_t place = replay->count;
@@ -253,7 +259,7 @@ void arrange_remove_dropped(const struct replay *replay)
 // The row
 //
 
-// Those from `first` on, before `end`, are not there.
+// The segments from `first` on, before `end`, have no file. False where that is not passed over.
 static bool miss(struct replay *replay, uint64_t first, uint64_t end)
 {
     if (end - first > GAP_MAX) {
@@ -290,12 +296,14 @@ static bool add(struct replay *replay, uint64_t number, const struct found *foun
     return true;
 }
 
-// Those behind the last one, from `next` on, of which it is known that they have been there.
+// Segments from `next` on, behind the last file that was found, are missing if the file `about`
+// knows of them. False where that is not passed over.
 static bool no_younger_is_missing(struct replay *replay, uint64_t next)
 {
     uint64_t youngest = files_of(replay->journal)->about.youngest;
 
-    // With none at all, how many have been dropped is not known.
+    // With no file at all it is not known which of them had been dropped: one is said to be
+    // missing.
     next = replay->count == 0 && youngest > 0 ? youngest : next;
     return youngest == 0 || youngest < next || miss(replay, next, youngest + 1);
 }
@@ -304,7 +312,7 @@ static bool check_row(struct replay *replay)
 {
     uint64_t next = replay->count ? replay->found[0].number : 0;
 
-    // How many are missing before the oldest is not known, if it was they who knew.
+    // How many are missing before the oldest file is not known: only these could say.
     if (next > replay->dropped + 1 &&
         !replay_loses(replay, next - 1, 0, 0, "the file is missing")) {
         return false;
@@ -345,7 +353,8 @@ struct found *arrange_find(struct replay *replay, uint64_t number)
     return low < replay->count && replay->found[low].number == number ? &replay->found[low] : NULL;
 }
 
-// Up to the youngest that is known of, there or not: no number is given twice.
+// A place for each number up to the youngest that is known of, whether it has a file or not: no
+// number is given twice.
 static bool make_row(struct replay *replay)
 {
     uint64_t known = files_of(replay->journal)->about.youngest;

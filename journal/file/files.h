@@ -36,7 +36,7 @@ static inline struct files *files_of(const struct journal *journal)
 void files_close_segment(const struct journal *journal, struct segment *segment);
 // A random number for a segment.
 uint64_t files_draw_salt(struct journal *journal);
-// Makes `next`, a file, the current segment. The row has room for it.
+// Makes `next`, a file, the current segment. The row has space for it.
 void files_follow(struct journal *journal, struct segment *next);
 // The current segment has no file: it gets that of the spare. False where there is none.
 bool files_take_spare(struct journal *journal);

@@ -8,7 +8,7 @@
 #define WINDOW ((size_t)1 << 20)
 // Larger records are not read into the window: their bodies go straight to where they stay.
 #define WHOLE_MAX ((size_t)64 * 1024)
-// What is lost where a disk cannot read: as much as systems read at once.
+// Where the disk cannot read a byte, so many around it are lost: systems read whole blocks.
 #define BLOCK ((uint64_t)4096)
 // Bytes that are written back at a time.
 enum { WRITE_BACK = 65536 };
@@ -61,8 +61,9 @@ void scan_start(struct scan *scan, uint64_t at, uint64_t salt)
     scan->salt = salt;
 }
 
-// Reads something, at most `len` bytes. No record begins with the bytes that stand for those that
-// cannot be read, nor are they taken for space that was never written to.
+// Reads at least one byte, at most `len`. Where the scan passes over what cannot be read, 0xff
+// stands for it: no record begins with that, and, unlike zeros, it is not taken for space that was
+// never written to.
 static int read_some(struct scan *scan, char *to, size_t len, uint64_t offset, size_t *got)
 {
     const struct journal_io *io = scan->io;
@@ -101,7 +102,7 @@ int scan_bytes(struct scan *scan, char *to, size_t len, uint64_t offset)
     return 0;
 }
 
-// Makes the window begin at `offset`, and fills it.
+// Makes the window begin at `offset`, and fills it. What it has from there on is kept.
 static bool window_move(struct scan *scan, uint64_t offset)
 {
     uint64_t end = scan->window_at + scan->filled;
@@ -133,7 +134,8 @@ static const char *window_at(struct scan *scan, uint64_t offset, size_t len)
     return scan->window + (offset - scan->window_at);
 }
 
-// A head that is good, of a record that ends before the limit. SCAN_RECORD, with its size.
+// Looks at the head of the record that is expected. SCAN_RECORD, with size and type, if the head
+// checks and the record ends before the limit.
 static enum scan_step read_head(struct scan *scan, uint64_t *size, uint8_t *type)
 {
     const char *head;
@@ -156,7 +158,8 @@ static enum scan_step read_head(struct scan *scan, uint64_t *size, uint8_t *type
     return *size <= scan->limit - scan->at ? SCAN_RECORD : SCAN_BAD;
 }
 
-// The body that begins at `offset`, as far as the window does not have it, is read in place.
+// The body of a large record, which begins at `offset`. What the window has of it is copied, the
+// rest is read straight to where it stays.
 static struct blob *read_body(struct scan *scan, uint64_t offset, size_t len)
 {
     struct blob *blob = blob_new(len);
@@ -181,7 +184,7 @@ static struct blob *read_body(struct scan *scan, uint64_t offset, size_t len)
 
 static enum scan_step read_large(struct scan *scan, uint64_t size, struct codec_record *record)
 {
-    // Whatever else it is, it is longer than that.
+    // The record is larger than WHOLE_MAX, so it has all of these bytes.
     const char *bytes = window_at(scan, scan->at, CODEC_JOB_FIXED + CODEC_NAMES_MAX);
     char padding[8];
     size_t start, len;
@@ -204,7 +207,7 @@ static enum scan_step read_large(struct scan *scan, uint64_t size, struct codec_
     return SCAN_RECORD;
 }
 
-// The record of that size whose head is good.
+// Reads the record of that size, whose head has been checked, and steps behind it.
 static enum scan_step read_record(struct scan *scan, uint64_t size, struct codec_record *record)
 {
     enum scan_step step;

@@ -39,7 +39,7 @@ static uint64_t step(const struct journal *journal, uint64_t from, uint64_t to)
     return from - to > most ? from - most : to;
 }
 
-// What is to be the spare has room for an id: where it becomes the current segment, there is no
+// What is to be the spare has memory for an id: where it becomes the current segment, there is no
 // asking for memory.
 static struct segment *new_spare(struct journal *journal)
 {
