@@ -36,10 +36,9 @@ struct storage_ops {
     // Claims what the journal is kept in, for this process, and gives its jobs to the broker and
     // the books. Afterwards the row has a segment for each number from the oldest to the youngest,
     // all closed and synced, each with its `end`. False with the reason.
-    bool (*open)(struct journal *journal, struct restored *restored,
-                 struct journal_error *why) MUST_USE;
+    bool (*open)(struct journal *journal, struct restored *restored, struct journal_error *why);
     // The first segment to write to is the current one. False with the reason.
-    bool (*begin)(struct journal *journal, struct journal_error *why) MUST_USE;
+    bool (*begin)(struct journal *journal, struct journal_error *why);
     // All is written and synced: gives back what is set aside, and says that the journal was
     // closed.
     void (*tidy)(struct journal *journal);
