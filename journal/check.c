@@ -121,6 +121,21 @@ static void check_batches(const struct journal *journal)
     ENSURE(count == batches->pool.count);
 }
 
+static void check_compaction(const struct journal *journal)
+{
+    const struct compaction *at = &journal->compaction;
+
+    ENSURE(!at->blocked || at->runs);
+    if (at->runs) {
+        // One segment leaves the row at a time, and never the current one.
+        ENSURE(!journal->row.removing && journal->row.segments.count > 1);
+        ENSURE(at->run <= journal->row.segments.list[0]->run_count);
+    }
+    if (journal->row.removing) {
+        ENSURE(journal->row.removable_at <= journal->batches.gathering.position);
+    }
+}
+
 void journal_check(const struct journal *journal)
 {
     check_positions(journal);
@@ -128,6 +143,7 @@ void journal_check(const struct journal *journal)
     check_failure(&journal->failure);
     check_row(&journal->row);
     check_batches(journal);
+    check_compaction(journal);
 }
 
 static bool has_id(const struct segment *segment, uint64_t id)

@@ -8,7 +8,7 @@
 struct journal;
 
 // Numbers that are kept as things change, counted once more: positions, ids, the row of segments,
-// batches. Takes time in proportion to segments and chunks.
+// batches, compaction. Takes time in proportion to segments and chunks.
 void journal_check(const struct journal *journal);
 
 // The books, counted once more from the broker's jobs: which segment has each job's full record,
