@@ -35,7 +35,7 @@ void broker_queue_keep(struct broker *broker, struct queue *queue, bool keep);
 struct queue *broker_queue_next(struct broker *broker, uint32_t *cursor);
 
 // Nothing is taken from the queue for this long; 0 ends a pause. At its end jobs and waiters meet.
-// STATUS_NO_ROOM leaves things as they were.
+// STATUS_NO_SPACE leaves things as they were.
 enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t pause_for) MUST_USE;
 
 // The most jobs (ready, reserved and delayed) that the queue may have for a submission of each

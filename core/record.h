@@ -5,8 +5,8 @@
 // What changes in durable jobs, as the core tells it to a store, and jobs as a store gives them
 // back after a restart (restore.h).
 //
-// The core asks for room before it changes anything that may be refused, and appends after it has
-// changed; room for a job's burial and for its end is part of what a submission asks for, so that
+// The core asks for space before it changes anything that may be refused, and appends after it has
+// changed; space for a job's burial and for its end is part of what a submission asks for, so that
 // those two are never refused. Nothing is recorded for a lease, its renewal, or its end: a restart
 // finds such a job ready.
 //
@@ -40,10 +40,10 @@ enum record_kind {
 
 struct record {
     enum record_kind kind;
-    // KICK, TAKE: the job is buried, or was until now. The room of its burial was used up and is
+    // KICK, TAKE: the job is buried, or was until now. The space of its burial was used up and is
     // wanted anew.
     bool was_buried;
-    const struct job *job; // in `room`, as it is before the change, in `append`, after it
+    const struct job *job; // in `has_space`, as it is before the change, in `append`, after it
     const struct queue *queue;
 };
 
@@ -63,7 +63,7 @@ struct store_info {
 
 struct recorder {
     // True: an append of this kind for this job or queue will succeed. Called before the change.
-    bool (*room)(void *store, const struct record *record);
+    bool (*has_space)(void *store, const struct record *record);
     // The change is made; the store copies what it needs before it returns. Cannot fail. The
     // position of the record; 0 where nothing need wait for it.
     uint64_t (*append)(void *store, const struct record *record);

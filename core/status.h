@@ -8,7 +8,7 @@
 #define STATUS_LIST(X)                                                                             \
     X(STATUS_OK, "ok")                                                                             \
     X(STATUS_NO_MEMORY, "out of memory")                                                           \
-    X(STATUS_NO_ROOM, "the store has no room")                                                     \
+    X(STATUS_NO_SPACE, "the store has no room")                                                    \
     X(STATUS_NOT_FOUND, "no such thing")                                                           \
     X(STATUS_HELD, "a worker holds the job")                                                       \
     X(STATUS_EMPTY, "no job is ready")                                                             \

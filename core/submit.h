@@ -61,7 +61,7 @@ struct submission {
 // of the second is dropped, but a durable duplicate makes the job durable. With `watcher`, that
 // session is told of the job from now on (each submission is a watch of its own; a job that is not
 // durable goes with its last watch, unless a worker holds it).
-// STATUS_NO_MEMORY, STATUS_NO_ROOM, STATUS_DRAINING, STATUS_QUEUE_FULL, STATUS_TOO_LARGE (key or
+// STATUS_NO_MEMORY, STATUS_NO_SPACE, STATUS_DRAINING, STATUS_QUEUE_FULL, STATUS_TOO_LARGE (key or
 // reducer); nothing is changed then.
 enum status broker_submit(struct broker *broker, const struct job_spec *spec,
                           struct session *watcher, struct submission *submission) MUST_USE;

@@ -36,7 +36,7 @@ static inline unsigned broker_budget_left(struct broker *broker, unsigned budget
 }
 
 // Takes the job of that id, ready, delayed or buried, whatever its queue. STATUS_NOT_FOUND (a job
-// that is held, too), STATUS_NO_ROOM.
+// that is held, too), STATUS_NO_SPACE.
 enum status broker_take_id(struct session *session, uint64_t id, const struct job **job) MUST_USE;
 
 // Waits for a job, after broker_take() found none: exactly one of `leased` and `wait_over` follows
@@ -68,7 +68,7 @@ enum status broker_complete(struct session *session, uint64_t id, struct blob *r
 enum status broker_fail(struct session *session, uint64_t id, struct blob *exception) MUST_USE;
 
 // Gives the job back with a new priority, ready or after a delay, at its old place among equals. By
-// its holder. STATUS_NOT_FOUND, STATUS_NO_ROOM.
+// its holder. STATUS_NOT_FOUND, STATUS_NO_SPACE.
 enum status broker_release(struct session *session, uint64_t id, uint32_t pri,
                            nsec_t delay_for) MUST_USE;
 
@@ -117,10 +117,10 @@ struct kick {
 // is buried, of the delayed ones, soonest first.
 void broker_kick_begin(const struct queue *queue, uint32_t bound, struct kick *kick);
 
-// STATUS_OK: done; STATUS_MORE; STATUS_NO_ROOM: the rest stays as it is.
+// STATUS_OK: done; STATUS_MORE; STATUS_NO_SPACE: the rest stays as it is.
 enum status broker_kick(struct broker *broker, struct queue *queue, struct kick *kick) MUST_USE;
 
-// Makes one buried or delayed job ready. STATUS_NOT_FOUND, STATUS_NO_ROOM.
+// Makes one buried or delayed job ready. STATUS_NOT_FOUND, STATUS_NO_SPACE.
 enum status broker_kick_id(struct broker *broker, uint64_t id) MUST_USE;
 
 #endif

@@ -68,7 +68,7 @@ static bool has_space(void *store, const struct record *record)
 }
 
 const struct recorder journal_recorder = {
-    .room = has_space,
+    .has_space = has_space,
     .append = append,
     .position = position_of,
     .info = info,

@@ -31,7 +31,7 @@ static enum bean_answer refusal(enum status status)
 {
     switch (status) {
     case STATUS_NO_MEMORY:
-    case STATUS_NO_ROOM:
+    case STATUS_NO_SPACE:
     case STATUS_QUEUE_FULL:
         return BEAN_OUT_OF_MEMORY;
     case STATUS_NOT_FOUND:

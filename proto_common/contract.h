@@ -43,7 +43,7 @@ bool contract_set_unique(struct job_spec *spec, struct slice unique) MUST_USE;
 // foreground job.
 //
 // Wrong by itself: STATUS_TOO_LARGE, STATUS_BAD_NAME. Refused for now, with nothing changed:
-// STATUS_QUEUE_FULL, STATUS_DRAINING, STATUS_NO_MEMORY, STATUS_NO_ROOM.
+// STATUS_QUEUE_FULL, STATUS_DRAINING, STATUS_NO_MEMORY, STATUS_NO_SPACE.
 enum status contract_submit(struct broker *broker, struct wire *wire, struct session *session,
                             struct slice function, struct job_spec *spec,
                             struct submission *submission) MUST_USE;

@@ -94,7 +94,7 @@ static enum gear_refusal refusal_of(enum status status, enum gear_refusal not_fo
     switch (status) {
     case STATUS_NO_MEMORY:
         return GEAR_REFUSE_MEMORY;
-    case STATUS_NO_ROOM:
+    case STATUS_NO_SPACE:
         return GEAR_REFUSE_ROOM;
     case STATUS_NOT_FOUND:
         return not_found;

@@ -12,7 +12,7 @@ bool record_ask(struct broker *broker, enum record_kind kind, const struct job *
         .queue = queue_at(broker, job),
     };
 
-    return broker->store.recorder->room(broker->store.context, &record);
+    return broker->store.recorder->has_space(broker->store.context, &record);
 }
 
 uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct job *job,
@@ -55,7 +55,8 @@ bool record_pause_room(struct broker *broker, const struct queue *queue)
 {
     const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
 
-    return !broker->store.recorder || broker->store.recorder->room(broker->store.context, &record);
+    return !broker->store.recorder ||
+           broker->store.recorder->has_space(broker->store.context, &record);
 }
 
 uint64_t record_pause_append(struct broker *broker, const struct queue *queue)

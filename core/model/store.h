@@ -20,7 +20,8 @@ uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct 
                      bool was_buried);
 
 // Asked before the change.
-static inline bool record_room(struct broker *broker, enum record_kind kind, const struct job *job)
+static inline bool record_has_space(struct broker *broker, enum record_kind kind,
+                                    const struct job *job)
 {
     return !record_kept(broker, job) || record_ask(broker, kind, job);
 }

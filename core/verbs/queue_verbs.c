@@ -51,7 +51,7 @@ enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t paus
 {
     broker->store.position = 0;
     if (!record_pause_room(broker, queue)) {
-        return STATUS_NO_ROOM;
+        return STATUS_NO_SPACE;
     }
     queue->pauses++;
     if (pause_for > 0) {

@@ -87,8 +87,8 @@ static enum status accept(struct broker *broker, const struct job_spec *spec,
             goto out;
         }
     }
-    if (!record_room(broker, RECORD_SUBMIT, job)) {
-        status = STATUS_NO_ROOM;
+    if (!record_has_space(broker, RECORD_SUBMIT, job)) {
+        status = STATUS_NO_SPACE;
         goto out;
     }
     if (key) {
@@ -157,13 +157,13 @@ static enum status join(struct broker *broker, struct job *job, const struct job
         }
     }
     job->durable = job->durable || made_durable;
-    if ((made_durable || earlier) && !record_room(broker, kind, job)) {
+    if ((made_durable || earlier) && !record_has_space(broker, kind, job)) {
         job->durable = job->durable && !made_durable;
         if (submission->watch) {
             watch_remove(submission->watch);
             submission->watch = NULL;
         }
-        return STATUS_NO_ROOM;
+        return STATUS_NO_SPACE;
     }
     if (watcher || made_durable) {
         job->abandoned = false;

@@ -37,8 +37,8 @@ enum status broker_take_id(struct session *session, uint64_t id, const struct jo
         return STATUS_NOT_FOUND;
     }
     if (buried) {
-        if (!record_room(broker, RECORD_TAKE, found)) {
-            return STATUS_NO_ROOM;
+        if (!record_has_space(broker, RECORD_TAKE, found)) {
+            return STATUS_NO_SPACE;
         }
         key_claim(broker, found);
     }

@@ -36,8 +36,8 @@ static enum status kick(struct broker *broker, struct job *job)
     const struct job_place ready = job_ready_place(job);
     bool buried = job->state == JOB_BURIED;
 
-    if (!record_room(broker, RECORD_KICK, job)) {
-        return STATUS_NO_ROOM;
+    if (!record_has_space(broker, RECORD_KICK, job)) {
+        return STATUS_NO_SPACE;
     }
     JOB_COUNT(broker, job, kicks);
     job->attempts = 0;

@@ -78,8 +78,8 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
         match_serve_lost(broker);
         return STATUS_OK;
     }
-    if (!record_room(broker, RECORD_RELEASE, job)) {
-        return STATUS_NO_ROOM;
+    if (!record_has_space(broker, RECORD_RELEASE, job)) {
+        return STATUS_NO_SPACE;
     }
     JOB_COUNT(broker, job, releases);
     job_set_delay(broker, job, delay_for);

@@ -112,7 +112,7 @@ static void refused_submission_takes_no_reference(void **state)
     struct blob *blob = pattern(100000);
 
     s->refused = STORE_REFUSES_ALL;
-    assert_status(STATUS_NO_ROOM, stage_try_put(s, NULL, PLAN(.blob = blob), NULL));
+    assert_status(STATUS_NO_SPACE, stage_try_put(s, NULL, PLAN(.blob = blob), NULL));
     s->refused = 0;
     PUT(s, .key = "k");
     PUT(s, .key = "k", .blob = blob);

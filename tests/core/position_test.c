@@ -85,12 +85,12 @@ static void refused_verb_waits_for_nothing(void **state)
     assert_int_equal(position(s), 0);
     PUT(s, .queue = "q");
     s->refused = STORE_REFUSES_ALL;
-    assert_status(STATUS_NO_ROOM, stage_pause(s, "q", SEC(1)));
+    assert_status(STATUS_NO_SPACE, stage_pause(s, "q", SEC(1)));
     assert_int_equal(position(s), 0);
     s->refused = 0;
     PUT(s, .queue = "q");
     s->refused = STORE_REFUSES_ALL;
-    assert_status(STATUS_NO_ROOM, stage_try_put(s, NULL, PLAN(.queue = "q"), NULL));
+    assert_status(STATUS_NO_SPACE, stage_try_put(s, NULL, PLAN(.queue = "q"), NULL));
     assert_int_equal(position(s), 0);
     broker_drain(s->broker);
     assert_status(STATUS_DRAINING, stage_try_put(s, NULL, PLAN(.queue = "q"), NULL));

@@ -146,8 +146,8 @@ static void submission_without_room_changes_nothing(void **state)
 
     act_wait(w);
     s->refused = STORE_REFUSES(RECORD_SUBMIT);
-    assert_status(STATUS_NO_ROOM, stage_try_put(s, c, PLAN(.queue = "q", .key = "k"), NULL));
-    assert_status(STATUS_NO_ROOM, stage_try_put(s, NULL, PLAN(.queue = "r"), NULL));
+    assert_status(STATUS_NO_SPACE, stage_try_put(s, c, PLAN(.queue = "q", .key = "k"), NULL));
+    assert_status(STATUS_NO_SPACE, stage_try_put(s, NULL, PLAN(.queue = "r"), NULL));
     assert_null(stage_find(s, "q"));
     assert_int_equal(stage_info(s).total_jobs, 0);
     stage_expect(s, "");
@@ -166,8 +166,8 @@ static void release_without_room_leaves_the_job_held(void **state)
     assert_int_equal(act_take(w), 1);
     s->refused = STORE_REFUSES(RECORD_RELEASE);
     stage_advance(s, SEC(1));
-    assert_status(STATUS_NO_ROOM, act_release(w, 1, 3, SEC(4)));
-    assert_status(STATUS_NO_ROOM, act_release(w, 1, 3, 0));
+    assert_status(STATUS_NO_SPACE, act_release(w, 1, 3, SEC(4)));
+    assert_status(STATUS_NO_SPACE, act_release(w, 1, 3, 0));
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
     assert_int_equal(stage_job(s, 1).pri, 7);
     assert_int_equal(stage_job(s, 1).delay_for, 0);
@@ -186,8 +186,8 @@ static void kick_without_room_leaves_the_rest(void **state)
     s->refused = STORE_REFUSES(RECORD_KICK);
     assert_int_equal(stage_kick(s, "q", 5), 0);
     assert_int_equal(stage_kick(s, "r", 5), 0);
-    assert_status(STATUS_NO_ROOM, stage_kick_id(s, 1));
-    assert_status(STATUS_NO_ROOM, stage_kick_id(s, 3));
+    assert_status(STATUS_NO_SPACE, stage_kick_id(s, 1));
+    assert_status(STATUS_NO_SPACE, stage_kick_id(s, 3));
     stage_expect_jobs(s, "q", 0, 0, 0, 2);
     stage_expect_jobs(s, "r", 0, 1, 0, 0);
     assert_int_equal(stage_job(s, 1).kicks + stage_job(s, 3).kicks, 0);
@@ -202,7 +202,7 @@ static void taking_a_buried_job_needs_room(void **state)
     PUT(s, .queue = "q");
     PUT(s, .delay_for = SEC(9));
     s->refused = STORE_REFUSES(RECORD_TAKE);
-    assert_status(STATUS_NO_ROOM, act_take_id(w, 1));
+    assert_status(STATUS_NO_SPACE, act_take_id(w, 1));
     assert_int_equal(stage_state(s, 1), JOB_BURIED);
     assert_int_equal(stage_job(s, 1).reserves, 1);
     // The others have their room.
@@ -218,11 +218,11 @@ static void pause_without_room_leaves_things_as_they_were(void **state)
     PUT(s, .queue = "q");
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(5)));
     s->refused = STORE_REFUSES(RECORD_PAUSE);
-    assert_status(STATUS_NO_ROOM, stage_pause(s, "q", 0));
+    assert_status(STATUS_NO_SPACE, stage_pause(s, "q", 0));
     assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(5));
     assert_int_equal(stage_queue(s, "q").pauses, 1);
     stage_advance(s, SEC(5));
-    assert_status(STATUS_NO_ROOM, stage_pause(s, "q", SEC(5)));
+    assert_status(STATUS_NO_SPACE, stage_pause(s, "q", SEC(5)));
     assert_int_equal(act_take(w), 1);
 }
 
@@ -248,7 +248,7 @@ static void durable_duplicate_without_room_is_refused_alone(void **state)
     struct submission first = SUBMIT(c, .key = "k", .fleeting = true, .delay_for = SEC(9));
 
     s->refused = STORE_REFUSES(RECORD_SUBMIT);
-    assert_status(STATUS_NO_ROOM, stage_try_put(s, c, PLAN(.key = "k"), NULL));
+    assert_status(STATUS_NO_SPACE, stage_try_put(s, c, PLAN(.key = "k"), NULL));
     assert_false(stage_job(s, 1).durable);
     assert_int_equal(stage_job(s, 1).watches, 1);
     assert_int_equal(stage_job(s, 1).left_for, SEC(9));
@@ -305,7 +305,7 @@ static uint64_t no_position(const void *store, const struct job *job)
 static void record_shows_the_job_as_it_is_after_the_change(void **state)
 {
     static const struct recorder recorder = {
-        .room = always_room, .append = read_record, .position = no_position};
+        .has_space = always_room, .append = read_record, .position = no_position};
     struct reader reader = {.count = 0};
     struct broker_options options = {.recorder = &recorder, .store = &reader};
     struct stage *s = stage_new(options, false);

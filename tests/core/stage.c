@@ -104,8 +104,10 @@ static void store_info(const void *store, struct store_info *info)
     *info = (struct store_info){.written = s->appended};
 }
 
-static const struct recorder stage_recorder = {
-    .room = store_room, .append = store_append, .position = store_position, .info = store_info};
+static const struct recorder stage_recorder = {.has_space = store_room,
+                                               .append = store_append,
+                                               .position = store_position,
+                                               .info = store_info};
 
 //
 // The stage
@@ -312,7 +314,7 @@ uint32_t stage_kick(struct stage *s, const char *queue, uint32_t bound)
         stage_step(s);
     } while (status == STATUS_MORE);
     broker_queue_drop(s->broker, held);
-    assert_true(status == STATUS_OK || status == STATUS_NO_ROOM);
+    assert_true(status == STATUS_OK || status == STATUS_NO_SPACE);
     return kick.kicked;
 }
 

@@ -206,7 +206,7 @@ static uint64_t tape_position(const void *store, const struct job *job)
 }
 
 const struct recorder stage_tape_recorder = {
-    .room = tape_room, .append = tape_append, .position = tape_position};
+    .has_space = tape_room, .append = tape_append, .position = tape_position};
 
 static void tape_submission(void *context, const struct job *job)
 {

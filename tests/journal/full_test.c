@@ -20,7 +20,7 @@ static unsigned fill(struct bed *bed)
         assert_true(bed_acknowledged(bed));
         assert_true(++count < 10000);
     }
-    assert_status(STATUS_NO_ROOM, status);
+    assert_status(STATUS_NO_SPACE, status);
     return count;
 }
 
@@ -175,9 +175,9 @@ static void what_can_be_refused_leaves_room_for_what_cannot(void **state)
     for (int i = 0; i < 3000; i++) {
         enum status status = bed_release(bed, id, (uint32_t)i, 0);
 
-        assert_true(status == STATUS_OK || status == STATUS_NO_ROOM);
-        refused += status == STATUS_NO_ROOM;
-        refused += bed_pause(bed, 2, SEC(i)) == STATUS_NO_ROOM;
+        assert_true(status == STATUS_OK || status == STATUS_NO_SPACE);
+        refused += status == STATUS_NO_SPACE;
+        refused += bed_pause(bed, 2, SEC(i)) == STATUS_NO_SPACE;
         assert_status(STATUS_OK, bed_take_id(bed, id) == STATUS_OK ? STATUS_OK
                                  : refused                         ? STATUS_OK
                                                                    : STATUS_NOT_FOUND);

@@ -39,7 +39,7 @@ static bool store_has_space(void *store, const struct record *record)
 {
     const struct bed *bed = store;
 
-    return journal_recorder.room(bed->journal, record);
+    return journal_recorder.has_space(bed->journal, record);
 }
 
 static uint64_t store_append(void *store, const struct record *record)
@@ -71,7 +71,7 @@ static void store_info(const void *store, struct store_info *info)
     journal_recorder.info(bed->journal, info);
 }
 
-static const struct recorder bed_recorder = {.room = store_has_space,
+static const struct recorder bed_recorder = {.has_space = store_has_space,
                                              .append = store_append,
                                              .position = store_position,
                                              .info = store_info};

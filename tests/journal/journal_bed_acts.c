@@ -79,7 +79,7 @@ uint64_t bed_put(struct bed *bed, const struct bed_put *put)
     uint64_t id = 0;
     enum status status = bed_try_put(bed, put, &id);
 
-    assert_true(status == STATUS_OK || status == STATUS_NO_ROOM || status == STATUS_NO_MEMORY);
+    assert_true(status == STATUS_OK || status == STATUS_NO_SPACE || status == STATUS_NO_MEMORY);
     return status == STATUS_OK ? id : 0;
 }
 

@@ -8,7 +8,7 @@ enum { FIRST = 6, ROUNDS = 5, IDS = 64, FEW = 12 };
 // What any verb may answer.
 static void expect_fair(enum status status)
 {
-    assert_true(status == STATUS_OK || status == STATUS_NO_ROOM || status == STATUS_NO_MEMORY ||
+    assert_true(status == STATUS_OK || status == STATUS_NO_SPACE || status == STATUS_NO_MEMORY ||
                 status == STATUS_NOT_FOUND);
 }
 

@@ -22,4 +22,4 @@ static uint64_t quota_append(void *store, const struct record *record)
     return 0;
 }
 
-const struct recorder record_quota = {.room = quota_room, .append = quota_append};
+const struct recorder record_quota = {.has_space = quota_room, .append = quota_append};

@@ -5,7 +5,7 @@ static bool store_room(void *context, const struct record *record)
 {
     struct wire_store *store = context;
 
-    return !store->recorder->room || store->recorder->room(store->recorder_store, record);
+    return !store->recorder->has_space || store->recorder->has_space(store->recorder_store, record);
 }
 
 static uint64_t store_append(void *context, const struct record *record)
@@ -41,8 +41,10 @@ static void store_info(const void *context, struct store_info *info)
     *info = store->info;
 }
 
-static const struct recorder recorder = {
-    .room = store_room, .append = store_append, .position = store_position, .info = store_info};
+static const struct recorder recorder = {.has_space = store_room,
+                                         .append = store_append,
+                                         .position = store_position,
+                                         .info = store_info};
 
 struct broker_options wire_store_before(struct wire_store *store, struct broker_options options,
                                         uint64_t *reached)
