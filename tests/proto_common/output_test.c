@@ -104,6 +104,25 @@ static void empty_blob_is_nothing(void **state)
     blob_unref(blob);
 }
 
+static void only_a_long_body_is_referred_to(void **state)
+{
+    struct bench *bench = *state;
+    struct blob *shorter = blob_new(OUTPUT_COPIED_MAX);
+    struct blob *longer = blob_new(OUTPUT_COPIED_MAX + 1);
+
+    output_body(&bench->out, blob_slice(shorter), shorter);
+    assert_int_equal(shorter->refs, 1);
+    output_body(&bench->out, blob_slice(longer), longer);
+    assert_int_equal(longer->refs, 2);
+    output_body(&bench->out, blob_slice(longer), NULL);
+    assert_int_equal(longer->refs, 2);
+    assert_int_equal(output_pending(&bench->out), shorter->len + 2 * longer->len);
+    output_clear(&bench->out);
+    assert_int_equal(longer->refs, 1);
+    blob_unref(shorter);
+    blob_unref(longer);
+}
+
 static void blob_is_referred_to_and_not_copied(void **state)
 {
     struct bench *bench = *state;
@@ -315,6 +334,7 @@ int main(void)
         OUTPUT_TEST(bytes_leave_in_the_order_they_were_written),
         OUTPUT_TEST(blob_is_sent_between_the_bytes_around_it),
         OUTPUT_TEST(empty_blob_is_nothing),
+        OUTPUT_TEST(only_a_long_body_is_referred_to),
         OUTPUT_TEST(blob_is_referred_to_and_not_copied),
         OUTPUT_TEST(clearing_gives_references_back),
         OUTPUT_TEST(blobs_and_bytes_of_any_size_leave_in_order),

@@ -4,6 +4,7 @@
 
 #include "tests/proto_gearman/wire_gear.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NOT_EXPECTED RES(ERROR, "INVALID_COMMAND", "Command not expected")
@@ -247,6 +248,27 @@ static void a_flood_of_packets_leaves_others_their_turn(void **state)
     }
 }
 
+// Eight packets fit into a feed, but not eight that each ask for a job of hundreds of functions.
+static void a_grab_over_many_functions_counts_for_several_packets(void **state)
+{
+    struct gear *t = *state;
+    unsigned long before;
+    char name[16];
+
+    for (int i = 0; i < 2 * BROKER_SLICE; i++) {
+        (void)snprintf(name, sizeof name, "f%d", i);
+        gear_submits(t->b, REQ(SUBMIT_JOB_BG, name, "", ""));
+        (void)snprintf(name, sizeof name, "g%d", i);
+        gear_says(t->a, REQ(CAN_DO, name), NOTHING);
+    }
+    before = rig_feeds(t->rig);
+    for (int i = 0; i < 8; i++) {
+        peer_send(t->a, REQ(GRAB_JOB));
+    }
+    rig_run(t->rig);
+    assert_true(rig_feeds(t->rig) - before >= 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +288,8 @@ int main(void)
         GEAR(a_packet_may_end_with_its_header),
         GEAR(text_and_packets_may_be_mixed),
         cmocka_unit_test_setup_teardown(a_flood_of_packets_leaves_others_their_turn,
+                                        with_a_small_budget, gear_teardown),
+        cmocka_unit_test_setup_teardown(a_grab_over_many_functions_counts_for_several_packets,
                                         with_a_small_budget, gear_teardown),
     };
 
