@@ -12,8 +12,8 @@
 // know the salt, such as the submitter of a body that looks like records.
 
 #include "core/base/macros.h"
-#include "core/record.h"
 #include "core/base/slice.h"
+#include "core/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

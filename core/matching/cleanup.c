@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/matching/cleanup.h"
 
+#include "core/matching/match.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
-#include "core/matching/match.h"
 #include "core/model/pause.h"
 #include "core/model/queue.h"
 #include "core/model/states.h"

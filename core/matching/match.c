@@ -5,9 +5,9 @@
 
 #include "core/matching/match.h"
 
-#include "core/model/charge.h"
 #include "core/matching/choice.h"
 #include "core/matching/lease.h"
+#include "core/model/charge.h"
 #include "core/model/lookup.h"
 #include "core/model/queue.h"
 #include "core/model/rota.h"

@@ -5,11 +5,11 @@
 #include "core/matching/outcome.h"
 
 #include "core/matching/cleanup.h"
+#include "core/matching/match.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
 #include "core/model/loss.h"
-#include "core/matching/match.h"
 #include "core/model/states.h"
 #include "core/model/store.h"
 #include "core/model/watch.h"

@@ -5,13 +5,13 @@
 // Private to the core: the broker's own state, in parts. Each part belongs to one idea, whose
 // header says what it means; all parts are here so that none of those headers needs another.
 
-#include "core/broker.h"
 #include "core/base/hash.h"
 #include "core/base/id_map.h"
 #include "core/base/list.h"
 #include "core/base/slab.h"
 #include "core/base/table.h"
 #include "core/base/tree.h"
+#include "core/broker.h"
 #include "core/model/moment.h"
 
 // The wall clock as the broker's own calendar sees it (calendar.h).

@@ -18,10 +18,10 @@
 // states.h puts jobs into the containers of their states and takes them out, so that the counts
 // beside them stay true.
 
-#include "core/broker.h"
 #include "core/base/hash.h"
 #include "core/base/list.h"
 #include "core/base/tree.h"
+#include "core/broker.h"
 
 #include <stdint.h>
 

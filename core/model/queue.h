@@ -11,11 +11,11 @@
 // It exists as long as it is kept, held, subscribed to, or has a job, or until a pause is over that
 // it was restored with, or that the store could not be told to forget.
 
-#include "core/broker.h"
 #include "core/base/hash.h"
 #include "core/base/list.h"
-#include "core/model/moment.h"
 #include "core/base/tree.h"
+#include "core/broker.h"
+#include "core/model/moment.h"
 
 #include <stdint.h>
 

@@ -9,10 +9,10 @@
 // wait that has been given a job is over, even before the session is told: `assigned` keeps the job
 // until then.
 
-#include "core/broker.h"
 #include "core/base/list.h"
-#include "core/model/queue.h"
 #include "core/base/tree.h"
+#include "core/broker.h"
+#include "core/model/queue.h"
 
 #include <stdint.h>
 

@@ -12,8 +12,8 @@
 // job needs no memory; when the job goes, its interest lives on by itself until everybody has been
 // told.
 
-#include "core/broker.h"
 #include "core/base/list.h"
+#include "core/broker.h"
 
 #include <stdint.h>
 

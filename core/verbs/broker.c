@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/broker.h"
 
+#include "core/matching/cleanup.h"
 #include "core/model/broker_private.h"
 #include "core/model/calendar.h"
-#include "core/matching/cleanup.h"
-#include "core/verbs/close.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/pause.h"
 #include "core/model/queue.h"
 #include "core/model/session.h"
-#include "core/verbs/tell.h"
 #include "core/model/watch.h"
+#include "core/verbs/close.h"
+#include "core/verbs/tell.h"
 
 #include <stdlib.h>
 

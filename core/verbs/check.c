@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/check.h"
 
-#include "core/verbs/check_private.h"
 #include "core/model/broker_private.h"
 #include "core/model/queue.h"
+#include "core/verbs/check_private.h"
 
 // In order. Each node outranks those below it.
 static void walk(const struct tree_node *node, struct tally *tally, check_visit visit_node,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/verbs/check_private.h"
 
-#include "core/model/job.h"
 #include "core/model/broker_private.h"
-#include "core/model/session.h"
+#include "core/model/job.h"
 #include "core/model/open_queues.h"
 #include "core/model/queue.h"
+#include "core/model/session.h"
 
 static void visit_ready(struct tally *tally, const struct tree_node *node, void *context)
 {

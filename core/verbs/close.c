@@ -4,11 +4,11 @@
 
 #include "core/verbs/close.h"
 
-#include "core/model/broker_private.h"
 #include "core/matching/cleanup.h"
-#include "core/model/job.h"
 #include "core/matching/match.h"
 #include "core/matching/outcome.h"
+#include "core/model/broker_private.h"
+#include "core/model/job.h"
 #include "core/model/subscription_walk.h"
 #include "core/model/watch.h"
 

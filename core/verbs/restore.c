@@ -2,8 +2,8 @@
 #include "core/restore.h"
 
 #include "core/base/list_sort.h"
-#include "core/model/calendar.h"
 #include "core/matching/cleanup.h"
+#include "core/model/calendar.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"

@@ -5,8 +5,8 @@
 
 #include "core/verbs/settle.h"
 
-#include "core/model/broker_private.h"
 #include "core/matching/match.h"
+#include "core/model/broker_private.h"
 #include "core/model/session.h"
 #include "core/verbs/tell.h"
 

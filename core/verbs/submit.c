@@ -2,11 +2,11 @@
 
 // The door: where a job comes in, and where it can be turned away.
 
-#include "core/model/key.h"
-#include "core/model/broker_private.h"
-#include "core/model/job.h"
 #include "core/matching/match.h"
 #include "core/matching/outcome.h"
+#include "core/model/broker_private.h"
+#include "core/model/job.h"
+#include "core/model/key.h"
 #include "core/model/queue.h"
 #include "core/model/states.h"
 #include "core/model/store.h"

@@ -2,12 +2,12 @@
 
 // Subscribing, and what becomes of leases where a subscription ends.
 
-#include "core/model/broker_private.h"
 #include "core/matching/cleanup.h"
-#include "core/model/job.h"
 #include "core/matching/lease.h"
 #include "core/matching/match.h"
 #include "core/matching/outcome.h"
+#include "core/model/broker_private.h"
+#include "core/model/job.h"
 #include "core/model/queue.h"
 #include "core/model/session.h"
 #include "core/model/subscription.h"

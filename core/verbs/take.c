@@ -3,11 +3,11 @@
 // Taking a job: the best one there is, or the one of an id.
 
 #include "core/matching/choice.h"
+#include "core/matching/lease.h"
+#include "core/matching/match.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
-#include "core/matching/lease.h"
 #include "core/model/lookup.h"
-#include "core/matching/match.h"
 #include "core/model/store.h"
 
 enum status broker_take(struct session *session, const struct job **job)

@@ -3,20 +3,20 @@
 // What falls due. Each kind of work has a slice of its own, so that a flood of one does not hold up
 // the others.
 
+#include "core/matching/cleanup.h"
+#include "core/matching/match.h"
+#include "core/matching/outcome.h"
 #include "core/model/broker_private.h"
 #include "core/model/calendar.h"
 #include "core/model/charge.h"
-#include "core/matching/cleanup.h"
-#include "core/verbs/close.h"
 #include "core/model/job.h"
-#include "core/matching/match.h"
-#include "core/matching/outcome.h"
 #include "core/model/pause.h"
 #include "core/model/queue.h"
 #include "core/model/session.h"
-#include "core/verbs/settle.h"
 #include "core/model/states.h"
 #include "core/model/waiting.h"
+#include "core/verbs/close.h"
+#include "core/verbs/settle.h"
 
 // The first moment of the tree, where it has come.
 static struct moment *due(const struct tree *tree, nsec_t now)

@@ -2,12 +2,12 @@
 
 // Looking after jobs that no worker is at: taking them back, kicking them.
 
+#include "core/matching/match.h"
+#include "core/matching/outcome.h"
 #include "core/model/charge.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
-#include "core/matching/match.h"
-#include "core/matching/outcome.h"
 #include "core/model/queue.h"
 #include "core/model/states.h"
 #include "core/model/store.h"

@@ -2,12 +2,12 @@
 
 // What the holder of a job says about it.
 
-#include "core/model/job.h"
 #include "core/matching/lease.h"
-#include "core/model/lookup.h"
-#include "core/model/loss.h"
 #include "core/matching/match.h"
 #include "core/matching/outcome.h"
+#include "core/model/job.h"
+#include "core/model/lookup.h"
+#include "core/model/loss.h"
 #include "core/model/states.h"
 #include "core/model/store.h"
 #include "core/model/watch.h"

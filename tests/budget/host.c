@@ -4,8 +4,8 @@
 #include "core/base/macros.h"
 #include "journal/file/store.h"
 #include "journal/journal.h"
-#include "tests/journal/file/fake_disk.h"
 #include "tests/journal/fake_worker.h"
+#include "tests/journal/file/fake_disk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 //
 // Nothing here fails: it aborts, since a case that went wrong has no figure.
 
-#include "proto_common/frontend.h"
 #include "core/base/slice.h"
+#include "proto_common/frontend.h"
 
 #include <stdbool.h>
 

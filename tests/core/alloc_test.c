@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // Every allocation fails once: a verb that may fail then changes nothing, and can be repeated; what
 // must not fail does not notice. That nothing leaks is for AddressSanitizer to see.
-#include "tests/support/nth_alloc.h"
 #include "tests/core/stage.h"
+#include "tests/support/nth_alloc.h"
 
 #include "core/restore.h"
 

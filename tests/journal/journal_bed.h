@@ -10,8 +10,8 @@
 
 #include "journal/journal.h"
 #include "tests/journal/book.h"
-#include "tests/journal/file/fake_disk.h"
 #include "tests/journal/fake_worker.h"
+#include "tests/journal/file/fake_disk.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // What shows that the end of a journal is missing: what was acknowledged last is not lost without a
 // word, after a quiet moment, after a close, and with the youngest file.
-#include "journal/file/about.h"
 #include "journal/codec.h"
+#include "journal/file/about.h"
 #include "journal/segment.h"
 #include "tests/journal/journal_bed.h"
 

@@ -5,8 +5,8 @@
 #include "core/base/log.h"
 #include "journal/file/task_run.h"
 
-#include "tests/journal/file/fake_disk.h"
 #include "tests/journal/fake_worker.h"
+#include "tests/journal/file/fake_disk.h"
 #include "tests/support/nth_alloc.h"
 
 #include <errno.h>

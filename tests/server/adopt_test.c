@@ -2,8 +2,8 @@
 // A listening socket that somebody else made.
 #include "server/listener.h"
 
-#include "tests/support/nth_alloc.h"
 #include "tests/server/server_cmocka.h"
+#include "tests/support/nth_alloc.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>

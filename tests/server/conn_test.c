@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // One connection: its input in whatever pieces, its output, its end.
-#include "tests/support/nth_alloc.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
+#include "tests/support/nth_alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 // Output that waits for the store, and input that waits for it to catch up.
 #include "core/base/log.h"
 #include "server/process/clock.h"
-#include "tests/support/nth_alloc.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
+#include "tests/support/nth_alloc.h"
 
 #include <errno.h>
 #include <stdlib.h>

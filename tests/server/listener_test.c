@@ -3,8 +3,8 @@
 #include "server/listener.h"
 
 #include "core/base/log.h"
-#include "tests/support/nth_alloc.h"
 #include "tests/server/server_cmocka.h"
+#include "tests/support/nth_alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/journal/file/revive.h"
 
-#include "core/check.h"
-#include "journal/check.h"
 #include "core/base/log.h"
 #include "core/base/macros.h"
+#include "core/check.h"
 #include "core/restore.h"
+#include "journal/check.h"
 #include "journal/file/replay.h"
 #include "journal/file/store.h"
 

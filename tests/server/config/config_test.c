@@ -3,8 +3,8 @@
 #include "server/config/config.h"
 
 #include "core/base/log.h"
-#include "tests/support/nth_alloc.h"
 #include "tests/server/server_cmocka.h"
+#include "tests/support/nth_alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 #include "server/config/settings.h"
 
 #include "core/base/log.h"
-#include "server/config/fsync.h"
 #include "server/config/command_line.h"
-#include "tests/support/nth_alloc.h"
+#include "server/config/fsync.h"
 #include "tests/server/server_cmocka.h"
+#include "tests/support/nth_alloc.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "server/process/facts.h"
 
 #include "core/base/log.h"
-#include "server/process/clock.h"
 #include "server/log/libevent_log.h"
+#include "server/process/clock.h"
 #include "tests/server/server_cmocka.h"
 
 #include <event2/event.h>
