@@ -13,12 +13,16 @@ bool files_next_fits(const struct journal *journal, uint64_t size, uint64_t besi
     return spare && space_fits(journal, spare, CODEC_SEGMENT_HEAD, size, beside);
 }
 
+// What a file must have beside reserved bytes for a record of that size to be its first.
+static uint64_t with_first(uint64_t size)
+{
+    return CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SPACE_SLACK;
+}
+
 // Whether no segment of the usual size has space for the record, not even an empty one.
 static bool is_oversize(const struct journal *journal, uint64_t size)
 {
-    return CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SPACE_SLACK + RESERVED_END +
-               RESERVED_BURIAL >
-           journal->settings.segment_size;
+    return with_first(size) + RESERVED_END + RESERVED_BURIAL > journal->settings.segment_size;
 }
 
 // Such a record has a file of its own: the spare, made larger before it is written.
@@ -46,13 +50,18 @@ bool files_can_take(const struct journal *journal, uint64_t size, uint64_t extra
            may_overflow(journal, size + extra);
 }
 
+// What a segment must have for its records, and, where it is written to, for the reserved bytes.
+static uint64_t least_size(const struct journal *journal, const struct segment *segment)
+{
+    return segment->end + (segment == journal->row.current ? journal->ledger.reserved : 0);
+}
+
 struct segment *files_too_small(const struct journal *journal)
 {
     for (size_t i = journal->row.segments.count; i-- > 0;) {
         struct segment *segment = journal->row.segments.list[i];
-        uint64_t reserved = segment == journal->row.current ? journal->ledger.reserved : 0;
 
-        if (segment->end + reserved > segment->size && !segment->failed) {
+        if (least_size(journal, segment) > segment->size && !segment->failed) {
             return segment;
         }
         if (segment->published) {
@@ -64,8 +73,7 @@ struct segment *files_too_small(const struct journal *journal)
 
 uint64_t files_wanted(const struct journal *journal, const struct segment *segment)
 {
-    uint64_t least =
-        segment->end + (segment == journal->row.current ? journal->ledger.reserved : 0);
+    uint64_t least = least_size(journal, segment);
 
     // Where even that is hard to have, no more is asked for.
     return journal->failure.count > 0 ? least : least + journal->settings.segment_size / 4;
@@ -76,7 +84,7 @@ static uint64_t copy_needs(const struct journal *journal)
 {
     size_t size = journal->compaction.wants;
 
-    return size ? CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SPACE_SLACK : 0;
+    return size ? with_first(size) : 0;
 }
 
 bool files_suffices(const struct journal *journal, const struct segment *spare)
