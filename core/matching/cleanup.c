@@ -10,11 +10,11 @@
 #include "core/model/store.h"
 #include "core/model/subscription.h"
 
-// A pause goes with its queue, and the store must not bring it back. Where it has no room to be
+// A pause goes with its queue, and the store must not bring it back. Where it has no space to be
 // told so, the queue stays until the pause is over.
 static void give_up_pause(struct broker *broker, struct queue *queue)
 {
-    if (broker->retired || !record_pause_room(broker, queue)) {
+    if (broker->retired || !record_pause_has_space(broker, queue)) {
         queue->stays_for_pause = true;
         return;
     }

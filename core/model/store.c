@@ -51,7 +51,7 @@ bool broker_store_info(const struct broker *broker, struct store_info *info)
     return true;
 }
 
-bool record_pause_room(struct broker *broker, const struct queue *queue)
+bool record_pause_has_space(struct broker *broker, const struct queue *queue)
 {
     const struct record record = {.kind = RECORD_PAUSE, .queue = queue};
 

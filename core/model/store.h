@@ -36,7 +36,7 @@ static inline uint64_t record_append(struct broker *broker, enum record_kind kin
 
 // The same two for the beginning or the end of a pause of the queue, but that the answer to the
 // present verb does not wait for it.
-bool record_pause_room(struct broker *broker, const struct queue *queue);
+bool record_pause_has_space(struct broker *broker, const struct queue *queue);
 uint64_t record_pause_append(struct broker *broker, const struct queue *queue);
 
 // The answer to the present verb waits for that position, too.

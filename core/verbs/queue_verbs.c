@@ -50,7 +50,7 @@ void broker_queue_limit(struct queue *queue, const uint32_t limits[BAND_COUNT])
 enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t pause_for)
 {
     broker->store.position = 0;
-    if (!record_pause_room(broker, queue)) {
+    if (!record_pause_has_space(broker, queue)) {
         return STATUS_NO_SPACE;
     }
     queue->pauses++;
