@@ -210,7 +210,7 @@ enum web_next web_accept(struct web_conn *conn, const struct http1_head *head,
     conn->unread = true;
     conn->request = web_request_new();
     if (!conn->request) {
-        web_refuse_later(conn, 503, "out of memory");
+        web_refuse_memory(conn);
         return WEB_NEXT_REQUEST;
     }
     return accept(conn, head, &fields, framing) ? WEB_NEXT_BODY : WEB_NEXT_REQUEST;

@@ -148,3 +148,8 @@ void web_refuse_later(struct web_conn *conn, unsigned status, const char *why)
 
     web_refuse(conn, &answer, why);
 }
+
+void web_refuse_memory(struct web_conn *conn)
+{
+    web_refuse_later(conn, 503, status_text(STATUS_NO_MEMORY));
+}

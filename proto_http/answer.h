@@ -49,5 +49,7 @@ void web_refuse_error(struct web_conn *conn, unsigned status, const char *why);
 
 // The same where it may go better in a while.
 void web_refuse_later(struct web_conn *conn, unsigned status, const char *why);
+// And where memory lacks for the request, though not for this answer.
+void web_refuse_memory(struct web_conn *conn);
 
 #endif

@@ -17,7 +17,7 @@ static enum web_next refuse(struct web_conn *conn, unsigned status, const char *
 static enum web_next refuse_memory(struct web_conn *conn)
 {
     conn->request->keep_alive = false;
-    web_refuse_later(conn, 503, "out of memory");
+    web_refuse_memory(conn);
     return WEB_NEXT_REQUEST;
 }
 
@@ -28,7 +28,7 @@ static enum web_next take_query(struct web_conn *conn, struct web_workload *work
     struct blob *blob = blob_new(query.len);
 
     if (!blob) {
-        web_refuse_later(conn, 503, "out of memory");
+        web_refuse_memory(conn);
         return WEB_NEXT_REQUEST;
     }
     if (!http1_decode(query, blob->bytes, &blob->len)) {

@@ -46,7 +46,7 @@ bool web_caller_note_origin(struct web_conn *conn, const struct http1_fields *fi
                    web_origin_allowed(conn->shared, origin);
 
     if (may_see && !web_request_set_origin(conn->request, origin)) {
-        web_refuse_later(conn, 503, "out of memory");
+        web_refuse_memory(conn);
         return false;
     }
     return true;

@@ -39,14 +39,19 @@ void web_conn_begin(struct web_conn *conn)
     expect_request(conn);
 }
 
+static void free_request(struct web_conn *conn)
+{
+    web_request_free(conn->request);
+    conn->request = NULL;
+}
+
 // The request is answered: the next one may come, or, where the connection is not to be kept, what
 // still comes is thrown away.
 static void end_request(struct web_conn *conn)
 {
     bool keep_alive = conn->request && conn->request->keep_alive;
 
-    web_request_free(conn->request);
-    conn->request = NULL;
+    free_request(conn);
     if (keep_alive) {
         expect_request(conn);
     } else if (conn->unread) {
@@ -273,8 +278,7 @@ void web_expired(void *state)
         wire_log_closing(conn->wire, conn->state == WEB_HEAD ? "no request for http.idle_timeout"
                                                              : "the refused client does not go");
     }
-    web_request_free(conn->request);
-    conn->request = NULL;
+    free_request(conn);
     conn->state = WEB_FINISHED;
     wire_finish(conn->wire);
 }
@@ -293,8 +297,7 @@ void web_stopping(void *state)
         }
         web_refuse(conn, &(struct web_answer){.status = 503, .extra = WEB_RETRY}, WEB_STOPS);
     }
-    web_request_free(conn->request);
-    conn->request = NULL;
+    free_request(conn);
     conn->state = WEB_FINISHED;
     conn->wire->deadline_at = NSEC_NEVER;
 }

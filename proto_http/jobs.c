@@ -63,7 +63,7 @@ static void answer_job(struct web_conn *conn, const struct job_info *info)
     if (text) {
         web_answer(conn, &answer, slice_of(text, strlen(text)));
     } else {
-        web_refuse_later(conn, 503, "out of memory");
+        web_refuse_memory(conn);
     }
     free(text);
     json_decref(object);
