@@ -12,7 +12,7 @@
 struct reading {
     const struct http1_names *names;
     struct http1_fields *fields;
-    unsigned field;         // that the last name was, or HTTP1_FIELD_MAX
+    unsigned field;         // that the last name was, or HTTP1_FIELD_NONE
     bool close, keep_alive; // what Connection says, in one line or in several
 };
 
@@ -102,7 +102,7 @@ static bool names_events(struct slice accept)
 // What the parser calls
 //
 
-// HTTP1_FIELD_MAX: one that means nothing here. It is compared with names of its length only,
+// HTTP1_FIELD_NONE: one that means nothing here. It is compared with names of its length only,
 // mostly one, or none: that spares 1 % of a POST.
 static unsigned field_of(const struct http1_names *names, struct slice name)
 {
@@ -115,7 +115,7 @@ static unsigned field_of(const struct http1_names *names, struct slice name)
             return field;
         }
     }
-    return HTTP1_FIELD_MAX;
+    return HTTP1_FIELD_NONE;
 }
 
 static int on_url(http_parser *parser, const char *at, size_t len)
@@ -155,7 +155,7 @@ static int on_header_value(http_parser *parser, const char *at, size_t len)
 {
     struct reading *reading = parser->data;
 
-    if (reading->field != HTTP1_FIELD_MAX) {
+    if (reading->field != HTTP1_FIELD_NONE) {
         note_value(reading, trim_end(slice_of(at, len)));
     }
     return 0;
@@ -242,7 +242,7 @@ static void read_request_line(struct slice head, struct http1_fields *fields)
 bool http1_fields_read(const struct http1_head *head, const struct http1_names *names,
                        struct http1_fields *fields)
 {
-    struct reading reading = {.names = names, .fields = fields, .field = HTTP1_FIELD_MAX};
+    struct reading reading = {.names = names, .fields = fields, .field = HTTP1_FIELD_NONE};
     http_parser parser;
     bool good;
 

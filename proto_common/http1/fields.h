@@ -40,7 +40,8 @@ enum http1_field {
     HTTP1_FIELDS(X)
 #undef X
         HTTP1_FIELD_COUNT,
-    HTTP1_FIELD_MAX = 32 // of both kinds: a set of fields is 32 bits
+    HTTP1_FIELD_MAX = 32, // of both kinds: a set of fields is 32 bits
+    HTTP1_FIELD_NONE = HTTP1_FIELD_MAX
 };
 
 // The bit of a field in a set of them.
