@@ -23,10 +23,16 @@ class Failure(Exception):
     """The broker does not start, or does not end."""
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def free_ports(names):
+    """A port for each name. Each is held until all are chosen: one that was let go may come again."""
+    probes = {name: socket.socket() for name in names}
+    try:
+        for probe in probes.values():
+            probe.bind(("127.0.0.1", 0))
+        return {name: probe.getsockname()[1] for name, probe in probes.items()}
+    finally:
+        for probe in probes.values():
+            probe.close()
 
 
 class Tandem:
@@ -76,7 +82,7 @@ class Broker:
         self.ports = {}
 
     def spawn(self, fsync, segment_size):
-        self.ports = {name: free_port() for name in PROTOCOLS}
+        self.ports = free_ports(PROTOCOLS)
         self.process = subprocess.Popen(
             self.kind.command(self.ports, self.directory, fsync, segment_size, self.disk),
             stdout=self.log, stderr=self.log, env=self.disk.environment(self.directory))
