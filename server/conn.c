@@ -4,6 +4,7 @@
 #include "core/base/log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // What a connection is watched for as long as it is open. Edge-triggered: the kernel says once
 // that there is something to read, and conn->readable remembers it until it is read. So nothing is
@@ -93,7 +94,7 @@ static const struct wire_host conn_host = {
     .peer = conn_peer,
 };
 
-static struct conn *conn_new(const struct service *service, int fd)
+static struct conn *conn_new(const struct service *service, int fd, const void *own)
 {
     struct conn *conn =
         calloc(1, sizeof *conn + conn_frontend_room(service) + service->transport->state_size);
@@ -108,13 +109,17 @@ static struct conn *conn_new(const struct service *service, int fd)
     conn->service = service;
     conn->fd = fd;
     conn->state = FEED_MORE;
+    if (service->transport->state_size > 0) {
+        memcpy(conn_transport_state(conn), own, service->transport->state_size);
+    }
     list_init(&conn->member.touched);
     return conn;
 }
 
-void conn_open(const struct service *service, int fd, const char *peer)
+// The transport's state of the connection moves into it: nothing points to that.
+void conn_open(const struct service *service, int fd, void *own, const char *peer)
 {
-    struct conn *conn = conn_new(service, fd);
+    struct conn *conn = conn_new(service, fd, own);
     enum status status =
         conn ? service->frontend->open(conn->frontend_state, service->shared, &conn->wire)
              : STATUS_NO_MEMORY;
@@ -127,7 +132,7 @@ void conn_open(const struct service *service, int fd, const char *peer)
         if (conn) {
             output_clear(&conn->wire.out);
         }
-        service->transport->close(fd, conn ? conn_transport_state(conn) : NULL);
+        service->transport->close(fd, own);
         free(conn);
         return;
     }
@@ -185,6 +190,30 @@ void conn_expire(struct conn *conn)
     conn_touch(conn);
 }
 
+// The peer takes output again.
+static void conn_has_room(struct conn *conn)
+{
+    if (!conn->send_needs_input) {
+        conn->wire.out.stalled = false;
+    }
+    conn->readable = conn->readable || conn->read_needs_room;
+    conn->read_needs_room = false;
+    conn_touch(conn);
+}
+
+// There is something to read, be it the end.
+static void conn_has_input(struct conn *conn, bool closed)
+{
+    conn->readable = true;
+    conn->reported = true;
+    conn->peer_closed = conn->peer_closed || closed;
+    if (conn->send_needs_input) {
+        conn->send_needs_input = false;
+        conn->wire.out.stalled = false;
+        conn_touch(conn);
+    }
+}
+
 static void conn_ready(evutil_socket_t fd, short what, void *context)
 {
     struct conn *conn = context;
@@ -193,13 +222,10 @@ static void conn_ready(evutil_socket_t fd, short what, void *context)
     turn_tick(conn_turn(conn));
     turn_count_event(conn_turn(conn));
     if (what & EV_WRITE) {
-        conn->wire.out.stalled = false;
-        conn_touch(conn);
+        conn_has_room(conn);
     }
     if (what & (EV_READ | EV_CLOSED)) {
-        conn->readable = true;
-        conn->reported = true;
-        conn->peer_closed = conn->peer_closed || what & EV_CLOSED;
+        conn_has_input(conn, what & EV_CLOSED);
     }
     if (conn_may_read(conn)) {
         conn_read(conn);
@@ -221,7 +247,7 @@ static void conn_unwatch(struct conn *conn)
 // reply that its peer takes.
 static void conn_watch(struct conn *conn)
 {
-    bool for_room = conn->wire.out.stalled;
+    bool for_room = (conn->wire.out.stalled && !conn->send_needs_input) || conn->read_needs_room;
 
     if (conn->watched && conn->watches_room == for_room) {
         return;
@@ -262,6 +288,13 @@ static void conn_park(struct conn *conn)
     }
 }
 
+// Tells the peer that nothing more comes, now or when it has taken what is on its way.
+static void conn_tell_shut(struct conn *conn)
+{
+    conn->shut_wanted = !conn->service->transport->shut(conn->fd, conn_transport_state(conn));
+    conn->wire.out.stalled = conn->shut_wanted;
+}
+
 void conn_end_turn(struct conn *conn)
 {
     size_t pending;
@@ -279,8 +312,7 @@ void conn_end_turn(struct conn *conn)
         return;
     }
     if (conn->shut_wanted && pending == 0) {
-        conn->shut_wanted = false;
-        conn->service->transport->shut(conn->fd, conn_transport_state(conn));
+        conn_tell_shut(conn);
     }
     if (!conn_set_deadline(conn)) {
         conn_break(conn, status_text(STATUS_NO_MEMORY));

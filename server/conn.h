@@ -21,7 +21,7 @@
 //   more than one incomplete command.
 
 #include "proto_common/frontend.h"
-#include "server/transport.h"
+#include "server/transport/transport.h"
 #include "server/turn.h"
 
 // A protocol at work in this process: who new connections belong to.
@@ -29,14 +29,17 @@ struct service {
     const struct frontend *frontend;
     void *shared;                      // the state that its connections share
     const struct transport *transport; // of all its connections
+    void *transport_shared;            // what that has for all of them
     struct turn *turn;
 };
 
 struct conn;
 
 // Begins a connection on `fd`, which is not blocking and is owned from now on: where there is no
-// memory, or the front-end refuses, it is closed and the log says so. `peer` is for the log.
-void conn_open(const struct service *service, int fd, const char *peer);
+// memory, or the front-end refuses, it is closed and the log says so. `own` is what the service's
+// transport has of it, which is moved into the connection; the handshake, if there is one, has been
+// made. `peer` is for the log.
+void conn_open(const struct service *service, int fd, void *own, const char *peer);
 
 // The connection that the member is a part of.
 struct conn *conn_of(struct turn_member *member);

@@ -182,6 +182,7 @@ static void conn_note_drained(struct conn *conn, const struct received *received
 
     conn->readable =
         received->drained ? some && conn->peer_closed : some || received->result == TRANSFER_NONE;
+    conn->read_needs_room = received->needs_room;
     conn->may_be_reset = some && !conn->readable;
 }
 

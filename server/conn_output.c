@@ -35,7 +35,8 @@ static size_t conn_send(struct conn *conn)
         conn_break(conn, strerror(sent.error));
         return 0;
     }
-    conn->wire.out.stalled = sent.full;
+    conn->send_needs_input = sent.needs_input;
+    conn->wire.out.stalled = sent.full || sent.needs_input;
     if (sent.result == TRANSFER_NONE) {
         return 0;
     }

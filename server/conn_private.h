@@ -23,22 +23,24 @@ struct conn {
     struct wire wire;
     const struct service *service;
     int fd;
-    uint8_t state;            // enum feed_state, as of the last feed
-    bool runs : 1;            // can be fed without new input: it is fed in the next turn
-    bool woken : 1;           // since the last feed
-    bool readable : 1;        // there may be something to read
-    bool reported : 1;        // an event said so, and no read has followed
-    bool may_be_reset : 1;    // behind what was read last; the next send or read will tell
-    bool peer_closed : 1;     // the end follows what is still to be read
-    bool end_told : 1;        // the front-end knows that the peer's input ends
-    bool input_ended : 1;     // and all of it has been read
-    bool too_much_output : 1; // waits for the peer
-    bool broken : 1;          // to be closed at once
-    bool shut_wanted : 1;     // the peer is to be told that nothing more comes
-    bool parked : 1;          // stands in turn->held or turn->paused, or stood there until it was
-                              // moved with all the others
-    bool watched : 1;         // `event` is added
-    bool watches_room : 1;    // and reports when the socket takes output again
+    uint8_t state;             // enum feed_state, as of the last feed
+    bool runs : 1;             // can be fed without new input: it is fed in the next turn
+    bool woken : 1;            // since the last feed
+    bool readable : 1;         // there may be something to read
+    bool reported : 1;         // an event said so, and no read has followed
+    bool may_be_reset : 1;     // behind what was read last; the next send or read will tell
+    bool peer_closed : 1;      // the end follows what is still to be read
+    bool end_told : 1;         // the front-end knows that the peer's input ends
+    bool input_ended : 1;      // and all of it has been read
+    bool too_much_output : 1;  // waits for the peer
+    bool broken : 1;           // to be closed at once
+    bool shut_wanted : 1;      // the peer is to be told that nothing more comes
+    bool parked : 1;           // stands in turn->held or turn->paused, or stood there until it was
+                               // moved with all the others
+    bool watched : 1;          // `event` is added
+    bool watches_room : 1;     // and reports when the socket takes output again
+    bool read_needs_room : 1;  // nothing can be received before the peer takes output
+    bool send_needs_input : 1; // nothing can be sent before there is something to receive
     struct event event;
     struct turn_member member;
     struct conn_deadline *deadline; // made when it is first wanted

@@ -39,7 +39,7 @@ void server_accept(void *context, int fd, const char *peer)
     const struct service *service = context;
 
     turn_tick(service->turn);
-    conn_open(service, fd, peer);
+    conn_open(service, fd, NULL, peer);
     server_limit_connections(container_of(service->turn, struct server, loop.turn));
 }
 

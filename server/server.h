@@ -10,7 +10,7 @@
 
 #include "core/broker.h"
 #include "server/config/settings.h"
-#include "server/listener.h"
+#include "server/net/listener.h"
 #include "server/log/log_output.h"
 #include "server/loop.h"
 #include "server/process/exit_reason.h"

@@ -3,7 +3,7 @@
 
 #include "core/base/log.h"
 #include "server/config/file_mode.h"
-#include "server/inherited.h"
+#include "server/net/inherited.h"
 #include "server/process/capacity.h"
 #include "server/process/clock.h"
 #include "server/process/privilege.h"

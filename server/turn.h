@@ -11,7 +11,7 @@
 #include "core/base/tree.h"
 #include "core/broker.h"
 #include "proto_common/output.h"
-#include "server/budget.h"
+#include "server/net/budget.h"
 #include "server/store.h"
 
 #include <event2/event.h>

@@ -27,9 +27,13 @@ SEES = {
     "proto_http": BELOW_FRONT_ENDS | {"proto_common/http1"},
     "server/process": BELOW_FRONT_ENDS,
     "server/log": BELOW_FRONT_ENDS | {"server/process"},
-    "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process"},
+    "server/transport": BELOW_FRONT_ENDS | {"server/process"},
+    "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport"},
+    "server/net": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
+                                                   "server/config"},
     "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"journal", "journal/file", "server/process",
-                                               "server/log", "server/config"},
+                                               "server/log", "server/transport", "server/config",
+                                               "server/net"},
 }
 # Rooms that define what the headers of another declare.
 BEHIND = {"core": {"core/model", "core/matching", "core/verbs"}}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // A listening socket that somebody else made.
-#include "server/listener.h"
+#include "server/net/listener.h"
 
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Listening sockets: what they are bound to, what is left behind, and running out of descriptors.
-#include "server/listener.h"
+#include "server/net/listener.h"
 
 #include "core/base/log.h"
 #include "tests/server/server_cmocka.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // A socket as a transport: what each operation says was moved, and whether an event must come
 // before more can be.
-#include "server/transport.h"
+#include "server/transport/transport.h"
 #include "tests/server/server_cmocka.h"
 
 #include <errno.h>

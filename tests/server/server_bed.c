@@ -420,7 +420,7 @@ void reset_client(int client)
 
 void bed_serve(struct bed *bed, int fd)
 {
-    conn_open(&bed->service, fd, "test");
+    conn_open(&bed->service, fd, NULL, "test");
     bed_turns(bed, 1);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // A connection over a transport that is no socket: pieces of any size, calls that move nothing, an
 // end and a loss at every point.
-#include "server/transport.h"
+#include "server/transport/transport.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 
@@ -138,11 +138,12 @@ static void fake_peer(int fd, const void *own, char *text, size_t room)
     text[0] = '\0';
 }
 
-static void fake_shut(int fd, void *own)
+static bool fake_shut(int fd, void *own)
 {
     (void)fd;
     (void)own;
     fake.shuts++;
+    return true;
 }
 
 static void fake_close(int fd, void *own)
@@ -171,7 +172,7 @@ static void serve(struct bed *bed, const struct fake *kind)
 
     fake = *kind;
     bed->service.transport = &fake_transport;
-    conn_open(&bed->service, -1, "test");
+    conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     // It is watched from the end of its first turn on.
     bed_turns(bed, 1);
     for (unsigned turns = 0; turns < MANY_TURNS && fake.closes == 0; turns++) {
@@ -250,7 +251,7 @@ static void what_is_not_drained_is_read_on_without_an_event(void **state)
 
     fake = (struct fake){.piece = 4, .keeps = true};
     bed->service.transport = &fake_transport;
-    conn_open(&bed->service, -1, "test");
+    conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     bed_turns(bed, 1);
     event_active(&bed_latest(bed)->event, EV_READ, 0);
     bed_turns(bed, MANY_TURNS);
@@ -267,7 +268,7 @@ static void what_is_drained_is_not_read_until_there_is_an_event(void **state)
 
     fake = (struct fake){.piece = 4};
     bed->service.transport = &fake_transport;
-    conn_open(&bed->service, -1, "test");
+    conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     bed_turns(bed, 1);
     event_active(&bed_latest(bed)->event, EV_READ, 0);
     bed_turns(bed, MANY_TURNS);
@@ -284,7 +285,7 @@ static void connection_that_is_refused_closes_its_transport(void **state)
     fake = (struct fake){.piece = 1};
     bed->front.refuses = true;
     bed->service.transport = &fake_transport;
-    conn_open(&bed->service, -1, "test");
+    conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     assert_int_equal(fake.closes, 1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_SERVER_SOCKET_H
-#define TANDEM_SERVER_SOCKET_H
+#ifndef TANDEM_SERVER_NET_SOCKET_H
+#define TANDEM_SERVER_NET_SOCKET_H
 
 // Making sockets that listen, and addresses as text.
 

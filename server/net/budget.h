@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_SERVER_BUDGET_H
-#define TANDEM_SERVER_BUDGET_H
+#ifndef TANDEM_SERVER_NET_BUDGET_H
+#define TANDEM_SERVER_NET_BUDGET_H
 
 // What bounds a turn of the loop, and what one connection takes of it: all figures in one place.
 // What is more than they allow waits for the next turn, whose ticks and notices come in between;

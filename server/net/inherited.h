@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_SERVER_INHERITED_H
-#define TANDEM_SERVER_INHERITED_H
+#ifndef TANDEM_SERVER_NET_INHERITED_H
+#define TANDEM_SERVER_NET_INHERITED_H
 
 // Sockets that listen already and were handed to us by systemd (LISTEN_FDS and what belongs to
 // it). A socket whose name (FileDescriptorName=) is a front-end's goes to that front-end, one that

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/transport.h"
+#include "server/transport/transport.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -79,10 +79,11 @@ static void plain_peer(int fd, const void *own, char *text, size_t room)
     }
 }
 
-static void plain_shut(int fd, void *own)
+static bool plain_shut(int fd, void *own)
 {
     (void)own;
     (void)shutdown(fd, SHUT_WR);
+    return true;
 }
 
 static void plain_close(int fd, void *own)

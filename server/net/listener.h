@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_SERVER_LISTENER_H
-#define TANDEM_SERVER_LISTENER_H
+#ifndef TANDEM_SERVER_NET_LISTENER_H
+#define TANDEM_SERVER_NET_LISTENER_H
 
 // The sockets that connections come in at. While there are as many connections as there may be,
 // accepting is held: new ones wait in the kernel's queue. Where the kernel has no descriptor or

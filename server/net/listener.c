@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 // accept4 is a GNU function.
 #define _GNU_SOURCE
-#include "server/listener.h"
+#include "server/net/listener.h"
 
 #include "core/base/log.h"
-#include "server/budget.h"
-#include "server/socket.h"
-#include "server/transport.h"
+#include "server/net/budget.h"
+#include "server/net/socket.h"
+#include "server/transport/transport.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/inherited.h"
+#include "server/net/inherited.h"
 
 #include "core/base/log.h"
 #include "server/config/frontends.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/socket.h"
+#include "server/net/socket.h"
 
 #include "server/process/safe_path.h"
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_TRANSPORT_TRANSPORT_H
+#define TANDEM_SERVER_TRANSPORT_TRANSPORT_H
+
+// What stands between a connection and its socket. A transport is a table of operations; which one
+// a connection has follows from its service (server/conn.h), so that it costs the connection no
+// byte. Nothing else touches a connected socket's descriptor, but for the event that watches it.
+//
+// Nothing here waits. The loop watches descriptors for edges, so that every operation says whether
+// an event must come before it is worth trying again: `drained` and `full`. When that is so is each
+// transport's own rule. A plain socket is drained by a read that got less than was asked for; one
+// that keeps bytes which it has taken from the socket already is not, as long as it has any.
+// Where a transport has to write before it can receive, or to read before it can send, it says so,
+// and the event that it needs is the other one: `needs_room` and `needs_input`.
+//
+// A transport with a handshake is begun, and its handshake made, before anything is received or
+// sent: until then the socket has no connection (server/net/handshakes.h).
+//
+// The operations on one connection are called by one thread at a time, those on different ones by
+// several.
+
+#include "server/process/reason.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+enum transfer {
+    TRANSFER_BYTES, // `len` of them, at least one
+    TRANSFER_NONE,  // nothing could be moved now
+    TRANSFER_END,   // the peer sends nothing more (receive only)
+    TRANSFER_FAILED // the connection is lost, by `error`
+};
+
+struct received {
+    size_t len;
+    int error;       // of errno.h
+    uint8_t result;  // enum transfer
+    bool drained;    // an event says when there is more; otherwise the next call may have it
+    bool needs_room; // with TRANSFER_NONE: the event is that the peer takes more
+};
+
+struct sent {
+    size_t len;
+    int error;
+    uint8_t result;   // enum transfer
+    bool full;        // an event says when the peer takes more
+    bool needs_input; // with TRANSFER_NONE: the event is that there is something to receive
+};
+
+enum handshake {
+    HANDSHAKE_DONE,
+    HANDSHAKE_NEEDS_INPUT, // an event says when there is something to receive
+    HANDSHAKE_NEEDS_ROOM,  // an event says when the peer takes more
+    HANDSHAKE_FAILED
+};
+
+// Who the peer has proved to be. Texts are NUL-terminated, and empty where there is none; what is
+// not printable in them is written as in RFC 2253.
+struct peer_identity {
+    const char *subject;   // of its certificate, RFC 2253
+    const char *alt_names; // its subject alternative names: `DNS:a, email:b, URI:c, IP Address:d`
+};
+
+// `fd` is the connection's descriptor, `own` the state_size bytes that the transport has in the
+// connection, zeroed at first. `parts` are `count` pieces of memory, one at least, which have `len`
+// bytes together, one at least.
+struct transport {
+    size_t state_size; // a multiple of 8; 0 for what needs nothing but the descriptor
+    // Begins on a socket that was accepted; `shared` is what its service has for all (struct
+    // tls_service for TLS). False without memory; `close` is to be called in any case. NULL, and
+    // `handshake`, too, where there is nothing to begin.
+    bool (*begin)(int fd, void *own, void *shared);
+    // Goes on with the handshake. HANDSHAKE_FAILED with the reason in `why`.
+    enum handshake (*handshake)(int fd, void *own, struct reason *why);
+    // Who the peer is; NULL where it has not proved anything. Valid until `close`. NULL where no
+    // peer can.
+    const struct peer_identity *(*identity)(const void *own);
+    // One attempt to fill the parts, in order.
+    struct received (*receive)(int fd, void *own, const struct iovec *parts, unsigned count,
+                               size_t len);
+    // One attempt to send the parts, in order.
+    struct sent (*send)(int fd, void *own, const struct iovec *parts, unsigned count, size_t len);
+    // What has gone wrong with the connection since the last operation; 0: nothing.
+    int (*error)(int fd, void *own);
+    // Writes the peer's address, without a port, and a NUL to `text`; "-" where it has none.
+    void (*peer)(int fd, const void *own, char *text, size_t room);
+    // Tells the peer that nothing more comes. What it sends can still be received. False where an
+    // event must come first, which says when the peer takes more.
+    bool (*shut)(int fd, void *own);
+    // Ends the connection and what `own` holds, without waiting for what has not left yet.
+    void (*close)(int fd, void *own);
+};
+
+// A socket as it is.
+extern const struct transport transport_plain;
+
+// What a new TCP connection is given: no delay for small replies, and probes that find a peer
+// whose machine is gone.
+void transport_prepare_tcp(int fd);
+
+#endif
