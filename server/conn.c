@@ -331,7 +331,7 @@ void conn_close(struct conn *conn)
     list_remove(&conn->member.all);
     conn_turn(conn)->open--;
     list_remove(&conn->member.touched);
-    input_drop(&conn->input, input_len(&conn->input));
+    backlog_drop(&conn->input, backlog_len(&conn->input));
     output_clear(&conn->wire.out);
     free(conn);
 }

@@ -30,7 +30,7 @@ static void conn_keep(struct conn *conn, struct slice input)
     if (conn->state == FEED_FINISHED) {
         return;
     }
-    if (!input_append(&conn->input, input)) {
+    if (!backlog_append(&conn->input, input)) {
         conn_lacks_memory(conn, "input_dropped");
     }
 }
@@ -60,13 +60,13 @@ static void conn_feed(struct conn *conn, struct slice input)
 // Feeds the kept bytes, or none.
 static void conn_feed_kept(struct conn *conn)
 {
-    struct slice input = input_slice(&conn->input);
+    struct slice input = backlog_slice(&conn->input);
     struct feed fed;
 
     conn->woken = false;
     fed = conn->service->frontend->feed(conn->frontend_state, input, CONN_COMMANDS_MAX);
     ENSURE(fed.used <= input.len && (!fed.into || fed.used == input.len));
-    input_drop(&conn->input, fed.used);
+    backlog_drop(&conn->input, fed.used);
     conn_fed(conn, fed);
 }
 
@@ -126,7 +126,7 @@ static void conn_fill(struct conn *conn, size_t len)
 static void conn_take(struct conn *conn, size_t len)
 {
     char *bytes = conn_turn(conn)->buffer + CONN_JOIN_MAX;
-    struct slice kept = input_slice(&conn->input);
+    struct slice kept = backlog_slice(&conn->input);
 
     if (conn->state == FEED_BLOCKED) {
         conn_keep(conn, slice_of(bytes, len));
@@ -134,7 +134,7 @@ static void conn_take(struct conn *conn, size_t len)
     } else if (kept.len <= CONN_JOIN_MAX) {
         bytes -= kept.len;
         memcpy(bytes, kept.ptr, kept.len);
-        input_drop(&conn->input, kept.len);
+        backlog_drop(&conn->input, kept.len);
         conn_feed(conn, slice_of(bytes, kept.len + len));
     } else {
         conn_keep(conn, slice_of(bytes, len));
@@ -150,7 +150,7 @@ bool conn_may_read(const struct conn *conn)
     return conn->readable && !conn->runs && !conn->input_ended && !conn->broken &&
            conn->state != FEED_FINISHED && !conn_has_too_much_output(conn) &&
            !conn_is_paused(conn) &&
-           (conn->state != FEED_BLOCKED || input_len(&conn->input) < CONN_INPUT_MAX);
+           (conn->state != FEED_BLOCKED || backlog_len(&conn->input) < CONN_INPUT_MAX);
 }
 
 // One read of up to `room` bytes to the shared buffer, after what goes to its place.
@@ -192,7 +192,7 @@ void conn_read(struct conn *conn)
     struct received received;
 
     if (conn->state == FEED_BLOCKED) {
-        room = CONN_INPUT_MAX - input_len(&conn->input);
+        room = CONN_INPUT_MAX - backlog_len(&conn->input);
     }
     conn->reported = false;
     received = conn_receive(conn, room);

@@ -6,7 +6,7 @@
 // conn_deadline.c, conn_input.c and conn_output.c.
 
 #include "server/conn.h"
-#include "server/input.h"
+#include "server/net/backlog.h"
 
 #include <event2/event_struct.h>
 #include <stdalign.h>
@@ -44,7 +44,7 @@ struct conn {
     struct event event;
     struct turn_member member;
     struct conn_deadline *deadline; // made when it is first wanted
-    struct input input;
+    struct backlog input;
     char *into; // where the front-end wants the next bytes, or NULL
     size_t into_len;
     alignas(uint64_t) char frontend_state[]; // and behind that the transport's

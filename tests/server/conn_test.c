@@ -90,7 +90,7 @@ static void idle_connection_keeps_no_input_buffer(void **state)
     int client = bed_connect(bed);
 
     bed_send(bed, client, "hal");
-    assert_int_equal(input_len(&bed_latest(bed)->input), 3);
+    assert_int_equal(backlog_len(&bed_latest(bed)->input), 3);
     bed_send(bed, client, "lo\n");
     bed_expect(bed, client, "hallo\n");
     assert_null(bed_latest(bed)->input.bytes);
@@ -206,7 +206,7 @@ static void blocked_connection_is_read_up_to_a_cap_and_loses_nothing(void **stat
 
     bed_send(bed, client, "block\n");
     count = stuff(bed, client);
-    assert_int_equal(input_len(&bed_latest(bed)->input), CONN_INPUT_MAX);
+    assert_int_equal(backlog_len(&bed_latest(bed)->input), CONN_INPUT_MAX);
     bed_unblock(&bed->front);
     bed_expect(bed, client, "unblocked\n");
     for (unsigned i = 0; i < count; i++) {
@@ -435,7 +435,7 @@ static void unblocked_connection_waits_for_a_peer_that_does_not_read(void **stat
     assert_true(bed_latest(bed)->too_much_output);
     bed_unblock(&bed->front);
     bed_turns(bed, 5);
-    assert_int_equal(input_len(&bed_latest(bed)->input), 6);
+    assert_int_equal(backlog_len(&bed_latest(bed)->input), 6);
     bed_expect(bed, client, big);
     bed_expect(bed, client, "\nunblocked\nafter\n");
     free(big);

@@ -61,7 +61,7 @@ static void long_pipeline_does_not_hold_up_others(void **state)
     bed_turns(bed, 1);
     assert_int_equal(recv(other, reply, sizeof reply, 0), 6);
     assert_in_range(
-        input_len(&conn_of(list_item(bed->loop.turn.all.next, struct turn_member, all))->input),
+        backlog_len(&conn_of(list_item(bed->loop.turn.all.next, struct turn_member, all))->input),
         5000, 9999);
     bed_expect(bed, busy, text);
     (void)close(busy);
@@ -394,7 +394,7 @@ static size_t unevenness(struct bed *bed)
     size_t least = SIZE_MAX;
 
     list_each (node, &bed->loop.turn.all) {
-        size_t len = input_len(&conn_of(list_item(node, struct turn_member, all))->input);
+        size_t len = backlog_len(&conn_of(list_item(node, struct turn_member, all))->input);
 
         most = len > most ? len : most;
         least = len < least ? len : least;
