@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Certificates for tests, made by the program `openssl` when they are needed.
+
+certificates.py FOLDER writes to a folder that is there: ca.pem, of an authority; server.pem and
+server.key, of 127.0.0.1 and localhost; client.pem and client.key, of a client. They are good for a
+day.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+# So that nothing depends on the configuration of the machine.
+CONFIG = "[req]\ndistinguished_name = name\n[name]\n"
+KEY = "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"
+LOCAL = "DNS:localhost,IP:127.0.0.1"
+
+
+def openssl(*arguments):
+    """What `openssl` prints, which ends well."""
+    done = subprocess.run(["openssl", *map(str, arguments)], check=False, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+class Pair:
+    """The files of a certificate and its private key."""
+
+    def __init__(self, folder, name):
+        self.certificate = pathlib.Path(folder, f"{name}.pem")
+        self.key = pathlib.Path(folder, f"{name}.key")
+
+    def both(self):
+        return str(self.certificate), str(self.key)
+
+
+class Authority(Pair):
+    """Who vouches for certificates. `name` is that of its files, too."""
+
+    def __init__(self, folder, name="ca"):
+        super().__init__(folder, name)
+        self.folder = pathlib.Path(folder)
+        self.config = self.folder / "openssl.cnf"
+        self.config.write_text(CONFIG)
+        self.sign_itself(self, f"/O=Tandem tests/CN={name}", "basicConstraints=critical,CA:TRUE",
+                         "keyUsage=critical,keyCertSign,cRLSign")
+
+    def sign_itself(self, pair, subject, *extensions):
+        added = [word for extension in extensions for word in ("-addext", extension)]
+        openssl("req", "-x509", "-config", self.config, *KEY, "-keyout", pair.key, "-out",
+                pair.certificate, "-subj", subject, "-days", 1, *added)
+
+    def issue(self, name, alt_names="", subject=None, days=1):
+        """A certificate with files of that name; one of -1 days has expired."""
+        pair = Pair(self.folder, name)
+        request = self.folder / f"{name}.csr"
+        openssl("req", "-new", "-config", self.config, *KEY, "-keyout", pair.key, "-out", request,
+                "-subj", subject or f"/O=Tandem tests/CN={name}",
+                *(("-addext", f"subjectAltName={alt_names}") if alt_names else ()))
+        openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key,
+                "-out", pair.certificate, "-days", days, "-copy_extensions", "copy")
+        request.unlink()
+        return pair
+
+    def issue_server(self, name="server", alt_names=LOCAL):
+        return self.issue(name, alt_names)
+
+    def self_signed(self, name):
+        """A certificate that nobody vouches for but itself."""
+        pair = Pair(self.folder, name)
+        self.sign_itself(pair, f"/O=Tandem tests/CN={name}")
+        return pair
+
+
+def main():
+    authority = Authority(sys.argv[1])
+    authority.issue_server()
+    authority.issue("client", "email:client@localhost")
+
+
+if __name__ == "__main__":
+    main()
