@@ -11,6 +11,7 @@
 
 // More than any machine has.
 #define CONNECTIONS_MAX 1000000000
+#define HANDSHAKE_TIMEOUT_MAX 3600
 #define WRITE_TIMEOUT_MAX 86400
 #define SLOW_TURN_MAX 3600000
 #define FAIL_TIMEOUT_MAX 86400
@@ -40,6 +41,26 @@ static const struct option server_options[] = {
      .max = CONNECTIONS_MAX,
      .live = true,
      .effect = "Connections at a time; 0 for as many as there are descriptors."},
+    {.name = "io_threads",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct server_settings, io_threads),
+     .preset = "0",
+     .max = SETTINGS_IO_THREADS_MOST,
+     .effect = "Threads that read and write for connections; 0: the event loop does it."},
+    {.name = "io_spread",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct server_settings, io_spread),
+     .preset = "auto",
+     .choices = "auto|always",
+     .effect = "Which connections those threads serve: as the load asks for it, or always all."},
+    {.name = "handshake_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct server_settings, handshake_timeout),
+     .preset = "10",
+     .min = 1,
+     .max = HANDSHAKE_TIMEOUT_MAX,
+     .live = true,
+     .effect = "Seconds that the handshake of a TLS connection may take."},
     {.name = "write_timeout",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct server_settings, write_timeout),
@@ -74,6 +95,48 @@ static const struct option server_options[] = {
      .preset = "",
      .live = true,
      .effect = "Where the log goes; empty for standard error. Opened anew on SIGHUP."},
+    {.name = NULL},
+};
+
+static const struct option tls_options[] = {
+    {.name = "certificate",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct tls_settings, certificate),
+     .preset = "",
+     .live = true,
+     .effect = "The file of the certificate and its chain; empty for none. Read again on SIGHUP."},
+    {.name = "key",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct tls_settings, key),
+     .preset = "",
+     .live = true,
+     .effect = "The file of its private key; empty where that is in the certificate's file."},
+    {.name = "client_ca",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct tls_settings, client_ca),
+     .preset = "",
+     .live = true,
+     .effect = "The file of the authorities that clients' certificates are from; empty for none."},
+    {.name = "client_certs",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct tls_settings, client_certs),
+     .preset = "none",
+     .choices = "none|optional|required",
+     .live = true,
+     .effect = "Whether clients are asked for a certificate, and must have one."},
+    {.name = "min_version",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct tls_settings, min_version),
+     .preset = "1.2",
+     .choices = "1.2|1.3",
+     .live = true,
+     .effect = "The oldest version of TLS that is spoken."},
+    {.name = "ciphers",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct tls_settings, ciphers),
+     .preset = "",
+     .live = true,
+     .effect = "The ciphers of TLS 1.2, in OpenSSL's notation; empty for OpenSSL's own choice."},
     {.name = NULL},
 };
 
@@ -194,6 +257,8 @@ static bool settings_describe(struct settings *settings, bool beanstalk_only)
                                                   .options = server_options,
                                                   .values = &settings->server,
                                                   .check = check_server});
+    settings_add(settings, &(struct config_table){
+                               .section = "tls", .options = tls_options, .values = &settings->tls});
     settings_add(settings, &(struct config_table){.section = "journal",
                                                   .options = journal_options,
                                                   .values = &settings->journal,

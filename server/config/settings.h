@@ -2,23 +2,33 @@
 #ifndef TANDEM_SERVER_CONFIG_SETTINGS_H
 #define TANDEM_SERVER_CONFIG_SETTINGS_H
 
-// All settings of the process: the [server] and the [journal] section, and for each front-end its
-// `listen` key and the options that it brought. Read once at start, and on each reload into a
-// second set of which the first takes over what is live.
+// All settings of the process: the [server], the [tls] and the [journal] section, and for each
+// front-end its `listen` key and the options that it brought. Read once at start, and on each
+// reload into a second set of which the first takes over what is live.
 
 #include "server/config/config.h"
 #include "server/config/frontends.h"
+#include "server/transport/tls.h"
+
+// The values of `io_spread`, in the order of its choices.
+enum io_spread { IO_SPREAD_AUTO, IO_SPREAD_ALWAYS };
+
+// The most that io_threads takes.
+#define SETTINGS_IO_THREADS_MOST 64
 
 struct server_settings {
-    char *user;              // to become; empty: nobody else
-    char *pid_file;          // empty: none
-    char *socket_mode;       // of unix sockets, for file_mode_parse; empty: as the umask says
-    int64_t max_connections; // 0: as many as there are descriptors
-    int64_t write_timeout;   // seconds; 0: a client may leave its output unread for ever
-    int64_t slow_turn;       // milliseconds of processor time; 0: no turn is slow
-    int log_level;           // enum log_level
-    int log_format;          // enum log_format
-    char *log_file;          // empty: stderr
+    char *user;                // to become; empty: nobody else
+    char *pid_file;            // empty: none
+    char *socket_mode;         // of unix sockets, for file_mode_parse; empty: as the umask says
+    int64_t max_connections;   // 0: as many as there are descriptors
+    int64_t io_threads;        // that read and write; 0: none, the loop does
+    int io_spread;             // enum io_spread
+    int64_t handshake_timeout; // seconds
+    int64_t write_timeout;     // seconds; 0: a client may leave its output unread for ever
+    int64_t slow_turn;         // milliseconds of processor time; 0: no turn is slow
+    int log_level;             // enum log_level
+    int log_format;            // enum log_format
+    char *log_file;            // empty: stderr
 };
 
 // The least and the most that segment_size takes.
@@ -40,10 +50,11 @@ struct protocol_settings {
 
 struct settings {
     struct server_settings server;
+    struct tls_settings tls;
     struct store_settings journal;
     struct protocol_settings protocols[FRONTENDS]; // in the order of `frontends`
     struct config config;                          // the tables that describe all of it
-    struct config_table tables[2 + 2 * FRONTENDS]; /* private */
+    struct config_table tables[3 + 2 * FRONTENDS]; /* private */
     char *options;                                 /* private: all front-ends' structs */
     struct option listen_options[FRONTENDS][2];    /* private: a key and the end */
 };

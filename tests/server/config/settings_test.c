@@ -101,6 +101,56 @@ static void any_failed_allocation_fails_the_whole(void **state)
     nth_alloc_fail(0);
 }
 
+static void expect_refused(const char *set, const char *words)
+{
+    struct reason why;
+
+    assert_null(load(NULL, set, &why));
+    if (!strstr(why.text, words)) {
+        fail_msg("expected \"%s\" in: %s", words, why.text);
+    }
+}
+
+static void tls_and_threads_are_off_by_default_and_bounded(void **state)
+{
+    struct reason why;
+    struct settings *settings = load(NULL, NULL, &why);
+
+    (void)state;
+    assert_int_equal(settings->server.io_threads, 0);
+    assert_int_equal(settings->server.io_spread, IO_SPREAD_AUTO);
+    assert_int_equal(settings->server.handshake_timeout, 10);
+    assert_string_equal(settings->tls.certificate, "");
+    assert_int_equal(settings->tls.client_certs, TLS_CLIENT_CERTS_NONE);
+    assert_int_equal(settings->tls.min_version, TLS_MIN_VERSION_1_2);
+    settings_free(settings);
+    expect_refused("server.io_threads=65", "`65` is not between 0 and 64");
+    expect_refused("server.io_threads=-1", "`-1` is not between 0 and 64");
+    expect_refused("server.handshake_timeout=0", "`0` is not between 1 and 3600");
+    expect_refused("tls.min_version=1.1", "`1.1` is not one of 1.2|1.3");
+    expect_refused("tls.client_certs=yes", "`yes` is not one of none|optional|required");
+}
+
+// Each in its place of the list is what the code takes it for.
+static void choices_are_the_values_that_the_code_knows(void **state)
+{
+    struct reason why;
+    struct settings *settings = load(NULL, "server.io_spread=always", &why);
+
+    (void)state;
+    assert_int_equal(settings->server.io_spread, IO_SPREAD_ALWAYS);
+    settings_free(settings);
+    settings = load(NULL, "tls.min_version=1.3", &why);
+    assert_int_equal(settings->tls.min_version, TLS_MIN_VERSION_1_3);
+    settings_free(settings);
+    settings = load(NULL, "tls.client_certs=optional", &why);
+    assert_int_equal(settings->tls.client_certs, TLS_CLIENT_CERTS_OPTIONAL);
+    settings_free(settings);
+    settings = load(NULL, "tls.client_certs=required", &why);
+    assert_int_equal(settings->tls.client_certs, TLS_CLIENT_CERTS_REQUIRED);
+    settings_free(settings);
+}
+
 // Whether the tables have the key with this default.
 static bool is_documented_right(const struct config *config, const char *section, const char *name,
                                 const char *value)
@@ -234,6 +284,8 @@ int main(void)
         cmocka_unit_test(set_reaches_every_section),
         cmocka_unit_test(malformed_address_is_found_when_settings_are_read),
         cmocka_unit_test(sync_is_always_never_or_a_number_of_milliseconds),
+        cmocka_unit_test(tls_and_threads_are_off_by_default_and_bounded),
+        cmocka_unit_test(choices_are_the_values_that_the_code_knows),
         cmocka_unit_test(any_failed_allocation_fails_the_whole),
         cmocka_unit_test(example_file_has_every_key_with_its_default_and_no_other),
         cmocka_unit_test(command_line_names_file_and_settings),
