@@ -24,6 +24,12 @@
 // A listener accepts so many connections in a turn.
 #define LISTENER_ACCEPT_MAX 64
 
+// A pass over sockets whose handshakes are to go on makes so many steps, and begins none after so
+// long. One step may last as long as a signature takes: with RSA and 2048 bits, about a
+// millisecond.
+#define HANDSHAKES_STEPS_MAX 16
+#define HANDSHAKES_FOR (NSEC_PER_MSEC / 2)
+
 // In a turn, a connection has so many commands parsed ...
 #define CONN_COMMANDS_MAX 256
 // ... makes one read, of so many bytes, or of so many where they go straight to where the front-end

@@ -69,8 +69,8 @@ struct peer_identity {
 struct transport {
     size_t state_size; // a multiple of 8; 0 for what needs nothing but the descriptor
     // Begins on a socket that was accepted; `shared` is what its service has for all (struct
-    // tls_service for TLS). False without memory; `close` is to be called in any case. NULL, and
-    // `handshake`, too, where there is nothing to begin.
+    // tls_service for TLS). False without memory. NULL, and `handshake`, too, where there is
+    // nothing to begin.
     bool (*begin)(int fd, void *own, void *shared);
     // Goes on with the handshake. HANDSHAKE_FAILED with the reason in `why`.
     enum handshake (*handshake)(int fd, void *own, struct reason *why);
@@ -89,7 +89,8 @@ struct transport {
     // Tells the peer that nothing more comes. What it sends can still be received. False where an
     // event must come first, which says when the peer takes more.
     bool (*shut)(int fd, void *own);
-    // Ends the connection and what `own` holds, without waiting for what has not left yet.
+    // Ends the connection and what `own` holds, without waiting for what has not left yet. To be
+    // called in any case: before `begin`, too, with a zeroed `own`.
     void (*close)(int fd, void *own);
 };
 

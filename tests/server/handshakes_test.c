@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+// Sockets whose handshakes are made: how they end, what bounds them, and what is left of them.
+#include "server/net/handshakes.h"
+
+#include "server/net/budget.h"
+#include "server/process/clock.h"
+#include "tests/server/fake_handshake.h"
+#include "tests/server/server_cmocka.h"
+#include "tests/support/nth_alloc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TIMEOUT (10 * NSEC_PER_SEC)
+
+struct fixture {
+    struct event_base *base;
+    struct handshakes handshakes;
+    unsigned done;
+    int done_fd;
+    unsigned done_steps;
+    const void *done_service;
+    unsigned failed;
+    char peers[128]; // of those that are done or have failed, in order
+    char why[64];    // the last has failed
+};
+
+// What the host is handed, and its address.
+static const int service;
+static int shared;
+static struct instant fixture_time;
+
+static struct instant fixture_now(void)
+{
+    return fixture_time;
+}
+
+static void note_peer(struct fixture *fixture, const char *peer)
+{
+    size_t len = strlen(fixture->peers);
+
+    (void)snprintf(fixture->peers + len, sizeof fixture->peers - len, "%s ", peer);
+}
+
+static void fixture_done(void *context, const void *given, int fd, void *own, const char *peer)
+{
+    struct fixture *fixture = context;
+
+    fixture->done++;
+    fixture->done_fd = fd;
+    fixture->done_service = given;
+    fixture->done_steps = fake_handshake_steps(own);
+    note_peer(fixture, peer);
+}
+
+static void fixture_failed(void *context, const void *given, const char *peer, const char *why)
+{
+    struct fixture *fixture = context;
+
+    assert_ptr_equal(given, &service);
+    fixture->failed++;
+    note_peer(fixture, peer);
+    (void)snprintf(fixture->why, sizeof fixture->why, "%s", why);
+}
+
+static const struct handshakes_host virtual_host = {
+    .now = fixture_now, .done = fixture_done, .failed = fixture_failed};
+static const struct handshakes_host real_host = {
+    .now = clock_now, .done = fixture_done, .failed = fixture_failed};
+
+static int fixture_setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+
+    nth_alloc_fail(0);
+    fake_handshake_reset();
+    fixture_time.mono = 1000 * NSEC_PER_SEC;
+    fixture->base = event_base_new();
+    handshakes_init(&fixture->handshakes, fixture->base, &virtual_host, fixture, TIMEOUT);
+    *state = fixture;
+    return 0;
+}
+
+static int fixture_teardown(void **state)
+{
+    struct fixture *fixture = *state;
+
+    nth_alloc_fail(0);
+    handshakes_close(&fixture->handshakes);
+    assert_int_equal(event_base_get_num_events(fixture->base, EVENT_BASE_COUNT_ADDED), 0);
+    event_base_free(fixture->base);
+    free(fixture);
+    return 0;
+}
+
+// One round of the base: what is ready now is told.
+static void round_of(struct fixture *fixture)
+{
+    (void)event_base_loop(fixture->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+}
+
+static void rounds(struct fixture *fixture, unsigned count)
+{
+    while (count-- > 0) {
+        round_of(fixture);
+    }
+}
+
+// A peer; its side of a socket pair.
+static int add(struct fixture *fixture, const char *peer)
+{
+    int fds[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+    handshakes_add(&fixture->handshakes, &fake_handshake_transport, &shared, &service, fds[0],
+                   peer);
+    return fds[1];
+}
+
+static void say(int peer, const char *text)
+{
+    assert_int_equal(write(peer, text, strlen(text)), strlen(text));
+}
+
+static void assert_closed(int peer)
+{
+    char byte;
+
+    assert_int_equal(recv(peer, &byte, 1, 0), 0);
+    (void)close(peer);
+}
+
+static void socket_is_handed_over_when_its_handshake_is_made(void **state)
+{
+    struct fixture *fixture = *state;
+    int peer = add(fixture, "10.0.0.1:5");
+    char bytes[4] = "";
+
+    say(peer, ".");
+    rounds(fixture, 3);
+    assert_int_equal(fixture->done, 0);
+    assert_int_equal(fixture->handshakes.count, 1);
+    say(peer, "dabc");
+    rounds(fixture, 2);
+    assert_int_equal(fixture->done, 1);
+    assert_int_equal(fixture->done_steps, 2);
+    assert_ptr_equal(fixture->done_service, &service);
+    assert_ptr_equal(fake_handshake.shared, &shared);
+    assert_string_equal(fixture->peers, "10.0.0.1:5 ");
+    assert_int_equal(fixture->handshakes.count, 0);
+    assert_int_equal(fake_handshake.closes, 0);
+    assert_int_equal(recv(fixture->done_fd, bytes, 3, 0), 3);
+    assert_string_equal(bytes, "abc");
+    (void)close(fixture->done_fd);
+    (void)close(peer);
+}
+
+static void nothing_is_begun_for_a_peer_that_sends_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    int peer = add(fixture, "a");
+
+    rounds(fixture, 5);
+    assert_int_equal(fake_handshake.begins, 0);
+    say(peer, ".");
+    rounds(fixture, 2);
+    assert_int_equal(fake_handshake.begins, 1);
+    (void)close(peer);
+}
+
+static void failed_handshake_closes_the_socket_and_tells_why(void **state)
+{
+    struct fixture *fixture = *state;
+    int peer = add(fixture, "10.0.0.1:5");
+
+    say(peer, "f");
+    rounds(fixture, 2);
+    assert_int_equal(fixture->failed, 1);
+    assert_string_equal(fixture->why, "it was told to");
+    assert_string_equal(fixture->peers, "10.0.0.1:5 ");
+    assert_int_equal(fixture->handshakes.count, 0);
+    assert_int_equal(fake_handshake.closes, 1);
+    assert_closed(peer);
+}
+
+static void peer_that_leaves_ends_its_handshake_at_once(void **state)
+{
+    struct fixture *fixture = *state;
+    int half_way = add(fixture, "half-way");
+    int silent = add(fixture, "silent");
+
+    say(half_way, ".");
+    rounds(fixture, 2);
+    (void)close(half_way);
+    (void)close(silent);
+    rounds(fixture, 2);
+    assert_int_equal(fixture->failed, 2);
+    assert_string_equal(fixture->why, "the peer has gone");
+}
+
+static void handshake_that_needs_room_goes_on_when_the_peer_has_read(void **state)
+{
+    struct fixture *fixture = *state;
+    char bytes[4096] = {0};
+    int fds[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+    while (write(fds[0], bytes, sizeof bytes) > 0) {
+    }
+    handshakes_add(&fixture->handshakes, &fake_handshake_transport, &shared, &service, fds[0], "a");
+    say(fds[1], "r.");
+    rounds(fixture, 5);
+    assert_int_equal(fake_handshake.steps, 1);
+    while (read(fds[1], bytes, sizeof bytes) > 0) {
+    }
+    rounds(fixture, 2);
+    assert_int_equal(fake_handshake.steps, 2);
+    // Input is what it waits for now.
+    say(fds[1], "d");
+    rounds(fixture, 2);
+    assert_int_equal(fixture->done, 1);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+}
+
+// Something that is connected already.
+struct bystander {
+    const struct fixture *fixture;
+    unsigned called;
+    unsigned most_steps; // that were made between two calls
+    unsigned last_steps;
+};
+
+static void bystander_called(evutil_socket_t fd, short what, void *context)
+{
+    struct bystander *bystander = context;
+    unsigned steps = fake_handshake.steps - bystander->last_steps;
+
+    (void)fd;
+    (void)what;
+    bystander->called++;
+    bystander->last_steps = fake_handshake.steps;
+    bystander->most_steps = steps > bystander->most_steps ? steps : bystander->most_steps;
+}
+
+// Serves `count` peers that have all said the first step, beside an event that is always ready;
+// returns how many steps were made between two calls of that.
+static unsigned steps_beside(struct fixture *fixture, unsigned count)
+{
+    struct bystander bystander = {.fixture = fixture};
+    int *peers = calloc(count, sizeof *peers);
+    struct event event;
+    int fds[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    assert_int_equal(event_assign(&event, fixture->base, fds[0], EV_WRITE | EV_PERSIST,
+                                  bystander_called, &bystander),
+                     0);
+    assert_int_equal(event_add(&event, NULL), 0);
+    for (unsigned i = 0; i < count; i++) {
+        peers[i] = add(fixture, "");
+        say(peers[i], ".");
+    }
+    for (unsigned i = 0; fake_handshake.steps < count; i++) {
+        assert_in_range(i, 0, count + 1);
+        round_of(fixture);
+    }
+    round_of(fixture);
+    assert_int_equal(fake_handshake.steps, count);
+    for (unsigned i = 0; i < count; i++) {
+        (void)close(peers[i]);
+    }
+    free(peers);
+    (void)event_del(&event);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+    return bystander.most_steps;
+}
+
+static void others_are_served_between_passes_of_a_bounded_number_of_steps(void **state)
+{
+    assert_int_equal(steps_beside(*state, 200), HANDSHAKES_STEPS_MAX);
+}
+
+static void pass_that_has_lasted_begins_no_step(void **state)
+{
+    fake_handshake.time = &fixture_time;
+    fake_handshake.step_for = HANDSHAKES_FOR / 2;
+    assert_int_equal(steps_beside(*state, 20), 2);
+}
+
+static void step_that_lasts_longer_than_a_pass_is_the_only_one(void **state)
+{
+    fake_handshake.time = &fixture_time;
+    fake_handshake.step_for = 3 * HANDSHAKES_FOR;
+    assert_int_equal(steps_beside(*state, 20), 1);
+}
+
+static void peer_that_floods_has_no_more_than_its_turn(void **state)
+{
+    struct fixture *fixture = *state;
+    int flood = add(fixture, "flood");
+    int quick = add(fixture, "quick");
+
+    for (int i = 0; i < 50; i++) {
+        say(flood, "....");
+        if (i == 25) {
+            say(quick, "d");
+        }
+        round_of(fixture);
+        assert_in_range(fake_handshake.steps, 0, i + 2);
+    }
+    assert_int_equal(fixture->done, 1);
+    (void)close(fixture->done_fd);
+    (void)close(quick);
+    (void)close(flood);
+}
+
+static void what_takes_too_long_is_given_up_whatever_it_has_done(void **state)
+{
+    struct fixture *fixture = *state;
+    int silent = add(fixture, "silent");
+    int busy = add(fixture, "busy");
+    int later;
+
+    fixture_time.mono += 4 * NSEC_PER_SEC;
+    later = add(fixture, "later");
+    say(busy, ".");
+    rounds(fixture, 2);
+    fixture_time.mono += 6 * NSEC_PER_SEC - 1;
+    say(busy, ".");
+    round_of(fixture);
+    handshakes_expire(&fixture->handshakes);
+    assert_int_equal(fixture->failed, 0);
+    fixture_time.mono++;
+    handshakes_expire(&fixture->handshakes);
+    assert_int_equal(fixture->failed, 2);
+    assert_string_equal(fixture->peers, "silent busy ");
+    assert_string_equal(fixture->why, "timeout");
+    assert_int_equal(fake_handshake.closes, 2);
+    rounds(fixture, 2);
+    fixture_time.mono += 4 * NSEC_PER_SEC;
+    handshakes_expire(&fixture->handshakes);
+    assert_int_equal(fixture->handshakes.count, 0);
+    assert_closed(silent);
+    (void)close(busy);
+    assert_closed(later);
+}
+
+static void timer_of_the_base_gives_up_what_takes_too_long(void **state)
+{
+    struct fixture *fixture = *state;
+    int peers[2];
+
+    handshakes_init(&fixture->handshakes, fixture->base, &real_host, fixture, 20 * NSEC_PER_MSEC);
+    peers[0] = add(fixture, "a");
+    peers[1] = add(fixture, "b");
+    while (fixture->handshakes.count > 0) {
+        assert_int_equal(event_base_loop(fixture->base, EVLOOP_ONCE), 0);
+    }
+    assert_string_equal(fixture->peers, "a b ");
+    assert_closed(peers[0]);
+    assert_closed(peers[1]);
+}
+
+static void timer_is_set_for_the_next_when_the_oldest_has_left(void **state)
+{
+    struct fixture *fixture = *state;
+    int first;
+    int second;
+
+    handshakes_init(&fixture->handshakes, fixture->base, &real_host, fixture, 20 * NSEC_PER_MSEC);
+    first = add(fixture, "first");
+    say(first, "f");
+    rounds(fixture, 2);
+    assert_int_equal(fixture->failed, 1);
+    second = add(fixture, "second");
+    while (fixture->handshakes.count > 0) {
+        assert_int_equal(event_base_loop(fixture->base, EVLOOP_ONCE), 0);
+    }
+    assert_string_equal(fixture->why, "timeout");
+    assert_closed(first);
+    assert_closed(second);
+}
+
+static void new_time_holds_for_those_that_have_begun(void **state)
+{
+    struct fixture *fixture = *state;
+    int peer = add(fixture, "a");
+
+    fixture_time.mono += 3 * NSEC_PER_SEC;
+    handshakes_set_timeout(&fixture->handshakes, 2 * NSEC_PER_SEC);
+    // It is due, which the timer says.
+    rounds(fixture, 2);
+    assert_int_equal(fixture->failed, 1);
+    assert_closed(peer);
+}
+
+static void closing_closes_all_and_tells_nobody(void **state)
+{
+    struct fixture *fixture = *state;
+    int begun = add(fixture, "begun");
+    int silent = add(fixture, "silent");
+    int ready = add(fixture, "ready");
+
+    say(begun, ".");
+    rounds(fixture, 2);
+    say(ready, "d");
+    round_of(fixture);
+    handshakes_close(&fixture->handshakes);
+    assert_int_equal(fixture->done + fixture->failed, 0);
+    assert_int_equal(fixture->handshakes.count, 0);
+    assert_int_equal(fake_handshake.closes, 3);
+    assert_closed(begun);
+    assert_closed(silent);
+    (void)close(ready);
+}
+
+static void transport_without_memory_fails_its_handshake(void **state)
+{
+    struct fixture *fixture = *state;
+    int peer = add(fixture, "a");
+
+    fake_handshake.refuses = true;
+    say(peer, "d");
+    rounds(fixture, 2);
+    assert_int_equal(fixture->failed, 1);
+    assert_string_equal(fixture->why, "out of memory");
+    assert_int_equal(fake_handshake.steps, 0);
+    assert_int_equal(fake_handshake.closes, 1);
+    (void)close(peer);
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    struct fixture *fixture = *state;
+    bool failed = true;
+
+    for (size_t n = 1; failed; n++) {
+        unsigned before = fixture->failed;
+        int peer;
+
+        nth_alloc_fail(n);
+        peer = add(fixture, "a");
+        (void)send(peer, "d", 1, MSG_NOSIGNAL);
+        rounds(fixture, 3);
+        failed = nth_alloc_count() >= n;
+        nth_alloc_fail(0);
+        // In either case it has ended.
+        assert_int_equal(fixture->handshakes.count, 0);
+        assert_int_equal(fixture->failed + fixture->done, n);
+        if (fixture->failed == before) {
+            (void)close(fixture->done_fd);
+        }
+        (void)close(peer);
+    }
+    assert_true(fixture->failed > 0);
+    assert_true(fixture->done > 0);
+}
+
+#define HANDSHAKES_TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        HANDSHAKES_TEST(socket_is_handed_over_when_its_handshake_is_made),
+        HANDSHAKES_TEST(nothing_is_begun_for_a_peer_that_sends_nothing),
+        HANDSHAKES_TEST(failed_handshake_closes_the_socket_and_tells_why),
+        HANDSHAKES_TEST(peer_that_leaves_ends_its_handshake_at_once),
+        HANDSHAKES_TEST(handshake_that_needs_room_goes_on_when_the_peer_has_read),
+        HANDSHAKES_TEST(others_are_served_between_passes_of_a_bounded_number_of_steps),
+        HANDSHAKES_TEST(pass_that_has_lasted_begins_no_step),
+        HANDSHAKES_TEST(step_that_lasts_longer_than_a_pass_is_the_only_one),
+        HANDSHAKES_TEST(peer_that_floods_has_no_more_than_its_turn),
+        HANDSHAKES_TEST(what_takes_too_long_is_given_up_whatever_it_has_done),
+        HANDSHAKES_TEST(timer_of_the_base_gives_up_what_takes_too_long),
+        HANDSHAKES_TEST(timer_is_set_for_the_next_when_the_oldest_has_left),
+        HANDSHAKES_TEST(new_time_holds_for_those_that_have_begun),
+        HANDSHAKES_TEST(closing_closes_all_and_tells_nobody),
+        HANDSHAKES_TEST(transport_without_memory_fails_its_handshake),
+        HANDSHAKES_TEST(any_allocation_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
