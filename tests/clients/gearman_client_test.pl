@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Gearman::Client and Gearman::Worker, as Debian packages them. Each test has a function of its own,
-# and its workers are processes; GEARMAN_ADDRESS (host:port) says where the server is.
+# and its workers are processes; GEARMAN_ADDRESS (host:port) says where the server is. If TLS_CA is
+# set, it speaks TLS, and that is the file of who vouches for it.
 
 use strict;
 use warnings;
@@ -13,8 +14,15 @@ use Test::More;
 my $address = $ENV{GEARMAN_ADDRESS};
 my ($name, @workers, @tests);
 
+# As clients and workers take it.
+sub server {
+    my $authority = $ENV{TLS_CA} or return $address;
+    my ($host, $port) = split /:/, $address;
+    return {host => $host, port => $port, use_ssl => 1, ca_file => $authority};
+}
+
 sub client {
-    return Gearman::Client->new(job_servers => [$address], @_);
+    return Gearman::Client->new(job_servers => [server()], @_);
 }
 
 # Starts a process that does the jobs of the functions: name => code, or name => [timeout, code].
@@ -34,7 +42,7 @@ sub worker {
 sub work {
     my ($functions, %options) = @_;
     eval {
-        my $worker = Gearman::Worker->new(job_servers => [$address], %options);
+        my $worker = Gearman::Worker->new(job_servers => [server()], %options);
         for my $function (keys %$functions) {
             my $code    = $functions->{$function};
             my @timeout = ref $code eq 'ARRAY' ? shift @$code : ();
@@ -75,6 +83,15 @@ sub test {
     my ($title, $code) = @_;
     push @tests, [$title, $code];
     return;
+}
+
+# Over TLS, a set of tasks of this client reads one packet of a record and waits for the next record
+# with the others in its hands, whatever the server is: where several packets can come at once, the
+# test is left out then.
+my $skipped = 0;
+
+sub test_several_packets {
+    return $ENV{TLS_CA} ? $skipped++ : test(@_);
 }
 
 my $upper = sub { uc shift->arg };
@@ -131,7 +148,7 @@ test 'a background job is known, then running with its progress, then unknown', 
     pass;
 };
 
-test 'progress, data and a warning reach the client in order', sub {
+test_several_packets 'progress, data and a warning reach the client in order', sub {
     my @events;
     worker({
         $name => sub {
@@ -192,7 +209,7 @@ test 'to a client that did not ask for exceptions, one is a failure', sub {
     is $failures, 1;
 };
 
-test 'tasks of a set with the same uniq are one job, and all of them complete', sub {
+test_several_packets 'tasks of a set with the same uniq are one job, and all of them complete', sub {
     my $count = 0;
     my @results;
     my $tasks = client()->new_task_set;
@@ -206,7 +223,7 @@ test 'tasks of a set with the same uniq are one job, and all of them complete', 
     is_deeply \@results, [('work 1, job 1') x 5];
 };
 
-test 'tasks with the same work and the uniq - are one job, and others are not', sub {
+test_several_packets 'tasks with the same work and the uniq - are one job, and others are not', sub {
     my ($count, @results) = 0;
     my $tasks = client()->new_task_set;
     for my $work (qw(this that this)) {
@@ -236,7 +253,7 @@ test 'two clients with the same uniq get the result of one job, and its failure'
     }
 };
 
-test 'a client that joins a running job is told of its progress', sub {
+test_several_packets 'a client that joins a running job is told of its progress', sub {
     my ($told,     $hear) = tape();
     my ($let_go, $waiting) = tape();
     my @progress;
@@ -310,7 +327,7 @@ test 'a job that is held longer than the function allows is given to another', s
     is $result, 'WORK';
 };
 
-test 'a set of two hundred tasks is done by three workers', sub {
+test_several_packets 'a set of two hundred tasks is done by three workers', sub {
     my %results;
     worker({$name => $upper}) for 1 .. 3;
     my $tasks = client()->new_task_set;
@@ -357,4 +374,4 @@ for my $i (0 .. $#tests) {
 done_testing;
 
 # Read by scripts/count-tests.awk.
-printf "# pass %d\n# fail %d\n", @tests - $failed, $failed;
+printf "# pass %d\n# fail %d\n# skipped %d\n", @tests - $failed, $failed, $skipped;

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What the tests of HTTP share: a Gearman worker of a few lines, and how they are counted.
 
-HTTP_ADDRESS and GEARMAN_ADDRESS (host:port) say where the server is.
+HTTP_ADDRESS and GEARMAN_ADDRESS (host:port) say where the server is. If TLS_CA is set, both speak
+TLS, and it is the file of who vouches for them.
 """
 
 import os
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -21,6 +23,19 @@ def address(protocol):
     return host, int(port)
 
 
+def tls():
+    """What a client needs for TLS; None where the server speaks none."""
+    authority = os.environ.get("TLS_CA")
+    return ssl.create_default_context(cafile=authority) if authority else None
+
+
+def connect(protocol):
+    host, port = address(protocol)
+    connection = socket.create_connection((host, port), timeout=SECONDS)
+    context = tls()
+    return context.wrap_socket(connection, server_hostname=host) if context else connection
+
+
 class Refused(Exception):
     """Raised by a worker's function to fail its job."""
 
@@ -32,7 +47,8 @@ class Worker(threading.Thread):
         super().__init__()
         self.function = function.encode()
         self.work = work
-        self.socket = socket.create_connection(address("GEARMAN"))
+        self.socket = connect("GEARMAN")
+        self.socket.settimeout(None)
         # It writes twice in a row.
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.send(CAN_DO, self.function)
@@ -75,7 +91,9 @@ class Case(unittest.TestCase):
 
     def setUp(self):
         self.name = self.id().rpartition(".")[2] + f"-{os.getpid()}"
-        self.url = f"http://{os.environ['HTTP_ADDRESS']}/{self.name}"
+        scheme = "https" if tls() else "http"
+        self.root = f"{scheme}://{os.environ['HTTP_ADDRESS']}/"
+        self.url = self.root + self.name
 
     def worker(self, work=bytes.upper):
         worker = Worker(self.name, work)
@@ -84,7 +102,7 @@ class Case(unittest.TestCase):
 
     def connect(self):
         """A socket that speaks no HTTP by itself."""
-        connection = socket.create_connection(address("HTTP"), timeout=SECONDS)
+        connection = connect("HTTP")
         self.addCleanup(connection.close)
         return connection
 

@@ -21,6 +21,13 @@ def read_answers(connection, count):
     return answers
 
 
+def http_connection():
+    context = http_parties.tls()
+    if context:
+        return http.client.HTTPSConnection(*address("HTTP"), timeout=SECONDS, context=context)
+    return http.client.HTTPConnection(*address("HTTP"), timeout=SECONDS)
+
+
 class Unread:
     """A socket whose file has no buffer: nothing is read too early."""
 
@@ -36,7 +43,7 @@ class ClientTest(Case):
 
     def setUp(self):
         super().setUp()
-        self.client = http.client.HTTPConnection(*address("HTTP"), timeout=SECONDS)
+        self.client = http_connection()
         self.addCleanup(self.client.close)
 
     def answer(self, method="POST", body=b"", path=None, **headers):

@@ -1,27 +1,57 @@
 <?php
 // SPDX-License-Identifier: MIT
 // Pheanstalk, a beanstalk client for PHP, as Debian packages it. Each test has a tube of its own;
-// BEANSTALK_ADDRESS (host:port) says where the server is.
+// BEANSTALK_ADDRESS (host:port) says where the server is. If TLS_CA is set, it speaks TLS, by a
+// stream of PHP's, and that is the file of who vouches for it.
 
 declare(strict_types=1);
 
 require 'Pheanstalk/autoload.php';
 
+use Pheanstalk\Contract\SocketFactoryInterface;
+use Pheanstalk\Contract\SocketInterface;
 use Pheanstalk\Exception\DeadlineSoonException;
 use Pheanstalk\Exception\JobTooBigException;
 use Pheanstalk\Exception\ServerException;
 use Pheanstalk\Job;
 use Pheanstalk\Pheanstalk;
+use Pheanstalk\Socket\FileSocket;
 
 set_error_handler(function (int $level, string $message, string $file, int $line) {
     throw new ErrorException($message, 0, $level, $file, $line);
 });
 
-function connect(string $tube): Pheanstalk
+final class TlsSocket extends FileSocket
 {
+    public function __construct()
+    {
+        $context = stream_context_create(['ssl' => ['cafile' => getenv('TLS_CA')]]);
+        $address = 'tls://' . getenv('BEANSTALK_ADDRESS');
+        $this->socket = stream_socket_client($address, $error, $message, 10, STREAM_CLIENT_CONNECT, $context);
+    }
+}
+
+final class TlsSocketFactory implements SocketFactoryInterface
+{
+    public function create(): SocketInterface
+    {
+        return new TlsSocket();
+    }
+}
+
+function createClient(): Pheanstalk
+{
+    if (getenv('TLS_CA')) {
+        return Pheanstalk::createWithFactory(new TlsSocketFactory());
+    }
     [$host, $port] = explode(':', getenv('BEANSTALK_ADDRESS'));
 
-    return Pheanstalk::create($host, (int) $port)->useTube($tube)->watchOnly($tube);
+    return Pheanstalk::create($host, (int) $port);
+}
+
+function connect(string $tube): Pheanstalk
+{
+    return createClient()->useTube($tube)->watchOnly($tube);
 }
 
 function same($expected, $actual): void
