@@ -2,6 +2,7 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
+#include "server/config/address.h"
 #include "server/config/file_mode.h"
 #include "server/net/inherited.h"
 #include "server/process/capacity.h"
@@ -10,14 +11,37 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-static bool server_adopt(void *context, int fd, size_t index, struct reason *why)
+// Has ready what connections with TLS need.
+static bool server_open_tls(struct server *server, size_t index, struct reason *why)
+{
+    (void)server;
+    reason_set(why, "[%s] TLS is not a part of this build", frontends[index]->name);
+    return false;
+}
+
+// Who the connections of the protocol at this place are for.
+static struct listener_target server_target(struct server *server, size_t index)
+{
+    return (struct listener_target){
+        .protocol = frontends[index]->name,
+        .accept = server_accept,
+        .context = &server->services.each[index],
+    };
+}
+
+static bool server_adopt(void *context, int fd, size_t index, bool tls, struct reason *why)
 {
     struct server *server = context;
+    const struct listener_target target = server_target(server, index);
 
     server->inherited[index] = true;
-    return listeners_adopt(&server->listeners, fd, frontends[index]->name, server_accept,
-                           &server->services.each[index], why);
+    if (tls && !server_open_tls(server, index, why)) {
+        (void)close(fd);
+        return false;
+    }
+    return listeners_adopt(&server->listeners, fd, tls, &target, why);
 }
 
 // Opens what the `listen` keys say, but for the protocols that were handed their sockets.
@@ -25,12 +49,13 @@ static bool server_listen_at(struct server *server, struct reason *why)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
         const char *addresses = server->settings->protocols[i].listen;
+        const struct listener_target target = server_target(server, i);
 
         if (server->inherited[i]) {
             log_info("listen_replaced", log_string("protocol", frontends[i]->name),
                      log_string("addresses", addresses), log_string("by", "inherited sockets"));
-        } else if (!listeners_open(&server->listeners, addresses, frontends[i]->name, server_accept,
-                                   &server->services.each[i], why)) {
+        } else if ((address_list_has_tls(addresses) && !server_open_tls(server, i, why)) ||
+                   !listeners_open(&server->listeners, addresses, &target, why)) {
             return false;
         }
     }

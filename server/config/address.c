@@ -69,23 +69,41 @@ static bool parse_host(struct slice text, struct slice host, struct address *add
     return true;
 }
 
+// Takes the prefix off `*place` where it begins with that.
+static bool skip_prefix(struct slice *place, struct slice prefix)
+{
+    bool begins = place->len >= prefix.len && memcmp(place->ptr, prefix.ptr, prefix.len) == 0;
+
+    if (begins) {
+        *place = slice_from(*place, prefix.len);
+    }
+    return begins;
+}
+
+// `tls:80` is taken for no host of that name: who means any address with TLS would have one
+// without.
 static bool address_parse(struct slice text, struct address *address, struct reason *why)
 {
-    const struct slice prefix = SLICE("unix:");
-    size_t colon = text.len;
+    struct slice place = text;
+    size_t colon;
 
     memset(address, 0, sizeof *address);
-    if (text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0) {
-        return parse_unix(text, slice_from(text, prefix.len), address, why);
+    address->tls = skip_prefix(&place, SLICE(ADDRESS_TLS));
+    if (skip_prefix(&place, SLICE("unix:"))) {
+        return parse_unix(text, place, address, why);
     }
-    while (colon > 0 && text.ptr[colon - 1] != ':') {
+    colon = place.len;
+    while (colon > 0 && place.ptr[colon - 1] != ':') {
         colon--;
     }
     if (colon == 0) {
-        return address_bad(text, "expected host:port or unix:/path", why);
+        return address_bad(text,
+                           address->tls ? "expected host:port or unix:/path behind tls:"
+                                        : "expected host:port or unix:/path",
+                           why);
     }
-    return parse_port(text, slice_from(text, colon), address, why) &&
-           parse_host(text, slice_of(text.ptr, colon - 1), address, why);
+    return parse_port(text, slice_from(place, colon), address, why) &&
+           parse_host(text, slice_of(place.ptr, colon - 1), address, why);
 }
 
 enum address_next address_next(const char **cursor, struct address *address, struct reason *why)
@@ -109,4 +127,17 @@ bool address_list_check(const char *text, struct reason *why)
         next = address_next(&text, &address, why);
     } while (next == ADDRESS_FOUND);
     return next == ADDRESS_END;
+}
+
+bool address_list_has_tls(const char *text)
+{
+    struct address address;
+    struct reason why;
+
+    while (address_next(&text, &address, &why) == ADDRESS_FOUND) {
+        if (address.tls) {
+            return true;
+        }
+    }
+    return false;
 }

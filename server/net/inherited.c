@@ -35,15 +35,28 @@ static bool is_unnamed(const char *name)
     return false;
 }
 
+// Whether the name is the front-end's, by itself or, which `*tls` says, with the ending.
+static bool is_of(const struct frontend *frontend, const char *name, bool *tls)
+{
+    size_t len = strlen(frontend->name);
+
+    if (strncmp(name, frontend->name, len) != 0) {
+        return false;
+    }
+    *tls = strcmp(name + len, "-tls") == 0;
+    return *tls || name[len] == '\0';
+}
+
 // The place of the front-end that the socket is for; FRONTENDS where there is none of that name. To
 // guess would be to offer a protocol at an address that is meant for another.
-static size_t frontend_for(int fd, const char *name)
+static size_t frontend_for(int fd, const char *name, bool *tls)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
-        if (strcmp(frontends[i]->name, name) == 0) {
+        if (is_of(frontends[i], name, tls)) {
             return i;
         }
     }
+    *tls = false;
     if (!is_unnamed(name)) {
         return FRONTENDS;
     }
@@ -56,6 +69,7 @@ static bool inherited_hand(int fd, const char *name, inherited_taker take, void 
                            struct reason *why)
 {
     size_t index;
+    bool tls;
 
     if (!is_usable(fd)) {
         reason_set(why,
@@ -64,15 +78,16 @@ static bool inherited_hand(int fd, const char *name, inherited_taker take, void 
                    fd, name);
         return false;
     }
-    index = frontend_for(fd, name);
+    index = frontend_for(fd, name, &tls);
     if (index == FRONTENDS) {
         reason_set(why,
                    "descriptor %d, handed over in LISTEN_FDS, is named `%s`, which is no "
-                   "protocol: FileDescriptorName= is beanstalk, gearman or http",
+                   "protocol: FileDescriptorName= is beanstalk, gearman or http, or one of "
+                   "these with -tls behind it",
                    fd, name);
         return false;
     }
-    return take(context, fd, index, why);
+    return take(context, fd, index, tls, why);
 }
 
 bool inherited_each(inherited_taker take, void *context, struct reason *why)

@@ -3,8 +3,9 @@
 #define TANDEM_SERVER_NET_INHERITED_H
 
 // Sockets that listen already and were handed to us by systemd (LISTEN_FDS and what belongs to
-// it). A socket whose name (FileDescriptorName=) is a front-end's goes to that front-end, one that
-// nobody has named to the first one; any other name is an error.
+// it). A socket whose name (FileDescriptorName=) is a front-end's goes to that front-end, and with
+// `-tls` behind it speaks TLS; one that nobody has named goes to the first one; any other name is
+// an error.
 
 #include "core/base/macros.h"
 #include "server/process/reason.h"
@@ -12,9 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Takes the descriptor over in any case; `index` is a place in `frontends`. False, with the reason
-// in `why`, stops the walk.
-typedef bool (*inherited_taker)(void *context, int fd, size_t index, struct reason *why);
+// Takes the descriptor over in any case; `index` is a place in `frontends`, `tls`: it speaks TLS.
+// False, with the reason in `why`, stops the walk.
+typedef bool (*inherited_taker)(void *context, int fd, size_t index, bool tls, struct reason *why);
 
 // Hands over each inherited socket; the environment says nothing of them afterwards. True where
 // there are none. False with the reason in `why`: one is no stream socket of TCP or Unix that

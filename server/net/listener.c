@@ -142,20 +142,24 @@ static void listener_note_path(struct listener *listener, const struct address *
     }
 }
 
-static void listener_announce(const struct listener *listener, const char *protocol)
+// As it would stand in a `listen` key.
+static void listener_announce(const struct listener *listener, const struct address *address,
+                              const struct listener_target *target)
 {
+    static const char prefix[] = ADDRESS_TLS;
+    size_t skipped = address->tls ? sizeof prefix - 1 : 0;
     struct sockaddr_storage addr = {0};
     socklen_t len = sizeof addr;
-    char text[PEER_TEXT_MAX];
+    char text[sizeof prefix + PEER_TEXT_MAX] = ADDRESS_TLS;
 
     (void)getsockname(listener->fd, (struct sockaddr *)&addr, &len);
-    socket_text((const struct sockaddr *)&addr, len, text, sizeof text);
-    log_info("listening", log_string("address", text), log_string("protocol", protocol));
+    socket_text((const struct sockaddr *)&addr, len, text + skipped, sizeof text - skipped);
+    log_info("listening", log_string("address", text), log_string("protocol", target->protocol));
 }
 
 // Takes the descriptor over in any case.
 static bool listener_add(struct listeners *listeners, int fd, const struct address *address,
-                         const struct listener *model)
+                         const struct listener_target *target)
 {
     struct listener *listener = malloc(sizeof *listener);
 
@@ -163,8 +167,12 @@ static bool listener_add(struct listeners *listeners, int fd, const struct addre
         (void)close(fd);
         return false;
     }
-    *listener = *model;
-    listener->fd = fd;
+    *listener = (struct listener){
+        .owner = listeners,
+        .accept = target->accept,
+        .context = address->tls ? target->tls_context : target->context,
+        .fd = fd,
+    };
     list_init(&listener->node);
     list_append(&listeners->all, &listener->node);
     listener_note_path(listener, address);
@@ -179,49 +187,47 @@ static bool listener_add(struct listeners *listeners, int fd, const struct addre
 }
 
 static bool listeners_add(struct listeners *listeners, const struct address *address,
-                          const struct listener *model, const char *protocol, struct reason *why)
+                          const struct listener_target *target, struct reason *why)
 {
     int fds[SOCKETS_MAX];
     size_t count = socket_listen(address, fds, why);
     bool good = count > 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (!listener_add(listeners, fds[i], address, model)) {
+        if (!listener_add(listeners, fds[i], address, target)) {
             reason_set(why, "out of memory");
             good = false;
             continue;
         }
-        listener_announce(list_item(listeners->all.prev, struct listener, node), protocol);
+        listener_announce(list_item(listeners->all.prev, struct listener, node), address, target);
     }
     return good;
 }
 
-bool listeners_open(struct listeners *listeners, const char *addresses, const char *protocol,
-                    listener_accept accept, void *context, struct reason *why)
+bool listeners_open(struct listeners *listeners, const char *addresses,
+                    const struct listener_target *target, struct reason *why)
 {
-    const struct listener model = {.owner = listeners, .accept = accept, .context = context};
     struct address address;
     enum address_next next;
 
     while ((next = address_next(&addresses, &address, why)) == ADDRESS_FOUND) {
-        if (!listeners_add(listeners, &address, &model, protocol, why)) {
+        if (!listeners_add(listeners, &address, target, why)) {
             return false;
         }
     }
     return next == ADDRESS_END;
 }
 
-bool listeners_adopt(struct listeners *listeners, int fd, const char *protocol,
-                     listener_accept accept, void *context, struct reason *why)
+bool listeners_adopt(struct listeners *listeners, int fd, bool tls,
+                     const struct listener_target *target, struct reason *why)
 {
-    const struct listener model = {.owner = listeners, .accept = accept, .context = context};
-    const struct address nowhere = {.path = ""};
+    const struct address nowhere = {.tls = tls};
 
-    if (evutil_make_socket_nonblocking(fd) != 0 || !listener_add(listeners, fd, &nowhere, &model)) {
+    if (evutil_make_socket_nonblocking(fd) != 0 || !listener_add(listeners, fd, &nowhere, target)) {
         reason_set(why, "out of memory");
         return false;
     }
-    listener_announce(list_item(listeners->all.prev, struct listener, node), protocol);
+    listener_announce(list_item(listeners->all.prev, struct listener, node), &nowhere, target);
     return true;
 }
 

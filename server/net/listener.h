@@ -21,6 +21,14 @@
 // A new connection; `fd` does not block and is handed over. `peer` is valid during the call.
 typedef void (*listener_accept)(void *context, int fd, const char *peer);
 
+// Who the connections of a protocol are for.
+struct listener_target {
+    const char *protocol; // for the log
+    listener_accept accept;
+    void *context;     // of those at an address without TLS
+    void *tls_context; // of those at one with TLS
+};
+
 struct listeners {
     struct event_base *base; /* private */
     struct list_node all;    /* private */
@@ -36,13 +44,14 @@ void listeners_init(struct listeners *listeners, struct event_base *base);
 // Listens at each of the addresses of a `listen` key (see address.h) and says so in the log, with
 // the real port. False with the reason in `why`; those that are open stay open until
 // listeners_close.
-bool listeners_open(struct listeners *listeners, const char *addresses, const char *protocol,
-                    listener_accept accept, void *context, struct reason *why) MUST_USE;
+bool listeners_open(struct listeners *listeners, const char *addresses,
+                    const struct listener_target *target, struct reason *why) MUST_USE;
 
-// Takes over a stream socket that listens already, and says so in the log. Its file, if it has one,
-// stays when the listener is closed: it belongs to whoever made it. False with the reason in `why`.
-bool listeners_adopt(struct listeners *listeners, int fd, const char *protocol,
-                     listener_accept accept, void *context, struct reason *why) MUST_USE;
+// Takes over a stream socket that listens already, with TLS or without, and says so in the log. Its
+// file, if it has one, stays when the listener is closed: it belongs to whoever made it. False with
+// the reason in `why`.
+bool listeners_adopt(struct listeners *listeners, int fd, bool tls,
+                     const struct listener_target *target, struct reason *why) MUST_USE;
 
 // Accepts nothing until it is called again with false.
 void listeners_hold(struct listeners *listeners, bool hold);

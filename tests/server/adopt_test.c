@@ -27,6 +27,16 @@ static void fixture_accept(void *context, int fd, const char *peer)
     fixture->accepted = fd;
 }
 
+static bool fixture_adopt(struct fixture *fixture, bool tls, struct reason *why)
+{
+    const struct listener_target target = {.protocol = "beanstalk",
+                                           .accept = fixture_accept,
+                                           .context = tls ? NULL : fixture,
+                                           .tls_context = tls ? fixture : NULL};
+
+    return listeners_adopt(&fixture->listeners, fixture->fd, tls, &target, why);
+}
+
 // A socket as plain as can be: it blocks and has no options set.
 static void fixture_open(struct fixture *fixture)
 {
@@ -59,16 +69,14 @@ static int option_of(int fd, int level, int name)
     return value;
 }
 
-static void connection_is_set_up_like_any_other(void **state)
+static void expect_connection(bool tls)
 {
     struct fixture fixture;
     struct reason why;
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    (void)state;
     fixture_open(&fixture);
-    assert_true(listeners_adopt(&fixture.listeners, fixture.fd, "beanstalk", fixture_accept,
-                                &fixture, &why));
+    assert_true(fixture_adopt(&fixture, tls, &why));
     assert_int_equal(connect(client, (const struct sockaddr *)&fixture.addr, sizeof fixture.addr),
                      0);
     // Otherwise the loop would stand still once it has accepted the one that is waiting.
@@ -83,6 +91,18 @@ static void connection_is_set_up_like_any_other(void **state)
     fixture_close(&fixture);
 }
 
+static void connection_is_set_up_like_any_other(void **state)
+{
+    (void)state;
+    expect_connection(false);
+}
+
+static void connection_of_one_with_tls_goes_where_those_with_tls_go(void **state)
+{
+    (void)state;
+    expect_connection(true);
+}
+
 static void without_memory_the_socket_is_closed(void **state)
 {
     struct fixture fixture;
@@ -91,8 +111,7 @@ static void without_memory_the_socket_is_closed(void **state)
     (void)state;
     fixture_open(&fixture);
     nth_alloc_fail(1);
-    assert_false(listeners_adopt(&fixture.listeners, fixture.fd, "beanstalk", fixture_accept,
-                                 &fixture, &why));
+    assert_false(fixture_adopt(&fixture, false, &why));
     nth_alloc_fail(0);
     assert_string_equal(why.text, "out of memory");
     assert_int_equal(fcntl(fixture.fd, F_GETFD), -1);
@@ -104,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connection_is_set_up_like_any_other),
+        cmocka_unit_test(connection_of_one_with_tls_goes_where_those_with_tls_go),
         cmocka_unit_test(without_memory_the_socket_is_closed),
     };
 

@@ -19,8 +19,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+// What comes in with TLS, or without.
+struct way {
+    struct fixture *fixture;
+    unsigned accepted_count;
+};
+
 struct fixture {
     struct event_base *base;
+    struct way plain;
+    struct way tls;
     struct listeners listeners;
     struct reason why;
     char addresses[8][160]; // that the log named
@@ -52,8 +60,10 @@ static void fixture_log(void *context, enum log_level level, const char *event,
 
 static void fixture_accept(void *context, int fd, const char *peer)
 {
-    struct fixture *fixture = context;
+    struct way *way = context;
+    struct fixture *fixture = way->fixture;
 
+    way->accepted_count++;
     fixture->accepted_count++;
     fixture->accepted = fd;
     (void)snprintf(fixture->peer, sizeof fixture->peer, "%s", peer);
@@ -65,6 +75,8 @@ static int fixture_setup(void **state)
 
     nth_alloc_fail(0);
     fixture->base = event_base_new();
+    fixture->plain.fixture = fixture;
+    fixture->tls.fixture = fixture;
     listeners_init(&fixture->listeners, fixture->base);
     (void)snprintf(fixture->dir, sizeof fixture->dir, "/tmp/tandem-listen-XXXXXX");
     assert_non_null(mkdtemp(fixture->dir));
@@ -91,8 +103,12 @@ static int fixture_teardown(void **state)
 
 static bool fixture_open(struct fixture *fixture, const char *addresses)
 {
-    return listeners_open(&fixture->listeners, addresses, "stub", fixture_accept, fixture,
-                          &fixture->why);
+    const struct listener_target target = {.protocol = "stub",
+                                           .accept = fixture_accept,
+                                           .context = &fixture->plain,
+                                           .tls_context = &fixture->tls};
+
+    return listeners_open(&fixture->listeners, addresses, &target, &fixture->why);
 }
 
 static void fixture_turn(struct fixture *fixture)
@@ -188,6 +204,37 @@ static void several_addresses_are_listened_at(void **state)
     assert_int_equal(fixture->accepted_count, 2);
     (void)close(clients[0]);
     (void)close(clients[1]);
+}
+
+static void addresses_with_tls_and_without_stand_side_by_side(void **state)
+{
+    struct fixture *fixture = *state;
+    char text[256];
+    char expected[128];
+    int clients[3];
+
+    (void)snprintf(text, sizeof text, "tls:127.0.0.1:0 127.0.0.1:0 tls:%s", fixture->address);
+    (void)snprintf(expected, sizeof expected, "tls:%s", fixture->address);
+    assert_true(fixture_open(fixture, text));
+    assert_int_equal(fixture->listening, 3);
+    assert_memory_equal(fixture->addresses[0], "tls:127.0.0.1:", 14);
+    assert_memory_equal(fixture->addresses[1], "127.0.0.1:", 10);
+    assert_string_equal(fixture->addresses[2], expected);
+    clients[0] = connect_to(fixture->addresses[0]);
+    fixture_turn(fixture);
+    assert_int_equal(fixture->tls.accepted_count, 1);
+    (void)close(fixture->accepted);
+    clients[1] = connect_to(fixture->addresses[1]);
+    fixture_turn(fixture);
+    assert_int_equal(fixture->plain.accepted_count, 1);
+    (void)close(fixture->accepted);
+    clients[2] = connect_unix(fixture);
+    fixture_turn(fixture);
+    assert_int_equal(fixture->tls.accepted_count, 2);
+    (void)close(fixture->accepted);
+    for (size_t i = 0; i < 3; i++) {
+        (void)close(clients[i]);
+    }
 }
 
 static void empty_list_listens_nowhere(void **state)
@@ -377,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(connection_comes_in_ready_for_use),
         FIXTURE_TEST(several_addresses_are_listened_at),
+        FIXTURE_TEST(addresses_with_tls_and_without_stand_side_by_side),
         FIXTURE_TEST(empty_list_listens_nowhere),
         FIXTURE_TEST(any_address_includes_the_loopback),
         FIXTURE_TEST(address_in_use_is_an_error_that_names_it),

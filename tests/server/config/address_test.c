@@ -15,6 +15,7 @@ static void expect_address(const char *text, const char *host, const char *port,
     assert_string_equal(address.host, host);
     assert_string_equal(address.port, port);
     assert_string_equal(address.path, path);
+    assert_int_equal(address.tls, strncmp(text, "tls:", 4) == 0);
     assert_int_equal(address_next(&cursor, &address, &why), ADDRESS_END);
 }
 
@@ -38,6 +39,32 @@ static void every_form_is_understood(void **state)
     expect_address(":80", "", "80", "");
     expect_address("unix:/run/tandem/b.sock", "", "", "/run/tandem/b.sock");
     expect_address("  unix:/a:80 , ", "", "", "/a:80");
+}
+
+static void tls_stands_in_front_of_any_form(void **state)
+{
+    (void)state;
+    expect_address("tls:127.0.0.1:11300", "127.0.0.1", "11300", "");
+    expect_address("tls:localhost:0", "localhost", "0", "");
+    expect_address("tls:[::1]:443", "::1", "443", "");
+    expect_address("tls:*:443", "", "443", "");
+    expect_address("tls::443", "", "443", "");
+    expect_address("tls:unix:/run/a.sock", "", "", "/run/a.sock");
+    expect_bad("tls:", "`tls:`: expected host:port or unix:/path behind tls:");
+    // Not the port of a host of that name.
+    expect_bad("tls:443", "`tls:443`: expected host:port or unix:/path behind tls:");
+    expect_bad("tls:tls:a:443", "stands in brackets");
+    expect_bad("tls:unix:a", "begins with /");
+    expect_bad("TLS:a:443", "stands in brackets");
+}
+
+static void list_says_whether_it_has_an_address_with_tls(void **state)
+{
+    (void)state;
+    assert_true(address_list_has_tls("a:1, tls:a:2"));
+    assert_true(address_list_has_tls("tls:unix:/a a:1"));
+    assert_false(address_list_has_tls("a:1 unix:/tls:a"));
+    assert_false(address_list_has_tls(""));
 }
 
 static void list_is_divided_by_spaces_and_commas(void **state)
@@ -101,6 +128,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_is_understood),
+        cmocka_unit_test(tls_stands_in_front_of_any_form),
+        cmocka_unit_test(list_says_whether_it_has_an_address_with_tls),
         cmocka_unit_test(list_is_divided_by_spaces_and_commas),
         cmocka_unit_test(empty_list_means_none),
         cmocka_unit_test(malformed_address_is_refused_with_its_text),
