@@ -19,6 +19,14 @@
 // Far more than anything here takes, even on a machine that is busy with something else.
 enum { PATIENCE_MS = 30000, ARGS_MAX = 32 };
 
+// The program, or what starts it in its place.
+static const char *program(void)
+{
+    const char *named = getenv("TANDEMD");
+
+    return named ? named : TANDEMD_PATH;
+}
+
 void process_start(struct process *process, const char *const *args)
 {
     process_start_prepared(process, NULL, NULL, args);
@@ -28,8 +36,7 @@ void process_start_prepared(struct process *process, void (*prepare)(void *conte
                             const char *const *args)
 {
     // Tests run side by side, and these ports are taken by default.
-    const char *argv[ARGS_MAX] = {TANDEMD_PATH, "--set", "gearman.listen=", "--set",
-                                  "http.listen="};
+    const char *argv[ARGS_MAX] = {program(), "--set", "gearman.listen=", "--set", "http.listen="};
     int ends[2];
 
     for (int i = 0; args[i]; i++) {
@@ -48,7 +55,7 @@ void process_start_prepared(struct process *process, void (*prepare)(void *conte
         if (prepare) {
             prepare(context);
         }
-        (void)execv(TANDEMD_PATH, (char *const *)(uintptr_t)argv);
+        (void)execv(argv[0], (char *const *)(uintptr_t)argv);
         _exit(127);
     }
     (void)close(ends[1]);

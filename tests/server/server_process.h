@@ -3,7 +3,8 @@
 #define TANDEM_TESTS_SERVER_SERVER_PROCESS_H
 
 // A tandemd of its own for a test: started with the arguments it is given, watched through what it
-// prints, talked to over sockets. Whatever does not happen within a generous time fails the test.
+// prints, talked to over sockets. TANDEMD, where it is set, names what starts it. Whatever does not
+// happen within a generous time fails the test.
 
 #include <sys/types.h>
 

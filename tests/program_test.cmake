@@ -1,0 +1,37 @@
+# Tests of the program itself, which run with no I/O thread and once more with two: what starts it
+# then adds the settings, and neither a test nor its harness need know.
+add_executable(tandemd_io2 support/tandemd_io2.c)
+target_compile_definitions(tandemd_io2 PRIVATE TANDEMD_PATH="$<TARGET_FILE:tandemd>")
+target_link_libraries(tandemd_io2 PRIVATE tandem_warnings)
+add_dependencies(tandemd_io2 tandemd)
+
+# program_test(NAME label COMMAND...): NAME runs with no I/O thread, NAME_io2, which has the label
+# io2 as well, with two. In the command, and in TANDEMD, is what starts the program: in the command
+# it is named as $<TARGET_FILE:tandemd>.
+function(program_test NAME LABEL)
+    program_test_once(${NAME} ${LABEL} ${ARGN})
+    program_test_io2(${NAME} ${LABEL} ${ARGN})
+endfunction()
+
+# Only the second of the two.
+function(program_test_io2 NAME LABEL)
+    string(REPLACE "$<TARGET_FILE:tandemd>" "$<TARGET_FILE:tandemd_io2>" command "${ARGN}")
+    add_test(NAME ${NAME}_io2 COMMAND ${command})
+    set_tests_properties(${NAME}_io2 PROPERTIES LABELS "${LABEL};io2" TIMEOUT 600
+        ENVIRONMENT "TANDEMD=$<TARGET_FILE:tandemd_io2>;PYTHONDONTWRITEBYTECODE=1")
+endfunction()
+
+# Where threads make no difference.
+function(program_test_once NAME LABEL)
+    add_test(NAME ${NAME} COMMAND ${ARGN})
+    set_tests_properties(${NAME} PROPERTIES LABELS ${LABEL}
+        ENVIRONMENT "TANDEMD=$<TARGET_FILE:tandemd>;PYTHONDONTWRITEBYTECODE=1")
+endfunction()
+
+# program_test_properties(NAME [PROPERTY VALUE]...): of both.
+function(program_test_properties NAME)
+    set_tests_properties(${NAME} PROPERTIES ${ARGN})
+    if(TEST ${NAME}_io2)
+        set_tests_properties(${NAME}_io2 PROPERTIES ${ARGN})
+    endif()
+endfunction()

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+// Becomes tandemd, with two I/O threads that serve every connection from the beginning: else they
+// would have nothing to do where a test is quiet. Neither who starts this nor the test that talks
+// to it need know. A program, since a shell would need descriptors that a test may have taken away.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const settings[] = {"--set", "server.io_threads=2", "--set",
+                                       "server.io_spread=always"};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+// Whether it will serve anybody: settings that are only printed are as they were named.
+static int will_serve(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--check-config") == 0 || strcmp(argv[i], "hash-token") == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    // In front of the others, so that what a test itself sets has the last word.
+    const char **words = calloc((size_t)argc + SETTINGS + 1, sizeof *words);
+    int count = 0;
+
+    if (!words) {
+        return EXIT_FAILURE;
+    }
+    words[count++] = TANDEMD_PATH;
+    for (int i = 0; i < SETTINGS && will_serve(argc, argv); i++) {
+        words[count++] = settings[i];
+    }
+    for (int i = 1; i < argc; i++) {
+        words[count++] = argv[i];
+    }
+    (void)execv(TANDEMD_PATH, (char *const *)(uintptr_t)words);
+    perror(TANDEMD_PATH);
+    free(words);
+    return EXIT_FAILURE;
+}
