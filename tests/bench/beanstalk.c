@@ -44,6 +44,11 @@ static void beanstalk_ping(struct buffer *out)
     buffer_printf(out, "list-tube-used\r\n");
 }
 
+static void beanstalk_quit(struct buffer *out)
+{
+    buffer_printf(out, "quit\r\n");
+}
+
 static bool starts_with(const char *line, size_t len, const char *word)
 {
     size_t word_len = strlen(word);
@@ -143,5 +148,6 @@ const struct protocol protocol_beanstalk = {
     .done = beanstalk_done,
     .done_answered = true,
     .ping = beanstalk_ping,
+    .quit = beanstalk_quit,
     .parse = beanstalk_parse,
 };

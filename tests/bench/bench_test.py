@@ -9,7 +9,10 @@ import contextlib
 import io
 import os
 import re
+import socket
+import subprocess
 import sys
+import threading
 import unittest
 
 sys.dont_write_bytecode = True
@@ -59,6 +62,47 @@ class FloorTest(unittest.TestCase):
             self.assertTrue(all(re.fullmatch(r"slow_turn us=\d+", line) for line in told), said)
             self.assertTrue(least <= len(told) <= most, len(told))
         self.assertEqual(self.said_by(floor.BEANSTALK_CYCLE), "")
+
+
+class CountingServer:
+    """Speaks enough of beanstalk's protocol to be put to, and notes what each connection said."""
+
+    def __init__(self):
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listening.getsockname()[1]
+        self.said = []
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        while True:
+            conn, (peer, _) = self.listening.accept()
+            with conn, conn.makefile("rb") as lines:
+                said = [peer]
+                for line in lines:
+                    said.append(line.split(b" ")[0].strip().decode())
+                    if said[-1] == "put":
+                        lines.readline()
+                        conn.sendall(b"INSERTED %d\r\n" % (len(self.said) + 1))
+            if len(said) == 1:
+                return
+            self.said.append(said)
+
+    def stop(self):
+        socket.create_connection(("127.0.0.1", self.port)).close()
+        self.thread.join()
+        self.listening.close()
+
+
+class LoadTest(unittest.TestCase):
+    def test_each_job_of_short_connections_has_one_of_its_own(self):
+        server = CountingServer()
+        subprocess.run([OPTIONS.load, "short", "--port", str(server.port), "--jobs", "10"],
+                       check=True, stdout=subprocess.DEVNULL, timeout=20)
+        server.stop()
+        # The last one ends with the run.
+        self.assertEqual([said[1:] for said in server.said], 9 * [["put", "quit"]] + [["put"]])
+        self.assertEqual(len({said[0] for said in server.said}), 10)
 
 
 class TurnsTest(unittest.TestCase):

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/bench/conn.h"
 
+#include "tests/bench/args.h"
+
 #include <arpa/inet.h>
 #include <assert.h>
 #include <err.h>
@@ -15,6 +17,8 @@
 
 // How much one read takes at most.
 #define READ_ROOM 65536
+// From how many addresses of loopback connections come.
+#define SOURCES 64
 
 static void set_events(const struct conn *conn, int epoll, int operation, uint32_t events)
 {
@@ -23,16 +27,29 @@ static void set_events(const struct conn *conn, int epoll, int operation, uint32
         err(1, "epoll_ctl");
 }
 
-void conn_open(struct conn *conn, const char *host, uint16_t port, int epoll)
+// The port is left to connect(), which knows more of them that are free.
+static void bind_source(int fd, uint32_t source)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
-    if (inet_pton(AF_INET, host, &address.sin_addr) != 1)
-        errx(2, "%s: not an IPv4 address", host);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK + source % SOURCES)};
+    int on = 1;
+    if (setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on) < 0 ||
+        bind(fd, (struct sockaddr *)&address, sizeof address) < 0)
+        err(1, "bind");
+}
+
+void conn_open(struct conn *conn, const struct args *args, uint32_t source, int epoll)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(args->port)};
+    if (inet_pton(AF_INET, args->host, &address.sin_addr) != 1)
+        errx(2, "%s: not an IPv4 address", args->host);
     conn->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (conn->fd < 0)
         err(1, "socket");
+    if (ntohl(address.sin_addr.s_addr) == INADDR_LOOPBACK)
+        bind_source(conn->fd, source);
     if (connect(conn->fd, (struct sockaddr *)&address, sizeof address) < 0)
-        err(1, "cannot connect to %s:%u", host, port);
+        err(1, "cannot connect to %s:%u", args->host, args->port);
     int on = 1;
     if (setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0 ||
         fcntl(conn->fd, F_SETFL, O_NONBLOCK) < 0)

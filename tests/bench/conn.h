@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct args;
+
 struct request {
     enum op op;
     uint32_t pri;     // of a put
@@ -25,6 +27,7 @@ struct conn {
     uint64_t job_id;      // for the workload: what it awaits
     struct buffer in;     // arrived and not parsed
     struct buffer out;    // to be sent
+    bool leaves;          // for the workload: what is staged is the last, another one follows
     int fd;               /* private */
     bool writable_asked;  /* private */
     struct request *ring; /* private: room for ring_room requests */
@@ -34,7 +37,9 @@ struct conn {
 };
 
 // Connects (waiting for it) and registers with the epoll instance, with the connection as data.
-void conn_open(struct conn *conn, const char *host, uint16_t port, int epoll);
+// Connections to loopback come from address number `source` of loopback, so that very many that
+// have ended do not use up the ports of one.
+void conn_open(struct conn *conn, const struct args *args, uint32_t source, int epoll);
 void conn_close(struct conn *conn);
 
 // Notes that a request was staged in `out`.

@@ -69,6 +69,8 @@ struct protocol {
     void (*done)(struct buffer *out, const struct reply *job);
     bool done_answered;
     void (*ping)(struct buffer *out);
+    // Says that the client goes; not answered. NULL: it just goes.
+    void (*quit)(struct buffer *out);
     // Reads one reply to `asked`: how many bytes it has, 0 when it is not complete, -1 when this is
     // no reply at all.
     ssize_t (*parse)(const char *bytes, size_t len, enum op asked, struct reply *reply);

@@ -176,6 +176,13 @@ void run_ping(struct run *run, struct conn *conn)
     expect(run, conn, OP_PING);
 }
 
+void run_leave(struct run *run, struct conn *conn)
+{
+    if (run->args->protocol->quit)
+        run->args->protocol->quit(&conn->out);
+    conn->leaves = true;
+}
+
 void run_flush(struct run *run, struct conn *conn)
 {
     conn_flush(conn, run->epoll);
@@ -303,6 +310,21 @@ static void parse_replies(struct run *run, struct conn *conn)
 // The loop
 //
 
+static void connect_one(struct run *run, uint32_t index)
+{
+    run->conns[index] = (struct conn){.index = index};
+    conn_open(&run->conns[index], run->args, run->connected++, run->epoll);
+}
+
+static void replace(struct run *run, struct conn *conn)
+{
+    conn_close(conn);
+    run->now = read_clock(CLOCK_MONOTONIC);
+    connect_one(run, conn->index);
+    run->args->workload->start(run, conn);
+    conn_flush(conn, run->epoll);
+}
+
 static void serve(struct run *run, const struct epoll_event *event)
 {
     struct conn *conn = &run->conns[event->data.u32];
@@ -312,6 +334,8 @@ static void serve(struct run *run, const struct epoll_event *event)
         parse_replies(run, conn);
     }
     conn_flush(conn, run->epoll);
+    if (conn->leaves && buffer_len(&conn->out) == 0)
+        replace(run, conn);
 }
 
 static int wait_for(const struct run *run)
@@ -345,10 +369,8 @@ static void open_all(struct run *run)
         err(1, "cannot set up %u connections", args->conns);
     for (uint32_t i = 0; i < args->size; i++)
         run->body[i] = (char)('a' + i % 26);
-    for (uint32_t i = 0; i < args->conns; i++) {
-        run->conns[i].index = i;
-        conn_open(&run->conns[i], args->host, args->port, run->epoll);
-    }
+    for (uint32_t i = 0; i < args->conns; i++)
+        connect_one(run, i);
 }
 
 void run_all(struct run *run, const struct args *args)

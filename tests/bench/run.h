@@ -44,6 +44,7 @@ struct run {
     char *body;          /* private: what a body looks like */
     uint32_t random;     /* private: state of the generator of priorities */
     uint64_t phase_ends; /* private: 0 where the workload decides */
+    uint32_t connected;  /* private: connections so far */
     int epoll;           /* private */
     void *state;         // the workload's own
 };
@@ -64,6 +65,10 @@ void run_put(struct run *run, struct conn *conn);
 void run_take(struct run *run, struct conn *conn);
 void run_done(struct run *run, struct conn *conn, const struct reply *job);
 void run_ping(struct run *run, struct conn *conn);
+
+// The connection says goodbye, as its protocol has it, and is closed without waiting for the
+// server; another one takes its place, for which the workload is started again.
+void run_leave(struct run *run, struct conn *conn);
 
 // Sends what is staged on another connection than the one that is being served.
 void run_flush(struct run *run, struct conn *conn);

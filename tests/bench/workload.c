@@ -70,6 +70,36 @@ static void cycle_answered(struct run *run, struct conn *conn, const struct requ
 }
 
 //
+// short: each connection puts one job and leaves, and the next one takes its place, as the pages
+// of a web site do it. The latency is that from before the connection to the answer.
+//
+
+static void short_start(struct run *run, struct conn *conn)
+{
+    conn->begun_at = run->now;
+    if (run_may_put(run))
+        run_put(run, conn);
+}
+
+static void short_answered(struct run *run, struct conn *conn, const struct request *request,
+                           const struct reply *reply)
+{
+    (void)request;
+    if (reply->kind == REPLY_OK) {
+        run_count_job(run);
+        run_count_latency(run, conn->begun_at);
+    }
+    if (run_may_put(run))
+        run_leave(run, conn);
+}
+
+static void short_prepare(struct args *args)
+{
+    if (args->depth != 1)
+        errx(2, "a connection puts one job: --depth 1");
+}
+
+//
 // idle: connections that asked one question and say no more until standard input ends
 //
 
@@ -108,6 +138,15 @@ static const struct workload cycle = {
     .answered = cycle_answered,
 };
 
+static const struct workload short_lived = {
+    .name = "short",
+    .help = "connect, put, quit, over and over; latency of connecting and the put",
+    .timed = true,
+    .prepare = short_prepare,
+    .start = short_start,
+    .answered = short_answered,
+};
+
 static const struct workload idle = {
     .name = "idle",
     .help = "connections that do nothing until standard input ends",
@@ -116,7 +155,8 @@ static const struct workload idle = {
 };
 
 const struct workload *const workloads[] = {
-    &put, &cycle, &workload_pairs, &workload_trips, &workload_work, &workload_drain, &idle, NULL,
+    &put,  &cycle, &workload_pairs, &workload_trips, &workload_work, &workload_drain, &short_lived,
+    &idle, NULL,
 };
 
 const struct workload *workload_find(const char *name)
