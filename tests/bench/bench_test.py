@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """usage: bench_test.py --load PROGRAM --floor PROGRAM
 
-That the floor answers each load that is measured beside it, and what is said of goals."""
+That the floor answers each load that is measured beside it, and what is said of threads and of
+goals."""
 
 import argparse
 import contextlib
@@ -45,6 +46,13 @@ class FloorTest(unittest.TestCase):
                 result = run_load(OPTIONS, server, case.load_for(floor.NAME) + JOBS)
                 self.assertGreaterEqual(result["jobs"], 2000)
                 self.assertEqual(result["errors"], 0)
+
+    def test_time_of_each_thread_is_told_by_its_name(self):
+        with Server(floor.BEANSTALK_PUT, floor.NAME, OPTIONS) as server:
+            result = run_load(OPTIONS, server, ["put", "--size", str(floor.BODY), *JOBS])
+        (name, used), = result["threads"]
+        self.assertEqual(name, "tandem_floor")
+        self.assertAlmostEqual(used, result["server_cpu_us"], places=2)
 
     def said_by(self, told_floor):
         """What the floor writes until it is stopped behind a load that cycles."""

@@ -3,11 +3,11 @@
 #define TANDEM_BENCH_HISTOGRAM_H
 
 // Counts durations in classes whose width grows with the value: every value is known to 1 part
-// in 64, whatever its size, and adding one costs a few instructions.
+// in 256, whatever its size, and adding one costs a few instructions.
 
 #include <stdint.h>
 
-#define HISTOGRAM_SUB_BITS 6
+#define HISTOGRAM_SUB_BITS 8
 #define HISTOGRAM_CLASSES ((64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
 
 struct histogram {

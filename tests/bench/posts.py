@@ -51,6 +51,7 @@ class Posts:
     body: int
     workers: int
     nginx: bool = False  # measured beside the servers
+    connections: int = CONNECTIONS
 
 
 COMMANDS = {"tandemd": tandemd, "gearmand-t1": gearmand(1), "gearmand-t4": gearmand(4)}
@@ -97,7 +98,7 @@ def wait_for_workers(server, count):
 
 def post(options, server, case, first_body, seconds):
     """What wrk measures in so many seconds, of which it takes whole ones only."""
-    command = ["taskset", "-c", str(options.cores[1]), options.wrk, "-t1", f"-c{CONNECTIONS}",
+    command = ["taskset", "-c", str(options.cores[1]), options.wrk, "-t1", f"-c{case.connections}",
                f"-d{math.ceil(seconds)}s", "-s", str(SCRIPT),
                f"http://127.0.0.1:{server.ports[1]}/bench-0", "--", str(case.body),
                str(first_body)] + case.headers
@@ -115,23 +116,24 @@ def measure(options, server, case, seconds):
         posted = 0
         if options.warmup:
             posted = post(options, server, case, 0, options.warmup)["requests"]
-        cpu_before = server.cpu_seconds()
+        before = server.threads()
         result = post(options, server, case, AT_MOST, seconds)
-        cpu = server.cpu_seconds() - cpu_before
+        threads = server.cpu_since(before, result["requests"])
         if server.protocol.books:
-            check_books(server, posted + result["requests"], case.workers)
-    requests = result["requests"]
-    return {"rate": requests / result["seconds"], "server_cpu_us": 1e6 * cpu / max(requests, 1),
-            "server_busy": cpu / result["seconds"], "p50_us": result["p50_us"],
+            check_books(server, case, posted + result["requests"])
+    rate = result["requests"] / result["seconds"]
+    cpu_us = sum(of_thread for _, of_thread in threads)
+    return {"rate": rate, "server_cpu_us": cpu_us, "threads": threads,
+            "server_busy": cpu_us * rate / 1e6, "p50_us": result["p50_us"],
             "p99_us": result["p99_us"], "p999_us": result["p999_us"],
             "resident": server.resident(), "errors": sum(result[kind] for kind in ERRORS)}
 
 
-def check_books(server, posted, count):
+def check_books(server, case, posted):
     """Where nobody works, all jobs wait, those of requests that wrk did not see answered too."""
-    unseen = 2 * CONNECTIONS
-    fewest, most = (posted, posted + unseen) if count == 0 else (0, 0)
-    give_up_at = time.monotonic() + (DRAIN_SECONDS if count else BOOKS_SECONDS)
+    unseen = 2 * case.connections
+    fewest, most = (posted, posted + unseen) if case.workers == 0 else (0, 0)
+    give_up_at = time.monotonic() + (DRAIN_SECONDS if case.workers else BOOKS_SECONDS)
     while not fewest <= (left := server.books()["left"]) <= most:
         if time.monotonic() > give_up_at:
             raise Failure(f"{server.name} has {left} jobs, instead of {fewest} to {most}")

@@ -5,11 +5,33 @@
 // What the kernel says about another process.
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-// CPU time that all threads of the process have used, in nanoseconds. False where it cannot be
-// told. A running thread's share of its current tick is not in it.
-bool procfs_cpu_time(pid_t pid, uint64_t *nsec);
+#define PROCFS_THREADS_MAX 80
+#define PROCFS_NAME_ROOM 16
+
+struct procfs_thread {
+    pid_t id;
+    char name[PROCFS_NAME_ROOM]; // what separates names in a list is replaced in it
+    uint64_t cpu;                // nanoseconds on a CPU
+};
+
+// The threads of a process, ordered by id: the first one is the one that it began with.
+struct procfs_threads {
+    size_t count;
+    struct procfs_thread list[PROCFS_THREADS_MAX];
+};
+
+// Reads the CPU time that each thread of the process has used. False where it cannot be told, or
+// where there are more threads than fit. A running thread's share of its current tick is not in it.
+bool procfs_read_threads(pid_t pid, struct procfs_threads *threads);
+
+// Takes off each thread's time what it had used at an earlier reading.
+void procfs_subtract(struct procfs_threads *threads, const struct procfs_threads *earlier);
+
+// The time of all of them.
+uint64_t procfs_sum(const struct procfs_threads *threads);
 
 #endif

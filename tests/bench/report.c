@@ -17,6 +17,20 @@ static double quantile_usec(const struct run *run, double share)
     return (double)histogram_quantile(&run->measured.latencies, share) / 1e3;
 }
 
+// Microseconds for a job of each thread, the one first that the process began with.
+static void print_server(const struct measured *measured)
+{
+    double cpu = (double)procfs_sum(&measured->server);
+    double jobs = (double)measured->jobs;
+    printf(" server_cpu_us=%.3f server_busy=%.4f", ratio(cpu / 1e3, jobs),
+           ratio(cpu, (double)measured->nsec));
+    for (size_t i = 0; i < measured->server.count; i++) {
+        const struct procfs_thread *thread = &measured->server.list[i];
+        printf("%s%s:%.4f", i == 0 ? " threads=" : ",", thread->name,
+               ratio((double)thread->cpu / 1e3, jobs));
+    }
+}
+
 void report_print(const struct run *run)
 {
     const struct args *args = run->args;
@@ -32,9 +46,7 @@ void report_print(const struct run *run)
            (double)measured->latencies.max / 1e3);
     printf(" errors=%" PRIu64, run->errors);
     if (args->server)
-        printf(" server_cpu_us=%.3f server_busy=%.4f",
-               ratio((double)measured->server_cpu / 1e3, jobs),
-               ratio((double)measured->server_cpu, nsec));
+        print_server(measured);
     printf(" load_busy=%.4f", ratio((double)measured->own_cpu, nsec));
     printf(" accepted=%" PRIu64 " completed=%" PRIu64 "\n", run->accepted, run->completed);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/bench/run.h"
 
-#include "tests/bench/procfs.h"
 #include "tests/bench/workload.h"
 
 #include <err.h>
@@ -33,12 +32,10 @@ static uint64_t read_clock(clockid_t clock)
     return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t server_cpu(const struct run *run)
+static void read_server(const struct run *run, struct procfs_threads *threads)
 {
-    uint64_t nsec = 0;
-    if (run->args->server && !procfs_cpu_time(run->args->server, &nsec))
+    if (run->args->server && !procfs_read_threads(run->args->server, threads))
         errx(1, "cannot read the CPU time of process %ld", (long)run->args->server);
-    return nsec;
 }
 
 void run_broken(const char *format, ...)
@@ -59,7 +56,7 @@ void run_measure(struct run *run)
     run->now = read_clock(CLOCK_MONOTONIC);
     bool timed = !run->args->jobs && run->args->workload->timed;
     run->phase_ends = timed ? run->now + (uint64_t)(run->args->seconds * 1e9) : 0;
-    run->measured.server_cpu = server_cpu(run);
+    read_server(run, &run->server_before);
     run->measured.own_cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID);
     run->measured.nsec = run->now;
 }
@@ -69,7 +66,8 @@ void run_stop(struct run *run)
     run->now = read_clock(CLOCK_MONOTONIC);
     struct measured *measured = &run->measured;
     measured->nsec = run->now - measured->nsec;
-    measured->server_cpu = server_cpu(run) - measured->server_cpu;
+    read_server(run, &measured->server);
+    procfs_subtract(&measured->server, &run->server_before);
     measured->own_cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID) - measured->own_cpu;
     run->phase = PHASE_STOP;
     run->phase_ends = run->now + STOP_FOR;

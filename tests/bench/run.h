@@ -15,6 +15,7 @@
 #include "tests/bench/args.h"
 #include "tests/bench/conn.h"
 #include "tests/bench/histogram.h"
+#include "tests/bench/procfs.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,11 +24,11 @@ enum phase { PHASE_WARMUP, PHASE_MEASURE, PHASE_STOP };
 
 // What was measured between the beginning and the end of PHASE_MEASURE.
 struct measured {
-    uint64_t jobs;              // completed
-    uint64_t nsec;              // how long it took
-    uint64_t server_cpu;        // nanoseconds on a CPU
-    uint64_t own_cpu;           // ours
-    struct histogram latencies; // nanoseconds
+    uint64_t jobs;                // completed
+    uint64_t nsec;                // how long it took
+    struct procfs_threads server; // those of the server, with the time that each of them used
+    uint64_t own_cpu;             // nanoseconds on a CPU: ours
+    struct histogram latencies;   // nanoseconds
 };
 
 struct run {
@@ -41,12 +42,13 @@ struct run {
     uint64_t errors;    // requests that the server refused
     uint64_t answers;   // replies to OP_PING
     struct measured measured;
-    char *body;          /* private: what a body looks like */
-    uint32_t random;     /* private: state of the generator of priorities */
-    uint64_t phase_ends; /* private: 0 where the workload decides */
-    uint32_t connected;  /* private: connections so far */
-    int epoll;           /* private */
-    void *state;         // the workload's own
+    char *body;                          /* private: what a body looks like */
+    uint32_t random;                     /* private: state of the generator of priorities */
+    uint64_t phase_ends;                 /* private: 0 where the workload decides */
+    uint32_t connected;                  /* private: connections so far */
+    struct procfs_threads server_before; /* private */
+    int epoll;                           /* private */
+    void *state;                         // the workload's own
 };
 
 // Runs the workload of `args` to its end.

@@ -71,10 +71,17 @@ class Server:
                 return int(line.split()[1]) * 1024
         raise Failure(f"{self.name} has gone:\n{self.log_text()}")
 
-    def cpu_seconds(self):
-        """Of all its threads that are there, so far."""
-        return sum(int(path.read_text().split()[0])
-                   for path in pathlib.Path(f"/proc/{self.pid}/task").glob("*/schedstat")) / 1e9
+    def threads(self):
+        """{id: (name, seconds on a CPU so far)}, the one first that the process began with."""
+        tasks = sorted(pathlib.Path(f"/proc/{self.pid}/task").iterdir(), key=lambda at: int(at.name))
+        return {int(task.name): ((task / "comm").read_text().strip(),
+                                 int((task / "schedstat").read_text().split()[0]) / 1e9)
+                for task in tasks}
+
+    def cpu_since(self, before, jobs):
+        """[[name, microseconds for a job]]: what each thread used since threads() said `before`."""
+        return [[name, 1e6 * (seconds - before.get(at, (name, 0))[1]) / max(jobs, 1)]
+                for at, (name, seconds) in self.threads().items()]
 
     def __enter__(self):
         return self
@@ -110,6 +117,12 @@ def parse_line(line):
             for key, value in pairs.items()}
 
 
+def parse_threads(text):
+    """[[name, microseconds for a job]]"""
+    return [[name, float(number)]
+            for name, number in (one.split(":") for one in text.split(","))]
+
+
 def run_load(options, server, arguments):
     """Runs the load generator and checks its count against the server's."""
     command = ["taskset", "-c", str(options.cores[1])] + load_command(
@@ -126,6 +139,7 @@ def run_load(options, server, arguments):
     result = parse_line(done.stdout)
     if counts:
         check_books(server, before, result)
+    result["threads"] = parse_threads(result["threads"])
     result["resident"] = server.resident()
     return result
 
