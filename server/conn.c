@@ -112,6 +112,8 @@ static struct conn *conn_new(const struct service *service, int fd, const void *
     if (service->transport->state_size > 0) {
         memcpy(conn_transport_state(conn), own, service->transport->state_size);
     }
+    // A handshake may have taken from the socket what came behind it, which no event tells of.
+    conn->readable = service->transport->begin != NULL;
     list_init(&conn->member.touched);
     return conn;
 }

@@ -77,10 +77,13 @@ struct transport {
     // Who the peer is; NULL where it has not proved anything. Valid until `close`. NULL where no
     // peer can.
     const struct peer_identity *(*identity)(const void *own);
+    // What protects the connection, such as `TLSv1.3`; valid until `close`. NULL where nothing can.
+    const char *(*protection)(const void *own);
     // One attempt to fill the parts, in order.
     struct received (*receive)(int fd, void *own, const struct iovec *parts, unsigned count,
                                size_t len);
-    // One attempt to send the parts, in order.
+    // One attempt to send the parts, in order. What was not sent comes again, as many bytes at
+    // least as this time, and the same ones first.
     struct sent (*send)(int fd, void *own, const struct iovec *parts, unsigned count, size_t len);
     // What has gone wrong with the connection since the last operation; 0: nothing.
     int (*error)(int fd, void *own);

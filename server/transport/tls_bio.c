@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+// OpenSSL reads and writes the descriptor itself, so that it can have the kernel encrypt where that
+// is offered. What passes is looked at on its way, by a callback: how much a peer may have taken of
+// it at a time, whether the socket is drained, and what the peer begins with.
+#include "server/transport/tls_private.h"
+
+#include <errno.h>
+#include <openssl/bio.h>
+#include <string.h>
+
+// The read is not made: OpenSSL is told to come again.
+static long refuse(BIO *bio)
+{
+    BIO_clear_retry_flags(bio);
+    BIO_set_retry_read(bio);
+    return -1;
+}
+
+// Takes note of the first bytes. They are judged before OpenSSL sees them.
+static void note_first(struct tls_conn *conn, const unsigned char *bytes, size_t len)
+{
+    size_t room = TLS_HELLO_LEN - conn->first_len;
+    size_t some = len < room ? len : room;
+
+    memcpy(conn->first + conn->first_len, bytes, some);
+    conn->first_len = (uint8_t)(conn->first_len + some);
+    conn->hello = (uint8_t)tls_hello_judge(conn->first, conn->first_len);
+}
+
+// Where the kernel decrypts, each read is of one record, however many wait.
+static bool is_drained(BIO *bio, size_t asked, size_t got)
+{
+    return got < asked && !BIO_get_ktls_recv(bio);
+}
+
+static long after_read(struct tls_conn *conn, BIO *bio, const char *bytes, size_t asked,
+                       const size_t *got, long result)
+{
+    if (result <= 0) {
+        conn->drained = BIO_should_retry(bio);
+        return result;
+    }
+    conn->taken += *got;
+    conn->drained = conn->done && is_drained(bio, asked, *got);
+    if (conn->hello == TLS_HELLO_AWAITED) {
+        note_first(conn, (const unsigned char *)bytes, *got);
+    }
+    if (conn->hello == TLS_HELLO_PLAIN || conn->hello == TLS_HELLO_OTHER) {
+        BIO_clear_retry_flags(bio);
+        errno = EPROTO;
+        return -1;
+    }
+    return result;
+}
+
+static long on_transfer(BIO *bio, int operation, const char *bytes, size_t len, int number,
+                        long value, int result, size_t *done)
+{
+    struct tls_conn *conn = (void *)BIO_get_callback_arg(bio);
+
+    (void)number;
+    (void)value;
+    if (operation == BIO_CB_READ) {
+        return conn->drained || conn->taken >= conn->take_max ? refuse(bio) : result;
+    }
+    if (operation == (BIO_CB_READ | BIO_CB_RETURN)) {
+        return after_read(conn, bio, bytes, len, done, result);
+    }
+    return result;
+}
+
+bool tls_bio_begin(struct tls_conn *conn, int fd)
+{
+    BIO *bio = BIO_new_socket(fd, BIO_NOCLOSE);
+
+    if (!bio) {
+        return false;
+    }
+    BIO_set_callback_ex(bio, on_transfer);
+    BIO_set_callback_arg(bio, (char *)conn);
+    SSL_set_bio(conn->ssl, bio, bio);
+    return true;
+}

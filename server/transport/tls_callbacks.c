@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+// What OpenSSL asks, or tells, while a connection lives.
+#include "server/transport/tls_private.h"
+
+#include <openssl/x509.h>
+#include <string.h>
+
+// The lists are of names, each behind its length (RFC 7301, 3.1). A client that offers only what
+// we do not speak is told so by an alert.
+static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *chosen_len,
+                           const unsigned char *offered, unsigned offered_len, void *context)
+{
+    const struct tls_conn *conn = SSL_get_app_data(ssl);
+    size_t len = conn->alpn ? strlen(conn->alpn) : 0;
+
+    (void)context;
+    if (len == 0) {
+        return SSL_TLSEXT_ERR_NOACK;
+    }
+    for (unsigned at = 0; at < offered_len; at += 1U + offered[at]) {
+        if (offered[at] == len && len < offered_len - at &&
+            memcmp(offered + at + 1, conn->alpn, len) == 0) {
+            *chosen = offered + at + 1;
+            *chosen_len = offered[at];
+            return SSL_TLSEXT_ERR_OK;
+        }
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+// A ticket vouches for its client's certificate: not for longer than that itself.
+static bool has_expired(SSL_SESSION *session)
+{
+    const X509 *certificate = session ? SSL_SESSION_get0_peer(session) : NULL;
+
+    return certificate && X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0;
+}
+
+static SSL_TICKET_RETURN judge_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *key,
+                                      size_t key_len, SSL_TICKET_STATUS status, void *context)
+{
+    (void)ssl;
+    (void)key;
+    (void)key_len;
+    (void)context;
+    if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) {
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    }
+    if (has_expired(session)) {
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    }
+    return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
+}
+
+// OpenSSL refuses another handshake by a warning and goes on, as often as it is asked.
+static void on_state(const SSL *ssl, int where, int value)
+{
+    if (where == SSL_CB_WRITE_ALERT && (value & 0xff) == SSL_AD_NO_RENEGOTIATION) {
+        struct tls_conn *conn = SSL_get_app_data(ssl);
+
+        conn->renegotiates = true;
+    }
+}
+
+void tls_callbacks_set(SSL_CTX *context)
+{
+    SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
+    (void)SSL_CTX_set_session_ticket_cb(context, NULL, judge_ticket, NULL);
+    SSL_CTX_set_info_callback(context, on_state);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_TRANSPORT_TLS_PRIVATE_H
+#define TANDEM_SERVER_TRANSPORT_TLS_PRIVATE_H
+
+// The inside of TLS, for its own sources: tls.c (what the connections share), tls_context.c (makes
+// it from the settings), tls_callbacks.c, tls_file.c, tls_names.c (who the peer is), tls_hello.c
+// (what a peer begins with), tls_bio.c (between OpenSSL and the socket), tls_conn.c (a connection's
+// life) and tls_transfer.c (what it receives and sends).
+
+#include "server/transport/tls.h"
+
+#include <openssl/ssl.h>
+
+// What a peer has begun with.
+enum tls_hello {
+    TLS_HELLO_AWAITED, // not enough of it is there
+    TLS_HELLO_GOOD,    // a client's hello, as far as can be seen
+    TLS_HELLO_PLAIN,   // text, or a packet of Gearman
+    TLS_HELLO_OTHER    // something else
+};
+
+// As much of the first bytes as tells what they are: the header of a record and that of the
+// message in it.
+enum { TLS_HELLO_LEN = 9 };
+
+// A handshake in which the client sends more than this is none.
+#define TLS_HANDSHAKE_MAX ((size_t)64 * 1024)
+// The same for its hello, and for its certificate with the chain. OpenSSL makes room for the whole
+// of a message when its first bytes have come.
+#define TLS_HELLO_MAX ((size_t)16 * 1024)
+#define TLS_CHAIN_MAX ((size_t)32 * 1024)
+// The names in a client's certificate take no more than this.
+#define TLS_NAMES_MAX ((size_t)8 * 1024)
+
+// A connection's own. It does not move: OpenSSL points to it.
+struct tls_conn {
+    SSL *ssl;
+    const char *alpn;              // of the service; NULL: none
+    struct peer_identity identity; // its texts are ours
+    size_t taken;                  // bytes from the socket since the operation began, or the
+                                   // handshake
+    size_t take_max;               // no more than that
+    size_t unfinished;             // bytes in a record of which a part has been sent; 0: none
+    int error;                     // of errno.h, once the connection is lost
+    uint8_t hello;                 // enum tls_hello
+    uint8_t first_len;             // how many bytes of `first` are there
+    bool done;                     // the handshake is
+    bool drained;                  // the socket had less than was asked for
+    bool renegotiates;             // the peer has asked for another handshake
+    bool told;                     // the peer knows that nothing more comes
+    unsigned char first[TLS_HELLO_LEN];
+};
+
+// A file that was read.
+struct tls_file {
+    char *bytes;
+    size_t len;
+};
+
+// Reads a regular file that `key` of [tls] names. `secret`: it holds a private key, which not
+// everybody may read. False with the reason in `why`, which begins with key and file.
+bool tls_file_read(struct tls_file *file, const char *key, const char *path, bool secret,
+                   struct reason *why) MUST_USE;
+
+// Zeroes are allowed.
+void tls_file_free(struct tls_file *file);
+
+// What connections share, by the settings. NULL with the reason in `why`.
+SSL_CTX *tls_context_new(const struct tls_settings *settings, struct reason *why) MUST_USE;
+
+// Has OpenSSL ask and tell what it needs to.
+void tls_callbacks_set(SSL_CTX *context);
+
+// The beginning of a connection with what is shared at present. NULL without memory.
+SSL *tls_make_ssl(struct tls *tls);
+
+// OpenSSL's reason for what failed last in this thread, for a person.
+const char *tls_openssl_reason(void);
+
+// What `len` bytes, the first ones from a peer, are.
+enum tls_hello tls_hello_judge(const unsigned char *bytes, size_t len);
+
+// Takes the texts of the identity from the certificate. False with the reason in `why`: without
+// memory, or where they are too long.
+bool tls_names_take(struct peer_identity *identity, const X509 *certificate,
+                    struct reason *why) MUST_USE;
+
+void tls_names_free(struct peer_identity *identity);
+
+// Puts the socket behind `conn->ssl`. False without memory.
+bool tls_bio_begin(struct tls_conn *conn, int fd) MUST_USE;
+
+// The next operation takes no more than `max` bytes from the socket.
+static inline void tls_bio_allow(struct tls_conn *conn, size_t max)
+{
+    conn->drained = false;
+    conn->taken = 0;
+    conn->take_max = max;
+}
+
+// What has become of the connection where OpenSSL says that an operation failed.
+int tls_conn_error(struct tls_conn *conn, int failure);
+
+// The operations of the transport that move bytes.
+struct received tls_receive(int fd, void *own, const struct iovec *parts, unsigned count,
+                            size_t len);
+struct sent tls_send(int fd, void *own, const struct iovec *parts, unsigned count, size_t len);
+
+static inline struct tls_conn *tls_conn_of(const void *own)
+{
+    return *(struct tls_conn *const *)own;
+}
+
+#endif

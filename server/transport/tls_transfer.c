@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/transport/tls_private.h"
+
+#include <errno.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <string.h>
+
+// The most that one record holds (RFC 8446, 5.1).
+enum { RECORD_MAX = 16384 };
+// One call takes so many pieces from OpenSSL: a peer may send records of one byte.
+enum { PIECES_MAX = 128 };
+
+// What is taken from the socket beyond the bytes that were asked for: the headers of records, and
+// messages that are for TLS alone.
+enum { TAKE_EXTRA = 16384 };
+
+// Where in the parts a transfer has come to.
+struct cursor {
+    const struct iovec *part;
+    size_t offset; // in that part
+    size_t done;   // in all
+    size_t len;    // of all
+};
+
+static size_t cursor_room(const struct cursor *cursor)
+{
+    return cursor->part->iov_len - cursor->offset;
+}
+
+static char *cursor_at(const struct cursor *cursor)
+{
+    return (char *)cursor->part->iov_base + cursor->offset;
+}
+
+static void cursor_move(struct cursor *cursor, size_t len)
+{
+    cursor->done += len;
+    cursor->offset += len;
+    while (cursor->offset >= cursor->part->iov_len && cursor->done < cursor->len) {
+        cursor->offset -= cursor->part->iov_len;
+        cursor->part++;
+    }
+}
+
+static struct cursor cursor_begin(const struct iovec *parts, size_t len)
+{
+    struct cursor cursor = {.part = parts, .len = len};
+
+    cursor_move(&cursor, 0);
+    return cursor;
+}
+
+static struct received receive_failed(int error)
+{
+    return (struct received){.result = TRANSFER_FAILED, .error = error, .drained = true};
+}
+
+// What there is to say where nothing could be received.
+static struct received receive_nothing(struct tls_conn *conn, int failure)
+{
+    if (failure == SSL_ERROR_WANT_READ) {
+        return (struct received){.result = TRANSFER_NONE, .drained = conn->drained};
+    }
+    if (failure == SSL_ERROR_WANT_WRITE) {
+        return (struct received){.result = TRANSFER_NONE, .drained = true, .needs_room = true};
+    }
+    if (failure == SSL_ERROR_ZERO_RETURN) {
+        return (struct received){.result = TRANSFER_END, .drained = true};
+    }
+    return receive_failed(tls_conn_error(conn, failure));
+}
+
+// Whether an event says when there is more: the socket was drained, and all that came of it has
+// been handed on.
+static bool is_empty(const struct tls_conn *conn)
+{
+    return conn->drained && !SSL_has_pending(conn->ssl);
+}
+
+struct received tls_receive(int fd, void *own, const struct iovec *parts, unsigned count,
+                            size_t len)
+{
+    struct tls_conn *conn = tls_conn_of(own);
+    struct cursor cursor = cursor_begin(parts, len);
+    int failure = SSL_ERROR_NONE;
+
+    (void)fd;
+    (void)count;
+    if (conn->error) {
+        return receive_failed(conn->error);
+    }
+    tls_bio_allow(conn, len + TAKE_EXTRA);
+    ERR_clear_error();
+    for (int i = 0; i < PIECES_MAX && cursor.done < len && !(i && is_empty(conn)); i++) {
+        size_t got;
+
+        errno = 0;
+        if (SSL_read_ex(conn->ssl, cursor_at(&cursor), cursor_room(&cursor), &got) != 1) {
+            failure = SSL_get_error(conn->ssl, 0);
+            break;
+        }
+        cursor_move(&cursor, got);
+    }
+    if (conn->renegotiates) {
+        return receive_failed(conn->error = EPROTO);
+    }
+    if (cursor.done == 0) {
+        return receive_nothing(conn, failure);
+    }
+    // What has failed is said by the next call.
+    return (struct received){
+        .result = TRANSFER_BYTES,
+        .len = cursor.done,
+        .drained = failure == SSL_ERROR_WANT_READ ? conn->drained : !failure && is_empty(conn)};
+}
+
+// The next record's bytes: as they are where one part has enough for it or is the last, otherwise
+// copied together, so that many small answers are one record.
+static const char *next_record(struct cursor from, char copy[RECORD_MAX], size_t *len)
+{
+    size_t left = from.len - from.done;
+    size_t most = left < RECORD_MAX ? left : RECORD_MAX;
+
+    *len = most;
+    if (cursor_room(&from) >= most) {
+        return cursor_at(&from);
+    }
+    for (size_t copied = 0; copied < most;) {
+        size_t some = cursor_room(&from) < most - copied ? cursor_room(&from) : most - copied;
+
+        memcpy(copy + copied, cursor_at(&from), some);
+        copied += some;
+        cursor_move(&from, some);
+    }
+    return copy;
+}
+
+// One record, which leaves as a whole, or is finished by the next call. It has been encrypted then:
+// what is handed to OpenSSL for it again must be as long, but is not read.
+static bool send_record(struct tls_conn *conn, struct cursor *cursor)
+{
+    char copy[RECORD_MAX];
+    size_t len;
+    size_t sent;
+    const char *bytes = next_record(*cursor, copy, &len);
+
+    if (conn->unfinished > 0) {
+        ENSURE(conn->unfinished <= len);
+        len = conn->unfinished;
+    }
+    errno = 0;
+    if (SSL_write_ex(conn->ssl, bytes, len, &sent) != 1) {
+        conn->unfinished = len;
+        return false;
+    }
+    conn->unfinished = 0;
+    cursor_move(cursor, sent);
+    return true;
+}
+
+// Where the kernel encrypts, bytes are sent as to a plain socket, and it makes the records. Only
+// what OpenSSL itself has to say first goes through it.
+static bool kernel_encrypts(const struct tls_conn *conn)
+{
+    return BIO_get_ktls_send(SSL_get_wbio(conn->ssl)) && conn->unfinished == 0 &&
+           SSL_get_key_update_type(conn->ssl) == SSL_KEY_UPDATE_NONE;
+}
+
+static struct sent send_nothing(struct tls_conn *conn, int failure)
+{
+    if (failure == SSL_ERROR_WANT_WRITE) {
+        return (struct sent){.result = TRANSFER_NONE, .full = true};
+    }
+    if (failure == SSL_ERROR_WANT_READ) {
+        return (struct sent){.result = TRANSFER_NONE, .needs_input = true};
+    }
+    return (struct sent){.result = TRANSFER_FAILED, .error = tls_conn_error(conn, failure)};
+}
+
+struct sent tls_send(int fd, void *own, const struct iovec *parts, unsigned count, size_t len)
+{
+    struct tls_conn *conn = tls_conn_of(own);
+    struct cursor cursor = cursor_begin(parts, len);
+    int failure = SSL_ERROR_NONE;
+
+    if (conn->error) {
+        return (struct sent){.result = TRANSFER_FAILED, .error = conn->error};
+    }
+    if (kernel_encrypts(conn)) {
+        return transport_plain.send(fd, NULL, parts, count, len);
+    }
+    tls_bio_allow(conn, TAKE_EXTRA);
+    ERR_clear_error();
+    while (cursor.done < len) {
+        if (!send_record(conn, &cursor)) {
+            failure = SSL_get_error(conn->ssl, 0);
+            break;
+        }
+    }
+    if (cursor.done == 0) {
+        return send_nothing(conn, failure);
+    }
+    return (struct sent){
+        .result = TRANSFER_BYTES, .len = cursor.done, .full = failure == SSL_ERROR_WANT_WRITE};
+}

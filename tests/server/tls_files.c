@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/server/tls_files.h"
+
+#include "tests/server/server_cmocka.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DAY = 24 * 60 * 60 };
+
+static void add_extension(X509 *certificate, int kind, const char *value)
+{
+    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, NULL, kind, value);
+
+    assert_non_null(extension);
+    assert_int_equal(X509_add_ext(certificate, extension, -1), 1);
+    X509_EXTENSION_free(extension);
+}
+
+static void set_name(X509 *certificate, const char *name)
+{
+    X509_NAME *subject = X509_get_subject_name(certificate);
+
+    assert_int_equal(X509_NAME_add_entry_by_txt(subject, "O", MBSTRING_UTF8,
+                                                (const unsigned char *)"Tandem tests", -1, -1, 0),
+                     1);
+    assert_int_equal(X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8,
+                                                (const unsigned char *)name, -1, -1, 0),
+                     1);
+}
+
+struct pair pair_make(const struct wish *wish)
+{
+    static long serial;
+    struct pair pair = {.key = EVP_EC_gen("P-256"), .certificate = X509_new()};
+    const struct pair *issuer = wish->issuer ? wish->issuer : &pair;
+
+    assert_non_null(pair.key);
+    assert_non_null(pair.certificate);
+    assert_int_equal(X509_set_version(pair.certificate, X509_VERSION_3), 1);
+    (void)ASN1_INTEGER_set(X509_get_serialNumber(pair.certificate), ++serial);
+    (void)X509_gmtime_adj(X509_getm_notBefore(pair.certificate), -DAY);
+    (void)X509_gmtime_adj(X509_getm_notAfter(pair.certificate),
+                          wish->good_for ? wish->good_for : DAY);
+    set_name(pair.certificate, wish->name);
+    assert_int_equal(
+        X509_set_issuer_name(pair.certificate, X509_get_subject_name(issuer->certificate)), 1);
+    assert_int_equal(X509_set_pubkey(pair.certificate, pair.key), 1);
+    if (wish->is_authority) {
+        add_extension(pair.certificate, NID_basic_constraints, "critical,CA:TRUE");
+    }
+    if (wish->alt_names) {
+        add_extension(pair.certificate, NID_subject_alt_name, wish->alt_names);
+    }
+    assert_true(X509_sign(pair.certificate, issuer->key, EVP_sha256()) > 0);
+    return pair;
+}
+
+void pair_free(struct pair *pair)
+{
+    EVP_PKEY_free(pair->key);
+    X509_free(pair->certificate);
+    *pair = (struct pair){.key = NULL};
+}
+
+void folder_make(char folder[FOLDER_ROOM])
+{
+    (void)snprintf(folder, FOLDER_ROOM, "/tmp/tandem-tls-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+}
+
+void folder_remove(const char *folder)
+{
+    DIR *listing = opendir(folder);
+    const struct dirent *entry;
+
+    while (listing && (entry = readdir(listing))) {
+        (void)unlinkat(dirfd(listing), entry->d_name, 0);
+    }
+    if (listing) {
+        (void)closedir(listing);
+    }
+    (void)rmdir(folder);
+}
+
+char *folder_write(const char *folder, const char *name, unsigned mode, const void *bytes,
+                   size_t len)
+{
+    size_t room = strlen(folder) + 1 + strlen(name) + 1;
+    char *path = malloc(room);
+    int fd;
+
+    assert_non_null(path);
+    (void)snprintf(path, room, "%s/%s", folder, name);
+    (void)unlink(path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, len), len);
+    assert_int_equal(fchmod(fd, (mode_t)mode), 0);
+    (void)close(fd);
+    return path;
+}
+
+static char *write_memory(const char *folder, const char *name, unsigned mode, BIO *memory)
+{
+    char *bytes;
+    long len = BIO_get_mem_data(memory, &bytes);
+    char *path = folder_write(folder, name, mode, bytes, (size_t)len);
+
+    (void)BIO_free(memory);
+    return path;
+}
+
+char *folder_write_certificates(const char *folder, const char *name, ...)
+{
+    BIO *memory = BIO_new(BIO_s_mem());
+    X509 *certificate;
+    va_list list;
+
+    va_start(list, name);
+    while ((certificate = va_arg(list, X509 *))) {
+        assert_int_equal(PEM_write_bio_X509(memory, certificate), 1);
+    }
+    va_end(list);
+    return write_memory(folder, name, 0644, memory);
+}
+
+char *folder_write_key(const char *folder, const char *name, EVP_PKEY *key, const char *password)
+{
+    BIO *memory = BIO_new(BIO_s_mem());
+
+    assert_int_equal(PEM_write_bio_PKCS8PrivateKey(memory, key, password ? EVP_aes_128_cbc() : NULL,
+                                                   password, password ? (int)strlen(password) : 0,
+                                                   NULL, NULL),
+                     1);
+    return write_memory(folder, name, 0600, memory);
+}
