@@ -290,6 +290,7 @@ static void conn_close(void *state)
 const struct frontend http_frontend = {
     .name = "http",
     .listen = "127.0.0.1:8080",
+    .alpn = "http/1.1",
     .options = options,
     .options_size = sizeof(struct web_options),
     .shared_size = sizeof(struct web_shared),

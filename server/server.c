@@ -108,6 +108,25 @@ bool server_open_log(const struct server *server, const struct settings *setting
                            (enum log_level)now->log_level, why);
 }
 
+// New settings of TLS must be good. Files of the old ones that are not any more leave those that
+// were read before, and do not keep the log from being opened anew.
+static bool server_take_tls(const struct server *server, const struct settings *fresh,
+                            struct reason *why)
+{
+    return (services_have_tls(&server->services) && settings_same_tls(server->settings, fresh)) ||
+           settings_check_tls(fresh, why);
+}
+
+static void server_reload_tls(const struct server *server, const struct settings *fresh)
+{
+    struct reason why;
+
+    if (!services_reload_tls(&server->services, &fresh->tls, &why)) {
+        log_error("tls_kept", log_string("why", why.text),
+                  log_string("note", "what was read before holds"));
+    }
+}
+
 // A file or a value that is wrong changes nothing.
 static void server_reload(struct server *server)
 {
@@ -118,12 +137,13 @@ static void server_reload(struct server *server)
     source.again = true;
     fresh = settings_load(&source, &why);
 
-    if (!fresh || !server_open_log(server, fresh, &why)) {
+    if (!fresh || !server_take_tls(server, fresh, &why) || !server_open_log(server, fresh, &why)) {
         log_error("reload_failed", log_string("why", why.text),
                   log_string("note", "nothing has changed: what was read before holds"));
         settings_free(fresh);
         return;
     }
+    server_reload_tls(server, fresh);
     config_adopt(&server->settings->config, &fresh->config);
     server_apply(server);
     settings_free(fresh);

@@ -13,14 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Has ready what connections with TLS need.
-static bool server_open_tls(struct server *server, size_t index, struct reason *why)
-{
-    (void)server;
-    reason_set(why, "[%s] TLS is not a part of this build", frontends[index]->name);
-    return false;
-}
-
 // Who the connections of the protocol at this place are for.
 static struct listener_target server_target(struct server *server, size_t index)
 {
@@ -28,7 +20,15 @@ static struct listener_target server_target(struct server *server, size_t index)
         .protocol = frontends[index]->name,
         .accept = server_accept,
         .context = &server->services.each[index],
+        .tls_context = &server->services.tls_each[index],
     };
+}
+
+// Has TLS ready where one of the addresses asks for it.
+static bool server_open_tls_for(struct server *server, const char *addresses, struct reason *why)
+{
+    return !address_list_has_tls(addresses) ||
+           services_open_tls(&server->services, &server->settings->tls, why);
 }
 
 static bool server_adopt(void *context, int fd, size_t index, bool tls, struct reason *why)
@@ -37,7 +37,7 @@ static bool server_adopt(void *context, int fd, size_t index, bool tls, struct r
     const struct listener_target target = server_target(server, index);
 
     server->inherited[index] = true;
-    if (tls && !server_open_tls(server, index, why)) {
+    if (tls && !services_open_tls(&server->services, &server->settings->tls, why)) {
         (void)close(fd);
         return false;
     }
@@ -54,7 +54,7 @@ static bool server_listen_at(struct server *server, struct reason *why)
         if (server->inherited[i]) {
             log_info("listen_replaced", log_string("protocol", frontends[i]->name),
                      log_string("addresses", addresses), log_string("by", "inherited sockets"));
-        } else if ((address_list_has_tls(addresses) && !server_open_tls(server, i, why)) ||
+        } else if (!server_open_tls_for(server, addresses, why) ||
                    !listeners_open(&server->listeners, addresses, &target, why)) {
             return false;
         }
@@ -86,6 +86,17 @@ static bool server_listen(struct server *server, struct reason *why)
     return good;
 }
 
+// A private key is often one that only root may read, and need not be read again before it changes.
+static void server_try_tls(const struct server *server, const char *user)
+{
+    struct reason why;
+
+    if (services_have_tls(&server->services) && !settings_check_tls(server->settings, &why)) {
+        log_warn("tls_not_readable", log_string("user", user), log_string("why", why.text),
+                 log_string("note", "it cannot be read again on SIGHUP"));
+    }
+}
+
 // The log is opened anew right away, and files that settings name are read: better that it fails
 // now than at the first SIGHUP.
 static enum exit_reason server_drop_privilege(struct server *server, struct reason *why)
@@ -112,6 +123,7 @@ static enum exit_reason server_drop_privilege(struct server *server, struct reas
         reason_wrap(why, "as user %s: ", user);
         return EXIT_REASON_OTHER;
     }
+    server_try_tls(server, user);
     return EXIT_REASON_NONE;
 }
 

@@ -30,6 +30,37 @@ bool services_start(struct services *services, const struct settings *settings,
     return true;
 }
 
+bool services_open_tls(struct services *services, const struct tls_settings *settings,
+                       struct reason *why)
+{
+    if (services->tls) {
+        return true;
+    }
+    services->tls = tls_new(settings, why);
+    if (!services->tls) {
+        return false;
+    }
+    for (size_t i = 0; i < services->started; i++) {
+        services->tls_shared[i] =
+            (struct tls_service){.tls = services->tls, .alpn = services->each[i].frontend->alpn};
+        services->tls_each[i] = services->each[i];
+        services->tls_each[i].transport = &transport_tls;
+        services->tls_each[i].transport_shared = &services->tls_shared[i];
+    }
+    return true;
+}
+
+bool services_have_tls(const struct services *services)
+{
+    return services->tls != NULL;
+}
+
+bool services_reload_tls(const struct services *services, const struct tls_settings *settings,
+                         struct reason *why)
+{
+    return !services->tls || tls_reload(services->tls, settings, why);
+}
+
 void services_name_host(const struct services *services, const char *host)
 {
     for (size_t i = 0; i < services->started; i++) {
@@ -60,4 +91,6 @@ void services_stop(struct services *services)
         service->frontend->stop(service->shared);
         free(service->shared);
     }
+    tls_free(services->tls);
+    services->tls = NULL;
 }

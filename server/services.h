@@ -3,16 +3,21 @@
 #define TANDEM_SERVER_SERVICES_H
 
 // The front-ends at work in this process: what each shares among its connections, from before the
-// first connection to after the last one.
+// first connection to after the last one. With TLS or without, the connections of a protocol share
+// the same.
 
 #include "core/broker.h"
 #include "server/config/frontends.h"
 #include "server/config/settings.h"
 #include "server/conn.h"
+#include "server/transport/tls.h"
 
 struct services {
-    struct service each[FRONTENDS]; // in the order of `frontends`
-    size_t started;                 /* private: those that must be stopped */
+    struct service each[FRONTENDS];           // in the order of `frontends`
+    struct service tls_each[FRONTENDS];       // with TLS, once that is open
+    size_t started;                           /* private: those that must be stopped */
+    struct tls *tls;                          /* private: NULL until it is open */
+    struct tls_service tls_shared[FRONTENDS]; /* private */
 };
 
 // Starts all, whose connections take part in the turn. False with the reason in `why`; those that
@@ -20,6 +25,18 @@ struct services {
 bool services_start(struct services *services, const struct settings *settings,
                     struct broker *broker, const struct process_facts *facts, struct turn *turn,
                     struct reason *why) MUST_USE;
+
+// Has TLS ready for connections, if it is not yet. False with the reason in `why`.
+bool services_open_tls(struct services *services, const struct tls_settings *settings,
+                       struct reason *why) MUST_USE;
+
+// Whether that was called for.
+bool services_have_tls(const struct services *services);
+
+// Reads what TLS needs again, for connections from now on, where it is open. False with the reason
+// in `why`: they go on to be given what there was.
+bool services_reload_tls(const struct services *services, const struct tls_settings *settings,
+                         struct reason *why) MUST_USE;
 
 // Jobs have come back that were accepted on the host of that name.
 void services_name_host(const struct services *services, const char *host);

@@ -4,6 +4,7 @@
 #include "server/config/address.h"
 #include "server/config/file_mode.h"
 #include "server/config/fsync.h"
+#include "server/config/setting.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
@@ -285,6 +286,31 @@ bool settings_check(const struct settings *settings, struct reason *why)
     return true;
 }
 
+bool settings_check_tls(const struct settings *settings, struct reason *why)
+{
+    if (*settings->tls.certificate) {
+        return tls_check(&settings->tls, why);
+    }
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        if (address_list_has_tls(settings->protocols[i].listen)) {
+            reason_set(why, "[%s] listen: an address with TLS needs a certificate in [tls]",
+                       frontends[i]->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool settings_same_tls(const struct settings *a, const struct settings *b)
+{
+    for (const struct option *option = tls_options; option->name; option++) {
+        if (!setting_equal(option, &a->tls, &b->tls)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 struct settings *settings_load(const struct settings_source *source, struct reason *why)
 {
     struct settings *settings = calloc(1, sizeof *settings);
@@ -302,7 +328,7 @@ struct settings *settings_load(const struct settings_source *source, struct reas
             goto failed;
         }
     }
-    if (!settings_check(settings, why)) {
+    if (!settings_check(settings, why) || (!source->again && !settings_check_tls(settings, why))) {
         goto failed;
     }
     return settings;

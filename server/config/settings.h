@@ -69,12 +69,19 @@ struct settings_source {
 };
 
 // Defaults, then the file, then --set. NULL with the reason in `why`, too, where a front-end cannot
-// begin with what results.
+// begin with what results, or TLS, unless it is read again: the caller then knows more.
 struct settings *settings_load(const struct settings_source *source, struct reason *why) MUST_USE;
 
 // Whether every front-end can begin with its options, such as to read the files that they name.
 // False with the reason in `why`.
 bool settings_check(const struct settings *settings, struct reason *why) MUST_USE;
+
+// Whether connections with TLS can begin, where an address or a certificate says that there are
+// any: the files can be read and fit each other. False with the reason in `why`.
+bool settings_check_tls(const struct settings *settings, struct reason *why) MUST_USE;
+
+// Whether the [tls] sections are alike.
+bool settings_same_tls(const struct settings *a, const struct settings *b);
 
 // NULL is allowed.
 void settings_free(struct settings *settings);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,13 +27,14 @@ int sandbox_setup(void **state)
     (void)snprintf(sandbox->socket, sizeof sandbox->socket, "%s/socket", sandbox->dir);
     (void)snprintf(sandbox->pid, sizeof sandbox->pid, "%s/pid", sandbox->dir);
     (void)snprintf(sandbox->journal, sizeof sandbox->journal, "%s/journal", sandbox->dir);
+    (void)snprintf(sandbox->tls, sizeof sandbox->tls, "%s/tls", sandbox->dir);
     *state = sandbox;
     return 0;
 }
 
-void sandbox_clear_journal(const struct sandbox *sandbox)
+static void clear_dir(const char *path)
 {
-    DIR *listing = opendir(sandbox->journal);
+    DIR *listing = opendir(path);
     const struct dirent *entry;
 
     while (listing && (entry = readdir(listing))) {
@@ -40,7 +43,12 @@ void sandbox_clear_journal(const struct sandbox *sandbox)
     if (listing) {
         (void)closedir(listing);
     }
-    (void)rmdir(sandbox->journal);
+    (void)rmdir(path);
+}
+
+void sandbox_clear_journal(const struct sandbox *sandbox)
+{
+    clear_dir(sandbox->journal);
 }
 
 int sandbox_teardown(void **state)
@@ -52,9 +60,26 @@ int sandbox_teardown(void **state)
     (void)unlink(sandbox->socket);
     (void)unlink(sandbox->pid);
     sandbox_clear_journal(sandbox);
+    clear_dir(sandbox->tls);
     (void)rmdir(sandbox->dir);
     free(sandbox);
     return 0;
+}
+
+void sandbox_make_certificates(const struct sandbox *sandbox)
+{
+    pid_t pid;
+    int status;
+
+    assert_int_equal(mkdir(sandbox->tls, 0700), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)execlp("python3", "python3", CERTIFICATES, sandbox->tls, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
 }
 
 void sandbox_expect_log(const struct sandbox *sandbox, const char *words)

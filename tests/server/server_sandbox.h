@@ -15,6 +15,7 @@ struct sandbox {
     char socket[64];
     char pid[64];
     char journal[64];
+    char tls[64]; // with certificates, once they are made
 };
 
 int sandbox_setup(void **state);
@@ -22,6 +23,10 @@ int sandbox_teardown(void **state);
 
 // Removes the journal with its directory.
 void sandbox_clear_journal(const struct sandbox *sandbox);
+
+// Makes the directory for certificates, and in it what tests/support/certificates.py says:
+// server.pem with server.key, ca.pem and others.
+void sandbox_make_certificates(const struct sandbox *sandbox);
 
 // Waits until the log file has the text in it.
 void sandbox_expect_log(const struct sandbox *sandbox, const char *words);

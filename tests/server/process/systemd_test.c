@@ -175,7 +175,8 @@ static void what_is_no_listening_socket_is_refused(void **state)
 // A slip of the pen must not offer one protocol at another's address.
 static void name_that_is_no_protocol_is_refused(void **state)
 {
-    static const char *const names[] = {"htpp", "tandemd-http.socket", "Beanstalk"};
+    static const char *const names[] = {
+        "htpp", "tandemd-http.socket", "Beanstalk", "http-tls-", "http-", "tls"};
     struct sandbox *sandbox = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -183,6 +184,38 @@ static void name_that_is_no_protocol_is_refused(void **state)
                        (struct handover){.fds = {tcp_socket(true)}, .count = 1, .names = names[i]},
                        "which is no protocol: FileDescriptorName= is beanstalk, gearman or http");
     }
+}
+
+// A name says so, as `tls:` does in the key that the socket replaces.
+static void socket_may_be_named_as_one_with_tls(void **state)
+{
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
+    struct handover handover = {.count = 2, .names = "beanstalk-tls:beanstalk"};
+    char certificate[128];
+    char key[128];
+    size_t from = 0;
+
+    sandbox_make_certificates(sandbox);
+    (void)snprintf(certificate, sizeof certificate, "tls.certificate=%s/server.pem", sandbox->tls);
+    (void)snprintf(key, sizeof key, "tls.key=%s/server.key", sandbox->tls);
+    handover.fds[0] = tcp_socket(true);
+    handover.fds[1] = tcp_socket(true);
+    PROCESS_PREPARED(process, hand_over, &handover, ANY_PORT, "--set", certificate, "--set", key);
+    close_all(&handover);
+    process_expect(process, "listening address=tls:127.0.0.1:", &from);
+    process_expect(process, "protocol=beanstalk\n", &from);
+    process_expect(process, "listening address=127.0.0.1:", &from);
+    process_expect(process, "listen_replaced protocol=beanstalk", &from);
+    process_expect(process, " info started ", &from);
+    process_stop(process);
+}
+
+static void socket_with_tls_needs_a_certificate(void **state)
+{
+    expect_refused(
+        *state, (struct handover){.fds = {tcp_socket(true)}, .count = 1, .names = "beanstalk-tls"},
+        "tls.certificate");
 }
 
 static void sockets_for_another_process_are_not_touched(void **state)
@@ -260,6 +293,8 @@ int main(void)
         SANDBOX_TEST(socket_without_a_name_goes_to_the_first_protocol),
         SANDBOX_TEST(what_is_no_listening_socket_is_refused),
         SANDBOX_TEST(name_that_is_no_protocol_is_refused),
+        SANDBOX_TEST(socket_may_be_named_as_one_with_tls),
+        SANDBOX_TEST(socket_with_tls_needs_a_certificate),
         SANDBOX_TEST(sockets_for_another_process_are_not_touched),
         SANDBOX_TEST(manager_is_told_of_start_reload_and_stop),
         SANDBOX_TEST(manager_is_not_told_of_a_start_that_failed),
