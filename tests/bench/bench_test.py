@@ -24,6 +24,7 @@ import floor
 import goals
 import rows
 import servers
+import threads
 import turns
 from servers import Server, run_load
 
@@ -170,6 +171,50 @@ class GoalsTest(unittest.TestCase):
 
         self.assertEqual(share(syncs=10, in_memory=1000), ["0.90", "met"])
         self.assertEqual(share(syncs=1000, in_memory=180), ["0.50", "missed"])
+
+
+class ThreadsTest(unittest.TestCase):
+    TITLE = threads.LOADS[threads.TRIPS].title
+
+    def used(self, *each, p50=1):
+        """One round of a server whose threads use so much."""
+        return [{**of(1e6 / sum(each))[0], "threads": [["x", used] for used in each],
+                 "busiest_us": max(each), "core_us": each[0], "p50_us": p50}]
+
+    def lines(self, title, **by_server):
+        kept = {title: {name.replace("_", "-"): rounds for name, rounds in by_server.items()}}
+        return [line.removeprefix(f"{title:46}") for line in goals.lines({"threads": kept})]
+
+    def said(self, lines, what):
+        line, = [line for line in lines if line.startswith(what + " ")]
+        return line.split()[-2:]
+
+    def test_threads_are_compared_with_what_one_needs(self):
+        lines = self.lines(self.TITLE, tandemd=self.used(10),
+                           tandemd_io2=self.used(4, 6, 5), gearmand_t2=self.used(0, 16, 2))
+        self.assertEqual(self.said(lines, "busiest, of one thread"), ["0.60", "met"])
+        self.assertEqual(self.said(lines, "core's, of one thread"), ["0.40", "missed"])
+        self.assertEqual(self.said(lines, "all, of one thread"), ["1.50", "missed"])
+        self.assertEqual(self.said(lines, "busiest, of gearmand -t 2"), ["0.38", "met"])
+        self.assertEqual(len(lines), 4)
+
+    def test_lone_client_is_compared_by_its_latency(self):
+        lines = self.lines(threads.LOADS["put-1"].title, tandemd=self.used(10, p50=20),
+                           tandemd_io2=self.used(99, p50=22))
+        self.assertEqual(self.said(lines, "p50, of one thread's"), ["1.10", "missed"])
+        self.assertEqual(len(lines), 1)
+
+    def test_one_thread_is_compared_with_that_of_an_earlier_build(self):
+        lines = self.lines(self.TITLE, tandemd=self.used(10), tandemd_before=self.used(8))
+        self.assertEqual(self.said(lines, "one thread, of before"), ["1.25", "missed"])
+
+    def test_table_shows_each_thread_that_does_something(self):
+        results = {self.TITLE: {"tandemd": self.used(10), "tandemd-io2": self.used(4, 0.001, 5)}}
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            threads.print_threads(results)
+        shares, = [line.split() for line in printed.getvalue().splitlines() if "of tandemd" in line]
+        self.assertEqual(shares[2:5], ["0.50", "0.40", "0.90"])
+        self.assertIn("x:4.00 x:5.00\n", printed.getvalue())
 
 
 class ChartTest(unittest.TestCase):

@@ -8,6 +8,7 @@ import statistics
 import cases
 import durable
 import posts
+import threads
 import turns
 from floor import NAME as FLOOR
 from tables import BUSY, OURS, durable_bound, median
@@ -128,6 +129,25 @@ def own_number(*path):
     return reached
 
 
+def beside(title, name, key, other, other_key):
+    """A figure of ours, by the name of what it was measured with, as a share of another's."""
+    def reached(by_title, who):
+        if who != OURS:
+            raise KeyError(who)
+        by_server = by_title[title]
+        return median(by_server[name], key) / median(by_server[other], other_key), False
+    return reached
+
+
+def with_threads(title, key):
+    """CPU time with I/O threads as a share of what one thread needs."""
+    return beside(title, threads.WITH_THREADS, key, OURS, "server_cpu_us")
+
+
+def in_figures(title, key):
+    return lambda by_title, who: (median(by_title[title][who], key), False)
+
+
 LEAST, MOST = ">=", "<="
 
 
@@ -135,6 +155,38 @@ def durable_goals(connections):
     title = durable.always_title(connections)
     return [("durable", title, "of disk or memory", LEAST, 0.8, of_disk(connections)),
             ("durable", title, "x beanstalkd", LEAST, 1, acknowledged(connections))]
+
+
+# Of what one thread needs, how much at the most: the busiest one, the core's, all together.
+SHARES = {
+    **dict.fromkeys(["put-1000", "cycle-1000", "foreground-1000", "post-1000"],
+                    (0.55, 0.25, 1.15)),
+    **dict.fromkeys(["put-50", "cycle-50", "pairs-50", "foreground-50", "post-50"],
+                    (0.7, 0.3, 1.4)),
+}
+WHOSE = [("busiest_us", "busiest, of one thread"), ("core_us", "core's, of one thread"),
+         ("server_cpu_us", "all, of one thread")]
+LONE = ["put-1", "foreground-1"]
+# What is not faster is as fast, within what rounds differ by.
+NOISE = 1.03
+
+
+def thread_goals():
+    for key, load in threads.LOADS.items():
+        for share, (whose, what) in zip(SHARES.get(key, ()), WHOSE):
+            yield load.title, what, MOST, share, with_threads(load.title, whose)
+        if key in LONE:
+            yield (load.title, "p50, of one thread's", MOST, 1.05,
+                   beside(load.title, threads.WITH_THREADS, "p50_us", OURS, "p50_us"))
+        yield (load.title, "one thread, of before", MOST, NOISE,
+               beside(load.title, OURS, "server_cpu_us", threads.BEFORE, "server_cpu_us"))
+    short, trips = [threads.LOADS[key].title for key in (threads.SHORT, threads.TRIPS)]
+    yield short, "us of CPU, one thread", MOST, 28, in_figures(short, "server_cpu_us")
+    yield short, "busiest, of one thread", MOST, 0.6, with_threads(short, "busiest_us")
+    for count in threads.GEARMAND_THREADS:
+        yield (trips, f"busiest, of gearmand -t {count}", MOST, 0.5,
+               beside(trips, threads.WITH_THREADS, "busiest_us", f"gearmand-t{count}",
+                      "busiest_us"))
 
 
 # Part, case (or what tells it by what was measured), what is compared, at least or at most, the
@@ -168,6 +220,7 @@ GOALS = [
     ("http", posts.BACKGROUND_64, "x gearmand", LEAST, 6,
      than_gearmand(posts.BACKGROUND_64)),
     ("http", posts.BACKGROUND_64, "of nginx", LEAST, 0.75, than(posts.BACKGROUND_64, NGINX)),
+    *[("threads", *goal) for goal in thread_goals()],
     *[goal for connections in durable.CONNECTIONS for goal in durable_goals(connections)],
     ("durable", "back after a kill -9", "of beanstalkd's time", MOST, 0.33, of_replay),
     ("memory", "a waiting job of 10 bytes", "bytes", MOST, 130, own_number()),

@@ -2,8 +2,8 @@
 """What each thread of a server uses for a job: with so many threads that read and write, the
 busiest one is what bounds the server where every thread has a core of its own.
 
-Here the server has one core for all of its threads, and the load the other, as everywhere; or
-both have both. What counts is processor time, so either tells what more cores would do."""
+The threads of a server share a core, and the load has the other; or server and load share both.
+What counts is processor time, so either tells what more cores would do."""
 
 import dataclasses
 import statistics
@@ -12,8 +12,18 @@ import beanstalk
 import floor
 import gearman
 import posts
+from measure import order_of, progress
 from servers import Server, run_load
+from tables import OURS, median, spread
 
+IO_THREADS = 2
+WITH_THREADS = f"{OURS}-io{IO_THREADS}"
+BEFORE = f"{OURS}-before"
+PEER = "beanstalkd"
+GEARMAND_THREADS = (2, 4)
+SECONDS = 2  # of a measurement
+SHORT, TRIPS = "short-50", "foreground-50"  # which others are measured with, too
+NOTHING = 0.005  # microseconds
 SIZE = ["--size", str(floor.BODY)]
 
 
@@ -35,18 +45,19 @@ def by_connections(count, workers):
         f"foreground-{count}": Load(
             f"foreground, {count:,} clients, {workers} workers", gearman,
             ["trips", "--producers", str(count), "--workers", str(workers), *SIZE]),
-        f"post-{count}": Load(f"background POST, {count:,} conns", posts,
-                              posts.Posts("", posts.BACKGROUND, floor.BODY, 0,
-                                          connections=count)),
+        f"post-{count}": Load(
+            f"background POST, {count:,} conns", posts,
+            posts.Posts("", posts.BACKGROUND, floor.BODY, 0, connections=count)),
     }
 
 
+# By the names that tests/bench/one takes.
 LOADS = {
     **by_connections(1000, 100),
     **by_connections(50, 10),
     "pairs-50": Load("25 producers, 25 waiting workers", beanstalk,
                      ["pairs", "--producers", "25", "--workers", "25", *SIZE]),
-    "short-50": Load("connect, put, quit, 50 at a time", beanstalk,
+    SHORT: Load("connect, put, quit, 50 at a time", beanstalk,
                      ["short", "--conns", "50", *SIZE]),
     "put-1": Load("put, lone client", beanstalk, ["put", *SIZE]),
     "foreground-1": Load("foreground, lone client, 1 worker", gearman,
@@ -56,23 +67,43 @@ LOADS = {
 
 @dataclasses.dataclass
 class Started:
-    """A protocol's server, started with more arguments than others give to it."""
+    """A protocol's server, started in another way than its COMMANDS have it."""
 
     protocol: object
-    arguments: list
-    name: str = "tandemd"
+    name: str
+    command: object  # of options and ports
 
     def __post_init__(self):
         self.NAME, self.PORTS = self.protocol.NAME, self.protocol.PORTS
         self.books = self.protocol.books
         self.COMMANDS = {self.name: self.command}
 
-    def command(self, options, *ports):
-        return self.protocol.COMMANDS[self.name](options, *ports) + self.arguments
+
+def with_settings(protocol, pairs, name=OURS):
+    """Our server, with these settings, key=value."""
+    return Started(protocol, name, lambda options, *ports: (
+        protocol.COMMANDS[OURS](options, *ports)
+        + [word for pair in pairs for word in ("--set", pair)]))
 
 
-def settings(pairs):
-    return [word for pair in pairs for word in ("--set", pair)]
+def earlier(protocol):
+    """Our server as it was: the program that options.before names."""
+    return Started(protocol, BEFORE, lambda options, *ports: (
+        [options.before, *protocol.COMMANDS[OURS](options, *ports)[1:]]))
+
+
+def servers_of(options, key):
+    """[Started] that a load is measured with."""
+    protocol = LOADS[key].protocol
+    threads = [with_settings(protocol, ["server.io_threads=0"]),
+               with_settings(protocol, [f"server.io_threads={IO_THREADS}"], WITH_THREADS)]
+    before = [earlier(protocol)] if options.before else []
+    others = [Started(protocol, f"gearmand-t{count}", gearman.gearmand(count))
+              for count in GEARMAND_THREADS if key == TRIPS]
+    if key == SHORT:
+        others.append(Started(protocol, PEER, protocol.COMMANDS[PEER]))
+    return [one for one in threads + before + others
+            if options.server in (None, one.name, one.name.rpartition("-")[0])]
 
 
 def placed(options):
@@ -83,22 +114,82 @@ def placed(options):
     return type(options)(**{**vars(options), "cores": [both, both]})
 
 
-def measure(options, load, arguments=(), name="tandemd"):
+def measure(options, load, started):
     """One measurement of a fresh server: what the load generator says, and of the threads
     'busiest_us' and 'core_us', that of the thread that the process began with."""
-    started = Started(load.protocol, list(arguments), name)
-    seconds = load.protocol.SECONDS if options.seconds is None else options.seconds
-    with Server(started, name, placed(options)) as server:
+    options = placed(options)
+    seconds = SECONDS if options.seconds is None else options.seconds
+    with Server(started, started.name, options) as server:
         if load.protocol is posts:
-            result = posts.measure(placed(options), server, load.arguments, seconds)
+            result = posts.measure(options, server, load.arguments, seconds)
         else:
-            result = run_load(placed(options), server, load.arguments + [
+            result = run_load(options, server, load.arguments + [
                 "--seconds", str(seconds), "--warmup", str(options.warmup)])
     used = [of_thread for _, of_thread in result["threads"]]
     return {**result, "busiest_us": max(used), "core_us": used[0]}
 
 
-def median_threads(rounds):
-    """[(name, microseconds for a job)], the medians of each."""
-    return [(name, statistics.median(one["threads"][at][1] for one in rounds))
-            for at, (name, _) in enumerate(min((one["threads"] for one in rounds), key=len))]
+def measure_all(options):
+    """{title: {server: [result of each round]}}"""
+    results = {}
+    for round_number in range(options.rounds):
+        for key, load in LOADS.items():
+            for started in order_of(servers_of(options, key), round_number):
+                progress(f"round {round_number + 1} of {options.rounds}: {load.title}: "
+                         f"{started.name}")
+                results.setdefault(load.title, {}).setdefault(started.name, []).append(
+                    measure(options, load, started))
+    return {title: dict(sorted(by_server.items(), key=lambda item: item[0] != OURS))
+            for title, by_server in results.items()}
+
+
+#
+# Tables
+#
+
+
+def each_thread(rounds):
+    """The median of each thread, as text. Threads that do nothing to speak of are left away."""
+    threads = min((one["threads"] for one in rounds), key=len)
+    medians = [(name, statistics.median(one["threads"][at][1] for one in rounds))
+               for at, (name, _) in enumerate(threads)]
+    return " ".join(f"{name}:{used:.2f}" for name, used in medians if used >= NOTHING)
+
+
+def print_heading(first):
+    print(f"{first:40}{'server':14}{'busiest':>8}{'core':>8}{'all':>8}{'+-':>5}{'jobs/s':>9}"
+          f"{'p50 us':>8}{'p99 us':>9}  threads")
+
+
+def print_rounds(title, name, rounds):
+    print(f"{title:40}{name:14}{median(rounds, 'busiest_us'):8.2f}"
+          f"{median(rounds, 'core_us'):8.2f}{median(rounds, 'server_cpu_us'):8.2f}"
+          f"{spread(rounds, 'server_cpu_us'):4.0f}%{median(rounds, 'rate'):9.0f}"
+          f"{median(rounds, 'p50_us'):8.1f}{median(rounds, 'p99_us'):9.1f}  "
+          f"{each_thread(rounds)}", flush=True)
+
+
+def print_shares(rounds, ones):
+    """Of what a single thread needs."""
+    whole = median(ones, "server_cpu_us")
+    shares = "".join(f"{median(rounds, key) / whole:8.2f}"
+                     for key in ("busiest_us", "core_us", "server_cpu_us"))
+    rate, p50, p99 = [median(rounds, key) / median(ones, key)
+                      for key in ("rate", "p50_us", "p99_us")]
+    print(f"{'of ' + OURS:>54}{shares}{'':5}{rate:9.2f}{p50:8.2f}{p99:9.2f}")
+
+
+def print_threads(results):
+    print_heading("us of CPU for a job")
+    for title, by_server in results.items():
+        for at, (name, rounds) in enumerate(by_server.items()):
+            print_rounds("" if at else title, name, rounds)
+            if name == WITH_THREADS and OURS in by_server:
+                print_shares(rounds, by_server[OURS])
+    print(f"{WITH_THREADS}: with {IO_THREADS} I/O threads. busiest: of the thread that uses most. "
+          "core: of the one that\nthe process began with, which calls the broker. all: their sum, "
+          "and +- half its range.\n")
+
+
+# Whose figures there are; `one` of them is measured alone with --server.
+COMMANDS = (OURS, PEER, *(f"gearmand-t{count}" for count in GEARMAND_THREADS))
