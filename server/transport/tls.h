@@ -6,6 +6,8 @@
 // common (certificate, key, authorities, session tickets) is a struct tls; it can be read again
 // while connections are open and handshakes are made, on any thread: those that have begun keep
 // what they began with.
+//
+// OpenSSL writes to sockets without a flag against SIGPIPE: the process ignores that.
 
 #include "core/base/macros.h"
 #include "server/process/reason.h"

@@ -11,7 +11,7 @@ static bool is_plain(const unsigned char *bytes, size_t len)
     unsigned char first = bytes[0];
 
     if (first == 0) {
-        return len == 1 || bytes[1] == 'R';
+        return len > 1 && bytes[1] == 'R';
     }
     return (first >= ' ' && first < 0x7f) || first == '\r' || first == '\n' || first == '\t';
 }
@@ -30,7 +30,7 @@ enum tls_hello tls_hello_judge(const unsigned char *bytes, size_t len)
 {
     _Static_assert((int)RECORD_HEADER + (int)MESSAGE_HEADER == (int)TLS_HELLO_LEN, "both headers");
 
-    if (len == 0) {
+    if (len == 0 || (len == 1 && bytes[0] == 0)) {
         return TLS_HELLO_AWAITED;
     }
     if (bytes[0] != RECORD_HANDSHAKE) {

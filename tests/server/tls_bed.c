@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <openssl/err.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -42,6 +43,7 @@ void tls_bed_open(struct tls_bed *bed)
     struct reason why;
 
     memset(bed, 0, sizeof *bed);
+    (void)signal(SIGPIPE, SIG_IGN);
     folder_make(bed->folder);
     bed->authority = pair_make(&(struct wish){.name = "authority", .is_authority = true});
     bed->server = pair_make(
@@ -69,6 +71,21 @@ void tls_bed_close(struct tls_bed *bed)
     pair_free(&bed->server);
     pair_free(&bed->authority);
     folder_remove(bed->folder);
+}
+
+int tls_bed_setup(void **state)
+{
+    static struct tls_bed bed;
+
+    tls_bed_open(&bed);
+    *state = &bed;
+    return 0;
+}
+
+int tls_bed_teardown(void **state)
+{
+    tls_bed_close(*state);
+    return 0;
 }
 
 void tls_bed_reload(struct tls_bed *bed)
@@ -142,6 +159,23 @@ void tls_link_close(struct tls_link *link)
     if (link->peer >= 0) {
         (void)close(link->peer);
     }
+}
+
+void tls_bed_expect_refused(struct tls_bed *bed, const char *why)
+{
+    struct tls_link link;
+
+    tls_link_open(&link, bed);
+    tls_link_shake(&link);
+    assert_int_equal(link.handshake, HANDSHAKE_FAILED);
+    assert_string_equal(link.why.text, why);
+    tls_link_close(&link);
+}
+
+void tls_bed_forget_session(struct tls_bed *bed)
+{
+    SSL_SESSION_free(bed->session);
+    bed->session = NULL;
 }
 
 struct received tls_link_receive(struct tls_link *link, void *bytes, size_t len)

@@ -35,8 +35,18 @@ struct tls_link {
 void tls_bed_open(struct tls_bed *bed);
 void tls_bed_close(struct tls_bed *bed);
 
+// The same for cmocka: the state is the bed.
+int tls_bed_setup(void **state);
+int tls_bed_teardown(void **state);
+
 // The settings have changed.
 void tls_bed_reload(struct tls_bed *bed);
+
+// A handshake that fails, for this reason.
+void tls_bed_expect_refused(struct tls_bed *bed, const char *why);
+
+// The client begins anew, without a ticket.
+void tls_bed_forget_session(struct tls_bed *bed);
 
 // Has the client show a certificate.
 void tls_bed_show(struct tls_bed *bed, const struct pair *pair);

@@ -36,6 +36,19 @@ static void set_name(X509 *certificate, const char *name)
                      1);
 }
 
+static void add_email(X509 *certificate, const char *text)
+{
+    GENERAL_NAMES *names = GENERAL_NAMES_new();
+    GENERAL_NAME *name = GENERAL_NAME_new();
+    ASN1_IA5STRING *email = ASN1_IA5STRING_new();
+
+    assert_int_equal(ASN1_STRING_set(email, text, -1), 1);
+    GENERAL_NAME_set0_value(name, GEN_EMAIL, email);
+    assert_true(sk_GENERAL_NAME_push(names, name) > 0);
+    assert_int_equal(X509_add1_ext_i2d(certificate, NID_subject_alt_name, names, 0, 0), 1);
+    GENERAL_NAMES_free(names);
+}
+
 struct pair pair_make(const struct wish *wish)
 {
     static long serial;
@@ -58,6 +71,9 @@ struct pair pair_make(const struct wish *wish)
     }
     if (wish->alt_names) {
         add_extension(pair.certificate, NID_subject_alt_name, wish->alt_names);
+    }
+    if (wish->email) {
+        add_email(pair.certificate, wish->email);
     }
     assert_true(X509_sign(pair.certificate, issuer->key, EVP_sha256()) > 0);
     return pair;

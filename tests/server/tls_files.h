@@ -20,6 +20,7 @@ struct wish {
     const char *name; // its CN
     const struct pair *issuer;
     const char *alt_names; // as openssl.cnf has them, `DNS:a,email:b`
+    const char *email;     // an alternative name, taken as it is
     bool is_authority;
     long good_for; // seconds from now, negative for one that has expired
 };

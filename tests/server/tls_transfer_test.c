@@ -8,21 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int open_bed(void **state)
-{
-    static struct tls_bed bed;
-
-    tls_bed_open(&bed);
-    *state = &bed;
-    return 0;
-}
-
-static int close_bed(void **state)
-{
-    tls_bed_close(*state);
-    return 0;
-}
-
 static void bytes_pass_both_ways(void **state)
 {
     struct tls_link link;
@@ -46,11 +31,13 @@ static void bytes_pass_both_ways(void **state)
     tls_link_close(&link);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, tls_bed_setup, tls_bed_teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_pass_both_ways),
+        TEST(bytes_pass_both_ways),
     };
 
-    return cmocka_run_group_tests(tests, open_bed, close_bed);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
