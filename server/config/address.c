@@ -80,8 +80,8 @@ static bool skip_prefix(struct slice *place, struct slice prefix)
     return begins;
 }
 
-// `tls:80` is taken for no host of that name: who means any address with TLS would have one
-// without.
+// `tls:80` is taken for no host of that name, which stands in brackets: who means any address with
+// TLS would have one without.
 static bool address_parse(struct slice text, struct address *address, struct reason *why)
 {
     struct slice place = text;
@@ -97,10 +97,12 @@ static bool address_parse(struct slice text, struct address *address, struct rea
         colon--;
     }
     if (colon == 0) {
-        return address_bad(text,
-                           address->tls ? "expected host:port or unix:/path behind tls:"
-                                        : "expected host:port or unix:/path",
-                           why);
+        return address_bad(
+            text,
+            address->tls
+                ? "expected host:port or unix:/path behind tls:, or [tls] for a host of that name"
+                : "expected host:port or unix:/path",
+            why);
     }
     return parse_port(text, slice_from(place, colon), address, why) &&
            parse_host(text, slice_of(place.ptr, colon - 1), address, why);

@@ -209,10 +209,12 @@ static enum exit_reason add_listen(const struct flags *flags, char **settings, s
     } else if (strcmp(host, "::") == 0) {
         good = add_setting(settings, count, "beanstalk.listen=*:%u", port);
     } else {
-        bool v6 = strchr(host, ':') != NULL;
+        // A host of that name is meant then, and not TLS.
+        bool brackets = strchr(host, ':') != NULL || strcmp(host, "tls") == 0;
 
         good = add_setting(settings, count,
-                           v6 ? "beanstalk.listen=[%s]:%u" : "beanstalk.listen=%s:%u", host, port);
+                           brackets ? "beanstalk.listen=[%s]:%u" : "beanstalk.listen=%s:%u", host,
+                           port);
     }
     if (!good) {
         reason_set(why, "out of memory");

@@ -53,6 +53,7 @@ static void tls_stands_in_front_of_any_form(void **state)
     expect_bad("tls:", "`tls:`: expected host:port or unix:/path behind tls:");
     // Not the port of a host of that name.
     expect_bad("tls:443", "`tls:443`: expected host:port or unix:/path behind tls:");
+    expect_address("[tls]:443", "tls", "443", "");
     expect_bad("tls:tls:a:443", "stands in brackets");
     expect_bad("tls:unix:a", "begins with /");
     expect_bad("TLS:a:443", "stands in brackets");

@@ -61,6 +61,7 @@ static const struct good_case {
     {.args = {"-p7", "-llocalhost"}, .listen = "localhost:7"},
     {.args = {"-l", "::1"}, .listen = "[::1]:11300"},
     {.args = {"-l", "::", "-p", "7"}, .listen = "*:7"},
+    {.args = {"-l", "tls"}, .listen = "[tls]:11300"},
     {.args = {"-l", "unix:/run/b"}, .listen = "unix:/run/b"},
     {.args = {"-lunix:/run/b", "-p", "7"}, .listen = "unix:/run/b"},
     {.args = {"-p", "0"}, .listen = "0.0.0.0:0"},
