@@ -144,10 +144,15 @@ void tls_link_shake(struct tls_link *link)
 
 void tls_link_connect(struct tls_link *link, struct tls_bed *bed)
 {
+    char none;
+
     tls_link_open(link, bed);
     tls_link_shake(link);
     assert_int_equal(link->handshake, HANDSHAKE_DONE);
     assert_true(SSL_is_init_finished(link->client));
+    // It finds the ticket, if there is one, where it looks for bytes.
+    assert_int_equal(SSL_read(link->client, &none, 1), -1);
+    assert_int_equal(SSL_get_error(link->client, -1), SSL_ERROR_WANT_READ);
 }
 
 void tls_link_close(struct tls_link *link)

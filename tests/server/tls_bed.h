@@ -59,7 +59,7 @@ void tls_link_open_raw(struct tls_link *link, struct tls_bed *bed);
 // Has both go on with the handshake until the server's end is done or has failed.
 void tls_link_shake(struct tls_link *link);
 
-// Both of these: the handshake is done at both ends.
+// Both of these: the handshake is done at both ends, and the client has its ticket.
 void tls_link_connect(struct tls_link *link, struct tls_bed *bed);
 
 void tls_link_close(struct tls_link *link);
