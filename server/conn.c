@@ -83,7 +83,7 @@ static void conn_peer(const struct wire *wire, char *text)
 {
     const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
 
-    conn->service->transport->peer(conn->fd, conn_transport_state(conn), text, WIRE_PEER_MAX);
+    conn_transport(conn)->peer(conn->fd, conn_transport_own(conn), text, WIRE_PEER_MAX);
 }
 
 static const struct wire_host conn_host = {
@@ -94,7 +94,7 @@ static const struct wire_host conn_host = {
     .peer = conn_peer,
 };
 
-static struct conn *conn_new(const struct service *service, int fd, const void *own)
+static struct conn *conn_make(const struct service *service)
 {
     struct conn *conn =
         calloc(1, sizeof *conn + conn_frontend_room(service) + service->transport->state_size);
@@ -107,21 +107,15 @@ static struct conn *conn_new(const struct service *service, int fd, const void *
     conn->wire.number = ++service->turn->connections & WIRE_NUMBER_MAX;
     output_init(&conn->wire.out, &service->turn->pool);
     conn->service = service;
-    conn->fd = fd;
+    conn->fd = -1;
     conn->state = FEED_MORE;
-    if (service->transport->state_size > 0) {
-        memcpy(conn_transport_state(conn), own, service->transport->state_size);
-    }
-    // A handshake may have taken from the socket what came behind it, which no event tells of.
-    conn->readable = service->transport->begin != NULL;
     list_init(&conn->member.touched);
     return conn;
 }
 
-// The transport's state of the connection moves into it: nothing points to that.
-void conn_open(const struct service *service, int fd, void *own, const char *peer)
+struct conn *conn_new(const struct service *service, const char *peer)
 {
-    struct conn *conn = conn_new(service, fd, own);
+    struct conn *conn = conn_make(service);
     enum status status =
         conn ? service->frontend->open(conn->frontend_state, service->shared, &conn->wire)
              : STATUS_NO_MEMORY;
@@ -134,15 +128,32 @@ void conn_open(const struct service *service, int fd, void *own, const char *pee
         if (conn) {
             output_clear(&conn->wire.out);
         }
-        service->transport->close(fd, own);
         free(conn);
-        return;
+        return NULL;
     }
     list_append(&service->turn->all, &conn->member.all);
-    service->turn->open++;
     conn_touch(conn);
     log_debug("connected", log_number("conn", (int64_t)conn->wire.number),
               log_string("protocol", service->frontend->name), log_string("peer", peer));
+    return conn;
+}
+
+void conn_open(const struct service *service, int fd, void *own, const char *peer)
+{
+    struct conn *conn = conn_new(service, peer);
+
+    if (!conn) {
+        service->transport->close(fd, own);
+        return;
+    }
+    // The transport's state moves into the connection: nothing points to it.
+    conn->fd = fd;
+    if (service->transport->state_size > 0) {
+        memcpy(conn_transport_state(conn), own, service->transport->state_size);
+    }
+    // A handshake may have taken from the socket what came behind it, which no event tells of.
+    conn->readable = service->transport->begin != NULL;
+    service->turn->open++;
 }
 
 void conn_break(struct conn *conn, const char *why)
@@ -216,11 +227,8 @@ static void conn_has_input(struct conn *conn, bool closed)
     }
 }
 
-static void conn_ready(evutil_socket_t fd, short what, void *context)
+void conn_event(struct conn *conn, short what)
 {
-    struct conn *conn = context;
-
-    (void)fd;
     turn_tick(conn_turn(conn));
     turn_count_event(conn_turn(conn));
     if (what & EV_WRITE) {
@@ -237,12 +245,10 @@ static void conn_ready(evutil_socket_t fd, short what, void *context)
     }
 }
 
-static void conn_unwatch(struct conn *conn)
+static void conn_ready(evutil_socket_t fd, short what, void *context)
 {
-    if (conn->watched) {
-        (void)event_del(&conn->event);
-        conn->watched = false;
-    }
+    (void)fd;
+    conn_event(context, what);
 }
 
 // Room in the socket is waited for only where there was none: a unix socket would report each
@@ -251,7 +257,7 @@ static void conn_watch(struct conn *conn)
 {
     bool for_room = (conn->wire.out.stalled && !conn->send_needs_input) || conn->read_needs_room;
 
-    if (conn->watched && conn->watches_room == for_room) {
+    if (conn->remote || (conn->watched && conn->watches_room == for_room)) {
         return;
     }
     conn_unwatch(conn);
@@ -282,7 +288,11 @@ static void conn_park(struct conn *conn)
         conn_touch(conn);
     } else if (conn_may_read(conn)) {
         // Nobody says again that there is something to read.
-        event_active(&conn->event, EV_READ, 1);
+        if (conn->remote) {
+            link_call_again(conn->link);
+        } else {
+            event_active(&conn->event, EV_READ, 1);
+        }
     }
     if (!list_linked(&conn->member.touched) && (waits || conn_is_paused(conn))) {
         conn->parked = true;
@@ -293,7 +303,7 @@ static void conn_park(struct conn *conn)
 // Tells the peer that nothing more comes, now or when it has taken what is on its way.
 static void conn_tell_shut(struct conn *conn)
 {
-    conn->shut_wanted = !conn->service->transport->shut(conn->fd, conn_transport_state(conn));
+    conn->shut_wanted = !conn_transport(conn)->shut(conn->fd, conn_transport_own(conn));
     conn->wire.out.stalled = conn->shut_wanted;
 }
 
@@ -319,6 +329,9 @@ void conn_end_turn(struct conn *conn)
     if (!conn_set_deadline(conn)) {
         conn_break(conn, status_text(STATUS_NO_MEMORY));
     }
+    if (conn_turn(conn)->io) {
+        conn_place(conn);
+    }
     conn_watch(conn);
     conn_park(conn);
 }
@@ -328,10 +341,15 @@ void conn_close(struct conn *conn)
     log_debug("closed", log_number("conn", (int64_t)conn->wire.number));
     conn->service->frontend->close(conn->frontend_state);
     conn_unwatch(conn);
-    conn->service->transport->close(conn->fd, conn_transport_state(conn));
+    if (conn->remote) {
+        // It counts as open until the thread has closed its socket.
+        link_close(conn->link, conn->broken);
+    } else {
+        conn->service->transport->close(conn->fd, conn_transport_state(conn));
+        conn_turn(conn)->open--;
+    }
     conn_free_deadline(conn);
     list_remove(&conn->member.all);
-    conn_turn(conn)->open--;
     list_remove(&conn->member.touched);
     backlog_drop(&conn->input, backlog_len(&conn->input));
     output_clear(&conn->wire.out);

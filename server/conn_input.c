@@ -156,8 +156,8 @@ bool conn_may_read(const struct conn *conn)
 // One read of up to `room` bytes to the shared buffer, after what goes to its place.
 static struct received conn_receive(const struct conn *conn, size_t room)
 {
-    const struct transport *transport = conn->service->transport;
-    void *own = conn_transport_state(conn);
+    const struct transport *transport = conn_transport(conn);
+    void *own = conn_transport_own(conn);
     size_t direct = conn->into_len < CONN_DIRECT_MAX ? conn->into_len : CONN_DIRECT_MAX;
     struct iovec parts[2] = {
         {.iov_base = conn->into, .iov_len = direct},
@@ -233,8 +233,7 @@ void conn_check_peer(struct conn *conn)
     if (conn->broken || conn->runs || conn_may_read(conn)) {
         return;
     }
-    error =
-        conn->reported ? conn->service->transport->error(conn->fd, conn_transport_state(conn)) : 0;
+    error = conn->reported ? conn_transport(conn)->error(conn->fd, conn_transport_own(conn)) : 0;
     if (error) {
         conn_break(conn, strerror(error));
     } else if (conn->peer_closed && output_sendable(&conn->wire.out) == 0 &&

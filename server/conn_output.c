@@ -29,7 +29,7 @@ static size_t conn_send(struct conn *conn)
     size_t len;
     unsigned count = conn_gather(conn, parts, &len);
     struct sent sent =
-        conn->service->transport->send(conn->fd, conn_transport_state(conn), parts, count, len);
+        conn_transport(conn)->send(conn->fd, conn_transport_own(conn), parts, count, len);
 
     if (sent.result == TRANSFER_FAILED) {
         conn_break(conn, strerror(sent.error));

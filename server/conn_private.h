@@ -3,11 +3,14 @@
 #define TANDEM_SERVER_CONN_PRIVATE_H
 
 // The inside of a connection, for its own sources: conn.c (its life, and what it waits for),
-// conn_deadline.c, conn_input.c and conn_output.c.
+// conn_deadline.c, conn_input.c, conn_output.c, and conn_place.c and conn_link.c (where its socket
+// is served).
 
 #include "server/conn.h"
+#include "server/io/io.h"
 #include "server/net/backlog.h"
 
+#include <event2/event.h>
 #include <event2/event_struct.h>
 #include <stdalign.h>
 
@@ -41,7 +44,11 @@ struct conn {
     bool watches_room : 1;     // and reports when the socket takes output again
     bool read_needs_room : 1;  // nothing can be received before the peer takes output
     bool send_needs_input : 1; // nothing can be sent before there is something to receive
-    struct event event;
+    bool remote : 1;           // its socket is an I/O thread's (conn_link.c)
+    union {
+        struct event event; // of the socket
+        struct link *link;  // where it is remote
+    };
     struct turn_member member;
     struct conn_deadline *deadline; // made when it is first wanted
     struct backlog input;
@@ -70,6 +77,17 @@ static inline struct turn *conn_turn(const struct conn *conn)
     return conn->service->turn;
 }
 
+// What it receives and sends by, and what that is called with.
+static inline const struct transport *conn_transport(const struct conn *conn)
+{
+    return conn->remote ? &transport_link : conn->service->transport;
+}
+
+static inline void *conn_transport_own(const struct conn *conn)
+{
+    return conn->remote ? conn->link : conn_transport_state(conn);
+}
+
 // Sets the deadline to the earlier of what the front-end and what the peer's reading ask for. False
 // without memory.
 bool conn_set_deadline(struct conn *conn) MUST_USE;
@@ -81,6 +99,26 @@ void conn_free_deadline(struct conn *conn);
 
 // Has the connection looked at when the turn ends.
 void conn_touch(struct conn *conn);
+
+// Its socket has something to read, or the end of that, or takes output again: EV_READ, EV_CLOSED
+// and EV_WRITE as bits. Reads where that is possible now.
+void conn_event(struct conn *conn, short what);
+
+// A connection at work; NULL where there is no memory, or the front-end refuses, which the log
+// says.
+struct conn *conn_new(const struct service *service, const char *peer) MUST_USE;
+
+// Its socket is not watched any more.
+static inline void conn_unwatch(struct conn *conn)
+{
+    if (conn->watched) {
+        (void)event_del(&conn->event);
+        conn->watched = false;
+    }
+}
+
+// Has its socket served where the load asks for it: by the loop or by an I/O thread.
+void conn_place(struct conn *conn);
 
 // Whether there is something to read that can be used now.
 bool conn_may_read(const struct conn *conn);

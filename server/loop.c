@@ -3,6 +3,8 @@
 
 #include "core/base/log.h"
 #include "server/conn.h"
+#include "server/io/io.h"
+#include "server/net/event_loop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,29 +19,10 @@ static void loop_timer_fired(evutil_socket_t fd, short what, void *context)
     loop->timer_at = NSEC_NEVER;
 }
 
-// A connection asks for edges and for the news that its peer has gone; without these it would be
-// deaf, or turn for ever. What the library's variables in the environment (EVENT_NOEPOLL) would
-// choose instead is not heard.
-static struct event_base *make_base(void)
-{
-    struct event_config *config = event_config_new();
-    struct event_base *base = NULL;
-
-    if (config &&
-        event_config_require_features(config, EV_FEATURE_ET | EV_FEATURE_EARLY_CLOSE) == 0 &&
-        event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV) == 0) {
-        base = event_base_new_with_config(config);
-    }
-    if (config) {
-        event_config_free(config);
-    }
-    return base;
-}
-
 bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void))
 {
     memset(loop, 0, sizeof *loop);
-    turn_init(&loop->turn, make_base(), malloc(CONN_JOIN_MAX + CONN_READ_MAX), broker, now);
+    turn_init(&loop->turn, event_loop_new(), malloc(CONN_JOIN_MAX + CONN_READ_MAX), broker, now);
     loop->timer_at = NSEC_NEVER;
     if (!loop->turn.buffer || !loop->turn.base ||
         evtimer_assign(&loop->timer, loop->turn.base, loop_timer_fired, loop) != 0) {
@@ -157,8 +140,22 @@ static void loop_wait(struct loop *loop, bool wait)
         flags |= EVLOOP_NONBLOCK;
     } else {
         loop_set_timer(loop, due_at);
+        if (loop->turn.io && !io_lie_down(loop->turn.io)) {
+            flags |= EVLOOP_NONBLOCK;
+        }
     }
     (void)event_base_loop(loop->turn.base, flags);
+}
+
+// Waits for what the I/O threads tell, too, and calls connections with it.
+static void loop_wait_for_io(struct loop *loop, bool wait)
+{
+    nsec_t began_at = loop->turn.now().mono;
+
+    loop_wait(loop, wait);
+    turn_tick(&loop->turn);
+    io_get_up(loop->turn.io, broker_now(loop->turn.broker).mono - began_at);
+    io_drain(loop->turn.io);
 }
 
 static void loop_expire(struct loop *loop)
@@ -291,8 +288,12 @@ static void loop_steps(struct loop *loop, bool wait)
 
     list_init(&batch);
     turn_begin(&loop->turn);
-    loop_wait(loop, wait);
-    turn_tick(&loop->turn);
+    if (loop->turn.io) {
+        loop_wait_for_io(loop, wait);
+    } else {
+        loop_wait(loop, wait);
+        turn_tick(&loop->turn);
+    }
     loop_expire(loop);
     loop->unsettled = broker_settle(loop->turn.broker);
     count = loop_take_touched(loop, &batch, 0);
@@ -305,6 +306,9 @@ static void loop_steps(struct loop *loop, bool wait)
     // What was received must not keep anything from being sent.
     loop->turn.bytes = 0;
     loop_finish(loop, &batch);
+    if (loop->turn.io) {
+        io_flush(loop->turn.io, broker_now(loop->turn.broker).mono);
+    }
 }
 
 void loop_turn(struct loop *loop, bool wait)

@@ -2,6 +2,7 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
+#include "server/io/io.h"
 #include "server/process/capacity.h"
 
 #include <string.h>
@@ -32,6 +33,9 @@ void server_apply(struct server *server)
         capacity_connections(now->max_connections, listeners_count(&server->listeners));
     server->loop.turn.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);
     server->loop.slow_for = now->slow_turn * NSEC_PER_MSEC;
+    if (server->loop.turn.io) {
+        io_set_unread(server->loop.turn.io, server->loop.turn.unread_for);
+    }
 }
 
 void server_accept(void *context, int fd, const char *peer)
@@ -212,7 +216,7 @@ void server_run(struct server *server)
         }
     }
     while (server->stage == SERVER_RUNS ||
-           (server->stage == SERVER_STOPS && !list_empty(&server->loop.turn.all))) {
+           (server->stage == SERVER_STOPS && server->loop.turn.open > 0)) {
         loop_turn(&server->loop, true);
         server_limit_connections(server);
     }
@@ -238,6 +242,8 @@ bool server_close(struct server *server)
         listeners_close(&server->listeners);
         loop_close_all(&server->loop);
     }
+    io_close(server->loop.turn.io);
+    server->loop.turn.io = NULL;
     services_stop(&server->services);
     good = store_close(server->store);
     if (server->loop.turn.base) {

@@ -2,6 +2,7 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
+#include "server/conn_link.h"
 #include "server/config/address.h"
 #include "server/config/file_mode.h"
 #include "server/net/inherited.h"
@@ -191,6 +192,25 @@ static void server_name_host(const struct server *server)
     services_name_host(&server->services, host);
 }
 
+// Once the process is who it is to be: threads that exist before keep more rights on some systems.
+static bool server_start_io(struct server *server, struct reason *why)
+{
+    const struct server_settings *settings = &server->settings->server;
+    struct turn *turn = &server->loop.turn;
+
+    if (settings->io_threads == 0) {
+        return true;
+    }
+    turn->io = io_open((unsigned)settings->io_threads, settings->io_spread == IO_SPREAD_ALWAYS,
+                       turn->base, &conn_io_host, turn);
+    if (!turn->io) {
+        reason_set(why, "out of memory, descriptors or threads for io_threads");
+        return false;
+    }
+    io_set_unread(turn->io, turn->unread_for);
+    return true;
+}
+
 enum exit_reason server_open(struct server *server, const struct server_start *start,
                              struct reason *why)
 {
@@ -216,6 +236,9 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     }
     if (result == EXIT_REASON_NONE && server_is_up(server)) {
         server_name_host(server);
+    }
+    if (result == EXIT_REASON_NONE && server_is_up(server) && !server_start_io(server, why)) {
+        result = EXIT_REASON_OTHER;
     }
     if (result == EXIT_REASON_NONE && server_is_up(server) &&
         !pid_file_write(&server->pid_file, why)) {

@@ -33,6 +33,13 @@ void turn_begin(struct turn *turn)
     turn->ticked = false;
     turn->events = 0;
     turn->bytes = 0;
+    turn->spent = false;
+}
+
+static void turn_spend(struct turn *turn)
+{
+    turn->spent = true;
+    (void)event_base_loopbreak(turn->base);
 }
 
 bool turn_lasted(const struct turn *turn, nsec_t lasts_for, unsigned count)
@@ -45,7 +52,7 @@ void turn_count_event(struct turn *turn)
 {
     turn->events++;
     if (turn->events >= TURN_CONNS_MAX || turn_lasted(turn, TURN_INPUT_FOR, turn->events)) {
-        (void)event_base_loopbreak(turn->base);
+        turn_spend(turn);
     }
 }
 
@@ -53,7 +60,7 @@ void turn_count_bytes(struct turn *turn, size_t len)
 {
     turn->bytes += len;
     if (turn->bytes >= TURN_BYTES_MAX) {
-        (void)event_base_loopbreak(turn->base);
+        turn_spend(turn);
     }
 }
 

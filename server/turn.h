@@ -17,6 +17,7 @@
 #include <event2/event.h>
 
 struct conn;
+struct io;
 
 // A connection's place in a turn's lists; a part of the connection, which conn_of() finds.
 struct turn_member {
@@ -34,12 +35,14 @@ struct deadline {
 struct turn {
     struct event_base *base;
     struct broker *broker;
+    struct io *io; // the I/O threads; NULL: the loop does everything
     struct output_pool pool;
     char *buffer; // CONN_JOIN_MAX + CONN_READ_MAX bytes, shared: in use only within one read
     uint64_t connections; // that there were so far
     uint64_t open;        // of these
     unsigned events;      // handled in this turn
     size_t bytes;         // received in this turn, and then sent
+    bool spent;           // what else there is to receive waits for the next turn
     nsec_t complained_at; // when a want of memory was last logged; see turn_may_complain
     nsec_t unread_for;    // a peer that takes none of its output for so long is dropped; 0: none is
     struct list_node all; // members

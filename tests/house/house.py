@@ -31,9 +31,11 @@ SEES = {
     "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport"},
     "server/net": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
                                                    "server/config"},
+    "server/io": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
+                                                  "server/config", "server/net"},
     "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"journal", "journal/file", "server/process",
                                                "server/log", "server/transport", "server/config",
-                                               "server/net"},
+                                               "server/net", "server/io"},
 }
 # Rooms that define what the headers of another declare.
 BEHIND = {"core": {"core/model", "core/matching", "core/verbs"}}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_IO_IO_H
+#define TANDEM_SERVER_IO_IO_H
+
+// I/O threads: they receive and send for the core's thread, which has all connections. This is the
+// core's side of them, called by its thread only, but for io_open and io_close, which are called
+// when no thread runs.
+//
+// A connection is served either by the core's own loop or by one of these threads: then its socket
+// is a link's (struct link), which is a transport like any other to it (transport_link). Links
+// begin where an I/O thread accepts, or the core hands one over (io_take); under load connections
+// are handed over when they have something to do, and come back when the load has gone (spread.h).
+//
+// In each turn of the loop, io_drain() calls connections with what the threads tell, and io_flush()
+// hands over what they have said.
+
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
+#include "server/transport/transport.h"
+
+#include <event2/event.h>
+#include <stdbool.h>
+
+struct io;
+struct link;
+
+// What has come of a link, as events of a socket.
+enum link_event { LINK_INPUT = 1, LINK_CLOSED = 2, LINK_ROOM = 4 };
+
+// What the loop does with the threads' news. Called by io_drain() only.
+struct io_host {
+    // A connection has come in at a listener of `service`. Returns the connection; NULL: refused.
+    void *(*open)(void *context, struct link *link, const void *service);
+    // There is something to do for the connection: enum link_event, as bits.
+    void (*event)(void *conn, unsigned events);
+    // The socket is the core's again, with what the transport has of it.
+    void (*back)(void *conn, int fd, const void *own);
+    // No connection came of what was accepted.
+    void (*refused)(void *context, const void *service, const char *peer, const char *why);
+    // A connection that was closed is gone: one may be opened in its place.
+    void (*gone)(void *context);
+    // Whether what else there is has to wait for the next turn.
+    bool (*spent)(void *context);
+};
+
+// Makes `threads` of them, at least one, and starts them. `base` is the core's. NULL without
+// memory, descriptors or threads.
+struct io *io_open(unsigned threads, bool always, struct event_base *base,
+                   const struct io_host *host, void *context) MUST_USE;
+
+// Ends the threads. All connections are closed; what is on its way to their peers stays there.
+// NULL is allowed.
+void io_close(struct io *io);
+
+// Calls connections with what the threads have told, until the turn is spent.
+void io_drain(struct io *io);
+
+// Hands the threads what was ordered. `now_at`: the turn's.
+void io_flush(struct io *io, nsec_t now_at);
+
+// The loop is about to wait. False where there is something to do already, and it must not.
+bool io_lie_down(struct io *io);
+
+// It has waited, for so long.
+void io_get_up(struct io *io, nsec_t slept_for);
+
+// What is closed and takes nothing for so long is dropped; 0: it is not.
+void io_set_unread(struct io *io, nsec_t unread_for);
+
+// Whether connections that have something to do belong to the threads, or to the core.
+bool io_spreads(const struct io *io);
+
+// Hands a connection's socket over to a thread. NULL without memory: nothing has changed. The
+// connection must not use the socket, nor `own`, which is copied, until io_host.back.
+struct link *io_take(struct io *io, const struct transport *transport, int fd, const void *own,
+                     void *conn);
+
+// Asks for the socket back. It comes with io_host.back, unless something is on its way: then the
+// link goes on. Nothing can be sent until one of the two has come.
+void link_ask_back(struct link *link);
+
+// The connection is to be called again in the next turn, as if there were input.
+void link_call_again(struct link *link);
+
+// The connection is closed: the link ends when what is on its way has left, or at once.
+void link_close(struct link *link, bool at_once);
+
+// To be used with the link for `own`; it has no `begin`, and link_close() for `close`.
+extern const struct transport transport_link;
+
+#endif

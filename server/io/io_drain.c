@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/io/io_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+// The batch is about to be given back: what its connection did not take is kept.
+static void side_keep_input(struct link_side *side)
+{
+    if (side->input.len == 0 || side->kept.bytes) {
+        return;
+    }
+    if (backlog_append(&side->kept, side->input)) {
+        side->input = backlog_slice(&side->kept);
+    } else {
+        side->input = SLICE("");
+        side->failed = true;
+        side->error = ENOMEM;
+    }
+}
+
+// Takes note of what there is to read; returns it as events.
+static unsigned side_take_input(struct link_side *side, const struct batch *batch,
+                                const struct note *note)
+{
+    unsigned events = note->what & NEWS_CLOSED ? LINK_INPUT | LINK_CLOSED : 0;
+
+    if (note->what & NEWS_INPUT) {
+        side->input = note_bytes(batch, note);
+        events |= LINK_INPUT;
+    }
+    if (note->what & NEWS_END) {
+        side->ended = true;
+        events |= LINK_INPUT;
+    }
+    if (note->what & NEWS_FAILED) {
+        side->failed = true;
+        side->error = note->error;
+        events |= LINK_INPUT;
+    }
+    return events;
+}
+
+static unsigned side_take_room(struct link_side *side, const struct note *note)
+{
+    side->window_used -= note->sent;
+    if (note->what & NEWS_STAYS) {
+        side->asked_back = false;
+    }
+    return note->what & (NEWS_ROOM | NEWS_STAYS) ? LINK_ROOM : 0;
+}
+
+static void io_open_link(struct io *io, struct link *link)
+{
+    link->side.io = io;
+    link->side.thread = link->socket.thread;
+    link->side.thread->links_given++;
+    link->side.conn =
+        atomic_load(&io->common.ends) ? NULL : io->host->open(io->context, link, link->service);
+    if (!link->side.conn) {
+        link_close(link, true);
+    }
+}
+
+// Frees the link where these are the last news of it.
+static void io_end_link(struct io *io, struct link *link, unsigned news)
+{
+    struct link_side *side = &link->side;
+
+    // One that was closed meanwhile is still to be closed by the thread.
+    if (news & NEWS_BACK && side->conn) {
+        io->host->back(side->conn, link->fd, link->own);
+    } else if (news & NEWS_GONE) {
+        io->host->gone(io->context);
+    } else {
+        return;
+    }
+    side->thread->links_given--;
+    list_remove(&side->due);
+    list_remove(&side->again);
+    link_free(link);
+}
+
+static void io_read_note(struct io *io, const struct batch *batch, const struct note *note)
+{
+    struct link *link = note->link;
+    struct link_side *side = &link->side;
+    unsigned events;
+
+    if (note->what & NEWS_OPEN) {
+        io_open_link(io, link);
+    }
+    events = side_take_room(side, note);
+    if (side->conn) {
+        events |= side_take_input(side, batch, note);
+        if (events) {
+            io->host->event(side->conn, events);
+        }
+        side_keep_input(side);
+        if (side->failed && side->error == ENOMEM) {
+            link_call_again(link);
+        }
+    }
+    io_end_link(io, link, note->what);
+}
+
+// Connections that asked for it, each once.
+static void io_call_again(struct io *io)
+{
+    struct list_node calls;
+
+    list_init(&calls);
+    list_append_all(&calls, &io->again);
+    while (!list_empty(&calls) && !io->host->spent(io->context)) {
+        struct list_node *node = list_first(&calls);
+        struct link_side *side = &list_item(node, struct link, side.again)->side;
+        unsigned events = LINK_INPUT | (side->room_wanted ? LINK_ROOM : 0);
+
+        list_remove(node);
+        side->room_wanted = false;
+        io->host->event(side->conn, events);
+    }
+    list_append_all(&calls, &io->again);
+    list_append_all(&io->again, &calls);
+}
+
+static void io_take_news(struct io *io)
+{
+    struct batch **end = &io->unread;
+
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = batch_take_all(&io->news);
+}
+
+void io_drain(struct io *io)
+{
+    io_call_again(io);
+    io_take_news(io);
+    while (io->unread && !io->host->spent(io->context)) {
+        struct batch *batch = io->unread;
+
+        io_read_note(io, batch, &batch->notes[io->read]);
+        io->read++;
+        if (io->read == batch->count) {
+            io->read = 0;
+            io->unread = batch->next;
+            batch_send_home(batch);
+        }
+    }
+}

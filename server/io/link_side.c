@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/io/io_private.h"
+
+#include <string.h>
+
+static struct io *io_of(const struct link *link)
+{
+    return link->side.io;
+}
+
+void link_order(struct link *link, unsigned orders)
+{
+    struct link_side *side = &link->side;
+
+    side->orders |= orders;
+    if (!list_linked(&side->due)) {
+        list_append(&io_of(link)->due, &side->due);
+    }
+}
+
+void link_call_again(struct link *link)
+{
+    if (!list_linked(&link->side.again)) {
+        list_append(&io_of(link)->again, &link->side.again);
+    }
+}
+
+void link_ask_back(struct link *link)
+{
+    struct link_side *side = &link->side;
+
+    // What the core has not taken would come after what it will read itself.
+    if (!side->asked_back && side->input.len == 0 && !side->ended && !side->failed) {
+        side->asked_back = true;
+        link_order(link, ORDER_GIVE_BACK);
+    }
+}
+
+void link_close(struct link *link, bool at_once)
+{
+    struct link_side *side = &link->side;
+
+    side->conn = NULL;
+    side->input = SLICE("");
+    backlog_drop(&side->kept, backlog_len(&side->kept));
+    list_remove(&side->again);
+    link_order(link, at_once ? ORDER_DROP : ORDER_CLOSE);
+}
+
+// Takes `len` bytes of what was handed over.
+static void side_take(struct link *link, size_t len)
+{
+    struct link_side *side = &link->side;
+
+    if (side->kept.bytes) {
+        backlog_drop(&side->kept, len);
+        side->input = backlog_slice(&side->kept);
+    } else {
+        side->input = slice_from(side->input, len);
+    }
+    if (side->input.len == 0) {
+        link_order(link, ORDER_READ_ON);
+    }
+}
+
+static struct received side_receive(int fd, void *own, const struct iovec *parts, unsigned count,
+                                    size_t len)
+{
+    struct link *link = own;
+    struct link_side *side = &link->side;
+    struct received received = {.result = TRANSFER_BYTES};
+
+    (void)fd;
+    (void)len;
+    for (unsigned i = 0; i < count && received.len < side->input.len; i++) {
+        size_t left = side->input.len - received.len;
+        size_t piece = parts[i].iov_len < left ? parts[i].iov_len : left;
+
+        memcpy(parts[i].iov_base, side->input.ptr + received.len, piece);
+        received.len += piece;
+    }
+    if (received.len > 0) {
+        side_take(link, received.len);
+        received.drained = side->input.len == 0 && !side->ended && !side->failed;
+        return received;
+    }
+    if (side->failed) {
+        return (struct received){.result = TRANSFER_FAILED, .error = side->error, .drained = true};
+    }
+    return (struct received){.result = side->ended ? TRANSFER_END : TRANSFER_NONE, .drained = true};
+}
+
+// Copies up to `most` bytes of the parts, from `at` on, behind what is used in the batch.
+static size_t side_copy(struct batch *batch, const struct iovec *parts, unsigned count, size_t at,
+                        size_t most)
+{
+    size_t room = BATCH_BYTES - batch->used;
+    size_t copied = 0;
+
+    most = most < room ? most : room;
+    for (unsigned i = 0; i < count && copied < most; i++) {
+        if (at >= parts[i].iov_len) {
+            at -= parts[i].iov_len;
+            continue;
+        }
+        size_t left = parts[i].iov_len - at;
+        size_t piece = left < most - copied ? left : most - copied;
+
+        memcpy(batch->bytes + batch->used + copied, (const char *)parts[i].iov_base + at, piece);
+        copied += piece;
+        at = 0;
+    }
+    return copied;
+}
+
+// The next note carries what was ordered before, too.
+static unsigned side_take_orders(struct link_side *side)
+{
+    unsigned orders = side->orders;
+
+    side->orders = 0;
+    list_remove(&side->due);
+    return orders;
+}
+
+static struct sent side_send(int fd, void *own, const struct iovec *parts, unsigned count,
+                             size_t len)
+{
+    struct link *link = own;
+    struct link_side *side = &link->side;
+    struct outbox *outbox = &side->thread->orders_out;
+    size_t room = side->asked_back ? 0 : LINK_WINDOW - side->window_used;
+    size_t most = len < room ? len : room;
+    size_t sent = 0;
+
+    (void)fd;
+    if (side->failed) {
+        return (struct sent){.result = TRANSFER_FAILED, .error = side->error};
+    }
+    while (sent < most && outbox_room(outbox, 1)) {
+        size_t copied = side_copy(outbox->batch, parts, count, sent, most - sent);
+
+        (void)outbox_note(outbox, link, side_take_orders(side), copied);
+        sent += copied;
+    }
+    side->window_used += sent;
+    if (sent < most) {
+        // Without memory for a batch: it is tried again.
+        side->room_wanted = true;
+        link_call_again(link);
+    } else if (sent < len && !side->asked_back) {
+        link_order(link, ORDER_TELL_ROOM);
+    }
+    return (struct sent){
+        .result = sent > 0 ? TRANSFER_BYTES : TRANSFER_NONE, .len = sent, .full = sent < len};
+}
+
+static int side_error(int fd, void *own)
+{
+    const struct link *link = own;
+
+    (void)fd;
+    return link->side.failed ? link->side.error : 0;
+}
+
+// The socket stays open until the core has closed the link.
+static void side_peer(int fd, const void *own, char *text, size_t room)
+{
+    const struct link *link = own;
+
+    (void)fd;
+    link->transport->peer(link->fd, link->own, text, room);
+}
+
+static const struct peer_identity *side_identity(const void *own)
+{
+    const struct link *link = own;
+
+    return link->transport->identity ? link->transport->identity(link->own) : NULL;
+}
+
+static bool side_shut(int fd, void *own)
+{
+    (void)fd;
+    link_order(own, ORDER_SHUT);
+    return true;
+}
+
+static void side_close(int fd, void *own)
+{
+    (void)fd;
+    link_close(own, false);
+}
+
+const struct transport transport_link = {
+    .identity = side_identity,
+    .receive = side_receive,
+    .send = side_send,
+    .error = side_error,
+    .peer = side_peer,
+    .shut = side_shut,
+    .close = side_close,
+};
+
+void io_hand_over_due(struct io *io)
+{
+    while (!list_empty(&io->due)) {
+        struct link *link = list_item(list_first(&io->due), struct link, side.due);
+        struct outbox *outbox = &link->side.thread->orders_out;
+
+        if (!outbox_room(outbox, 0)) {
+            return;
+        }
+        (void)outbox_note(outbox, link, side_take_orders(&link->side), 0);
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+// pthread_setname_np is a GNU function.
+#define _GNU_SOURCE
+#include "server/io/thread.h"
+
+#include "server/io/closing.h"
+#include "server/io/link_life.h"
+#include "server/net/event_loop.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct link *link_of_waiting(struct list_node *node)
+{
+    return list_item(node, struct link, socket.waiting);
+}
+
+static void thread_woken(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    thread_wake(context);
+}
+
+// Drops those whose peers have taken nothing for too long.
+static void thread_look_at_closing(evutil_socket_t fd, short what, void *context)
+{
+    struct io_thread *thread = context;
+    nsec_t now_at = clock_mono();
+    nsec_t unread_for = atomic_load_explicit(&thread->common->unread_for, memory_order_relaxed);
+    struct list_node *next;
+
+    (void)fd;
+    (void)what;
+    thread_wake(thread);
+    for (struct list_node *node = thread->closing.next; node != &thread->closing; node = next) {
+        struct link *link = list_item(node, struct link, socket.ending);
+
+        next = node->next;
+        if (link->socket.unread_at == NSEC_NEVER) {
+            link->socket.unread_at = unread_for > 0 ? nsec_add(now_at, unread_for) : NSEC_NEVER;
+        } else if (link->socket.unread_at <= now_at) {
+            link_drop(link);
+        }
+    }
+    closing_look_again(thread);
+}
+
+// Each link that waited once: what could not be done this time, either, waits again.
+static void thread_go_on(struct io_thread *thread)
+{
+    struct list_node waited;
+
+    list_init(&waited);
+    list_append_all(&waited, &thread->waiting);
+    while (!list_empty(&waited)) {
+        struct list_node *node = list_first(&waited);
+
+        list_remove(node);
+        link_go_on(link_of_waiting(node));
+    }
+}
+
+static void thread_obey(struct io_thread *thread)
+{
+    struct batch *batch = batch_take_all(&thread->orders);
+
+    while (batch) {
+        struct batch *next = batch->next;
+
+        for (unsigned i = 0; i < batch->count; i++) {
+            const struct note *note = &batch->notes[i];
+
+            if (note->what & (ORDER_BEGIN | ORDER_OPEN)) {
+                note->link->socket.thread = thread;
+            }
+            link_obey(note->link, note->what, note_bytes(batch, note));
+        }
+        batch_send_home(batch);
+        batch = next;
+    }
+}
+
+// Nobody is answered any more: what is on its way stays there. Links that the core has not closed
+// yet will be.
+static void thread_end(struct io_thread *thread)
+{
+    while (!list_empty(&thread->closing)) {
+        link_drop(list_item(list_first(&thread->closing), struct link, socket.ending));
+    }
+}
+
+// Whether nothing is left to do or to tell.
+static bool thread_is_done(const struct io_thread *thread)
+{
+    return list_empty(&thread->links) && list_empty(&thread->waiting);
+}
+
+static void thread_wait(struct io_thread *thread)
+{
+    int flags = EVLOOP_ONCE;
+
+    sleeper_lie_down(&thread->sleeper);
+    if (!batch_queue_empty(&thread->orders) ||
+        (atomic_load(&thread->common->ends) && !thread->ends) ||
+        (!list_empty(&thread->waiting) && outbox_may_write(&thread->news))) {
+        flags |= EVLOOP_NONBLOCK;
+    }
+    thread->sleeps = true;
+    meter_sleep(&thread->meter, clock_mono());
+    (void)event_base_loop(thread->base, flags);
+    thread_wake(thread);
+    sleeper_get_up(&thread->sleeper);
+}
+
+static void *thread_run(void *context)
+{
+    struct io_thread *thread = context;
+
+    for (;;) {
+        thread_wait(thread);
+        thread_obey(thread);
+        thread_go_on(thread);
+        thread->ends = atomic_load(&thread->common->ends);
+        if (thread->ends) {
+            thread_end(thread);
+            if (thread_is_done(thread)) {
+                break;
+            }
+        }
+        outbox_flush(&thread->news);
+    }
+    atomic_store(&thread->is_out, true);
+    outbox_flush(&thread->news);
+    sleeper_wake(thread->news.reader);
+    return NULL;
+}
+
+bool thread_open(struct io_thread *thread, const struct thread_common *common,
+                 struct batch_queue *news, struct sleeper *reader)
+{
+    memset(thread, 0, sizeof *thread);
+    list_init(&thread->links);
+    list_init(&thread->waiting);
+    list_init(&thread->closing);
+    thread->common = common;
+    thread->news = (struct outbox){
+        .to = news, .reader = reader, .most = THREAD_BATCHES, .home.writer = &thread->sleeper};
+    thread->orders_out =
+        (struct outbox){.to = &thread->orders, .reader = &thread->sleeper, .most = UINT_MAX};
+    thread->sleeper.fd = -1;
+    thread->base = event_loop_new();
+    // One batch there must be, so that another one is never waited for in vain.
+    return sleeper_open(&thread->sleeper) && outbox_room(&thread->news, 0) && thread->base &&
+           evtimer_assign(&thread->closing_timer, thread->base, thread_look_at_closing, thread) ==
+               0 &&
+           event_assign(&thread->woken, thread->base, thread->sleeper.fd,
+                        EV_READ | EV_ET | EV_PERSIST, thread_woken, thread) == 0 &&
+           event_add(&thread->woken, NULL) == 0;
+}
+
+bool thread_start(struct io_thread *thread, unsigned index)
+{
+    char name[16];
+    sigset_t all;
+    sigset_t before;
+    int error;
+
+    // Signals are for the core's thread.
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&thread->thread, NULL, thread_run, thread);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) {
+        return false;
+    }
+    thread->runs = true;
+    (void)snprintf(name, sizeof name, "tandem-io-%u", index);
+    (void)pthread_setname_np(thread->thread, name);
+    return true;
+}
+
+void thread_close(struct io_thread *thread)
+{
+    if (thread->runs) {
+        (void)pthread_join(thread->thread, NULL);
+    }
+    if (thread->base) {
+        (void)event_del(&thread->woken);
+        (void)event_del(&thread->closing_timer);
+        event_base_free(thread->base);
+    }
+    sleeper_close(&thread->sleeper);
+    outbox_clear(&thread->news);
+    outbox_clear(&thread->orders_out);
+}

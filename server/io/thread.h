@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_IO_THREAD_H
+#define TANDEM_SERVER_IO_THREAD_H
+
+// An I/O thread: an event loop over the sockets of its links. In each round it handles what is
+// ready, then what the core's thread has ordered, then hands over what it has to tell, and sleeps
+// where nothing is left. It calls nothing that could wait, and writes no log: it tells the core's
+// thread what is to be logged.
+//
+// What is read goes straight to the batch that is handed over. There are at most THREAD_BATCHES
+// for each thread; while all of them wait for the core's thread, sockets are not read.
+
+#include "core/base/list.h"
+#include "core/base/nsec.h"
+#include "server/io/link.h"
+#include "server/io/meter.h"
+#include "server/io/outbox.h"
+#include "server/io/sleeper.h"
+#include "server/net/listener.h"
+#include "server/process/clock.h"
+
+#include <event2/event.h>
+#include <pthread.h>
+
+#define THREAD_BATCHES 8
+// A read is worth a system call from so much room on.
+#define THREAD_READ_LEAST ((size_t)16 * 1024)
+
+// What the core's thread tells all of them at once: it sets a field and wakes them.
+struct thread_common {
+    atomic_bool accepts;        // connections are accepted here
+    atomic_bool ends;           // no connection begins, and none lingers
+    _Atomic(nsec_t) unread_for; // what is to be closed and takes nothing for so long is dropped
+};
+
+struct io_thread {
+    pthread_t thread;
+    bool runs;
+    struct meter meter;
+    bool sleeps; // as far as the meter knows
+    struct sleeper sleeper;
+    struct batch_queue orders; // from the core's thread, and links from other I/O threads
+    struct outbox news;        // to the core's thread
+    const struct thread_common *common;
+    struct event_base *base;
+    struct event woken;
+    struct list_node links;
+    struct list_node waiting; // links that have something to do and could not do it
+    struct list_node closing; // links that close when their output has left
+    struct event closing_timer;
+    bool ends;          // as the core's thread wants it: links that are to be closed do not linger
+    atomic_bool is_out; // nothing is left: its last news are told
+
+    // The core's thread's.
+    struct outbox orders_out;
+    unsigned links_given; // links of its connections here
+};
+
+// Makes it ready; `reader` and `news` are the core's. False without memory or descriptors; it is to
+// be closed in any case.
+bool thread_open(struct io_thread *thread, const struct thread_common *common,
+                 struct batch_queue *news, struct sleeper *reader) MUST_USE;
+void thread_close(struct io_thread *thread);
+
+// Begins to run. False where there is no thread.
+bool thread_start(struct io_thread *thread, unsigned index) MUST_USE;
+
+// Must be called by the callback of an event first: the thread does not sleep any more.
+static inline void thread_wake(struct io_thread *thread)
+{
+    if (thread->sleeps) {
+        thread->sleeps = false;
+        meter_wake(&thread->meter, clock_mono());
+    }
+}
+
+#endif
