@@ -40,6 +40,9 @@ struct wire_host {
     // Writes the peer's address, without a port, and a NUL to `text` of WIRE_PEER_MAX bytes; "-"
     // where it has none.
     void (*peer)(const struct wire *wire, char *text);
+    // Logs, at warn, that the peer has begun TLS where none is spoken: who it is, and which
+    // protocol it met. As there may be many such, not each is logged.
+    void (*tls_hello)(const struct wire *wire);
 };
 
 // Room for an IPv6 address with its scope, and NUL.
@@ -74,6 +77,11 @@ static inline void wire_finish(struct wire *wire)
 static inline void wire_shut(struct wire *wire)
 {
     wire->host->shut(wire);
+}
+
+static inline void wire_tls_hello(const struct wire *wire)
+{
+    wire->host->tls_hello(wire);
 }
 
 static inline void wire_peer(const struct wire *wire, char *text)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_common/wrong_protocol.h"
 
-// The first byte of a record of the TLS handshake.
-#define TLS_HANDSHAKE 0x16
 // What a request line ends with, and one digit.
 #define HTTP_VERSION " HTTP/1."
 
@@ -21,13 +19,10 @@ static bool is_request_line(struct slice line)
            tail[version.len] <= '9';
 }
 
-bool wrong_protocol_at_start(const struct wire *wire, struct slice input)
+void wrong_protocol_is_tls(const struct wire *wire)
 {
-    if (*input.ptr != TLS_HANDSHAKE) {
-        return false;
-    }
     wire_log_closing(wire, "it speaks TLS");
-    return true;
+    wire_tls_hello(wire);
 }
 
 bool wrong_protocol_in_line(const struct wire *wire, struct slice line)

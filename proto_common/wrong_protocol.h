@@ -8,7 +8,8 @@
 // protocol looks at what the first line of a connection begins and ends with, and closes the
 // connection without an answer.
 //
-// Both functions say in the log, at debug, why the connection is closed.
+// Both functions say in the log, at debug, why the connection is closed. TLS is the host's to log,
+// too: somebody has the wrong port or the wrong setting, and hears of it from nobody else.
 
 #include "core/base/slice.h"
 
@@ -20,8 +21,21 @@
 // included.
 #define WRONG_PROTOCOL_TAIL 11
 
+// The first byte of a record of the TLS handshake.
+#define WRONG_PROTOCOL_TLS 0x16
+
+// The same as below, where that byte has come.
+void wrong_protocol_is_tls(const struct wire *wire);
+
 // Whether the first input of a connection, which is not empty, begins a TLS handshake.
-bool wrong_protocol_at_start(const struct wire *wire, struct slice input);
+static inline bool wrong_protocol_at_start(const struct wire *wire, struct slice input)
+{
+    if (*input.ptr != WRONG_PROTOCOL_TLS) {
+        return false;
+    }
+    wrong_protocol_is_tls(wire);
+    return true;
+}
 
 // Whether the first line of a connection, without CR and LF, is that of an HTTP request. Its last
 // bytes are enough.

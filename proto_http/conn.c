@@ -4,6 +4,7 @@
 #include "core/base/macros.h"
 #include "proto_common/http1/framing.h"
 #include "proto_common/steps.h"
+#include "proto_common/wrong_protocol.h"
 
 #include "proto_http/accept.h"
 #include "proto_http/answer.h"
@@ -148,6 +149,13 @@ static enum step take_head(struct web_conn *conn, const struct http1_head *head)
     return go_on(conn, next, &workload);
 }
 
+// Whether TLS begins where a head should. Its bytes have no line of which a head could consist, so
+// that an answer would have to wait for more than a client sends that waits for one itself.
+static bool is_tls(const struct web_conn *conn, const struct feed_turn *turn)
+{
+    return conn->scan.checked == 0 && wrong_protocol_at_start(conn->wire, turn->input);
+}
+
 static enum step step_head(struct web_conn *conn, struct feed_turn *turn)
 {
     size_t most = (size_t)conn->shared->options->max_header_bytes;
@@ -158,6 +166,10 @@ static enum step step_head(struct web_conn *conn, struct feed_turn *turn)
     }
     if (turn->input.len == 0 || is_half_empty_line(conn, turn)) {
         return STEP_MORE;
+    }
+    if (is_tls(conn, turn)) {
+        conn->state = WEB_FINISHED;
+        return STEP_ON;
     }
     if (feed_turn_is_over(turn, conn->wire)) {
         return STEP_AGAIN;

@@ -2,6 +2,7 @@
 #include "server/conn_private.h"
 
 #include "core/base/log.h"
+#include "server/conn_log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,7 @@ static const struct wire_host conn_host = {
     .finish = conn_wire_finish,
     .shut = conn_shut,
     .peer = conn_peer,
+    .tls_hello = conn_log_tls_hello,
 };
 
 static struct conn *conn_make(const struct service *service)
@@ -121,7 +123,7 @@ struct conn *conn_new(const struct service *service, const char *peer)
              : STATUS_NO_MEMORY;
 
     if (status != STATUS_OK) {
-        if (turn_may_complain(service->turn)) {
+        if (turn_may_complain(service->turn, COMPLAINT_MEMORY)) {
             log_warn("connection_refused", log_string("protocol", service->frontend->name),
                      log_string("peer", peer), log_string("why", status_text(status)));
         }
@@ -133,8 +135,6 @@ struct conn *conn_new(const struct service *service, const char *peer)
     }
     list_append(&service->turn->all, &conn->member.all);
     conn_touch(conn);
-    log_debug("connected", log_number("conn", (int64_t)conn->wire.number),
-              log_string("protocol", service->frontend->name), log_string("peer", peer));
     return conn;
 }
 
@@ -154,6 +154,9 @@ void conn_open(const struct service *service, int fd, void *own, const char *pee
     // A handshake may have taken from the socket what came behind it, which no event tells of.
     conn->readable = service->transport->begin != NULL;
     service->turn->open++;
+    if (log_most() >= LOG_LEVEL_DEBUG) {
+        conn_log_opened(conn, peer);
+    }
 }
 
 void conn_break(struct conn *conn, const char *why)
@@ -170,7 +173,7 @@ void conn_lacks_memory(struct conn *conn, const char *event)
 {
     const char *why = status_text(STATUS_NO_MEMORY);
 
-    if (turn_may_complain(conn_turn(conn))) {
+    if (turn_may_complain(conn_turn(conn), COMPLAINT_MEMORY)) {
         log_warn(event, log_number("conn", (int64_t)conn->wire.number), log_string("why", why));
     }
     conn_break(conn, why);

@@ -207,7 +207,8 @@ void conn_read(struct conn *conn)
         }
         return;
     case TRANSFER_NONE:
-        if (conn->readable) {
+        // What it waits for is set at the end of the turn, where it is not more input.
+        if (conn->readable || conn->read_needs_room) {
             conn_touch(conn);
         }
         return;

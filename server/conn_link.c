@@ -4,6 +4,8 @@
 #include "server/conn_private.h"
 
 #include "core/base/log.h"
+#include "server/conn_log.h"
+#include "server/services.h"
 
 #include <string.h>
 
@@ -18,6 +20,9 @@ static void *link_opened(void *context, struct link *link, const void *service)
     if (conn) {
         conn->remote = true;
         conn->link = link;
+        if (log_most() >= LOG_LEVEL_DEBUG) {
+            conn_log_opened(conn, peer);
+        }
     }
     return conn;
 }
@@ -45,14 +50,10 @@ static void link_came_back(void *context, int fd, const void *own)
 
 static void link_refused(void *context, const void *service, const char *peer, const char *why)
 {
-    const struct service *of = service;
     struct turn *turn = context;
 
     turn->open--;
-    if (turn_may_complain(turn)) {
-        log_warn("handshake_failed", log_string("peer", peer),
-                 log_string("protocol", of->frontend->name), log_string("why", why));
-    }
+    service_log_handshake_failed(service, peer, why);
 }
 
 static void link_gone(void *context)

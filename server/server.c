@@ -10,21 +10,6 @@
 // How long staged replies may take to leave when the server stops.
 static const struct timeval STOP_PATIENCE = {.tv_sec = 2};
 
-// The log is told once, until there is some ease again.
-void server_limit_connections(struct server *server)
-{
-    uint64_t open = server->loop.turn.open;
-    bool full = open >= server->most_connections;
-
-    if (full && !server->limit_logged) {
-        server->limit_logged = true;
-        log_warn("connections_limit", log_number("connections", (int64_t)open));
-    } else if (open < server->most_connections - server->most_connections / 8) {
-        server->limit_logged = false;
-    }
-    listeners_hold(&server->listeners, full);
-}
-
 void server_apply(struct server *server)
 {
     const struct server_settings *now = &server->settings->server;
@@ -36,15 +21,8 @@ void server_apply(struct server *server)
     if (server->loop.turn.io) {
         io_set_unread(server->loop.turn.io, server->loop.turn.unread_for);
     }
-}
-
-void server_accept(void *context, int fd, const char *peer)
-{
-    const struct service *service = context;
-
-    turn_tick(service->turn);
-    conn_open(service, fd, NULL, peer);
-    server_limit_connections(container_of(service->turn, struct server, loop.turn));
+    handshakes_set_timeout(&server->handshakes,
+                           nsec_from_seconds((uint64_t)now->handshake_timeout));
 }
 
 void server_patience_over(evutil_socket_t fd, short what, void *context)
@@ -97,6 +75,7 @@ static void server_stop(struct server *server)
     server->stage = SERVER_STOPS;
     broker_retire(server->broker);
     listeners_close(&server->listeners);
+    handshakes_close(&server->handshakes);
     loop_stop_conns(&server->loop);
     if (event_add(&server->patience, &STOP_PATIENCE) != 0) {
         server->stage = SERVER_GIVES_UP;
@@ -240,6 +219,7 @@ bool server_close(struct server *server)
 
     if (server->loop.turn.base) {
         listeners_close(&server->listeners);
+        handshakes_close(&server->handshakes);
         loop_close_all(&server->loop);
     }
     io_close(server->loop.turn.io);

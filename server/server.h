@@ -10,6 +10,7 @@
 
 #include "core/broker.h"
 #include "server/config/settings.h"
+#include "server/net/handshakes.h"
 #include "server/net/listener.h"
 #include "server/log/log_output.h"
 #include "server/loop.h"
@@ -39,6 +40,7 @@ struct server {
     struct broker *broker;                /* private */
     struct loop loop;                     /* private */
     struct listeners listeners;           /* private */
+    struct handshakes handshakes;         /* private: sockets that are no connections yet */
     struct signals signals;               /* private */
     struct notifier notifier;             /* private */
     struct services services;             /* private */

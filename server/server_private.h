@@ -2,10 +2,13 @@
 #ifndef TANDEM_SERVER_SERVER_PRIVATE_H
 #define TANDEM_SERVER_SERVER_PRIVATE_H
 
-// Shared between the sources of the server only: server_start.c (how it comes up), and server.c
-// (what it does while it runs, and its end).
+// Shared between the sources of the server only: server_start.c (how it comes up), server_accept.c
+// (who comes in), and server.c (what else it does while it runs, and its end).
 
 #include "server/server.h"
+
+// Starts without a handshake.
+void server_init_handshakes(struct server *server);
 
 // Lets accepting go on while there is room for connections, and holds it otherwise.
 void server_limit_connections(struct server *server);

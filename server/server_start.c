@@ -146,6 +146,7 @@ static bool server_prepare(struct server *server, struct reason *why)
     }
     capacity_raise();
     listeners_init(&server->listeners, server->loop.turn.base);
+    server_init_handshakes(server);
     notifier_open(&server->notifier, server->loop.turn.base);
     (void)evtimer_assign(&server->patience, server->loop.turn.base, server_patience_over, server);
     return signals_open(&server->signals, server->loop.turn.base, server_signal, server) &&

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/services.h"
 
+#include "core/base/log.h"
+
 #include <stdlib.h>
 
 bool services_start(struct services *services, const struct settings *settings,
@@ -80,6 +82,14 @@ void services_reload(const struct services *services)
         if (service->frontend->reload) {
             service->frontend->reload(service->shared);
         }
+    }
+}
+
+void service_log_handshake_failed(const struct service *service, const char *peer, const char *why)
+{
+    if (turn_may_complain(service->turn, COMPLAINT_HANDSHAKE)) {
+        log_warn("handshake_failed", log_string("peer", peer),
+                 log_string("protocol", service->frontend->name), log_string("why", why));
     }
 }
 

@@ -44,6 +44,10 @@ void services_name_host(const struct services *services, const char *host);
 // The settings were read again.
 void services_reload(const struct services *services);
 
+// A socket that was to be a connection of the service has failed at its handshake: the log says
+// why, though not each time.
+void service_log_handshake_failed(const struct service *service, const char *peer, const char *why);
+
 // Stops those that were started. Zeroed services are allowed.
 void services_stop(struct services *services);
 

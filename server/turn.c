@@ -64,13 +64,14 @@ void turn_count_bytes(struct turn *turn, size_t len)
     }
 }
 
-bool turn_may_complain(struct turn *turn)
+bool turn_may_complain(struct turn *turn, enum complaint complaint)
 {
+    nsec_t *last_at = &turn->complained_at[complaint];
     nsec_t now_at = broker_now(turn->broker).mono;
 
-    if (turn->complained_at != 0 && now_at - turn->complained_at < NSEC_PER_SEC) {
+    if (*last_at != 0 && now_at - *last_at < NSEC_PER_SEC) {
         return false;
     }
-    turn->complained_at = now_at;
+    *last_at = now_at;
     return true;
 }

@@ -32,18 +32,22 @@ struct deadline {
     struct conn *conn;
 };
 
+// What may be logged for each of very many clients.
+enum complaint { COMPLAINT_MEMORY, COMPLAINT_HANDSHAKE, COMPLAINT_TLS_HELLO };
+#define COMPLAINTS 3
+
 struct turn {
     struct event_base *base;
     struct broker *broker;
     struct io *io; // the I/O threads; NULL: the loop does everything
     struct output_pool pool;
     char *buffer; // CONN_JOIN_MAX + CONN_READ_MAX bytes, shared: in use only within one read
-    uint64_t connections; // that there were so far
-    uint64_t open;        // of these
-    unsigned events;      // handled in this turn
-    size_t bytes;         // received in this turn, and then sent
-    bool spent;           // what else there is to receive waits for the next turn
-    nsec_t complained_at; // when a want of memory was last logged; see turn_may_complain
+    uint64_t connections;             // that there were so far
+    uint64_t open;                    // of these
+    unsigned events;                  // handled in this turn
+    size_t bytes;                     // received in this turn, and then sent
+    bool spent;                       // what else there is to receive waits for the next turn
+    nsec_t complained_at[COMPLAINTS]; // when each was last logged; see turn_may_complain
     nsec_t unread_for;    // a peer that takes none of its output for so long is dropped; 0: none is
     struct list_node all; // members
     struct list_node touched; // those to be fed again, or to be looked at when the turn ends
@@ -87,8 +91,8 @@ void turn_count_bytes(struct turn *turn, size_t len);
 // Whether the turn has lasted so long that what comes after `count` connections has to wait.
 bool turn_lasted(const struct turn *turn, nsec_t lasts_for, unsigned count);
 
-// Whether a connection's trouble with memory may be logged: one line a second, for there may be as
-// many as there are clients that try again.
-bool turn_may_complain(struct turn *turn);
+// Whether it may be logged: one line of each kind a second, for there may be as many as there are
+// clients that try again.
+bool turn_may_complain(struct turn *turn, enum complaint complaint);
 
 #endif

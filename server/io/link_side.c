@@ -179,6 +179,13 @@ static const struct peer_identity *side_identity(const void *own)
     return link->transport->identity ? link->transport->identity(link->own) : NULL;
 }
 
+static const char *side_protection(const void *own)
+{
+    const struct link *link = own;
+
+    return link->transport->protection ? link->transport->protection(link->own) : NULL;
+}
+
 static bool side_shut(int fd, void *own)
 {
     (void)fd;
@@ -194,6 +201,7 @@ static void side_close(int fd, void *own)
 
 const struct transport transport_link = {
     .identity = side_identity,
+    .protection = side_protection,
     .receive = side_receive,
     .send = side_send,
     .error = side_error,

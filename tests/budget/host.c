@@ -170,8 +170,18 @@ static void on_peer(const struct wire *wire, char *text)
     memcpy(text, "-", sizeof "-");
 }
 
-static const struct wire_host wire_host = {
-    .wake = on_wake, .drop = on_drop, .finish = on_end, .shut = on_end, .peer = on_peer};
+static void on_tls_hello(const struct wire *wire)
+{
+    (void)wire;
+    UNREACHABLE();
+}
+
+static const struct wire_host wire_host = {.wake = on_wake,
+                                           .drop = on_drop,
+                                           .finish = on_end,
+                                           .shut = on_end,
+                                           .peer = on_peer,
+                                           .tls_hello = on_tls_hello};
 
 struct caller *host_connect(struct host *host)
 {

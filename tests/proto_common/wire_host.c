@@ -6,6 +6,7 @@
 
 #include "tests/proto_common/wire_pages.h"
 #include "tests/proto_common/wire_store.h"
+#include "tests/proto_common/wire_strangers.h"
 
 #include <string.h>
 
@@ -235,8 +236,12 @@ static void on_peer(const struct wire *wire, char *text)
     memcpy(text, "127.0.0.1", sizeof "127.0.0.1");
 }
 
-static const struct wire_host host = {
-    .wake = on_wake, .drop = on_drop, .finish = on_finish, .shut = on_shut, .peer = on_peer};
+static const struct wire_host host = {.wake = on_wake,
+                                      .drop = on_drop,
+                                      .finish = on_finish,
+                                      .shut = on_shut,
+                                      .peer = on_peer,
+                                      .tls_hello = strangers_note};
 
 static void collect(struct peer *peer)
 {

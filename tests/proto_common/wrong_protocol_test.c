@@ -8,13 +8,23 @@
 #include <string.h>
 #include <cmocka.h>
 
-static const struct wire wire = {.number = 1};
+static unsigned tls_hellos;
+
+static void on_tls_hello(const struct wire *wire)
+{
+    assert_int_equal(wire->number, 1);
+    tls_hellos++;
+}
+
+static const struct wire_host host = {.tls_hello = on_tls_hello};
+static const struct wire wire = {.host = &host, .number = 1};
 static char why[CLOSINGS_ROOM];
 
 static int setup(void **state)
 {
     (void)state;
     *why = '\0';
+    tls_hellos = 0;
     closings_note(why);
     return 0;
 }
@@ -74,6 +84,7 @@ static void a_tls_handshake_is_refused_by_its_first_byte(void **state)
         assert_int_equal(wrong_protocol_at_start(&wire, slice_of(input, 2)), byte == 0x16);
         assert_string_equal(why, byte == 0x16 ? "it speaks TLS." : "");
     }
+    assert_int_equal(tls_hellos, 2);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

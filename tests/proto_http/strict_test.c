@@ -5,6 +5,8 @@
 
 #include "tests/proto_http/wire_http.h"
 
+#include "tests/proto_common/wire_strangers.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +61,6 @@ static const struct refusal lines[] = {
     ROW("0xff in the method", "GE\xff /f HTTP/1.1\r\n" HELD "\r\n", 400),
     ROW("0x7f in the target", "GET /\x7f HTTP/1.1\r\n" HELD "\r\n", 400),
     ROW("CR in the target", "GET /\rf HTTP/1.1\r\n" HELD "\r\n", 400),
-    ROW("a TLS hello", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\n", 400),
     ROW("a lone LF behind the first line", "GET /f HTTP/1.1\n" HELD "\r\n", 400),
     ROW("a lone CR behind the first line", "GET /f HTTP/1.1\r" HELD "\r\n", 400),
     ROW("CR CR LF", "GET /f HTTP/1.1\r\r\n" HELD "\r\n", 400),
@@ -250,6 +251,23 @@ static void a_first_line_that_is_malformed_is_refused(void **state)
     ALL_ARE_REFUSED(*state, lines);
 }
 
+static void tls_hello_is_closed_unanswered_at_its_first_byte(void **state)
+{
+    struct web *t = *state;
+    struct peer *first = peer_new(t->rig);
+    struct peer *later = peer_new(t->rig);
+    unsigned before = strangers_noted();
+
+    assert_int_equal(peer_ask(first, SLICE("\x16")).len, 0);
+    assert_true(peer_closed(first));
+    assert_int_equal(strangers_noted(), before + 1);
+    assert_true(peer_ask(later, SLICE("OPTIONS / HTTP/1.1\r\n" HELD "\r\n")).len > 0);
+    assert_int_equal(peer_ask(later, SLICE("\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\n")).len, 0);
+    assert_true(peer_closed(later));
+    peer_free(first);
+    peer_free(later);
+}
+
 static void headers_that_are_malformed_are_refused(void **state)
 {
     ALL_ARE_REFUSED(*state, headers);
@@ -302,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         HTTP(a_first_line_that_is_malformed_is_refused),
+        HTTP(tls_hello_is_closed_unanswered_at_its_first_byte),
         HTTP(headers_that_are_malformed_are_refused),
         HTTP(a_body_of_doubtful_length_is_refused),
         HTTP(chunks_that_are_malformed_are_refused),

@@ -2,10 +2,13 @@
 // A connection over a transport that is no socket: pieces of any size, calls that move nothing, an
 // end and a loss at every point.
 #include "server/transport/transport.h"
+
+#include "core/base/log.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +18,9 @@ static const char ANSWERS[] = "one\ntook abcde\nthree\nfour\nagain\nfive\n";
 // More than any of these needs.
 enum { MANY_TURNS = 500 };
 
-// What moves nothing now, and whether an event tells when something can be.
-enum lull { LULL_NEVER, LULL_UNTIL_EVENT, LULL_UNTIL_NEXT_CALL };
+// What moves nothing now, and which event tells when something can be: the one for what was to be
+// moved, none, or the other one, because something must be sent first, or received.
+enum lull { LULL_NEVER, LULL_UNTIL_EVENT, LULL_UNTIL_NEXT_CALL, LULL_UNTIL_OTHER_EVENT };
 
 // What the transport does, and what has become of it.
 struct fake {
@@ -29,9 +33,10 @@ struct fake {
     char sent[sizeof ANSWERS];
     size_t sent_len;
     bool told_end;
-    bool drained; // the last receive said so
-    bool full;    // the last send
-    unsigned shuts;
+    short to_receive;    // the event that the last receive asked for, or 0
+    short to_send;       // the last send, or shut
+    unsigned shuts;      // that were told to the peer
+    unsigned shut_lulls; // how often there is no room for it
     unsigned closes;
 };
 
@@ -90,7 +95,8 @@ static struct received fake_receive(int fd, void *own, const struct iovec *parts
 
     assert_int_equal(fd, -1);
     if (received.result == TRANSFER_NONE) {
-        received.drained = fake.lull == LULL_UNTIL_EVENT;
+        received.drained = fake.lull != LULL_UNTIL_NEXT_CALL;
+        received.needs_room = fake.lull == LULL_UNTIL_OTHER_EVENT;
     } else if (received.result == TRANSFER_BYTES && left == 0) {
         received.result = TRANSFER_END;
         fake.told_end = true;
@@ -100,7 +106,9 @@ static struct received fake_receive(int fd, void *own, const struct iovec *parts
         fake.received += received.len;
         received.drained = !fake.keeps || fake.received == sizeof INPUT - 1;
     }
-    fake.drained = received.drained;
+    fake.to_receive = received.needs_room                  ? EV_WRITE
+                      : received.drained && !fake.told_end ? EV_READ
+                                                           : 0;
     return received;
 }
 
@@ -111,7 +119,8 @@ static struct sent fake_send(int fd, void *own, const struct iovec *parts, unsig
 
     assert_int_equal(fd, -1);
     if (sent.result == TRANSFER_NONE) {
-        sent.full = true;
+        sent.needs_input = fake.lull == LULL_UNTIL_OTHER_EVENT;
+        sent.full = !sent.needs_input;
     } else if (sent.result == TRANSFER_BYTES) {
         sent.len =
             fake_copy(parts, count, fake.sent + fake.sent_len,
@@ -119,7 +128,7 @@ static struct sent fake_send(int fd, void *own, const struct iovec *parts, unsig
         fake.sent_len += sent.len;
         sent.full = sent.len < len;
     }
-    fake.full = sent.full;
+    fake.to_send = sent.needs_input ? EV_READ : sent.full ? EV_WRITE : 0;
     return sent;
 }
 
@@ -142,7 +151,13 @@ static bool fake_shut(int fd, void *own)
 {
     (void)fd;
     (void)own;
+    if (fake.shut_lulls > 0) {
+        fake.shut_lulls--;
+        fake.to_send = EV_WRITE;
+        return false;
+    }
     fake.shuts++;
+    fake.to_send = 0;
     return true;
 }
 
@@ -155,6 +170,15 @@ static void fake_close(int fd, void *own)
     fake.closes++;
 }
 
+// It was called before there is a connection.
+static bool no_begin(int fd, void *own, void *shared)
+{
+    (void)fd;
+    (void)own;
+    (void)shared;
+    UNREACHABLE();
+}
+
 static const struct transport fake_transport = {
     .state_size = sizeof(struct fake_own),
     .receive = fake_receive,
@@ -165,25 +189,32 @@ static const struct transport fake_transport = {
     .close = fake_close,
 };
 
-// Lets the connection run to its end, with the events that the fake's answers promise and no other.
+// One turn, with the events that the fake's answers promised, where they are watched, and no other.
+static void serve_turn(struct bed *bed)
+{
+    struct event *event = &bed_latest(bed)->event;
+    short events = (short)((fake.to_receive | fake.to_send) & event_get_events(event));
+
+    // An event is told once.
+    fake.to_receive &= (short)~events;
+    fake.to_send &= (short)~events;
+    if (events) {
+        event_active(event, events, 0);
+    }
+    bed_turns(bed, 1);
+}
+
+// Lets the connection run to its end.
 static void serve(struct bed *bed, const struct fake *kind)
 {
-    short events = EV_READ;
-
     fake = *kind;
+    fake.to_receive = EV_READ;
     bed->service.transport = &fake_transport;
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     // It is watched from the end of its first turn on.
     bed_turns(bed, 1);
     for (unsigned turns = 0; turns < MANY_TURNS && fake.closes == 0; turns++) {
-        if (events) {
-            event_active(&bed_latest(bed)->event, events, 0);
-        }
-        fake.drained = false;
-        fake.full = false;
-        bed_turns(bed, 1);
-        events =
-            (short)((fake.drained && !fake.told_end ? EV_READ : 0) | (fake.full ? EV_WRITE : 0));
+        serve_turn(bed);
     }
     assert_int_equal(fake.closes, 1);
     assert_int_equal(bed->front.open, 0);
@@ -210,7 +241,7 @@ static int transport_teardown(void **state)
 static void serve_all_ways(struct bed *bed, unsigned fails_at, bool *reached)
 {
     for (size_t piece = 1; piece < sizeof ANSWERS; piece++) {
-        for (int lull = LULL_NEVER; lull <= LULL_UNTIL_NEXT_CALL; lull++) {
+        for (int lull = LULL_NEVER; lull <= LULL_UNTIL_OTHER_EVENT; lull++) {
             for (int keeps = 0; keeps < 2; keeps++) {
                 struct fake kind = {
                     .piece = piece, .lull = (enum lull)lull, .keeps = keeps, .fails_at = fails_at};
@@ -257,7 +288,7 @@ static void what_is_not_drained_is_read_on_without_an_event(void **state)
     bed_turns(bed, MANY_TURNS);
     assert_int_equal(fake.received, sizeof INPUT - 1);
     // What follows the first answer did not leave as a whole: that waits for an event.
-    assert_true(fake.full);
+    assert_int_equal(fake.to_send, EV_WRITE);
     assert_int_equal(fake.sent_len, 8);
 }
 
@@ -276,6 +307,115 @@ static void what_is_drained_is_not_read_until_there_is_an_event(void **state)
     assert_int_equal(fake.calls, 2);
     loop_close_all(&bed->loop);
     assert_int_equal(fake.closes, 1);
+}
+
+// Bytes that came with the last ones of a handshake: the transport has them, and the socket
+// nothing.
+static void what_came_with_a_handshake_is_read_without_an_event(void **state)
+{
+    struct bed *bed = *state;
+    struct transport shaken = fake_transport;
+
+    fake = (struct fake){.piece = sizeof INPUT, .keeps = true};
+    shaken.begin = no_begin;
+    bed->service.transport = &shaken;
+    conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
+    bed_turns(bed, MANY_TURNS);
+    assert_int_equal(fake.received, sizeof INPUT - 1);
+    assert_int_equal(fake.sent_len, sizeof ANSWERS - 1);
+    loop_close_all(&bed->loop);
+}
+
+// What the peer is still to be told waits for room; what it sends is read meanwhile.
+static void shutting_waits_for_room(void **state)
+{
+    struct bed *bed = *state;
+
+    fake = (struct fake){.piece = sizeof INPUT, .lull = LULL_NEVER, .shut_lulls = 2};
+    bed->service.transport = &fake_transport;
+    conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
+    wire_shut(&bed_latest(bed)->wire);
+    bed_turns(bed, 3);
+    assert_int_equal(fake.shut_lulls, 1);
+    serve_turn(bed);
+    assert_int_equal(fake.shut_lulls, 0);
+    assert_int_equal(fake.shuts, 0);
+    event_active(&bed_latest(bed)->event, EV_READ, 0);
+    bed_turns(bed, 1);
+    assert_int_equal(fake.received, sizeof INPUT - 1);
+    // First what is answered to that.
+    for (unsigned i = 0; i < 3; i++) {
+        fake.to_receive = 0;
+        serve_turn(bed);
+    }
+    assert_int_equal(fake.sent_len, sizeof ANSWERS - 1);
+    assert_int_equal(fake.shuts, 1);
+    loop_close_all(&bed->loop);
+}
+
+static const char *fake_protection(const void *own)
+{
+    (void)own;
+    return "FAKEv9";
+}
+
+static const struct peer_identity *fake_identity(const void *own)
+{
+    static const struct peer_identity identity = {.subject = "CN=client",
+                                                  .alt_names = "DNS:client"};
+
+    (void)own;
+    return &identity;
+}
+
+static const struct peer_identity *no_identity(const void *own)
+{
+    (void)own;
+    return NULL;
+}
+
+static char connected[200]; // the last line of that name
+
+static void note_connected(void *context, enum log_level level, const char *event,
+                           const struct log_field *fields, size_t count)
+{
+    size_t len = 0;
+
+    (void)context;
+    if (strcmp(event, "connected") != 0) {
+        return;
+    }
+    assert_int_equal(level, LOG_LEVEL_DEBUG);
+    for (size_t i = 1; i < count; i++) {
+        len += (size_t)snprintf(connected + len, sizeof connected - len, "%s=%.*s ", fields[i].key,
+                                (int)fields[i].text.len, fields[i].text.ptr);
+    }
+}
+
+static void open_as(struct bed *bed, const struct transport *transport)
+{
+    fake = (struct fake){.piece = 1};
+    bed->service.transport = transport;
+    conn_open(&bed->service, -1, &(struct fake_own){0}, "10.0.0.1:5");
+    loop_close_all(&bed->loop);
+}
+
+static void log_says_what_protects_a_connection_and_who_its_peer_has_proved_to_be(void **state)
+{
+    struct transport transport = fake_transport;
+
+    log_set_sink(note_connected, NULL, LOG_LEVEL_DEBUG);
+    open_as(*state, &transport);
+    assert_string_equal(connected, "protocol=stub peer=10.0.0.1:5 ");
+    transport.protection = fake_protection;
+    transport.identity = no_identity;
+    open_as(*state, &transport);
+    assert_string_equal(connected, "protocol=stub peer=10.0.0.1:5 tls=FAKEv9 ");
+    transport.identity = fake_identity;
+    open_as(*state, &transport);
+    assert_string_equal(connected, "protocol=stub peer=10.0.0.1:5 tls=FAKEv9 subject=CN=client "
+                                   "alt_names=DNS:client ");
+    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
 }
 
 static void connection_that_is_refused_closes_its_transport(void **state)
@@ -298,6 +438,9 @@ int main(void)
         TRANSPORT_TEST(connection_may_be_lost_at_any_call),
         TRANSPORT_TEST(what_is_not_drained_is_read_on_without_an_event),
         TRANSPORT_TEST(what_is_drained_is_not_read_until_there_is_an_event),
+        TRANSPORT_TEST(what_came_with_a_handshake_is_read_without_an_event),
+        TRANSPORT_TEST(shutting_waits_for_room),
+        TRANSPORT_TEST(log_says_what_protects_a_connection_and_who_its_peer_has_proved_to_be),
         TRANSPORT_TEST(connection_that_is_refused_closes_its_transport),
     };
 

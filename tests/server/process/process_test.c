@@ -35,6 +35,28 @@ static void job_goes_through_and_term_ends_with_zero(void **state)
     assert_non_null(strstr(process->text, " info stopped "));
 }
 
+static void tls_hello_on_a_plain_port_is_closed_and_logged(void **state)
+{
+    static const char *const listen[][2] = {{"beanstalk", "beanstalk.listen=127.0.0.1:0"},
+                                            {"gearman", "gearman.listen=127.0.0.1:0"},
+                                            {"http", "http.listen=127.0.0.1:0"}};
+    struct process *process = &((struct sandbox *)*state)->process;
+    char line[80];
+
+    for (size_t i = 0; i < sizeof listen / sizeof *listen; i++) {
+        int client;
+
+        PROCESS_START(process, "--set", "beanstalk.listen=", "--set", listen[i][1]);
+        client = client_connect(process);
+        client_send(client, "\x16\x03\x01");
+        client_expect_end(client);
+        (void)snprintf(line, sizeof line,
+                       " warn tls_on_plain_port conn=1 peer=127.0.0.1 protocol=%s\n", listen[i][0]);
+        process_expect(process, line, NULL);
+        process_stop(process);
+    }
+}
+
 // A client that has far more coming than it reads.
 static int clogged_client(struct process *process)
 {
@@ -520,6 +542,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SANDBOX_TEST(job_goes_through_and_term_ends_with_zero),
+        SANDBOX_TEST(tls_hello_on_a_plain_port_is_closed_and_logged),
         SANDBOX_TEST(client_that_does_not_read_holds_up_the_end_for_a_bounded_time),
         SANDBOX_TEST(end_says_how_many_jobs_are_lost_with_it),
         SANDBOX_TEST(request_that_waits_is_lost_with_the_end_and_answered),
