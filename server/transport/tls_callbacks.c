@@ -52,13 +52,34 @@ static SSL_TICKET_RETURN judge_ticket(SSL *ssl, SSL_SESSION *session, const unsi
     return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }
 
+// OpenSSL reads no more, and tls_receive() finds the connection lost.
+static void stop(struct tls_conn *conn)
+{
+    conn->stopped = true;
+    SSL_set_shutdown(conn->ssl, SSL_RECEIVED_SHUTDOWN);
+}
+
 // OpenSSL refuses another handshake by a warning and goes on, as often as it is asked.
 static void on_state(const SSL *ssl, int where, int value)
 {
     if (where == SSL_CB_WRITE_ALERT && (value & 0xff) == SSL_AD_NO_RENEGOTIATION) {
+        stop(SSL_get_app_data(ssl));
+    }
+}
+
+// It makes new keys as often as it is asked, too, and that costs more than any other record.
+static void on_message(int writing, int version, int type, const void *bytes, size_t len, SSL *ssl,
+                       void *context)
+{
+    (void)version;
+    (void)context;
+    if (!writing && type == SSL3_RT_HANDSHAKE && len > 0 &&
+        *(const unsigned char *)bytes == SSL3_MT_KEY_UPDATE) {
         struct tls_conn *conn = SSL_get_app_data(ssl);
 
-        conn->renegotiates = true;
+        if (++conn->key_updates > TLS_KEY_UPDATES_MAX) {
+            stop(conn);
+        }
     }
 }
 
@@ -67,4 +88,5 @@ void tls_callbacks_set(SSL_CTX *context)
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
     (void)SSL_CTX_set_session_ticket_cb(context, NULL, judge_ticket, NULL);
     SSL_CTX_set_info_callback(context, on_state);
+    SSL_CTX_set_msg_callback(context, on_message);
 }

@@ -88,10 +88,13 @@ static bool add_certificates(struct making *making, const struct tls_file *file,
         }
     }
     (void)BIO_free(pem);
-    if (good && ended_well() && count == 0) {
-        return complain(why, key, path, "holds no certificate in PEM");
+    if (!good) {
+        return complain_openssl(why, key, path);
     }
-    return (good && ended_well()) || complain_openssl(why, key, path);
+    if (!ended_well()) {
+        return complain(why, key, path, "holds a damaged certificate");
+    }
+    return count > 0 || complain(why, key, path, "holds no certificate in PEM");
 }
 
 // A server has nobody to ask.

@@ -32,6 +32,9 @@ enum { TLS_HELLO_LEN = 9 };
 // The names in a client's certificate take no more than this.
 #define TLS_NAMES_MAX ((size_t)8 * 1024)
 
+// So often may a peer have new keys made by one receive. It needs them once in millions of records.
+#define TLS_KEY_UPDATES_MAX 16
+
 // A connection's own. It does not move: OpenSSL points to it.
 struct tls_conn {
     SSL *ssl;
@@ -43,10 +46,11 @@ struct tls_conn {
     size_t unfinished;             // bytes in a record of which a part has been sent; 0: none
     int error;                     // of errno.h, once the connection is lost
     uint8_t hello;                 // enum tls_hello
+    uint8_t key_updates;           // since the operation began
     uint8_t first_len;             // how many bytes of `first` are there
     bool done;                     // the handshake is
     bool drained;                  // the socket had less than was asked for
-    bool renegotiates;             // the peer has asked for another handshake
+    bool stopped;                  // the peer asks for what no peer needs
     bool told;                     // the peer knows that nothing more comes
     unsigned char first[TLS_HELLO_LEN];
 };
@@ -94,6 +98,7 @@ bool tls_bio_begin(struct tls_conn *conn, int fd) MUST_USE;
 static inline void tls_bio_allow(struct tls_conn *conn, size_t max)
 {
     conn->drained = false;
+    conn->key_updates = 0;
     conn->taken = 0;
     conn->take_max = max;
 }

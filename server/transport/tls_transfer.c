@@ -102,7 +102,7 @@ struct received tls_receive(int fd, void *own, const struct iovec *parts, unsign
         }
         cursor_move(&cursor, got);
     }
-    if (conn->renegotiates) {
+    if (conn->stopped) {
         return receive_failed(conn->error = EPROTO);
     }
     if (cursor.done == 0) {

@@ -266,6 +266,76 @@ static void keys_are_updated_in_both_directions(void **state)
     tls_link_close(&link);
 }
 
+// How many of so many requests for new keys are heard by one call, which finds this.
+static void ask_for_keys(struct tls_bed *bed, int times, enum transfer result)
+{
+    struct tls_link link;
+    char heard[64];
+
+    tls_link_connect(&link, bed);
+    for (int i = 0; i < times; i++) {
+        update_key(&link, SSL_KEY_UPDATE_NOT_REQUESTED);
+    }
+    tls_link_say(&link, "behind", 6);
+    assert_int_equal(tls_link_receive(&link, heard, sizeof heard).result, result);
+    if (result == TRANSFER_FAILED) {
+        expect_lost(&link, EPROTO);
+    }
+    tls_link_close(&link);
+}
+
+static void a_flood_of_new_keys_is_a_loss(void **state)
+{
+    ask_for_keys(*state, 16, TRANSFER_BYTES);
+    ask_for_keys(*state, 17, TRANSFER_FAILED);
+}
+
+static void nothing_behind_a_flood_of_new_keys_is_looked_at(void **state)
+{
+    struct tls_link link;
+    char heard[64];
+    static const char damaged[] = "\x17\x03\x03\x00\x15.....................";
+
+    tls_link_connect(&link, *state);
+    for (int i = 0; i < 17; i++) {
+        update_key(&link, SSL_KEY_UPDATE_NOT_REQUESTED);
+    }
+    // One more record may have been decrypted.
+    tls_link_say(&link, "behind", 6);
+    assert_int_equal(write(link.peer, damaged, sizeof damaged - 1), sizeof damaged - 1);
+    assert_int_equal(tls_link_receive(&link, heard, sizeof heard).result, TRANSFER_FAILED);
+    // No alert was sent for the damaged record.
+    assert_int_equal(SSL_read(link.client, heard, sizeof heard), -1);
+    assert_int_equal(SSL_get_error(link.client, -1), SSL_ERROR_WANT_READ);
+    tls_link_close(&link);
+}
+
+// The answers to requests for new keys find no room.
+static void receiving_waits_for_room_where_it_has_to_answer(void **state)
+{
+    struct tls_link link;
+    char filler[512] = "";
+    char heard[64];
+    struct received received;
+
+    tls_link_connect(&link, *state);
+    while (write(link.fd, filler, sizeof filler) > 0) {
+    }
+    update_key(&link, SSL_KEY_UPDATE_REQUESTED);
+    update_key(&link, SSL_KEY_UPDATE_REQUESTED);
+    tls_link_say(&link, "behind", 6);
+    for (int i = 0; i < 2; i++) {
+        received = tls_link_receive(&link, heard, sizeof heard);
+        assert_int_equal(received.result, TRANSFER_NONE);
+        assert_true(received.needs_room);
+        assert_true(received.drained);
+    }
+    while (read(link.peer, filler, sizeof filler) == sizeof filler) {
+    }
+    expect_bytes(&link, LONG, "behind", true);
+    tls_link_close(&link);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, tls_bed_setup, tls_bed_teardown)
 
 int main(void)
@@ -284,6 +354,9 @@ int main(void)
         TEST(plain_text_behind_the_handshake_is_a_loss),
         TEST(another_handshake_is_refused),
         TEST(keys_are_updated_in_both_directions),
+        TEST(a_flood_of_new_keys_is_a_loss),
+        TEST(nothing_behind_a_flood_of_new_keys_is_looked_at),
+        TEST(receiving_waits_for_room_where_it_has_to_answer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
