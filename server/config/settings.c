@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/settings.h"
 
+#include "core/base/macros.h"
 #include "server/config/address.h"
 #include "server/config/file_mode.h"
 #include "server/config/fsync.h"
@@ -288,6 +289,7 @@ bool settings_check(const struct settings *settings, struct reason *why)
 
 bool settings_check_tls(const struct settings *settings, struct reason *why)
 {
+    ENSURE(settings->tls.certificate);
     if (*settings->tls.certificate) {
         return tls_check(&settings->tls, why);
     }

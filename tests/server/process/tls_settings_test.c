@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 // The settings of TLS and the files that they name: at a check, at the start, and on SIGHUP.
-
-// setgroups is not in POSIX.
-#define _GNU_SOURCE
 #include "tests/server/server_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <pwd.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,18 +227,25 @@ static void without_leaks(void *context)
     }
 }
 
+static const struct passwd *need_root(void)
+{
+    const struct passwd *user = getpwnam("nobody");
+
+    if (geteuid() != 0 || !user) {
+        skip();
+    }
+    return user;
+}
+
 // As it stands with most keys: root's alone.
 static void key_that_only_root_can_read_serves_until_it_changes(void **state)
 {
     struct sandbox *sandbox = *state;
     struct process *process = &sandbox->process;
-    const struct passwd *user = getpwnam("nobody");
     struct text key = in_dir(sandbox, "why=\"tls.key %s/server.key: Permission denied");
     size_t from = 0;
 
-    if (geteuid() != 0 || !user) {
-        skip();
-    }
+    (void)need_root();
     assert_int_equal(chmod(sandbox->dir, 0755), 0);
     assert_int_equal(chmod(sandbox->tls, 0755), 0);
     configure(sandbox, "server", "user = nobody");
@@ -261,13 +264,10 @@ static void key_of_the_user_is_read_again(void **state)
 {
     struct sandbox *sandbox = *state;
     struct process *process = &sandbox->process;
-    const struct passwd *user = getpwnam("nobody");
+    const struct passwd *user = need_root();
     struct text key = in_dir(sandbox, "%s/server.key");
     size_t from = 0;
 
-    if (geteuid() != 0 || !user) {
-        skip();
-    }
     assert_int_equal(chmod(sandbox->dir, 0755), 0);
     assert_int_equal(chmod(sandbox->tls, 0755), 0);
     assert_int_equal(chown(key.bytes, user->pw_uid, user->pw_gid), 0);
