@@ -4,6 +4,9 @@ add_executable(tandemd_io2 support/tandemd_io2.c)
 target_compile_definitions(tandemd_io2 PRIVATE TANDEMD_PATH="$<TARGET_FILE:tandemd>")
 target_link_libraries(tandemd_io2 PRIVATE tandem_warnings)
 add_dependencies(tandemd_io2 tandemd)
+if(TANDEM_SANITIZE STREQUAL "thread")
+    target_sources(tandemd PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support/tsan_signals.c)
+endif()
 
 # program_test(NAME label COMMAND...): NAME runs with no I/O thread, NAME_io2, which has the label
 # io2 as well, with two. In the command, and in TANDEMD, is what starts the program: in the command

@@ -122,6 +122,9 @@ static void a_body_that_outgrows_memory_is_skipped_before_the_answer(void **stat
     static char body[30000];
     struct bean *t = *state;
 
+#ifndef __SANITIZE_ADDRESS__
+    skip(); // the body has a block of a slab
+#endif
     says(t->a, "put 0 0 9 60000\r\n", "");
     nth_alloc_fail(1);
     for (size_t sent = 0; sent < 60000; sent += sizeof body) {
