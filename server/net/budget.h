@@ -29,6 +29,10 @@
 // millisecond.
 #define HANDSHAKES_STEPS_MAX 16
 #define HANDSHAKES_FOR (NSEC_PER_MSEC / 2)
+// So many of those that have had their time are closed at once, within that time, too.
+#define HANDSHAKES_CLOSED_MAX 64
+// So many handshakes are under way at once: with TLS, each takes up to 50 KB.
+#define HANDSHAKES_BEGUN_MAX 1024
 
 // In a turn, a connection has so many commands parsed ...
 #define CONN_COMMANDS_MAX 256

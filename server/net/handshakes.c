@@ -13,13 +13,14 @@ static const struct timeval AT_ONCE = {0};
 // One socket. The peer's text follows the transport's state.
 struct handshaking {
     struct list_node node;  // in handshakes->all
-    struct list_node ready; // in handshakes->ready, or nowhere
+    struct list_node place; // in `fresh`, `going` or `waiting` of handshakes, or nowhere
     struct handshakes *owner;
     const struct transport *transport;
     void *shared;
     const void *service;
     nsec_t began_at;
     int fd;
+    bool ready;        // there is what it waits for
     bool begun;        // the transport has begun
     bool watches_room; // rather than input
     struct event event;
@@ -60,9 +61,10 @@ static bool set_timer(struct handshakes *handshakes)
 static void leave(struct handshaking *one)
 {
     (void)event_del(&one->event);
-    list_remove(&one->ready);
+    list_remove(&one->place);
     list_remove(&one->node);
     one->owner->count--;
+    one->owner->begun -= one->begun ? 1 : 0;
 }
 
 static void give_up(struct handshaking *one, const char *why)
@@ -84,6 +86,16 @@ static void finish(struct handshaking *one)
     free(one);
 }
 
+// Has a pass made in the base's next round.
+static void want_pass(struct handshakes *handshakes)
+{
+    if (!event_pending(&handshakes->pass, EV_TIMEOUT, NULL) &&
+        event_add(&handshakes->pass, &AT_ONCE) != 0) {
+        // Without memory for the timer it is made in this one.
+        event_active(&handshakes->pass, EV_TIMEOUT, 0);
+    }
+}
+
 // It is to be looked at in the next pass.
 static void socket_ready(evutil_socket_t fd, short what, void *context)
 {
@@ -92,14 +104,12 @@ static void socket_ready(evutil_socket_t fd, short what, void *context)
 
     (void)fd;
     (void)what;
-    if (!list_linked(&one->ready)) {
-        list_append(&handshakes->ready, &one->ready);
+    if (!one->ready) {
+        one->ready = true;
+        list_remove(&one->place);
+        list_append(one->begun ? &handshakes->going : &handshakes->fresh, &one->place);
     }
-    if (!event_pending(&handshakes->pass, EV_TIMEOUT, NULL) &&
-        event_add(&handshakes->pass, &AT_ONCE) != 0) {
-        // Without memory for the timer the pass is made in this round of the base.
-        event_active(&handshakes->pass, EV_TIMEOUT, 0);
-    }
+    want_pass(handshakes);
 }
 
 // Has its socket watched for what it waits for. Edges will do: a transport says that it waits for
@@ -123,7 +133,9 @@ static void wait_for(struct handshaking *one, bool room)
 {
     if (!watch(one, room)) {
         give_up(one, "it cannot be watched");
+        return;
     }
+    list_append(&one->owner->waiting, &one->place);
 }
 
 static void step(struct handshaking *one)
@@ -133,6 +145,7 @@ static void step(struct handshaking *one)
 
     if (!one->begun) {
         one->begun = true;
+        one->owner->begun++;
         if (!transport->begin(one->fd, one->own, one->shared)) {
             give_up(one, "out of memory");
             return;
@@ -155,6 +168,45 @@ static void step(struct handshaking *one)
     UNREACHABLE();
 }
 
+// Whether one more may begin. Where all that are under way have something to do, it has to wait.
+static bool make_room(struct handshakes *handshakes)
+{
+    if (handshakes->begun < handshakes->begun_max) {
+        return true;
+    }
+    if (list_empty(&handshakes->waiting)) {
+        return false;
+    }
+    give_up(list_item(list_first(&handshakes->waiting), struct handshaking, place),
+            "too many handshakes at once");
+    return true;
+}
+
+// The one that the next step is to be made of: there is one.
+static struct handshaking *take_ready(struct handshakes *handshakes)
+{
+    bool goes_on = list_empty(&handshakes->fresh) ||
+                   (handshakes->goes_on && !list_empty(&handshakes->going)) ||
+                   !make_room(handshakes);
+    struct handshaking *one = list_item(
+        list_first(goes_on ? &handshakes->going : &handshakes->fresh), struct handshaking, place);
+
+    handshakes->goes_on = !goes_on;
+    list_remove(&one->place);
+    one->ready = false;
+    return one;
+}
+
+static bool has_ready(const struct handshakes *handshakes)
+{
+    return !list_empty(&handshakes->fresh) || !list_empty(&handshakes->going);
+}
+
+static bool has_lasted(const struct handshakes *handshakes, nsec_t began_at)
+{
+    return present(handshakes) - began_at >= HANDSHAKES_FOR;
+}
+
 static void make_pass(evutil_socket_t fd, short what, void *context)
 {
     struct handshakes *handshakes = context;
@@ -163,16 +215,13 @@ static void make_pass(evutil_socket_t fd, short what, void *context)
 
     (void)fd;
     (void)what;
-    while (!list_empty(&handshakes->ready) && steps < HANDSHAKES_STEPS_MAX &&
-           (steps == 0 || present(handshakes) - began_at < HANDSHAKES_FOR)) {
-        struct list_node *first = list_first(&handshakes->ready);
-
-        list_remove(first);
-        step(list_item(first, struct handshaking, ready));
+    while (has_ready(handshakes) && steps < HANDSHAKES_STEPS_MAX &&
+           (steps == 0 || !has_lasted(handshakes, began_at))) {
+        step(take_ready(handshakes));
         steps++;
     }
-    if (!list_empty(&handshakes->ready) && event_add(&handshakes->pass, &AT_ONCE) != 0) {
-        event_active(&handshakes->pass, EV_TIMEOUT, 0);
+    if (has_ready(handshakes)) {
+        want_pass(handshakes);
     }
 }
 
@@ -187,9 +236,16 @@ void handshakes_init(struct handshakes *handshakes, struct event_base *base,
                      const struct handshakes_host *host, void *context, nsec_t timeout_for)
 {
     *handshakes = (struct handshakes){
-        .base = base, .host = host, .context = context, .timeout_for = timeout_for};
+        .base = base,
+        .host = host,
+        .context = context,
+        .timeout_for = timeout_for,
+        .begun_max = HANDSHAKES_BEGUN_MAX,
+    };
     list_init(&handshakes->all);
-    list_init(&handshakes->ready);
+    list_init(&handshakes->fresh);
+    list_init(&handshakes->going);
+    list_init(&handshakes->waiting);
     (void)evtimer_assign(&handshakes->pass, base, make_pass, handshakes);
     (void)evtimer_assign(&handshakes->timer, base, timer_fired, handshakes);
 }
@@ -219,7 +275,7 @@ void handshakes_add(struct handshakes *handshakes, const struct transport *trans
     one->fd = fd;
     one->began_at = present(handshakes);
     memcpy(one->own + state_size, peer, peer_size);
-    list_init(&one->ready);
+    list_init(&one->place);
     list_append(&handshakes->all, &one->node);
     handshakes->count++;
     if (!watch(one, false) || (handshakes->count == 1 && !set_timer(handshakes))) {
@@ -229,13 +285,14 @@ void handshakes_add(struct handshakes *handshakes, const struct transport *trans
 
 void handshakes_expire(struct handshakes *handshakes)
 {
-    nsec_t now_at = present(handshakes);
+    nsec_t began_at = present(handshakes);
 
-    while (!list_empty(&handshakes->all)) {
+    for (unsigned i = 0; i < HANDSHAKES_CLOSED_MAX && !list_empty(&handshakes->all); i++) {
         struct handshaking *oldest =
             list_item(list_first(&handshakes->all), struct handshaking, node);
 
-        if (nsec_add(oldest->began_at, handshakes->timeout_for) > now_at) {
+        if (nsec_add(oldest->began_at, handshakes->timeout_for) > began_at ||
+            (i > 0 && has_lasted(handshakes, began_at))) {
             break;
         }
         give_up(oldest, "timeout");

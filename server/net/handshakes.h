@@ -8,10 +8,13 @@
 //
 // What strangers can make of it is bounded:
 // - a socket from which nothing has come has no state of its transport;
+// - no more than HANDSHAKES_BEGUN_MAX handshakes (budget.h) are under way. Where one more is to
+//   begin, the one that has waited for its peer the longest is given up;
 // - a step of a handshake is made when the socket has what it waits for, in a pass over those that
-//   are ready, oldest first. A pass makes HANDSHAKES_STEPS_MAX steps, and begins none when it has
-//   lasted HANDSHAKES_FOR (budget.h). What is left over waits for the next pass, which comes in the
-//   base's next round: events of sockets that are connected come in between;
+//   are ready: in turns one that begins and one that goes on, each time the first of its kind. A
+//   pass makes HANDSHAKES_STEPS_MAX steps, and begins none when it has lasted HANDSHAKES_FOR. What
+//   is left over waits for the next pass, which comes in the base's next round: events of sockets
+//   that are connected come in between;
 // - a handshake that has not been made in the time that all have is given up.
 //
 // All functions are called by the thread that runs the base.
@@ -22,6 +25,7 @@
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 // Who is told. The functions may call handshakes_add(), and no other of these.
@@ -41,7 +45,12 @@ struct handshakes {
     void *context;                      /* private */
     nsec_t timeout_for;                 /* private */
     struct list_node all;               /* private: the oldest first */
-    struct list_node ready;             /* private: those that a step is to be made of */
+    struct list_node fresh;             /* private: to be begun */
+    struct list_node going;             /* private: begun, and another step is to be made */
+    struct list_node waiting;           /* private: begun, the one that waits longest first */
+    size_t begun;                       /* private: how many are */
+    size_t begun_max;                   /* private: HANDSHAKES_BEGUN_MAX, or fewer in a test */
+    bool goes_on;                       /* private: the next step is of `going`, if there is one */
     struct event pass;                  /* private: makes these steps */
     struct event timer;                 /* private: the oldest has had its time */
 };
@@ -59,7 +68,8 @@ void handshakes_set_timeout(struct handshakes *handshakes, nsec_t timeout_for);
 void handshakes_add(struct handshakes *handshakes, const struct transport *transport, void *shared,
                     const void *service, int fd, const char *peer);
 
-// Gives up those that have had their time. The base's timer sees to it.
+// Gives up those that have had their time, though not very many at once. The base's timer sees to
+// it.
 void handshakes_expire(struct handshakes *handshakes);
 
 // Closes all sockets, of which the host is not told, and leaves no event in the base. A zeroed one

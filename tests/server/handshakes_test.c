@@ -8,7 +8,6 @@
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +24,9 @@ struct fixture {
     unsigned done_steps;
     const void *done_service;
     unsigned failed;
-    char peers[128]; // of those that are done or have failed, in order
-    char why[64];    // the last has failed
+    char peers[128];  // of those that are done or have failed, in order
+    char why[64];     // the last has failed
+    unsigned crowded; // how many have failed because there were too many
 };
 
 // What the host is handed, and its address.
@@ -43,7 +43,9 @@ static void note_peer(struct fixture *fixture, const char *peer)
 {
     size_t len = strlen(fixture->peers);
 
-    (void)snprintf(fixture->peers + len, sizeof fixture->peers - len, "%s ", peer);
+    if (*peer) {
+        (void)snprintf(fixture->peers + len, sizeof fixture->peers - len, "%s ", peer);
+    }
 }
 
 static void fixture_done(void *context, const void *given, int fd, void *own, const char *peer)
@@ -65,6 +67,7 @@ static void fixture_failed(void *context, const void *given, const char *peer, c
     fixture->failed++;
     note_peer(fixture, peer);
     (void)snprintf(fixture->why, sizeof fixture->why, "%s", why);
+    fixture->crowded += strcmp(why, "too many handshakes at once") == 0 ? 1 : 0;
 }
 
 static const struct handshakes_host virtual_host = {
@@ -97,16 +100,11 @@ static int fixture_teardown(void **state)
     return 0;
 }
 
-// One round of the base: what is ready now is told.
-static void round_of(struct fixture *fixture)
-{
-    (void)event_base_loop(fixture->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
-}
-
+// Rounds of the base: in each, what is ready is told.
 static void rounds(struct fixture *fixture, unsigned count)
 {
     while (count-- > 0) {
-        round_of(fixture);
+        (void)event_base_loop(fixture->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
     }
 }
 
@@ -229,8 +227,6 @@ static void handshake_that_needs_room_goes_on_when_the_peer_has_read(void **stat
 
 // Something that is connected already.
 struct bystander {
-    const struct fixture *fixture;
-    unsigned called;
     unsigned most_steps; // that were made between two calls
     unsigned last_steps;
 };
@@ -242,7 +238,6 @@ static void bystander_called(evutil_socket_t fd, short what, void *context)
 
     (void)fd;
     (void)what;
-    bystander->called++;
     bystander->last_steps = fake_handshake.steps;
     bystander->most_steps = steps > bystander->most_steps ? steps : bystander->most_steps;
 }
@@ -251,7 +246,7 @@ static void bystander_called(evutil_socket_t fd, short what, void *context)
 // returns how many steps were made between two calls of that.
 static unsigned steps_beside(struct fixture *fixture, unsigned count)
 {
-    struct bystander bystander = {.fixture = fixture};
+    struct bystander bystander = {0};
     int *peers = calloc(count, sizeof *peers);
     struct event event;
     int fds[2];
@@ -267,9 +262,9 @@ static unsigned steps_beside(struct fixture *fixture, unsigned count)
     }
     for (unsigned i = 0; fake_handshake.steps < count; i++) {
         assert_in_range(i, 0, count + 1);
-        round_of(fixture);
+        rounds(fixture, 1);
     }
-    round_of(fixture);
+    rounds(fixture, 1);
     assert_int_equal(fake_handshake.steps, count);
     for (unsigned i = 0; i < count; i++) {
         (void)close(peers[i]);
@@ -311,7 +306,7 @@ static void peer_that_floods_has_no_more_than_its_turn(void **state)
         if (i == 25) {
             say(quick, "d");
         }
-        round_of(fixture);
+        rounds(fixture, 1);
         assert_in_range(fake_handshake.steps, 0, i + 2);
     }
     assert_int_equal(fixture->done, 1);
@@ -333,7 +328,7 @@ static void what_takes_too_long_is_given_up_whatever_it_has_done(void **state)
     rounds(fixture, 2);
     fixture_time.mono += 6 * NSEC_PER_SEC - 1;
     say(busy, ".");
-    round_of(fixture);
+    rounds(fixture, 1);
     handshakes_expire(&fixture->handshakes);
     assert_int_equal(fixture->failed, 0);
     fixture_time.mono++;
@@ -349,6 +344,116 @@ static void what_takes_too_long_is_given_up_whatever_it_has_done(void **state)
     assert_closed(silent);
     (void)close(busy);
     assert_closed(later);
+}
+
+// Closing takes time, too: it is done in portions, between which others come.
+static void many_that_have_had_their_time_are_not_given_up_at_once(void **state)
+{
+    enum { MANY = 3 * HANDSHAKES_CLOSED_MAX };
+    struct fixture *fixture = *state;
+    int peers[MANY];
+
+    for (unsigned i = 0; i < MANY; i++) {
+        peers[i] = add(fixture, "");
+    }
+    fixture_time.mono += TIMEOUT;
+    handshakes_set_timeout(&fixture->handshakes, TIMEOUT);
+    for (unsigned i = 1; i <= 3; i++) {
+        rounds(fixture, 1);
+        assert_int_equal(fixture->failed, i * HANDSHAKES_CLOSED_MAX);
+    }
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_closed(peers[i]);
+    }
+}
+
+static void the_one_that_has_waited_longest_makes_room_for_one_more(void **state)
+{
+    struct fixture *fixture = *state;
+    int peers[4];
+
+    fixture->handshakes.begun_max = 3;
+    for (int i = 0; i < 3; i++) {
+        peers[i] = add(fixture, (const char *[]){"a", "b", "c"}[i]);
+        say(peers[i], ".");
+        rounds(fixture, 2);
+    }
+    // `a` has been heard of since `b` was.
+    say(peers[0], ".");
+    rounds(fixture, 2);
+    peers[3] = add(fixture, "d");
+    rounds(fixture, 2);
+    assert_int_equal(fixture->failed, 0);
+    say(peers[3], ".");
+    rounds(fixture, 2);
+    assert_string_equal(fixture->peers, "b ");
+    assert_string_equal(fixture->why, "too many handshakes at once");
+    assert_closed(peers[1]);
+    assert_int_equal(fake_handshake.begins, 4);
+    say(peers[3], "f");
+    rounds(fixture, 2);
+    assert_string_equal(fixture->peers, "b d ");
+    (void)close(peers[0]);
+    (void)close(peers[2]);
+    (void)close(peers[3]);
+}
+
+// Those whose peers answer are not given up: a crowd that comes at once is served.
+static void crowd_that_answers_is_served_beyond_the_limit(void **state)
+{
+    enum { CROWD = 12 * HANDSHAKES_STEPS_MAX };
+    struct fixture *fixture = *state;
+    int peers[CROWD];
+    unsigned answered = 0;
+
+    fixture->handshakes.begun_max = 2 * HANDSHAKES_STEPS_MAX;
+    for (unsigned i = 0; i < CROWD; i++) {
+        peers[i] = add(fixture, "");
+        say(peers[i], ".");
+    }
+    while (fixture->handshakes.count > 0) {
+        rounds(fixture, 1);
+        // They are begun in the order in which they came.
+        for (; answered < fake_handshake.begins; answered++) {
+            say(peers[answered], "f");
+        }
+    }
+    assert_int_equal(fixture->failed, CROWD);
+    assert_string_equal(fixture->why, "it was told to");
+    assert_int_equal(fixture->crowded, 0);
+    for (unsigned i = 0; i < CROWD; i++) {
+        (void)close(peers[i]);
+    }
+}
+
+static void those_that_begin_and_those_that_go_on_take_turns(void **state)
+{
+    enum { EACH = 5 };
+    struct fixture *fixture = *state;
+    int peers[2 * EACH];
+
+    for (unsigned i = 0; i < EACH; i++) {
+        peers[i] = add(fixture, "");
+        say(peers[i], ".");
+    }
+    rounds(fixture, 2);
+    for (unsigned i = 0; i < 2 * EACH; i++) {
+        if (i >= EACH) {
+            peers[i] = add(fixture, "");
+        }
+        say(peers[i], ".");
+    }
+    fake_handshake.time = &fixture_time;
+    fake_handshake.step_for = HANDSHAKES_FOR / 2;
+    rounds(fixture, 1);
+    for (unsigned pass = 1; pass <= EACH; pass++) {
+        rounds(fixture, 1);
+        assert_int_equal(fake_handshake.begins, EACH + pass);
+        assert_int_equal(fake_handshake.steps, EACH + 2 * pass);
+    }
+    for (unsigned i = 0; i < 2 * EACH; i++) {
+        (void)close(peers[i]);
+    }
 }
 
 static void timer_of_the_base_gives_up_what_takes_too_long(void **state)
@@ -410,7 +515,7 @@ static void closing_closes_all_and_tells_nobody(void **state)
     say(begun, ".");
     rounds(fixture, 2);
     say(ready, "d");
-    round_of(fixture);
+    rounds(fixture, 1);
     handshakes_close(&fixture->handshakes);
     assert_int_equal(fixture->done + fixture->failed, 0);
     assert_int_equal(fixture->handshakes.count, 0);
@@ -477,6 +582,10 @@ int main(void)
         HANDSHAKES_TEST(step_that_lasts_longer_than_a_pass_is_the_only_one),
         HANDSHAKES_TEST(peer_that_floods_has_no_more_than_its_turn),
         HANDSHAKES_TEST(what_takes_too_long_is_given_up_whatever_it_has_done),
+        HANDSHAKES_TEST(many_that_have_had_their_time_are_not_given_up_at_once),
+        HANDSHAKES_TEST(the_one_that_has_waited_longest_makes_room_for_one_more),
+        HANDSHAKES_TEST(crowd_that_answers_is_served_beyond_the_limit),
+        HANDSHAKES_TEST(those_that_begin_and_those_that_go_on_take_turns),
         HANDSHAKES_TEST(timer_of_the_base_gives_up_what_takes_too_long),
         HANDSHAKES_TEST(timer_is_set_for_the_next_when_the_oldest_has_left),
         HANDSHAKES_TEST(new_time_holds_for_those_that_have_begun),
