@@ -9,6 +9,9 @@
 #include "server/transport/transport.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +26,9 @@ struct listener {
     listener_accept accept;
     void *context;
     int fd;
+    bool tcp;
+    // How many of those that wait have come before the socket was prepared. They are first.
+    unsigned unprepared;
     struct event event;
     char path[sizeof(((struct address *)0)->path)]; // of a unix socket, else empty
     dev_t device;                                   // of the path, to know it again
@@ -89,28 +95,54 @@ static bool is_passing(int error)
            error == EHOSTUNREACH || error == ETIMEDOUT;
 }
 
-static void listener_ready(evutil_socket_t listening, short what, void *context)
+// How many connections wait to be accepted; no fewer than `least`, which is also for a system that
+// does not tell.
+static unsigned listener_waiting(const struct listener *listener, unsigned least)
+{
+    struct tcp_info info = {0};
+    socklen_t len = offsetof(struct tcp_info, tcpi_sacked);
+
+    (void)getsockopt(listener->fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+    return info.tcpi_unacked > least ? info.tcpi_unacked : least;
+}
+
+// Accepts one; false where there is no other to try.
+static bool listener_take(struct listener *listener)
+{
+    struct sockaddr_storage addr = {0};
+    socklen_t len = sizeof addr;
+    char peer[PEER_TEXT_MAX];
+    int fd = accept4(listener->fd, (struct sockaddr *)&addr, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (fd >= 0) {
+        if (listener->unprepared > 0) {
+            listener->unprepared--;
+            transport_prepare_tcp(fd);
+        }
+        socket_text((const struct sockaddr *)&addr, len, peer, sizeof peer);
+        listener->owner->complained = false;
+        listener->accept(listener->context, fd, peer);
+        return true;
+    }
+    if (errno != EAGAIN && !is_passing(errno)) {
+        listeners_rest(listener->owner, errno);
+        return false;
+    }
+    return errno != EAGAIN;
+}
+
+// Tries no more often than there are connections, where it can be known: an attempt in vain makes
+// the kernel allocate a socket and free it again. Who comes meanwhile is reported by the next wait.
+static void listener_ready(evutil_socket_t fd, short what, void *context)
 {
     struct listener *listener = context;
+    unsigned waiting = listener->tcp ? listener_waiting(listener, 1) : LISTENER_ACCEPT_MAX;
+    unsigned most = waiting < LISTENER_ACCEPT_MAX ? waiting : LISTENER_ACCEPT_MAX;
 
+    (void)fd;
     (void)what;
-    for (int i = 0; i < LISTENER_ACCEPT_MAX && !listener->owner->held; i++) {
-        struct sockaddr_storage addr = {0};
-        socklen_t len = sizeof addr;
-        char peer[PEER_TEXT_MAX];
-        int fd = accept4(listening, (struct sockaddr *)&addr, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-        if (fd >= 0) {
-            if (addr.ss_family != AF_UNIX) {
-                transport_prepare_tcp(fd);
-            }
-            socket_text((const struct sockaddr *)&addr, len, peer, sizeof peer);
-            listener->owner->complained = false;
-            listener->accept(listener->context, fd, peer);
-        } else if (errno == EAGAIN) {
-            return;
-        } else if (!is_passing(errno)) {
-            listeners_rest(listener->owner, errno);
+    for (unsigned i = 0; i < most && !listener->owner->held; i++) {
+        if (!listener_take(listener)) {
             return;
         }
     }
@@ -157,6 +189,21 @@ static void listener_announce(const struct listener *listener, const struct addr
     log_info("listening", log_string("address", text), log_string("protocol", target->protocol));
 }
 
+// A socket that is accepted has what its listening socket was given, so that this need not be done
+// for each.
+static void listener_prepare(struct listener *listener)
+{
+    struct sockaddr_storage addr = {0};
+    socklen_t len = sizeof addr;
+
+    (void)getsockname(listener->fd, (struct sockaddr *)&addr, &len);
+    listener->tcp = addr.ss_family == AF_INET || addr.ss_family == AF_INET6;
+    if (listener->tcp) {
+        transport_prepare_tcp(listener->fd);
+        listener->unprepared = listener_waiting(listener, 0);
+    }
+}
+
 // Takes the descriptor over in any case.
 static bool listener_add(struct listeners *listeners, int fd, const struct address *address,
                          const struct listener_target *target)
@@ -176,6 +223,7 @@ static bool listener_add(struct listeners *listeners, int fd, const struct addre
     list_init(&listener->node);
     list_append(&listeners->all, &listener->node);
     listener_note_path(listener, address);
+    listener_prepare(listener);
     if (event_assign(&listener->event, listeners->base, fd, EV_READ | EV_PERSIST, listener_ready,
                      listener) != 0 ||
         event_add(&listener->event, NULL) != 0) {

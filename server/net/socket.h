@@ -22,7 +22,7 @@
 size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX],
                      struct reason *why) MUST_USE;
 
-// `host:port`, `[host]:port` or `unix:/path`.
+// `host:port`, `[host]:port` or `unix:/path`; `room` is enough for an IPv4 address at least.
 void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t room);
 
 #endif

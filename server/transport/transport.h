@@ -100,8 +100,8 @@ struct transport {
 // A socket as it is.
 extern const struct transport transport_plain;
 
-// What a new TCP connection is given: no delay for small replies, and probes that find a peer
-// whose machine is gone.
+// What a TCP connection is given, or a listening socket for all that come in at it from then on: no
+// delay for small replies, and probes that find a peer whose machine is gone.
 void transport_prepare_tcp(int fd);
 
 #endif

@@ -69,16 +69,27 @@ static int option_of(int fd, int level, int name)
     return value;
 }
 
-static void expect_connection(bool tls)
+static void fixture_connect(const struct fixture *fixture, int client)
+{
+    assert_int_equal(connect(client, (const struct sockaddr *)&fixture->addr, sizeof fixture->addr),
+                     0);
+}
+
+// Of a client that comes when the socket has been adopted, or, being the reason for it, waited.
+static void expect_connection(bool tls, bool waited)
 {
     struct fixture fixture;
     struct reason why;
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     fixture_open(&fixture);
+    if (waited) {
+        fixture_connect(&fixture, client);
+    }
     assert_true(fixture_adopt(&fixture, tls, &why));
-    assert_int_equal(connect(client, (const struct sockaddr *)&fixture.addr, sizeof fixture.addr),
-                     0);
+    if (!waited) {
+        fixture_connect(&fixture, client);
+    }
     // Otherwise the loop would stand still once it has accepted the one that is waiting.
     assert_int_not_equal(fcntl(fixture.fd, F_GETFL) & O_NONBLOCK, 0);
     assert_int_equal(event_base_loop(fixture.base, EVLOOP_ONCE), 0);
@@ -94,13 +105,19 @@ static void expect_connection(bool tls)
 static void connection_is_set_up_like_any_other(void **state)
 {
     (void)state;
-    expect_connection(false);
+    expect_connection(false, false);
+}
+
+static void connection_that_waited_before_is_set_up_like_any_other(void **state)
+{
+    (void)state;
+    expect_connection(false, true);
 }
 
 static void connection_of_one_with_tls_goes_where_those_with_tls_go(void **state)
 {
     (void)state;
-    expect_connection(true);
+    expect_connection(true, false);
 }
 
 static void without_memory_the_socket_is_closed(void **state)
@@ -123,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connection_is_set_up_like_any_other),
+        cmocka_unit_test(connection_that_waited_before_is_set_up_like_any_other),
         cmocka_unit_test(connection_of_one_with_tls_goes_where_those_with_tls_go),
         cmocka_unit_test(without_memory_the_socket_is_closed),
     };
