@@ -138,6 +138,17 @@ struct conn *conn_new(const struct service *service, const char *peer)
     return conn;
 }
 
+// Who connects mostly has something to say at once, which then need not be reported; and what a
+// handshake has taken from the socket with its end would not be.
+static void conn_read_first(struct conn *conn)
+{
+    conn->readable = true;
+    turn_count_event(conn_turn(conn));
+    if (!conn_turn(conn)->spent && conn_may_read(conn)) {
+        conn_read(conn);
+    }
+}
+
 void conn_open(const struct service *service, int fd, void *own, const char *peer)
 {
     struct conn *conn = conn_new(service, peer);
@@ -151,12 +162,11 @@ void conn_open(const struct service *service, int fd, void *own, const char *pee
     if (service->transport->state_size > 0) {
         memcpy(conn_transport_state(conn), own, service->transport->state_size);
     }
-    // A handshake may have taken from the socket what came behind it, which no event tells of.
-    conn->readable = service->transport->begin != NULL;
     service->turn->open++;
     if (log_most() >= LOG_LEVEL_DEBUG) {
         conn_log_opened(conn, peer);
     }
+    conn_read_first(conn);
 }
 
 void conn_break(struct conn *conn, const char *why)
@@ -343,7 +353,6 @@ void conn_close(struct conn *conn)
 {
     log_debug("closed", log_number("conn", (int64_t)conn->wire.number));
     conn->service->frontend->close(conn->frontend_state);
-    conn_unwatch(conn);
     if (conn->remote) {
         // It counts as open until the thread has closed its socket.
         link_close(conn->link, conn->broken);
@@ -351,6 +360,8 @@ void conn_close(struct conn *conn)
         conn->service->transport->close(conn->fd, conn_transport_state(conn));
         conn_turn(conn)->open--;
     }
+    // The kernel watches no descriptor that is closed, so that it has little to do for this now.
+    conn_unwatch(conn);
     conn_free_deadline(conn);
     list_remove(&conn->member.all);
     list_remove(&conn->member.touched);

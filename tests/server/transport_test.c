@@ -283,8 +283,6 @@ static void what_is_not_drained_is_read_on_without_an_event(void **state)
     fake = (struct fake){.piece = 4, .keeps = true};
     bed->service.transport = &fake_transport;
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
-    bed_turns(bed, 1);
-    event_active(&bed_latest(bed)->event, EV_READ, 0);
     bed_turns(bed, MANY_TURNS);
     assert_int_equal(fake.received, sizeof INPUT - 1);
     // What follows the first answer did not leave as a whole: that waits for an event.
@@ -299,9 +297,8 @@ static void what_is_drained_is_not_read_until_there_is_an_event(void **state)
 
     fake = (struct fake){.piece = 4};
     bed->service.transport = &fake_transport;
+    // The one read that every connection begins with.
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
-    bed_turns(bed, 1);
-    event_active(&bed_latest(bed)->event, EV_READ, 0);
     bed_turns(bed, MANY_TURNS);
     assert_int_equal(fake.received, 4);
     assert_int_equal(fake.calls, 2);
@@ -331,9 +328,12 @@ static void shutting_waits_for_room(void **state)
 {
     struct bed *bed = *state;
 
-    fake = (struct fake){.piece = sizeof INPUT, .lull = LULL_NEVER, .shut_lulls = 2};
+    fake = (struct fake){.piece = sizeof INPUT, .lull = LULL_UNTIL_EVENT, .shut_lulls = 2};
     bed->service.transport = &fake_transport;
+    // Nothing has come yet.
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
+    fake.lull = LULL_NEVER;
+    fake.to_receive = 0;
     wire_shut(&bed_latest(bed)->wire);
     bed_turns(bed, 3);
     assert_int_equal(fake.shut_lulls, 1);
