@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
+#include <sys/socket.h>
 
 // The most that one record holds (RFC 8446, 5.1).
 enum { RECORD_MAX = 16384 };
@@ -137,8 +140,9 @@ static const char *next_record(struct cursor from, char copy[RECORD_MAX], size_t
 }
 
 // One record, which leaves as a whole, or is finished by the next call. It has been encrypted then:
-// what is handed to OpenSSL for it again must be as long, but is not read.
-static bool send_record(struct tls_conn *conn, struct cursor *cursor)
+// what is handed to OpenSSL for it again must be as long, but is not read. Returns OpenSSL's word
+// for why it has not left.
+static int send_record(struct tls_conn *conn, struct cursor *cursor)
 {
     char copy[RECORD_MAX];
     size_t len;
@@ -152,11 +156,11 @@ static bool send_record(struct tls_conn *conn, struct cursor *cursor)
     errno = 0;
     if (SSL_write_ex(conn->ssl, bytes, len, &sent) != 1) {
         conn->unfinished = len;
-        return false;
+        return SSL_get_error(conn->ssl, 0);
     }
     conn->unfinished = 0;
     cursor_move(cursor, sent);
-    return true;
+    return SSL_ERROR_NONE;
 }
 
 // Where the kernel encrypts, bytes are sent as to a plain socket, and it makes the records. Only
@@ -165,6 +169,17 @@ static bool kernel_encrypts(const struct tls_conn *conn)
 {
     return BIO_get_ktls_send(SSL_get_wbio(conn->ssl)) && conn->unfinished == 0 &&
            SSL_get_key_update_type(conn->ssl) == SSL_KEY_UPDATE_NONE;
+}
+
+// Each record is a write of its own. Held back meanwhile, several of them leave in as few segments
+// as they fill. (A unix socket does not know this, nor need it.) What an operation has left in
+// errno stays there.
+static void hold_back(int fd, int on)
+{
+    int error = errno;
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
+    errno = error;
 }
 
 static struct sent send_nothing(struct tls_conn *conn, int failure)
@@ -192,11 +207,14 @@ struct sent tls_send(int fd, void *own, const struct iovec *parts, unsigned coun
     }
     tls_bio_allow(conn, TAKE_EXTRA);
     ERR_clear_error();
-    while (cursor.done < len) {
-        if (!send_record(conn, &cursor)) {
-            failure = SSL_get_error(conn->ssl, 0);
-            break;
-        }
+    if (len > RECORD_MAX) {
+        hold_back(fd, 1);
+    }
+    while (cursor.done < len && failure == SSL_ERROR_NONE) {
+        failure = send_record(conn, &cursor);
+    }
+    if (len > RECORD_MAX) {
+        hold_back(fd, 0);
     }
     if (cursor.done == 0) {
         return send_nothing(conn, failure);

@@ -177,6 +177,14 @@ void tls_bed_expect_refused(struct tls_bed *bed, const char *why)
     tls_link_close(&link);
 }
 
+void tls_bed_expect_good(struct tls_bed *bed)
+{
+    struct tls_link link;
+
+    tls_link_connect(&link, bed);
+    tls_link_close(&link);
+}
+
 void tls_bed_forget_session(struct tls_bed *bed)
 {
     SSL_SESSION_free(bed->session);

@@ -45,6 +45,9 @@ void tls_bed_reload(struct tls_bed *bed);
 // A handshake that fails, for this reason.
 void tls_bed_expect_refused(struct tls_bed *bed, const char *why);
 
+// One that does not.
+void tls_bed_expect_good(struct tls_bed *bed);
+
 // The client begins anew, without a ticket.
 void tls_bed_forget_session(struct tls_bed *bed);
 

@@ -2,6 +2,7 @@
 // Whom a handshake lets in, and who the peer is then.
 #include "tests/server/server_cmocka.h"
 #include "tests/server/tls_bed.h"
+#include "tests/support/nth_alloc.h"
 
 #include <openssl/err.h>
 #include <stdlib.h>
@@ -190,6 +191,27 @@ static void a_chain_that_is_too_long_is_refused(void **state)
     pair_free(&client);
 }
 
+static void who_the_peer_is_needs_memory(void **state)
+{
+    struct tls_bed *bed = *state;
+    struct pair client = make_client(&bed->authority, NULL, 0);
+
+    ask_for_certificates(bed, TLS_CLIENT_CERTS_REQUIRED);
+    tls_bed_show(bed, &client);
+    for (size_t n = 1; n <= 2; n++) {
+        struct tls_link link;
+
+        tls_link_open(&link, bed);
+        nth_alloc_fail(n);
+        tls_link_shake(&link);
+        nth_alloc_fail(0);
+        assert_int_equal(link.handshake, HANDSHAKE_FAILED);
+        assert_string_equal(link.why.text, "out of memory");
+        tls_link_close(&link);
+    }
+    pair_free(&client);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, tls_bed_setup, tls_bed_teardown)
 
 int main(void)
@@ -205,6 +227,7 @@ int main(void)
         TEST(a_certificate_that_vouches_for_itself_is_refused),
         TEST(a_certificate_of_another_authority_is_refused),
         TEST(a_chain_that_is_too_long_is_refused),
+        TEST(who_the_peer_is_needs_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -279,6 +279,7 @@ static void a_record_that_was_cut_short_is_no_clean_end(void **state)
 
 static void a_peer_that_has_gone_is_a_loss(void **state)
 {
+    static char block[2 * RECORD_MAX];
     struct tls_link link;
     struct sent sent;
 
@@ -289,6 +290,14 @@ static void a_peer_that_has_gone_is_a_loss(void **state)
     assert_int_equal(sent.result, TRANSFER_FAILED);
     assert_int_equal(sent.error, EPIPE);
     assert_int_equal(tls_link_send(&link, "x", 1).result, TRANSFER_FAILED);
+    tls_link_close(&link);
+    // The same where several records are to be sent.
+    tls_link_connect(&link, *state);
+    (void)close(link.peer);
+    link.peer = -1;
+    sent = tls_link_send(&link, block, sizeof block);
+    assert_int_equal(sent.result, TRANSFER_FAILED);
+    assert_int_equal(sent.error, EPIPE);
     tls_link_close(&link);
 }
 
