@@ -40,7 +40,9 @@ struct frontend_reason {
 struct frontend {
     const char *name;   // of the protocol: the section of the configuration, and in log lines
     const char *listen; // default of the section's `listen` key
-    const char *alpn;   // what the protocol is called in a TLS handshake (RFC 7301); NULL: nothing
+    // What the protocol is called in a TLS handshake, each name behind its length (RFC 7301, 3.1),
+    // the one that we like best first; NULL: nothing.
+    const char *alpn;
     const struct option *options; // the section's other keys; ends with a NULL name
     size_t options_size;          // of the struct that `options` describes
     size_t shared_size;           // of the state that all its connections share

@@ -290,7 +290,7 @@ static void conn_close(void *state)
 const struct frontend http_frontend = {
     .name = "http",
     .listen = "127.0.0.1:8080",
-    .alpn = "http/1.1",
+    .alpn = "\x08http/1.1\x08http/1.0",
     .options = options,
     .options_size = sizeof(struct web_options),
     .shared_size = sizeof(struct web_shared),

@@ -52,7 +52,7 @@ void tls_free(struct tls *tls);
 // What `begin` of the transport is handed: `shared` of the services that speak one protocol.
 struct tls_service {
     struct tls *tls;
-    const char *alpn; // the protocol's name (RFC 7301); NULL: what the client offers is not heard
+    const char *alpn; // struct frontend's; NULL: what the client offers is not heard
 };
 
 extern const struct transport transport_tls;

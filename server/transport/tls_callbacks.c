@@ -5,27 +5,25 @@
 #include <openssl/x509.h>
 #include <string.h>
 
-// The lists are of names, each behind its length (RFC 7301, 3.1). A client that offers only what
-// we do not speak is told so by an alert.
+// The first of ours that the client offers, too. One that offers only what we do not speak is told
+// so by an alert.
 static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *chosen_len,
                            const unsigned char *offered, unsigned offered_len, void *context)
 {
     const struct tls_conn *conn = SSL_get_app_data(ssl);
-    size_t len = conn->alpn ? strlen(conn->alpn) : 0;
+    unsigned char *found;
 
     (void)context;
-    if (len == 0) {
+    if (!conn->alpn) {
         return SSL_TLSEXT_ERR_NOACK;
     }
-    for (unsigned at = 0; at < offered_len; at += 1U + offered[at]) {
-        if (offered[at] == len && len < offered_len - at &&
-            memcmp(offered + at + 1, conn->alpn, len) == 0) {
-            *chosen = offered + at + 1;
-            *chosen_len = offered[at];
-            return SSL_TLSEXT_ERR_OK;
-        }
+    if (SSL_select_next_proto(&found, chosen_len, (const unsigned char *)conn->alpn,
+                              (unsigned)strlen(conn->alpn), offered,
+                              offered_len) != OPENSSL_NPN_NEGOTIATED) {
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
     }
-    return SSL_TLSEXT_ERR_ALERT_FATAL;
+    *chosen = found;
+    return SSL_TLSEXT_ERR_OK;
 }
 
 // A ticket vouches for its client's certificate: not for longer than that itself.

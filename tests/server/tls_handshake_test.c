@@ -73,14 +73,16 @@ static void expect_protocol(struct tls_bed *bed, const char *name)
     tls_link_close(&link);
 }
 
-static void the_protocol_of_the_service_is_chosen_where_it_is_offered(void **state)
+static void the_best_of_the_service_s_protocols_that_is_offered_is_chosen(void **state)
 {
     struct tls_bed *bed = *state;
 
-    bed->service.alpn = "http/1.1";
+    bed->service.alpn = "\x08http/1.1\x08http/1.0";
     expect_protocol(bed, "");
-    offer(bed, "\x02h2\x08http/1.1");
+    offer(bed, "\x02h2\x08http/1.0\x08http/1.1");
     expect_protocol(bed, "http/1.1");
+    offer(bed, "\x08http/1.0");
+    expect_protocol(bed, "http/1.0");
     bed->service.alpn = NULL;
     expect_protocol(bed, "");
 }
@@ -90,7 +92,7 @@ static void a_client_that_offers_only_other_protocols_is_refused(void **state)
     struct tls_bed *bed = *state;
     struct tls_link link;
 
-    bed->service.alpn = "http/1.1";
+    bed->service.alpn = "\x08http/1.1\x08http/1.0";
     offer(bed, "\x02h2\x07http/1.");
     tls_link_open(&link, bed);
     tls_link_shake(&link);
@@ -285,7 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_older_version_than_the_least_is_refused),
         TEST(the_ciphers_of_tls_1_2_are_those_that_are_named),
-        TEST(the_protocol_of_the_service_is_chosen_where_it_is_offered),
+        TEST(the_best_of_the_service_s_protocols_that_is_offered_is_chosen),
         TEST(a_client_that_offers_only_other_protocols_is_refused),
         TEST(plain_text_ends_the_handshake_at_once),
         TEST(what_is_no_hello_ends_the_handshake_at_once),
