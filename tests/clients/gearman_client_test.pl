@@ -90,7 +90,7 @@ sub test {
 # test is left out then.
 my $skipped = 0;
 
-sub test_several_packets {
+sub several {
     return $ENV{TLS_CA} ? $skipped++ : test(@_);
 }
 
@@ -148,7 +148,7 @@ test 'a background job is known, then running with its progress, then unknown', 
     pass;
 };
 
-test_several_packets 'progress, data and a warning reach the client in order', sub {
+several 'progress, data and a warning reach the client in order', sub {
     my @events;
     worker({
         $name => sub {
@@ -209,7 +209,7 @@ test 'to a client that did not ask for exceptions, one is a failure', sub {
     is $failures, 1;
 };
 
-test_several_packets 'tasks of a set with the same uniq are one job, and all of them complete', sub {
+several 'tasks of a set with the same uniq are one job, and all of them complete', sub {
     my $count = 0;
     my @results;
     my $tasks = client()->new_task_set;
@@ -223,7 +223,7 @@ test_several_packets 'tasks of a set with the same uniq are one job, and all of 
     is_deeply \@results, [('work 1, job 1') x 5];
 };
 
-test_several_packets 'tasks with the same work and the uniq - are one job, and others are not', sub {
+several 'tasks with the same work and the uniq - are one job, and others are not', sub {
     my ($count, @results) = 0;
     my $tasks = client()->new_task_set;
     for my $work (qw(this that this)) {
@@ -253,7 +253,7 @@ test 'two clients with the same uniq get the result of one job, and its failure'
     }
 };
 
-test_several_packets 'a client that joins a running job is told of its progress', sub {
+several 'a client that joins a running job is told of its progress', sub {
     my ($told,     $hear) = tape();
     my ($let_go, $waiting) = tape();
     my @progress;
@@ -327,7 +327,7 @@ test 'a job that is held longer than the function allows is given to another', s
     is $result, 'WORK';
 };
 
-test_several_packets 'a set of two hundred tasks is done by three workers', sub {
+several 'a set of two hundred tasks is done by three workers', sub {
     my %results;
     worker({$name => $upper}) for 1 .. 3;
     my $tasks = client()->new_task_set;

@@ -43,11 +43,11 @@ class Refused(Exception):
 class Worker(threading.Thread):
     """Does the jobs of a function: `work` makes a workload into a result."""
 
-    def __init__(self, function, work):
+    def __init__(self, function, work, connection=None):
         super().__init__()
         self.function = function.encode()
         self.work = work
-        self.socket = connect("GEARMAN")
+        self.socket = connection or connect("GEARMAN")
         self.socket.settimeout(None)
         # It writes twice in a row.
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -65,7 +65,7 @@ class Worker(threading.Thread):
                 while head := stream.read(12):
                     _, kind, size = struct.unpack(">4sII", head)
                     self.receive(kind, stream.read(size))
-        except ConnectionError:
+        except (ConnectionError, ssl.SSLEOFError):
             pass  # stopped in between
 
     def receive(self, kind, data):

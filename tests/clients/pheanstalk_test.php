@@ -27,7 +27,7 @@ final class TlsSocket extends FileSocket
     {
         $context = stream_context_create(['ssl' => ['cafile' => getenv('TLS_CA')]]);
         $address = 'tls://' . getenv('BEANSTALK_ADDRESS');
-        $this->socket = stream_socket_client($address, $error, $message, 10, STREAM_CLIENT_CONNECT, $context);
+        $this->socket = stream_socket_client($address, context: $context);
     }
 }
 

@@ -14,6 +14,7 @@ import sys
 # So that nothing depends on the configuration of the machine.
 CONFIG = "[req]\ndistinguished_name = name\n[name]\n"
 KEY = "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"
+AUTHORITY = "basicConstraints=critical,CA:TRUE"
 LOCAL = "DNS:localhost,IP:127.0.0.1"
 
 
@@ -36,28 +37,31 @@ class Pair:
 
 
 class Authority(Pair):
-    """Who vouches for certificates. `name` is that of its files, too."""
+    """Who vouches for certificates. `name` is that of its files, too, which are there already if
+    another authority has issued them."""
 
     def __init__(self, folder, name="ca"):
         super().__init__(folder, name)
         self.folder = pathlib.Path(folder)
         self.config = self.folder / "openssl.cnf"
         self.config.write_text(CONFIG)
-        self.sign_itself(self, f"/O=Tandem tests/CN={name}", "basicConstraints=critical,CA:TRUE",
-                         "keyUsage=critical,keyCertSign,cRLSign")
+        if not self.certificate.exists():
+            self.sign_itself(self, f"/O=Tandem tests/CN={name}", AUTHORITY,
+                             "keyUsage=critical,keyCertSign,cRLSign")
 
     def sign_itself(self, pair, subject, *extensions):
         added = [word for extension in extensions for word in ("-addext", extension)]
         openssl("req", "-x509", "-config", self.config, *KEY, "-keyout", pair.key, "-out",
                 pair.certificate, "-subj", subject, "-days", 1, *added)
 
-    def issue(self, name, alt_names="", subject=None, days=1):
+    def issue(self, name, alt_names="", subject=None, days=1, extensions=()):
         """A certificate with files of that name; one of -1 days has expired."""
         pair = Pair(self.folder, name)
         request = self.folder / f"{name}.csr"
+        added = [f"subjectAltName={alt_names}"] if alt_names else []
         openssl("req", "-new", "-config", self.config, *KEY, "-keyout", pair.key, "-out", request,
                 "-subj", subject or f"/O=Tandem tests/CN={name}",
-                *(("-addext", f"subjectAltName={alt_names}") if alt_names else ()))
+                *(word for extension in (*added, *extensions) for word in ("-addext", extension)))
         openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key,
                 "-out", pair.certificate, "-days", days, "-copy_extensions", "copy")
         request.unlink()
