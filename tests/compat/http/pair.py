@@ -88,6 +88,12 @@ class Request:
                 self.hear_one_sided(call, wanted)
         self.end()
 
+    def hear_end(self):
+        """Both hang up without a word."""
+        for call in self.both():
+            self.hear_one_sided(call, ENDS)
+        self.end()
+
     def hear_one_sided(self, call, wanted):
         if wanted == STUCK:
             call.half_close()

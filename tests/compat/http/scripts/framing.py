@@ -55,8 +55,12 @@ def options_are_told(stage):
 
 
 def what_is_no_request_is_refused(stage):
-    for text in ("hello\r\n\r\n", "GET\r\n\r\n", "\x16\x03\x01\x02\r\n\r\n"):
+    for text in ("hello\r\n\r\n", "GET\r\n\r\n"):
         stage.ask_differing("malformed", text, theirs=ENDS, ours=MALFORMED)
+
+
+def tls_is_not_answered(stage):
+    stage.say("\x16\x03\x01\x02\r\n\r\n").hear_end()
 
 
 def header_whose_name_is_no_token_means_nothing(stage):
