@@ -23,6 +23,8 @@ enum option_key {
     KEY_SECONDS,
     KEY_WARMUP,
     KEY_JOBS,
+    KEY_TLS,
+    KEY_TICKETS,
     KEY_SERVER_PID,
     KEY_HELP,
     KEY_AMOUNT // this and the next ones: of the amount of that place below
@@ -34,6 +36,7 @@ enum amount_name {
     AMOUNT_WORKERS,
     AMOUNT_DEPTH,
     AMOUNT_SIZE,
+    AMOUNT_RESULT_SIZE,
     AMOUNT_QUEUES
 };
 
@@ -47,6 +50,7 @@ static const struct amount {
     [AMOUNT_WORKERS] = {offsetof(struct args, workers), 1, 100000},
     [AMOUNT_DEPTH] = {offsetof(struct args, depth), 1, 65536},
     [AMOUNT_SIZE] = {offsetof(struct args, size), 0, 1 << 30},
+    [AMOUNT_RESULT_SIZE] = {offsetof(struct args, result_size), 1, 1 << 30},
     [AMOUNT_QUEUES] = {offsetof(struct args, queues), 1, 1000000},
 };
 
@@ -60,12 +64,15 @@ static const struct option options[] = {
     {"depth", required_argument, NULL, KEY_AMOUNT + AMOUNT_DEPTH},
     {"batch", no_argument, NULL, KEY_BATCH},
     {"size", required_argument, NULL, KEY_AMOUNT + AMOUNT_SIZE},
+    {"result-size", required_argument, NULL, KEY_AMOUNT + AMOUNT_RESULT_SIZE},
     {"priorities", required_argument, NULL, KEY_PRIORITIES},
     {"queues", required_argument, NULL, KEY_AMOUNT + AMOUNT_QUEUES},
     {"keys-from", required_argument, NULL, KEY_KEYS_FROM},
     {"seconds", required_argument, NULL, KEY_SECONDS},
     {"warmup", required_argument, NULL, KEY_WARMUP},
     {"jobs", required_argument, NULL, KEY_JOBS},
+    {"tls", no_argument, NULL, KEY_TLS},
+    {"tickets", no_argument, NULL, KEY_TICKETS},
     {"server-pid", required_argument, NULL, KEY_SERVER_PID},
     {"help", no_argument, NULL, KEY_HELP},
     {NULL, 0, NULL, 0},
@@ -80,13 +87,17 @@ static const char usage[] =
     "  --depth N              requests in flight on each connection (1)\n"
     "  --batch                send them together, when the last ones are all answered\n"
     "  --size BYTES           of each body (100)\n"
+    "  --result-size BYTES    of each result (which is the body, otherwise)\n"
     "  --priorities equal|random    (equal)\n"
     "  --queues N             deal jobs out to so many queues (1)\n"
     "  --keys-from N          give each job a key of its own, numbered from N on\n"
     "  --seconds S            to measure (5)\n"
     "  --warmup S             before that (1)\n"
     "  --jobs N               end after so many jobs instead, without a warm-up\n"
-    "  --server-pid PID       read this process's CPU time at both ends of the measurement\n"
+    "  --tls                  connections speak TLS 1.3\n"
+    "  --tickets              and the later ones resume the session of an earlier one\n"
+    "  --server-pid PID       read this process's CPU time at both ends of the measurement;\n"
+    "                         more than once: that of all of them\n"
     "cases:\n";
 
 static void print_usage(FILE *to)
@@ -130,6 +141,13 @@ static void set_amount(struct args *args, enum amount_name name, const char *tex
     *field = (uint32_t)parse_number(text, amount->min, amount->max);
 }
 
+static void add_server(struct args *args, pid_t server)
+{
+    if (args->server_count == SERVERS_MAX)
+        errx(2, "too many servers");
+    args->servers[args->server_count++] = server;
+}
+
 static void set_option(struct args *args, enum option_key key, const char *text)
 {
     switch (key) {
@@ -162,8 +180,14 @@ static void set_option(struct args *args, enum option_key key, const char *text)
     case KEY_JOBS:
         args->jobs = parse_number(text, 1, UINT32_MAX);
         break;
+    case KEY_TLS:
+        args->tls = true;
+        break;
+    case KEY_TICKETS:
+        args->tickets = true;
+        break;
     case KEY_SERVER_PID:
-        args->server = (pid_t)parse_number(text, 1, INT_MAX);
+        add_server(args, (pid_t)parse_number(text, 1, INT_MAX));
         break;
     case KEY_HELP:
         print_usage(stdout);

@@ -12,6 +12,9 @@
 struct workload;
 struct protocol;
 
+// So many processes serve at the most.
+#define SERVERS_MAX 4
+
 struct args {
     const struct workload *workload;
     const struct protocol *protocol;
@@ -20,16 +23,20 @@ struct args {
     uint32_t conns; // connections; where there are two kinds, the sum of the next two
     uint32_t producers;
     uint32_t workers;
-    uint32_t depth; // requests in flight on each connection
-    bool batch;     // send `depth` requests together, when all of the last ones are answered
-    uint32_t size;  // bytes of each body
+    uint32_t depth;       // requests in flight on each connection
+    bool batch;           // send `depth` requests together, when all of the last ones are answered
+    uint32_t size;        // bytes of each body
+    uint32_t result_size; // bytes of each result; 0: it is the body
     bool random_pri;
-    uint32_t queues;    // jobs are dealt out to so many queues
-    uint64_t first_key; // each job has a key of its own, numbered from here on; 0: no keys
-    double seconds;     // measured
-    double warmup;      // seconds before that
-    uint64_t jobs;      // end after so many jobs, without a warm-up; 0: by time
-    pid_t server;       // whose CPU time to read; 0: nobody's
+    uint32_t queues;            // jobs are dealt out to so many queues
+    uint64_t first_key;         // each job has a key of its own, numbered from here on; 0: no keys
+    double seconds;             // measured
+    double warmup;              // seconds before that
+    uint64_t jobs;              // end after so many jobs, without a warm-up; 0: by time
+    bool tls;                   // connections speak TLS
+    bool tickets;               // and resume the last session
+    pid_t servers[SERVERS_MAX]; // whose CPU time to read
+    size_t server_count;
 };
 
 // Reads the command line; says what is wrong with it and ends the process where it is wrong.

@@ -34,8 +34,9 @@ static void beanstalk_take(struct buffer *out)
     buffer_printf(out, "reserve\r\n");
 }
 
-static void beanstalk_done(struct buffer *out, const struct reply *job)
+static void beanstalk_done(struct buffer *out, const struct reply *job, struct span result)
 {
+    (void)result;
     buffer_printf(out, "delete %" PRIu64 "\r\n", job->id);
 }
 

@@ -10,7 +10,9 @@ import contextlib
 import io
 import os
 import re
+import select
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -20,10 +22,12 @@ sys.dont_write_bytecode = True
 
 import cases
 import chart
+import encrypted
 import floor
 import goals
 import rows
 import servers
+import started
 import threads
 import turns
 from servers import Server, run_load
@@ -76,7 +80,8 @@ class FloorTest(unittest.TestCase):
 class CountingServer:
     """Speaks enough of beanstalk's protocol to be put to, and notes what each connection said."""
 
-    def __init__(self):
+    def __init__(self, wrap=lambda conn: conn):
+        self.wrap = wrap  # makes a connection of an accepted socket
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.port = self.listening.getsockname()[1]
         self.said = []
@@ -86,7 +91,7 @@ class CountingServer:
     def serve(self):
         while True:
             conn, (peer, _) = self.listening.accept()
-            with conn, conn.makefile("rb") as lines:
+            with self.wrap(conn) as conn, conn.makefile("rb") as lines:
                 said = [peer]
                 for line in lines:
                     said.append(line.split(b" ")[0].strip().decode())
@@ -112,6 +117,74 @@ class LoadTest(unittest.TestCase):
         # The last one ends with the run.
         self.assertEqual([said[1:] for said in server.said], 9 * [["put", "quit"]] + [["put"]])
         self.assertEqual(len({said[0] for said in server.said}), 10)
+
+
+    def resumed(self, *flags):
+        """Of each of ten connections over TLS, whether it resumed a session."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*started.certificate())
+        accepted = []
+
+        def wrap(conn):
+            if len(accepted) < 10:
+                conn = context.wrap_socket(conn, server_side=True)
+                accepted.append(conn.session_reused)
+            return conn
+        server = CountingServer(wrap)
+        load = subprocess.run([OPTIONS.load, "short", "--tls", *flags, "--port", str(server.port),
+                               "--jobs", "10"], check=True, stdout=subprocess.PIPE, text=True,
+                              timeout=20)
+        server.stop()
+        self.assertEqual([said[1] for said in server.said], 10 * ["put"])
+        return accepted, servers.parse_line(load.stdout)
+
+    def test_connections_over_tls_begin_a_session_each(self):
+        resumed, said = self.resumed()
+        self.assertEqual(resumed, 10 * [False])
+        self.assertEqual((said["tls_handshakes"], said["tls_resumed"]), (9, 0))
+        encrypted.check_resumed(encrypted.TLS, said)
+        with self.assertRaises(servers.Failure):
+            encrypted.check_resumed(encrypted.TICKETS, said)
+
+    def test_connections_with_tickets_resume_the_session_of_the_first(self):
+        resumed, said = self.resumed("--tickets")
+        self.assertEqual(resumed, [False] + 9 * [True])
+        self.assertEqual((said["tls_handshakes"], said["tls_resumed"]), (9, 8))
+        with self.assertRaises(servers.Failure):
+            encrypted.check_resumed(encrypted.TLS, said)
+
+    def first_of_two(self, listening):
+        """What one of two connections begins with, while the other is silent."""
+        one, other = listening.accept()[0], listening.accept()[0]
+        with one, other:
+            (talking,), _, _ = select.select([one, other], [], [], 20)
+            return talking.recv(1)
+
+    def test_stalled_connections_begin_tls_or_are_silent_and_come_again(self):
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            with subprocess.Popen([OPTIONS.load, "stall", "--tls", "--conns", "2", "--port",
+                                   str(listening.getsockname()[1])],
+                                  stdout=subprocess.PIPE) as load:
+                try:
+                    said = [self.first_of_two(listening) for _ in range(2)]
+                finally:
+                    load.terminate()
+                self.assertEqual(load.stdout.readline(), b"ready conns=2\n")
+        self.assertEqual(said, 2 * [b"\x16"])  # a record of the handshake
+
+    def test_result_can_have_a_size_of_its_own(self):
+        result = (floor.JOB * 20)[:16] + bytes(ord("a") + at % 26 for at in range(16, 150))
+        complete = floor.HEADER + len(floor.HANDLE) + 1 + len(result)
+        answers = floor.Floor(
+            "gearman",
+            floor.side(floor.step(floor.CAN_DO + floor.GRAB, flags="ow"),
+                       floor.step(complete + floor.GRAB, flags="nw"), notice=floor.ASSIGN)
+            + floor.side(floor.step(floor.SUBMIT, floor.CREATED, "nw"),
+                         notice=floor.packet(13, floor.HANDLE, result)))
+        with Server(answers, floor.NAME, OPTIONS) as server:
+            load = run_load(OPTIONS, server, ["trips", "--size", str(floor.BODY), "--result-size",
+                                              "150", *JOBS])
+        self.assertGreaterEqual(load["jobs"], 2000)
 
 
 class TurnsTest(unittest.TestCase):
@@ -215,6 +288,17 @@ class ThreadsTest(unittest.TestCase):
         shares, = [line.split() for line in printed.getvalue().splitlines() if "of tandemd" in line]
         self.assertEqual(shares[2:5], ["0.50", "0.40", "0.90"])
         self.assertIn("x:4.00 x:5.00\n", printed.getvalue())
+
+
+class TlsTest(unittest.TestCase):
+    def test_tls_is_compared_with_plain_text_and_with_stunnel(self):
+        def used(cpu):
+            return of(1e6 / cpu)
+        kept = {"tls": {encrypted.PUT: {"tandemd": used(1), "tandemd-tls": used(1.5),
+                                        "stunnel": used(6)},
+                        encrypted.RESULTS: {"tandemd": used(1), "tandemd-tls": used(2.6)}}}
+        said = [line.split()[-2:] for line in goals.lines(kept)]
+        self.assertEqual(said, [["1.50", "met"], ["2.60", "missed"], ["4.00", "met"]])
 
 
 class ChartTest(unittest.TestCase):

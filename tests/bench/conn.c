@@ -2,6 +2,7 @@
 #include "tests/bench/conn.h"
 
 #include "tests/bench/args.h"
+#include "tests/bench/tls.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -38,7 +39,8 @@ static void bind_source(int fd, uint32_t source)
         err(1, "bind");
 }
 
-void conn_open(struct conn *conn, const struct args *args, uint32_t source, int epoll)
+void conn_open(struct conn *conn, const struct args *args, struct tls *tls, uint32_t source,
+               int epoll)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(args->port)};
     if (inet_pton(AF_INET, args->host, &address.sin_addr) != 1)
@@ -54,11 +56,15 @@ void conn_open(struct conn *conn, const struct args *args, uint32_t source, int 
     if (setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0 ||
         fcntl(conn->fd, F_SETFL, O_NONBLOCK) < 0)
         err(1, "cannot set up the connection");
+    if (tls)
+        conn->tls = tls_open(tls, conn->fd);
     set_events(conn, epoll, EPOLL_CTL_ADD, EPOLLIN);
 }
 
 void conn_close(struct conn *conn)
 {
+    if (conn->tls)
+        tls_close(conn->tls);
     close(conn->fd);
     buffer_free(&conn->in);
     buffer_free(&conn->out);
@@ -103,30 +109,39 @@ uint32_t conn_in_flight(const struct conn *conn)
     return conn->ring_count;
 }
 
-void conn_read(struct conn *conn)
+bool conn_read(struct conn *conn)
 {
+    if (conn->tls)
+        return tls_receive(conn->tls, &conn->in);
     ssize_t got = read(conn->fd, buffer_room(&conn->in, READ_ROOM), READ_ROOM);
     if (got > 0)
         buffer_filled(&conn->in, (size_t)got);
-    else if (got == 0)
-        errx(1, "the server closed a connection");
-    else if (errno != EAGAIN && errno != EINTR)
+    else if (got < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNRESET)
         err(1, "read");
+    return got > 0 || (got < 0 && errno != ECONNRESET);
 }
 
-void conn_flush(struct conn *conn, int epoll)
+static void send_plain(struct conn *conn)
 {
     while (buffer_len(&conn->out) > 0) {
         ssize_t sent =
             send(conn->fd, buffer_bytes(&conn->out), buffer_len(&conn->out), MSG_NOSIGNAL);
         if (sent < 0 && errno == EAGAIN)
-            break;
+            return;
         if (sent < 0 && errno != EINTR)
             err(1, "send");
         if (sent > 0)
             buffer_used(&conn->out, (size_t)sent);
     }
-    bool ask = buffer_len(&conn->out) > 0;
+}
+
+void conn_flush(struct conn *conn, int epoll)
+{
+    if (conn->tls)
+        tls_send(conn->tls, &conn->out);
+    else
+        send_plain(conn);
+    bool ask = conn->tls ? tls_needs_room(conn->tls) : buffer_len(&conn->out) > 0;
     if (ask != conn->writable_asked)
         set_events(conn, epoll, EPOLL_CTL_MOD, ask ? EPOLLIN | EPOLLOUT : EPOLLIN);
     conn->writable_asked = ask;

@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 struct args;
+struct tls;
+struct tls_link;
 
 struct request {
     enum op op;
@@ -29,6 +31,7 @@ struct conn {
     struct buffer out;    // to be sent
     bool leaves;          // for the workload: what is staged is the last, another one follows
     int fd;               /* private */
+    struct tls_link *tls; /* private: NULL: plain */
     bool writable_asked;  /* private */
     struct request *ring; /* private: room for ring_room requests */
     uint32_t ring_room;   /* private */
@@ -39,7 +42,9 @@ struct conn {
 // Connects (waiting for it) and registers with the epoll instance, with the connection as data.
 // Connections to loopback come from address number `source` of loopback, so that very many that
 // have ended do not use up the ports of one.
-void conn_open(struct conn *conn, const struct args *args, uint32_t source, int epoll);
+// With `tls`, it speaks TLS.
+void conn_open(struct conn *conn, const struct args *args, struct tls *tls, uint32_t source,
+               int epoll);
 void conn_close(struct conn *conn);
 
 // Notes that a request was staged in `out`.
@@ -53,8 +58,8 @@ void conn_answered(struct conn *conn);
 
 uint32_t conn_in_flight(const struct conn *conn);
 
-// Reads once, as much as is there up to a limit.
-void conn_read(struct conn *conn);
+// Reads once, as much as is there up to a limit. False where the server has closed the connection.
+bool conn_read(struct conn *conn);
 
 // Sends what is staged; asks epoll to be told when the rest can be sent.
 void conn_flush(struct conn *conn, int epoll);

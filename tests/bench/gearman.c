@@ -102,13 +102,12 @@ static void gearman_sleep(struct buffer *out)
     add_header(out, PRE_SLEEP, 0);
 }
 
-// The result is the job's own body, so that whoever awaits it knows it again.
-static void gearman_done(struct buffer *out, const struct reply *job)
+static void gearman_done(struct buffer *out, const struct reply *job, struct span result)
 {
-    add_header(out, WORK_COMPLETE, job->name.len + 1 + job->body.len);
+    add_header(out, WORK_COMPLETE, job->name.len + 1 + result.len);
     buffer_add(out, job->name.ptr, job->name.len);
     buffer_add(out, "", 1);
-    buffer_add(out, job->body.ptr, job->body.len);
+    buffer_add(out, result.ptr, result.len);
 }
 
 static void gearman_ping(struct buffer *out)

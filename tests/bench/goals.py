@@ -7,7 +7,9 @@ import statistics
 
 import cases
 import durable
+import encrypted
 import posts
+import started
 import threads
 import turns
 from floor import NAME as FLOOR
@@ -179,7 +181,7 @@ def thread_goals():
             yield (load.title, "p50, of one thread's", MOST, 1.05,
                    beside(load.title, threads.WITH_THREADS, "p50_us", OURS, "p50_us"))
         yield (load.title, "one thread, of before", MOST, NOISE,
-               beside(load.title, OURS, "server_cpu_us", threads.BEFORE, "server_cpu_us"))
+               beside(load.title, OURS, "server_cpu_us", started.BEFORE, "server_cpu_us"))
     short, trips = [threads.LOADS[key].title for key in (threads.SHORT, threads.TRIPS)]
     yield short, "us of CPU, one thread", MOST, 28, in_figures(short, "server_cpu_us")
     yield short, "busiest, of one thread", MOST, 0.6, with_threads(short, "busiest_us")
@@ -187,6 +189,15 @@ def thread_goals():
         yield (trips, f"busiest, of gearmand -t {count}", MOST, 0.5,
                beside(trips, threads.WITH_THREADS, "busiest_us", f"gearmand-t{count}",
                       "busiest_us"))
+
+
+def tls_goals():
+    for title, most in ((encrypted.PUT, 1.6), (encrypted.RESULTS, 2.5)):
+        yield (title, "TLS, of plain", MOST, most,
+               beside(title, encrypted.TLS, "server_cpu_us", OURS, "server_cpu_us"))
+    yield (encrypted.PUT, "stunnel's CPU, of TLS", LEAST, 3,
+           beside(encrypted.PUT, encrypted.STUNNEL, "server_cpu_us", encrypted.TLS,
+                  "server_cpu_us"))
 
 
 # Part, case (or what tells it by what was measured), what is compared, at least or at most, the
@@ -221,6 +232,7 @@ GOALS = [
      than_gearmand(posts.BACKGROUND_64)),
     ("http", posts.BACKGROUND_64, "of nginx", LEAST, 0.75, than(posts.BACKGROUND_64, NGINX)),
     *[("threads", *goal) for goal in thread_goals()],
+    *[("tls", *goal) for goal in tls_goals()],
     *[goal for connections in durable.CONNECTIONS for goal in durable_goals(connections)],
     ("durable", "back after a kill -9", "of beanstalkd's time", MOST, 0.33, of_replay),
     ("memory", "a waiting job of 10 bytes", "bytes", MOST, 130, own_number()),

@@ -44,14 +44,14 @@ static int by_id(const void *a, const void *b)
     return (left->id > right->id) - (left->id < right->id);
 }
 
-bool procfs_read_threads(pid_t pid, struct procfs_threads *threads)
+bool procfs_add_threads(pid_t pid, struct procfs_threads *threads)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
     DIR *tasks = opendir(path);
     if (!tasks)
         return false;
-    threads->count = 0;
+    size_t first = threads->count;
     bool fits = true;
     for (struct dirent *entry = readdir(tasks); entry && fits; entry = readdir(tasks)) {
         struct procfs_thread thread = {.id = (pid_t)strtol(entry->d_name, NULL, 10)};
@@ -62,16 +62,24 @@ bool procfs_read_threads(pid_t pid, struct procfs_threads *threads)
             threads->list[threads->count++] = thread;
     }
     closedir(tasks);
-    qsort(threads->list, threads->count, sizeof threads->list[0], by_id);
-    return fits && threads->count > 0;
+    qsort(threads->list + first, threads->count - first, sizeof threads->list[0], by_id);
+    return fits && threads->count > first;
+}
+
+static const struct procfs_thread *find(const struct procfs_threads *threads, pid_t id)
+{
+    for (size_t i = 0; i < threads->count; i++) {
+        if (threads->list[i].id == id)
+            return &threads->list[i];
+    }
+    return NULL;
 }
 
 void procfs_subtract(struct procfs_threads *threads, const struct procfs_threads *earlier)
 {
     for (size_t i = 0; i < threads->count; i++) {
         struct procfs_thread *thread = &threads->list[i];
-        const struct procfs_thread *before =
-            bsearch(thread, earlier->list, earlier->count, sizeof earlier->list[0], by_id);
+        const struct procfs_thread *before = find(earlier, thread->id);
         if (before)
             thread->cpu -= before->cpu;
     }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PROCFS_THREADS_MAX 80
+#define PROCFS_THREADS_MAX 256
 #define PROCFS_NAME_ROOM 16
 
 struct procfs_thread {
@@ -18,15 +18,16 @@ struct procfs_thread {
     uint64_t cpu;                // nanoseconds on a CPU
 };
 
-// The threads of a process, ordered by id: the first one is the one that it began with.
+// The threads of some processes, of each ordered by id: the one first that it began with.
 struct procfs_threads {
     size_t count;
     struct procfs_thread list[PROCFS_THREADS_MAX];
 };
 
-// Reads the CPU time that each thread of the process has used. False where it cannot be told, or
-// where there are more threads than fit. A running thread's share of its current tick is not in it.
-bool procfs_read_threads(pid_t pid, struct procfs_threads *threads);
+// Adds the threads of the process, with the CPU time that each has used. False where it cannot be
+// told, or where there are more threads than fit. A running thread's share of its current tick is
+// not in it.
+bool procfs_add_threads(pid_t pid, struct procfs_threads *threads);
 
 // Takes off each thread's time what it had used at an earlier reading.
 void procfs_subtract(struct procfs_threads *threads, const struct procfs_threads *earlier);

@@ -65,8 +65,8 @@ struct protocol {
     void (*take)(struct buffer *out);
     // NULL: a take waits until there is a job, and never comes back empty.
     void (*sleep)(struct buffer *out);
-    // `job` is the reply that brought it.
-    void (*done)(struct buffer *out, const struct reply *job);
+    // `job` is the reply that brought it. Where there are no results, none is sent.
+    void (*done)(struct buffer *out, const struct reply *job, struct span result);
     bool done_answered;
     void (*ping)(struct buffer *out);
     // Says that the client goes; not answered. NULL: it just goes.

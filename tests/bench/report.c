@@ -2,6 +2,7 @@
 #include "tests/bench/report.h"
 
 #include "tests/bench/run.h"
+#include "tests/bench/tls.h"
 #include "tests/bench/workload.h"
 
 #include <inttypes.h>
@@ -45,8 +46,11 @@ void report_print(const struct run *run)
            quantile_usec(run, 0.99), quantile_usec(run, 0.999),
            (double)measured->latencies.max / 1e3);
     printf(" errors=%" PRIu64, run->errors);
-    if (args->server)
+    if (args->server_count)
         print_server(measured);
+    if (run->tls)
+        printf(" tls_handshakes=%" PRIu64 " tls_resumed=%" PRIu64, tls_handshakes(run->tls),
+               tls_resumed(run->tls));
     printf(" load_busy=%.4f", ratio((double)measured->own_cpu, nsec));
     printf(" accepted=%" PRIu64 " completed=%" PRIu64 "\n", run->accepted, run->completed);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/bench/run.h"
 
+#include "tests/bench/tls.h"
 #include "tests/bench/workload.h"
 
 #include <err.h>
@@ -34,8 +35,11 @@ static uint64_t read_clock(clockid_t clock)
 
 static void read_server(const struct run *run, struct procfs_threads *threads)
 {
-    if (run->args->server && !procfs_read_threads(run->args->server, threads))
-        errx(1, "cannot read the CPU time of process %ld", (long)run->args->server);
+    threads->count = 0;
+    for (size_t i = 0; i < run->args->server_count; i++) {
+        if (!procfs_add_threads(run->args->servers[i], threads))
+            errx(1, "cannot read the CPU time of process %ld", (long)run->args->servers[i]);
+    }
 }
 
 void run_broken(const char *format, ...)
@@ -211,9 +215,11 @@ void run_count_latency(struct run *run, uint64_t since)
         histogram_add(&run->measured.latencies, run->now - since);
 }
 
-static void check_body(const struct run *run, const struct reply *reply)
+// A result that is not the body begins with whatever moment the body had when it was made.
+static void check_body(const struct run *run, enum op op, const struct reply *reply)
 {
-    uint32_t size = run->args->size;
+    const struct args *args = run->args;
+    uint32_t size = op == OP_RESULT && args->result_size ? args->result_size : args->size;
     uint32_t stamp = size >= STAMP_LEN ? STAMP_LEN : 0;
     if (reply->body.len != size ||
         memcmp(reply->body.ptr + stamp, run->body + stamp, size - stamp) != 0)
@@ -247,7 +253,7 @@ static void note_reply(struct run *run, enum op op, const struct reply *reply)
     run->completed += op == run->args->workload->finished_by;
     run->answers += op == OP_PING;
     if ((op == OP_TAKE && reply->kind == REPLY_OK) || op == OP_RESULT)
-        check_body(run, reply);
+        check_body(run, op, reply);
 }
 
 // The worker has waited since it asked first.
@@ -275,7 +281,9 @@ static void handle_reply(struct run *run, struct conn *conn, const struct reques
 void run_done(struct run *run, struct conn *conn, const struct reply *job)
 {
     const struct protocol *protocol = run->args->protocol;
-    protocol->done(&conn->out, job);
+    const struct args *args = run->args;
+    const struct span result = {run->body, args->result_size};
+    protocol->done(&conn->out, job, args->result_size ? result : job->body);
     if (protocol->done_answered) {
         expect(run, conn, OP_DONE);
         return;
@@ -311,7 +319,7 @@ static void parse_replies(struct run *run, struct conn *conn)
 static void connect_one(struct run *run, uint32_t index)
 {
     run->conns[index] = (struct conn){.index = index};
-    conn_open(&run->conns[index], run->args, run->connected++, run->epoll);
+    conn_open(&run->conns[index], run->args, run->tls, run->connected++, run->epoll);
 }
 
 static void replace(struct run *run, struct conn *conn)
@@ -327,9 +335,15 @@ static void serve(struct run *run, const struct epoll_event *event)
 {
     struct conn *conn = &run->conns[event->data.u32];
     if (event->events & ~(uint32_t)EPOLLOUT) {
-        conn_read(conn);
+        bool open = conn_read(conn);
         run->now = read_clock(CLOCK_MONOTONIC);
         parse_replies(run, conn);
+        if (!open && !run->args->workload->is_closed)
+            errx(1, "the server closed a connection");
+        if (!open) {
+            replace(run, conn);
+            return;
+        }
     }
     conn_flush(conn, run->epoll);
     if (conn->leaves && buffer_len(&conn->out) == 0)
@@ -362,10 +376,13 @@ static void open_all(struct run *run)
     const struct args *args = run->args;
     run->epoll = epoll_create1(EPOLL_CLOEXEC);
     run->conns = calloc(args->conns, sizeof *run->conns);
-    run->body = malloc((size_t)args->size + 1);
+    uint32_t body_room = args->size > args->result_size ? args->size : args->result_size;
+    run->body = malloc((size_t)body_room + 1);
     if (run->epoll < 0 || !run->conns || !run->body)
         err(1, "cannot set up %u connections", args->conns);
-    for (uint32_t i = 0; i < args->size; i++)
+    if (args->tls)
+        run->tls = tls_new(args->tickets);
+    for (uint32_t i = 0; i < body_room; i++)
         run->body[i] = (char)('a' + i % 26);
     for (uint32_t i = 0; i < args->conns; i++)
         connect_one(run, i);
@@ -392,6 +409,7 @@ void run_free(struct run *run)
     for (uint32_t i = 0; i < run->args->conns; i++)
         conn_close(&run->conns[i]);
     close(run->epoll);
+    tls_free(run->tls);
     free(run->conns);
     free(run->body);
     free(run->state);

@@ -47,6 +47,7 @@ struct run {
     uint64_t phase_ends;                 /* private: 0 where the workload decides */
     uint32_t connected;                  /* private: connections so far */
     struct procfs_threads server_before; /* private */
+    struct tls *tls;                     /* private: NULL: connections are plain */
     int epoll;                           /* private */
     void *state;                         // the workload's own
 };

@@ -23,7 +23,8 @@ class Failure(Exception):
 class Server:
     """A fresh server on free ports of the loopback interface, pinned to the first core.
 
-    `port` is the first of them, the one that load and questions go to.
+    `port` is the first of them, the one that questions go to, and the load, too, unless the
+    protocol has it otherwise.
     """
 
     def __init__(self, protocol, name, options, strace_to=None):
@@ -31,6 +32,7 @@ class Server:
         self.name = name
         self.ports = [free_port() for _ in range(protocol.PORTS)]
         self.port = self.ports[0]
+        self.load_port = self.ports[getattr(protocol, "LOAD_PORT", 0)]
         self.log = tempfile.TemporaryFile()
         command = ["taskset", "-c", str(options.cores[0])]
         if strace_to:
@@ -108,7 +110,8 @@ def only_child(pid):
 
 def load_command(options, server, arguments):
     return [options.load, "--protocol", server.protocol.NAME,
-            "--port", str(server.port)] + arguments
+            "--port", str(server.load_port), *getattr(server.protocol, "load_flags", ()),
+            *arguments]
 
 
 def parse_line(line):

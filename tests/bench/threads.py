@@ -12,18 +12,19 @@ import beanstalk
 import floor
 import gearman
 import posts
+import started
 from measure import order_of, progress
 from servers import Server, run_load
 from tables import OURS, median, spread
 
 IO_THREADS = 2
 WITH_THREADS = f"{OURS}-io{IO_THREADS}"
-BEFORE = f"{OURS}-before"
 PEER = "beanstalkd"
 GEARMAND_THREADS = (2, 4)
 SECONDS = 2  # of a measurement
 SHORT, TRIPS = "short-50", "foreground-50"  # which others are measured with, too
 NOTHING = 0.005  # microseconds
+MANY = 16  # threads that need not be told one by one
 SIZE = ["--size", str(floor.BODY)]
 
 
@@ -65,43 +66,16 @@ LOADS = {
 }
 
 
-@dataclasses.dataclass
-class Started:
-    """A protocol's server, started in another way than its COMMANDS have it."""
-
-    protocol: object
-    name: str
-    command: object  # of options and ports
-
-    def __post_init__(self):
-        self.NAME, self.PORTS = self.protocol.NAME, self.protocol.PORTS
-        self.books = self.protocol.books
-        self.COMMANDS = {self.name: self.command}
-
-
-def with_settings(protocol, pairs, name=OURS):
-    """Our server, with these settings, key=value."""
-    return Started(protocol, name, lambda options, *ports: (
-        protocol.COMMANDS[OURS](options, *ports)
-        + [word for pair in pairs for word in ("--set", pair)]))
-
-
-def earlier(protocol):
-    """Our server as it was: the program that options.before names."""
-    return Started(protocol, BEFORE, lambda options, *ports: (
-        [options.before, *protocol.COMMANDS[OURS](options, *ports)[1:]]))
-
-
 def servers_of(options, key):
     """[Started] that a load is measured with."""
     protocol = LOADS[key].protocol
-    threads = [with_settings(protocol, ["server.io_threads=0"]),
-               with_settings(protocol, [f"server.io_threads={IO_THREADS}"], WITH_THREADS)]
-    before = [earlier(protocol)] if options.before else []
-    others = [Started(protocol, f"gearmand-t{count}", gearman.gearmand(count))
+    threads = [started.with_settings(protocol, ["server.io_threads=0"]),
+               started.with_settings(protocol, [f"server.io_threads={IO_THREADS}"], WITH_THREADS)]
+    before = [started.earlier(protocol)] if options.before else []
+    others = [started.Started(protocol, f"gearmand-t{count}", gearman.gearmand(count))
               for count in GEARMAND_THREADS if key == TRIPS]
     if key == SHORT:
-        others.append(Started(protocol, PEER, protocol.COMMANDS[PEER]))
+        others.append(started.Started(protocol, PEER, protocol.COMMANDS[PEER]))
     return [one for one in threads + before + others
             if options.server in (None, one.name, one.name.rpartition("-")[0])]
 
@@ -114,19 +88,22 @@ def placed(options):
     return type(options)(**{**vars(options), "cores": [both, both]})
 
 
-def measure(options, load, started):
-    """One measurement of a fresh server: what the load generator says, and of the threads
-    'busiest_us' and 'core_us', that of the thread that the process began with."""
-    options = placed(options)
-    seconds = SECONDS if options.seconds is None else options.seconds
-    with Server(started, started.name, options) as server:
-        if load.protocol is posts:
-            result = posts.measure(options, server, load.arguments, seconds)
-        else:
-            result = run_load(options, server, load.arguments + [
-                "--seconds", str(seconds), "--warmup", str(options.warmup)])
+def with_busiest(result):
+    """And of the threads 'busiest_us' and 'core_us', that of the one that the process began with."""
     used = [of_thread for _, of_thread in result["threads"]]
     return {**result, "busiest_us": max(used), "core_us": used[0]}
+
+
+def measure(options, load, server, more_pids=()):
+    """One measurement of a fresh server, and of what works for it in those processes."""
+    options = placed(options)
+    seconds = SECONDS if options.seconds is None else options.seconds
+    with Server(server, server.name, options) as running:
+        if load.protocol is posts:
+            return with_busiest(posts.measure(options, running, load.arguments, seconds))
+        pids = [word for pid in more_pids for word in ("--server-pid", str(pid))]
+        return with_busiest(run_load(options, running, [
+            *load.arguments, *pids, "--seconds", str(seconds), "--warmup", str(options.warmup)]))
 
 
 def measure_all(options):
@@ -134,11 +111,11 @@ def measure_all(options):
     results = {}
     for round_number in range(options.rounds):
         for key, load in LOADS.items():
-            for started in order_of(servers_of(options, key), round_number):
+            for server in order_of(servers_of(options, key), round_number):
                 progress(f"round {round_number + 1} of {options.rounds}: {load.title}: "
-                         f"{started.name}")
-                results.setdefault(load.title, {}).setdefault(started.name, []).append(
-                    measure(options, load, started))
+                         f"{server.name}")
+                results.setdefault(load.title, {}).setdefault(server.name, []).append(
+                    measure(options, load, server))
     return {title: dict(sorted(by_server.items(), key=lambda item: item[0] != OURS))
             for title, by_server in results.items()}
 
@@ -151,18 +128,20 @@ def measure_all(options):
 def each_thread(rounds):
     """The median of each thread, as text. Threads that do nothing to speak of are left away."""
     threads = min((one["threads"] for one in rounds), key=len)
+    if len(threads) > MANY:
+        return f"{len(threads)} threads"
     medians = [(name, statistics.median(one["threads"][at][1] for one in rounds))
                for at, (name, _) in enumerate(threads)]
     return " ".join(f"{name}:{used:.2f}" for name, used in medians if used >= NOTHING)
 
 
 def print_heading(first):
-    print(f"{first:40}{'server':14}{'busiest':>8}{'core':>8}{'all':>8}{'+-':>5}{'jobs/s':>9}"
+    print(f"{first:40}{'server':20}{'busiest':>8}{'core':>8}{'all':>8}{'+-':>5}{'jobs/s':>9}"
           f"{'p50 us':>8}{'p99 us':>9}  threads")
 
 
 def print_rounds(title, name, rounds):
-    print(f"{title:40}{name:14}{median(rounds, 'busiest_us'):8.2f}"
+    print(f"{title:40}{name:20}{median(rounds, 'busiest_us'):8.2f}"
           f"{median(rounds, 'core_us'):8.2f}{median(rounds, 'server_cpu_us'):8.2f}"
           f"{spread(rounds, 'server_cpu_us'):4.0f}%{median(rounds, 'rate'):9.0f}"
           f"{median(rounds, 'p50_us'):8.1f}{median(rounds, 'p99_us'):9.1f}  "
@@ -176,7 +155,7 @@ def print_shares(rounds, ones):
                      for key in ("busiest_us", "core_us", "server_cpu_us"))
     rate, p50, p99 = [median(rounds, key) / median(ones, key)
                       for key in ("rate", "p50_us", "p99_us")]
-    print(f"{'of ' + OURS:>54}{shares}{'':5}{rate:9.2f}{p50:8.2f}{p99:9.2f}")
+    print(f"{'of ' + OURS:>60}{shares}{'':5}{rate:9.2f}{p50:8.2f}{p99:9.2f}")
 
 
 def print_threads(results):

@@ -155,8 +155,16 @@ static const struct workload idle = {
 };
 
 const struct workload *const workloads[] = {
-    &put,  &cycle, &workload_pairs, &workload_trips, &workload_work, &workload_drain, &short_lived,
-    &idle, NULL,
+    &put,
+    &cycle,
+    &workload_pairs,
+    &workload_trips,
+    &workload_work,
+    &workload_drain,
+    &short_lived,
+    &workload_stall,
+    &idle,
+    NULL,
 };
 
 const struct workload *workload_find(const char *name)

@@ -15,6 +15,7 @@ struct workload {
                          // run_measure() and run_stop() itself
     enum op finished_by; // whose answer finishes a job that was put; all are finished by the end.
                          // OP_RESULT: jobs are put to have their result. OP_NONE: they stay
+    bool is_closed;      // the server may close connections; others take their place
     // Adjusts the arguments, and ends the process where they make no sense. May be NULL.
     void (*prepare)(struct args *args);
     // A connection is up: stage what comes first.
@@ -30,6 +31,8 @@ extern const struct workload workload_drain;
 // with one.
 extern const struct workload workload_pairs;
 extern const struct workload workload_trips;
+// Connections that say half of what begins TLS.
+extern const struct workload workload_stall;
 // Workers alone.
 extern const struct workload workload_work;
 
