@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/server/tls_files.h"
 
-#include "tests/server/server_cmocka.h"
+#include "core/base/macros.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,8 @@ static void add_extension(X509 *certificate, int kind, const char *value)
 {
     X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, NULL, kind, value);
 
-    assert_non_null(extension);
-    assert_int_equal(X509_add_ext(certificate, extension, -1), 1);
+    ENSURE(extension);
+    ENSURE(X509_add_ext(certificate, extension, -1) == 1);
     X509_EXTENSION_free(extension);
 }
 
@@ -28,12 +29,10 @@ static void set_name(X509 *certificate, const char *name)
 {
     X509_NAME *subject = X509_get_subject_name(certificate);
 
-    assert_int_equal(X509_NAME_add_entry_by_txt(subject, "O", MBSTRING_UTF8,
-                                                (const unsigned char *)"Tandem tests", -1, -1, 0),
-                     1);
-    assert_int_equal(X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8,
-                                                (const unsigned char *)name, -1, -1, 0),
-                     1);
+    ENSURE(X509_NAME_add_entry_by_txt(subject, "O", MBSTRING_UTF8,
+                                      (const unsigned char *)"Tandem tests", -1, -1, 0) == 1);
+    ENSURE(X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, (const unsigned char *)name, -1,
+                                      -1, 0) == 1);
 }
 
 static void add_email(X509 *certificate, const char *text)
@@ -42,10 +41,10 @@ static void add_email(X509 *certificate, const char *text)
     GENERAL_NAME *name = GENERAL_NAME_new();
     ASN1_IA5STRING *email = ASN1_IA5STRING_new();
 
-    assert_int_equal(ASN1_STRING_set(email, text, -1), 1);
+    ENSURE(ASN1_STRING_set(email, text, -1) == 1);
     GENERAL_NAME_set0_value(name, GEN_EMAIL, email);
-    assert_true(sk_GENERAL_NAME_push(names, name) > 0);
-    assert_int_equal(X509_add1_ext_i2d(certificate, NID_subject_alt_name, names, 0, 0), 1);
+    ENSURE(sk_GENERAL_NAME_push(names, name) > 0);
+    ENSURE(X509_add1_ext_i2d(certificate, NID_subject_alt_name, names, 0, 0) == 1);
     GENERAL_NAMES_free(names);
 }
 
@@ -55,17 +54,16 @@ struct pair pair_make(const struct wish *wish)
     struct pair pair = {.key = EVP_EC_gen("P-256"), .certificate = X509_new()};
     const struct pair *issuer = wish->issuer ? wish->issuer : &pair;
 
-    assert_non_null(pair.key);
-    assert_non_null(pair.certificate);
-    assert_int_equal(X509_set_version(pair.certificate, X509_VERSION_3), 1);
+    ENSURE(pair.key);
+    ENSURE(pair.certificate);
+    ENSURE(X509_set_version(pair.certificate, X509_VERSION_3) == 1);
     (void)ASN1_INTEGER_set(X509_get_serialNumber(pair.certificate), ++serial);
     (void)X509_gmtime_adj(X509_getm_notBefore(pair.certificate), -DAY);
     (void)X509_gmtime_adj(X509_getm_notAfter(pair.certificate),
                           wish->good_for ? wish->good_for : DAY);
     set_name(pair.certificate, wish->name);
-    assert_int_equal(
-        X509_set_issuer_name(pair.certificate, X509_get_subject_name(issuer->certificate)), 1);
-    assert_int_equal(X509_set_pubkey(pair.certificate, pair.key), 1);
+    ENSURE(X509_set_issuer_name(pair.certificate, X509_get_subject_name(issuer->certificate)) == 1);
+    ENSURE(X509_set_pubkey(pair.certificate, pair.key) == 1);
     if (wish->is_authority) {
         add_extension(pair.certificate, NID_basic_constraints, "critical,CA:TRUE");
     }
@@ -75,7 +73,7 @@ struct pair pair_make(const struct wish *wish)
     if (wish->email) {
         add_email(pair.certificate, wish->email);
     }
-    assert_true(X509_sign(pair.certificate, issuer->key, EVP_sha256()) > 0);
+    ENSURE(X509_sign(pair.certificate, issuer->key, EVP_sha256()) > 0);
     return pair;
 }
 
@@ -89,7 +87,7 @@ void pair_free(struct pair *pair)
 void folder_make(char folder[FOLDER_ROOM])
 {
     (void)snprintf(folder, FOLDER_ROOM, "/tmp/tandem-tls-XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    ENSURE(mkdtemp(folder));
 }
 
 void folder_remove(const char *folder)
@@ -113,13 +111,13 @@ char *folder_write(const char *folder, const char *name, unsigned mode, const vo
     char *path = malloc(room);
     int fd;
 
-    assert_non_null(path);
+    ENSURE(path);
     (void)snprintf(path, room, "%s/%s", folder, name);
     (void)unlink(path);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes, len), len);
-    assert_int_equal(fchmod(fd, (mode_t)mode), 0);
+    ENSURE(fd >= 0);
+    ENSURE(write(fd, bytes, len) == (ssize_t)len);
+    ENSURE(fchmod(fd, (mode_t)mode) == 0);
     (void)close(fd);
     return path;
 }
@@ -142,7 +140,7 @@ char *folder_write_certificates(const char *folder, const char *name, ...)
 
     va_start(list, name);
     while ((certificate = va_arg(list, X509 *))) {
-        assert_int_equal(PEM_write_bio_X509(memory, certificate), 1);
+        ENSURE(PEM_write_bio_X509(memory, certificate) == 1);
     }
     va_end(list);
     return write_memory(folder, name, 0644, memory);
@@ -152,9 +150,7 @@ char *folder_write_key(const char *folder, const char *name, EVP_PKEY *key, cons
 {
     BIO *memory = BIO_new(BIO_s_mem());
 
-    assert_int_equal(PEM_write_bio_PKCS8PrivateKey(memory, key, password ? EVP_aes_128_cbc() : NULL,
-                                                   password, password ? (int)strlen(password) : 0,
-                                                   NULL, NULL),
-                     1);
+    ENSURE(PEM_write_bio_PKCS8PrivateKey(memory, key, password ? EVP_aes_128_cbc() : NULL, password,
+                                         password ? (int)strlen(password) : 0, NULL, NULL) == 1);
     return write_memory(folder, name, 0600, memory);
 }

@@ -3,7 +3,7 @@
 #define TANDEM_TESTS_SERVER_TLS_FILES_H
 
 // Certificates and keys in a directory of their own, made when a test wants them: nothing that is
-// kept can expire one day.
+// kept can expire one day. What cannot be made ends the process.
 
 #include <openssl/evp.h>
 #include <openssl/x509.h>
