@@ -5,6 +5,7 @@ one. Each costs a bounded time and memory, and nobody else waits for it."""
 
 import contextlib
 import random
+import resource
 import socket
 import ssl
 import struct
@@ -55,6 +56,14 @@ class WrongPortTest(HostileTest):
                 self.connect(broker, protocol)
             line = broker.expect(" warn tls_on_plain_port .*").string
             self.assertIn(f"protocol={protocol}", line)
+
+
+    def test_one_byte_is_enough_to_tell(self):
+        broker = self.start(NEVER)
+        connection = self.connect_plain(broker)
+        connection.sendall(b"p")
+        self.assert_ended(connection)
+        self.assertEqual(why(broker.expect(FAILED + ".*").string), "plain text on a TLS port")
 
 
 class HalfTest(HostileTest):
@@ -169,6 +178,20 @@ class StallTest(HostileTest):
         self.assertTrue(any(" handshake_failed " in line for line in broker.log()))
         for connection in stalled:
             self.assert_ended(connection)
+
+    def test_when_descriptors_run_out_clients_wait_until_some_are_free(self):
+        broker = self.start(NEVER)
+        settled = self.beanstalk(broker)
+        free = bed.descriptors(broker) + 5
+        resource.prlimit(broker.process.pid, resource.RLIMIT_NOFILE, (free, free))
+        hello = self.hello()
+        stalled = [self.connect_plain(broker) for _ in range(10)]
+        for connection in stalled:
+            connection.sendall(hello)
+        self.assertEqual(settled.ask(b"list-tube-used"), b"USING default")
+        for connection in stalled:
+            connection.close()
+        self.assert_served(broker)
 
     def test_the_broker_does_not_wait_for_handshakes_when_it_stops(self):
         broker = self.start(NEVER)

@@ -5,6 +5,7 @@
 import http.client
 import socket
 import ssl
+import threading
 
 import bed
 from bed import HOST, MIB, Records, TlsCase, loopback
@@ -138,6 +139,53 @@ class BytesTest(TlsCase):
             sent += bed.try_send(client, data[sent:sent + 65536])
             received += bed.try_receive(client)
         self.assertEqual((sent, received), (len(data), wanted))
+
+
+class CrowdTest(TlsCase):
+    def test_many_clients_at_once_get_each_what_is_theirs(self):
+        broker = self.start()
+        context = self.context()
+        wrong = []
+
+        def run(number):
+            client = self.beanstalk(broker, context)
+            client.ask(b"use mine-%d" % number)
+            client.ask(b"watch mine-%d" % number)
+            for i in range(40):
+                body = b"%d:%d " % (number, i) * (1 + (number * 37 + i * 101) % 4000)
+                job = client.put(body).split()[1]
+                if (client.body(), client.ask(b"delete " + job)) != (body, b"DELETED"):
+                    wrong.append((number, i))
+
+        crowd = [threading.Thread(target=run, args=[number]) for number in range(20)]
+        for one in crowd:
+            one.start()
+        for one in crowd:
+            one.join()
+        self.assertEqual(wrong, [])
+
+    def test_events_of_a_stream_come_when_they_happen(self):
+        broker = self.start()
+        going = threading.Event()
+        self.addCleanup(going.set)
+        self.worker(broker, "upper", lambda workload: going.wait(bed.SECONDS) and b"done")
+        client = self.connect(broker, "http").makefile("rwb")
+        client.write(b"POST /upper HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+                     b"Content-Length: 1\r\n\r\nx")
+        client.flush()
+        while client.readline() != b"event: created\n":
+            pass
+        going.set()
+        while client.readline() != b"event: complete\n":
+            pass
+
+    def test_a_client_that_reads_nothing_is_dropped_when_its_time_is_over(self):
+        broker = self.start("server.write_timeout=1", "beanstalk.max_job_size=1M")
+        client = self.beanstalk(broker)
+        client.put(LARGE[:MIB])
+        client.send(b"peek 1\r\n" * 50)
+        broker.expect(" warn not_reading ")
+        self.assert_served(broker)
 
 
 class EndTest(TlsCase):

@@ -7,6 +7,7 @@ import shutil
 import signal
 import ssl
 import subprocess
+import threading
 
 import bed
 import certificates
@@ -96,6 +97,30 @@ class ReloadTest(TlsCase):
         certificates.openssl("pkcs8", "-topk8", "-in", file, "-out", f"{file}.new",
                              "-passout", "pass:secret")
         os.replace(f"{file}.new", file)
+
+    def test_clients_that_come_meanwhile_are_shown_one_or_the_other(self):
+        broker = self.start_with_file()
+        context = self.context()
+        second = self.authority.issue_server("second")
+        failed = []
+
+        def come():
+            for _ in range(60):
+                try:
+                    self.assertEqual(self.beanstalk(broker, context).ask(b"list-tube-used"),
+                                     b"USING default")
+                except (AssertionError, OSError) as problem:
+                    failed.append(problem)
+
+        crowd = [threading.Thread(target=come) for _ in range(3)]
+        for one in crowd:
+            one.start()
+        while any(one.is_alive() for one in crowd):
+            self.use(second)
+            self.reload(broker)
+            self.use(self.server)
+            self.reload(broker)
+        self.assertEqual(failed, [])
 
     def test_a_new_least_version_holds_from_then_on(self):
         broker = self.start_with_file("[tls]\nmin_version = 1.2\n")
