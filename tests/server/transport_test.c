@@ -33,8 +33,8 @@ struct fake {
     char sent[sizeof ANSWERS];
     size_t sent_len;
     bool told_end;
-    short to_receive;    // the event that the last receive asked for, or 0
-    short to_send;       // the last send, or shut
+    int to_receive;      // the event that the last receive asked for, or 0
+    int to_send;         // the last send, or shut
     unsigned shuts;      // that were told to the peer
     unsigned shut_lulls; // how often there is no room for it
     unsigned closes;
@@ -193,11 +193,11 @@ static const struct transport fake_transport = {
 static void serve_turn(struct bed *bed)
 {
     struct event *event = &bed_latest(bed)->event;
-    short events = (short)((fake.to_receive | fake.to_send) & event_get_events(event));
+    int events = (fake.to_receive | fake.to_send) & event_get_events(event);
 
     // An event is told once.
-    fake.to_receive &= (short)~events;
-    fake.to_send &= (short)~events;
+    fake.to_receive &= ~events;
+    fake.to_send &= ~events;
     if (events) {
         event_active(event, events, 0);
     }
