@@ -188,11 +188,13 @@ static struct handshaking *take_ready(struct handshakes *handshakes)
     bool goes_on = list_empty(&handshakes->fresh) ||
                    (handshakes->goes_on && !list_empty(&handshakes->going)) ||
                    !make_room(handshakes);
-    struct handshaking *one = list_item(
-        list_first(goes_on ? &handshakes->going : &handshakes->fresh), struct handshaking, place);
+    struct list_node *first = list_first(goes_on ? &handshakes->going : &handshakes->fresh);
+    struct handshaking *one;
 
+    ENSURE(first);
     handshakes->goes_on = !goes_on;
-    list_remove(&one->place);
+    list_remove(first);
+    one = list_item(first, struct handshaking, place);
     one->ready = false;
     return one;
 }
