@@ -271,6 +271,12 @@ class ThreadsTest(unittest.TestCase):
         self.assertEqual(self.said(lines, "busiest, of gearmand -t 2"), ["0.38", "met"])
         self.assertEqual(len(lines), 4)
 
+    def test_as_many_threads_are_compared_with_those_of_gearmand(self):
+        lines = self.lines(self.TITLE, tandemd=self.used(10), tandemd_io4=self.used(1, 2, 3, 2),
+                           gearmand_t4=self.used(0, 5, 4))
+        self.assertEqual(self.said(lines, "of 4, of gearmand -t 4"), ["0.60", "missed"])
+        self.assertEqual(len(lines), 1)
+
     def test_lone_client_is_compared_by_its_latency(self):
         lines = self.lines(threads.LOADS["put-1"].title, tandemd=self.used(10, p50=20),
                            tandemd_io2=self.used(99, p50=22))

@@ -32,12 +32,12 @@ def with_threads(name):
     return f"{name}-io{threads.IO_THREADS}"
 
 
-def ours_of(load):
+def ours_of(options, load):
     """[Started]: plain, over TLS, and for short connections by tickets, without and with I/O
     threads."""
     found = []
     for count, named in ((0, str), (threads.IO_THREADS, with_threads)):
-        pairs = [f"server.io_threads={count}"]
+        pairs = [f"server.io_threads={count}", *options.set]
         found += [started.with_settings(load.protocol, pairs, named(OURS)),
                   started.over_tls(load.protocol, pairs, named(TLS))]
         if load.title == SHORT:
@@ -85,7 +85,7 @@ def measure(options):
     results = {}
     for round_number in range(options.rounds):
         for load in LOADS:
-            known = {one.name: one for one in ours_of(load)}
+            known = {one.name: one for one in ours_of(options, load)}
             if load.title == PUT and options.server is None:
                 known[STUNNEL] = None
             by_server = results.setdefault(load.title, {name: [] for name in known})

@@ -189,6 +189,10 @@ def thread_goals():
         yield (trips, f"busiest, of gearmand -t {count}", MOST, 0.5,
                beside(trips, threads.WITH_THREADS, "busiest_us", f"gearmand-t{count}",
                       "busiest_us"))
+    for count in set(threads.GEARMAND_THREADS) - {threads.IO_THREADS}:
+        yield (trips, f"of {count}, of gearmand -t {count}", MOST, 0.5,
+               beside(trips, threads.with_io(count), "busiest_us", f"gearmand-t{count}",
+                      "busiest_us"))
 
 
 def tls_goals():

@@ -6,7 +6,8 @@ import csv
 from tables import BUSY, OURS, median, spread
 
 TIMES = {"p50_us": "p50_us", "p99_us": "p99_us", "p999_us": "p999_us",
-         "server_cpu_us": "cpu_us_per_job", "server_busy": "server_busy", "load_busy": "load_busy",
+         "server_cpu_us": "cpu_us_per_job", "busiest_us": "busiest_us_per_job",
+         "core_us": "core_us_per_job", "server_busy": "server_busy", "load_busy": "load_busy",
          "resident": "resident_bytes"}
 COLUMNS = ["part", "case", "server", "rounds", "jobs_per_s", "spread_percent",
            *TIMES.values(), "cpu_spread_percent", "limit", "value", "our_rate_to_it",

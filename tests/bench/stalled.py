@@ -52,7 +52,7 @@ def beside(options, server, arguments):
 
 
 def measure_one(options, count, client, neighbour, timeout):
-    pairs = [f"server.io_threads={count}", f"server.handshake_timeout={timeout}"]
+    pairs = [f"server.io_threads={count}", f"server.handshake_timeout={timeout}", *options.set]
     server = started.over_tls(beanstalk, pairs, OURS)
     if neighbour:
         server.books = None  # what the others put is not known

@@ -18,7 +18,14 @@ from servers import Server, run_load
 from tables import OURS, median, spread
 
 IO_THREADS = 2
-WITH_THREADS = f"{OURS}-io{IO_THREADS}"
+
+
+def with_io(count):
+    """The name of ours with so many I/O threads."""
+    return f"{OURS}-io{count}" if count else OURS
+
+
+WITH_THREADS = with_io(IO_THREADS)
 PEER = "beanstalkd"
 GEARMAND_THREADS = (2, 4)
 SECONDS = 2  # of a measurement
@@ -69,8 +76,9 @@ LOADS = {
 def servers_of(options, key):
     """[Started] that a load is measured with."""
     protocol = LOADS[key].protocol
-    threads = [started.with_settings(protocol, ["server.io_threads=0"]),
-               started.with_settings(protocol, [f"server.io_threads={IO_THREADS}"], WITH_THREADS)]
+    counts = {0, IO_THREADS, *(GEARMAND_THREADS if key == TRIPS else ())}
+    threads = [started.with_settings(protocol, [f"server.io_threads={count}", *options.set],
+                                     with_io(count)) for count in sorted(counts)]
     before = [started.earlier(protocol)] if options.before else []
     others = [started.Started(protocol, f"gearmand-t{count}", gearman.gearmand(count))
               for count in GEARMAND_THREADS if key == TRIPS]
@@ -163,7 +171,7 @@ def print_threads(results):
     for title, by_server in results.items():
         for at, (name, rounds) in enumerate(by_server.items()):
             print_rounds("" if at else title, name, rounds)
-            if name == WITH_THREADS and OURS in by_server:
+            if name.startswith(f"{OURS}-io") and OURS in by_server:
                 print_shares(rounds, by_server[OURS])
     print(f"{WITH_THREADS}: with {IO_THREADS} I/O threads. busiest: of the thread that uses most. "
           "core: of the one that\nthe process began with, which calls the broker. all: their sum, "
