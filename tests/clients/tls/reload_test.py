@@ -56,6 +56,15 @@ class ReloadTest(TlsCase):
         self.assertEqual(self.shown(broker), "second")
         self.assertEqual(client.body(), b"before")
 
+    def test_a_new_time_for_handshakes_holds_for_those_that_have_begun(self):
+        broker = self.start_with_file("[server]\nhandshake_timeout = 3600\n")
+        connection = self.connect_plain(broker)
+        self.assert_served(broker)
+        self.config.write_text("[server]\nhandshake_timeout = 1\n")
+        self.reload(broker)
+        self.assert_ended(connection)
+        broker.expect(bed.FAILED + ".*why=timeout")
+
     def test_a_handshake_that_has_begun_is_finished(self):
         broker = self.start_with_file()
         clients = []
