@@ -204,7 +204,7 @@ static bool server_start_io(struct server *server, struct reason *why)
     }
     turn->io = io_open((unsigned)settings->io_threads, settings->io_spread == IO_SPREAD_ALWAYS,
                        turn->base, &conn_io_host, turn);
-    if (!turn->io) {
+    if (!turn->io || !io_start(turn->io)) {
         reason_set(why, "out of memory, descriptors or threads for io_threads");
         return false;
     }

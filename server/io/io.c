@@ -39,7 +39,7 @@ static bool io_prepare(struct io *io, unsigned threads, struct event_base *base)
     return true;
 }
 
-static bool io_start(struct io *io)
+bool io_start(struct io *io)
 {
     for (unsigned i = 0; i < io->count; i++) {
         if (!thread_start(&io->threads[i], i)) {
@@ -64,21 +64,26 @@ struct io *io_open(unsigned threads, bool always, struct event_base *base,
     list_init(&io->again);
     spread_init(&io->spread, always, clock_mono());
     io->threads = calloc(threads, sizeof *io->threads);
-    if (!io->threads || !io_prepare(io, threads, base) || !io_start(io)) {
+    if (!io->threads || !io_prepare(io, threads, base)) {
         io_close(io);
         return NULL;
     }
     return io;
 }
 
+// Those that were not started have their rounds here.
 static bool io_all_out(const struct io *io)
 {
+    bool out = true;
+
     for (unsigned i = 0; i < io->count; i++) {
-        if (io->threads[i].runs && !atomic_load(&io->threads[i].is_out)) {
-            return false;
+        if (io->threads[i].runs) {
+            out = atomic_load(&io->threads[i].is_out) && out;
+        } else {
+            out = !thread_round(&io->threads[i], false) && out;
         }
     }
-    return true;
+    return out;
 }
 
 // Until the threads have told their last news.
@@ -92,7 +97,7 @@ static void io_wait_for_end(struct io *io)
         if (out && !io->unread && batch_queue_empty(&io->news)) {
             return;
         }
-        if (!out && io_lie_down(io)) {
+        if (!out && io->threads[0].runs && io_lie_down(io)) {
             struct pollfd woken = {.fd = io->sleeper.fd, .events = POLLIN};
             uint64_t count;
 

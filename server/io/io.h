@@ -43,10 +43,13 @@ struct io_host {
     bool (*spent)(void *context);
 };
 
-// Makes `threads` of them, at least one, and starts them. `base` is the core's. NULL without
-// memory, descriptors or threads.
+// Makes `threads` of them, at least one, which do not run yet. `base` is the core's. NULL without
+// memory or descriptors.
 struct io *io_open(unsigned threads, bool always, struct event_base *base,
                    const struct io_host *host, void *context) MUST_USE;
+
+// Has them run. False where there are no threads to be had.
+bool io_start(struct io *io) MUST_USE;
 
 // Ends the threads. All connections are closed; what is on its way to their peers stays there.
 // NULL is allowed.

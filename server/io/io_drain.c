@@ -5,13 +5,16 @@
 #include <string.h>
 
 // The batch is about to be given back: what its connection did not take is kept.
-static void side_keep_input(struct link_side *side)
+static void side_keep_input(struct link *link)
 {
+    struct link_side *side = &link->side;
+
     if (side->input.len == 0 || side->kept.bytes) {
         return;
     }
     if (backlog_append(&side->kept, side->input)) {
         side->input = backlog_slice(&side->kept);
+        link_order(link, ORDER_KEPT);
     } else {
         side->input = SLICE("");
         side->failed = true;
@@ -96,7 +99,7 @@ static void io_read_note(struct io *io, const struct batch *batch, const struct 
         if (events) {
             io->host->event(side->conn, events);
         }
-        side_keep_input(side);
+        side_keep_input(link);
         if (side->failed && side->error == ENOMEM) {
             link_call_again(link);
         }

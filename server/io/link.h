@@ -26,7 +26,7 @@
 #include <event2/event_struct.h>
 #include <stdalign.h>
 
-#define LINK_WINDOW ((size_t)256 * 1024)
+#define LINK_WINDOW ((size_t)128 * 1024)
 
 // What the core's thread asks for. Several in one note are obeyed in this order; the bytes of the
 // note are sent behind ORDER_BEGIN.
@@ -38,7 +38,8 @@ enum order {
     ORDER_GIVE_BACK = 16, // the core's loop would have the socket: NEWS_BACK or NEWS_STAYS
     ORDER_CLOSE = 32,     // close when what is on its way has left
     ORDER_DROP = 64,      // close at once
-    ORDER_OPEN = 128      // of another I/O thread: begin, and tell NEWS_OPEN
+    ORDER_KEPT = 128,     // the input that was handed over is not taken for the time being
+    ORDER_OPEN = 256      // of another I/O thread: begin, and tell NEWS_OPEN
 };
 
 // What the thread tells.
@@ -73,7 +74,9 @@ struct link_socket {
     bool watched : 1;
     bool watches_room : 1;
     bool readable : 1;     // there may be something to read
+    bool reported : 1;     // an event said so, and no read has followed
     bool lent : 1;         // input has been handed over
+    bool kept : 1;         // and is not taken for the time being
     bool may_be_reset : 1; // behind what was read last
     bool ended : 1;        // nothing more is read
     bool peer_closed : 1;

@@ -50,13 +50,25 @@ static void link_has_room(struct link *link)
     socket->read_needs_room = false;
 }
 
-// There is something to read, be it the end. While the core has not taken what it has, it is told
-// at least that the peer has gone.
+// Asks what has become of the peer while nothing is read.
+static void link_check_peer(struct link *link)
+{
+    struct link_socket *socket = &link->socket;
+    int error = socket->reported ? link->transport->error(link->fd, link->own) : 0;
+
+    socket->reported = false;
+    if (error) {
+        link_lose(link, error);
+    }
+}
+
+// There is something to read, be it the end.
 static void link_has_input(struct link *link, bool closed)
 {
     struct link_socket *socket = &link->socket;
 
     socket->readable = true;
+    socket->reported = true;
     if (socket->send_needs_input) {
         socket->send_needs_input = false;
         socket->stalled = false;
@@ -64,13 +76,9 @@ static void link_has_input(struct link *link, bool closed)
     if (closed && !socket->peer_closed) {
         socket->peer_closed = true;
         socket->news |= NEWS_CLOSED;
-        if (socket->lent) {
-            int error = link->transport->error(link->fd, link->own);
-
-            if (error) {
-                link_lose(link, error);
-            }
-        }
+    }
+    if (socket->kept || socket->ended) {
+        link_check_peer(link);
     }
 }
 
@@ -184,6 +192,7 @@ static void link_read_on(struct link *link, bool answered)
     struct link_socket *socket = &link->socket;
 
     socket->lent = false;
+    socket->kept = false;
     // Nothing was answered: another read tells whether the peer is still there.
     if (socket->may_be_reset && !answered) {
         socket->may_be_reset = false;
@@ -211,6 +220,10 @@ void link_obey(struct link *link, unsigned orders, struct slice bytes)
     }
     if (orders & ORDER_READ_ON) {
         link_read_on(link, bytes.len > 0);
+    }
+    if (orders & ORDER_KEPT && socket->lent) {
+        socket->kept = true;
+        link_check_peer(link);
     }
     socket->room_wanted = socket->room_wanted || orders & ORDER_TELL_ROOM;
     socket->shut_wanted = socket->shut_wanted || orders & ORDER_SHUT;

@@ -74,6 +74,7 @@ static void link_receive(struct link *link, struct batch *batch)
     struct received received =
         link->transport->receive(link->fd, link->own, &part, 1, part.iov_len);
 
+    socket->reported = false;
     link_note_drained(socket, &received);
     switch ((enum transfer)received.result) {
     case TRANSFER_BYTES:

@@ -98,14 +98,20 @@ static bool thread_is_done(const struct io_thread *thread)
     return list_empty(&thread->links) && list_empty(&thread->waiting);
 }
 
-static void thread_wait(struct io_thread *thread)
+// Whether something is left to do that nobody will wake it for.
+static bool thread_has_work(struct io_thread *thread)
+{
+    return !batch_queue_empty(&thread->orders) ||
+           (atomic_load(&thread->common->ends) && !thread->ends) ||
+           (!list_empty(&thread->waiting) && outbox_may_write(&thread->news));
+}
+
+static void thread_wait(struct io_thread *thread, bool wait)
 {
     int flags = EVLOOP_ONCE;
 
     sleeper_lie_down(&thread->sleeper);
-    if (!batch_queue_empty(&thread->orders) ||
-        (atomic_load(&thread->common->ends) && !thread->ends) ||
-        (!list_empty(&thread->waiting) && outbox_may_write(&thread->news))) {
+    if (!wait || thread_has_work(thread)) {
         flags |= EVLOOP_NONBLOCK;
     }
     thread->sleeps = true;
@@ -115,26 +121,33 @@ static void thread_wait(struct io_thread *thread)
     sleeper_get_up(&thread->sleeper);
 }
 
+bool thread_round(struct io_thread *thread, bool wait)
+{
+    bool is_out;
+
+    thread_wait(thread, wait);
+    thread_obey(thread);
+    thread_go_on(thread);
+    thread->ends = atomic_load(&thread->common->ends);
+    if (thread->ends) {
+        thread_end(thread);
+    }
+    is_out = thread->ends && thread_is_done(thread);
+    outbox_flush(&thread->news);
+    if (is_out) {
+        atomic_store(&thread->is_out, true);
+        sleeper_wake(thread->news.reader);
+    }
+    return !is_out;
+}
+
 static void *thread_run(void *context)
 {
-    struct io_thread *thread = context;
+    bool goes_on = true;
 
-    for (;;) {
-        thread_wait(thread);
-        thread_obey(thread);
-        thread_go_on(thread);
-        thread->ends = atomic_load(&thread->common->ends);
-        if (thread->ends) {
-            thread_end(thread);
-            if (thread_is_done(thread)) {
-                break;
-            }
-        }
-        outbox_flush(&thread->news);
+    while (goes_on) {
+        goes_on = thread_round(context, true);
     }
-    atomic_store(&thread->is_out, true);
-    outbox_flush(&thread->news);
-    sleeper_wake(thread->news.reader);
     return NULL;
 }
 

@@ -62,8 +62,12 @@ bool thread_open(struct io_thread *thread, const struct thread_common *common,
                  struct batch_queue *news, struct sleeper *reader) MUST_USE;
 void thread_close(struct io_thread *thread);
 
-// Begins to run. False where there is no thread.
+// Has it run by a thread of its own. False where there is none.
 bool thread_start(struct io_thread *thread, unsigned index) MUST_USE;
+
+// One round; `wait`: it may sleep until there is something to do. False where it has ended: nothing
+// is left, and that is told. Tests run threads by this that were not started.
+bool thread_round(struct io_thread *thread, bool wait);
 
 // Must be called by the callback of an event first: the thread does not sleep any more.
 static inline void thread_wake(struct io_thread *thread)

@@ -135,7 +135,7 @@ static void turn_lets_so_many_go_and_no_more(void **state)
     expect_rest(bed);
     reach(bed, CLIENTS);
     for (unsigned turns = 1; turns <= 3; turns++) {
-        loop_turn(&bed->loop, turns > 1); // nothing but the store's thread ends the first sleep
+        bed_turn(bed, turns > 1); // nothing but the store's thread ends the first sleep
         for (int i = 0; i < CLIENTS; i++) {
             answered += recv(clients[i], reply, sizeof reply, 0) == 2;
         }
@@ -465,13 +465,13 @@ static void store_has_its_turn_when_it_asks_for_it(void **state)
     bed.front.store.due_at = due_at;
     bed_turns(&bed, 1);
     while (clock_now().mono < due_at) {
-        loop_turn(&bed.loop, true);
+        bed_turn(&bed, true);
     }
     // A moment that has passed: nothing would ever end a sleep.
     bed.front.store.due_at = clock_now().mono;
     bed.front.store.turns = 0;
-    loop_turn(&bed.loop, true);
-    loop_turn(&bed.loop, true);
+    bed_turn(&bed, true);
+    bed_turn(&bed, true);
     assert_int_equal(bed.front.store.turns, 2);
     (void)close(client);
     bed_close(&bed);

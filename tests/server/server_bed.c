@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/server/server_bed.h"
+#include "server/conn_link.h"
+#include "server/io/io_private.h"
 
 #include "tests/server/server_cmocka.h"
 
@@ -319,10 +321,18 @@ void bed_init(struct bed *bed, struct instant (*now)(void))
                                     .transport = &transport_plain,
                                     .turn = &bed->loop.turn};
     assert_int_equal(stub_start(&bed->front, bed->broker, NULL, NULL), STATUS_OK);
+    if (BED_IO_THREADS > 0) {
+        bed->loop.turn.io =
+            io_open(BED_IO_THREADS, true, bed->loop.turn.base, &conn_io_host, &bed->loop.turn);
+        assert_non_null(bed->loop.turn.io);
+    }
 }
 
 void bed_close(struct bed *bed)
 {
+    loop_close_all(&bed->loop);
+    io_close(bed->loop.turn.io);
+    bed->loop.turn.io = NULL;
     loop_close(&bed->loop);
     assert_int_equal(bed->front.open, 0);
     broker_free(bed->broker);
@@ -424,10 +434,28 @@ void bed_serve(struct bed *bed, int fd)
     bed_turns(bed, 1);
 }
 
+// The I/O threads of a bed run when it says so.
+static void bed_thread_rounds(const struct bed *bed)
+{
+    const struct io *io = bed->loop.turn.io;
+
+    for (unsigned i = 0; io && i < io->count; i++) {
+        (void)thread_round(&io->threads[i], false);
+    }
+}
+
+void bed_turn(struct bed *bed, bool wait)
+{
+    bed_thread_rounds(bed);
+    // Nobody would wake it while the threads stand still.
+    loop_turn(&bed->loop, wait && !bed->loop.turn.io);
+    bed_thread_rounds(bed);
+}
+
 void bed_turns(struct bed *bed, unsigned count)
 {
     while (count-- > 0) {
-        loop_turn(&bed->loop, false);
+        bed_turn(bed, false);
     }
 }
 

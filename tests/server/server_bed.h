@@ -81,7 +81,11 @@ void reset_client(int client);
 // Hands a socket of the test's own to the loop.
 void bed_serve(struct bed *bed, int fd);
 
-// Lets turns pass.
+// Lets a turn pass, which may sleep. I/O threads, where the bed has some, have a round before it
+// and one behind it.
+void bed_turn(struct bed *bed, bool wait);
+
+// Lets turns pass that do not sleep.
 void bed_turns(struct bed *bed, unsigned count);
 
 // The server's side of the connection that was made last.

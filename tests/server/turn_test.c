@@ -76,9 +76,9 @@ static void loop_with_work_left_does_not_sleep(void **state)
 
     // Nothing would ever end the sleep of a loop that waits here.
     send_raw(client, "again\nagain\n");
-    loop_turn(&bed->loop, true);
+    bed_turn(bed, true);
     assert_true(bed_latest(bed)->runs);
-    loop_turn(&bed->loop, true);
+    bed_turn(bed, true);
     assert_int_equal(recv(client, reply, sizeof reply, 0), 12);
     (void)close(client);
 }
@@ -179,7 +179,7 @@ static void deadline_ends_the_sleep_of_an_idle_loop(void **state)
     conn_touch(bed_latest(&bed));
     bed_turns(&bed, 1);
     while (recv(client, reply, sizeof reply, 0) < 0) {
-        loop_turn(&bed.loop, true);
+        bed_turn(&bed, true);
     }
     assert_memory_equal(reply, "late\n", 5);
     (void)close(client);
@@ -199,7 +199,7 @@ static void due_work_of_the_broker_ends_the_sleep(void **state)
     assert_int_equal(broker_submit(bed.broker, &spec, NULL, &submission), STATUS_OK);
     assert_null(queue_peek_ready(spec.queue));
     while (!queue_peek_ready(spec.queue)) {
-        loop_turn(&bed.loop, true);
+        bed_turn(&bed, true);
     }
     broker_queue_drop(bed.broker, spec.queue);
     bed_close(&bed);
@@ -298,7 +298,7 @@ static void turn_takes_input_from_so_many_connections_and_no_more(void **state)
     }
     bed->front.feeds = 0;
     for (unsigned turns = 1; turns <= 3; turns++) {
-        loop_turn(&bed->loop, false);
+        bed_turn(bed, false);
         assert_in_range(bed->front.feeds, 0, turns * TURN_CONNS_MAX);
     }
     for (int i = 0; i < CLIENTS; i++) {
@@ -359,7 +359,7 @@ static void turn_that_lasts_long_leaves_the_rest_to_the_next(void **state)
     for (int i = 0; i < LONG_TURN; i++) {
         send_raw(clients[i], "line\n");
     }
-    loop_turn(&bed.loop, false);
+    bed_turn(&bed, false);
     assert_int_equal(bed.front.feeds, FEEDS_IN_TIME);
     for (int i = 0; i < LONG_TURN; i++) {
         bed_expect(&bed, clients[i], "line\n");
@@ -379,9 +379,9 @@ static void what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next(void 
     list_each (node, &bed.loop.turn.all) {
         conn_touch(conn_of(list_item(node, struct turn_member, all)));
     }
-    loop_turn(&bed.loop, false);
+    bed_turn(&bed, false);
     assert_false(list_empty(&bed.loop.turn.touched));
-    loop_turn(&bed.loop, false);
+    bed_turn(&bed, false);
     assert_true(list_empty(&bed.loop.turn.touched));
     bed_expect(&bed, clients[0], "line\n");
     close_all(&bed, clients);
@@ -418,7 +418,7 @@ static void long_pipelines_come_on_evenly_where_turns_last_long(void **state)
         send_raw(clients[i], lines);
     }
     for (int turns = 0; turns < 50; turns++) {
-        loop_turn(&bed.loop, false);
+        bed_turn(&bed, false);
         assert_in_range(bed.front.most, 1, CONN_COMMANDS_MAX);
     }
     assert_in_range(unevenness(&bed), 0, 10 * CONN_COMMANDS_MAX);
@@ -525,7 +525,7 @@ static void busy_through_turn(struct bed *bed, nsec_t slow_for)
     bed->loop.slow_for = slow_for;
     bed_clock.mono += 3600 * NSEC_PER_SEC;
     log_set_sink(busy_see, NULL, LOG_LEVEL_WARN);
-    loop_turn(&bed->loop, false);
+    bed_turn(bed, false);
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
 }
 
