@@ -115,18 +115,13 @@ static struct conn *conn_make(const struct service *service)
     return conn;
 }
 
-struct conn *conn_new(const struct service *service, const char *peer)
+struct conn *conn_new(const struct service *service, enum status *status)
 {
     struct conn *conn = conn_make(service);
-    enum status status =
-        conn ? service->frontend->open(conn->frontend_state, service->shared, &conn->wire)
-             : STATUS_NO_MEMORY;
 
-    if (status != STATUS_OK) {
-        if (turn_may_complain(service->turn, COMPLAINT_MEMORY)) {
-            log_warn("connection_refused", log_string("protocol", service->frontend->name),
-                     log_string("peer", peer), log_string("why", status_text(status)));
-        }
+    *status = conn ? service->frontend->open(conn->frontend_state, service->shared, &conn->wire)
+                   : STATUS_NO_MEMORY;
+    if (*status != STATUS_OK) {
         if (conn) {
             output_clear(&conn->wire.out);
         }
@@ -151,9 +146,11 @@ static void conn_read_first(struct conn *conn)
 
 void conn_open(const struct service *service, int fd, void *own, const char *peer)
 {
-    struct conn *conn = conn_new(service, peer);
+    enum status status;
+    struct conn *conn = conn_new(service, &status);
 
     if (!conn) {
+        conn_log_refused(service, peer, status);
         service->transport->close(fd, own);
         return;
     }

@@ -21,6 +21,7 @@
 //   more than one incomplete command.
 
 #include "proto_common/frontend.h"
+#include "server/io/service.h"
 #include "server/transport/transport.h"
 #include "server/turn.h"
 
@@ -30,6 +31,7 @@ struct service {
     void *shared;                      // the state that its connections share
     const struct transport *transport; // of all its connections
     void *transport_shared;            // what that has for all of them
+    struct io_service io;              // the same for the I/O threads, where there are any
     struct turn *turn;
 };
 

@@ -1,28 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/conn_link.h"
 
+#include "server/conn_log.h"
 #include "server/conn_private.h"
+#include "server/net/listener.h"
+#include "server/services.h"
 
 #include "core/base/log.h"
-#include "server/conn_log.h"
-#include "server/services.h"
 
 #include <string.h>
 
-static void *link_opened(void *context, struct link *link, const void *service)
+// The peer's address is asked for only where it is logged.
+static void *link_opened(void *context, struct link *link, const struct io_service *of)
 {
-    char peer[WIRE_PEER_MAX];
+    const struct service *service = of->context;
+    char peer[PEER_TEXT_MAX];
+    enum status status;
     struct conn *conn;
 
     turn_tick(context);
-    transport_link.peer(-1, link, peer, sizeof peer);
-    conn = conn_new(service, peer);
-    if (conn) {
-        conn->remote = true;
-        conn->link = link;
-        if (log_most() >= LOG_LEVEL_DEBUG) {
-            conn_log_opened(conn, peer);
-        }
+    conn = conn_new(service, &status);
+    if (!conn) {
+        link_peer_text(link, peer, sizeof peer);
+        conn_log_refused(service, peer, status);
+        return NULL;
+    }
+    conn->remote = true;
+    conn->link = link;
+    if (log_most() >= LOG_LEVEL_DEBUG) {
+        link_peer_text(link, peer, sizeof peer);
+        conn_log_opened(conn, peer);
     }
     return conn;
 }
@@ -48,19 +55,19 @@ static void link_came_back(void *context, int fd, const void *own)
     conn_touch(conn);
 }
 
-static void link_refused(void *context, const void *service, const char *peer, const char *why)
+static void link_refused(void *context, const struct io_service *of, const char *peer,
+                         const char *why)
 {
-    struct turn *turn = context;
-
-    turn->open--;
-    service_log_handshake_failed(service, peer, why);
+    turn_tick(context);
+    service_log_handshake_failed(of->context, peer, why);
 }
 
-static void link_gone(void *context)
+static void threads_rest(void *context, int error)
 {
-    struct turn *turn = context;
-
-    turn->open--;
+    turn_tick(context);
+    if (turn_may_complain(context, COMPLAINT_ACCEPT)) {
+        log_warn("accept_failed", log_string("why", strerror(error)));
+    }
 }
 
 static bool turn_is_spent(void *context)
@@ -75,6 +82,6 @@ const struct io_host conn_io_host = {
     .event = link_called,
     .back = link_came_back,
     .refused = link_refused,
-    .gone = link_gone,
+    .rests = threads_rest,
     .spent = turn_is_spent,
 };

@@ -25,6 +25,14 @@ void conn_log_tls_hello(const struct wire *wire)
     }
 }
 
+void conn_log_refused(const struct service *service, const char *peer, enum status status)
+{
+    if (turn_may_complain(service->turn, COMPLAINT_MEMORY)) {
+        log_warn("connection_refused", log_string("protocol", service->frontend->name),
+                 log_string("peer", peer), log_string("why", status_text(status)));
+    }
+}
+
 void conn_log_opened(const struct conn *conn, const char *peer)
 {
     const struct transport *transport = conn_transport(conn);

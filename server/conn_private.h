@@ -104,9 +104,8 @@ void conn_touch(struct conn *conn);
 // and EV_WRITE as bits. Reads where that is possible now.
 void conn_event(struct conn *conn, short what);
 
-// A connection at work; NULL where there is no memory, or the front-end refuses, which the log
-// says.
-struct conn *conn_new(const struct service *service, const char *peer) MUST_USE;
+// A connection at work; NULL where there is no memory, or the front-end refuses.
+struct conn *conn_new(const struct service *service, enum status *status) MUST_USE;
 
 // Its socket is not watched any more.
 static inline void conn_unwatch(struct conn *conn)

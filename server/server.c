@@ -19,7 +19,7 @@ void server_apply(struct server *server)
     server->loop.turn.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);
     server->loop.slow_for = now->slow_turn * NSEC_PER_MSEC;
     if (server->loop.turn.io) {
-        io_set_unread(server->loop.turn.io, server->loop.turn.unread_for);
+        server_limit_io(server);
     }
     handshakes_set_timeout(&server->handshakes,
                            nsec_from_seconds((uint64_t)now->handshake_timeout));
@@ -74,6 +74,9 @@ static void server_stop(struct server *server)
     notify_stopping(&server->notifier);
     server->stage = SERVER_STOPS;
     broker_retire(server->broker);
+    if (server->loop.turn.io) {
+        io_shut(server->loop.turn.io);
+    }
     listeners_close(&server->listeners);
     handshakes_close(&server->handshakes);
     loop_stop_conns(&server->loop);
@@ -217,6 +220,9 @@ bool server_close(struct server *server)
 {
     bool good;
 
+    if (server->loop.turn.io) {
+        io_shut(server->loop.turn.io);
+    }
     if (server->loop.turn.base) {
         listeners_close(&server->listeners);
         handshakes_close(&server->handshakes);

@@ -2,6 +2,7 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
+#include "server/io/io.h"
 #include "server/process/clock.h"
 
 // A socket whose handshake is not made counts as a connection. The log is told once, until there is
@@ -17,7 +18,12 @@ void server_limit_connections(struct server *server)
     } else if (open < server->most_connections - server->most_connections / 8) {
         server->limit_logged = false;
     }
-    listeners_hold(&server->listeners, full);
+    // Where connections are served by the I/O threads, these accept them.
+    listeners_hold(&server->listeners,
+                   full || (server->loop.turn.io && io_spreads(server->loop.turn.io)));
+    if (server->loop.turn.io) {
+        io_set_full(server->loop.turn.io, full);
+    }
 }
 
 // Its limit still holds: what was counted as a handshake is a connection now.
@@ -48,13 +54,26 @@ void server_init_handshakes(struct server *server)
                     nsec_from_seconds((uint64_t)server->settings->server.handshake_timeout));
 }
 
+// No handshake keeps the loop from its clients where there are threads for them.
+static void server_greet(const struct service *service, int fd, const char *peer)
+{
+    if (io_greet(service->turn->io, &service->io, fd)) {
+        service->turn->open++;
+    } else {
+        transport_plain.close(fd, NULL);
+        service_log_handshake_failed(service, peer, "out of memory");
+    }
+}
+
 void server_accept(void *context, int fd, const char *peer)
 {
     const struct service *service = context;
     struct server *server = container_of(service->turn, struct server, loop.turn);
 
     turn_tick(service->turn);
-    if (service->transport->handshake) {
+    if (service->transport->handshake && service->turn->io) {
+        server_greet(service, fd, peer);
+    } else if (service->transport->handshake) {
         handshakes_add(&server->handshakes, service->transport, service->transport_shared, service,
                        fd, peer);
     } else {

@@ -3,7 +3,8 @@
 #define TANDEM_SERVER_SERVER_PRIVATE_H
 
 // Shared between the sources of the server only: server_start.c (how it comes up), server_accept.c
-// (who comes in), and server.c (what else it does while it runs, and its end).
+// (who comes in), server_io.c (the I/O threads), and server.c (what else it does while it runs, and
+// its end).
 
 #include "server/server.h"
 
@@ -12,6 +13,12 @@ void server_init_handshakes(struct server *server);
 
 // Lets accepting go on while there is room for connections, and holds it otherwise.
 void server_limit_connections(struct server *server);
+
+// Starts the I/O threads that the settings ask for. False with the reason in `why`.
+bool server_start_io(struct server *server, struct reason *why) MUST_USE;
+
+// Tells them what they are to know of the settings.
+void server_limit_io(struct server *server);
 
 // Takes over what may change while the server runs.
 void server_apply(struct server *server);

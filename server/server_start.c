@@ -2,7 +2,6 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
-#include "server/conn_link.h"
 #include "server/config/address.h"
 #include "server/config/file_mode.h"
 #include "server/net/inherited.h"
@@ -191,25 +190,6 @@ static void server_name_host(const struct server *server)
     log_info("journal_host", log_string("host", host), log_string("here", here),
              log_string("note", "default handles go on to begin with the name in the journal"));
     services_name_host(&server->services, host);
-}
-
-// Once the process is who it is to be: threads that exist before keep more rights on some systems.
-static bool server_start_io(struct server *server, struct reason *why)
-{
-    const struct server_settings *settings = &server->settings->server;
-    struct turn *turn = &server->loop.turn;
-
-    if (settings->io_threads == 0) {
-        return true;
-    }
-    turn->io = io_open((unsigned)settings->io_threads, settings->io_spread == IO_SPREAD_ALWAYS,
-                       turn->base, &conn_io_host, turn);
-    if (!turn->io || !io_start(turn->io)) {
-        reason_set(why, "out of memory, descriptors or threads for io_threads");
-        return false;
-    }
-    io_set_unread(turn->io, turn->unread_for);
-    return true;
 }
 
 enum exit_reason server_open(struct server *server, const struct server_start *start,

@@ -17,6 +17,7 @@ bool services_start(struct services *services, const struct settings *settings,
         service->frontend = frontend;
         service->turn = turn;
         service->transport = &transport_plain;
+        service->io = (struct io_service){.transport = &transport_plain, .context = service};
         service->shared = calloc(1, frontend->shared_size ? frontend->shared_size : 1);
         if (service->shared) {
             status =
@@ -48,6 +49,9 @@ bool services_open_tls(struct services *services, const struct tls_settings *set
         services->tls_each[i] = services->each[i];
         services->tls_each[i].transport = &transport_tls;
         services->tls_each[i].transport_shared = &services->tls_shared[i];
+        services->tls_each[i].io = (struct io_service){.transport = &transport_tls,
+                                                       .shared = &services->tls_shared[i],
+                                                       .context = &services->tls_each[i]};
     }
     return true;
 }

@@ -15,6 +15,7 @@
 #include "server/store.h"
 
 #include <event2/event.h>
+#include <stdatomic.h>
 
 struct conn;
 struct io;
@@ -33,8 +34,8 @@ struct deadline {
 };
 
 // What may be logged for each of very many clients.
-enum complaint { COMPLAINT_MEMORY, COMPLAINT_HANDSHAKE, COMPLAINT_TLS_HELLO };
-#define COMPLAINTS 3
+enum complaint { COMPLAINT_MEMORY, COMPLAINT_HANDSHAKE, COMPLAINT_TLS_HELLO, COMPLAINT_ACCEPT };
+#define COMPLAINTS 4
 
 struct turn {
     struct event_base *base;
@@ -43,7 +44,8 @@ struct turn {
     struct output_pool pool;
     char *buffer; // CONN_JOIN_MAX + CONN_READ_MAX bytes, shared: in use only within one read
     uint64_t connections;             // that there were so far
-    uint64_t open;                    // of these
+    _Atomic(uint64_t) open;           // sockets that were accepted and are not closed; counted by
+                                      // I/O threads, too
     unsigned events;                  // handled in this turn
     size_t bytes;                     // received in this turn, and then sent
     bool spent;                       // what else there is to receive waits for the next turn

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/io/io_private.h"
 
+#include "server/io/arrivals.h"
+#include "server/io/door.h"
 #include "server/process/clock.h"
 
 #include <poll.h>
@@ -35,6 +37,7 @@ static bool io_prepare(struct io *io, unsigned threads, struct event_base *base)
             thread_close(&io->threads[io->count]);
             return false;
         }
+        io->common.count++;
     }
     return true;
 }
@@ -49,7 +52,7 @@ bool io_start(struct io *io)
     return true;
 }
 
-struct io *io_open(unsigned threads, bool always, struct event_base *base,
+struct io *io_open(unsigned threads, bool always, struct event_base *base, _Atomic(uint64_t) *open,
                    const struct io_host *host, void *context)
 {
     struct io *io = calloc(1, sizeof *io);
@@ -64,6 +67,9 @@ struct io *io_open(unsigned threads, bool always, struct event_base *base,
     list_init(&io->again);
     spread_init(&io->spread, always, clock_mono());
     io->threads = calloc(threads, sizeof *io->threads);
+    io->common.threads = io->threads;
+    io->common.open = open;
+    atomic_store(&io->common.accepts, always);
     if (!io->threads || !io_prepare(io, threads, base)) {
         io_close(io);
         return NULL;
@@ -71,26 +77,61 @@ struct io *io_open(unsigned threads, bool always, struct event_base *base,
     return io;
 }
 
-// Those that were not started have their rounds here.
-static bool io_all_out(const struct io *io)
+static bool thread_is_shut(const struct io_thread *thread)
 {
-    bool out = true;
+    return atomic_load(&thread->is_shut);
+}
+
+static bool thread_is_out(const struct io_thread *thread)
+{
+    return atomic_load(&thread->is_out);
+}
+
+// Those that were not started have their rounds here.
+static bool io_all(const struct io *io, bool (*is)(const struct io_thread *thread))
+{
+    bool all = true;
 
     for (unsigned i = 0; i < io->count; i++) {
-        if (io->threads[i].runs) {
-            out = atomic_load(&io->threads[i].is_out) && out;
-        } else {
-            out = !thread_round(&io->threads[i], false) && out;
+        if (!io->threads[i].runs && !is(&io->threads[i])) {
+            (void)thread_round(&io->threads[i], false);
+        }
+        all = is(&io->threads[i]) && all;
+    }
+    return all;
+}
+
+// Sleeps until a thread tells something.
+static void io_sleep(struct io *io)
+{
+    struct pollfd woken = {.fd = io->sleeper.fd, .events = POLLIN};
+    uint64_t count;
+    ssize_t ignored;
+
+    (void)poll(&woken, 1, -1);
+    ignored = read(io->sleeper.fd, &count, sizeof count);
+    (void)ignored;
+    sleeper_get_up(&io->sleeper);
+}
+
+void io_shut(struct io *io)
+{
+    atomic_store(&io->common.shut, true);
+    io_wake_all(io);
+    while (!io_all(io, thread_is_shut)) {
+        sleeper_lie_down(&io->sleeper);
+        if (io->threads[0].runs && !io_all(io, thread_is_shut)) {
+            io_sleep(io);
         }
     }
-    return out;
+    sleeper_get_up(&io->sleeper);
 }
 
 // Until the threads have told their last news.
 static void io_wait_for_end(struct io *io)
 {
     for (;;) {
-        bool out = io_all_out(io);
+        bool out = io_all(io, thread_is_out);
 
         io_drain(io);
         io_flush(io, io->spread.began_at);
@@ -98,13 +139,12 @@ static void io_wait_for_end(struct io *io)
             return;
         }
         if (!out && io->threads[0].runs && io_lie_down(io)) {
-            struct pollfd woken = {.fd = io->sleeper.fd, .events = POLLIN};
-            uint64_t count;
-
-            (void)poll(&woken, 1, -1);
-            (void)!read(io->sleeper.fd, &count, sizeof count);
+            if (io_all(io, thread_is_out)) {
+                sleeper_get_up(&io->sleeper);
+            } else {
+                io_sleep(io);
+            }
         }
-        io_get_up(io, 0);
     }
 }
 
@@ -113,6 +153,7 @@ void io_close(struct io *io)
     if (!io) {
         return;
     }
+    atomic_store(&io->common.shut, true);
     atomic_store(&io->common.ends, true);
     io_wake_all(io);
     io_wait_for_end(io);
@@ -172,9 +213,32 @@ void io_flush(struct io *io, nsec_t now_at)
     }
 }
 
-void io_set_unread(struct io *io, nsec_t unread_for)
+bool io_listen(struct io *io, const struct io_service *service, int fd)
 {
-    atomic_store_explicit(&io->common.unread_for, unread_for, memory_order_relaxed);
+    for (unsigned i = 0; i < io->count; i++) {
+        if (!door_add(&io->threads[i], service, fd)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void io_set_limits(struct io *io, const struct io_limits *limits)
+{
+    struct thread_common *common = &io->common;
+
+    atomic_store_explicit(&common->unread_for, limits->unread_for, memory_order_relaxed);
+    atomic_store(&common->handshake_for, limits->handshake_for);
+    atomic_store_explicit(&common->most, limits->most, memory_order_relaxed);
+    io_wake_all(io);
+}
+
+void io_set_full(struct io *io, bool full)
+{
+    if (atomic_load_explicit(&io->common.full, memory_order_relaxed) != full) {
+        atomic_store(&io->common.full, full);
+        io_wake_all(io);
+    }
 }
 
 bool io_spreads(const struct io *io)
@@ -182,19 +246,17 @@ bool io_spreads(const struct io *io)
     return io->spread.on;
 }
 
-// The thread that has the fewest.
-static struct io_thread *io_choose(struct io *io)
+bool io_greet(struct io *io, const struct io_service *service, int fd)
 {
-    struct io_thread *best = &io->threads[0];
+    struct link *link = link_new(service->transport, fd, NULL, service);
+    struct io_thread *thread = arrivals_fewest(&io->common);
 
-    for (unsigned i = 1; i < io->count; i++) {
-        struct io_thread *thread = &io->threads[i];
-
-        if (thread->links_given < best->links_given) {
-            best = thread;
-        }
+    if (link) {
+        link->unmet = true;
+        arrivals_expect(thread);
+        arrivals_send(thread, link);
     }
-    return best;
+    return link != NULL;
 }
 
 struct link *io_take(struct io *io, const struct transport *transport, int fd, const void *own,
@@ -204,9 +266,9 @@ struct link *io_take(struct io *io, const struct transport *transport, int fd, c
 
     if (link) {
         link->side.io = io;
-        link->side.thread = io_choose(io);
+        link->side.thread = arrivals_fewest(&io->common);
         link->side.conn = conn;
-        link->side.thread->links_given++;
+        arrivals_expect(link->side.thread);
         link_order(link, ORDER_BEGIN);
     }
     return link;

@@ -16,10 +16,13 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
+#include "server/io/service.h"
 #include "server/transport/transport.h"
 
 #include <event2/event.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct io;
 struct link;
@@ -29,27 +32,37 @@ enum link_event { LINK_INPUT = 1, LINK_CLOSED = 2, LINK_ROOM = 4 };
 
 // What the loop does with the threads' news. Called by io_drain() only.
 struct io_host {
-    // A connection has come in at a listener of `service`. Returns the connection; NULL: refused.
-    void *(*open)(void *context, struct link *link, const void *service);
+    // A connection has come in. Returns it; NULL: refused.
+    void *(*open)(void *context, struct link *link, const struct io_service *service);
     // There is something to do for the connection: enum link_event, as bits.
     void (*event)(void *conn, unsigned events);
     // The socket is the core's again, with what the transport has of it.
     void (*back)(void *conn, int fd, const void *own);
-    // No connection came of what was accepted.
-    void (*refused)(void *context, const void *service, const char *peer, const char *why);
-    // A connection that was closed is gone: one may be opened in its place.
-    void (*gone)(void *context);
+    // No connection came of a socket that was accepted; that is for the log.
+    void (*refused)(void *context, const struct io_service *service, const char *peer,
+                    const char *why);
+    // Nothing can be accepted for a while, by that error of errno.h.
+    void (*rests)(void *context, int error);
     // Whether what else there is has to wait for the next turn.
     bool (*spent)(void *context);
 };
 
-// Makes `threads` of them, at least one, which do not run yet. `base` is the core's. NULL without
-// memory or descriptors.
-struct io *io_open(unsigned threads, bool always, struct event_base *base,
+// Makes `threads` of them, at least one, which do not run yet. `base` is the core's; `open` counts
+// the sockets that were accepted and are not closed, on all threads. NULL without memory or
+// descriptors.
+struct io *io_open(unsigned threads, bool always, struct event_base *base, _Atomic(uint64_t) *open,
                    const struct io_host *host, void *context) MUST_USE;
+
+// The threads may accept at this socket, which listens and is borrowed. Before they are started.
+// False without memory.
+bool io_listen(struct io *io, const struct io_service *service, int fd) MUST_USE;
 
 // Has them run. False where there are no threads to be had.
 bool io_start(struct io *io) MUST_USE;
+
+// Accepts nothing any more, and closes sockets whose handshakes are not made. Waits for the
+// threads, a round of each: sockets that listen may be closed then.
+void io_shut(struct io *io);
 
 // Ends the threads. All connections are closed; what is on its way to their peers stays there.
 // NULL is allowed.
@@ -67,16 +80,32 @@ bool io_lie_down(struct io *io);
 // It has waited, for so long.
 void io_get_up(struct io *io, nsec_t slept_for);
 
-// What is closed and takes nothing for so long is dropped; 0: it is not.
-void io_set_unread(struct io *io, nsec_t unread_for);
+// What may change while they run.
+struct io_limits {
+    nsec_t unread_for;    // what is closed and takes nothing for so long is dropped; 0: it is not
+    nsec_t handshake_for; // the time that each handshake has
+    uint64_t most;        // so many sockets may be open
+};
+void io_set_limits(struct io *io, const struct io_limits *limits);
 
-// Whether connections that have something to do belong to the threads, or to the core.
+// Whether there are as many sockets as there may be, so that none is accepted.
+void io_set_full(struct io *io, bool full);
+
+// Whether connections that have something to do belong to the threads, or to the core. The same
+// holds for accepting.
 bool io_spreads(const struct io *io);
+
+// Hands over a socket that the core has accepted, to be a connection when its handshake is made.
+// False without memory: it is the caller's.
+bool io_greet(struct io *io, const struct io_service *service, int fd) MUST_USE;
 
 // Hands a connection's socket over to a thread. NULL without memory: nothing has changed. The
 // connection must not use the socket, nor `own`, which is copied, until io_host.back.
 struct link *io_take(struct io *io, const struct transport *transport, int fd, const void *own,
                      void *conn);
+
+// The peer's address and port, for the log.
+void link_peer_text(const struct link *link, char *text, size_t room);
 
 // Asks for the socket back. It comes with io_host.back, unless something is on its way: then the
 // link goes on. Nothing can be sent until one of the two has come.

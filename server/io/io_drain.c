@@ -57,7 +57,6 @@ static void io_open_link(struct io *io, struct link *link)
 {
     link->side.io = io;
     link->side.thread = link->socket.thread;
-    link->side.thread->links_given++;
     link->side.conn =
         atomic_load(&io->common.ends) ? NULL : io->host->open(io->context, link, link->service);
     if (!link->side.conn) {
@@ -74,21 +73,43 @@ static void io_end_link(struct io *io, struct link *link, unsigned news)
     if (news & NEWS_BACK && side->conn) {
         io->host->back(side->conn, link->fd, link->own);
     } else if (news & NEWS_GONE) {
-        io->host->gone(io->context);
+        atomic_fetch_sub(io->common.open, 1);
     } else {
         return;
     }
-    side->thread->links_given--;
     list_remove(&side->due);
     list_remove(&side->again);
     link_free(link);
 }
 
+// What a thread tells of itself.
+static void io_read_thread_news(const struct io *io, const struct batch *batch,
+                                const struct note *note)
+{
+    const char *text = batch->bytes + note->at;
+    const struct io_service *service;
+
+    if (note->what & NEWS_RESTS) {
+        io->host->rests(io->context, note->error);
+    }
+    if (note->what & NEWS_REFUSED) {
+        memcpy(&service, text, sizeof service);
+        text += sizeof service;
+        io->host->refused(io->context, service, text, text + strlen(text) + 1);
+    }
+}
+
 static void io_read_note(struct io *io, const struct batch *batch, const struct note *note)
 {
     struct link *link = note->link;
-    struct link_side *side = &link->side;
+    struct link_side *side;
     unsigned events;
+
+    if (!link) {
+        io_read_thread_news(io, batch, note);
+        return;
+    }
+    side = &link->side;
 
     if (note->what & NEWS_OPEN) {
         io_open_link(io, link);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct link *link_new(const struct transport *transport, int fd, const void *own,
-                      const void *service)
+                      const struct io_service *service)
 {
     size_t size = sizeof(struct link) + transport->state_size;
     struct link *link = aligned_alloc(alignof(struct link), (size + alignof(struct link) - 1) &

@@ -19,6 +19,7 @@
 
 #include "core/base/list.h"
 #include "core/base/nsec.h"
+#include "server/io/service.h"
 #include "server/io/batch.h"
 #include "server/net/backlog.h"
 #include "server/transport/transport.h"
@@ -38,22 +39,27 @@ enum order {
     ORDER_GIVE_BACK = 16, // the core's loop would have the socket: NEWS_BACK or NEWS_STAYS
     ORDER_CLOSE = 32,     // close when what is on its way has left
     ORDER_DROP = 64,      // close at once
-    ORDER_KEPT = 128,     // the input that was handed over is not taken for the time being
-    ORDER_OPEN = 256      // of another I/O thread: begin, and tell NEWS_OPEN
+    ORDER_KEPT = 128      // the input that was handed over is not taken for the time being
 };
 
 // What the thread tells.
 enum news {
-    NEWS_OPEN = 1,      // a connection: it was accepted here, or its handshake is done
-    NEWS_INPUT = 2,     // the bytes of the note
-    NEWS_END = 4,       // the peer sends nothing more
-    NEWS_FAILED = 8,    // the connection is lost, by `error`
-    NEWS_CLOSED = 16,   // the peer has gone, as far as can be told without reading on
-    NEWS_ROOM = 32,     // there is room in the window
-    NEWS_STAYS = 64,    // the socket is not given back now: something is on its way
-    NEWS_BACK = 128,    // it is; the thread has forgotten it
-    NEWS_REFUSED = 256, // the handshake failed; the bytes say why
-    NEWS_GONE = 512     // it is closed; the thread has forgotten it
+    NEWS_OPEN = 1,    // a connection: it was accepted here, or its handshake is done
+    NEWS_INPUT = 2,   // the bytes of the note
+    NEWS_END = 4,     // the peer sends nothing more
+    NEWS_FAILED = 8,  // the connection is lost, by `error`
+    NEWS_CLOSED = 16, // the peer has gone, as far as can be told without reading on
+    NEWS_ROOM = 32,   // there is room in the window
+    NEWS_STAYS = 64,  // the socket is not given back now: something is on its way
+    NEWS_BACK = 128,  // it is; the thread has forgotten it
+    NEWS_GONE = 256   // it is closed; the thread has forgotten it
+};
+
+// Of no link, but of the thread.
+enum thread_news {
+    NEWS_REFUSED = 512, // no connection came of a socket; the bytes are its service's address, its
+                        // peer, NUL, the reason, NUL
+    NEWS_RESTS = 1024   // nothing can be accepted for a while, by `error`
 };
 
 struct io;
@@ -109,7 +115,9 @@ struct link_side {
 struct link {
     int fd;
     const struct transport *transport;
-    const void *service; // the context of the listener that it came in at
+    const struct io_service *service; // that it came in at; NULL: the core accepted it
+    struct link *next;                // on its way to another thread (arrivals.h)
+    bool unmet;                       // it only carries a socket, to be greeted first (door.h)
     struct link_socket socket;
     alignas(64) struct link_side side;
     alignas(uint64_t) char own[]; // the transport's state
@@ -117,7 +125,7 @@ struct link {
 
 // A link for a socket, which is not begun. NULL without memory. `own` is copied; NULL: all zero.
 struct link *link_new(const struct transport *transport, int fd, const void *own,
-                      const void *service);
+                      const struct io_service *service);
 
 // The socket is not closed by this.
 void link_free(struct link *link);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/io/link_life.h"
 
+#include "server/io/arrivals.h"
 #include "server/io/closing.h"
 #include "server/io/link_socket.h"
 #include "server/io/thread.h"
@@ -29,6 +30,7 @@ static void link_leave(struct link *link, enum news news)
     }
     list_remove(&socket->all);
     list_remove(&socket->waiting);
+    arrivals_part(socket->thread);
     link_tell(link, news);
 }
 
@@ -204,13 +206,13 @@ void link_obey(struct link *link, unsigned orders, struct slice bytes)
 {
     struct link_socket *socket = &link->socket;
 
-    if (orders & (ORDER_BEGIN | ORDER_OPEN)) {
+    if (orders & ORDER_BEGIN) {
         link_take_up(link);
-        socket->news |= orders & ORDER_OPEN ? NEWS_OPEN : 0;
     }
     if (!list_linked(&socket->all)) {
         // It was given back, and the core's thread has closed it before it knew.
         ENSURE(orders & (ORDER_CLOSE | ORDER_DROP));
+        arrivals_expect(socket->thread);
         link_take_up(link);
         link_drop(link);
         return;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/io/io_private.h"
 
+#include "server/net/socket.h"
+
 #include <string.h>
 
 static struct io *io_of(const struct link *link)
@@ -23,6 +25,11 @@ void link_call_again(struct link *link)
     if (!list_linked(&link->side.again)) {
         list_append(&io_of(link)->again, &link->side.again);
     }
+}
+
+void link_peer_text(const struct link *link, char *text, size_t room)
+{
+    socket_peer_text(link->fd, text, room);
 }
 
 void link_ask_back(struct link *link)

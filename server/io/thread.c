@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include "server/io/thread.h"
 
+#include "server/io/arrivals.h"
 #include "server/io/closing.h"
+#include "server/io/door.h"
 #include "server/io/link_life.h"
 #include "server/net/event_loop.h"
 
@@ -73,13 +75,30 @@ static void thread_obey(struct io_thread *thread)
         for (unsigned i = 0; i < batch->count; i++) {
             const struct note *note = &batch->notes[i];
 
-            if (note->what & (ORDER_BEGIN | ORDER_OPEN)) {
+            if (note->what & ORDER_BEGIN) {
                 note->link->socket.thread = thread;
             }
             link_obey(note->link, note->what, note_bytes(batch, note));
         }
         batch_send_home(batch);
         batch = next;
+    }
+}
+
+static void thread_welcome(struct io_thread *thread)
+{
+    struct link *link = arrivals_take(thread);
+
+    while (link) {
+        struct link *next = link->next;
+
+        if (link->unmet) {
+            door_greet(thread, link);
+        } else {
+            link->socket.thread = thread;
+            link_open(link);
+        }
+        link = next;
     }
 }
 
@@ -95,14 +114,16 @@ static void thread_end(struct io_thread *thread)
 // Whether nothing is left to do or to tell.
 static bool thread_is_done(const struct io_thread *thread)
 {
-    return list_empty(&thread->links) && list_empty(&thread->waiting);
+    return list_empty(&thread->links) && list_empty(&thread->waiting) && arrivals_empty(thread);
 }
 
 // Whether something is left to do that nobody will wake it for.
 static bool thread_has_work(struct io_thread *thread)
 {
-    return !batch_queue_empty(&thread->orders) ||
-           (atomic_load(&thread->common->ends) && !thread->ends) ||
+    const struct thread_common *common = thread->common;
+
+    return !batch_queue_empty(&thread->orders) || !arrivals_empty(thread) ||
+           !doors_are_settled(thread) || (atomic_load(&common->ends) && !thread->ends) ||
            (!list_empty(&thread->waiting) && outbox_may_write(&thread->news));
 }
 
@@ -127,7 +148,9 @@ bool thread_round(struct io_thread *thread, bool wait)
 
     thread_wait(thread, wait);
     thread_obey(thread);
+    thread_welcome(thread);
     thread_go_on(thread);
+    doors_settle(thread);
     thread->ends = atomic_load(&thread->common->ends);
     if (thread->ends) {
         thread_end(thread);
@@ -158,6 +181,7 @@ bool thread_open(struct io_thread *thread, const struct thread_common *common,
     list_init(&thread->links);
     list_init(&thread->waiting);
     list_init(&thread->closing);
+    list_init(&thread->doors);
     thread->common = common;
     thread->news = (struct outbox){
         .to = news, .reader = reader, .most = THREAD_BATCHES, .home.writer = &thread->sleeper};
@@ -167,6 +191,7 @@ bool thread_open(struct io_thread *thread, const struct thread_common *common,
     thread->base = event_loop_new();
     // One batch there must be, so that another one is never waited for in vain.
     return sleeper_open(&thread->sleeper) && outbox_room(&thread->news, 0) && thread->base &&
+           doors_init(thread) &&
            evtimer_assign(&thread->closing_timer, thread->base, thread_look_at_closing, thread) ==
                0 &&
            event_assign(&thread->woken, thread->base, thread->sleeper.fd,
@@ -203,6 +228,7 @@ void thread_close(struct io_thread *thread)
     if (thread->base) {
         (void)event_del(&thread->woken);
         (void)event_del(&thread->closing_timer);
+        doors_clear(thread);
         event_base_free(thread->base);
     }
     sleeper_close(&thread->sleeper);

@@ -16,7 +16,7 @@
 #include "server/io/meter.h"
 #include "server/io/outbox.h"
 #include "server/io/sleeper.h"
-#include "server/net/listener.h"
+#include "server/net/handshakes.h"
 #include "server/process/clock.h"
 
 #include <event2/event.h>
@@ -28,9 +28,16 @@
 
 // What the core's thread tells all of them at once: it sets a field and wakes them.
 struct thread_common {
-    atomic_bool accepts;        // connections are accepted here
-    atomic_bool ends;           // no connection begins, and none lingers
-    _Atomic(nsec_t) unread_for; // what is to be closed and takes nothing for so long is dropped
+    struct io_thread *threads;
+    unsigned count;
+    _Atomic(uint64_t) *open;       // sockets that were accepted and are not closed
+    _Atomic(uint64_t) most;        // so many of these there may be
+    atomic_bool full;              // there are: none is accepted now
+    _Atomic(nsec_t) handshake_for; // the time that each handshake has
+    atomic_bool accepts;           // connections are accepted here
+    atomic_bool shut;              // no connection is accepted any more
+    atomic_bool ends;              // no connection begins, and none lingers
+    _Atomic(nsec_t) unread_for;    // what is to be closed and takes nothing for so long is dropped
 };
 
 struct io_thread {
@@ -48,12 +55,20 @@ struct io_thread {
     struct list_node waiting; // links that have something to do and could not do it
     struct list_node closing; // links that close when their output has left
     struct event closing_timer;
+    struct list_node doors;
+    struct handshakes handshakes;
+    nsec_t handshake_for; // as they know it
+    struct event rest;    // ends the rest of the doors
+    bool rests;
+    bool doors_open;
+    atomic_bool is_shut;             // for good: sockets that listen may be closed
+    atomic_uint count;               // links that are here, or on their way to here
+    _Atomic(struct link *) arrivals; // sockets from elsewhere: links to begin, or to be greeted
     bool ends;          // as the core's thread wants it: links that are to be closed do not linger
     atomic_bool is_out; // nothing is left: its last news are told
 
     // The core's thread's.
     struct outbox orders_out;
-    unsigned links_given; // links of its connections here
 };
 
 // Makes it ready; `reader` and `news` are the core's. False without memory or descriptors; it is to

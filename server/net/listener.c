@@ -9,9 +9,6 @@
 #include "server/transport/transport.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -87,25 +84,6 @@ void listeners_init(struct listeners *listeners, struct event_base *base)
     (void)evtimer_assign(&listeners->rest, base, rest_over, listeners);
 }
 
-// What a connection that failed before it was accepted leaves behind, and what says nothing.
-static bool is_passing(int error)
-{
-    return error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM ||
-           error == ENETDOWN || error == ENETUNREACH || error == EHOSTDOWN ||
-           error == EHOSTUNREACH || error == ETIMEDOUT;
-}
-
-// How many connections wait to be accepted; no fewer than `least`, which is also for a system that
-// does not tell.
-static unsigned listener_waiting(const struct listener *listener, unsigned least)
-{
-    struct tcp_info info = {0};
-    socklen_t len = offsetof(struct tcp_info, tcpi_sacked);
-
-    (void)getsockopt(listener->fd, IPPROTO_TCP, TCP_INFO, &info, &len);
-    return info.tcpi_unacked > least ? info.tcpi_unacked : least;
-}
-
 // Accepts one; false where there is no other to try.
 static bool listener_take(struct listener *listener)
 {
@@ -124,7 +102,7 @@ static bool listener_take(struct listener *listener)
         listener->accept(listener->context, fd, peer);
         return true;
     }
-    if (errno != EAGAIN && !is_passing(errno)) {
+    if (errno != EAGAIN && !socket_error_passes(errno)) {
         listeners_rest(listener->owner, errno);
         return false;
     }
@@ -136,7 +114,7 @@ static bool listener_take(struct listener *listener)
 static void listener_ready(evutil_socket_t fd, short what, void *context)
 {
     struct listener *listener = context;
-    unsigned waiting = listener->tcp ? listener_waiting(listener, 1) : LISTENER_ACCEPT_MAX;
+    unsigned waiting = listener->tcp ? socket_waiting(listener->fd, 1) : LISTENER_ACCEPT_MAX;
     unsigned most = waiting < LISTENER_ACCEPT_MAX ? waiting : LISTENER_ACCEPT_MAX;
 
     (void)fd;
@@ -200,7 +178,7 @@ static void listener_prepare(struct listener *listener)
     listener->tcp = addr.ss_family == AF_INET || addr.ss_family == AF_INET6;
     if (listener->tcp) {
         transport_prepare_tcp(listener->fd);
-        listener->unprepared = listener_waiting(listener, 0);
+        listener->unprepared = socket_waiting(listener->fd, 0);
     }
 }
 
@@ -292,6 +270,19 @@ void listeners_close(struct listeners *listeners)
         listeners->resting = false;
         (void)event_del(&listeners->rest);
     }
+}
+
+bool listeners_each(const struct listeners *listeners,
+                    bool (*visit)(void *context, int fd, void *target), void *context)
+{
+    list_each (node, &listeners->all) {
+        const struct listener *listener = list_item(node, struct listener, node);
+
+        if (!visit(context, listener->fd, listener->context)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool listeners_empty(const struct listeners *listeners)

@@ -53,6 +53,11 @@ bool listeners_open(struct listeners *listeners, const char *addresses,
 bool listeners_adopt(struct listeners *listeners, int fd, bool tls,
                      const struct listener_target *target, struct reason *why) MUST_USE;
 
+// Calls `visit` with each listening socket and the context of its connections; ends where that is
+// false, and returns it.
+bool listeners_each(const struct listeners *listeners,
+                    bool (*visit)(void *context, int fd, void *target), void *context) MUST_USE;
+
 // Accepts nothing until it is called again with false.
 void listeners_hold(struct listeners *listeners, bool hold);
 

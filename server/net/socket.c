@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -199,4 +201,29 @@ static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX], s
 size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX], struct reason *why)
 {
     return address->path[0] ? listen_unix(address, fds, why) : listen_inet(address, fds, why);
+}
+
+void socket_peer_text(int fd, char *text, size_t room)
+{
+    struct sockaddr_storage addr = {0};
+    socklen_t len = sizeof addr;
+
+    (void)getpeername(fd, (struct sockaddr *)&addr, &len);
+    socket_text((const struct sockaddr *)&addr, len, text, room);
+}
+
+unsigned socket_waiting(int fd, unsigned least)
+{
+    struct tcp_info info = {0};
+    socklen_t len = offsetof(struct tcp_info, tcpi_sacked);
+
+    (void)getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+    return info.tcpi_unacked > least ? info.tcpi_unacked : least;
+}
+
+bool socket_error_passes(int error)
+{
+    return error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM ||
+           error == ENETDOWN || error == ENETUNREACH || error == EHOSTDOWN ||
+           error == EHOSTUNREACH || error == ETIMEDOUT;
 }

@@ -25,4 +25,15 @@ size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX],
 // `host:port`, `[host]:port` or `unix:/path`; `room` is enough for an IPv4 address at least.
 void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t room);
 
+// The same of a connected socket's peer.
+void socket_peer_text(int fd, char *text, size_t room);
+
+// How many connections wait to be accepted at a TCP socket; no fewer than `least`, which is also
+// for a system that does not tell.
+unsigned socket_waiting(int fd, unsigned least);
+
+// Whether an error of accept is what a connection that failed before it was accepted leaves behind,
+// or says nothing: the next one may be accepted.
+bool socket_error_passes(int error);
+
 #endif

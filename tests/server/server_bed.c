@@ -322,8 +322,8 @@ void bed_init(struct bed *bed, struct instant (*now)(void))
                                     .turn = &bed->loop.turn};
     assert_int_equal(stub_start(&bed->front, bed->broker, NULL, NULL), STATUS_OK);
     if (BED_IO_THREADS > 0) {
-        bed->loop.turn.io =
-            io_open(BED_IO_THREADS, true, bed->loop.turn.base, &conn_io_host, &bed->loop.turn);
+        bed->loop.turn.io = io_open(BED_IO_THREADS, true, bed->loop.turn.base, &bed->loop.turn.open,
+                                    &conn_io_host, &bed->loop.turn);
         assert_non_null(bed->loop.turn.io);
     }
 }

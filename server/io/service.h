@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_IO_SERVICE_H
+#define TANDEM_SERVER_IO_SERVICE_H
+
+#include "server/transport/transport.h"
+
+// What the I/O threads know of a service: how its sockets speak. It stays where it is while they
+// run.
+struct io_service {
+    const struct transport *transport;
+    void *shared;  // what that has for all of them
+    void *context; // of the core's thread
+};
+
+#endif

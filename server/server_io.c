@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/conn_link.h"
+#include "server/server_private.h"
+
+void server_limit_io(struct server *server)
+{
+    const struct io_limits limits = {
+        .unread_for = server->loop.turn.unread_for,
+        .handshake_for = nsec_from_seconds((uint64_t)server->settings->server.handshake_timeout),
+        .most = server->most_connections,
+    };
+
+    io_set_limits(server->loop.turn.io, &limits);
+}
+
+static bool listen_too(void *context, int fd, void *of)
+{
+    const struct service *service = of;
+
+    return io_listen(context, &service->io, fd);
+}
+
+bool server_start_io(struct server *server, struct reason *why)
+{
+    const struct server_settings *settings = &server->settings->server;
+    struct turn *turn = &server->loop.turn;
+
+    if (settings->io_threads == 0) {
+        return true;
+    }
+    turn->io = io_open((unsigned)settings->io_threads, settings->io_spread == IO_SPREAD_ALWAYS,
+                       turn->base, &turn->open, &conn_io_host, turn);
+    if (!turn->io || !listeners_each(&server->listeners, listen_too, turn->io)) {
+        reason_set(why, "io_threads: out of memory or descriptors");
+        return false;
+    }
+    server_limit_io(server);
+    if (!io_start(turn->io)) {
+        reason_set(why, "io_threads: the system has no more threads");
+        return false;
+    }
+    server_limit_connections(server);
+    return true;
+}
