@@ -27,12 +27,6 @@ static void note_first(struct tls_conn *conn, const unsigned char *bytes, size_t
     conn->hello = (uint8_t)tls_hello_judge(conn->first, conn->first_len);
 }
 
-// Where the kernel decrypts, each read is of one record, however many wait.
-static bool is_drained(BIO *bio, size_t asked, size_t got)
-{
-    return got < asked && !BIO_get_ktls_recv(bio);
-}
-
 static long after_read(struct tls_conn *conn, BIO *bio, const char *bytes, size_t asked,
                        const size_t *got, long result)
 {
@@ -41,7 +35,7 @@ static long after_read(struct tls_conn *conn, BIO *bio, const char *bytes, size_
         return result;
     }
     conn->taken += *got;
-    conn->drained = conn->done && is_drained(bio, asked, *got);
+    conn->drained = conn->done && *got < asked;
     if (conn->hello == TLS_HELLO_AWAITED) {
         note_first(conn, (const unsigned char *)bytes, *got);
     }
@@ -53,13 +47,25 @@ static long after_read(struct tls_conn *conn, BIO *bio, const char *bytes, size_
     return result;
 }
 
+// What OpenSSL 3 asks of a BIO that is to have the kernel encrypt, or decrypt; its header names it
+// in a comment alone.
+enum { SET_KTLS = 72 };
+
+// The kernel is to encrypt where it can, but not to decrypt: it hands out one record for a system
+// call, where a read of ours takes all that have come.
+static bool is_for_decryption(int command, long is_for_sending)
+{
+    return command == SET_KTLS && !is_for_sending;
+}
+
 static long on_transfer(BIO *bio, int operation, const char *bytes, size_t len, int number,
                         long value, int result, size_t *done)
 {
     struct tls_conn *conn = (void *)BIO_get_callback_arg(bio);
 
-    (void)number;
-    (void)value;
+    if (operation == BIO_CB_CTRL && is_for_decryption(number, value)) {
+        return 0;
+    }
     if (operation == BIO_CB_READ) {
         return conn->drained || conn->taken >= conn->take_max ? refuse(bio) : result;
     }

@@ -2,6 +2,7 @@
 // What OpenSSL asks, or tells, while a connection lives.
 #include "server/transport/tls_private.h"
 
+#include <openssl/bio.h>
 #include <openssl/x509.h>
 #include <string.h>
 
@@ -65,17 +66,26 @@ static void on_state(const SSL *ssl, int where, int value)
     }
 }
 
-// It makes new keys as often as it is asked, too, and that costs more than any other record.
+// Whether a KeyUpdate (RFC 8446, 4.6.3) wants our keys to change, too, and the kernel has them:
+// OpenSSL changes its own and leaves those, and the peer could read nothing more.
+static bool wants_keys_of_the_kernel(const unsigned char *message, size_t len, const SSL *ssl)
+{
+    return message[len - 1] == SSL_KEY_UPDATE_REQUESTED && BIO_get_ktls_send(SSL_get_wbio(ssl));
+}
+
+// OpenSSL makes new keys as often as it is asked, too, and that costs more than any other record.
 static void on_message(int writing, int version, int type, const void *bytes, size_t len, SSL *ssl,
                        void *context)
 {
+    const unsigned char *message = bytes;
+
     (void)version;
     (void)context;
-    if (!writing && type == SSL3_RT_HANDSHAKE && len > 0 &&
-        *(const unsigned char *)bytes == SSL3_MT_KEY_UPDATE) {
+    if (!writing && type == SSL3_RT_HANDSHAKE && len > 0 && message[0] == SSL3_MT_KEY_UPDATE) {
         struct tls_conn *conn = SSL_get_app_data(ssl);
 
-        if (++conn->key_updates > TLS_KEY_UPDATES_MAX) {
+        if (++conn->key_updates > TLS_KEY_UPDATES_MAX ||
+            wants_keys_of_the_kernel(message, len, ssl)) {
             stop(conn);
         }
     }

@@ -163,12 +163,10 @@ static int send_record(struct tls_conn *conn, struct cursor *cursor)
     return SSL_ERROR_NONE;
 }
 
-// Where the kernel encrypts, bytes are sent as to a plain socket, and it makes the records. Only
-// what OpenSSL itself has to say first goes through it.
+// Where the kernel encrypts, bytes are sent as to a plain socket, and it makes the records.
 static bool kernel_encrypts(const struct tls_conn *conn)
 {
-    return BIO_get_ktls_send(SSL_get_wbio(conn->ssl)) && conn->unfinished == 0 &&
-           SSL_get_key_update_type(conn->ssl) == SSL_KEY_UPDATE_NONE;
+    return BIO_get_ktls_send(SSL_get_wbio(conn->ssl)) && conn->unfinished == 0;
 }
 
 // Each record is a write of its own. Held back meanwhile, several of them leave in as few segments

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // What a connection with TLS sends: in which records, and to a peer that does not take it.
+#include "server/transport/tls_private.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/server/tls_bed.h"
 
@@ -301,6 +302,50 @@ static void a_peer_that_has_gone_is_a_loss(void **state)
     tls_link_close(&link);
 }
 
+// Sets what OpenSSL notes on the socket's BIO when the kernel encrypts from then on; here nobody
+// does.
+static void pretend_that_the_kernel_encrypts(const struct tls_link *link)
+{
+    BIO_set_flags(SSL_get_wbio(tls_conn_of(&link->own)->ssl), 0x4000);
+}
+
+static void where_the_kernel_encrypts_it_is_handed_the_bytes(void **state)
+{
+    struct tls_link link;
+    const struct iovec parts[] = {{"INSERTED ", 9}, {"1\r\n", 3}};
+    struct sent sent;
+    char wire[64];
+
+    tls_link_connect(&link, *state);
+    pretend_that_the_kernel_encrypts(&link);
+    sent = transport_tls.send(link.fd, &link.own, parts, 2, 12);
+    assert_int_equal(sent.result, TRANSFER_BYTES);
+    assert_int_equal(sent.len, 12);
+    assert_int_equal(read(link.peer, wire, sizeof wire), 12);
+    assert_memory_equal(wire, "INSERTED 1\r\n", 12);
+    tls_link_close(&link);
+}
+
+// OpenSSL would change its keys, and not those of the kernel.
+static void the_kernels_keys_are_not_changed(void **state)
+{
+    static const int kinds[] = {SSL_KEY_UPDATE_NOT_REQUESTED, SSL_KEY_UPDATE_REQUESTED};
+    static const enum transfer results[] = {TRANSFER_BYTES, TRANSFER_FAILED};
+
+    for (int i = 0; i < 2; i++) {
+        struct tls_link link;
+        char heard[16];
+
+        tls_link_connect(&link, *state);
+        pretend_that_the_kernel_encrypts(&link);
+        assert_int_equal(SSL_key_update(link.client, kinds[i]), 1);
+        assert_int_equal(SSL_do_handshake(link.client), 1);
+        tls_link_say(&link, "behind", 6);
+        assert_int_equal(tls_link_receive(&link, heard, sizeof heard).result, results[i]);
+        tls_link_close(&link);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, tls_bed_setup, tls_bed_teardown)
 
 int main(void)
@@ -315,6 +360,8 @@ int main(void)
         TEST(a_connection_that_is_closed_says_so),
         TEST(a_record_that_was_cut_short_is_no_clean_end),
         TEST(a_peer_that_has_gone_is_a_loss),
+        TEST(where_the_kernel_encrypts_it_is_handed_the_bytes),
+        TEST(the_kernels_keys_are_not_changed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
