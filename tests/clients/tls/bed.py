@@ -90,6 +90,13 @@ class TlsCase(unittest.TestCase):
         with self.connect(broker) as connection:
             self.assertEqual(Beanstalk(connection).ask(b"list-tube-used"), b"USING default")
 
+    def assert_turned_away(self, broker, context, protocol="beanstalk", session=None):
+        """A client of TLS 1.2 learns of it in the handshake, one of 1.3 when it reads."""
+        with self.assertRaises((ssl.SSLError, ConnectionError)):
+            connection = self.connect(broker, protocol, context, session)
+            connection.sendall(b"\r\n\r\n")  # which all protocols would answer
+            connection.recv(1)
+
     def assert_ended(self, connection):
         """The broker has ended it, or reset it since it had more to say."""
         with contextlib.suppress(ConnectionError):

@@ -75,9 +75,7 @@ class ClientTest(TlsCase):
         """A client with a certificate of this kind is refused, and the log says why."""
         broker = self.start_asking(client_certs)
         context = self.context(self.bad.get(kind), least=version, most=version)
-        with self.assertRaises((ssl.SSLError, ConnectionError)):
-            # A client of TLS 1.3 learns of it when it reads.
-            self.connect(broker, protocol, context).recv(1)
+        self.assert_turned_away(broker, context, protocol)
         broker.expect(f"{FAILED}.*protocol={protocol}.* why=.*{COMPLAINTS[kind]}")
         self.assertFalse([line for line in broker.log() if " connected " in line])
 

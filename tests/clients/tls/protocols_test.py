@@ -258,6 +258,28 @@ class EndTest(TlsCase):
             self.assertEqual(other.ask(b"reserve-with-timeout 0"), b"TIMED_OUT")
 
 
+    def test_a_record_that_was_changed_ends_the_connection_and_does_nothing(self):
+        broker = self.start()
+        for version in (TLS_1_2, TLS_1_3):
+            client = Records(self.connect_plain(broker),
+                             self.context(least=version, most=version)).shake()
+            client.tls.write(b"put 0 0 60 4\r\nwork\r\n")
+            record = bytearray(client.staged())
+            record[-1] ^= 1
+            client.connection.sendall(record)
+            with self.assertRaisesRegex(ssl.SSLError, "bad record mac"):
+                client.read()
+        self.assertEqual(self.beanstalk(broker).ask(b"reserve-with-timeout 0"), b"TIMED_OUT")
+
+    def test_plain_text_in_between_ends_the_connection_and_does_nothing(self):
+        broker = self.start()
+        client = Records(self.connect_plain(broker), self.context()).shake()
+        client.connection.sendall(b"put 0 0 60 4\r\nwork\r\n")
+        with self.assertRaises(ssl.SSLError):
+            client.read()
+        self.assertEqual(self.beanstalk(broker).ask(b"reserve-with-timeout 0"), b"TIMED_OUT")
+
+
 class ChoiceTest(TlsCase):
     """What both sides agree on."""
 
