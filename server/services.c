@@ -91,7 +91,10 @@ void services_reload(const struct services *services)
 
 void service_log_handshake_failed(const struct service *service, const char *peer, const char *why)
 {
-    if (turn_may_complain(service->turn, COMPLAINT_HANDSHAKE)) {
+    if (*why == '\0') {
+        log_debug("no_handshake", log_string("peer", peer),
+                  log_string("protocol", service->frontend->name));
+    } else if (turn_may_complain(service->turn, COMPLAINT_HANDSHAKE)) {
         log_warn("handshake_failed", log_string("peer", peer),
                  log_string("protocol", service->frontend->name), log_string("why", why));
     }

@@ -45,7 +45,8 @@ void services_name_host(const struct services *services, const char *host);
 void services_reload(const struct services *services);
 
 // A socket that was to be a connection of the service has failed at its handshake: the log says
-// why, though not each time.
+// why, though not each time. Without a reason (net/handshakes.h) somebody has only looked whether
+// the port is open.
 void service_log_handshake_failed(const struct service *service, const char *peer, const char *why);
 
 // Stops those that were started. Zeroed services are allowed.

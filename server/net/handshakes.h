@@ -34,7 +34,8 @@ struct handshakes_host {
     // The handshake is made. The socket is the callee's now, and `own`, the transport's state,
     // which is to be moved elsewhere during the call.
     void (*done)(void *context, const void *service, int fd, void *own, const char *peer);
-    // It failed, and the socket is closed.
+    // It failed, and the socket is closed. `why` is empty where the peer has left without having
+    // sent anything.
     void (*failed)(void *context, const void *service, const char *peer, const char *why);
 };
 

@@ -36,12 +36,18 @@ static bool tls_begin(int fd, void *own, void *shared)
     return true;
 }
 
-// Why the handshake has failed, by what OpenSSL noted first.
+// Why the handshake has failed, by what OpenSSL noted first. Who only looks whether somebody
+// listens has failed at nothing.
 static void tls_explain(const struct tls_conn *conn, int failure, int error, struct reason *why)
 {
     unsigned long code = ERR_peek_error();
     long verified = SSL_get_verify_result(conn->ssl);
+    bool left =
+        failure == SSL_ERROR_SYSCALL || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
 
+    if (left && conn->first_len == 0) {
+        return;
+    }
     if (conn->hello == TLS_HELLO_PLAIN) {
         reason_set(why, "plain text on a TLS port");
     } else if (conn->hello == TLS_HELLO_OTHER) {

@@ -72,7 +72,8 @@ struct transport {
     // tls_service for TLS). False without memory. NULL, and `handshake`, too, where there is
     // nothing to begin.
     bool (*begin)(int fd, void *own, void *shared);
-    // Goes on with the handshake. HANDSHAKE_FAILED with the reason in `why`.
+    // Goes on with the handshake. HANDSHAKE_FAILED with the reason in `why`, which stays as it is
+    // where the peer has left without having sent anything.
     enum handshake (*handshake)(int fd, void *own, struct reason *why);
     // Who the peer is; NULL where it has not proved anything. Valid until `close`. NULL where no
     // peer can.

@@ -72,6 +72,7 @@ static void handshake_that_failed_is_logged_with_peer_and_reason_once_a_second(v
 {
     struct bed *bed = *state;
 
+    service_log_handshake_failed(&bed->service, "10.0.0.0:5", "");
     service_log_handshake_failed(&bed->service, "10.0.0.1:5", "plain text on a TLS port");
     service_log_handshake_failed(&bed->service, "10.0.0.2:5", "timeout");
     bed_clock.mono += NSEC_PER_SEC;

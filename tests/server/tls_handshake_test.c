@@ -200,8 +200,9 @@ static void a_peer_that_leaves_half_way_fails_at_once(void **state)
         link.peer = -1;
         step(&link);
         assert_int_equal(link.handshake, HANDSHAKE_FAILED);
-        assert_true(strcmp(link.why.text, "closed by the peer") == 0 ||
-                    strcmp(link.why.text, "Connection reset by peer") == 0);
+        // Without a word from it there is nothing that would have failed.
+        assert_true(strcmp(link.why.text, steps == 0 ? "" : "closed by the peer") == 0 ||
+                    (steps > 0 && strcmp(link.why.text, "Connection reset by peer") == 0));
         tls_link_close(&link);
     }
 }
