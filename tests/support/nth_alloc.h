@@ -3,9 +3,9 @@
 #define TANDEM_TESTS_NTH_ALLOC_H
 
 // Makes one allocation fail. A test that is linked with NTH_ALLOC (tests/CMakeLists.txt) has its
-// calls of malloc, calloc and realloc routed through here; those inside shared libraries are not.
-// To fail every allocation of something once: repeat it with n = 1, 2, 3... from the same start
-// until nth_alloc_count() says that fewer than n were made.
+// calls of malloc, calloc, realloc and aligned_alloc routed through here; those inside shared
+// libraries are not. To fail every allocation of something once: repeat it with n = 1, 2, 3... from
+// the same start until nth_alloc_count() says that fewer than n were made.
 
 #include <stddef.h>
 
