@@ -25,7 +25,8 @@ LOADS = [
                                     *threads.SIZE, "--result-size", str(64 * 1024)]),
     threads.Load(SHORT, beanstalk, threads.LOADS[threads.SHORT].arguments),
 ]
-NEVER, NEARLY_ALWAYS = 0, 0.9  # share of handshakes that resume a session
+# So many of the handshakes may happen before the first ticket is there.
+FIRST = 100
 
 
 def with_threads(name):
@@ -49,10 +50,9 @@ def check_resumed(name, result):
     """That sessions were resumed where they were to be, and only there."""
     if "tls_handshakes" not in result:
         return
-    share = result["tls_resumed"] / max(result["tls_handshakes"], 1)
-    wrong = share < NEARLY_ALWAYS if name.startswith(TICKETS) else share > NEVER
-    if wrong and result["tls_handshakes"] > 0:
-        raise Failure(f"{name}: {100 * share:.0f} % of the sessions were resumed")
+    made, resumed = result["tls_handshakes"], result["tls_resumed"]
+    if resumed + FIRST < made if name.startswith(TICKETS) else resumed > 0:
+        raise Failure(f"{name}: {resumed:.0f} of {made:.0f} sessions were resumed")
 
 
 def stunnel(peer_port, folder):
