@@ -43,7 +43,6 @@ struct tls_conn {
     size_t taken;                  // bytes from the socket since the operation began, or the
                                    // handshake
     size_t take_max;               // no more than that
-    size_t unfinished;             // bytes in a record of which a part has been sent; 0: none
     int error;                     // of errno.h, once the connection is lost
     uint8_t hello;                 // enum tls_hello
     uint8_t key_updates;           // since the operation began

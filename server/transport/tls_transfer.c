@@ -139,9 +139,8 @@ static const char *next_record(struct cursor from, char copy[RECORD_MAX], size_t
     return copy;
 }
 
-// One record, which leaves as a whole, or is finished by the next call. It has been encrypted then:
-// what is handed to OpenSSL for it again must be as long, but is not read. Returns OpenSSL's word
-// for why it has not left.
+// One record. Where it does not leave as a whole, OpenSSL keeps what is encrypted already, and is
+// to be handed the same bytes again, be it with more behind them. Returns OpenSSL's word for why.
 static int send_record(struct tls_conn *conn, struct cursor *cursor)
 {
     char copy[RECORD_MAX];
@@ -149,16 +148,10 @@ static int send_record(struct tls_conn *conn, struct cursor *cursor)
     size_t sent;
     const char *bytes = next_record(*cursor, copy, &len);
 
-    if (conn->unfinished > 0) {
-        ENSURE(conn->unfinished <= len);
-        len = conn->unfinished;
-    }
     errno = 0;
     if (SSL_write_ex(conn->ssl, bytes, len, &sent) != 1) {
-        conn->unfinished = len;
         return SSL_get_error(conn->ssl, 0);
     }
-    conn->unfinished = 0;
     cursor_move(cursor, sent);
     return SSL_ERROR_NONE;
 }
@@ -166,7 +159,7 @@ static int send_record(struct tls_conn *conn, struct cursor *cursor)
 // Where the kernel encrypts, bytes are sent as to a plain socket, and it makes the records.
 static bool kernel_encrypts(const struct tls_conn *conn)
 {
-    return BIO_get_ktls_send(SSL_get_wbio(conn->ssl)) && conn->unfinished == 0;
+    return BIO_get_ktls_send(SSL_get_wbio(conn->ssl));
 }
 
 // Each record is a write of its own. Held back meanwhile, several of them leave in as few segments

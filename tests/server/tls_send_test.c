@@ -156,6 +156,53 @@ static void a_peer_that_reads_slowly_gets_every_byte_in_order(void **state)
     free(bytes);
 }
 
+// Fills the socket with what is none of TLS; the peer takes it away before it goes on.
+static size_t stuff(const struct tls_link *link)
+{
+    char filler[512] = "";
+    size_t all = 0;
+    ssize_t some;
+
+    while ((some = write(link->fd, filler, sizeof filler)) > 0) {
+        all += (size_t)some;
+    }
+    return all;
+}
+
+static void unstuff(const struct tls_link *link, size_t left)
+{
+    char filler[512];
+
+    while (left > 0) {
+        ssize_t some = read(link->peer, filler, left < sizeof filler ? left : sizeof filler);
+
+        assert_true(some > 0);
+        left -= (size_t)some;
+    }
+}
+
+static void what_waits_for_room_may_become_more(void **state)
+{
+    struct tls_link link;
+    size_t stuffed;
+    char heard[16];
+
+    tls_link_connect(&link, *state);
+    stuffed = stuff(&link);
+    for (size_t len = 3; len < 6; len++) {
+        struct sent sent = tls_link_send(&link, "abcdefgh", len);
+
+        assert_int_equal(sent.result, TRANSFER_NONE);
+        assert_true(sent.full);
+    }
+    unstuff(&link, stuffed);
+    assert_int_equal(tls_link_send(&link, "abcdefgh", 8).len, 8);
+    assert_int_equal(tls_link_send(&link, "ij", 2).len, 2);
+    assert_int_equal(hear_all(&link, heard, 10), 10);
+    assert_memory_equal(heard, "abcdefghij", 10);
+    tls_link_close(&link);
+}
+
 static void fill_socket(struct tls_link *link)
 {
     static char block[RECORD_MAX];
@@ -354,6 +401,7 @@ int main(void)
         TEST(small_answers_are_one_record),
         TEST(much_is_sent_in_full_records),
         TEST(a_peer_that_reads_slowly_gets_every_byte_in_order),
+        TEST(what_waits_for_room_may_become_more),
         TEST(a_full_socket_does_not_hold_up_what_is_received),
         TEST(new_keys_are_answered_behind_a_record_that_is_on_its_way),
         TEST(the_end_is_told_when_there_is_room_for_it),
