@@ -40,7 +40,8 @@ struct conn;
 // Begins a connection on `fd`, which is not blocking and is owned from now on: where there is no
 // memory, or the front-end refuses, it is closed and the log says so. `own` is what the service's
 // transport has of it, which is moved into the connection; the handshake, if there is one, has been
-// made. `peer` is for the log.
+// made. `peer` is for the log. What the peer has sent already is read and fed at once, unless the
+// turn is spent: turn_tick() comes first.
 void conn_open(const struct service *service, int fd, void *own, const char *peer);
 
 // The connection that the member is a part of.
