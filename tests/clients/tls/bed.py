@@ -223,10 +223,15 @@ class Records:
         self.flush()
 
 
+def has_answered(connection, seconds):
+    """Whether something comes on a plain socket within that time, be it its end."""
+    return bool(select.select([connection], [], [], seconds)[0])
+
+
 def has_ended(connection, seconds):
     """Whether the broker ends a plain socket within that time."""
     with contextlib.suppress(ConnectionError):
-        return bool(select.select([connection], [], [], seconds)[0] and not connection.recv(65536))
+        return has_answered(connection, seconds) and not connection.recv(65536)
     return True
 
 
