@@ -31,6 +31,15 @@ function(program_test_once NAME LABEL)
         ENVIRONMENT "TANDEMD=$<TARGET_FILE:tandemd>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()
 
+# races(NAME...): what ThreadSanitizer looks at, besides the wire and the process.
+function(races)
+    foreach(name IN LISTS ARGN)
+        if(TEST ${name})
+            set_property(TEST ${name} APPEND PROPERTY LABELS races)
+        endif()
+    endforeach()
+endfunction()
+
 # program_test_properties(NAME [PROPERTY VALUE]...): of both.
 function(program_test_properties NAME)
     set_tests_properties(${NAME} PROPERTIES ${ARGN})
