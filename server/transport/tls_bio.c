@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 // OpenSSL reads and writes the descriptor itself, so that it can have the kernel encrypt where that
-// is offered. What passes is looked at on its way, by a callback: how much a peer may have taken of
-// it at a time, whether the socket is drained, and what the peer begins with.
+// is offered. What passes is looked at on its way, by a callback: whether the socket is drained,
+// and what the peer begins with.
 #include "server/transport/tls_private.h"
 
 #include <errno.h>
 #include <openssl/bio.h>
 #include <string.h>
 
-// The read is not made: OpenSSL is told to come again.
+// The read is not made, which would find nothing: OpenSSL is told to come again.
 static long refuse(BIO *bio)
 {
     BIO_clear_retry_flags(bio);
@@ -67,7 +67,7 @@ static long on_transfer(BIO *bio, int operation, const char *bytes, size_t len, 
         return 0;
     }
     if (operation == BIO_CB_READ) {
-        return conn->drained || conn->taken >= conn->take_max ? refuse(bio) : result;
+        return conn->drained ? refuse(bio) : result;
     }
     if (operation == (BIO_CB_READ | BIO_CB_RETURN)) {
         return after_read(conn, bio, bytes, len, done, result);

@@ -6,7 +6,6 @@
 #include <openssl/x509_vfy.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 // Before each operation: OpenSSL judges what has failed by what is left of earlier errors, too.
@@ -32,7 +31,6 @@ static bool tls_begin(int fd, void *own, void *shared)
     }
     (void)SSL_set_app_data(conn->ssl, conn);
     SSL_set_accept_state(conn->ssl);
-    tls_bio_allow(conn, TLS_HANDSHAKE_MAX);
     return true;
 }
 
@@ -152,26 +150,12 @@ static bool tls_shut(int fd, void *own)
     return tls_tell_end(tls_conn_of(own)) && transport_plain.shut(fd, NULL);
 }
 
-// The reason for which a handshake has failed is on its way to the peer. Where bytes are left
-// unread, the kernel sends a reset behind it, and the peer may see that alone: what has come is
-// read, as far as that is soon done.
-static void tls_let_alert_leave(int fd)
-{
-    char unread[4096];
-
-    (void)shutdown(fd, SHUT_WR);
-    for (int i = 0; i < 4 && recv(fd, unread, sizeof unread, MSG_DONTWAIT) > 0; i++) {
-    }
-}
-
 static void tls_close(int fd, void *own)
 {
     struct tls_conn *conn = tls_conn_of(own);
 
     if (conn && conn->done) {
         (void)tls_tell_end(conn);
-    } else {
-        tls_let_alert_leave(fd);
     }
     if (conn) {
         SSL_free(conn->ssl);

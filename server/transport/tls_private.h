@@ -40,9 +40,7 @@ struct tls_conn {
     SSL *ssl;
     const char *alpn;              // of the service; NULL: none
     struct peer_identity identity; // its texts are ours
-    size_t taken;                  // bytes from the socket since the operation began, or the
-                                   // handshake
-    size_t take_max;               // no more than that
+    size_t taken;                  // bytes from the socket
     int error;                     // of errno.h, once the connection is lost
     uint8_t hello;                 // enum tls_hello
     uint8_t key_updates;           // since the operation began
@@ -93,13 +91,11 @@ void tls_names_free(struct peer_identity *identity);
 // Puts the socket behind `conn->ssl`. False without memory.
 bool tls_bio_begin(struct tls_conn *conn, int fd) MUST_USE;
 
-// The next operation takes no more than `max` bytes from the socket.
-static inline void tls_bio_allow(struct tls_conn *conn, size_t max)
+// An operation begins: the socket may have something again.
+static inline void tls_bio_look_again(struct tls_conn *conn)
 {
     conn->drained = false;
     conn->key_updates = 0;
-    conn->taken = 0;
-    conn->take_max = max;
 }
 
 // What has become of the connection where OpenSSL says that an operation failed.

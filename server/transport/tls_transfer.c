@@ -14,10 +14,6 @@ enum { RECORD_MAX = 16384 };
 // One call takes so many pieces from OpenSSL: a peer may send records of one byte.
 enum { PIECES_MAX = 128 };
 
-// What is taken from the socket beyond the bytes that were asked for: the headers of records, and
-// messages that are for TLS alone.
-enum { TAKE_EXTRA = 16384 };
-
 // Where in the parts a transfer has come to.
 struct cursor {
     const struct iovec *part;
@@ -93,7 +89,7 @@ struct received tls_receive(int fd, void *own, const struct iovec *parts, unsign
     if (conn->error) {
         return receive_failed(conn->error);
     }
-    tls_bio_allow(conn, len + TAKE_EXTRA);
+    tls_bio_look_again(conn);
     ERR_clear_error();
     for (int i = 0; i < PIECES_MAX && cursor.done < len && !(i && is_empty(conn)); i++) {
         size_t got;
@@ -196,7 +192,7 @@ struct sent tls_send(int fd, void *own, const struct iovec *parts, unsigned coun
     if (kernel_encrypts(conn)) {
         return transport_plain.send(fd, NULL, parts, count, len);
     }
-    tls_bio_allow(conn, TAKE_EXTRA);
+    tls_bio_look_again(conn);
     ERR_clear_error();
     if (len > RECORD_MAX) {
         hold_back(fd, 1);

@@ -159,6 +159,26 @@ static void small_records_are_received_by_several_calls(void **state)
     tls_link_close(&link);
 }
 
+static void what_more_than_one_read_brings_is_not_forgotten(void **state)
+{
+    struct tls_link link;
+    static char block[RECORD_MAX];
+    char heard[LONG];
+    struct received received;
+    size_t all = 0;
+
+    tls_link_connect(&link, *state);
+    for (int i = 0; i < 3; i++) {
+        tls_link_say(&link, block, sizeof block);
+    }
+    do {
+        received = tls_link_receive(&link, heard, sizeof heard);
+        all += received.len;
+    } while (!received.drained);
+    assert_int_equal(all, 3 * RECORD_MAX);
+    tls_link_close(&link);
+}
+
 static void one_call_takes_little_more_than_it_was_asked_for(void **state)
 {
     struct tls_link link;
@@ -353,6 +373,7 @@ int main(void)
         TEST(a_record_of_which_a_part_has_come_waits_for_the_rest),
         TEST(what_came_with_the_end_of_the_handshake_is_received),
         TEST(small_records_are_received_by_several_calls),
+        TEST(what_more_than_one_read_brings_is_not_forgotten),
         TEST(one_call_takes_little_more_than_it_was_asked_for),
         TEST(close_notify_is_the_end_and_answers_can_still_be_sent),
         TEST(an_end_without_close_notify_is_a_loss),

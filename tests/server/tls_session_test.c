@@ -3,6 +3,7 @@
 #include "tests/server/server_cmocka.h"
 #include "tests/server/tls_bed.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -43,12 +44,13 @@ static bool is_taken_up(struct tls_bed *bed)
     return taken_up;
 }
 
-static void set_authorities(struct tls_bed *bed, const struct pair *authority)
+static void set_authorities(struct tls_bed *bed, const struct pair *authority,
+                            enum tls_client_certs how)
 {
     free(bed->settings.client_ca);
     bed->settings.client_ca =
         folder_write_certificates(bed->folder, "ca.pem", authority->certificate, NULL);
-    bed->settings.client_certs = TLS_CLIENT_CERTS_REQUIRED;
+    bed->settings.client_certs = (int)how;
     tls_bed_reload(bed);
 }
 
@@ -96,7 +98,7 @@ static void who_the_peer_is_is_known_by_its_ticket(void **state)
     struct tls_link link;
     const struct peer_identity *identity;
 
-    set_authorities(bed, &bed->authority);
+    set_authorities(bed, &bed->authority, TLS_CLIENT_CERTS_REQUIRED);
     tls_bed_show(bed, &client);
     assert_false(is_taken_up(bed));
     tls_link_connect(&link, bed);
@@ -116,11 +118,11 @@ static void a_ticket_is_no_way_round_new_authorities(void **state)
     struct pair other = pair_make(&(struct wish){.name = "other", .is_authority = true});
     struct pair client = pair_make(&(struct wish){.name = "client", .issuer = &bed->authority});
 
-    set_authorities(bed, &bed->authority);
+    set_authorities(bed, &bed->authority, TLS_CLIENT_CERTS_REQUIRED);
     tls_bed_show(bed, &client);
     assert_false(is_taken_up(bed));
     assert_true(is_taken_up(bed));
-    set_authorities(bed, &other);
+    set_authorities(bed, &other, TLS_CLIENT_CERTS_REQUIRED);
     tls_bed_expect_refused(
         bed, "certificate verify failed: self-signed certificate in certificate chain");
     pair_free(&client);
@@ -131,8 +133,10 @@ static void a_ticket_is_no_way_round_a_certificate_that_is_required_now(void **s
 {
     struct tls_bed *bed = *state;
 
+    set_authorities(bed, &bed->authority, TLS_CLIENT_CERTS_OPTIONAL);
     assert_false(is_taken_up(bed));
-    set_authorities(bed, &bed->authority);
+    assert_true(is_taken_up(bed));
+    set_authorities(bed, &bed->authority, TLS_CLIENT_CERTS_REQUIRED);
     tls_bed_expect_refused(bed, "peer did not return a certificate");
 }
 
@@ -156,7 +160,7 @@ static void a_ticket_does_not_outlive_its_clients_certificate(void **state)
     struct pair client =
         pair_make(&(struct wish){.name = "client", .issuer = &bed->authority, .good_for = HOUR});
 
-    set_authorities(bed, &bed->authority);
+    set_authorities(bed, &bed->authority, TLS_CLIENT_CERTS_REQUIRED);
     tls_bed_show(bed, &client);
     assert_false(is_taken_up(bed));
     later = HOUR - 60;
@@ -233,6 +237,33 @@ static void bad_files_change_nothing(void **state)
     tls_link_close(&link);
 }
 
+static void *begin_and_close(void *context)
+{
+    struct tls_bed *bed = context;
+
+    for (int i = 0; i < 200; i++) {
+        uint64_t own = 0;
+
+        assert_true(transport_tls.begin(-1, &own, &bed->service));
+        transport_tls.close(-1, &own);
+    }
+    return NULL;
+}
+
+// What a sanitizer of threads would find.
+static void connections_begin_on_any_thread_while_files_are_read(void **state)
+{
+    struct tls_bed *bed = *state;
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, begin_and_close, bed), 0);
+    for (int i = 0; i < 20; i++) {
+        tls_bed_reload(bed);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    tls_bed_expect_good(bed);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, tls_bed_setup, tls_bed_teardown)
 
 int main(void)
@@ -250,6 +281,7 @@ int main(void)
         TEST(connections_keep_what_they_began_with),
         TEST(new_connections_see_the_new_certificate),
         TEST(bad_files_change_nothing),
+        TEST(connections_begin_on_any_thread_while_files_are_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
