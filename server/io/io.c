@@ -127,13 +127,25 @@ void io_shut(struct io *io)
     sleeper_get_up(&io->sleeper);
 }
 
+// A thread ends when it has no link any more. One that it gives back may have been closed
+// meanwhile: that order has to come before the end.
+static void io_end(struct io *io)
+{
+    while (!list_empty(&io->due)) {
+        io_flush(io, io->spread.began_at);
+    }
+    io_flush(io, io->spread.began_at);
+    atomic_store(&io->common.ends, true);
+    io_wake_all(io);
+}
+
 // Until the threads have told their last news.
 static void io_wait_for_end(struct io *io)
 {
     for (;;) {
         bool out = io_all(io, thread_is_out);
 
-        io_drain(io);
+        io_read_last_news(io);
         io_flush(io, io->spread.began_at);
         if (out && !io->unread && batch_queue_empty(&io->news)) {
             return;
@@ -153,9 +165,9 @@ void io_close(struct io *io)
     if (!io) {
         return;
     }
-    atomic_store(&io->common.shut, true);
-    atomic_store(&io->common.ends, true);
-    io_wake_all(io);
+    // A thread that is out is sent nothing by the others.
+    io_shut(io);
+    io_end(io);
     io_wait_for_end(io);
     for (unsigned i = 0; i < io->count; i++) {
         thread_close(&io->threads[i]);

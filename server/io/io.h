@@ -41,7 +41,7 @@ struct io_host {
     // No connection came of a socket that was accepted; that is for the log.
     void (*refused)(void *context, const struct io_service *service, const char *peer,
                     const char *why);
-    // Nothing can be accepted for a while, by that error of errno.h. Once an episode.
+    // Nothing can be accepted for a while, by that error of errno.h.
     void (*rests)(void *context, int error);
     // Whether what else there is has to wait for the next turn.
     bool (*spent)(void *context);
@@ -60,8 +60,9 @@ bool io_listen(struct io *io, const struct io_service *service, int fd) MUST_USE
 // Has them run. False where there are no threads to be had.
 bool io_start(struct io *io) MUST_USE;
 
-// Accepts nothing any more, and closes sockets whose handshakes are not made. Waits for the
-// threads, a round of each: sockets that listen may be closed then.
+// Accepts nothing any more, and closes sockets whose handshakes are not made, and those that were
+// accepted and are not known to the core yet. Waits for the threads, a round of each: sockets that
+// listen may be closed then.
 void io_shut(struct io *io);
 
 // Ends the threads. All connections are closed; what is on its way to their peers stays there.
@@ -108,7 +109,8 @@ struct link *io_take(struct io *io, const struct transport *transport, int fd, c
 void link_peer_text(const struct link *link, char *text, size_t room);
 
 // Asks for the socket back. It comes with io_host.back, unless something is on its way: then the
-// link goes on. Nothing can be sent until one of the two has come.
+// link goes on, and is not asked for again before there is news of it. Nothing can be sent until
+// one of the two has come.
 void link_ask_back(struct link *link);
 
 // The connection is to be called again in the next turn, as if there were input.

@@ -47,8 +47,10 @@ static unsigned side_take_input(struct link_side *side, const struct batch *batc
 static unsigned side_take_room(struct link_side *side, const struct note *note)
 {
     side->window_used -= note->sent;
+    side->stays = side->stays && !(note->what & (NEWS_INPUT | NEWS_ROOM));
     if (note->what & NEWS_STAYS) {
         side->asked_back = false;
+        side->stays = true;
     }
     return note->what & (NEWS_ROOM | NEWS_STAYS) ? LINK_ROOM : 0;
 }
@@ -58,7 +60,7 @@ static void io_open_link(struct io *io, struct link *link)
     link->side.io = io;
     link->side.thread = link->socket.thread;
     link->side.conn =
-        atomic_load(&io->common.ends) ? NULL : io->host->open(io->context, link, link->service);
+        atomic_load(&io->common.shut) ? NULL : io->host->open(io->context, link, link->service);
     if (!link->side.conn) {
         link_close(link, true);
     }
@@ -158,19 +160,32 @@ static void io_take_news(struct io *io)
     *end = batch_take_all(&io->news);
 }
 
+static void io_read_next(struct io *io)
+{
+    struct batch *batch = io->unread;
+
+    io_read_note(io, batch, &batch->notes[io->read]);
+    io->read++;
+    if (io->read == batch->count) {
+        io->read = 0;
+        io->unread = batch->next;
+        batch_send_home(batch);
+    }
+}
+
 void io_drain(struct io *io)
 {
     io_call_again(io);
     io_take_news(io);
     while (io->unread && !io->host->spent(io->context)) {
-        struct batch *batch = io->unread;
+        io_read_next(io);
+    }
+}
 
-        io_read_note(io, batch, &batch->notes[io->read]);
-        io->read++;
-        if (io->read == batch->count) {
-            io->read = 0;
-            io->unread = batch->next;
-            batch_send_home(batch);
-        }
+void io_read_last_news(struct io *io)
+{
+    io_take_news(io);
+    while (io->unread) {
+        io_read_next(io);
     }
 }

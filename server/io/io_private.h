@@ -29,6 +29,9 @@ struct io {
 // Has the orders handed over when the turn ends.
 void link_order(struct link *link, unsigned orders);
 
+// Reads all that the threads have told. No connection is left.
+void io_read_last_news(struct io *io);
+
 // Hands over what is due. What there is no memory for stays due.
 void io_hand_over_due(struct io *io);
 

@@ -59,8 +59,7 @@ enum news {
 enum thread_news {
     NEWS_REFUSED = 512, // no connection came of a socket; the bytes are its service's address, its
                         // peer, NUL, the reason, NUL
-    NEWS_RESTS = 1024,  // nothing can be accepted for a while, by `error`
-    NEWS_FULL = 2048    // as many sockets are open as there may be
+    NEWS_RESTS = 1024   // nothing can be accepted for a while, by `error`
 };
 
 struct io;
@@ -110,6 +109,7 @@ struct link_side {
     bool ended : 1;         // the end follows the input
     bool failed : 1;        // the loss does
     bool asked_back : 1;    // ORDER_GIVE_BACK has not been answered
+    bool stays : 1;         // it was answered by NEWS_STAYS, and nothing has come since
     bool room_wanted : 1;   // its connection waits for room
 };
 

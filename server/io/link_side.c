@@ -37,7 +37,8 @@ void link_ask_back(struct link *link)
     struct link_side *side = &link->side;
 
     // What the core has not taken would come after what it will read itself.
-    if (!side->asked_back && side->input.len == 0 && !side->ended && !side->failed) {
+    if (!side->asked_back && !side->stays && side->input.len == 0 && !side->ended &&
+        !side->failed) {
         side->asked_back = true;
         link_order(link, ORDER_GIVE_BACK);
     }
@@ -193,10 +194,16 @@ static const char *side_protection(const void *own)
     return link->transport->protection ? link->transport->protection(link->own) : NULL;
 }
 
+// The socket may be the core's already: then it is told there, or when the link goes on.
 static bool side_shut(int fd, void *own)
 {
+    struct link *link = own;
+
     (void)fd;
-    link_order(own, ORDER_SHUT);
+    if (link->side.asked_back) {
+        return false;
+    }
+    link_order(link, ORDER_SHUT);
     return true;
 }
 

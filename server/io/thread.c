@@ -112,9 +112,10 @@ static void thread_end(struct io_thread *thread)
 }
 
 // Whether nothing is left to do or to tell.
-static bool thread_is_done(const struct io_thread *thread)
+static bool thread_is_done(struct io_thread *thread)
 {
-    return list_empty(&thread->links) && list_empty(&thread->waiting) && arrivals_empty(thread);
+    return list_empty(&thread->links) && list_empty(&thread->waiting) && arrivals_empty(thread) &&
+           batch_queue_empty(&thread->orders);
 }
 
 // Whether something is left to do that nobody will wake it for.
@@ -174,8 +175,8 @@ static void *thread_run(void *context)
     return NULL;
 }
 
-bool thread_open(struct io_thread *thread, struct thread_common *common, struct batch_queue *news,
-                 struct sleeper *reader)
+bool thread_open(struct io_thread *thread, const struct thread_common *common,
+                 struct batch_queue *news, struct sleeper *reader)
 {
     memset(thread, 0, sizeof *thread);
     list_init(&thread->links);
