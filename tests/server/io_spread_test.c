@@ -176,10 +176,10 @@ static void load_between_calm_and_busy_changes_nothing(void **state)
 
     (void)state;
     load_init(&load, false);
-    pass(&load, 100, 10, 60, 0);
+    pass(&load, 100, 10, SPREAD_CALM, 0);
     assert_false(load.spread.on);
     pass(&load, SPREAD_BUSY_WINDOWS, 10, 100, 0);
-    pass(&load, 100, 10, 30, 30);
+    pass(&load, 100, 10, SPREAD_CALM, 0);
     assert_true(load.spread.on);
 }
 
