@@ -195,6 +195,7 @@ struct received tls_link_receive(struct tls_link *link, void *bytes, size_t len)
 {
     const struct iovec part = {.iov_base = bytes, .iov_len = len};
 
+    // cppcheck-suppress returnDanglingLifetime ; what it returns has no pointer
     return transport_tls.receive(link->fd, &link->own, &part, 1, len);
 }
 
@@ -202,6 +203,7 @@ struct sent tls_link_send(struct tls_link *link, const void *bytes, size_t len)
 {
     const struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = len};
 
+    // cppcheck-suppress returnDanglingLifetime ; what it returns has no pointer
     return transport_tls.send(link->fd, &link->own, &part, 1, len);
 }
 

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,17 +131,13 @@ static char *write_memory(const char *folder, const char *name, unsigned mode, B
     return path;
 }
 
-char *folder_write_certificates(const char *folder, const char *name, ...)
+char *folder_write_certificates(const char *folder, const char *name, const X509 *first,
+                                const X509 *second)
 {
     BIO *memory = BIO_new(BIO_s_mem());
-    X509 *certificate;
-    va_list list;
 
-    va_start(list, name);
-    while ((certificate = va_arg(list, X509 *))) {
-        ENSURE(PEM_write_bio_X509(memory, certificate) == 1);
-    }
-    va_end(list);
+    ENSURE(PEM_write_bio_X509(memory, first) == 1);
+    ENSURE(!second || PEM_write_bio_X509(memory, second) == 1);
     return write_memory(folder, name, 0644, memory);
 }
 

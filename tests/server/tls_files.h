@@ -39,8 +39,9 @@ void folder_remove(const char *folder);
 // Writes to a file of the directory, which is made anew with `mode`. Returns its path, to be freed.
 char *folder_write(const char *folder, const char *name, unsigned mode, const void *bytes,
                    size_t len);
-// The same for certificates in PEM, one behind the other, up to a NULL.
-char *folder_write_certificates(const char *folder, const char *name, ...);
+// The same for a certificate in PEM, and another behind it where that is not NULL.
+char *folder_write_certificates(const char *folder, const char *name, const X509 *first,
+                                const X509 *second);
 // The same for a key; `password` NULL: it is not encrypted.
 char *folder_write_key(const char *folder, const char *name, EVP_PKEY *key, const char *password);
 

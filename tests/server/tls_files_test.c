@@ -220,7 +220,7 @@ static void a_client_is_told_which_authorities_count(void **state)
 
     set(&bed->settings.client_ca,
         folder_write_certificates(bed->folder, "ca.pem", bed->authority.certificate,
-                                  other.certificate, NULL));
+                                  other.certificate));
     bed->settings.client_certs = TLS_CLIENT_CERTS_OPTIONAL;
     tls_bed_reload(bed);
     tls_link_connect(&link, bed);
@@ -238,8 +238,8 @@ static void the_chain_behind_the_certificate_is_sent(void **state)
     struct tls_link link;
 
     set(&bed->settings.certificate,
-        folder_write_certificates(bed->folder, "chain.pem", server.certificate, middle.certificate,
-                                  NULL));
+        folder_write_certificates(bed->folder, "chain.pem", server.certificate,
+                                  middle.certificate));
     set(&bed->settings.key, folder_write_key(bed->folder, "chain.key", server.key, NULL));
     tls_bed_reload(bed);
     tls_link_connect(&link, bed);
