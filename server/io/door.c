@@ -212,9 +212,17 @@ static bool count_one(const struct thread_common *common)
     return false;
 }
 
+static void door_prepare(struct door *door, int fd)
+{
+    if (door->unprepared > 0) {
+        door->unprepared--;
+        transport_prepare_tcp(fd);
+    }
+}
+
 static void door_ready(evutil_socket_t listening, short what, void *context)
 {
-    const struct door *door = context;
+    struct door *door = context;
     struct io_thread *thread = door->thread;
     // An attempt in vain costs the kernel nearly as much as one that is not.
     unsigned waiting = socket_waiting(listening, 1);
@@ -250,6 +258,7 @@ bool door_add(struct io_thread *thread, const struct io_service *service, int fd
     door->thread = thread;
     door->service = service;
     door->fd = fd;
+    door->unprepared = socket_waiting(fd, 0);
     list_init(&door->node);
     list_append(&thread->doors, &door->node);
     return event_assign(&door->event, thread->base, fd, EV_READ | EV_PERSIST, door_ready, door) ==

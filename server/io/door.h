@@ -18,6 +18,9 @@ struct door {
     struct io_thread *thread;
     const struct io_service *service;
     int fd; // borrowed
+    // How many of those that waited when the door was made may have come before their socket's
+    // options were set (net/listener.c). The first ones that this thread accepts are among them.
+    unsigned unprepared;
     struct event event;
 };
 
