@@ -19,8 +19,8 @@
 #define SPREAD_WINDOW (NSEC_PER_MSEC * 10)
 // The core's thread is busy for so much of it, in percent, and its turns take so long on average
 // ...
-#define SPREAD_BUSY 75
-#define SPREAD_TURN_FOR ((nsec_t)30000)
+#define SPREAD_BUSY 60
+#define SPREAD_TURN_FOR ((nsec_t)20000)
 // ... for so many windows: connections are spread.
 #define SPREAD_BUSY_WINDOWS 2
 // All threads together are busy for less than so much of it ...
