@@ -64,10 +64,8 @@ static void link_refused(void *context, const struct io_service *of, const char 
 
 static void threads_rest(void *context, int error)
 {
-    turn_tick(context);
-    if (turn_may_complain(context, COMPLAINT_ACCEPT)) {
-        log_warn("accept_failed", log_string("why", strerror(error)));
-    }
+    (void)context;
+    log_warn("accept_failed", log_string("why", strerror(error)));
 }
 
 static bool turn_is_spent(void *context)

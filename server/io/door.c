@@ -195,21 +195,34 @@ static void rest(struct io_thread *thread, int error)
         thread->rests = true;
         doors_watch(thread, false);
     }
-    if (outbox_room(&thread->news, 0)) {
+    // One line an episode: all threads try again often.
+    if (!atomic_exchange(&thread->common->complained, true) && outbox_room(&thread->news, 0)) {
         outbox_note(&thread->news, NULL, NEWS_RESTS, 0)->error = error;
     }
 }
 
-// Counts a connection to be accepted. False where there may be no more.
-static bool count_one(const struct thread_common *common)
+// There are as many connections as there may be: the core's thread is told, which opens the doors
+// again. Without a batch to write to, it has something to read, and finds out.
+static void tell_full(struct io_thread *thread)
 {
-    uint64_t most = atomic_load_explicit(&common->most, memory_order_relaxed);
-
-    if (atomic_fetch_add(common->open, 1) < most) {
-        return true;
+    atomic_store(&thread->common->full, true);
+    if (outbox_room(&thread->news, 0)) {
+        (void)outbox_note(&thread->news, NULL, NEWS_FULL, 0);
     }
-    atomic_fetch_sub(common->open, 1);
-    return false;
+}
+
+// Counts a connection to be accepted. False where there may be no more.
+static bool count_one(struct io_thread *thread)
+{
+    struct thread_common *common = thread->common;
+    uint64_t most = atomic_load_explicit(&common->most, memory_order_relaxed);
+    uint64_t before = atomic_fetch_add(common->open, 1);
+
+    if (before >= most) {
+        atomic_fetch_sub(common->open, 1);
+        tell_full(thread);
+    }
+    return before < most;
 }
 
 static void door_prepare(struct door *door, int fd)
@@ -230,11 +243,18 @@ static void door_ready(evutil_socket_t listening, short what, void *context)
 
     (void)what;
     thread_wake(thread);
-    for (unsigned i = 0; i < most && count_one(thread->common); i++) {
+    for (unsigned i = 0; i < most && count_one(thread); i++) {
         int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd >= 0) {
+            if (atomic_load_explicit(&thread->common->complained, memory_order_relaxed)) {
+                atomic_store(&thread->common->complained, false);
+            }
             greet(thread, door->service, fd);
+            if (atomic_load(thread->common->open) >= thread->common->most) {
+                tell_full(thread);
+                return;
+            }
             continue;
         }
         atomic_fetch_sub(thread->common->open, 1);

@@ -41,7 +41,7 @@ struct io_host {
     // No connection came of a socket that was accepted; that is for the log.
     void (*refused)(void *context, const struct io_service *service, const char *peer,
                     const char *why);
-    // Nothing can be accepted for a while, by that error of errno.h.
+    // Nothing can be accepted for a while, by that error of errno.h. Once an episode.
     void (*rests)(void *context, int error);
     // Whether what else there is has to wait for the next turn.
     bool (*spent)(void *context);

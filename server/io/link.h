@@ -59,7 +59,8 @@ enum news {
 enum thread_news {
     NEWS_REFUSED = 512, // no connection came of a socket; the bytes are its service's address, its
                         // peer, NUL, the reason, NUL
-    NEWS_RESTS = 1024   // nothing can be accepted for a while, by `error`
+    NEWS_RESTS = 1024,  // nothing can be accepted for a while, by `error`
+    NEWS_FULL = 2048    // as many sockets are open as there may be
 };
 
 struct io;

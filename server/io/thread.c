@@ -175,8 +175,8 @@ static void *thread_run(void *context)
     return NULL;
 }
 
-bool thread_open(struct io_thread *thread, const struct thread_common *common,
-                 struct batch_queue *news, struct sleeper *reader)
+bool thread_open(struct io_thread *thread, struct thread_common *common, struct batch_queue *news,
+                 struct sleeper *reader)
 {
     memset(thread, 0, sizeof *thread);
     list_init(&thread->links);

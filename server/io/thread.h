@@ -32,7 +32,8 @@ struct thread_common {
     unsigned count;
     _Atomic(uint64_t) *open;       // sockets that were accepted and are not closed
     _Atomic(uint64_t) most;        // so many of these there may be
-    atomic_bool full;              // there are: none is accepted now
+    atomic_bool full;              // there are: none is accepted now. Set by whoever finds out
+    atomic_bool complained;        // of what cannot be accepted, since the last that could be
     _Atomic(nsec_t) handshake_for; // the time that each handshake has
     atomic_bool accepts;           // connections are accepted here
     atomic_bool shut;              // no connection is accepted any more
@@ -48,7 +49,7 @@ struct io_thread {
     struct sleeper sleeper;
     struct batch_queue orders; // from the core's thread, and links from other I/O threads
     struct outbox news;        // to the core's thread
-    const struct thread_common *common;
+    struct thread_common *common;
     struct event_base *base;
     struct event woken;
     struct list_node links;
@@ -73,8 +74,8 @@ struct io_thread {
 
 // Makes it ready; `reader` and `news` are the core's. False without memory or descriptors; it is to
 // be closed in any case.
-bool thread_open(struct io_thread *thread, const struct thread_common *common,
-                 struct batch_queue *news, struct sleeper *reader) MUST_USE;
+bool thread_open(struct io_thread *thread, struct thread_common *common, struct batch_queue *news,
+                 struct sleeper *reader) MUST_USE;
 void thread_close(struct io_thread *thread);
 
 // Has it run by a thread of its own. False where there is none.
