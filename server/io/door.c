@@ -250,6 +250,7 @@ static void door_ready(evutil_socket_t listening, short what, void *context)
             if (atomic_load_explicit(&thread->common->complained, memory_order_relaxed)) {
                 atomic_store(&thread->common->complained, false);
             }
+            door_prepare(door, fd);
             greet(thread, door->service, fd);
             if (atomic_load(thread->common->open) >= thread->common->most) {
                 tell_full(thread);
