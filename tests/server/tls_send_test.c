@@ -327,7 +327,6 @@ static void a_record_that_was_cut_short_is_no_clean_end(void **state)
 
 static void a_peer_that_has_gone_is_a_loss(void **state)
 {
-    static char block[2 * RECORD_MAX];
     struct tls_link link;
     struct sent sent;
 
@@ -339,7 +338,14 @@ static void a_peer_that_has_gone_is_a_loss(void **state)
     assert_int_equal(sent.error, EPIPE);
     assert_int_equal(tls_link_send(&link, "x", 1).result, TRANSFER_FAILED);
     tls_link_close(&link);
-    // The same where several records are to be sent.
+}
+
+static void a_peer_that_has_gone_is_a_loss_for_several_records_too(void **state)
+{
+    static char block[2 * RECORD_MAX];
+    struct tls_link link;
+    struct sent sent;
+
     tls_link_connect(&link, *state);
     (void)close(link.peer);
     link.peer = -1;
@@ -408,6 +414,7 @@ int main(void)
         TEST(a_connection_that_is_closed_says_so),
         TEST(a_record_that_was_cut_short_is_no_clean_end),
         TEST(a_peer_that_has_gone_is_a_loss),
+        TEST(a_peer_that_has_gone_is_a_loss_for_several_records_too),
         TEST(where_the_kernel_encrypts_it_is_handed_the_bytes),
         TEST(the_kernels_keys_are_not_changed),
     };
