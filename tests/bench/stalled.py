@@ -85,5 +85,5 @@ def print_stalled(results):
                   + "".join(f"{median(rounds, key):{width}.0f}" for key, width in
                             (("p50_us", 9), ("p99_us", 9), ("p999_us", 10))))
     print("stalled: half of them silent, half with half of a first message, and as many new ones "
-          "whenever the\nserver has ended them. All clients share a\n"
-          "core, on which the lone one comes first.\n")
+          "whenever the\nserver has ended them. All clients share a core, on which the lone one "
+          "comes first.\n")
