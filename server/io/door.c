@@ -191,6 +191,7 @@ static void rest_over(evutil_socket_t fd, short what, void *context)
 // Leaves what cannot be accepted in the kernel's queue for a while.
 static void rest(struct io_thread *thread, int error)
 {
+    thread->has_rested = true;
     if (event_add(&thread->rest, &REST) == 0) {
         thread->rests = true;
         doors_watch(thread, false);
@@ -233,6 +234,15 @@ static void door_prepare(struct door *door, int fd)
     }
 }
 
+// What another thread accepted just before it failed, too, does not end an episode.
+static void accepts_again(struct io_thread *thread)
+{
+    if (thread->has_rested) {
+        thread->has_rested = false;
+        atomic_store(&thread->common->complained, false);
+    }
+}
+
 static void door_ready(evutil_socket_t listening, short what, void *context)
 {
     struct door *door = context;
@@ -247,9 +257,7 @@ static void door_ready(evutil_socket_t listening, short what, void *context)
         int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd >= 0) {
-            if (atomic_load_explicit(&thread->common->complained, memory_order_relaxed)) {
-                atomic_store(&thread->common->complained, false);
-            }
+            accepts_again(thread);
             door_prepare(door, fd);
             greet(thread, door->service, fd);
             if (atomic_load(thread->common->open) >= thread->common->most) {
