@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+// Connections that go to the I/O threads and come back while they are busy: whatever is on its way
+// then, each client gets its answers in order. The test makes the rounds of the threads itself, so
+// that a seed always leads to the same.
+#include "server/io/io_private.h"
+
+#include "tests/server/server_bed.h"
+#include "tests/server/server_cmocka.h"
+#include "tests/support/nth_alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { CLIENTS = 6, COMMANDS = 400, SEEDS = 12, MANY_STEPS = 200000, BODY_MAX = 40000 };
+
+struct text {
+    char *bytes;
+    size_t len;
+    size_t at; // so much has been sent, or received
+};
+
+struct client {
+    int fd;
+    struct text input;
+    struct text answers;
+    unsigned rests; // so many times that it could send it does not
+    bool has_ended; // its side
+    bool is_over;   // the other
+};
+
+struct crowd {
+    struct bed bed;
+    uint64_t random;
+    struct client clients[CLIENTS];
+    unsigned moves;
+};
+
+// Of xorshift; below `n`.
+static unsigned draw(struct crowd *crowd, unsigned n)
+{
+    crowd->random ^= crowd->random << 13;
+    crowd->random ^= crowd->random >> 7;
+    crowd->random ^= crowd->random << 17;
+    return (unsigned)(crowd->random >> 20) % n;
+}
+
+static void text_add(struct text *text, const char *bytes, size_t len)
+{
+    text->bytes = realloc(text->bytes, text->len + len);
+    assert_non_null(text->bytes);
+    memcpy(text->bytes + text->len, bytes, len);
+    text->len += len;
+}
+
+static void text_add_line(struct text *text, const char *word, unsigned number)
+{
+    char line[64];
+    int len = snprintf(line, sizeof line, "%s %u\n", word, number);
+
+    text_add(text, line, (size_t)len);
+}
+
+// Answers that are long, bodies that are received in their place, and lines.
+static void add_command(struct crowd *crowd, struct client *client, unsigned number)
+{
+    static char body[BODY_MAX];
+    unsigned len = 1 + draw(crowd, draw(crowd, 10) ? 200 : BODY_MAX);
+
+    switch (draw(crowd, 12)) {
+    case 0:
+        memset(body, 'B', len);
+        text_add_line(&client->input, "big", len);
+        text_add(&client->answers, body, len);
+        text_add(&client->answers, "\n", 1);
+        return;
+    case 1:
+        memset(body, 'a' + (int)(number % 26), len);
+        text_add_line(&client->input, "take", len);
+        text_add(&client->input, body, len);
+        text_add(&client->answers, "took ", 5);
+        text_add(&client->answers, body, len);
+        text_add(&client->answers, "\n", 1);
+        return;
+    case 2:
+        text_add(&client->input, "again\n", 6);
+        text_add(&client->answers, "again\n", 6);
+        return;
+    default:
+        text_add_line(&client->input, "number", number);
+        text_add_line(&client->answers, "number", number);
+    }
+}
+
+static void crowd_open(struct crowd *crowd, uint64_t seed)
+{
+    memset(crowd, 0, sizeof *crowd);
+    bed_init(&crowd->bed, bed_now);
+    crowd->random = seed * 0x9e3779b97f4a7c15u + 1;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        for (unsigned number = 0; number < COMMANDS; number++) {
+            add_command(crowd, &crowd->clients[i], number);
+        }
+        crowd->clients[i].fd = bed_connect(&crowd->bed);
+    }
+}
+
+static void crowd_close(struct crowd *crowd)
+{
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        (void)close(crowd->clients[i].fd);
+        free(crowd->clients[i].input.bytes);
+        free(crowd->clients[i].answers.bytes);
+    }
+    bed_close(&crowd->bed);
+}
+
+static void send_piece(struct crowd *crowd, struct client *client)
+{
+    struct text *input = &client->input;
+    size_t most = 1 + draw(crowd, draw(crowd, 20) ? 100 : 30000);
+    size_t left = input->len - input->at;
+    ssize_t sent;
+
+    // What is always busy always has something on its way, and stays where it is.
+    if (client->rests > 0) {
+        client->rests--;
+        return;
+    }
+    client->rests = draw(crowd, 3) ? 0 : draw(crowd, 40);
+    sent = send(client->fd, input->bytes + input->at, left < most ? left : most,
+                MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    input->at += sent > 0 ? (size_t)sent : 0;
+    if (input->at == input->len && !client->has_ended) {
+        client->has_ended = true;
+        assert_int_equal(shutdown(client->fd, SHUT_WR), 0);
+    }
+}
+
+static void receive_piece(struct crowd *crowd, struct client *client)
+{
+    static char bytes[50000];
+    struct text *answers = &client->answers;
+    size_t most = 1 + draw(crowd, draw(crowd, 2) ? 300 : sizeof bytes - 1);
+    ssize_t got = recv(client->fd, bytes, most, 0);
+
+    if (got == 0) {
+        assert_int_equal(answers->at, answers->len);
+        client->is_over = true;
+    } else if (got > 0) {
+        assert_in_range(got, 1, answers->len - answers->at);
+        assert_memory_equal(bytes, answers->bytes + answers->at, (size_t)got);
+        answers->at += (size_t)got;
+    }
+}
+
+static unsigned count_remote(const struct crowd *crowd)
+{
+    unsigned count = 0;
+
+    list_each (node, &crowd->bed.loop.turn.all) {
+        count += conn_of(list_item(node, struct turn_member, all))->remote ? 1 : 0;
+    }
+    return count;
+}
+
+// Something happens, somewhere.
+static void crowd_step(struct crowd *crowd)
+{
+    struct io *io = crowd->bed.loop.turn.io;
+    struct client *client = &crowd->clients[draw(crowd, CLIENTS)];
+    unsigned before = count_remote(crowd);
+
+    if (draw(crowd, 50) == 0) {
+        io->spread.on = !io->spread.on;
+    }
+    switch (draw(crowd, 7)) {
+    case 0:
+    case 1:
+        if (!client->has_ended) {
+            send_piece(crowd, client);
+        }
+        return;
+    case 2:
+    case 3:
+        if (!client->is_over) {
+            receive_piece(crowd, client);
+        }
+        return;
+    case 4:
+        (void)thread_round(&io->threads[draw(crowd, io->count)], false);
+        return;
+    default:
+        loop_turn(&crowd->bed.loop, false);
+        crowd->moves += before != count_remote(crowd) ? 1 : 0;
+    }
+}
+
+static bool crowd_is_over(const struct crowd *crowd)
+{
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        if (!crowd->clients[i].is_over) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void connections_that_come_and_go_answer_everything_in_order(void **state)
+{
+    struct crowd *crowd = malloc(sizeof *crowd);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        unsigned steps = 0;
+
+        crowd_open(crowd, seed);
+        for (; steps < MANY_STEPS && !crowd_is_over(crowd); steps++) {
+            crowd_step(crowd);
+        }
+        assert_true(crowd_is_over(crowd));
+        assert_in_range(crowd->moves, 20, MANY_STEPS);
+        bed_turns(&crowd->bed, 3);
+        assert_int_equal(crowd->bed.front.open, 0);
+        assert_int_equal(crowd->bed.loop.turn.open, 0);
+        crowd_close(crowd);
+    }
+    free(crowd);
+}
+
+// Clients that leave at any point of that: nothing is left of them, whoever has what.
+static void connections_may_be_lost_wherever_they_are(void **state)
+{
+    struct crowd *crowd = malloc(sizeof *crowd);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5 * SEEDS; seed++) {
+        crowd_open(crowd, seed);
+        for (unsigned i = 200 + draw(crowd, 1000); i > 0; i--) {
+            crowd_step(crowd);
+        }
+        for (unsigned i = 0; i < CLIENTS; i += 2) {
+            (void)shutdown(crowd->clients[i].fd, SHUT_RDWR);
+            crowd->clients[i].has_ended = true;
+            crowd->clients[i].is_over = true;
+        }
+        for (unsigned i = draw(crowd, 30); i > 0; i--) {
+            crowd_step(crowd);
+        }
+        crowd_close(crowd);
+    }
+    free(crowd);
+}
+
+// Lines, more than any buffer takes, of which nothing is received for a while.
+enum { LINES = 4000 };
+
+static size_t line_of(char *line, unsigned number)
+{
+    return (size_t)sprintf(line, "%099u\n", number);
+}
+
+// Sends lines from the `at`-th on as long as they are taken; returns the next.
+static unsigned send_lines(struct bed *bed, int fd, unsigned at)
+{
+    char line[101];
+
+    for (unsigned idle = 0; idle < 3; idle++) {
+        while (at < LINES && send(fd, line, line_of(line, at), MSG_NOSIGNAL) == 100) {
+            at++;
+            idle = 0;
+        }
+        bed_turns(bed, 1);
+    }
+    return at;
+}
+
+// Receives; what comes are the answers. `got` is counted up. Whether the end has come.
+static bool receive_lines(int fd, size_t *got)
+{
+    char bytes[1000];
+    char line[101];
+    ssize_t len;
+
+    while ((len = recv(fd, bytes, sizeof bytes, 0)) > 0) {
+        for (ssize_t i = 0; i < len; i++) {
+            (void)line_of(line, (unsigned)((*got + (size_t)i) / 100));
+            assert_int_equal(bytes[i], line[(*got + (size_t)i) % 100]);
+        }
+        *got += (size_t)len;
+    }
+    return len == 0;
+}
+
+static int conn_fd(const struct conn *conn)
+{
+    return conn->remote ? conn->link->fd : conn->fd;
+}
+
+// A connection that does all there is to do. It is served to the end, or it ends.
+static void be_served(struct bed *bed)
+{
+    struct io *io = bed->loop.turn.io;
+    const int small = 4096;
+    int fd = bed_connect(bed);
+    unsigned sent;
+    size_t got = 0;
+    bool over = false;
+
+    if (bed->front.open == 2) {
+        assert_int_equal(
+            setsockopt(conn_fd(bed_latest(bed)), SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
+    }
+    sent = send_lines(bed, fd, 0);
+    io->spread.on = false;
+    sent = send_lines(bed, fd, sent);
+    over = receive_lines(fd, &got);
+    bed_turns(bed, 3);
+    io->spread.on = true;
+    for (unsigned turns = 0; !over && got < (size_t)sent * 100; turns++) {
+        assert_in_range(turns, 0, MANY_STEPS);
+        bed_turns(bed, 1);
+        over = receive_lines(fd, &got);
+    }
+    (void)close(fd);
+    bed_turns(bed, 4);
+}
+
+static void other_is_served(struct bed *bed, int other)
+{
+    char bytes[8];
+
+    assert_int_equal(send(other, "other\n", 6, MSG_NOSIGNAL), 6);
+    bed_turns(bed, 6);
+    assert_int_equal(recv(other, bytes, sizeof bytes, 0), 6);
+    assert_memory_equal(bytes, "other\n", 6);
+}
+
+static void want_of_memory_ends_one_connection_at_most(void **state)
+{
+    size_t made = 0;
+    size_t n;
+
+    (void)state;
+    for (n = 1; n == 1 || made >= n - 1; n++) {
+        struct bed *bed = malloc(sizeof *bed);
+        int other;
+
+        bed_init(bed, bed_now);
+        other = bed_connect(bed);
+        other_is_served(bed, other);
+        nth_alloc_fail(n);
+        be_served(bed);
+        made = nth_alloc_count();
+        nth_alloc_fail(0);
+        other_is_served(bed, other);
+        assert_int_equal(bed->front.open, 1);
+        assert_int_equal(bed->loop.turn.open, 1);
+        (void)close(other);
+        bed_close(bed);
+        free(bed);
+    }
+    assert_in_range(n, 20, 1000);
+}
+
+// For a while there is none at all.
+static void connections_go_on_when_there_is_memory_again(void **state)
+{
+    struct bed *bed = malloc(sizeof *bed);
+    int others[20];
+
+    (void)state;
+    bed_init(bed, bed_now);
+    for (unsigned i = 0; i < 20; i++) {
+        others[i] = bed_connect(bed);
+        other_is_served(bed, others[i]);
+    }
+    for (unsigned n = 1; n < 20; n++) {
+        nth_alloc_fail_from(n);
+        for (unsigned i = 0; i < 20; i++) {
+            assert_int_equal(send(others[i], "again\n", 6, MSG_NOSIGNAL), 6);
+        }
+        ((struct io *)bed->loop.turn.io)->spread.on = n % 2;
+        bed_turns(bed, 10);
+        nth_alloc_fail(0);
+        bed_turns(bed, 10);
+        for (unsigned i = 0; i < 20; i++) {
+            char bytes[8];
+
+            if (recv(others[i], bytes, sizeof bytes, 0) == 0) {
+                (void)close(others[i]);
+                others[i] = bed_connect(bed);
+            }
+            other_is_served(bed, others[i]);
+        }
+    }
+    for (unsigned i = 0; i < 20; i++) {
+        (void)close(others[i]);
+    }
+    bed_turns(bed, 3);
+    assert_int_equal(bed->loop.turn.open, 0);
+    bed_close(bed);
+    free(bed);
+}
+
+static void threads_that_there_is_no_memory_for_leave_nothing_behind(void **state)
+{
+    static const struct io_host host = {0};
+    struct event_base *base = event_base_new();
+    _Atomic(uint64_t) open = 0;
+    struct io *io = NULL;
+
+    (void)state;
+    for (size_t n = 1; !io; n++) {
+        assert_in_range(n, 1, 20);
+        nth_alloc_fail(n);
+        io = io_open(2, false, base, &open, &host, NULL);
+    }
+    nth_alloc_fail(0);
+    io_close(io);
+    event_base_free(base);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(connections_that_come_and_go_answer_everything_in_order),
+        cmocka_unit_test(connections_may_be_lost_wherever_they_are),
+        cmocka_unit_test(want_of_memory_ends_one_connection_at_most),
+        cmocka_unit_test(connections_go_on_when_there_is_memory_again),
+        cmocka_unit_test(threads_that_there_is_no_memory_for_leave_nothing_behind),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
