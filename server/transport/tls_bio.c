@@ -8,7 +8,9 @@
 #include <openssl/bio.h>
 #include <string.h>
 
-// The read is not made, which would find nothing: OpenSSL is told to come again.
+// The read is not made, which would find nothing but the end: OpenSSL is told to come again. The
+// end, though, may have been told together with what was read. Who received something comes again
+// for it (server/conn_input.c), and who received nothing would not: for him the read is made.
 static long refuse(BIO *bio)
 {
     BIO_clear_retry_flags(bio);
@@ -67,7 +69,7 @@ static long on_transfer(BIO *bio, int operation, const char *bytes, size_t len, 
         return 0;
     }
     if (operation == BIO_CB_READ) {
-        return conn->drained ? refuse(bio) : result;
+        return conn->drained && conn->handed_on ? refuse(bio) : result;
     }
     if (operation == (BIO_CB_READ | BIO_CB_RETURN)) {
         return after_read(conn, bio, bytes, len, done, result);

@@ -47,6 +47,7 @@ struct tls_conn {
     uint8_t first_len;             // how many bytes of `first` are there
     bool done;                     // the handshake is
     bool drained;                  // the socket had less than was asked for
+    bool handed_on;                // the receive has something to hand on
     bool stopped;                  // the peer asks for what no peer needs
     bool told;                     // the peer knows that nothing more comes
     unsigned char first[TLS_HELLO_LEN];
@@ -95,6 +96,7 @@ bool tls_bio_begin(struct tls_conn *conn, int fd) MUST_USE;
 static inline void tls_bio_look_again(struct tls_conn *conn)
 {
     conn->drained = false;
+    conn->handed_on = false;
     conn->key_updates = 0;
 }
 

@@ -100,6 +100,7 @@ struct received tls_receive(int fd, void *own, const struct iovec *parts, unsign
             break;
         }
         cursor_move(&cursor, got);
+        conn->handed_on = true;
     }
     if (conn->stopped) {
         return receive_failed(conn->error = EPROTO);

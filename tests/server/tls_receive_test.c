@@ -120,6 +120,19 @@ static void a_record_of_which_a_part_has_come_waits_for_the_rest(void **state)
     tls_link_close(&link);
 }
 
+// The event for the part is the one for the end, too, where both have come before it: there will be
+// no other.
+static void an_end_behind_a_part_of_a_record_is_found_at_once(void **state)
+{
+    struct tls_link link;
+
+    tls_link_connect(&link, *state);
+    assert_int_equal(write(link.peer, "\x17\x03\x03", 3), 3);
+    assert_int_equal(shutdown(link.peer, SHUT_WR), 0);
+    expect_lost(&link, ECONNRESET);
+    tls_link_close(&link);
+}
+
 static void what_came_with_the_end_of_the_handshake_is_received(void **state)
 {
     struct tls_link link;
@@ -371,6 +384,7 @@ int main(void)
         TEST(a_connection_that_keeps_bytes_is_not_drained),
         TEST(parts_are_filled_in_order),
         TEST(a_record_of_which_a_part_has_come_waits_for_the_rest),
+        TEST(an_end_behind_a_part_of_a_record_is_found_at_once),
         TEST(what_came_with_the_end_of_the_handshake_is_received),
         TEST(small_records_are_received_by_several_calls),
         TEST(what_more_than_one_read_brings_is_not_forgotten),
