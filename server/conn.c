@@ -354,6 +354,10 @@ void conn_close(struct conn *conn)
         // It counts as open until the thread has closed its socket.
         link_close(conn->link, conn->broken);
     } else {
+        // As soon as it is closed, its descriptor may be that of a socket of another thread.
+        if (conn_turn(conn)->io) {
+            conn_unwatch(conn);
+        }
         conn->service->transport->close(conn->fd, conn_transport_state(conn));
         conn_turn(conn)->open--;
     }
