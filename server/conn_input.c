@@ -222,6 +222,12 @@ void conn_read(struct conn *conn)
     UNREACHABLE();
 }
 
+// Whether the peer's end is known and what comes before it is not read now.
+static bool conn_waits_before_end(const struct conn *conn)
+{
+    return conn->peer_closed && !(conn->remote && link_reads_on(conn->link));
+}
+
 void conn_check_peer(struct conn *conn)
 {
     int error;
@@ -237,7 +243,7 @@ void conn_check_peer(struct conn *conn)
     error = conn->reported ? conn_transport(conn)->error(conn->fd, conn_transport_own(conn)) : 0;
     if (error) {
         conn_break(conn, strerror(error));
-    } else if (conn->peer_closed && output_sendable(&conn->wire.out) == 0 &&
+    } else if (conn_waits_before_end(conn) && output_sendable(&conn->wire.out) == 0 &&
                conn->state != FEED_FINISHED) {
         conn_tell_end(conn);
     }

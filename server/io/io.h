@@ -113,6 +113,9 @@ void link_peer_text(const struct link *link, char *text, size_t room);
 // one of the two has come.
 void link_ask_back(struct link *link);
 
+// Whether the thread reads on: more may come, and it tells of the peer's end behind all of that.
+bool link_reads_on(const struct link *link);
+
 // The connection is to be called again in the next turn, as if there were input.
 void link_call_again(struct link *link);
 

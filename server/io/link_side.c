@@ -27,6 +27,13 @@ void link_call_again(struct link *link)
     }
 }
 
+bool link_reads_on(const struct link *link)
+{
+    const struct link_side *side = &link->side;
+
+    return side->input.len == 0 && !side->ended && !side->failed;
+}
+
 void link_peer_text(const struct link *link, char *text, size_t room)
 {
     socket_peer_text(link->fd, text, room);
