@@ -32,11 +32,22 @@ static bool complain_openssl(struct reason *why, const char *key, const char *fi
     return complain(why, key, file, tls_openssl_reason());
 }
 
-// The next certificate of the file; NULL at its end, or where it is damaged.
-static X509 *next_certificate(BIO *pem)
+// A server has nobody to ask.
+static int no_password(char *room, int len, int writing, void *asked)
+{
+    (void)room;
+    (void)len;
+    (void)writing;
+    *(bool *)asked = true;
+    return -1;
+}
+
+// The next certificate of the file; NULL at its end, or where it is damaged. `*asked`: it needs
+// a password.
+static X509 *next_certificate(BIO *pem, bool *asked)
 {
     ERR_clear_error();
-    return PEM_read_bio_X509(pem, NULL, NULL, NULL);
+    return PEM_read_bio_X509(pem, NULL, no_password, asked);
 }
 
 // Whether nothing was wrong but that the file has no more.
@@ -79,9 +90,10 @@ static bool add_certificates(struct making *making, const struct tls_file *file,
     BIO *pem = BIO_new_mem_buf(file->bytes, (int)file->len);
     X509 *certificate;
     unsigned count = 0;
+    bool asked = false;
     bool good = pem != NULL;
 
-    while (good && (certificate = next_certificate(pem))) {
+    while (good && (certificate = next_certificate(pem, &asked))) {
         good = add(making, certificate, count++);
         if (!good) {
             X509_free(certificate);
@@ -92,19 +104,10 @@ static bool add_certificates(struct making *making, const struct tls_file *file,
         return complain_openssl(why, key, path);
     }
     if (!ended_well()) {
-        return complain(why, key, path, "holds a damaged certificate");
+        return complain(why, key, path,
+                        asked ? "holds an encrypted certificate" : "holds a damaged certificate");
     }
     return count > 0 || complain(why, key, path, "holds no certificate in PEM");
-}
-
-// A server has nobody to ask.
-static int no_password(char *room, int len, int writing, void *asked)
-{
-    (void)room;
-    (void)len;
-    (void)writing;
-    *(bool *)asked = true;
-    return -1;
 }
 
 static bool use_key(struct making *making, struct reason *why)
@@ -202,7 +205,8 @@ static bool read_files(struct making *making, struct reason *why)
 }
 
 // Sessions are kept by the clients, in tickets, so that connections share nothing that is locked.
-// One ticket is what a client needs for its next connection, which gives it another.
+// One ticket is what a client needs for its next connection, which gives it another. OpenSSL would
+// look for a chain among the authorities of clients, in each handshake: what is sent is the file's.
 static bool begin_context(struct making *making, struct reason *why)
 {
     SSL_CTX *context;
@@ -215,7 +219,8 @@ static bool begin_context(struct making *making, struct reason *why)
     making->context = context;
     (void)SSL_CTX_set_options(context,
                               SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_ENABLE_KTLS);
-    (void)SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    (void)SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                        SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_read_ahead(context, 1);
     (void)SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     (void)SSL_CTX_set_num_tickets(context, 1);

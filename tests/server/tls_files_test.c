@@ -142,6 +142,21 @@ static void nobody_is_asked_for_the_password_of_a_key(void **state)
     expect_complaint(bed, "key", path, "the private key is encrypted");
 }
 
+// (A terminal would be asked.)
+static void nobody_is_asked_for_the_password_of_a_certificate(void **state)
+{
+    static const char locked[] = "-----BEGIN CERTIFICATE-----\n"
+                                 "Proc-Type: 4,ENCRYPTED\n"
+                                 "DEK-Info: AES-128-CBC,000102030405060708090A0B0C0D0E0F\n\n"
+                                 "AAAAAAAAAAAAAAAAAAAAAA==\n"
+                                 "-----END CERTIFICATE-----\n";
+    struct tls_bed *bed = *state;
+    char *path = folder_write(bed->folder, "locked.pem", 0644, locked, sizeof locked - 1);
+
+    set(&bed->settings.certificate, path);
+    expect_complaint(bed, "certificate", path, "holds an encrypted certificate");
+}
+
 static void a_key_that_everybody_can_read_is_refused(void **state)
 {
     static const unsigned modes[] = {0604, 0602, 0601};
@@ -249,6 +264,21 @@ static void the_chain_behind_the_certificate_is_sent(void **state)
     pair_free(&middle);
 }
 
+// Authorities of clients are none of the chain, even where the certificate is from one of them: to
+// look for it there would cost each handshake, and the client gets what the file holds.
+static void nothing_but_the_file_of_the_certificate_is_sent(void **state)
+{
+    struct tls_bed *bed = *state;
+    struct tls_link link;
+
+    set(&bed->settings.client_ca,
+        folder_write_certificates(bed->folder, "ca.pem", bed->authority.certificate, NULL));
+    tls_bed_reload(bed);
+    tls_link_connect(&link, bed);
+    assert_int_equal(sk_X509_num(SSL_get_peer_cert_chain(link.client)), 1);
+    tls_link_close(&link);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, tls_bed_setup, tls_bed_teardown)
 
 int main(void)
@@ -264,6 +294,7 @@ int main(void)
         TEST(a_key_of_another_certificate_is_refused),
         TEST(a_file_that_holds_no_key_is_refused),
         TEST(nobody_is_asked_for_the_password_of_a_key),
+        TEST(nobody_is_asked_for_the_password_of_a_certificate),
         TEST(a_key_that_everybody_can_read_is_refused),
         TEST(certificate_and_key_may_be_one_file),
         TEST(a_link_that_others_can_put_there_is_not_followed),
@@ -271,6 +302,7 @@ int main(void)
         TEST(clients_certificates_need_authorities),
         TEST(a_client_is_told_which_authorities_count),
         TEST(the_chain_behind_the_certificate_is_sent),
+        TEST(nothing_but_the_file_of_the_certificate_is_sent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
