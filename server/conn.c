@@ -196,14 +196,23 @@ void conn_stop(struct conn *conn)
     conn_finish(conn);
 }
 
+void conn_give_up(struct conn *conn)
+{
+    size_t handed_over = conn->remote ? link_unread(conn->link) : 0;
+
+    if (!conn->broken) {
+        log_warn("not_reading", log_number("conn", (int64_t)conn->wire.number),
+                 log_number("bytes", (int64_t)(output_pending(&conn->wire.out) + handed_over)));
+    }
+    conn_break(conn, "does not read");
+}
+
 // What the deadline was set for may have been put off in a turn that had no time left to finish.
 void conn_expire(struct conn *conn)
 {
     conn_forget_deadline(conn);
     if (conn->deadline->unread_at <= broker_now(conn_turn(conn)->broker).mono) {
-        log_warn("not_reading", log_number("conn", (int64_t)conn->wire.number),
-                 log_number("bytes", (int64_t)output_pending(&conn->wire.out)));
-        conn_break(conn, "does not read");
+        conn_give_up(conn);
         return;
     }
     if (conn->wire.deadline_at <= broker_now(conn_turn(conn)->broker).mono) {

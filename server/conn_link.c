@@ -36,6 +36,10 @@ static void *link_opened(void *context, struct link *link, const struct io_servi
 
 static void link_called(void *context, unsigned events)
 {
+    if (events & LINK_UNREAD) {
+        turn_tick(conn_turn(context));
+        conn_give_up(context);
+    }
     conn_event(context, (short)((events & LINK_INPUT ? EV_READ : 0) |
                                 (events & LINK_CLOSED ? EV_CLOSED : 0) |
                                 (events & LINK_ROOM ? EV_WRITE : 0)));

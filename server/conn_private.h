@@ -3,8 +3,7 @@
 #define TANDEM_SERVER_CONN_PRIVATE_H
 
 // The inside of a connection, for its own sources: conn.c (its life, and what it waits for),
-// conn_deadline.c, conn_input.c, conn_output.c, and conn_place.c and conn_link.c (where its socket
-// is served).
+// conn_deadline.c, conn_input.c, conn_output.c, conn_place.c and conn_link.c (who serves it).
 
 #include "server/conn.h"
 #include "server/io/io.h"
@@ -88,8 +87,7 @@ static inline void *conn_transport_own(const struct conn *conn)
     return conn->remote ? conn->link : conn_transport_state(conn);
 }
 
-// Sets the deadline to the earlier of what the front-end and what the peer's reading ask for. False
-// without memory.
+// Sets the deadline to the earlier of these two moments. False without memory.
 bool conn_set_deadline(struct conn *conn) MUST_USE;
 
 // There is none any more until it is set again.
@@ -103,6 +101,9 @@ void conn_touch(struct conn *conn);
 // Its socket has something to read, or the end of that, or takes output again: EV_READ, EV_CLOSED
 // and EV_WRITE as bits. Reads where that is possible now.
 void conn_event(struct conn *conn, short what);
+
+// Its peer does not read: it is dropped, which the log is told.
+void conn_give_up(struct conn *conn);
 
 // A connection at work; NULL where there is no memory, or the front-end refuses.
 struct conn *conn_new(const struct service *service, enum status *status) MUST_USE;

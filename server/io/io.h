@@ -28,7 +28,12 @@ struct io;
 struct link;
 
 // What has come of a link, as events of a socket.
-enum link_event { LINK_INPUT = 1, LINK_CLOSED = 2, LINK_ROOM = 4 };
+enum link_event {
+    LINK_INPUT = 1,
+    LINK_CLOSED = 2,
+    LINK_ROOM = 4,
+    LINK_UNREAD = 8 // the peer has taken nothing for too long: the link has failed
+};
 
 // What the loop does with the threads' news. Called by io_drain() only.
 struct io_host {
@@ -83,7 +88,7 @@ void io_get_up(struct io *io, nsec_t slept_for);
 
 // What may change while they run.
 struct io_limits {
-    nsec_t unread_for;    // what is closed and takes nothing for so long is dropped; 0: it is not
+    nsec_t unread_for;    // a peer that takes none of its output for so long is dropped; 0: none is
     nsec_t handshake_for; // the time that each handshake has
     uint64_t most;        // so many sockets may be open
 };
@@ -112,6 +117,9 @@ void link_peer_text(const struct link *link, char *text, size_t room);
 // link goes on, and is not asked for again before there is news of it. Nothing can be sent until
 // one of the two has come.
 void link_ask_back(struct link *link);
+
+// How much of the output that was handed over has not left, as far as is known.
+size_t link_unread(const struct link *link);
 
 // Whether the thread reads on: more may come, and it tells of the peer's end behind all of that.
 bool link_reads_on(const struct link *link);

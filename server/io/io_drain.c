@@ -39,7 +39,7 @@ static unsigned side_take_input(struct link_side *side, const struct batch *batc
     if (note->what & NEWS_FAILED) {
         side->failed = true;
         side->error = note->error;
-        events |= LINK_INPUT;
+        events |= LINK_INPUT | (note->what & NEWS_UNREAD ? LINK_UNREAD : 0);
     }
     return events;
 }

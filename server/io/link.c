@@ -23,7 +23,7 @@ struct link *link_new(const struct transport *transport, int fd, const void *own
     }
     list_init(&link->socket.all);
     list_init(&link->socket.waiting);
-    list_init(&link->socket.ending);
+    list_init(&link->socket.unread);
     list_init(&link->side.due);
     list_init(&link->side.again);
     return link;

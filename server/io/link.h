@@ -52,7 +52,9 @@ enum news {
     NEWS_ROOM = 32,   // there is room in the window
     NEWS_STAYS = 64,  // the socket is not given back now: something is on its way
     NEWS_BACK = 128,  // it is; the thread has forgotten it
-    NEWS_GONE = 256   // it is closed; the thread has forgotten it
+    NEWS_GONE = 256,  // it is closed; the thread has forgotten it
+    // With NEWS_FAILED: the peer has taken nothing for too long.
+    NEWS_UNREAD = 4096
 };
 
 // Of no link, but of the thread.
@@ -72,10 +74,10 @@ struct link_socket {
     struct event event;
     struct list_node all;     // in thread->links
     struct list_node waiting; // in thread->waiting: for a batch, or for another attempt
-    struct list_node ending;  // in thread->closing
+    struct list_node unread;  // in thread->unread
     struct backlog backlog;   // output that the peer has not taken
     uint64_t sent;            // bytes that have left since the last note
-    nsec_t unread_at;         // of one that is to be closed: when it is dropped
+    nsec_t unread_at;         // when it is dropped for taking nothing; NSEC_NEVER: not known yet
     unsigned news;            // that wait for a batch
     int error;
     bool watched : 1;

@@ -2,9 +2,9 @@
 #include "server/io/link_life.h"
 
 #include "server/io/arrivals.h"
-#include "server/io/closing.h"
 #include "server/io/link_socket.h"
 #include "server/io/thread.h"
+#include "server/io/unread.h"
 
 #include <errno.h>
 
@@ -25,9 +25,7 @@ static void link_leave(struct link *link, enum news news)
     struct link_socket *socket = &link->socket;
 
     link_unwatch(link);
-    if (socket->closing) {
-        closing_end(link);
-    }
+    list_remove(&socket->unread);
     list_remove(&socket->all);
     list_remove(&socket->waiting);
     arrivals_part(socket->thread);
@@ -39,6 +37,17 @@ void link_drop(struct link *link)
     link_unwatch(link);
     link->transport->close(link->fd, link->own);
     link_leave(link, NEWS_GONE);
+}
+
+void link_give_up(struct link *link)
+{
+    if (link->socket.closing) {
+        link_drop(link);
+        return;
+    }
+    link->socket.news |= NEWS_UNREAD;
+    link_lose(link, ETIMEDOUT);
+    unread_note(link);
 }
 
 static void link_has_room(struct link *link)
@@ -143,6 +152,7 @@ static void link_settle(struct link *link)
         link_drop(link);
         return;
     }
+    unread_note(link);
     if (socket->shut_wanted && left == 0 && !socket->error) {
         link_tell_shut(link);
     }
@@ -234,7 +244,7 @@ void link_obey(struct link *link, unsigned orders, struct slice bytes)
         return;
     }
     if (orders & ORDER_CLOSE) {
-        closing_begin(link);
+        socket->closing = true;
     } else if (orders & ORDER_GIVE_BACK && link_give_back(link)) {
         return;
     }

@@ -16,6 +16,9 @@ void link_obey(struct link *link, unsigned orders, struct slice bytes);
 // Does what could not be done in an earlier round.
 void link_go_on(struct link *link);
 
+// Its peer has taken nothing for too long: the core is told, unless it has closed the link already.
+void link_give_up(struct link *link);
+
 // Ends it at once.
 void link_drop(struct link *link);
 

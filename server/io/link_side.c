@@ -34,6 +34,11 @@ bool link_reads_on(const struct link *link)
     return side->input.len == 0 && !side->ended && !side->failed;
 }
 
+size_t link_unread(const struct link *link)
+{
+    return link->side.window_used;
+}
+
 void link_peer_text(const struct link *link, char *text, size_t room)
 {
     socket_peer_text(link->fd, text, room);

@@ -4,9 +4,9 @@
 #include "server/io/thread.h"
 
 #include "server/io/arrivals.h"
-#include "server/io/closing.h"
 #include "server/io/door.h"
 #include "server/io/link_life.h"
+#include "server/io/unread.h"
 #include "server/net/event_loop.h"
 
 #include <limits.h>
@@ -26,8 +26,13 @@ static void thread_woken(evutil_socket_t fd, short what, void *context)
     thread_wake(context);
 }
 
+static struct link *link_of_unread(struct list_node *node)
+{
+    return list_item(node, struct link, socket.unread);
+}
+
 // Drops those whose peers have taken nothing for too long.
-static void thread_look_at_closing(evutil_socket_t fd, short what, void *context)
+static void thread_look_at_unread(evutil_socket_t fd, short what, void *context)
 {
     struct io_thread *thread = context;
     nsec_t now_at = clock_mono();
@@ -37,17 +42,13 @@ static void thread_look_at_closing(evutil_socket_t fd, short what, void *context
     (void)fd;
     (void)what;
     thread_wake(thread);
-    for (struct list_node *node = thread->closing.next; node != &thread->closing; node = next) {
-        struct link *link = list_item(node, struct link, socket.ending);
-
+    for (struct list_node *node = thread->unread.next; node != &thread->unread; node = next) {
         next = node->next;
-        if (link->socket.unread_at == NSEC_NEVER) {
-            link->socket.unread_at = unread_for > 0 ? nsec_add(now_at, unread_for) : NSEC_NEVER;
-        } else if (link->socket.unread_at <= now_at) {
-            link_drop(link);
+        if (unread_too_long(link_of_unread(node), now_at, unread_for)) {
+            link_give_up(link_of_unread(node));
         }
     }
-    closing_look_again(thread);
+    unread_look_again(thread);
 }
 
 // Each link that waited once: what could not be done this time, either, waits again.
@@ -106,8 +107,13 @@ static void thread_welcome(struct io_thread *thread)
 // yet will be.
 static void thread_end(struct io_thread *thread)
 {
-    while (!list_empty(&thread->closing)) {
-        link_drop(list_item(list_first(&thread->closing), struct link, socket.ending));
+    struct list_node *next;
+
+    for (struct list_node *node = thread->unread.next; node != &thread->unread; node = next) {
+        next = node->next;
+        if (link_of_unread(node)->socket.closing) {
+            link_drop(link_of_unread(node));
+        }
     }
 }
 
@@ -181,7 +187,7 @@ bool thread_open(struct io_thread *thread, struct thread_common *common, struct 
     memset(thread, 0, sizeof *thread);
     list_init(&thread->links);
     list_init(&thread->waiting);
-    list_init(&thread->closing);
+    list_init(&thread->unread);
     list_init(&thread->doors);
     thread->common = common;
     thread->news = (struct outbox){
@@ -193,7 +199,7 @@ bool thread_open(struct io_thread *thread, struct thread_common *common, struct 
     // One batch there must be, so that another one is never waited for in vain.
     return sleeper_open(&thread->sleeper) && outbox_room(&thread->news, 0) && thread->base &&
            doors_init(thread) &&
-           evtimer_assign(&thread->closing_timer, thread->base, thread_look_at_closing, thread) ==
+           evtimer_assign(&thread->unread_timer, thread->base, thread_look_at_unread, thread) ==
                0 &&
            event_assign(&thread->woken, thread->base, thread->sleeper.fd,
                         EV_READ | EV_ET | EV_PERSIST, thread_woken, thread) == 0 &&
@@ -228,7 +234,7 @@ void thread_close(struct io_thread *thread)
     }
     if (thread->base) {
         (void)event_del(&thread->woken);
-        (void)event_del(&thread->closing_timer);
+        (void)event_del(&thread->unread_timer);
         doors_clear(thread);
         event_base_free(thread->base);
     }

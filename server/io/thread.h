@@ -38,7 +38,7 @@ struct thread_common {
     atomic_bool accepts;           // connections are accepted here
     atomic_bool shut;              // no connection is accepted any more
     atomic_bool ends;              // no connection begins, and none lingers
-    _Atomic(nsec_t) unread_for;    // what is to be closed and takes nothing for so long is dropped
+    _Atomic(nsec_t) unread_for;    // a peer that takes nothing of its output for so long is dropped
 };
 
 struct io_thread {
@@ -54,8 +54,8 @@ struct io_thread {
     struct event woken;
     struct list_node links;
     struct list_node waiting; // links that have something to do and could not do it
-    struct list_node closing; // links that close when their output has left
-    struct event closing_timer;
+    struct list_node unread;  // links with output that their peers have not taken (unread.h)
+    struct event unread_timer;
     struct list_node doors;
     struct handshakes handshakes;
     nsec_t handshake_for; // as they know it

@@ -92,11 +92,90 @@ static void input_before_the_end_is_used_where_the_end_means_that_the_peer_has_g
     free(body);
 }
 
+// Of its answer, more than the socket takes has been handed over, and no more is to come.
+static int leave_output_unread(struct bed *bed)
+{
+    int client = connect_remote(bed);
+    const int small = 4096;
+
+    assert_int_equal(
+        setsockopt(bed_latest(bed)->link->fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
+    send_text(client, "big 100000\n");
+    bed_turns(bed, 3);
+    assert_int_equal(output_pending(&bed_latest(bed)->wire.out), 0);
+    return client;
+}
+
+// The threads look at those whose peers have not taken all; whoever has taken nothing since the
+// last time is dropped.
+static void look_at_unread(struct bed *bed)
+{
+    struct io *io = bed->loop.turn.io;
+
+    io_set_limits(io, &(struct io_limits){.unread_for = 1});
+    for (unsigned i = 0; i < io->count; i++) {
+        event_active(&io->threads[i].unread_timer, EV_TIMEOUT, 0);
+    }
+    bed_turns(bed, 2);
+}
+
+static void peer_that_takes_nothing_of_what_was_handed_over_is_dropped(void **state)
+{
+    struct bed *bed = *state;
+    int client = leave_output_unread(bed);
+
+    look_at_unread(bed);
+    assert_int_equal(bed->front.open, 1);
+    look_at_unread(bed);
+    assert_int_equal(bed->front.open, 0);
+    assert_int_equal(bed->loop.turn.open, 0);
+    (void)close(client);
+}
+
+static void peer_that_takes_something_of_what_was_handed_over_stays(void **state)
+{
+    struct bed *bed = *state;
+    int client = leave_output_unread(bed);
+    char *bytes = calloc(1, LONG_BODY);
+
+    look_at_unread(bed);
+    assert_in_range(recv(client, bytes, LONG_BODY, 0), 1, LONG_BODY - 1);
+    bed_turns(bed, 1);
+    look_at_unread(bed);
+    assert_int_equal(bed->front.open, 1);
+    free(bytes);
+    (void)close(client);
+}
+
+static void peer_that_has_taken_all_may_be_silent(void **state)
+{
+    struct bed *bed = *state;
+    int client = leave_output_unread(bed);
+    char *bytes = calloc(1, LONG_BODY);
+    size_t got = 0;
+
+    look_at_unread(bed);
+    while (got <= LONG_BODY) {
+        ssize_t len = recv(client, bytes, LONG_BODY, 0);
+
+        got += len > 0 ? (size_t)len : 0;
+        bed_turns(bed, 1);
+    }
+    look_at_unread(bed);
+    look_at_unread(bed);
+    assert_int_equal(bed->front.open, 1);
+    free(bytes);
+    (void)close(client);
+}
+
 #define PEER_TEST(f) cmocka_unit_test_setup_teardown(f, peer_setup, peer_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        PEER_TEST(peer_that_takes_nothing_of_what_was_handed_over_is_dropped),
+        PEER_TEST(peer_that_takes_something_of_what_was_handed_over_stays),
+        PEER_TEST(peer_that_has_taken_all_may_be_silent),
         PEER_TEST(input_before_the_end_is_used_where_the_end_means_that_the_peer_has_gone),
     };
 

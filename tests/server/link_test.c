@@ -111,18 +111,18 @@ static unsigned lingering(const struct bed *bed)
     unsigned count = 0;
 
     for (unsigned i = 0; i < io_of(bed)->count; i++) {
-        list_each (node, &io_of(bed)->threads[i].closing) {
+        list_each (node, &io_of(bed)->threads[i].unread) {
             count++;
         }
     }
     return count;
 }
 
-// The threads look at those that linger.
-static void look_at_closing(struct bed *bed)
+// The threads look at those whose peers have not taken all.
+static void look_at_unread(struct bed *bed)
 {
     for (unsigned i = 0; i < io_of(bed)->count; i++) {
-        event_active(&io_of(bed)->threads[i].closing_timer, EV_TIMEOUT, 0);
+        event_active(&io_of(bed)->threads[i].unread_timer, EV_TIMEOUT, 0);
     }
     bed_turns(bed, 1);
 }
@@ -314,9 +314,9 @@ static void closed_connection_whose_peer_takes_nothing_is_dropped_after_a_while(
     int client = leave_output_behind(bed);
 
     io_set_limits(io_of(bed), &(struct io_limits){.unread_for = 1});
-    look_at_closing(bed);
+    look_at_unread(bed);
     assert_int_equal(lingering(bed), 1);
-    look_at_closing(bed);
+    look_at_unread(bed);
     assert_int_equal(lingering(bed), 0);
     assert_int_equal(bed->loop.turn.open, 0);
     (void)close(client);
@@ -328,10 +328,10 @@ static void closed_connection_whose_peer_takes_something_is_not_dropped(void **s
     int client = leave_output_behind(bed);
 
     io_set_limits(io_of(bed), &(struct io_limits){.unread_for = 1});
-    look_at_closing(bed);
+    look_at_unread(bed);
     assert_in_range(receive_all(client), 1, 100000);
     bed_turns(bed, 1);
-    look_at_closing(bed);
+    look_at_unread(bed);
     assert_int_equal(lingering(bed), 1);
     (void)close(client);
 }
@@ -342,9 +342,9 @@ static void without_a_limit_closed_connections_linger(void **state)
     int client = leave_output_behind(bed);
 
     io_set_limits(io_of(bed), &(struct io_limits){.unread_for = 0});
-    look_at_closing(bed);
-    look_at_closing(bed);
-    look_at_closing(bed);
+    look_at_unread(bed);
+    look_at_unread(bed);
+    look_at_unread(bed);
     assert_int_equal(lingering(bed), 1);
     (void)close(client);
 }
