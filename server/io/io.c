@@ -131,10 +131,9 @@ void io_shut(struct io *io)
 // meanwhile: that order has to come before the end.
 static void io_end(struct io *io)
 {
-    while (!list_empty(&io->due)) {
+    do {
         io_flush(io, io->spread.began_at);
-    }
-    io_flush(io, io->spread.began_at);
+    } while (!list_empty(&io->due));
     atomic_store(&io->common.ends, true);
     io_wake_all(io);
 }
