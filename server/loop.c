@@ -147,15 +147,25 @@ static void loop_wait(struct loop *loop, bool wait)
     (void)event_base_loop(loop->turn.base, flags);
 }
 
-// Waits for what the I/O threads tell, too, and calls connections with it.
+// Waits for what the I/O threads tell, too, and calls connections with it. Where the loop's own
+// connections use up a turn, links come first in the next one: neither keeps the other waiting.
 static void loop_wait_for_io(struct loop *loop, bool wait)
 {
+    struct io *io = loop->turn.io;
     nsec_t began_at = loop->turn.now().mono;
+    bool links_first = loop->links_first;
 
-    loop_wait(loop, wait);
+    if (links_first) {
+        turn_tick(&loop->turn);
+        io_drain(io);
+    }
+    loop_wait(loop, wait && !links_first);
     turn_tick(&loop->turn);
-    io_get_up(loop->turn.io, broker_now(loop->turn.broker).mono - began_at);
-    io_drain(loop->turn.io);
+    io_get_up(io, broker_now(loop->turn.broker).mono - began_at);
+    if (!links_first) {
+        io_drain(io);
+    }
+    loop->links_first = !links_first && io_is_behind(io);
 }
 
 static void loop_expire(struct loop *loop)

@@ -52,6 +52,7 @@ struct loop {
     struct event timer;  /* private */
     nsec_t timer_at;     /* private: what it is set to, NSEC_NEVER where it is not set */
     bool unsettled;      /* private: the broker has more to tell */
+    bool links_first;    /* private: in the next turn, for they had to wait in this one */
 };
 
 // `now` reads the clock; the broker is borrowed. False without memory, descriptors or what the

@@ -181,7 +181,7 @@ void io_close(struct io *io)
 
 bool io_lie_down(struct io *io)
 {
-    if (io->unread || !list_empty(&io->again) || !list_empty(&io->due)) {
+    if (io_is_behind(io) || !list_empty(&io->due)) {
         return false;
     }
     sleeper_lie_down(&io->sleeper);

@@ -77,6 +77,9 @@ void io_close(struct io *io);
 // Calls connections with what the threads have told, until the turn is spent.
 void io_drain(struct io *io);
 
+// Whether that has left something over.
+bool io_is_behind(const struct io *io);
+
 // Hands the threads what was ordered. `now_at`: the turn's.
 void io_flush(struct io *io, nsec_t now_at);
 

@@ -182,6 +182,11 @@ void io_drain(struct io *io)
     }
 }
 
+bool io_is_behind(const struct io *io)
+{
+    return io->unread || !list_empty(&io->again);
+}
+
 void io_read_last_news(struct io *io)
 {
     io_take_news(io);

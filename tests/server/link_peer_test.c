@@ -168,6 +168,70 @@ static void peer_that_has_taken_all_may_be_silent(void **state)
     (void)close(client);
 }
 
+// More than a turn takes input from, all of which have something to say all the time.
+enum { CROWD = 2 * TURN_CONNS_MAX };
+
+// So many turns pass, before each of which all of them say something.
+static void crowd_turns(struct bed *bed, const int crowd[CROWD], unsigned turns)
+{
+    while (turns-- > 0) {
+        for (unsigned i = 0; i < CROWD; i++) {
+            send_text(crowd[i], "x\n");
+        }
+        bed_turns(bed, 1);
+    }
+}
+
+static void links_have_their_share_of_turns_that_others_fill(void **state)
+{
+    struct bed *bed = *state;
+    int client = connect_remote(bed);
+    int crowd[CROWD];
+    char answer[8];
+
+    ((struct io *)bed->loop.turn.io)->spread.on = false;
+    for (unsigned i = 0; i < CROWD; i++) {
+        crowd[i] = bed_connect(bed);
+    }
+    crowd_turns(bed, crowd, 10);
+    send_text(client, "one\n");
+    crowd_turns(bed, crowd, 10);
+    assert_int_equal(recv(client, answer, sizeof answer, 0), 4);
+    for (unsigned i = 0; i < CROWD; i++) {
+        (void)close(crowd[i]);
+    }
+    (void)close(client);
+}
+
+static void count_up(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    ++*(unsigned *)context;
+}
+
+static void events_of_the_loop_have_their_share_of_turns_that_links_fill(void **state)
+{
+    struct bed *bed = *state;
+    int crowd[CROWD];
+    struct event event;
+    unsigned calls = 0;
+
+    for (unsigned i = 0; i < CROWD; i++) {
+        crowd[i] = connect_remote(bed);
+    }
+    assert_int_equal(evtimer_assign(&event, bed->loop.turn.base, count_up, &calls), 0);
+    crowd_turns(bed, crowd, 5);
+    for (unsigned i = 0; i < 5; i++) {
+        event_active(&event, EV_TIMEOUT, 0);
+        crowd_turns(bed, crowd, 2);
+        assert_int_equal(calls, i + 1);
+    }
+    for (unsigned i = 0; i < CROWD; i++) {
+        (void)close(crowd[i]);
+    }
+}
+
 #define PEER_TEST(f) cmocka_unit_test_setup_teardown(f, peer_setup, peer_teardown)
 
 int main(void)
@@ -176,6 +240,8 @@ int main(void)
         PEER_TEST(peer_that_takes_nothing_of_what_was_handed_over_is_dropped),
         PEER_TEST(peer_that_takes_something_of_what_was_handed_over_stays),
         PEER_TEST(peer_that_has_taken_all_may_be_silent),
+        PEER_TEST(links_have_their_share_of_turns_that_others_fill),
+        PEER_TEST(events_of_the_loop_have_their_share_of_turns_that_links_fill),
         PEER_TEST(input_before_the_end_is_used_where_the_end_means_that_the_peer_has_gone),
     };
 
