@@ -39,7 +39,7 @@ enum link_event {
 struct io_host {
     // A connection has come in. Returns it; NULL: refused.
     void *(*open)(void *context, struct link *link, const struct io_service *service);
-    // There is something to do for the connection: enum link_event, as bits.
+    // There is something to do for the connection: enum link_event, as bits; none: it has begun.
     void (*event)(void *conn, unsigned events);
     // The socket is the core's again, with what the transport has of it.
     void (*back)(void *conn, int fd, const void *own);

@@ -119,7 +119,8 @@ static void io_read_note(struct io *io, const struct batch *batch, const struct 
     events = side_take_room(side, note);
     if (side->conn) {
         events |= side_take_input(side, batch, note);
-        if (events) {
+        // One that begins is an event, too: so many begin in a turn.
+        if (events || note->what & NEWS_OPEN) {
             io->host->event(side->conn, events);
         }
         side_keep_input(link);

@@ -3,6 +3,8 @@
 // nothing more, take nothing, or send without end. It must mean what it means without I/O threads.
 #include "server/io/io_private.h"
 
+#include "server/io/arrivals.h"
+
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 
@@ -232,6 +234,34 @@ static void events_of_the_loop_have_their_share_of_turns_that_links_fill(void **
     }
 }
 
+// Connections that a thread has accepted, whose peers say nothing.
+static void no_more_connections_begin_in_a_turn_than_it_takes_input_from(void **state)
+{
+    struct bed *bed = *state;
+    struct io *io = bed->loop.turn.io;
+    int clients[CROWD];
+
+    bed->service.io = (struct io_service){.transport = &transport_plain, .context = &bed->service};
+    for (unsigned i = 0; i < CROWD; i++) {
+        int fds[2];
+
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+        clients[i] = fds[1];
+        bed->loop.turn.open++;
+        arrivals_expect(&io->threads[0]);
+        arrivals_send(&io->threads[0], link_new(&transport_plain, fds[0], NULL, &bed->service.io));
+    }
+    (void)thread_round(&io->threads[0], false);
+    core_turn(bed);
+    assert_in_range(bed->front.open, 1, TURN_CONNS_MAX);
+    core_turn(bed);
+    core_turn(bed);
+    assert_int_equal(bed->front.open, CROWD);
+    for (unsigned i = 0; i < CROWD; i++) {
+        (void)close(clients[i]);
+    }
+}
+
 #define PEER_TEST(f) cmocka_unit_test_setup_teardown(f, peer_setup, peer_teardown)
 
 int main(void)
@@ -242,6 +272,7 @@ int main(void)
         PEER_TEST(peer_that_has_taken_all_may_be_silent),
         PEER_TEST(links_have_their_share_of_turns_that_others_fill),
         PEER_TEST(events_of_the_loop_have_their_share_of_turns_that_links_fill),
+        PEER_TEST(no_more_connections_begin_in_a_turn_than_it_takes_input_from),
         PEER_TEST(input_before_the_end_is_used_where_the_end_means_that_the_peer_has_gone),
     };
 
