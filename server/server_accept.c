@@ -57,9 +57,10 @@ void server_init_handshakes(struct server *server)
 // No handshake keeps the loop from its clients where there are threads for them.
 static void server_greet(const struct service *service, int fd, const char *peer)
 {
-    if (io_greet(service->turn->io, &service->io, fd)) {
-        service->turn->open++;
-    } else {
+    // It is counted first: a thread may have closed it before io_greet() returns.
+    service->turn->open++;
+    if (!io_greet(service->turn->io, &service->io, fd)) {
+        service->turn->open--;
         transport_plain.close(fd, NULL);
         service_log_handshake_failed(service, peer, "out of memory");
     }
