@@ -34,7 +34,8 @@ static long after_read(struct tls_conn *conn, BIO *bio, const char *bytes, size_
 {
     if (result <= 0) {
         conn->drained = BIO_should_retry(bio);
-        return result;
+        // OpenSSL could send nothing any more. What came in front of the end is to be answered.
+        return conn->handed_on && !conn->drained ? refuse(bio) : result;
     }
     conn->taken += *got;
     conn->drained = conn->done && *got < asked;

@@ -238,6 +238,30 @@ static void an_end_without_close_notify_is_a_loss(void **state)
     tls_link_close(&link);
 }
 
+// It is not found before what came in front of it has been handed on, and can be answered.
+static void what_came_before_an_end_without_close_notify_can_be_answered(void **state)
+{
+    static char bytes[2 * RECORD_MAX];
+
+    for (size_t len = RECORD_MAX; len < RECORD_MAX + 500; len += 7) {
+        struct tls_link link;
+        struct received received;
+        struct sent sent;
+
+        tls_link_connect(&link, *state);
+        tls_link_say(&link, bytes, len);
+        assert_int_equal(shutdown(link.peer, SHUT_WR), 0);
+        received = tls_link_receive(&link, bytes, sizeof bytes);
+        assert_int_equal(received.result, TRANSFER_BYTES);
+        assert_int_equal(received.len, len);
+        sent = tls_link_send(&link, "answer", 6);
+        assert_int_equal(sent.result, TRANSFER_BYTES);
+        tls_link_hear(&link, "answer");
+        expect_lost(&link, ECONNRESET);
+        tls_link_close(&link);
+    }
+}
+
 static void a_damaged_record_is_a_loss_that_the_peer_is_told(void **state)
 {
     static const char damaged[] = "\x17\x03\x03\x00\x15.....................";
@@ -391,6 +415,7 @@ int main(void)
         TEST(one_call_takes_little_more_than_it_was_asked_for),
         TEST(close_notify_is_the_end_and_answers_can_still_be_sent),
         TEST(an_end_without_close_notify_is_a_loss),
+        TEST(what_came_before_an_end_without_close_notify_can_be_answered),
         TEST(a_damaged_record_is_a_loss_that_the_peer_is_told),
         TEST(plain_text_behind_the_handshake_is_a_loss),
         TEST(another_handshake_is_refused),
