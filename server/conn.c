@@ -334,6 +334,10 @@ void conn_end_turn(struct conn *conn)
         conn_lacks_memory(conn, "output_failed");
     }
     if (!conn->broken) {
+        // With the answers, where there are some.
+        if (conn->remote) {
+            conn_tell_room(conn);
+        }
         conn_flush(conn);
         conn_check_peer(conn);
     }
@@ -347,6 +351,9 @@ void conn_end_turn(struct conn *conn)
     }
     if (!conn_set_deadline(conn)) {
         conn_break(conn, status_text(STATUS_NO_MEMORY));
+    }
+    if (conn->remote) {
+        conn_tell_room(conn);
     }
     if (conn_turn(conn)->io) {
         conn_place(conn);

@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+bool conn_is_paused(const struct conn *conn)
+{
+    enum store_pressure pressure = conn_turn(conn)->pressure;
+
+    return pressure == STORE_STUCK || (pressure == STORE_BEHIND && conn->wire.submits);
+}
+
 // Whether too much output waits. It may have grown so since the connection was last looked at.
 static bool conn_has_too_much_output(const struct conn *conn)
 {
@@ -144,13 +151,31 @@ static void conn_take(struct conn *conn, size_t len)
     }
 }
 
-bool conn_may_read(const struct conn *conn)
+// How many bytes can be used now, beside those that have their place.
+static size_t conn_input_room(const struct conn *conn)
 {
     // One that runs is fed when the turn comes to it: reading on would only pile up what waits.
-    return conn->readable && !conn->runs && !conn->input_ended && !conn->broken &&
-           conn->state != FEED_FINISHED && !conn_has_too_much_output(conn) &&
-           !conn_is_paused(conn) &&
-           (conn->state != FEED_BLOCKED || backlog_len(&conn->input) < CONN_INPUT_MAX);
+    if (conn->runs || conn->input_ended || conn->broken || conn->state == FEED_FINISHED ||
+        conn_has_too_much_output(conn) || conn_is_paused(conn)) {
+        return 0;
+    }
+    return conn->state == FEED_BLOCKED ? CONN_INPUT_MAX - backlog_len(&conn->input) : CONN_READ_MAX;
+}
+
+bool conn_may_read(const struct conn *conn)
+{
+    return conn->readable && conn_input_room(conn) > 0;
+}
+
+void conn_tell_room(const struct conn *conn)
+{
+    size_t room = conn_input_room(conn);
+
+    if (room > 0) {
+        link_read_on(conn->link, room);
+    } else {
+        link_hold(conn->link);
+    }
 }
 
 // One read of up to `room` bytes to the shared buffer, after what goes to its place.
@@ -188,12 +213,9 @@ static void conn_note_drained(struct conn *conn, const struct received *received
 
 void conn_read(struct conn *conn)
 {
-    size_t room = CONN_READ_MAX;
+    size_t room = conn_input_room(conn);
     struct received received;
 
-    if (conn->state == FEED_BLOCKED) {
-        room = CONN_INPUT_MAX - backlog_len(&conn->input);
-    }
     conn->reported = false;
     received = conn_receive(conn, room);
     conn_note_drained(conn, &received);

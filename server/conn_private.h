@@ -126,17 +126,15 @@ bool conn_may_read(const struct conn *conn);
 // One read, and what follows from it.
 void conn_read(struct conn *conn);
 
+// Tells the thread of a remote one how much can be read now.
+void conn_tell_room(const struct conn *conn);
+
 // Asks what has become of the peer while nothing is read: there may be an error, or it sends
 // nothing more.
 void conn_check_peer(struct conn *conn);
 
 // Whether the store cannot take what might come of its input.
-static inline bool conn_is_paused(const struct conn *conn)
-{
-    enum store_pressure pressure = conn_turn(conn)->pressure;
-
-    return pressure == STORE_STUCK || (pressure == STORE_BEHIND && conn->wire.submits);
-}
+bool conn_is_paused(const struct conn *conn);
 
 // Has the connection fed in the next turn if its front-end can go on without new input.
 void conn_want_run(struct conn *conn);

@@ -17,16 +17,17 @@ struct link;
 struct sleeper;
 
 // What a batch has room for.
-#define BATCH_NOTES 512
-#define BATCH_BYTES ((size_t)128 * 1024)
+#define BATCH_NOTES 256
+#define BATCH_BYTES ((size_t)64 * 1024)
 
 struct note {
     struct link *link;
-    uint32_t len;  // bytes that belong to it ...
-    uint32_t at;   // ... from here in the batch
-    uint32_t sent; // news only: bytes that have left since the last note
-    int error;     // news only: of errno.h
-    unsigned what; // enum order or enum news (link.h), as bits
+    uint32_t len;   // bytes that belong to it ...
+    uint32_t at;    // ... from here in the batch
+    uint32_t count; // news: bytes that have left since the last note; ORDER_READ_ON: that may be
+                    // read at most
+    int error;      // news only: of errno.h
+    unsigned what;  // enum order or enum news (link.h), as bits
 };
 
 struct batch_home;

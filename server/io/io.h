@@ -127,6 +127,14 @@ size_t link_unread(const struct link *link);
 // Whether the thread reads on: more may come, and it tells of the peer's end behind all of that.
 bool link_reads_on(const struct link *link);
 
+// Its input was taken: the thread may read so many bytes, one at least, if it has not been told
+// since.
+void link_read_on(struct link *link, size_t room);
+
+// Nothing more can be taken for the time being, while which the thread looks whether the peer is
+// still there.
+void link_hold(struct link *link);
+
 // The connection is to be called again in the next turn, as if there were input.
 void link_call_again(struct link *link);
 

@@ -14,7 +14,7 @@ static void side_keep_input(struct link *link)
     }
     if (backlog_append(&side->kept, side->input)) {
         side->input = backlog_slice(&side->kept);
-        link_order(link, ORDER_KEPT);
+        link_hold(link);
     } else {
         side->input = SLICE("");
         side->failed = true;
@@ -46,7 +46,7 @@ static unsigned side_take_input(struct link_side *side, const struct batch *batc
 
 static unsigned side_take_room(struct link_side *side, const struct note *note)
 {
-    side->window_used -= note->sent;
+    side->window_used -= note->count;
     side->stays = side->stays && !(note->what & (NEWS_INPUT | NEWS_ROOM));
     if (note->what & NEWS_STAYS) {
         side->asked_back = false;

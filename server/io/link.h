@@ -33,13 +33,13 @@
 // note are sent behind ORDER_BEGIN.
 enum order {
     ORDER_BEGIN = 1,      // the socket is the thread's from now on; with the handshake, if any
-    ORDER_READ_ON = 2,    // the input that was handed over has been taken
+    ORDER_READ_ON = 2,    // the input that was handed over has been taken: `count` more may be read
     ORDER_TELL_ROOM = 4,  // NEWS_ROOM is wanted once half of the window is free
     ORDER_SHUT = 8,       // tell the peer that nothing more comes, behind what is on its way
     ORDER_GIVE_BACK = 16, // the core's loop would have the socket: NEWS_BACK or NEWS_STAYS
     ORDER_CLOSE = 32,     // close when what is on its way has left
     ORDER_DROP = 64,      // close at once
-    ORDER_KEPT = 128      // the input that was handed over is not taken for the time being
+    ORDER_HOLD = 128      // no more input can be taken for the time being: is the peer still there?
 };
 
 // What the thread tells.
@@ -76,6 +76,7 @@ struct link_socket {
     struct list_node waiting; // in thread->waiting: for a batch, or for another attempt
     struct list_node unread;  // in thread->unread
     struct backlog backlog;   // output that the peer has not taken
+    uint32_t read_room;       // bytes that may be read next
     uint64_t sent;            // bytes that have left since the last note
     nsec_t unread_at;         // when it is dropped for taking nothing; NSEC_NEVER: not known yet
     unsigned news;            // that wait for a batch
@@ -85,7 +86,7 @@ struct link_socket {
     bool readable : 1;     // there may be something to read
     bool reported : 1;     // an event said so, and no read has followed
     bool lent : 1;         // input has been handed over
-    bool kept : 1;         // and is not taken for the time being
+    bool held : 1;         // and no more is taken for the time being
     bool may_be_reset : 1; // behind what was read last
     bool ended : 1;        // nothing more is read
     bool peer_closed : 1;
@@ -106,9 +107,12 @@ struct link_side {
     struct list_node again; // in io->again: its connection is to be called without news
     struct slice input;     // handed over by the thread; in a batch that is being read, or in
     struct backlog kept;    // here, where the connection could not take it
+    uint32_t read_room;     // bytes that the thread may read next
     size_t window_used;     // bytes that were handed over and not told to have left
     unsigned orders;        // that wait for the end of the turn
     int error;              // the connection is lost by it
+    bool owes : 1;          // input was taken, and the thread does not read on yet
+    bool held : 1;          // it knows that it is not to, for the time being
     bool ended : 1;         // the end follows the input
     bool failed : 1;        // the loss does
     bool asked_back : 1;    // ORDER_GIVE_BACK has not been answered

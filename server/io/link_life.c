@@ -5,6 +5,7 @@
 #include "server/io/link_socket.h"
 #include "server/io/thread.h"
 #include "server/io/unread.h"
+#include "server/net/budget.h"
 
 #include <errno.h>
 
@@ -88,7 +89,7 @@ static void link_has_input(struct link *link, bool closed)
         socket->peer_closed = true;
         socket->news |= NEWS_CLOSED;
     }
-    if (socket->kept || socket->ended) {
+    if (socket->held || socket->ended) {
         link_check_peer(link);
     }
 }
@@ -174,6 +175,7 @@ static void link_take_up(struct link *link)
 
     list_append(&socket->thread->links, &socket->all);
     socket->unread_at = NSEC_NEVER;
+    socket->read_room = CONN_READ_MAX;
     socket->readable = true;
 }
 
@@ -199,12 +201,13 @@ static bool link_give_back(struct link *link)
     return true;
 }
 
-static void link_read_on(struct link *link, bool answered)
+static void link_go_on_reading(struct link *link, uint32_t room, bool answered)
 {
     struct link_socket *socket = &link->socket;
 
+    socket->read_room = room;
     socket->lent = false;
-    socket->kept = false;
+    socket->held = false;
     // Nothing was answered: another read tells whether the peer is still there.
     if (socket->may_be_reset && !answered) {
         socket->may_be_reset = false;
@@ -212,7 +215,7 @@ static void link_read_on(struct link *link, bool answered)
     }
 }
 
-void link_obey(struct link *link, unsigned orders, struct slice bytes)
+void link_obey(struct link *link, unsigned orders, uint32_t room, struct slice bytes)
 {
     struct link_socket *socket = &link->socket;
 
@@ -231,10 +234,10 @@ void link_obey(struct link *link, unsigned orders, struct slice bytes)
         link_send(link, bytes);
     }
     if (orders & ORDER_READ_ON) {
-        link_read_on(link, bytes.len > 0);
+        link_go_on_reading(link, room, bytes.len > 0);
     }
-    if (orders & ORDER_KEPT && socket->lent) {
-        socket->kept = true;
+    if (orders & ORDER_HOLD && socket->lent) {
+        socket->held = true;
         link_check_peer(link);
     }
     socket->room_wanted = socket->room_wanted || orders & ORDER_TELL_ROOM;

@@ -10,8 +10,9 @@
 // A connection that this thread has accepted, or whose handshake it has made, begins.
 void link_open(struct link *link);
 
-// Does what the core's thread has ordered. The link may be gone afterwards.
-void link_obey(struct link *link, unsigned orders, struct slice bytes);
+// Does what the core's thread has ordered; `room` belongs to ORDER_READ_ON. The link may be gone
+// afterwards.
+void link_obey(struct link *link, unsigned orders, uint32_t room, struct slice bytes);
 
 // Does what could not be done in an earlier round.
 void link_go_on(struct link *link);

@@ -31,7 +31,7 @@ bool link_reads_on(const struct link *link)
 {
     const struct link_side *side = &link->side;
 
-    return side->input.len == 0 && !side->ended && !side->failed;
+    return side->input.len == 0 && !side->owes && !side->ended && !side->failed;
 }
 
 size_t link_unread(const struct link *link)
@@ -78,8 +78,28 @@ static void side_take(struct link *link, size_t len)
     } else {
         side->input = slice_from(side->input, len);
     }
-    if (side->input.len == 0) {
+    side->owes = side->input.len == 0;
+}
+
+void link_read_on(struct link *link, size_t room)
+{
+    struct link_side *side = &link->side;
+
+    if (side->owes) {
+        side->owes = false;
+        side->held = false;
+        side->read_room = (uint32_t)room;
         link_order(link, ORDER_READ_ON);
+    }
+}
+
+void link_hold(struct link *link)
+{
+    struct link_side *side = &link->side;
+
+    if ((side->owes || side->input.len > 0) && !side->held) {
+        side->held = true;
+        link_order(link, ORDER_HOLD);
     }
 }
 
@@ -133,14 +153,14 @@ static size_t side_copy(struct batch *batch, const struct iovec *parts, unsigned
     return copied;
 }
 
-// The next note carries what was ordered before, too.
-static unsigned side_take_orders(struct link_side *side)
+// Adds a note, with what was ordered before, too.
+static void side_note(struct link *link, size_t len)
 {
-    unsigned orders = side->orders;
+    struct link_side *side = &link->side;
 
+    outbox_note(&side->thread->orders_out, link, side->orders, len)->count = side->read_room;
     side->orders = 0;
     list_remove(&side->due);
-    return orders;
 }
 
 static struct sent side_send(int fd, void *own, const struct iovec *parts, unsigned count,
@@ -160,7 +180,7 @@ static struct sent side_send(int fd, void *own, const struct iovec *parts, unsig
     while (sent < most && outbox_room(outbox, 1)) {
         size_t copied = side_copy(outbox->batch, parts, count, sent, most - sent);
 
-        (void)outbox_note(outbox, link, side_take_orders(side), copied);
+        side_note(link, copied);
         sent += copied;
     }
     side->window_used += sent;
@@ -245,6 +265,6 @@ void io_hand_over_due(struct io *io)
         if (!outbox_room(outbox, 0)) {
             return;
         }
-        (void)outbox_note(outbox, link, side_take_orders(&link->side), 0);
+        side_note(link, 0);
     }
 }

@@ -20,7 +20,7 @@ static void link_note(struct link *link, unsigned news, size_t len)
     struct link_socket *socket = &link->socket;
     struct note *note = outbox_note(&socket->thread->news, link, news | socket->news, len);
 
-    note->sent = (uint32_t)socket->sent;
+    note->count = (uint32_t)socket->sent;
     note->error = socket->error;
     socket->sent = 0;
     socket->news = 0;
@@ -70,7 +70,7 @@ static void link_receive(struct link *link, struct batch *batch)
     struct link_socket *socket = &link->socket;
     size_t room = BATCH_BYTES - batch->used;
     struct iovec part = {.iov_base = batch->bytes + batch->used,
-                         .iov_len = room < CONN_READ_MAX ? room : CONN_READ_MAX};
+                         .iov_len = room < socket->read_room ? room : socket->read_room};
     struct received received =
         link->transport->receive(link->fd, link->own, &part, 1, part.iov_len);
 

@@ -111,4 +111,7 @@ void outbox_flush(struct outbox *outbox)
         batch_push(outbox->to, batch);
         sleeper_wake(outbox->reader);
     }
+    if (outbox->made > OUTBOX_SPARE && !batch_queue_empty(&outbox->home.queue)) {
+        outbox_take_home(outbox);
+    }
 }

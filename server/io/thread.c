@@ -79,7 +79,7 @@ static void thread_obey(struct io_thread *thread)
             if (note->what & ORDER_BEGIN) {
                 note->link->socket.thread = thread;
             }
-            link_obey(note->link, note->what, note_bytes(batch, note));
+            link_obey(note->link, note->what, note->count, note_bytes(batch, note));
         }
         batch_send_home(batch);
         batch = next;

@@ -273,7 +273,7 @@ static void reset_ends_a_connection_that_is_not_read(void **state)
         (void)send(client, bytes, sizeof bytes, MSG_NOSIGNAL);
         bed_turns(bed, 3);
     }
-    assert_true(link_of(bed)->socket.kept);
+    assert_true(link_of(bed)->socket.held);
     reset_client(client);
     bed_turns(bed, 5);
     assert_int_equal(bed->front.open, 0);
