@@ -175,7 +175,9 @@ static struct sent side_send(int fd, void *own, const struct iovec *parts, unsig
 
     (void)fd;
     if (side->failed) {
-        return (struct sent){.result = TRANSFER_FAILED, .error = side->error};
+        // The thread reads ahead. What came in front of the loss is done all the same, though
+        // nobody is there to be answered; then the connection finds the loss where it reads on.
+        return (struct sent){.result = TRANSFER_BYTES, .len = len};
     }
     while (sent < most && outbox_room(outbox, 1)) {
         size_t copied = side_copy(outbox->batch, parts, count, sent, most - sent);

@@ -260,6 +260,27 @@ static void reset_ends_a_connection_that_is_read(void **state)
     assert_int_equal(bed->loop.turn.open, 0);
 }
 
+// The thread has found the reset while the connection was still busy with what came first.
+static void what_came_before_a_reset_is_done(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect_tcp(bed);
+
+    bed_turns(bed, 2);
+    assert_true(bed_latest(bed)->remote);
+    send_text(client, "again\nagain\nagain\nagain\nagain\nagain\nagain\nagain\n");
+    thread_rounds(bed);
+    core_turn(bed);
+    reset_client(client);
+    thread_rounds(bed);
+    assert_in_range(bed->front.feeds, 1, 4);
+    bed_turns(bed, 20);
+    // One for each, and one for the last one's answer.
+    assert_int_equal(bed->front.feeds, 9);
+    assert_int_equal(bed->front.open, 0);
+    assert_int_equal(bed->loop.turn.open, 0);
+}
+
 static void reset_ends_a_connection_that_is_not_read(void **state)
 {
     struct bed *bed = *state;
@@ -510,6 +531,7 @@ int main(void)
         LINK_TEST(input_before_the_end_is_answered_before_the_end),
         LINK_TEST(end_behind_a_blocked_command_waits_for_its_answer),
         LINK_TEST(reset_ends_a_connection_that_is_read),
+        LINK_TEST(what_came_before_a_reset_is_done),
         LINK_TEST(reset_ends_a_connection_that_is_not_read),
         LINK_TEST(output_of_a_closed_connection_still_leaves),
         LINK_TEST(closed_connection_whose_peer_takes_nothing_is_dropped_after_a_while),
