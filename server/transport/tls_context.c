@@ -110,6 +110,7 @@ static bool add_certificates(struct making *making, const struct tls_file *file,
     return count > 0 || complain(why, key, path, "holds no certificate in PEM");
 }
 
+// A key that others can read is no secret, and one that they can write is not ours.
 static bool use_key(struct making *making, struct reason *why)
 {
     bool apart = making->settings->key[0] != '\0';
@@ -129,9 +130,14 @@ static bool use_key(struct making *making, struct reason *why)
                         asked ? "the private key is encrypted"
                               : "holds no private key in PEM, or a damaged one");
     }
-    good = (SSL_CTX_use_PrivateKey(making->context, key) == 1 &&
-            SSL_CTX_check_private_key(making->context) == 1) ||
-           complain_openssl(why, name, path);
+    if (file->is_public) {
+        good = complain(why, name, path,
+                        "holds a private key and is open to everybody; `chmod o=` helps");
+    } else {
+        good = (SSL_CTX_use_PrivateKey(making->context, key) == 1 &&
+                SSL_CTX_check_private_key(making->context) == 1) ||
+               complain_openssl(why, name, path);
+    }
     EVP_PKEY_free(key);
     return good;
 }
@@ -198,10 +204,10 @@ static bool read_files(struct making *making, struct reason *why)
     if (settings->certificate[0] == '\0') {
         return complain(why, "certificate", "", "no file is named");
     }
-    return tls_file_read(&making->certificate, "certificate", settings->certificate, !apart, why) &&
-           (!apart || tls_file_read(&making->key, "key", settings->key, true, why)) &&
+    return tls_file_read(&making->certificate, "certificate", settings->certificate, why) &&
+           (!apart || tls_file_read(&making->key, "key", settings->key, why)) &&
            (settings->client_ca[0] == '\0' ||
-            tls_file_read(&making->client_ca, "client_ca", settings->client_ca, false, why));
+            tls_file_read(&making->client_ca, "client_ca", settings->client_ca, why));
 }
 
 // Sessions are kept by the clients, in tickets, so that connections share nothing that is locked.
@@ -231,11 +237,12 @@ static bool begin_context(struct making *making, struct reason *why)
 SSL_CTX *tls_context_new(const struct tls_settings *settings, struct reason *why)
 {
     struct making making = {.settings = settings};
-    bool good = read_files(&making, why) && begin_context(&making, why) &&
-                add_certificates(&making, &making.certificate, "certificate", settings->certificate,
-                                 add_to_chain, why) &&
-                use_key(&making, why) && use_authorities(&making, why) &&
-                use_versions(&making, why) && use_session_rules(&making, why);
+    // The level of security that `ciphers` may ask for is to judge the certificate, too.
+    bool good =
+        read_files(&making, why) && begin_context(&making, why) && use_versions(&making, why) &&
+        add_certificates(&making, &making.certificate, "certificate", settings->certificate,
+                         add_to_chain, why) &&
+        use_key(&making, why) && use_authorities(&making, why) && use_session_rules(&making, why);
 
     tls_file_free(&making.certificate);
     tls_file_free(&making.key);

@@ -19,8 +19,7 @@ static bool complain(struct reason *why, const char *what)
     return false;
 }
 
-// A key that others can read is no secret, and one that they can write is not ours.
-static bool file_suits(int fd, bool secret, struct stat *st, struct reason *why)
+static bool file_suits(int fd, struct stat *st, struct reason *why)
 {
     if (fstat(fd, st) != 0) {
         return complain(why, strerror(errno));
@@ -30,9 +29,6 @@ static bool file_suits(int fd, bool secret, struct stat *st, struct reason *why)
     }
     if (st->st_size > TLS_FILE_MAX) {
         return complain(why, "too long");
-    }
-    if (secret && (st->st_mode & 007) != 0) {
-        return complain(why, "holds a private key and is open to everybody; `chmod o=` helps");
     }
     return true;
 }
@@ -70,18 +66,18 @@ static int file_open(const char *path, struct reason *why)
     return fd;
 }
 
-bool tls_file_read(struct tls_file *file, const char *key, const char *path, bool secret,
-                   struct reason *why)
+bool tls_file_read(struct tls_file *file, const char *key, const char *path, struct reason *why)
 {
     struct stat st;
     int fd = file_open(path, why);
-    bool good =
-        fd >= 0 && file_suits(fd, secret, &st, why) && file_take(file, fd, (size_t)st.st_size, why);
+    bool good = fd >= 0 && file_suits(fd, &st, why) && file_take(file, fd, (size_t)st.st_size, why);
 
     if (fd >= 0) {
         (void)close(fd);
     }
-    if (!good) {
+    if (good) {
+        file->is_public = (st.st_mode & 007) != 0;
+    } else {
         reason_wrap(why, "tls.%s %s: ", key, path);
         tls_file_free(file);
     }

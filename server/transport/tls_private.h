@@ -57,11 +57,12 @@ struct tls_conn {
 struct tls_file {
     char *bytes;
     size_t len;
+    bool is_public; // everybody may read it, or write it
 };
 
-// Reads a regular file that `key` of [tls] names. `secret`: it holds a private key, which not
-// everybody may read. False with the reason in `why`, which begins with key and file.
-bool tls_file_read(struct tls_file *file, const char *key, const char *path, bool secret,
+// Reads a regular file that `key` of [tls] names. False with the reason in `why`, which begins with
+// key and file.
+bool tls_file_read(struct tls_file *file, const char *key, const char *path,
                    struct reason *why) MUST_USE;
 
 // Zeroes are allowed.

@@ -185,10 +185,14 @@ static void certificate_and_key_may_be_one_file(void **state)
     PEM_write_bio_X509(memory, bed->authority.certificate);
     len = BIO_get_mem_data(memory, &bytes);
     set(&bed->settings.key, strdup(""));
+    // Where the key was forgotten, the mode of the certificate is no matter.
+    expect_complaint(bed, "certificate", bed->settings.certificate,
+                     "holds no private key in PEM, or a damaged one");
+    set(&bed->settings.certificate,
+        folder_write(bed->folder, "both.pem", 0604, bytes, (size_t)len));
     expect_complaint(bed, "certificate", bed->settings.certificate,
                      "holds a private key and is open to everybody; `chmod o=` helps");
-    set(&bed->settings.certificate,
-        folder_write(bed->folder, "both.pem", 0600, bytes, (size_t)len));
+    assert_int_equal(chmod(bed->settings.certificate, 0600), 0);
     assert_true(tls_check(&bed->settings, &why));
     (void)BIO_free(memory);
 }
@@ -214,6 +218,15 @@ static void ciphers_that_nobody_knows_are_refused(void **state)
 
     set(&bed->settings.ciphers, strdup("ROT13"));
     expect_reason(bed, "tls.ciphers: no cipher match");
+}
+
+// Otherwise every handshake would fail.
+static void a_certificate_that_is_too_weak_for_the_ciphers_is_refused(void **state)
+{
+    struct tls_bed *bed = *state;
+
+    set(&bed->settings.ciphers, strdup("DEFAULT:@SECLEVEL=5"));
+    expect_complaint(bed, "certificate", bed->settings.certificate, "ee key too small");
 }
 
 static void clients_certificates_need_authorities(void **state)
@@ -299,6 +312,7 @@ int main(void)
         TEST(certificate_and_key_may_be_one_file),
         TEST(a_link_that_others_can_put_there_is_not_followed),
         TEST(ciphers_that_nobody_knows_are_refused),
+        TEST(a_certificate_that_is_too_weak_for_the_ciphers_is_refused),
         TEST(clients_certificates_need_authorities),
         TEST(a_client_is_told_which_authorities_count),
         TEST(the_chain_behind_the_certificate_is_sent),
