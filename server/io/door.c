@@ -308,5 +308,4 @@ void doors_clear(struct io_thread *thread)
         list_remove(&door->node);
         free(door);
     }
-    (void)event_del(&thread->rest);
 }

@@ -52,9 +52,12 @@ struct io_host {
     bool (*spent)(void *context);
 };
 
+// How many descriptors so many threads take: an eventfd for each and for the core's, and for each
+// an event base, which has three.
+#define IO_DESCRIPTORS(threads) ((threads) > 0 ? 1 + 4 * (uint64_t)(threads) : 0)
+
 // Makes `threads` of them, at least one, which do not run yet. `base` is the core's; `open` counts
-// the sockets that were accepted and are not closed, on all threads. NULL without memory or
-// descriptors.
+// sockets that were accepted and are not closed, anywhere. NULL without memory or descriptors.
 struct io *io_open(unsigned threads, bool always, struct event_base *base, _Atomic(uint64_t) *open,
                    const struct io_host *host, void *context) MUST_USE;
 

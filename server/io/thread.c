@@ -227,15 +227,26 @@ bool thread_start(struct io_thread *thread, unsigned index)
     return true;
 }
 
+// Where it could not be opened, some were not made.
+static void thread_forget_events(struct io_thread *thread)
+{
+    struct event *const events[] = {&thread->woken, &thread->unread_timer, &thread->rest};
+
+    for (unsigned i = 0; i < sizeof events / sizeof *events; i++) {
+        if (event_initialized(events[i])) {
+            (void)event_del(events[i]);
+        }
+    }
+    doors_clear(thread);
+}
+
 void thread_close(struct io_thread *thread)
 {
     if (thread->runs) {
         (void)pthread_join(thread->thread, NULL);
     }
     if (thread->base) {
-        (void)event_del(&thread->woken);
-        (void)event_del(&thread->unread_timer);
-        doors_clear(thread);
+        thread_forget_events(thread);
         event_base_free(thread->base);
     }
     sleeper_close(&thread->sleeper);

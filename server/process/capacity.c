@@ -3,8 +3,9 @@
 
 #include <sys/resource.h>
 
-// Descriptors that are for neither connections nor listeners: the standard three, the loop,
-// signals, the log, the files of the journal, and room for those that are opened for a moment.
+// Descriptors that are for neither connections, listeners nor I/O threads: the standard three, the
+// loop, signals, the log, the files of the journal, and room for those that are opened for a
+// moment.
 enum { SET_ASIDE = 32 };
 
 void capacity_raise(void)
@@ -17,9 +18,9 @@ void capacity_raise(void)
     }
 }
 
-static uint64_t descriptors_for_connections(uint64_t listeners)
+static uint64_t descriptors_for_connections(uint64_t others)
 {
-    uint64_t aside = SET_ASIDE + listeners;
+    uint64_t aside = SET_ASIDE + others;
     struct rlimit files;
 
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) {
@@ -28,9 +29,9 @@ static uint64_t descriptors_for_connections(uint64_t listeners)
     return files.rlim_cur > aside + 1 ? files.rlim_cur - aside : 1;
 }
 
-uint64_t capacity_connections(int64_t max_connections, uint64_t listeners)
+uint64_t capacity_connections(int64_t max_connections, uint64_t others)
 {
-    uint64_t most = descriptors_for_connections(listeners);
+    uint64_t most = descriptors_for_connections(others);
 
     return max_connections > 0 && (uint64_t)max_connections < most ? (uint64_t)max_connections
                                                                    : most;

@@ -12,7 +12,7 @@
 void capacity_raise(void);
 
 // The most connections there may be: what the setting says (0: no limit), and what the limit of
-// descriptors leaves beside so many listeners.
-uint64_t capacity_connections(int64_t max_connections, uint64_t listeners);
+// descriptors leaves beside so many that listeners and threads have.
+uint64_t capacity_connections(int64_t max_connections, uint64_t others);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -262,6 +263,33 @@ static void no_more_connections_begin_in_a_turn_than_it_takes_input_from(void **
     }
 }
 
+static unsigned count_descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    assert_non_null(dir);
+    while (readdir(dir)) {
+        count++;
+    }
+    (void)closedir(dir);
+    return count;
+}
+
+static void threads_take_as_many_descriptors_as_are_set_aside_for_them(void **state)
+{
+    struct bed *bed = *state;
+    unsigned before = count_descriptors();
+    struct io *io = io_open(5, true, bed->loop.turn.base, &bed->loop.turn.open,
+                            bed->loop.turn.io->host, &bed->loop.turn);
+
+    assert_non_null(io);
+    assert_int_equal(count_descriptors() - before, IO_DESCRIPTORS(5));
+    io_close(io);
+    assert_int_equal(count_descriptors(), before);
+    assert_int_equal(IO_DESCRIPTORS(0), 0);
+}
+
 #define PEER_TEST(f) cmocka_unit_test_setup_teardown(f, peer_setup, peer_teardown)
 
 int main(void)
@@ -273,6 +301,7 @@ int main(void)
         PEER_TEST(links_have_their_share_of_turns_that_others_fill),
         PEER_TEST(events_of_the_loop_have_their_share_of_turns_that_links_fill),
         PEER_TEST(no_more_connections_begin_in_a_turn_than_it_takes_input_from),
+        PEER_TEST(threads_take_as_many_descriptors_as_are_set_aside_for_them),
         PEER_TEST(input_before_the_end_is_used_where_the_end_means_that_the_peer_has_gone),
     };
 

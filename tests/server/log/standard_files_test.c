@@ -114,11 +114,31 @@ static void listeners_take_no_descriptors_that_are_set_aside(void **state)
 
         (void)snprintf(listen + len, sizeof listen - len, "127.0.0.%d:0 ", i);
     }
-    PROCESS_PREPARED(&sandbox->process, allow_some_files, NULL, "--set", listen);
+    PROCESS_PREPARED(&sandbox->process, allow_some_files, NULL, "--set", listen, "--set",
+                     "server.io_threads=0");
     for (int i = 0; i <= ROOM; i++) {
         clients[i] = client_connect(&sandbox->process);
     }
     process_expect(&sandbox->process, "connections_limit connections=24", NULL);
+    for (int i = 0; i <= ROOM; i++) {
+        (void)close(clients[i]);
+    }
+    process_stop(&sandbox->process);
+}
+
+// Nor are those of the I/O threads: four for each, and one.
+static void io_threads_take_no_descriptors_that_are_set_aside(void **state)
+{
+    enum { ROOM = 96 - 32 - 1 - (1 + 4 * 9) };
+    struct sandbox *sandbox = *state;
+    int clients[ROOM + 1];
+
+    PROCESS_PREPARED(&sandbox->process, allow_some_files, NULL, ANY_PORT, "--set",
+                     "server.io_threads=9");
+    for (int i = 0; i <= ROOM; i++) {
+        clients[i] = client_connect(&sandbox->process);
+    }
+    process_expect(&sandbox->process, "connections_limit connections=26", NULL);
     for (int i = 0; i <= ROOM; i++) {
         (void)close(clients[i]);
     }
@@ -133,6 +153,7 @@ int main(void)
         SANDBOX_TEST(pipe_that_nobody_reads_is_no_log),
         SANDBOX_TEST(too_few_descriptors_stop_the_start),
         SANDBOX_TEST(listeners_take_no_descriptors_that_are_set_aside),
+        SANDBOX_TEST(io_threads_take_no_descriptors_that_are_set_aside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
