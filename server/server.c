@@ -14,9 +14,9 @@ void server_apply(struct server *server)
 {
     const struct server_settings *now = &server->settings->server;
 
-    server->most_connections =
-        capacity_connections(now->max_connections,
-                             listeners_count(&server->listeners) + IO_DESCRIPTORS(now->io_threads));
+    server->most_connections = capacity_connections(
+        now->max_connections,
+        listeners_count(&server->listeners) + IO_DESCRIPTORS(server_count_io_threads(server)));
     server->loop.turn.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);
     server->loop.slow_for = now->slow_turn * NSEC_PER_MSEC;
     if (server->loop.turn.io) {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "core/base/log.h"
+#include "server/config/io_threads.h"
 #include "server/conn_link.h"
 #include "server/server_private.h"
 
@@ -20,16 +22,27 @@ static bool listen_too(void *context, int fd, void *of)
     return io_listen(context, &service->io, fd);
 }
 
+// The setting was checked when it was read.
+unsigned server_count_io_threads(const struct server *server)
+{
+    unsigned threads = 0;
+    struct reason why;
+
+    ENSURE(io_threads_parse(server->settings->server.io_threads, &threads, &why));
+    return threads;
+}
+
 bool server_start_io(struct server *server, struct reason *why)
 {
     const struct server_settings *settings = &server->settings->server;
     struct turn *turn = &server->loop.turn;
+    unsigned threads = server_count_io_threads(server);
 
-    if (settings->io_threads == 0) {
+    if (threads == 0) {
         return true;
     }
-    turn->io = io_open((unsigned)settings->io_threads, settings->io_spread == IO_SPREAD_ALWAYS,
-                       turn->base, &turn->open, &conn_io_host, turn);
+    turn->io = io_open(threads, settings->io_spread == IO_SPREAD_ALWAYS, turn->base, &turn->open,
+                       &conn_io_host, turn);
     if (!turn->io || !listeners_each(&server->listeners, listen_too, turn->io)) {
         reason_set(why, "io_threads: out of memory or descriptors");
         return false;
@@ -40,5 +53,6 @@ bool server_start_io(struct server *server, struct reason *why)
         return false;
     }
     server_limit_connections(server);
+    log_info("io_threads", log_number("threads", threads));
     return true;
 }

@@ -14,6 +14,9 @@ void server_init_handshakes(struct server *server);
 // Lets accepting go on while there is room for connections, and holds it otherwise.
 void server_limit_connections(struct server *server);
 
+// How many I/O threads the settings ask for.
+unsigned server_count_io_threads(const struct server *server);
+
 // Starts the I/O threads that the settings ask for. False with the reason in `why`.
 bool server_start_io(struct server *server, struct reason *why) MUST_USE;
 

@@ -1,9 +1,13 @@
 # Tests of the program itself, which run with no I/O thread and once more with two: what starts it
 # then adds the settings, and neither a test nor its harness need know.
-add_executable(tandemd_io2 support/tandemd_io2.c)
-target_compile_definitions(tandemd_io2 PRIVATE TANDEMD_PATH="$<TARGET_FILE:tandemd>")
-target_link_libraries(tandemd_io2 PRIVATE tandem_warnings)
-add_dependencies(tandemd_io2 tandemd)
+# How many there are by default depends on the machine.
+foreach(threads 0 2)
+    add_executable(tandemd_io${threads} support/tandemd_io.c)
+    target_compile_definitions(tandemd_io${threads} PRIVATE
+        IO_THREADS="${threads}" TANDEMD_PATH="$<TARGET_FILE:tandemd>")
+    target_link_libraries(tandemd_io${threads} PRIVATE tandem_warnings)
+    add_dependencies(tandemd_io${threads} tandemd)
+endforeach()
 if(TANDEM_SANITIZE STREQUAL "thread")
     target_sources(tandemd PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support/tsan_signals.c)
 endif()
@@ -12,16 +16,22 @@ endif()
 # io2 as well, with two. In the command, and in TANDEMD, is what starts the program: in the command
 # it is named as $<TARGET_FILE:tandemd>.
 function(program_test NAME LABEL)
-    program_test_once(${NAME} ${LABEL} ${ARGN})
+    program_test_io(0 ${NAME} ${LABEL} ${ARGN})
     program_test_io2(${NAME} ${LABEL} ${ARGN})
+endfunction()
+
+# With so many threads.
+function(program_test_io THREADS TEST LABEL)
+    string(REPLACE "$<TARGET_FILE:tandemd>" "$<TARGET_FILE:tandemd_io${THREADS}>" command "${ARGN}")
+    add_test(NAME ${TEST} COMMAND ${command})
+    set_tests_properties(${TEST} PROPERTIES LABELS "${LABEL}" TIMEOUT 600
+        ENVIRONMENT "TANDEMD=$<TARGET_FILE:tandemd_io${THREADS}>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()
 
 # Only the second of the two.
 function(program_test_io2 NAME LABEL)
-    string(REPLACE "$<TARGET_FILE:tandemd>" "$<TARGET_FILE:tandemd_io2>" command "${ARGN}")
-    add_test(NAME ${NAME}_io2 COMMAND ${command})
-    set_tests_properties(${NAME}_io2 PROPERTIES LABELS "${LABEL};io2" TIMEOUT 600
-        ENVIRONMENT "TANDEMD=$<TARGET_FILE:tandemd_io2>;PYTHONDONTWRITEBYTECODE=1")
+    program_test_io(2 ${NAME}_io2 ${LABEL} ${ARGN})
+    set_property(TEST ${NAME}_io2 APPEND PROPERTY LABELS io2)
 endfunction()
 
 # Where threads make no difference.

@@ -5,6 +5,7 @@
 #include "server/config/address.h"
 #include "server/config/file_mode.h"
 #include "server/config/fsync.h"
+#include "server/config/io_threads.h"
 #include "server/config/setting.h"
 
 #include <stdalign.h>
@@ -44,11 +45,10 @@ static const struct option server_options[] = {
      .live = true,
      .effect = "Connections at a time; 0 for as many as there are descriptors."},
     {.name = "io_threads",
-     .kind = OPTION_NUMBER,
+     .kind = OPTION_TEXT,
      .offset = offsetof(struct server_settings, io_threads),
-     .preset = "0",
-     .max = SETTINGS_IO_THREADS_MOST,
-     .effect = "Threads that read and write for connections; 0: the event loop does it."},
+     .preset = "auto",
+     .effect = "Threads that read and write for the loop; auto: half of the processors; 0: none."},
     {.name = "io_spread",
      .kind = OPTION_CHOICE,
      .offset = offsetof(struct server_settings, io_spread),
@@ -180,7 +180,11 @@ static const struct option journal_options[] = {
 static bool check_server(const struct option *option, const char *text, struct reason *why)
 {
     mode_t unused;
+    unsigned count;
 
+    if (strcmp(option->name, "io_threads") == 0) {
+        return io_threads_parse(text, &count, why);
+    }
     return strcmp(option->name, "socket_mode") != 0 || *text == '\0' ||
            file_mode_parse(text, &unused, why);
 }

@@ -13,15 +13,12 @@
 // The values of `io_spread`, in the order of its choices.
 enum io_spread { IO_SPREAD_AUTO, IO_SPREAD_ALWAYS };
 
-// The most that io_threads takes.
-#define SETTINGS_IO_THREADS_MOST 64
-
 struct server_settings {
     char *user;                // to become; empty: nobody else
     char *pid_file;            // empty: none
     char *socket_mode;         // of unix sockets, for file_mode_parse; empty: as the umask says
     int64_t max_connections;   // 0: as many as there are descriptors
-    int64_t io_threads;        // that read and write; 0: none, the loop does
+    char *io_threads;          // that read and write, for io_threads_parse
     int io_spread;             // enum io_spread
     int64_t handshake_timeout; // seconds
     int64_t write_timeout;     // seconds; 0: a client may leave its output unread for ever

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // The settings of the process as a whole, the file that documents them, and the command line.
+#include "server/config/io_threads.h"
 #include "server/config/settings.h"
 
 #include "core/base/log.h"
@@ -111,21 +112,41 @@ static void expect_refused(const char *set, const char *words)
     }
 }
 
-static void tls_and_threads_are_off_by_default_and_bounded(void **state)
+static void half_of_the_processors_have_io_threads_from_four_on(void **state)
+{
+    static const struct {
+        unsigned processors;
+        unsigned threads;
+    } cases[] = {{1, 0}, {2, 0}, {3, 0}, {4, 2}, {8, 4}, {16, 8}, {17, 8}, {128, 8}};
+    unsigned threads;
+    struct reason why;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(io_threads_auto(cases[i].processors), cases[i].threads);
+    }
+    assert_true(io_threads_parse("64", &threads, &why));
+    assert_int_equal(threads, 64);
+    assert_true(io_threads_parse("0", &threads, &why));
+    assert_int_equal(threads, 0);
+}
+
+static void tls_is_off_by_default_and_threads_are_bounded(void **state)
 {
     struct reason why;
     struct settings *settings = load(NULL, NULL, &why);
 
     (void)state;
-    assert_int_equal(settings->server.io_threads, 0);
+    assert_string_equal(settings->server.io_threads, "auto");
     assert_int_equal(settings->server.io_spread, IO_SPREAD_AUTO);
     assert_int_equal(settings->server.handshake_timeout, 10);
     assert_string_equal(settings->tls.certificate, "");
     assert_int_equal(settings->tls.client_certs, TLS_CLIENT_CERTS_NONE);
     assert_int_equal(settings->tls.min_version, TLS_MIN_VERSION_1_2);
     settings_free(settings);
-    expect_refused("server.io_threads=65", "`65` is not between 0 and 64");
-    expect_refused("server.io_threads=-1", "`-1` is not between 0 and 64");
+    expect_refused("server.io_threads=65", "`65` is neither `auto` nor a number from 0 to 64");
+    expect_refused("server.io_threads=-1", "`-1` is neither `auto` nor a number from 0 to 64");
+    expect_refused("server.io_threads=", "`` is neither `auto` nor a number from 0 to 64");
     expect_refused("server.handshake_timeout=0", "`0` is not between 1 and 3600");
     expect_refused("tls.min_version=1.1", "`1.1` is not one of 1.2|1.3");
     expect_refused("tls.client_certs=yes", "`yes` is not one of none|optional|required");
@@ -284,7 +305,8 @@ int main(void)
         cmocka_unit_test(set_reaches_every_section),
         cmocka_unit_test(malformed_address_is_found_when_settings_are_read),
         cmocka_unit_test(sync_is_always_never_or_a_number_of_milliseconds),
-        cmocka_unit_test(tls_and_threads_are_off_by_default_and_bounded),
+        cmocka_unit_test(half_of_the_processors_have_io_threads_from_four_on),
+        cmocka_unit_test(tls_is_off_by_default_and_threads_are_bounded),
         cmocka_unit_test(choices_are_the_values_that_the_code_knows),
         cmocka_unit_test(any_failed_allocation_fails_the_whole),
         cmocka_unit_test(example_file_has_every_key_with_its_default_and_no_other),

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-// Becomes tandemd, with two I/O threads that serve every connection from the beginning: else they
-// would have nothing to do where a test is quiet. Neither who starts this nor the test that talks
-// to it need know. A program, since a shell would need descriptors that a test may have taken away.
+// Becomes tandemd, with so many I/O threads as IO_THREADS says, which serve every connection from
+// the beginning: else they would have nothing to do where a test is quiet. Neither who starts this
+// nor the test that talks to it need know. A program, since a shell would need descriptors that a
+// test may have taken away.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char *const settings[] = {"--set", "server.io_threads=2", "--set",
+static const char *const settings[] = {"--set", "server.io_threads=" IO_THREADS, "--set",
                                        "server.io_spread=always"};
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
