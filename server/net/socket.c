@@ -208,8 +208,12 @@ void socket_peer_text(int fd, char *text, size_t room)
     struct sockaddr_storage addr = {0};
     socklen_t len = sizeof addr;
 
-    (void)getpeername(fd, (struct sockaddr *)&addr, &len);
-    socket_text((const struct sockaddr *)&addr, len, text, room);
+    // Of one that was reset nobody knows any more.
+    if (getpeername(fd, (struct sockaddr *)&addr, &len) == 0) {
+        socket_text((const struct sockaddr *)&addr, len, text, room);
+    } else {
+        (void)snprintf(text, room, "-");
+    }
 }
 
 unsigned socket_waiting(int fd, unsigned least)

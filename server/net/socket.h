@@ -25,7 +25,7 @@ size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX],
 // `host:port`, `[host]:port` or `unix:/path`; `room` is enough for an IPv4 address at least.
 void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t room);
 
-// The same of a connected socket's peer.
+// The same of a connected socket's peer; "-" where it has reset the connection.
 void socket_peer_text(int fd, char *text, size_t room);
 
 // How many connections wait to be accepted at a TCP socket; no fewer than `least`, which is also

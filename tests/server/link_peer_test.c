@@ -290,6 +290,21 @@ static void threads_take_as_many_descriptors_as_are_set_aside_for_them(void **st
     assert_int_equal(IO_DESCRIPTORS(0), 0);
 }
 
+// The thread has not noticed yet.
+static void peer_that_has_reset_its_connection_has_no_address(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect_tcp(bed);
+    char text[64];
+
+    bed_turns(bed, 2);
+    link_peer_text(bed_latest(bed)->link, text, sizeof text);
+    assert_memory_equal(text, "127.0.0.1:", 10);
+    reset_client(client);
+    link_peer_text(bed_latest(bed)->link, text, sizeof text);
+    assert_string_equal(text, "-");
+}
+
 #define PEER_TEST(f) cmocka_unit_test_setup_teardown(f, peer_setup, peer_teardown)
 
 int main(void)
@@ -302,6 +317,7 @@ int main(void)
         PEER_TEST(events_of_the_loop_have_their_share_of_turns_that_links_fill),
         PEER_TEST(no_more_connections_begin_in_a_turn_than_it_takes_input_from),
         PEER_TEST(threads_take_as_many_descriptors_as_are_set_aside_for_them),
+        PEER_TEST(peer_that_has_reset_its_connection_has_no_address),
         PEER_TEST(input_before_the_end_is_used_where_the_end_means_that_the_peer_has_gone),
     };
 
