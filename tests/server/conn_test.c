@@ -468,14 +468,14 @@ static void refused_connection_is_closed(void **state)
 static void connection_without_memory_is_closed_and_others_go_on(void **state)
 {
     struct bed *bed = *state;
-    int other = bed_connect(bed);
-    int client = bed_connect(bed);
+    int other;
+    int client;
 
 #ifndef __SANITIZE_ADDRESS__
-    (void)close(other);
-    (void)close(client);
     skip(); // what is kept has a block of a slab
 #endif
+    other = bed_connect(bed);
+    client = bed_connect(bed);
     output_pool_clear(&bed->loop.turn.pool);
     assert_int_equal(send(client, "lost\n", 5, 0), 5);
     nth_alloc_fail(1); // of the output

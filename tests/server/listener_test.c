@@ -206,6 +206,12 @@ static void several_addresses_are_listened_at(void **state)
     (void)close(clients[1]);
 }
 
+// Each connection has a descriptor of its own.
+static void drop_accepted(const struct fixture *fixture)
+{
+    (void)close(fixture->accepted);
+}
+
 static void addresses_with_tls_and_without_stand_side_by_side(void **state)
 {
     struct fixture *fixture = *state;
@@ -223,15 +229,15 @@ static void addresses_with_tls_and_without_stand_side_by_side(void **state)
     clients[0] = connect_to(fixture->addresses[0]);
     fixture_turn(fixture);
     assert_int_equal(fixture->tls.accepted_count, 1);
-    (void)close(fixture->accepted);
+    drop_accepted(fixture);
     clients[1] = connect_to(fixture->addresses[1]);
     fixture_turn(fixture);
     assert_int_equal(fixture->plain.accepted_count, 1);
-    (void)close(fixture->accepted);
+    drop_accepted(fixture);
     clients[2] = connect_unix(fixture);
     fixture_turn(fixture);
     assert_int_equal(fixture->tls.accepted_count, 2);
-    (void)close(fixture->accepted);
+    drop_accepted(fixture);
     for (size_t i = 0; i < 3; i++) {
         (void)close(clients[i]);
     }

@@ -254,13 +254,15 @@ static void usr2_takes_new_jobs_again(void **state)
 static unsigned sets_logged(struct process *process)
 {
     size_t from = 0;
-    unsigned sets;
+    unsigned long sets;
+    char *end;
 
     process_expect(process, " configured file=/dev/null sets=", &from);
     process_expect(process, " started ", NULL);
-    assert_int_equal(sscanf(process->text + from, "%u\n", &sets), 1);
+    sets = strtoul(process->text + from, &end, 10);
+    assert_int_equal(*end, '\n');
     process_stop(process);
-    return sets;
+    return (unsigned)sets;
 }
 
 static void log_counts_the_keys_that_the_command_line_sets(void **state)
