@@ -6,13 +6,14 @@
 #include "server/process/clock.h"
 
 // A socket whose handshake is not made counts as a connection. The log is told once, until there is
-// some ease again.
+// some ease again; and not more than once a second, however often that comes and goes.
 void server_limit_connections(struct server *server)
 {
     uint64_t open = server->loop.turn.open + server->handshakes.count;
     bool full = open >= server->most_connections;
 
-    if (full && !server->limit_logged) {
+    if (full && !server->limit_logged &&
+        turn_may_complain(&server->loop.turn, COMPLAINT_CONNECTIONS)) {
         server->limit_logged = true;
         log_warn("connections_limit", log_number("connections", (int64_t)open));
     } else if (open < server->most_connections - server->most_connections / 8) {

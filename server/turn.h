@@ -34,8 +34,13 @@ struct deadline {
 };
 
 // What may be logged for each of very many clients.
-enum complaint { COMPLAINT_MEMORY, COMPLAINT_HANDSHAKE, COMPLAINT_TLS_HELLO };
-#define COMPLAINTS 3
+enum complaint {
+    COMPLAINT_MEMORY,
+    COMPLAINT_HANDSHAKE,
+    COMPLAINT_TLS_HELLO,
+    COMPLAINT_CONNECTIONS
+};
+#define COMPLAINTS 4
 
 struct turn {
     struct event_base *base;

@@ -3,6 +3,7 @@
 and the log has one line for as long as it lasts."""
 
 import resource
+import time
 
 from case import ANSWER, QUESTION, BoundsCase
 
@@ -115,3 +116,16 @@ class MaxConnections(Crowd):
         self.leave(inside[1:])
         self.assert_answered(outside[1:LIMIT - 1])
         self.assertEqual(len(broker.complaints()), len(broker.complaints("connections_limit ")))
+
+    def test_a_limit_that_is_met_again_and_again_is_logged_once_a_second(self):
+        broker = self.start(f"server.max_connections={LIMIT}")
+        idler = self.connect_idler(broker)
+        began_at = time.monotonic()
+        for _ in range(20):
+            clients = self.join(broker, LIMIT - 1)
+            self.assert_answered(clients)
+            self.leave(clients)
+            self.until(lambda: idler.stats()["current-connections"] == "1", 20, "all leave")
+        lines = len(broker.complaints("connections_limit "))
+        self.assertGreaterEqual(lines, 1)
+        self.assertLessEqual(lines, time.monotonic() - began_at + 1)
