@@ -145,6 +145,15 @@ static void doors_shut(struct io_thread *thread)
     sleeper_wake(thread->news.reader);
 }
 
+// Where there is no batch to write to, in a later round: rests make some.
+static void tell_complaint(struct io_thread *thread)
+{
+    if (thread->complaint != 0 && outbox_room(&thread->news, 0)) {
+        outbox_note(&thread->news, NULL, NEWS_RESTS, 0)->error = thread->complaint;
+        thread->complaint = 0;
+    }
+}
+
 // Whether they are to be open.
 static bool doors_wanted(const struct io_thread *thread)
 {
@@ -176,6 +185,7 @@ void doors_settle(struct io_thread *thread)
         thread->handshake_for = timeout_for;
         handshakes_set_timeout(&thread->handshakes, timeout_for);
     }
+    tell_complaint(thread);
 }
 
 static void rest_over(evutil_socket_t fd, short what, void *context)
@@ -191,15 +201,15 @@ static void rest_over(evutil_socket_t fd, short what, void *context)
 // Leaves what cannot be accepted in the kernel's queue for a while.
 static void rest(struct io_thread *thread, int error)
 {
-    thread->has_rested = true;
     if (event_add(&thread->rest, &REST) == 0) {
         thread->rests = true;
         doors_watch(thread, false);
     }
     // One line an episode: all threads try again often.
-    if (!atomic_exchange(&thread->common->complained, true) && outbox_room(&thread->news, 0)) {
-        outbox_note(&thread->news, NULL, NEWS_RESTS, 0)->error = error;
+    if (!atomic_exchange(&thread->common->complained, true)) {
+        thread->complaint = error;
     }
+    tell_complaint(thread);
 }
 
 // There are as many connections as there may be: the core's thread is told, which opens the doors
@@ -234,15 +244,6 @@ static void door_prepare(struct door *door, int fd)
     }
 }
 
-// What another thread accepted just before it failed, too, does not end an episode.
-static void accepts_again(struct io_thread *thread)
-{
-    if (thread->has_rested) {
-        thread->has_rested = false;
-        atomic_store(&thread->common->complained, false);
-    }
-}
-
 static void door_ready(evutil_socket_t listening, short what, void *context)
 {
     struct door *door = context;
@@ -254,11 +255,16 @@ static void door_ready(evutil_socket_t listening, short what, void *context)
     (void)what;
     thread_wake(thread);
     for (unsigned i = 0; i < most && count_one(thread); i++) {
+        // What is accepted from now on ends an episode of failing accepts that there is; what was
+        // accepted just before it does not.
+        bool complained = atomic_load(&thread->common->complained);
         // cppcheck-suppress nullPointer; nobody asks for the address
         int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd >= 0) {
-            accepts_again(thread);
+            if (complained) {
+                atomic_store(&thread->common->complained, false);
+            }
             door_prepare(door, fd);
             greet(thread, door->service, fd);
             if (atomic_load(thread->common->open) >= thread->common->most) {

@@ -61,7 +61,7 @@ struct io_thread {
     nsec_t handshake_for; // as they know it
     struct event rest;    // ends the rest of the doors
     bool rests;
-    bool has_rested; // and has accepted nothing since
+    int complaint; // why nothing can be accepted, which the core's thread is to be told; 0: nothing
     bool doors_open;
     atomic_bool is_shut;             // for good: sockets that listen may be closed
     atomic_uint count;               // links that are here, or on their way to here
