@@ -9,6 +9,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 TREE, PLAIN, THREADED = sys.argv[1:4]
@@ -20,8 +21,11 @@ STARTED = re.compile(rb" started .*pid=(\d+)")
 
 def read_tests():
     """By name: the labels, and the words of the command and of the environment."""
-    listing = subprocess.run(["ctest", "--test-dir", TREE, "--show-only=json-v1"],
-                             capture_output=True, check=True)
+    with tempfile.TemporaryDirectory(prefix="tandem-") as folder:
+        # In a folder of its own: ctest would empty the log of the run that this is a part of.
+        pathlib.Path(folder, "CTestTestfile.cmake").write_text(f'subdirs("{TREE}")\n')
+        listing = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1"],
+                                 capture_output=True, check=True)
     tests = {}
     for test in json.loads(listing.stdout)["tests"]:
         properties = {entry["name"]: entry["value"] for entry in test.get("properties", [])}
