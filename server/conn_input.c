@@ -208,7 +208,8 @@ static void conn_note_drained(struct conn *conn, const struct received *received
     conn->readable =
         received->drained ? some && conn->peer_closed : some || received->result == TRANSFER_NONE;
     conn->read_needs_room = received->needs_room;
-    conn->may_be_reset = some && !conn->readable;
+    // An I/O thread finds out itself (link_go_on_reading).
+    conn->may_be_reset = some && !conn->readable && !conn->remote;
 }
 
 void conn_read(struct conn *conn)

@@ -241,12 +241,6 @@ static bool side_shut(int fd, void *own)
     return true;
 }
 
-static void side_close(int fd, void *own)
-{
-    (void)fd;
-    link_close(own, false);
-}
-
 const struct transport transport_link = {
     .identity = side_identity,
     .protection = side_protection,
@@ -255,7 +249,6 @@ const struct transport transport_link = {
     .error = side_error,
     .peer = side_peer,
     .shut = side_shut,
-    .close = side_close,
 };
 
 void io_hand_over_due(struct io *io)
