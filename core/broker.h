@@ -23,9 +23,16 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
+#include "core/base/siphash.h"
+#include "core/callers.h"
+#include "core/counts.h"
 #include "core/look.h"
+#include "core/memo.h"
+#include "core/operate.h"
+#include "core/policies.h"
 #include "core/queues.h"
 #include "core/record.h"
+#include "core/results.h"
 #include "core/sessions.h"
 #include "core/status.h"
 #include "core/submit.h"
@@ -44,7 +51,8 @@ struct broker_options {
     const struct recorder *recorder; // NULL: nothing is durable, nothing is refused for the store
     void *store;                     // handed to the recorder
     uint64_t first_id;               // of the first job; 0 stands for 1
-    uint64_t secret;                 // random: mixed into the hashes of names and keys
+    uint64_t secret;                 // random: mixed into the hashes of ids
+    struct siphash_key key;          // random: of the hashes of names and keys
 };
 
 // A broker at the moment `now`; NULL without memory.

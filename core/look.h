@@ -28,6 +28,10 @@ const struct job *broker_find_key(const struct broker *broker, const struct queu
 // there is none.
 const struct job *broker_find_name(const struct broker *broker, struct slice key);
 
+// Of the jobs in other queues that have the name of that one, the one that has held it longest
+// after it; NULL where there is none.
+const struct job *job_next_of_name(const struct job *job);
+
 // Where a walk over all live jobs stands: all zero at first. It refers to no job, and may be kept
 // over any verb.
 struct job_walk {
@@ -55,6 +59,8 @@ struct slice job_body(const struct job *job);
 struct blob *job_blob(const struct job *job);
 const struct queue *job_queue(const struct broker *broker, const struct job *job);
 bool job_held_by(const struct broker *broker, const struct job *job, const struct session *session);
+// The session that holds the job; NULL where none does.
+const struct session *job_holder(const struct broker *broker, const struct job *job);
 
 struct job_info {
     uint64_t id;
@@ -82,6 +88,13 @@ void broker_job_info(const struct broker *broker, const struct job *job, struct 
 
 struct slice queue_name(const struct queue *queue);
 
+// Why a queue gives nothing, however many jobs are ready in it.
+#define CLOSED_PAUSED 1u   // until its pause is over
+#define CLOSED_RATE 2u     // so many jobs were taken of late as its policy lets be
+#define CLOSED_RUNNING 4u  // so many are held as its policy lets be
+#define CLOSED_EXPIRING 8u // its first job has waited too long, and is about to go
+#define CLOSED_REASONS 4
+
 struct queue_info {
     uint64_t jobs[JOB_STATES];  // by state
     uint64_t ready[BAND_COUNT]; // by band; the first is what beanstalk calls urgent
@@ -93,9 +106,16 @@ struct queue_info {
     uint32_t waiting;      // sessions that wait on it, for a job or for a nudge
     nsec_t pause_for;      // as given, while it lasts, else 0
     nsec_t pause_left_for; // what is left of it
+    unsigned closed;       // CLOSED_...; 0: its jobs may be taken
+    nsec_t rate_left_for;  // CLOSED_RATE: until its rate lets a job be taken, else 0
     uint32_t limits[BAND_COUNT];
+    uint64_t bytes; // of the bodies of its jobs, but for buried ones
     bool kept;
 };
+
+// The reason with that number, 0 to CLOSED_REASONS - 1, in a word: "paused" is that of bit 1,
+// "rate" of 2, "running" of 4, "expiring" of 8. Static.
+const char *closed_word(unsigned number);
 
 void broker_queue_info(const struct broker *broker, const struct queue *queue,
                        struct queue_info *info);
@@ -107,7 +127,9 @@ struct broker_info {
     uint64_t timeouts; // leases that ended by time
     uint64_t queues;
     uint64_t sessions;
-    uint64_t waiting;
+    uint64_t waiting;   // sessions that wait, for a job or for a nudge
+    uint64_t producers; // sessions that have ever submitted a job, or joined one
+    uint64_t workers;   // sessions that have ever asked for a job, or for a nudge
     bool draining;
 };
 

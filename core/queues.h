@@ -5,6 +5,7 @@
 // Queues: where jobs of one name wait. A queue is made by whoever first refers to it, and vanishes
 // when nothing does, unless it is kept. A pause and limits close it, to workers and to submitters.
 
+#include "core/base/list.h"
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
@@ -15,9 +16,19 @@
 #include <stdint.h>
 
 // Finds the queue of that name or creates it, and counts the caller as one who refers to it.
-// STATUS_NO_MEMORY, STATUS_TOO_LARGE, STATUS_BAD_NAME.
+// STATUS_NO_MEMORY (also where memory is short, and there is none yet), STATUS_TOO_MANY_QUEUES,
+// STATUS_TOO_LARGE, STATUS_BAD_NAME.
 enum status broker_queue_hold(struct broker *broker, struct slice name,
                               struct queue **queue) MUST_USE;
+
+// The same for a queue that the front-end itself cannot do without: it is made however many there
+// are.
+enum status broker_queue_hold_anyway(struct broker *broker, struct slice name,
+                                     struct queue **queue) MUST_USE;
+
+// How many queues there may be for a further one to be made by a caller; 0, as at first: any
+// number. Those that are there stay, and so do those that come back from a store.
+void broker_set_max_queues(struct broker *broker, uint64_t most);
 
 // The caller refers to it no longer. A queue that is not kept vanishes when it has no job, no
 // subscription and no holder left.
@@ -34,12 +45,60 @@ void broker_queue_keep(struct broker *broker, struct queue *queue, bool keep);
 // the end. Start with 0. Queues that come or go in between are seen or not; none is seen twice.
 struct queue *broker_queue_next(struct broker *broker, uint32_t *cursor);
 
+// All queues that there were at one moment, for a list that is made as slowly as it is read, or for
+// more than one look at the same queues. It costs no more however many they are. A queue that has
+// gone since is kept for it, with no more than its name, and is there for nobody else; its memory
+// is given back, some in each tick, once no roll has it. Whoever has a roll owns the struct, which
+// must stay where it is until the roll ends.
+struct queue_roll {
+    struct list_node all;     /* private: in the broker's rolls, in the order of their moments */
+    struct list_node sorting; /* private: in the broker's rolls to sort, while `unsorted` has any */
+    struct list_node gone;    /* private: queues that have gone, and that no younger roll has */
+    struct list_node
+        unsorted;    /* private: as well, but perhaps this roll does not have them either */
+    uint64_t at;     /* private: the moment */
+    uint32_t cursor; /* private: how far it was looked at */
+};
+
+// A roll of the queues as they are now. Cannot fail.
+void broker_roll_begin(struct broker *broker, struct queue_roll *roll);
+
+// The next queue of the roll, which may have gone: only its name may be asked for. NULL at the end.
+// What it passes over is charged (broker_budget_left()).
+const struct queue *broker_roll_next(struct broker *broker, struct queue_roll *roll);
+
+// Whether that queue, which a roll has, has gone.
+bool queue_has_gone(const struct queue *queue);
+
+// The next queue is the first one again; they come in the same order.
+void broker_roll_rewind(struct queue_roll *roll);
+
+// The roll is not needed any more.
+void broker_roll_end(struct broker *broker, struct queue_roll *roll);
+
+// How many queues that have gone are kept for rolls, or are still to be forgotten.
+uint64_t broker_rolls_kept(const struct broker *broker);
+
+// Below, `by` is the session that asks, NULL the host itself, which may do everything.
+
+// Sees to it that there is a queue of that name, and that it stays when nothing refers to it.
+// STATUS_FORBIDDEN, and as broker_queue_hold().
+enum status broker_queue_create(struct broker *broker, const struct session *by,
+                                struct slice name) MUST_USE;
+
+// Takes that back, and the queue's limits: it goes with the last who refers to it, mostly at once.
+// STATUS_FORBIDDEN, STATUS_NOT_FOUND; STATUS_IN_USE where it has a job or a subscription.
+enum status broker_queue_forget(struct broker *broker, const struct session *by,
+                                struct slice name) MUST_USE;
+
 // Nothing is taken from the queue for this long; 0 ends a pause. At its end jobs and waiters meet.
-// STATUS_NO_SPACE leaves things as they were.
-enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t pause_for) MUST_USE;
+// STATUS_FORBIDDEN; STATUS_NO_SPACE leaves things as they were.
+enum status broker_pause(struct broker *broker, struct session *by, struct queue *queue,
+                         nsec_t pause_for) MUST_USE;
 
 // The most jobs (ready, reserved and delayed) that the queue may have for a submission of each
-// band to be accepted; 0 for no limit.
-void broker_queue_limit(struct queue *queue, const uint32_t limits[BAND_COUNT]);
+// band to be accepted; 0 for no limit. STATUS_FORBIDDEN.
+enum status broker_queue_limit(const struct session *by, struct queue *queue,
+                               const uint32_t limits[BAND_COUNT]) MUST_USE;
 
 #endif

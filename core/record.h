@@ -17,6 +17,7 @@
 
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
+#include "core/past.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +26,7 @@
 struct blob;
 struct broker;
 struct job;
+struct memo;
 struct queue;
 
 enum record_kind {
@@ -35,7 +37,11 @@ enum record_kind {
     RECORD_TAKE,    // a buried job is held again
     RECORD_END,     // the job is gone; it can still be looked at during the call
     RECORD_START,   // a delayed job begins earlier, as a submission that joined it wants
-    RECORD_PAUSE    // of `queue`, or the end of one; no job
+    RECORD_SET,     // other priority or delay, as an operator wishes: in any state
+    RECORD_MOVE,    // the job has gone to another queue
+    RECORD_PAUSE,   // of `queue`, or the end of one; no job
+    RECORD_MEMO,    // what is remembered besides jobs (memo.h)
+    RECORD_FORGET   // the same is dropped before its time
 };
 
 struct record {
@@ -44,7 +50,12 @@ struct record {
     // wanted anew.
     bool was_buried;
     const struct job *job; // in `has_space`, as it is before the change, in `append`, after it
+    // Of the job. MOVE: the other one, in `has_space` to which it goes, in `append` from which it
+    // came.
     const struct queue *queue;
+    const struct memo *memo;     // MEMO, FORGET
+    const struct job_past *past; // MOVE: that the job has in the other queue; DEAD_NOT for none
+    size_t was_len;              // MOVE, in `append`: job_variable_len() before it
 };
 
 // What a store is doing, for statistics.
@@ -97,8 +108,9 @@ struct job_image {
     uint16_t max_attempts;
     uint32_t ttr; // seconds; 0: none
     uint32_t reserves, timeouts, releases, buries, kicks;
-    uint64_t created_ms; // wall clock
-    struct slice key;    // KEY_NAME
+    uint64_t created_ms;  // wall clock
+    struct job_past past; // DEAD_NOT: none
+    struct slice key;     // KEY_NAME
     struct slice reducer;
     struct slice body;
     struct blob *blob; // what `body` is in, where it is large; borrowed, else NULL
@@ -109,8 +121,8 @@ void job_describe_change(const struct broker *broker, const struct job *job,
                          struct job_change *change);
 void job_describe(const struct broker *broker, const struct job *job, struct job_image *image);
 
-// Bytes of what differs in length from job to job: the names of its queue, key and reducer, and its
-// body.
+// Bytes of what differs in length from job to job: the names of its queue, key and reducer, its
+// past, as job_past_size() counts it, and its body.
 size_t job_variable_len(const struct broker *broker, const struct job *job);
 // The id that the next job gets.
 uint64_t broker_next_id(const struct broker *broker);

@@ -16,6 +16,7 @@
 // What was restored before STATUS_NO_MEMORY stays, and the same call may be made again.
 
 #include "core/base/macros.h"
+#include "core/memo.h"
 #include "core/record.h"
 #include "core/status.h"
 
@@ -25,10 +26,17 @@
 enum status broker_restore_job(struct broker *broker, const struct job_image *image,
                                const struct job **job) MUST_USE;
 
-// What a record of `kind` (RELEASE, BURY, KICK, TAKE, START) says of a job. STATUS_NOT_FOUND;
+// What a record of `kind` (RELEASE, BURY, KICK, TAKE, START, SET) says of a job. STATUS_NOT_FOUND;
 // STATUS_BAD_NAME where no job can be like that.
 enum status broker_restore_change(struct broker *broker, enum record_kind kind,
                                   const struct job_change *change) MUST_USE;
+
+// What a record of RECORD_MOVE says: the job is in the queue of that name from now on, which stays
+// when it is empty where `kept`, and has that past, or, where that is DEAD_NOT, none.
+// STATUS_NOT_FOUND, STATUS_NO_MEMORY; STATUS_BAD_NAME or STATUS_TOO_LARGE where no job or queue can
+// be like that.
+enum status broker_restore_move(struct broker *broker, const struct job_change *change,
+                                struct slice name, bool kept, const struct job_past *past) MUST_USE;
 
 // The job is gone. STATUS_NOT_FOUND.
 enum status broker_restore_end(struct broker *broker, uint64_t id) MUST_USE;
@@ -37,6 +45,14 @@ enum status broker_restore_end(struct broker *broker, uint64_t id) MUST_USE;
 // past ends its pause. STATUS_NO_MEMORY, STATUS_BAD_NAME, STATUS_TOO_LARGE.
 enum status broker_restore_pause(struct broker *broker, struct slice name, nsec_t pause_for,
                                  nsec_t until_at, const struct queue **queue) MUST_USE;
+
+// A memo as it was, in place of the one of its kind and key; `*restored` is NULL where its moment
+// has passed. STATUS_NO_MEMORY, STATUS_BAD_NAME, STATUS_TOO_LARGE.
+enum status broker_restore_memo(struct broker *broker, const struct memo *memo,
+                                const struct memo **restored) MUST_USE;
+// The memo was dropped. STATUS_NOT_FOUND.
+enum status broker_restore_forget(struct broker *broker, enum memo_kind kind,
+                                  struct slice key) MUST_USE;
 
 // All jobs are back. Ids go on at `first_id`, which must be above those of all jobs.
 // STATUS_NO_MEMORY.

@@ -55,6 +55,9 @@ struct session_ops {
     void (*nudged)(void *owner);
     // Something happened to a job that this session watches.
     void (*job_event)(void *owner, struct watch *watch, const struct job_event *event);
+    // The session held jobs, and holds none any more, however the last of them has left it. May be
+    // NULL.
+    void (*emptied)(void *owner);
 };
 
 // How a session chooses among its queues, where several have a ready job.
@@ -76,6 +79,10 @@ void broker_session_close(struct session *session);
 // How many jobs the session holds.
 size_t session_leases(const struct session *session);
 
+// Whether it holds no job, watches none and waits for none: nothing concerns it but its own next
+// verb.
+bool session_is_idle(const struct session *session);
+
 //
 // Subscriptions: what a session takes jobs from
 //
@@ -90,7 +97,7 @@ struct terms {
 
 // Subscribes, or changes the terms of a subscription that exists (for leases to come). Creates the
 // queue. A session that waits for a nudge gets it where a job is ready. Not while it waits for a
-// job. STATUS_NO_MEMORY, STATUS_TOO_LARGE, STATUS_BAD_NAME.
+// job. STATUS_FORBIDDEN, STATUS_NO_MEMORY, STATUS_TOO_LARGE, STATUS_BAD_NAME.
 enum status broker_subscribe(struct session *session, struct slice name,
                              const struct terms *terms) MUST_USE;
 

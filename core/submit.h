@@ -45,6 +45,7 @@ struct job_spec {
     enum on_fail on_fail;
     enum on_loss on_loss;
     bool durable;
+    bool watched;           // the session that submits it is told of it
     struct slice body;      // copied, where body_blob is NULL
     struct blob *body_blob; // a reference is taken
 };
@@ -53,23 +54,25 @@ struct job_spec {
 
 struct submission {
     uint64_t id;
-    bool joined;         // an earlier live job of that key was found: the id is that job's
+    bool joined;         // an earlier job of that key was found: the id is that job's. It lives, or
+                         // is done and the queue's policy has its key stand for it (unique_for_for)
     struct watch *watch; // NULL where none was asked for
 };
 
 // Accepts a job, or joins the live one of the same queue and key: the earlier start wins, all else
-// of the second is dropped, but a durable duplicate makes the job durable. With `watcher`, that
-// session is told of the job from now on (each submission is a watch of its own; a job that is not
-// durable goes with its last watch, unless a worker holds it).
-// STATUS_NO_MEMORY, STATUS_NO_SPACE, STATUS_DRAINING, STATUS_QUEUE_FULL, STATUS_TOO_LARGE (key or
-// reducer); nothing is changed then.
-enum status broker_submit(struct broker *broker, const struct job_spec *spec,
-                          struct session *watcher, struct submission *submission) MUST_USE;
+// of the second is dropped, but a durable duplicate makes the job durable. `by` is the session that
+// submits it, NULL the host itself, which may do everything. Where the contract says `watched`,
+// that session is told of the job from now on (each submission is a watch of its own; a job that is
+// not durable goes with its last watch, unless a worker holds it). STATUS_FORBIDDEN,
+// STATUS_NO_MEMORY, STATUS_NO_SPACE, STATUS_DRAINING, STATUS_QUEUE_FULL, STATUS_JOB_TOO_LARGE (the
+// body, for this queue), STATUS_TOO_LARGE (key or reducer); nothing is changed then.
+enum status broker_submit(struct broker *broker, const struct job_spec *spec, struct session *by,
+                          struct submission *submission) MUST_USE;
 
-// The same for the queue of that name, which is made where there is none, and is kept from then on;
-// `spec->queue` is not looked at. STATUS_BAD_NAME, and STATUS_TOO_LARGE for the name, too.
+// The same for the queue of that name, which is made where there is none; `spec->queue` is not
+// looked at. STATUS_BAD_NAME, STATUS_TOO_MANY_QUEUES, and STATUS_TOO_LARGE for the name, too.
 enum status broker_submit_to(struct broker *broker, struct slice name, struct job_spec *spec,
-                             struct session *watcher, struct submission *submission) MUST_USE;
+                             struct session *by, struct submission *submission) MUST_USE;
 
 // Ends a watch. The watch is not valid afterwards.
 void broker_unwatch(struct watch *watch);

@@ -13,6 +13,7 @@ struct queue;
 struct job;
 struct watch;
 struct subscription;
+struct policy_rule;
 
 // The longest queue name. Names have 1 to this many bytes, any but NUL.
 #define QUEUE_NAME_MAX 512
@@ -20,7 +21,7 @@ struct subscription;
 #define JOB_KEY_MAX 512
 // How many objects of one kind (sessions that left, delays, leases, notices, events ...) one verb,
 // tick or settle handles before it lets others have a turn.
-#define BROKER_SLICE 256
+#define BROKER_SLICE 64
 
 // Priorities are numbers, 0 first. Where a protocol has three words, they stand for these, and a
 // number is read back as the band that it lies in.

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Takes the best ready job of the session's queues that are not paused: reserved, with a lease.
-// STATUS_EMPTY, STATUS_NO_MEMORY.
+// STATUS_EMPTY, STATUS_NO_MEMORY; STATUS_FORBIDDEN where it may work on none of them.
 enum status broker_take(struct session *session, const struct job **job) MUST_USE;
 
 // How many queues and subscriptions all verbs since the last call have looked at, beyond a few
@@ -27,26 +27,30 @@ enum status broker_take(struct session *session, const struct job **job) MUST_US
 // broker_budget_left().
 size_t broker_take_links(struct broker *broker);
 
+// So many things that are no queues were looked at for a command, and count as these do.
+void broker_charge_links(struct broker *broker, size_t links);
+
 // What is left of a budget of commands: one that looked at very many of these counts for several.
+#define LINKS_PER_COMMAND 32
 static inline unsigned broker_budget_left(struct broker *broker, unsigned budget)
 {
-    size_t cost = broker_take_links(broker) / BROKER_SLICE;
+    size_t cost = broker_take_links(broker) / LINKS_PER_COMMAND;
 
     return cost < budget ? budget - (unsigned)cost : 0;
 }
 
 // Takes the job of that id, ready, delayed or buried, whatever its queue. STATUS_NOT_FOUND (a job
-// that is held, too), STATUS_NO_SPACE.
+// that is held, too), STATUS_NO_SPACE, STATUS_FORBIDDEN.
 enum status broker_take_id(struct session *session, uint64_t id, const struct job **job) MUST_USE;
 
 // Waits for a job, after broker_take() found none: exactly one of `leased` and `wait_over` follows
 // STATUS_OK. The wait ends at the moment `until` (monotonic, NSEC_NEVER for no end), and when a
 // lease of the session itself comes within `margin_for` of its end (negative: never for that; kept
 // in milliseconds).
-// Answers at once: STATUS_LEASE_SOON, STATUS_TIMED_OUT (`until` is not in the future),
-// STATUS_NO_MEMORY. An assigned job that is lost or taken back before the session is told leaves it
-// waiting, in the last place; where that would need memory (a limited subscription) and there is
-// none, the wait is over as if it had timed out.
+// Answers at once: STATUS_FORBIDDEN as broker_take(), STATUS_LEASE_SOON, STATUS_TIMED_OUT (`until`
+// is not in the future), STATUS_NO_MEMORY. An assigned job that is lost or taken back before the
+// session is told leaves it waiting, in the last place; where that would need memory (a limited
+// subscription) and there is none, the wait is over as if it had timed out.
 enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for) MUST_USE;
 
 // Asks for one `nudged` when a job may be taken; at once where one is ready: the answer is false
@@ -64,11 +68,13 @@ bool broker_unwait(struct session *session);
 enum status broker_complete(struct session *session, uint64_t id, struct blob *result) MUST_USE;
 
 // The job cannot be done: buried or gone, as its submitter said; watchers are told
-// JOB_EVENT_FAILED, or JOB_EVENT_EXCEPTION with `exception`. By its holder. STATUS_NOT_FOUND.
+// JOB_EVENT_FAILED, or JOB_EVENT_EXCEPTION with `exception`. Where nobody watches it, the policy of
+// its queue may have it tried again. By its holder. STATUS_NOT_FOUND.
 enum status broker_fail(struct session *session, uint64_t id, struct blob *exception) MUST_USE;
 
-// Gives the job back with a new priority, ready or after a delay, at its old place among equals. By
-// its holder. STATUS_NOT_FOUND, STATUS_NO_SPACE.
+// Gives the job back with a new priority, ready or after a delay, at its old place among equals. To
+// the policy of its queue, one without a delay may be an attempt. By its holder. STATUS_NOT_FOUND,
+// STATUS_NO_SPACE.
 enum status broker_release(struct session *session, uint64_t id, uint32_t pri,
                            nsec_t delay_for) MUST_USE;
 
@@ -78,6 +84,11 @@ enum status broker_bury(struct session *session, uint64_t id, uint32_t pri) MUST
 
 // Starts the time to run anew. By its holder. STATUS_NOT_FOUND.
 enum status broker_touch(struct session *session, uint64_t id) MUST_USE;
+
+// The session holds the job no longer than this from now on, whatever limit it had (struct terms);
+// 0: for its time to run, however often that is renewed. The time to run starts anew. By its
+// holder. STATUS_NOT_FOUND; STATUS_NO_MEMORY: nothing has changed.
+enum status broker_limit(struct session *session, uint64_t id, nsec_t limit_for) MUST_USE;
 
 // Tells the watchers, and starts the time to run anew. `kind` is JOB_EVENT_PROGRESS, _DATA or
 // _WARNING; `data` may be NULL. By its holder, or by its last holder as in broker_complete(), which
@@ -92,17 +103,22 @@ enum status broker_report(struct session *session, uint64_t id,
 void broker_data_lost(struct session *session, uint64_t id);
 
 // Whether so much is still to be told, of a job that the session may report about, or of all jobs
-// that take as long to tell, that it should report no more before broker_settle() has caught up:
-// watches may be very many.
+// and of this one, too, that it should report no more about it before broker_settle() has caught
+// up: watches may be very many.
 bool broker_report_waits(const struct session *session, uint64_t id);
 
 //
 // Looking after jobs
 //
+// `by` is the session that asks, NULL the host itself, which may do everything. STATUS_FORBIDDEN
+// tells of a job, so that one who may not even observe it is told STATUS_NOT_FOUND.
+//
 
-// Takes a job back: gone, watchers are told JOB_EVENT_CANCELLED. STATUS_NOT_FOUND; STATUS_HELD
-// while a worker holds it, unless `even_held` (the worker is not told; its reports find no job).
-enum status broker_cancel(struct broker *broker, uint64_t id, bool even_held) MUST_USE;
+// Takes a job back: gone, watchers are told JOB_EVENT_CANCELLED. STATUS_NOT_FOUND,
+// STATUS_FORBIDDEN; STATUS_HELD while a worker holds it, unless `even_held` (the worker is not
+// told; its reports find no job), which takes more than MAY_CANCEL.
+enum status broker_cancel(struct broker *broker, struct session *by, uint64_t id,
+                          bool even_held) MUST_USE;
 
 // A kick of many jobs of one queue, made in slices. Fill in with broker_kick_begin(), then call
 // broker_kick() until it answers something else than STATUS_MORE. The caller holds the queue
@@ -114,13 +130,14 @@ struct kick {
 };
 
 // Decides what is kicked: at most `bound` of the buried jobs, longest buried first, or, where none
-// is buried, of the delayed ones, soonest first.
-void broker_kick_begin(const struct queue *queue, uint32_t bound, struct kick *kick);
+// is buried, of the delayed ones, soonest first. STATUS_FORBIDDEN.
+enum status broker_kick_begin(const struct session *by, const struct queue *queue, uint32_t bound,
+                              struct kick *kick) MUST_USE;
 
 // STATUS_OK: done; STATUS_MORE; STATUS_NO_SPACE: the rest stays as it is.
 enum status broker_kick(struct broker *broker, struct queue *queue, struct kick *kick) MUST_USE;
 
-// Makes one buried or delayed job ready. STATUS_NOT_FOUND, STATUS_NO_SPACE.
-enum status broker_kick_id(struct broker *broker, uint64_t id) MUST_USE;
+// Makes one buried or delayed job ready. STATUS_NOT_FOUND, STATUS_FORBIDDEN, STATUS_NO_SPACE.
+enum status broker_kick_id(struct broker *broker, struct session *by, uint64_t id) MUST_USE;
 
 #endif

@@ -18,6 +18,7 @@ size_t append_record(struct journal *journal, const struct record *record);
 // `extra` is what the record adds to the reserved bytes.
 size_t append_job(struct journal *journal, const struct job *job, uint64_t extra);
 size_t append_pause(struct journal *journal, const struct queue *queue);
+size_t append_memo(struct journal *journal, const struct memo *memo);
 size_t append_number(struct journal *journal, enum codec_type type, uint64_t number);
 // Begins a batch, of which nothing more need come; there must be space for it.
 void append_mark(struct journal *journal);

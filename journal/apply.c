@@ -67,15 +67,29 @@ static enum record_kind kind_of(enum codec_type type)
         return RECORD_TAKE;
     case CODEC_START:
         return RECORD_START;
+    case CODEC_SET:
+        return RECORD_SET;
+    case CODEC_MOVE:
     case CODEC_JOB:
     case CODEC_END:
     case CODEC_PAUSE:
     case CODEC_IDS:
     case CODEC_SYNCED:
     case CODEC_DROPPED:
+    case CODEC_MEMO:
         break;
     }
     UNREACHABLE();
+}
+
+// The job has just been buried, or is buried no more.
+static void note_burial(struct journal *journal, const struct job *job, bool was_buried)
+{
+    if (was_buried && !job_is_buried(job)) {
+        ledger_unburied(&journal->ledger);
+    } else if (!was_buried && job_is_buried(job)) {
+        ledger_buried(&journal->ledger);
+    }
 }
 
 static enum applied apply_change(struct journal *journal, struct seen *seen,
@@ -90,12 +104,30 @@ static enum applied apply_change(struct journal *journal, struct seen *seen,
         return APPLIED;
     }
     status = broker_restore_change(journal->broker, kind_of(record->type), &record->change);
-    if (status == STATUS_OK && was_buried != job_is_buried(job)) {
-        if (was_buried) {
-            ledger_unburied(&journal->ledger);
-        } else {
-            ledger_buried(&journal->ledger);
-        }
+    if (status == STATUS_OK) {
+        note_burial(journal, job, was_buried);
+    }
+    return outcome(status);
+}
+
+static enum applied apply_move(struct journal *journal, struct seen *seen,
+                               const struct codec_record *record)
+{
+    const struct job *job = job_of(journal, seen, record->change.id);
+    bool was_buried = job && job_is_buried(job);
+    uint64_t was_size;
+    enum status status;
+
+    see_id(seen, record->change.id);
+    if (!job) {
+        return APPLIED;
+    }
+    was_size = ledger_size_of(journal->broker, job);
+    status = broker_restore_move(journal->broker, &record->change, record->name, record->queue_kept,
+                                 &record->past);
+    if (status == STATUS_OK) {
+        note_burial(journal, job, was_buried);
+        ledger_resized(&journal->ledger, was_size, ledger_size_of(journal->broker, job));
     }
     return outcome(status);
 }
@@ -126,6 +158,22 @@ static enum applied apply_pause(struct journal *journal, struct segment *segment
     return outcome(status);
 }
 
+static enum applied apply_memo(struct journal *journal, struct segment *segment,
+                               const struct codec_record *record)
+{
+    const struct memo *memo = NULL;
+    enum status status;
+
+    if (record->forgotten) {
+        return outcome(broker_restore_forget(journal->broker, record->memo.kind, record->memo.key));
+    }
+    status = broker_restore_memo(journal->broker, &record->memo, &memo);
+    if (memo) {
+        memo_set_mark(journal->broker, memo, (uint32_t)segment->number);
+    }
+    return outcome(status);
+}
+
 enum applied apply_record(struct journal *journal, struct seen *seen, struct segment *segment,
                           const struct codec_record *record)
 {
@@ -137,11 +185,16 @@ enum applied apply_record(struct journal *journal, struct seen *seen, struct seg
     case CODEC_KICK:
     case CODEC_TAKE:
     case CODEC_START:
+    case CODEC_SET:
         return apply_change(journal, seen, record);
+    case CODEC_MOVE:
+        return apply_move(journal, seen, record);
     case CODEC_END:
         return apply_end(journal, seen, record->number);
     case CODEC_PAUSE:
         return apply_pause(journal, segment, record);
+    case CODEC_MEMO:
+        return apply_memo(journal, segment, record);
     case CODEC_IDS:
         see_id(seen, record->number - 1);
         return APPLIED;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/batch.h"
 
+#include "core/base/memory.h"
 #include "journal/codec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Kept beyond what was asked for: batches come and go.
@@ -30,7 +30,7 @@ static struct chunk *pool_take(struct chunk_pool *pool)
 bool chunk_pool_grow(struct chunk_pool *pool, size_t count)
 {
     while (pool->count < count) {
-        struct chunk *chunk = malloc(sizeof *chunk);
+        struct chunk *chunk = memory_alloc_of(MEMORY_JOURNAL, sizeof *chunk);
 
         if (!chunk) {
             return false;
@@ -45,7 +45,7 @@ void chunk_pool_clear(struct chunk_pool *pool)
     struct chunk *chunk;
 
     while ((chunk = pool_take(pool))) {
-        free(chunk);
+        memory_free_of(MEMORY_JOURNAL, chunk, sizeof *chunk);
     }
     pool->asked = 0;
 }
@@ -70,7 +70,7 @@ struct chunk *batch_extend(struct batch *batch, struct chunk_pool *pool, struct 
     struct chunk *chunk = pool_take(pool);
 
     if (!chunk) {
-        chunk = malloc(sizeof *chunk);
+        chunk = memory_alloc_of(MEMORY_JOURNAL, sizeof *chunk);
     }
     if (chunk) {
         chunk->next = NULL;
@@ -128,7 +128,7 @@ static void chunk_drop(struct chunk *chunk, struct chunk_pool *pool)
     if (pool->count < pool->asked + KEPT_BEYOND) {
         pool_put(pool, chunk);
     } else {
-        free(chunk);
+        memory_free_of(MEMORY_JOURNAL, chunk, sizeof *chunk);
     }
 }
 

@@ -156,6 +156,19 @@ static bool has_id(const struct segment *segment, uint64_t id)
     return false;
 }
 
+static void check_memos(const struct journal *journal)
+{
+    for (int kind = 0; kind < MEMO_KINDS; kind++) {
+        const struct memo *memo;
+        uint64_t cursor = 0;
+
+        while ((memo = broker_memo_next(journal->broker, (enum memo_kind)kind, &cursor))) {
+            ENSURE(memo_mark(memo) == 0 ||
+                   segments_marked(&journal->row.segments, memo_mark(memo)));
+        }
+    }
+}
+
 void journal_check_ledger(const struct journal *journal)
 {
     struct job_walk walk = {0};
@@ -180,4 +193,5 @@ void journal_check_ledger(const struct journal *journal)
         jobs -= journal->row.segments.list[i]->jobs;
     }
     ENSURE(jobs == 0);
+    check_memos(journal);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
-// Records and heads of segments as bytes: the way there. codec_read.c has the way back.
+// Records as bytes: the way there. codec_read.c has the way back.
 
 #include "journal/codec.h"
 
 #include "core/broker.h"
+#include "journal/codec_past.h"
 #include "journal/layout.h"
 
 static void put_head(char *to, enum codec_type type, uint32_t data_len)
@@ -66,6 +67,7 @@ static char job_flags(const struct job_image *image)
     flags |= image->on_fail == ON_FAIL_DROP ? FLAG_DROP_ON_FAIL : 0u;
     flags |= image->on_loss == ON_LOSS_BACK ? FLAG_BACK_ON_LOSS : 0u;
     flags |= image->queue_kept ? FLAG_QUEUE_KEPT : 0u;
+    flags |= image->past.why != DEAD_NOT ? FLAG_PAST : 0u;
     return (char)(flags | (unsigned)image->key_kind * FLAG_KEY_KIND);
 }
 
@@ -96,7 +98,7 @@ static void put_job_fixed(char *data, const struct job_image *image)
 
 size_t codec_put_job(char *to, const struct job_image *image, bool with_body)
 {
-    size_t names = image->queue.len + image->key.len + image->reducer.len;
+    size_t names = codec_names_len(image);
     size_t data_len = JOB_NAMES + names + image->body.len;
     char *end;
 
@@ -109,6 +111,9 @@ size_t codec_put_job(char *to, const struct job_image *image, bool with_body)
     end = put_bytes(to + CODEC_JOB_FIXED, image->queue);
     end = put_bytes(end, image->key);
     end = put_bytes(end, image->reducer);
+    if (image->past.why != DEAD_NOT) {
+        end = codec_put_past(end, &image->past);
+    }
     if (!with_body) {
         return (size_t)(end - to);
     }
@@ -116,12 +121,8 @@ size_t codec_put_job(char *to, const struct job_image *image, bool with_body)
     return codec_padded(CODEC_HEAD + data_len);
 }
 
-void codec_put_change(char *to, enum codec_type type, const struct job_change *change)
+static void put_change(char *data, const struct job_change *change)
 {
-    char *data = to + CODEC_HEAD;
-
-    put_head(to, type, CHANGE_LEN);
-    pad(to, CODEC_HEAD + CHANGE_LEN);
     put64(data + JOB_ID, change->id);
     put64(data + JOB_MOMENT, moment_of(change));
     put32(data + CHANGE_PRI, change->pri);
@@ -129,6 +130,29 @@ void codec_put_change(char *to, enum codec_type type, const struct job_change *c
     put16(data + CHANGE_ATTEMPTS, change->attempts);
     data[CHANGE_STATE] = state_byte(change);
     data[CHANGE_FLAGS] = (char)change_flags(change);
+}
+
+void codec_put_change(char *to, enum codec_type type, const struct job_change *change)
+{
+    put_head(to, type, CHANGE_LEN);
+    pad(to, CODEC_HEAD + CHANGE_LEN);
+    put_change(to + CODEC_HEAD, change);
+}
+
+void codec_put_move(char *to, const struct job_change *change, struct slice name, bool kept,
+                    const struct job_past *past)
+{
+    char *data = to + CODEC_HEAD;
+    size_t len = MOVE_NAME + name.len + job_past_size(past);
+
+    put_head(to, CODEC_MOVE, (uint32_t)len);
+    pad(to, CODEC_HEAD + len);
+    put_change(data, change);
+    data[CHANGE_FLAGS] = (char)(change_flags(change) | (kept ? FLAG_QUEUE_KEPT : 0u) |
+                                (past->why != DEAD_NOT ? FLAG_PAST : 0u));
+    put16(data + MOVE_NAME_LEN, (uint16_t)name.len);
+    put16(data + MOVE_ZERO, 0);
+    (void)codec_put_past(put_bytes(data + MOVE_NAME, name), past);
 }
 
 void codec_put_number(char *to, enum codec_type type, uint64_t number)
@@ -160,21 +184,4 @@ void codec_seal(char *record, size_t len, struct slice tail, uint64_t salt, uint
     sum = sum_more(sum_more(sum, tail.ptr, tail.len), zeros, missing);
     put32(record + HEAD_DATA_SUM, ~sum);
     put32(record + HEAD_SUM, head_sum(record, salt, offset));
-}
-
-void codec_put_segment_head(char to[CODEC_SEGMENT_HEAD], const struct segment_head *head)
-{
-    uint64_t unsure = head->previous_unsure ? PREVIOUS_UNSURE : 0;
-
-    memcpy(to, SEGMENT_MAGIC, SEGMENT_VERSION);
-    put32(to + SEGMENT_VERSION, CODEC_VERSION);
-    put32(to + SEGMENT_SIZE, CODEC_SEGMENT_HEAD);
-    put64(to + SEGMENT_NUMBER, head->number);
-    put64(to + SEGMENT_SALT, head->salt);
-    put64(to + SEGMENT_PREVIOUS, head->previous);
-    put64(to + SEGMENT_PREVIOUS_END, head->previous_end | unsure);
-    put64(to + SEGMENT_IDS_END, head->ids_end);
-    put64(to + SEGMENT_CREATED, head->created_ms);
-    put32(to + SEGMENT_SUM, segment_sum(to));
-    put32(to + SEGMENT_ZERO, 0);
 }

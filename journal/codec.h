@@ -13,13 +13,14 @@
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
+#include "core/memo.h"
 #include "core/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODEC_VERSION 2
+#define CODEC_VERSION 4
 #define CODEC_VERSION_OLDEST 1 // that is read
 #define CODEC_VERSION_UNSURE 2 // since then heads may say previous_unsure
 #define CODEC_HEAD 16          // of a record
@@ -29,10 +30,12 @@
 #define CODEC_END_SIZE 24
 #define CODEC_NUMBER_SIZE 24
 #define CODEC_JOB_FIXED 88 // with head, before what differs in length
-// The names of a job's queue, key and reducer: all but its body of what differs in length.
-#define CODEC_NAMES_MAX (3 * 512)
+// The names of a job's queue, key and reducer, and its past: all but its body of what differs in
+// length.
+#define CODEC_NAMES_MAX (4 * 512 + JOB_PAST_FIXED)
 // The highest id that a record can have.
 #define CODEC_ID_MAX ((UINT64_C(1) << 48) - 1)
+#define CODEC_MEMO_NUMBER_MAX ((UINT64_C(1) << 62) - 1)
 
 enum codec_type {
     CODEC_JOB = 1, // a full record
@@ -46,7 +49,10 @@ enum codec_type {
     CODEC_SYNCED,  // this segment was synced up to this offset when the record was written
     CODEC_DROPPED, // the segments up to this number are not needed any more
     CODEC_START,   // ready or delayed, earlier than before; since version 2
-    CODEC_LAST = CODEC_START
+    CODEC_SET,     // another priority or delay, as an operator wishes; since version 3
+    CODEC_MOVE,    // to another queue; since version 3, with a past since version 4
+    CODEC_MEMO,    // what is remembered besides jobs; since version 4
+    CODEC_LAST = CODEC_MEMO
 };
 
 // Whole sizes, with head and padding.
@@ -62,6 +68,11 @@ static inline size_t codec_pause_size(size_t name_len)
 {
     return codec_padded(CODEC_HEAD + 24 + name_len);
 }
+// `past_size`: as job_past_size().
+static inline size_t codec_move_size(size_t name_len, size_t past_size)
+{
+    return codec_padded(CODEC_HEAD + 32 + name_len + past_size);
+}
 
 // These write a record without its checksums to `to`, all of it, padding included. codec_put_job()
 // leaves the body and the padding out where `!with_body`; it returns how much it wrote.
@@ -69,6 +80,9 @@ size_t codec_put_job(char *to, const struct job_image *image, bool with_body);
 void codec_put_change(char *to, enum codec_type type, const struct job_change *change);
 void codec_put_number(char *to, enum codec_type type, uint64_t number); // END, IDS, SYNCED, DROPPED
 void codec_put_pause(char *to, struct slice name, nsec_t pause_for, nsec_t until_at);
+// `kept`: the queue of that name stays when it is empty. `past`: that the job has there.
+void codec_put_move(char *to, const struct job_change *change, struct slice name, bool kept,
+                    const struct job_past *past);
 
 // Fills in the checksums of the record at `record`, of which `len` bytes stand there and the rest,
 // where it has more, in `tail` and in zeros up to its padding.
@@ -85,10 +99,14 @@ bool codec_job_body(const char *fixed, size_t *start, size_t *len);
 struct codec_record {
     enum codec_type type;
     struct job_image job;     // JOB; slices point into the bytes
-    struct job_change change; // RELEASE, BURY, KICK, TAKE, START
+    struct job_change change; // RELEASE, BURY, KICK, TAKE, START, SET, MOVE
     uint64_t number;          // END, IDS, SYNCED, DROPPED
-    struct slice name;        // PAUSE
+    struct slice name;        // PAUSE, MOVE
+    bool queue_kept;          // MOVE
+    struct job_past past;     // MOVE
     nsec_t pause_for, until_at;
+    struct memo memo; // MEMO; slices point into the bytes
+    bool forgotten;   // MEMO: it was dropped, and only kind and key say which
 };
 
 // Whether these CODEC_HEAD bytes are the head of a record of this salt at this offset.

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
 // Compaction: the oldest segment is emptied, a little each turn. Each live job whose full record it
-// has is written anew, as it stands now, to the current segment, and so are pauses that last. When
-// that is done the segment leaves the row, and when what was written anew is synced, its file goes.
+// has is written anew, as it stands now, to the current segment, and so are pauses that last and
+// memos. When that is done the segment leaves the row, and when what was written anew is synced,
+// its file goes.
 
 #include "journal/compact.h"
 
 #include "journal/append.h"
+#include "journal/codec_memo.h"
 #include "journal/space.h"
 
 // What one turn may do: a little, so that it goes on when nothing is appended, and so much more
@@ -31,7 +33,7 @@ bool compact_is_behind(const struct journal *journal)
     if (journal->row.segments.count == 1 && !journal->row.removing) {
         return false;
     }
-    live = journal->ledger.live + ledger_paused(journal->broker);
+    live = journal->ledger.live + ledger_beside(journal->broker);
     return row_used(&journal->row) > 2 * live + live / 2 + journal->settings.segment_size;
 }
 
@@ -58,7 +60,7 @@ static bool too_many(const struct journal *journal, uint64_t used)
 // for it, and space for what is set aside. A full disk is no place to be generous.
 static bool is_wanted(const struct journal *journal)
 {
-    uint64_t live = journal->ledger.live + ledger_paused(journal->broker);
+    uint64_t live = journal->ledger.live + ledger_beside(journal->broker);
     uint64_t used = row_used(&journal->row);
 
     return used > 2 * live + journal->settings.segment_size / 2 || too_many(journal, used) ||
@@ -144,6 +146,25 @@ static bool copy_pauses(struct journal *journal)
     return true;
 }
 
+// The same for memos, whose bytes count like those of jobs.
+static bool copy_memos(struct journal *journal, struct budget *budget)
+{
+    const struct memo *memo;
+
+    while ((memo = broker_memo_oldest(journal->broker)) &&
+           memo_mark(memo) == (uint32_t)journal->row.segments.first) {
+        size_t size = codec_memo_size(memo->key.len, memo->value.len);
+
+        if (budget->bytes == 0 || !may_copy(journal, size)) {
+            return false;
+        }
+        (void)append_memo(journal, memo);
+        journal->counters.migrated++;
+        budget->bytes -= size < budget->bytes ? size : budget->bytes;
+    }
+    return true;
+}
+
 // The record says that the segment is not needed any more: a segment that is missing for any other
 // reason is noticed. Its file goes as soon as that is synced. Until its last bytes are safe (it is
 // closed then), the segment stays: they may have to be written anew, to another one, and the task
@@ -171,7 +192,7 @@ static void empty_oldest(struct journal *journal)
 {
     struct budget budget = budget_of(journal);
 
-    if (copy_jobs(journal, &budget) && copy_pauses(journal)) {
+    if (copy_jobs(journal, &budget) && copy_pauses(journal) && copy_memos(journal, &budget)) {
         finish(journal);
     }
 }

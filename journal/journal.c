@@ -175,6 +175,9 @@ void journal_progress(const struct journal *journal, struct journal_progress *pr
 
     progress->read = atomic_load_explicit(&now->read, memory_order_relaxed);
     progress->size = atomic_load_explicit(&now->size, memory_order_relaxed);
+    // What a crash has left at an end is read more than once.
+    progress->read = progress->read < progress->size ? progress->read : progress->size;
+    progress->jobs = atomic_load_explicit(&now->jobs, memory_order_relaxed);
 }
 
 void journal_stop_opening(struct journal *journal)
@@ -189,6 +192,16 @@ void journal_stop_opening(struct journal *journal)
 const char *journal_host(const struct journal *journal)
 {
     return journal->storage->ops->host(journal);
+}
+
+const struct journal_figures *journal_figures(const struct journal *journal)
+{
+    return &journal->figures;
+}
+
+uint64_t journal_segments(const struct journal *journal)
+{
+    return journal->row.segments.count;
 }
 
 uint64_t journal_reached(const struct journal *journal)

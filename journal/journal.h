@@ -68,8 +68,9 @@ bool journal_open(struct journal *journal, struct broker *broker,
 
 // How far journal_open() is, which another thread is at.
 struct journal_progress {
-    uint64_t read; // bytes
+    uint64_t read; // bytes, at most `size`
     uint64_t size; // of the files that are read; 0: not known yet
+    uint64_t jobs; // that the broker has been given back, about
 };
 void journal_progress(const struct journal *journal, struct journal_progress *progress);
 // Has it return soon, most likely false: it goes on for as long as the disk takes for one thing.
@@ -81,6 +82,11 @@ const char *journal_host(const struct journal *journal);
 
 // The end of a turn: takes in what the worker thread has done, and hands over what there is to do.
 void journal_turn(struct journal *journal);
+
+// What it has done so far, and how many segments there are. Not while it is being opened.
+struct journal_figures;
+const struct journal_figures *journal_figures(const struct journal *journal);
+uint64_t journal_segments(const struct journal *journal);
 
 // The log position that has been reached: output that waits for it, or a lower one, may leave.
 uint64_t journal_reached(const struct journal *journal);

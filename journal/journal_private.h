@@ -9,6 +9,7 @@
 #include "journal/batch.h"
 #include "journal/compact.h"
 #include "journal/fail.h"
+#include "journal/figures.h"
 #include "journal/ids.h"
 #include "journal/journal.h"
 #include "journal/ledger.h"
@@ -46,6 +47,7 @@ struct journal {
     struct compaction compaction;
     struct proof proof;
     struct counters counters;
+    struct journal_figures figures;
 };
 
 // The present, by the broker's monotonic clock.

@@ -28,6 +28,7 @@ enum { JOB_BODY_LEN = 56, JOB_ATTEMPTS = 60, JOB_MAX_ATTEMPTS = 62, JOB_QUEUE_LE
 enum { JOB_KEY_LEN = 66, JOB_REDUCER_LEN = 68, JOB_STATE = 70, JOB_FLAGS = 71, JOB_NAMES = 72 };
 enum { CHANGE_PRI = 16, CHANGE_DELAY = 20, CHANGE_ATTEMPTS = 24, CHANGE_STATE = 26 };
 enum { CHANGE_FLAGS = 27, CHANGE_LEN = 28 };
+enum { MOVE_NAME_LEN = 28, MOVE_ZERO = 30, MOVE_NAME = 32 };
 enum { NUMBER_LEN = 8 };
 enum { PAUSE_UNTIL = 8, PAUSE_NAME_LEN = 16, PAUSE_ZERO = 18, PAUSE_NAME = 24 };
 // Of a segment's head:
@@ -44,8 +45,10 @@ enum {
     FLAG_BACK_ON_LOSS = 8,
     FLAG_QUEUE_KEPT = 16,
     FLAG_KEY_KIND = 32, // and the bit above
-    FLAGS_CHANGE = 3,   // those that a change may have
-    FLAGS_JOB = 127
+    KEY_KIND_MOST = 3,
+    FLAG_PAST = 128,  // since version 4
+    FLAGS_CHANGE = 3, // those that a change may have
+    FLAGS_MOVE = FLAGS_CHANGE | FLAG_QUEUE_KEPT | FLAG_PAST
 };
 
 // How states are written: the core may number its own as it likes.

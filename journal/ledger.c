@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/ledger.h"
 
+#include "journal/codec_memo.h"
+
 uint64_t ledger_size_of(const struct broker *broker, const struct job *job)
 {
     return codec_job_size(job_variable_len(broker, job));
@@ -47,11 +49,11 @@ void ledger_move(const struct segments *segments, struct segment *to, const stru
     enter(to, job);
 }
 
-uint64_t ledger_paused(const struct broker *broker)
+uint64_t ledger_beside(const struct broker *broker)
 {
-    uint64_t count;
-    uint64_t names;
+    uint64_t pauses, names, memos, bytes;
 
-    broker_pauses(broker, &count, &names);
-    return count * (codec_pause_size(0) + 7) + names;
+    broker_pauses(broker, &pauses, &names);
+    broker_memos(broker, &memos, &bytes);
+    return pauses * (codec_pause_size(0) + 7) + names + memos * (codec_memo_size(0, 0) + 7) + bytes;
 }

@@ -43,7 +43,13 @@ static inline void ledger_unburied(struct ledger *ledger)
     ledger->reserved += RESERVED_BURIAL;
 }
 
-// Bytes that the pauses of queues take, at most.
-uint64_t ledger_paused(const struct broker *broker);
+// A job that the books have with one size would be written with another from now on.
+static inline void ledger_resized(struct ledger *ledger, uint64_t was, uint64_t is)
+{
+    ledger->live += is - was;
+}
+
+// Bytes that the pauses of queues and memos take, at most.
+uint64_t ledger_beside(const struct broker *broker);
 
 #endif

@@ -13,6 +13,7 @@ struct progress {
     atomic_bool stop;
     atomic_uint_least64_t read; // bytes
     atomic_uint_least64_t size; // of the files that are read; 0: not known yet
+    atomic_uint_least64_t jobs; // that the broker has been given back, about
 };
 
 static inline bool progress_stops(const struct progress *progress)
@@ -23,6 +24,11 @@ static inline bool progress_stops(const struct progress *progress)
 static inline void progress_add(struct progress *progress, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&progress->read, bytes, memory_order_relaxed);
+}
+
+static inline void progress_set_jobs(struct progress *progress, uint64_t jobs)
+{
+    atomic_store_explicit(&progress->jobs, jobs, memory_order_relaxed);
 }
 
 // The files are read from now on, and have so many bytes.

@@ -56,7 +56,7 @@ static void info(const void *store, struct store_info *info)
         .migrated = journal->counters.migrated,
         .file_max = journal->settings.segment_size,
         .bytes = journal->storage->ops->bytes(journal),
-        .live = journal->ledger.live + journal->ledger.reserved + ledger_paused(journal->broker),
+        .live = journal->ledger.live + journal->ledger.reserved + ledger_beside(journal->broker),
         .errors = journal->counters.errors,
         .failing = journal->failure.given_up || journal->upkeep.full,
     };

@@ -2,11 +2,11 @@
 #include "journal/segment.h"
 
 #include "core/base/digits.h"
+#include "core/base/memory.h"
 #include "core/base/slice.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // A run goes on over a gap of so many ids: looking one up that is not there costs less than a run.
@@ -49,7 +49,7 @@ bool segment_number_of(const char *name, uint64_t *number)
 
 struct segment *segment_new(uint64_t number, uint64_t salt)
 {
-    struct segment *segment = calloc(1, sizeof *segment);
+    struct segment *segment = memory_zeroed_of(MEMORY_JOURNAL, sizeof *segment);
 
     if (segment) {
         segment->number = number;
@@ -62,8 +62,9 @@ struct segment *segment_new(uint64_t number, uint64_t salt)
 void segment_free(struct segment *segment)
 {
     if (segment) {
-        free(segment->runs);
-        free(segment);
+        memory_free_of(MEMORY_JOURNAL, segment->runs,
+                       segment->run_capacity * sizeof *segment->runs);
+        memory_free_of(MEMORY_JOURNAL, segment, sizeof *segment);
     }
 }
 
@@ -75,7 +76,9 @@ static size_t capacity_grown(size_t capacity)
 bool segment_grow(struct segment *segment)
 {
     size_t capacity = capacity_grown(segment->run_capacity);
-    struct id_run *runs = realloc(segment->runs, capacity * sizeof *runs);
+    struct id_run *runs =
+        memory_resize_of(MEMORY_JOURNAL, segment->runs, segment->run_capacity * sizeof *runs,
+                         capacity * sizeof *runs);
 
     if (!runs) {
         return false;
@@ -126,7 +129,8 @@ bool segments_grow(struct segments *segments)
         segments->list = segments->base;
         return true;
     }
-    base = realloc(segments->base, capacity * sizeof *base);
+    base = memory_resize_of(MEMORY_JOURNAL, segments->base, segments->capacity * sizeof *base,
+                            capacity * sizeof *base);
     if (!base) {
         return false;
     }
@@ -166,6 +170,6 @@ void segments_clear(struct segments *segments)
     for (size_t i = 0; i < segments->count; i++) {
         segment_free(segments->list[i]);
     }
-    free(segments->base);
+    memory_free_of(MEMORY_JOURNAL, segments->base, segments->capacity * sizeof *segments->base);
     *segments = (struct segments){0};
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/space.h"
 
+#include "journal/codec_memo.h"
+
 // So many chunks are set aside: for what the longest turn can append and nobody can refuse, several
 // times over.
 enum { CHUNKS_SET_ASIDE = 32 };
@@ -29,9 +31,16 @@ static size_t size_of(const struct journal *journal, const struct record *record
         return CODEC_CHANGE_SIZE;
     case RECORD_RELEASE:
     case RECORD_START:
+    case RECORD_SET:
         return CODEC_CHANGE_SIZE;
+    case RECORD_MOVE:
+        return codec_move_size(queue_name(record->queue).len, job_past_size(record->past));
     case RECORD_PAUSE:
         return codec_pause_size(queue_name(record->queue).len);
+    case RECORD_MEMO:
+        return codec_memo_size(record->memo->key.len, record->memo->value.len);
+    case RECORD_FORGET:
+        return codec_memo_size(record->memo->key.len, 0);
     case RECORD_BURY:
     case RECORD_END:
         break;
@@ -58,7 +67,7 @@ bool space_is_there(struct journal *journal, const struct record *record)
     }
     fits = space_fits_current(journal, size, extra + SPACE_SLACK);
     if (journal->upkeep.full) {
-        return record->kind != RECORD_SUBMIT && fits;
+        return record->kind != RECORD_SUBMIT && record->kind != RECORD_MEMO && fits;
     }
     return fits || journal->storage->ops->can_take(journal, size, extra);
 }

@@ -44,6 +44,8 @@ struct task {
     int error;           // 0, or an errno value
     const char *failed;  // what it was that failed: "write", "sync" ...; static; NULL: nothing
     struct segment *bad; // whose file it was, NULL where none of the batch's
+    unsigned syncs;      // of segments, that were made, good or not
+    nsec_t synced_for;   // how long these took, by the system's monotonic clock
     nsec_t took_for;     // by the clock that the worker thread was given
 };
 

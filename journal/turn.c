@@ -72,6 +72,8 @@ static void written(struct journal *journal)
     struct batch *batch = &journal->batches.writing;
     bool all_safe = journal->position.synced == journal->position.reached && proof_is_all(batch);
 
+    journal->figures.batches++;
+    figure_count(&journal->figures.batch_records, figures_record_ends, (int64_t)batch->records, 1);
     journal->position.reached = batch->position;
     journal->ids.written = batch->ids_end;
     journal->pace.expected = batch->records + journal->batches.gathering.records;
@@ -93,11 +95,20 @@ static void written(struct journal *journal)
     succeed(journal);
 }
 
+static void count_syncs(struct journal_figures *figures, const struct task *task)
+{
+    if (task->syncs > 0) {
+        figure_count(&figures->syncs, figures_sync_ends, task->synced_for / task->syncs,
+                     task->syncs);
+    }
+}
+
 static void take_in(struct journal *journal)
 {
     const struct task *task = &journal->work.task;
 
     journal->work.busy = false;
+    count_syncs(&journal->figures, task);
     if (task->kind != TASK_WRITE && task->kind != TASK_SYNC) {
         journal->storage->ops->upkeep_take_in(journal);
     } else if (task->error) {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/beanstalk.h"
 
+#include "proto_beanstalk/caller.h"
 #include "proto_beanstalk/conn.h"
-#include "proto_beanstalk/listing.h"
-#include "proto_beanstalk/put.h"
-#include "proto_beanstalk/reserve.h"
+#include "proto_beanstalk/events.h"
+#include "proto_beanstalk/pace.h"
+#include "proto_beanstalk/work.h"
 
 #include <stddef.h>
+
+#define SECONDS_MAX 86400
 
 static const struct option options[] = {
     {.name = "max_job_size",
@@ -16,6 +19,7 @@ static const struct option options[] = {
      .min = 0,
      .max = INT64_C(1) << 30,
      .live = true,
+     .is_job_size = true,
      .effect = "A put of a larger body is answered JOB_TOO_BIG."},
     {.name = "quote_names",
      .kind = OPTION_CHOICE,
@@ -25,6 +29,28 @@ static const struct option options[] = {
      .live = true,
      .effect =
          "Whether names in statistics are in quotes, as in beanstalkd 1.13, or not, as in 1.12."},
+    {.name = "extensions",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct bean_options, extensions),
+     .preset = "on",
+     .choices = "on|off",
+     .live = true,
+     .effect = "Whether commands are obeyed that beanstalkd does not have, such as put-unique."},
+    {.name = "idle_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct bean_options, idle_timeout),
+     .preset = "0",
+     .max = SECONDS_MAX,
+     .live = true,
+     .effect =
+         "Seconds that a client stays which sends nothing and waits for nothing; 0: for ever."},
+    {.name = "body_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct bean_options, body_timeout),
+     .preset = "0",
+     .max = SECONDS_MAX,
+     .live = true,
+     .effect = "Seconds that each KiB of a body or line, or its rest, may take; 0: any time."},
     {.name = NULL},
 };
 
@@ -49,7 +75,7 @@ static enum status enter_default(struct bean_conn *conn)
 {
     const struct terms terms = {.limit_for = 0, .on_limit = ON_LIMIT_RETRY};
     struct broker *broker = conn->shared->broker;
-    enum status status = broker_queue_hold(broker, SLICE("default"), &conn->used);
+    enum status status = broker_queue_hold_anyway(broker, SLICE("default"), &conn->used);
 
     if (status != STATUS_OK) {
         return status;
@@ -90,17 +116,13 @@ static bool conn_eof(void *state)
     struct bean_conn *conn = state;
 
     conn->half_closed = true;
-    bean_reserve_half_closed(conn);
+    bean_wait_half_closed(conn);
     return true;
 }
 
-static void discard_work(struct bean_conn *conn)
+static size_t conn_holds(const void *state)
 {
-    if (conn->state == BEAN_BODY) {
-        bean_put_discard(conn);
-    } else if (conn->state == BEAN_LISTING) {
-        bean_listing_discard(conn);
-    }
+    return bean_work_holds(state);
 }
 
 static void conn_close(void *state)
@@ -111,9 +133,42 @@ static void conn_close(void *state)
     shared->connections--;
     shared->producers -= conn->producer;
     shared->workers -= conn->worker;
-    discard_work(conn);
+    bean_work_discard(conn);
     broker_session_close(conn->session);
     broker_queue_drop(shared->broker, conn->used);
+}
+
+// Every connection watches `default`, whether it ever reserves or not: to one that never did, that
+// is no loss.
+static bool conn_granted(void *state, struct grants *grants)
+{
+    struct bean_conn *conn = state;
+
+    return broker_session_grant(conn->session, grants) && conn->worker;
+}
+
+// Those that were understood.
+static uint64_t commands(const void *state)
+{
+    const struct bean_shared *shared = state;
+    uint64_t count = 0;
+
+    for (size_t verb = 0; verb < BEAN_VERBS; verb++) {
+        count += shared->commands[verb];
+    }
+    return count;
+}
+
+static struct frontend_about conn_about(const void *state)
+{
+    const struct bean_conn *conn = state;
+
+    return (struct frontend_about){.session = conn->session};
+}
+
+static void conn_expired(void *state)
+{
+    bean_auth_expired(state);
 }
 
 const struct frontend beanstalk_frontend = {
@@ -126,8 +181,16 @@ const struct frontend beanstalk_frontend = {
     .start = start,
     .stop = stop,
     .open = conn_open,
+    .granted = conn_granted,
     .feed = bean_feed,
     .filled = bean_filled,
     .eof = conn_eof,
+    .limits = bean_limits,
+    .pace = bean_pace,
+    .overdue = bean_overdue,
+    .holds = conn_holds,
+    .about = conn_about,
+    .commands = commands,
+    .expired = conn_expired,
     .close = conn_close,
 };

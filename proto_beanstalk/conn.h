@@ -33,18 +33,31 @@ struct bean_shared {
 };
 
 enum bean_state {
-    BEAN_LINE,     // a command line
-    BEAN_DISCARD,  // the rest of an over-long line
-    BEAN_BODY,     // a body, and its CRLF
-    BEAN_SKIP,     // a body that will be refused, and its CRLF
-    BEAN_BLOCKED,  // nothing: a reserve waits
-    BEAN_KICKING,  // nothing: a kick makes its next step
-    BEAN_LISTING,  // nothing: a list grows by its next step
-    BEAN_FINISHED, // nothing any more
+    BEAN_LINE,          // a command line
+    BEAN_DISCARD,       // the rest of an over-long line
+    BEAN_BODY,          // a body, and its CRLF
+    BEAN_SKIP,          // a body that will be refused, and its CRLF
+    BEAN_BLOCKED,       // nothing: a reserve waits
+    BEAN_BATCH_BLOCKED, // nothing: a reserve-batch waits for its first job
+    BEAN_BATCHING,      // nothing: a reserve-batch takes its next jobs
+    BEAN_KICKING,       // nothing: a kick makes its next step
+    BEAN_CLEARING,      // nothing: a clear-tube makes its next step
+    BEAN_LISTING,       // nothing: a list grows by its next step
+    BEAN_LATER,         // the `auth` command that was there already, but not before a moment
+    BEAN_EARLY,         // the `progress` command that was there already, in the next turn
+    BEAN_FINISHED,      // nothing any more
     BEAN_STATES
 };
 
-struct bean_put;
+// Whether commands are obeyed that beanstalkd does not have.
+static inline bool bean_extensions(const struct bean_shared *shared)
+{
+    return shared->options->extensions == BEAN_EXTENSIONS_ON;
+}
+
+struct bean_body;
+struct bean_batch;
+struct bean_clear;
 struct bean_listing;
 
 // A refused body: how much of it is still to come, and the answer when all has.
@@ -59,9 +72,11 @@ struct bean_conn {
     struct session *session;
     struct queue *used; // held
     union {
-        struct bean_put *put;         // BEAN_BODY: owned
+        struct bean_body *body;       // BEAN_BODY: owned
         struct bean_skip skip;        // BEAN_SKIP
         struct kick kick;             // BEAN_KICKING: of `used`
+        struct bean_batch *batch;     // BEAN_BATCH_BLOCKED, BEAN_BATCHING: owned
+        struct bean_clear *clear;     // BEAN_CLEARING: owned
         struct bean_listing *listing; // BEAN_LISTING: owned
     } doing;
     uint8_t state;     // enum bean_state
@@ -69,6 +84,7 @@ struct bean_conn {
     bool half_closed;  // the peer sends nothing more
     bool producer : 1; // counted as such
     bool worker : 1;
+    bool begun : 1; // the present body is not the one that the host was told of
 };
 
 static_assert(sizeof(struct bean_conn) <= 56, "an idle connection is kept small");

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/exec.h"
 
+#include "proto_beanstalk/batch.h"
+#include "proto_beanstalk/caller.h"
+#include "proto_beanstalk/clear.h"
 #include "proto_beanstalk/listing.h"
 #include "proto_beanstalk/put.h"
+#include "proto_beanstalk/report.h"
 #include "proto_beanstalk/reserve.h"
 #include "proto_beanstalk/stats.h"
 
@@ -13,7 +17,7 @@ static void reply_changed(struct bean_conn *conn, enum status status, enum bean_
     if (status == STATUS_OK) {
         wire_hold(conn->wire, broker_position(conn->shared->broker));
     }
-    bean_reply_status(&conn->wire->out, status, done);
+    bean_reply_status(conn->wire, status, done);
 }
 
 //
@@ -27,7 +31,7 @@ static void exec_delete(struct bean_conn *conn, const struct bean_command *comma
     enum status status = broker_complete(conn->session, command->id, NULL);
 
     if (status == STATUS_NOT_FOUND) {
-        status = broker_cancel(conn->shared->broker, command->id, false);
+        status = broker_cancel(conn->shared->broker, conn->session, command->id, false);
     }
     reply_changed(conn, status, BEAN_DELETED);
 }
@@ -47,7 +51,7 @@ static void exec_bury(struct bean_conn *conn, const struct bean_command *command
 
 static void exec_touch(struct bean_conn *conn, const struct bean_command *command)
 {
-    bean_reply_status(&conn->wire->out, broker_touch(conn->session, command->id), BEAN_TOUCHED);
+    bean_reply_status(conn->wire, broker_touch(conn->session, command->id), BEAN_TOUCHED);
 }
 
 //
@@ -57,10 +61,12 @@ static void exec_touch(struct bean_conn *conn, const struct bean_command *comman
 static void exec_use(struct bean_conn *conn, const struct bean_command *command)
 {
     struct queue *queue;
-    enum status status = broker_queue_hold(conn->shared->broker, command->name, &queue);
+    enum status status = bean_may_use(conn, command->name)
+                             ? broker_queue_hold(conn->shared->broker, command->name, &queue)
+                             : STATUS_FORBIDDEN;
 
     if (status != STATUS_OK) {
-        bean_reply_status(&conn->wire->out, status, BEAN_INTERNAL_ERROR);
+        bean_reply_status(conn->wire, status, BEAN_INTERNAL_ERROR);
         return;
     }
     broker_queue_drop(conn->shared->broker, conn->used);
@@ -87,7 +93,7 @@ static void exec_watch(struct bean_conn *conn, const struct bean_command *comman
     if (status == STATUS_OK) {
         reply_watching(conn);
     } else {
-        bean_reply_status(&conn->wire->out, status, BEAN_INTERNAL_ERROR);
+        bean_reply_status(conn->wire, status, BEAN_INTERNAL_ERROR);
     }
 }
 
@@ -109,12 +115,14 @@ static void exec_pause_tube(struct bean_conn *conn, const struct bean_command *c
     enum status status = STATUS_NOT_FOUND;
 
     if (command->verdict != BEAN_GOOD) {
-        bean_reply(&conn->wire->out, BEAN_BAD_FORMAT);
+        bean_refuse(conn->wire, BEAN_BAD_FORMAT);
         return;
     }
     queue = broker_queue_find(broker, command->name);
-    if (queue) {
-        status = broker_pause(broker, queue, nsec_from_seconds(command->delay));
+    if (!session_may_by_name(conn->session, MAY_OPERATE, command->name)) {
+        status = STATUS_FORBIDDEN;
+    } else if (queue) {
+        status = broker_pause(broker, conn->session, queue, nsec_from_seconds(command->delay));
     }
     reply_changed(conn, status, BEAN_PAUSED);
 }
@@ -135,31 +143,32 @@ static void reply_found(struct bean_conn *conn, const struct job *job)
 
 static void exec_peek(struct bean_conn *conn, const struct bean_command *command)
 {
-    reply_found(conn, broker_find(conn->shared->broker, command->id));
+    reply_found(conn, bean_look_up(conn, command->id));
 }
 
-static void exec_peek_ready(struct bean_conn *conn, const struct bean_command *command)
+static void exec_peek_used(struct bean_conn *conn, const struct bean_command *command)
 {
-    (void)command;
-    reply_found(conn, queue_peek_ready(conn->used));
-}
-
-static void exec_peek_delayed(struct bean_conn *conn, const struct bean_command *command)
-{
-    (void)command;
-    reply_found(conn, queue_peek_delayed(conn->shared->broker, conn->used));
-}
-
-static void exec_peek_buried(struct bean_conn *conn, const struct bean_command *command)
-{
-    (void)command;
-    reply_found(conn, queue_peek_buried(conn->used));
+    if (!session_may(conn->session, MAY_OBSERVE, conn->used)) {
+        bean_refuse(conn->wire, BEAN_FORBIDDEN);
+    } else if (command->verb == BEAN_PEEK_READY) {
+        reply_found(conn, queue_peek_ready(conn->used));
+    } else if (command->verb == BEAN_PEEK_DELAYED) {
+        reply_found(conn, queue_peek_delayed(conn->shared->broker, conn->used));
+    } else {
+        reply_found(conn, queue_peek_buried(conn->used));
+    }
 }
 
 static void exec_kick(struct bean_conn *conn, const struct bean_command *command)
 {
-    conn->state = BEAN_KICKING;
-    broker_kick_begin(conn->used, command->bound, &conn->doing.kick);
+    enum status status =
+        broker_kick_begin(conn->session, conn->used, command->bound, &conn->doing.kick);
+
+    if (status == STATUS_OK) {
+        conn->state = BEAN_KICKING;
+    } else {
+        bean_reply_status(conn->wire, status, BEAN_INTERNAL_ERROR);
+    }
 }
 
 enum step bean_kick_step(struct bean_conn *conn)
@@ -176,7 +185,7 @@ enum step bean_kick_step(struct bean_conn *conn)
     if (status == STATUS_OK || kick->kicked > 0) {
         bean_reply_number(&conn->wire->out, SLICE("KICKED "), kick->kicked);
     } else {
-        bean_reply_status(&conn->wire->out, status, BEAN_INTERNAL_ERROR);
+        bean_reply_status(conn->wire, status, BEAN_INTERNAL_ERROR);
     }
     conn->state = BEAN_LINE;
     return STEP_ON;
@@ -184,7 +193,8 @@ enum step bean_kick_step(struct bean_conn *conn)
 
 static void exec_kick_job(struct bean_conn *conn, const struct bean_command *command)
 {
-    reply_changed(conn, broker_kick_id(conn->shared->broker, command->id), BEAN_KICKED);
+    reply_changed(conn, broker_kick_id(conn->shared->broker, conn->session, command->id),
+                  BEAN_KICKED);
 }
 
 //
@@ -199,9 +209,11 @@ static void exec_quit(struct bean_conn *conn, const struct bean_command *command
 
 typedef void (*exec_fn)(struct bean_conn *conn, const struct bean_command *command);
 
-// `put` is not here: it alone takes input beyond its line.
+// Those that take input beyond their line are not here: `put`, `put-unique` and `complete`.
 static const exec_fn execs[BEAN_VERBS] = {
+    [BEAN_AUTH] = bean_auth,
     [BEAN_BURY] = exec_bury,
+    [BEAN_CLEAR_TUBE] = bean_clear_tube,
     [BEAN_DELETE] = exec_delete,
     [BEAN_IGNORE] = exec_ignore,
     [BEAN_KICK] = exec_kick,
@@ -210,11 +222,13 @@ static const exec_fn execs[BEAN_VERBS] = {
     [BEAN_LIST_TUBES] = bean_list_tubes,
     [BEAN_LIST_TUBE_USED] = exec_list_tube_used,
     [BEAN_PEEK] = exec_peek,
-    [BEAN_PEEK_READY] = exec_peek_ready,
-    [BEAN_PEEK_DELAYED] = exec_peek_delayed,
-    [BEAN_PEEK_BURIED] = exec_peek_buried,
+    [BEAN_PEEK_READY] = exec_peek_used,
+    [BEAN_PEEK_DELAYED] = exec_peek_used,
+    [BEAN_PEEK_BURIED] = exec_peek_used,
     [BEAN_PAUSE_TUBE] = exec_pause_tube,
+    [BEAN_PROGRESS] = bean_progress,
     [BEAN_QUIT] = exec_quit,
+    [BEAN_RESERVE_BATCH] = bean_reserve_batch,
     [BEAN_RESERVE_WITH_TIMEOUT] = bean_reserve_with_timeout,
     [BEAN_RESERVE_JOB] = bean_reserve_job,
     [BEAN_RESERVE] = bean_reserve,
@@ -227,23 +241,37 @@ static const exec_fn execs[BEAN_VERBS] = {
     [BEAN_WATCH] = exec_watch,
 };
 
+static void begin_body(struct bean_conn *conn, const struct bean_command *command,
+                       struct feed_turn *turn)
+{
+    if (command->verb == BEAN_COMPLETE) {
+        bean_complete_begin(conn, command, turn);
+    } else {
+        bean_put_begin(conn, command, turn);
+    }
+}
+
 void bean_exec(struct bean_conn *conn, struct slice line, struct feed_turn *turn)
 {
     struct bean_command command;
 
     bean_parse(line, &command);
+    if (bean_is_extension(command.verb) && !bean_extensions(conn->shared)) {
+        bean_refuse(conn->wire, BEAN_UNKNOWN_COMMAND);
+        return;
+    }
     if (command.verdict == BEAN_BAD) {
-        bean_reply(&conn->wire->out, BEAN_BAD_FORMAT);
+        bean_refuse(conn->wire, BEAN_BAD_FORMAT);
         return;
     }
     if (command.verb == BEAN_UNKNOWN) {
-        bean_reply(&conn->wire->out, BEAN_UNKNOWN_COMMAND);
+        bean_refuse(conn->wire, BEAN_UNKNOWN_COMMAND);
         return;
     }
     conn->shared->commands[command.verb]++;
-    if (command.verb == BEAN_PUT) {
-        bean_put_begin(conn, &command, turn);
-    } else {
+    if (execs[command.verb]) {
         execs[command.verb](conn, &command);
+    } else {
+        begin_body(conn, &command, turn);
     }
 }

@@ -3,7 +3,7 @@
 #define TANDEM_PROTO_BEANSTALK_EXEC_H
 
 // What each command does: a small function for each, found in a table. Those that take more than
-// that are in files of their own: put.c, reserve.c, stats.c, listing.c.
+// that are in files of their own: put.c, reserve.c, batch.c, report.c, clear.c, stats.c, listing.c.
 
 #include "proto_beanstalk/conn.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/parse.h"
 
+#include "proto_common/caller.h"
+
 #include <stddef.h>
 
 typedef enum bean_verdict (*parse_fn)(struct slice rest, struct bean_command *command);
@@ -92,16 +94,87 @@ static enum bean_verdict parse_release(struct slice rest, struct bean_command *c
     return good_at_end(take_u32(rest, &command->delay));
 }
 
-static enum bean_verdict parse_put(struct slice rest, struct bean_command *command)
+static inline struct slice take_put(struct slice rest, struct bean_command *command)
 {
     rest = take_u32(rest, &command->pri);
     rest = take_u32(rest, &command->delay);
     rest = take_u32(rest, &command->ttr);
-    rest = take_u32(rest, &command->bytes);
+    return take_u32(rest, &command->bytes);
+}
+
+static enum bean_verdict parse_put(struct slice rest, struct bean_command *command)
+{
+    rest = take_put(rest, command);
     if (!rest.ptr) {
         return BEAN_BAD;
     }
     return rest.len ? BEAN_BAD_COUNTED : BEAN_GOOD;
+}
+
+// Keys are somebody's own names: any bytes but blanks and other control characters.
+static bool is_key(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+
+        if (byte <= ' ' || byte == 0x7f) {
+            return false;
+        }
+    }
+    return text.len > 0 && text.len <= BEAN_KEY_MAX;
+}
+
+static enum bean_verdict parse_put_unique(struct slice rest, struct bean_command *command)
+{
+    rest = take_put(rest, command);
+    if (!rest.ptr) {
+        return BEAN_BAD;
+    }
+    if (rest.len == 0 || *rest.ptr != ' ' || !is_key(slice_from(rest, 1))) {
+        return BEAN_BAD_COUNTED;
+    }
+    command->key = slice_from(rest, 1);
+    return BEAN_GOOD;
+}
+
+static enum bean_verdict parse_complete(struct slice rest, struct bean_command *command)
+{
+    rest = take_u64(rest, &command->id);
+    return good_at_end(take_u32(rest, &command->bytes));
+}
+
+static enum bean_verdict parse_progress(struct slice rest, struct bean_command *command)
+{
+    rest = take_u64(rest, &command->id);
+    rest = take_u32(rest, &command->done);
+    return good_at_end(take_u32(rest, &command->total));
+}
+
+static enum bean_verdict parse_batch(struct slice rest, struct bean_command *command)
+{
+    rest = take_u32(rest, &command->bound);
+    rest = take_u32(rest, &command->timeout);
+    if (good_at_end(rest) != BEAN_GOOD || command->bound == 0 || command->bound > BEAN_BATCH_MAX ||
+        command->timeout > INT32_MAX) {
+        return BEAN_BAD;
+    }
+    return BEAN_GOOD;
+}
+
+// A longer line is malformed, but for a `reserve-batch`. To compare with that, too, would burden
+// each command that is compared with later.
+static enum bean_verdict parse_reserve(struct slice rest, struct bean_command *command)
+{
+    static const struct slice batch = {"-batch ", 7};
+
+    if (rest.len == 0) {
+        return BEAN_GOOD;
+    }
+    if (rest.len < batch.len || memcmp(rest.ptr, batch.ptr, batch.len) != 0) {
+        return BEAN_BAD;
+    }
+    command->verb = BEAN_RESERVE_BATCH;
+    return parse_batch(slice_from(rest, batch.len), command);
 }
 
 // Whatever follows the number is ignored.
@@ -181,6 +254,12 @@ static enum bean_verdict parse_pause(struct slice rest, struct bean_command *com
     return bean_name_valid(name) ? BEAN_GOOD : BEAN_BAD_COUNTED;
 }
 
+static enum bean_verdict parse_token(struct slice rest, struct bean_command *command)
+{
+    command->token = rest;
+    return wire_token_valid(rest) ? BEAN_GOOD : BEAN_BAD;
+}
+
 // How a command is written: what a line begins with, and what reads the rest of it.
 struct syntax {
     struct slice token;
@@ -197,12 +276,12 @@ struct syntax {
         {(token), sizeof(token) - 1}, (parse), true                                                \
     }
 
-static const struct syntax syntaxes[BEAN_VERBS] = {
+static const struct syntax syntaxes[BEAN_RESERVE_BATCH] = {
     [BEAN_PUT] = SYNTAX("put ", parse_put),
     [BEAN_DELETE] = SYNTAX("delete ", parse_id),
     [BEAN_RESERVE_WITH_TIMEOUT] = SYNTAX_WITH_REST("reserve-with-timeout ", parse_timeout),
     [BEAN_RESERVE_JOB] = SYNTAX("reserve-job ", parse_id),
-    [BEAN_RESERVE] = SYNTAX("reserve", parse_nothing),
+    [BEAN_RESERVE] = SYNTAX("reserve", parse_reserve),
     [BEAN_RELEASE] = SYNTAX("release ", parse_release),
     [BEAN_TOUCH] = SYNTAX("touch ", parse_id),
     [BEAN_BURY] = SYNTAX("bury ", parse_bury),
@@ -223,6 +302,11 @@ static const struct syntax syntaxes[BEAN_VERBS] = {
     [BEAN_LIST_TUBE_USED] = SYNTAX("list-tube-used", parse_nothing),
     [BEAN_PAUSE_TUBE] = SYNTAX("pause-tube", parse_pause),
     [BEAN_QUIT] = SYNTAX_WITH_REST("quit", parse_anything),
+    [BEAN_AUTH] = SYNTAX("auth ", parse_token),
+    [BEAN_PUT_UNIQUE] = SYNTAX("put-unique ", parse_put_unique),
+    [BEAN_COMPLETE] = SYNTAX("complete ", parse_complete),
+    [BEAN_PROGRESS] = SYNTAX("progress ", parse_progress),
+    [BEAN_CLEAR_TUBE] = SYNTAX("clear-tube ", parse_name),
 };
 
 // That most first bytes differ, seen without a call of memcmp, is worth 2.5 % of a reserve and a
@@ -235,7 +319,7 @@ static bool begins_with(struct slice line, struct slice token)
 
 static enum bean_verb find_verb(struct slice line)
 {
-    for (unsigned verb = BEAN_UNKNOWN + 1; verb < BEAN_VERBS; verb++) {
+    for (unsigned verb = BEAN_UNKNOWN + 1; verb < BEAN_RESERVE_BATCH; verb++) {
         if (begins_with(line, syntaxes[verb].token)) {
             return (enum bean_verb)verb;
         }
@@ -261,6 +345,11 @@ void bean_parse(struct slice line, struct bean_command *command)
         verdict = BEAN_BAD;
     }
     command->verdict = verdict;
+}
+
+bool bean_is_put_unique(struct slice line)
+{
+    return begins_with(line, syntaxes[BEAN_PUT_UNIQUE].token);
 }
 
 bool bean_name_valid(struct slice name)

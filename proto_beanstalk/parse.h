@@ -11,12 +11,19 @@
 #include "core/base/slice.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // The longest line, its CRLF counted.
 #define BEAN_LINE_MAX 224
 // The longest tube name.
 #define BEAN_NAME_MAX 200
+// The longest key of a `put-unique`.
+#define BEAN_KEY_MAX 200
+// The longest line of a `put-unique`: four numbers and the longest key fit.
+#define BEAN_KEY_LINE_MAX 257
+// The most jobs that a `reserve-batch` may ask for.
+#define BEAN_BATCH_MAX 1000
 
 // A line is compared with the commands in this order: those that clients send most come first, and
 // what begins with the whole of another one stands before it.
@@ -47,15 +54,28 @@ enum bean_verb {
     BEAN_LIST_TUBE_USED,
     BEAN_PAUSE_TUBE,
     BEAN_QUIT,
+    BEAN_AUTH,
+    BEAN_PUT_UNIQUE,
+    BEAN_COMPLETE,
+    BEAN_PROGRESS,
+    BEAN_CLEAR_TUBE,
+    BEAN_RESERVE_BATCH, // is not compared with, but found by what follows `reserve`
     BEAN_VERBS
 };
+
+// Whether it is a command that beanstalkd does not have; `auth` is never off.
+static inline bool bean_is_extension(enum bean_verb verb)
+{
+    return verb >= BEAN_PUT_UNIQUE;
+}
 
 enum bean_verdict {
     BEAN_GOOD,
     BEAN_BAD,        // malformed
     BEAN_BAD_COUNTED // malformed, but counted among the commands all the same: a `put` with text
-                     // after its numbers (its size is checked before), a `pause-tube` of a name
-                     // that no tube can have
+                     // after its numbers (its size is checked before), a `put-unique` whose key is
+                     // none (its body is passed over), a `pause-tube` of a name that no tube can
+                     // have
 };
 
 struct bean_command {
@@ -63,17 +83,23 @@ struct bean_command {
     enum bean_verdict verdict;
     uint64_t id;
     uint32_t pri;
-    uint32_t delay;   // seconds; also how long a pause lasts
-    uint32_t ttr;     // seconds that a reserved job is its holder's (a visibility time-out)
-    uint32_t bytes;   // of the body that follows
-    uint32_t bound;   // the most jobs that a `kick` kicks
-    uint32_t timeout; // seconds
+    uint32_t delay;       // seconds; also how long a pause lasts
+    uint32_t ttr;         // seconds that a reserved job is its holder's (a visibility time-out)
+    uint32_t bytes;       // of the body that follows
+    uint32_t bound;       // the most jobs that a `kick` kicks, or a `reserve-batch` takes
+    uint32_t timeout;     // seconds
+    uint32_t done, total; // of a `progress`
     struct slice name;
+    struct slice token;
+    struct slice key; // of a `put-unique`
 };
 
 // Fills in what the verb has; the other fields are left as they are. A line that contains NUL or
 // is no command has the verb BEAN_UNKNOWN, with the verdict BEAN_BAD or BEAN_GOOD.
 void bean_parse(struct slice line, struct bean_command *command);
+
+// Whether it begins a `put-unique`, which may be longer than other lines.
+bool bean_is_put_unique(struct slice line);
 
 // Whether `name` is a name that beanstalk can spell.
 bool bean_name_valid(struct slice name);

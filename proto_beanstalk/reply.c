@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-// Room for the word of any reply, two numbers and CRLF.
-#define HEAD_MAX 64
-
 static const struct slice answers[] = {
 #define X(word) [BEAN_##word] = {#word "\r\n", sizeof(#word "\r\n") - 1},
     BEAN_ANSWERS(X)
@@ -27,15 +24,58 @@ void bean_reply(struct output *out, enum bean_answer answer)
     output_write(out, answers[answer]);
 }
 
+static enum sight_refusal kind_of(enum bean_answer answer)
+{
+    switch (answer) {
+    case BEAN_FORBIDDEN:
+        return SIGHT_FORBIDDEN;
+    case BEAN_JOB_TOO_BIG:
+        return SIGHT_TOO_LARGE;
+    case BEAN_OUT_OF_MEMORY:
+        return SIGHT_MEMORY;
+    case BEAN_DRAINING:
+        return SIGHT_DRAINING;
+    case BEAN_BAD_FORMAT:
+    case BEAN_EXPECTED_CRLF:
+    case BEAN_UNKNOWN_COMMAND:
+        return SIGHT_BAD;
+    case BEAN_BURIED:
+    case BEAN_DEADLINE_SOON:
+    case BEAN_DELETED:
+    case BEAN_INTERNAL_ERROR:
+    case BEAN_KICKED:
+    case BEAN_NOT_FOUND:
+    case BEAN_NOT_IGNORED:
+    case BEAN_OK:
+    case BEAN_PAUSED:
+    case BEAN_RELEASED:
+    case BEAN_REPORTED:
+    case BEAN_TIMED_OUT:
+    case BEAN_TOUCHED:
+        break;
+    }
+    UNREACHABLE();
+}
+
+void bean_refuse(struct wire *wire, enum bean_answer answer)
+{
+    wire_refused(wire, kind_of(answer));
+    bean_reply(&wire->out, answer);
+}
+
 static enum bean_answer refusal(enum status status)
 {
     switch (status) {
     case STATUS_NO_MEMORY:
     case STATUS_NO_SPACE:
     case STATUS_QUEUE_FULL:
+    case STATUS_TOO_MANY_QUEUES:
         return BEAN_OUT_OF_MEMORY;
+    case STATUS_FORBIDDEN:
+        return BEAN_FORBIDDEN;
     case STATUS_NOT_FOUND:
     case STATUS_HELD:
+    case STATUS_WRONG_STATE:
         return BEAN_NOT_FOUND;
     case STATUS_LEASE_SOON:
         return BEAN_DEADLINE_SOON;
@@ -46,6 +86,8 @@ static enum bean_answer refusal(enum status status)
         return BEAN_DRAINING;
     case STATUS_LAST_ONE:
         return BEAN_NOT_IGNORED;
+    case STATUS_JOB_TOO_LARGE:
+        return BEAN_JOB_TOO_BIG;
     case STATUS_TOO_LARGE:
     case STATUS_BAD_NAME:
     case STATUS_IN_USE:
@@ -57,14 +99,24 @@ static enum bean_answer refusal(enum status status)
     UNREACHABLE();
 }
 
-void bean_reply_status(struct output *out, enum status status, enum bean_answer done)
+static APART void refuse_status(struct wire *wire, enum status status)
 {
-    bean_reply(out, status == STATUS_OK ? done : refusal(status));
+    wire_refused_status(wire, status);
+    bean_reply(&wire->out, refusal(status));
+}
+
+void bean_reply_status(struct wire *wire, enum status status, enum bean_answer done)
+{
+    if (status == STATUS_OK) {
+        bean_reply(&wire->out, done);
+    } else {
+        refuse_status(wire, status);
+    }
 }
 
 void bean_reply_number(struct output *out, struct slice word, uint64_t number)
 {
-    char *start = output_reserve(out, HEAD_MAX);
+    char *start = output_reserve(out, BEAN_HEAD_MAX);
 
     if (start) {
         char *at = append(start, word);
@@ -84,7 +136,7 @@ void bean_reply_using(struct output *out, struct slice name)
 
 void bean_reply_job(struct output *out, struct slice word, const struct job *job)
 {
-    char *start = output_reserve(out, HEAD_MAX);
+    char *start = output_reserve(out, BEAN_HEAD_MAX);
 
     if (start) {
         char *at = append(start, word);

@@ -11,9 +11,13 @@
 #include "core/broker.h"
 #include "core/status.h"
 #include "proto_common/output.h"
+#include "proto_common/wire.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+// Room for the word of any reply, two numbers and CRLF.
+#define BEAN_HEAD_MAX 64
 
 // Replies without a parameter.
 #define BEAN_ANSWERS(X)                                                                            \
@@ -23,14 +27,17 @@
     X(DELETED)                                                                                     \
     X(DRAINING)                                                                                    \
     X(EXPECTED_CRLF)                                                                               \
+    X(FORBIDDEN)                                                                                   \
     X(INTERNAL_ERROR)                                                                              \
     X(JOB_TOO_BIG)                                                                                 \
     X(KICKED)                                                                                      \
     X(NOT_FOUND)                                                                                   \
     X(NOT_IGNORED)                                                                                 \
+    X(OK)                                                                                          \
     X(OUT_OF_MEMORY)                                                                               \
     X(PAUSED)                                                                                      \
     X(RELEASED)                                                                                    \
+    X(REPORTED)                                                                                    \
     X(TIMED_OUT)                                                                                   \
     X(TOUCHED)                                                                                     \
     X(UNKNOWN_COMMAND)
@@ -44,8 +51,11 @@ enum bean_answer {
 // The word and CRLF.
 void bean_reply(struct output *out, enum bean_answer answer);
 
-// `done` for STATUS_OK, else what stands for the refusal.
-void bean_reply_status(struct output *out, enum status status, enum bean_answer done);
+// The same where something is refused, which is counted.
+void bean_refuse(struct wire *wire, enum bean_answer answer);
+
+// `done` for STATUS_OK, else what stands for the refusal, which is counted.
+void bean_reply_status(struct wire *wire, enum status status, enum bean_answer done);
 
 // `word` with its closing space, the number, CRLF.
 void bean_reply_number(struct output *out, struct slice word, uint64_t number);

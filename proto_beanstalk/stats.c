@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/stats.h"
 
+#include "core/policies.h"
+#include "proto_beanstalk/caller.h"
 #include "proto_beanstalk/yaml.h"
 
 #include <inttypes.h>
@@ -26,7 +28,7 @@ static void reply_yaml(struct bean_conn *conn, struct yaml *yaml)
         bean_reply_body(&conn->wire->out, body);
         blob_unref(body);
     } else {
-        bean_reply(&conn->wire->out, BEAN_OUT_OF_MEMORY);
+        bean_refuse(conn->wire, BEAN_OUT_OF_MEMORY);
     }
 }
 
@@ -93,11 +95,13 @@ static void write_job_counts(struct yaml *yaml, uint64_t urgent, const uint64_t 
 // stats
 //
 
-// reserve-job and kick-job are counted, but have no key.
-static const struct {
+struct command_key {
     struct slice key;
     enum bean_verb verb;
-} command_keys[] = {
+};
+
+// reserve-job and kick-job are counted, but have no key.
+static const struct command_key command_keys[] = {
     ENTRY("cmd-put", BEAN_PUT),
     ENTRY("cmd-peek", BEAN_PEEK),
     ENTRY("cmd-peek-ready", BEAN_PEEK_READY),
@@ -122,10 +126,18 @@ static const struct {
     ENTRY("cmd-pause-tube", BEAN_PAUSE_TUBE),
 };
 
-static void write_commands(struct yaml *yaml, const struct bean_shared *shared)
+// Those that beanstalkd does not have.
+static const struct command_key extension_keys[] = {
+    ENTRY("cmd-reserve-batch", BEAN_RESERVE_BATCH), ENTRY("cmd-put-unique", BEAN_PUT_UNIQUE),
+    ENTRY("cmd-complete", BEAN_COMPLETE),           ENTRY("cmd-progress", BEAN_PROGRESS),
+    ENTRY("cmd-clear-tube", BEAN_CLEAR_TUBE),
+};
+
+static void write_commands(struct yaml *yaml, const struct bean_shared *shared,
+                           const struct command_key *keys, size_t count)
 {
-    for (size_t i = 0; i < COUNT_OF(command_keys); i++) {
-        yaml_number(yaml, command_keys[i].key, shared->commands[command_keys[i].verb]);
+    for (size_t i = 0; i < count; i++) {
+        yaml_number(yaml, keys[i].key, shared->commands[keys[i].verb]);
     }
 }
 
@@ -207,10 +219,14 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
     struct yaml yaml;
 
     (void)command;
+    if (!session_may_somewhere(conn->session, MAY_OBSERVE)) {
+        bean_refuse(conn->wire, BEAN_FORBIDDEN);
+        return;
+    }
     broker_info(shared->broker, &info);
     yaml_begin(&yaml);
     write_job_counts(&yaml, info.ready[BAND_HIGH], info.jobs);
-    write_commands(&yaml, shared);
+    write_commands(&yaml, shared, command_keys, COUNT_OF(command_keys));
     write_totals(&yaml, shared, &info);
     write_process(&yaml, shared);
     write_binlog(&yaml, &store, kept);
@@ -222,6 +238,7 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
     write_fact(&yaml, shared, SLICE("tandem-version"), facts->version);
     yaml_number(&yaml, SLICE("binlog-errors"), store.errors);
     write_flag(&yaml, SLICE("binlog-failing"), store.failing);
+    write_commands(&yaml, shared, extension_keys, COUNT_OF(extension_keys));
     reply_yaml(conn, &yaml);
 }
 
@@ -260,9 +277,25 @@ static void write_job(struct yaml *yaml, const struct bean_shared *shared,
     yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
+// Of a job that a policy has taken to its dead queue.
+static void write_past(struct yaml *yaml, const struct bean_shared *shared, const struct job *job)
+{
+    struct job_past past;
+    const char *why;
+
+    if (!job_past(shared->broker, job, &past)) {
+        return;
+    }
+    why = dead_why_word(past.why);
+    write_name(yaml, shared, SLICE("dead-from"), past.queue);
+    yaml_plain(yaml, SLICE("dead-why"), slice_of(why, strlen(why)));
+    yaml_number(yaml, SLICE("dead-attempts"), past.attempts);
+    yaml_number(yaml, SLICE("dead-at"), past.at_ms / 1000);
+}
+
 void bean_stats_job(struct bean_conn *conn, const struct bean_command *command)
 {
-    const struct job *job = broker_find(conn->shared->broker, command->id);
+    const struct job *job = bean_look_up(conn, command->id);
     struct job_info info;
     struct yaml yaml;
 
@@ -273,6 +306,7 @@ void bean_stats_job(struct bean_conn *conn, const struct bean_command *command)
     broker_job_info(conn->shared->broker, job, &info);
     yaml_begin(&yaml);
     write_job(&yaml, conn->shared, &info, job_mark(job));
+    write_past(&yaml, conn->shared, job);
     reply_yaml(conn, &yaml);
 }
 
@@ -297,6 +331,30 @@ static void write_tube(struct yaml *yaml, const struct queue_info *info)
     yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
+// At the end, and only of tubes with a policy: others look as ever.
+static void write_policed(struct yaml *yaml, const struct queue *queue,
+                          const struct queue_info *info)
+{
+    const struct yaml_entry entries[] = {
+        ENTRY("rate-time-left", whole_seconds(info->rate_left_for)),
+        ENTRY("current-bytes", info->bytes),
+    };
+    char reasons[64];
+    char *end = reasons;
+
+    if (!queue_policy(queue)) {
+        return;
+    }
+    for (unsigned i = 0; i < CLOSED_REASONS; i++) {
+        if (info->closed >> i & 1) {
+            end = stpcpy(stpcpy(end, end == reasons ? "" : "+"), closed_word(i));
+        }
+    }
+    yaml_plain(yaml, SLICE("closed"),
+               end == reasons ? SLICE("no") : slice_of(reasons, (size_t)(end - reasons)));
+    yaml_numbers(yaml, entries, COUNT_OF(entries));
+}
+
 void bean_stats_tube(struct bean_conn *conn, const struct bean_command *command)
 {
     struct broker *broker = conn->shared->broker;
@@ -304,6 +362,10 @@ void bean_stats_tube(struct bean_conn *conn, const struct bean_command *command)
     struct queue_info info;
     struct yaml yaml;
 
+    if (!session_may_by_name(conn->session, MAY_OBSERVE, command->name)) {
+        bean_refuse(conn->wire, BEAN_FORBIDDEN);
+        return;
+    }
     if (!queue) {
         bean_reply(&conn->wire->out, BEAN_NOT_FOUND);
         return;
@@ -312,5 +374,6 @@ void bean_stats_tube(struct bean_conn *conn, const struct bean_command *command)
     yaml_begin(&yaml);
     write_name(&yaml, conn->shared, SLICE("name"), queue_name(queue));
     write_tube(&yaml, &info);
+    write_policed(&yaml, queue, &info);
     reply_yaml(conn, &yaml);
 }

@@ -44,7 +44,7 @@ void yaml_item(struct yaml *yaml, struct slice text);
 // The finished document, a reference for the caller; NULL where memory lacked at any point.
 struct blob *yaml_finish(struct yaml *yaml) MUST_USE;
 
-// Frees what was written. Not after yaml_finish().
+// Frees what was written. After yaml_finish() that is nothing.
 void yaml_discard(struct yaml *yaml);
 
 #endif

@@ -36,8 +36,10 @@ enum status contract_submit(struct broker *broker, struct wire *wire, struct ses
                             struct slice function, struct job_spec *spec,
                             struct submission *submission)
 {
-    struct session *watcher = spec->durable ? NULL : session;
-    enum status status = broker_submit_to(broker, function, spec, watcher, submission);
+    enum status status;
+
+    spec->watched = !spec->durable;
+    status = broker_submit_to(broker, function, spec, session, submission);
 
     if (status == STATUS_OK) {
         wire_submitted(wire, broker_position(broker));

@@ -38,12 +38,12 @@ struct job_spec contract_begin(uint32_t pri, bool background, int64_t job_retrie
 // too long.
 bool contract_set_unique(struct job_spec *spec, struct slice unique) MUST_USE;
 
-// Submits the job to the function, which is made where there is none and kept from then on. What is
-// staged afterwards waits until the store has the job. `session` becomes the watcher of a
-// foreground job.
+// Submits the job to the function, which is made where there is none. What is staged afterwards
+// waits until the store has the job. `session` becomes the watcher of a foreground job.
 //
-// Wrong by itself: STATUS_TOO_LARGE, STATUS_BAD_NAME. Refused for now, with nothing changed:
-// STATUS_QUEUE_FULL, STATUS_DRAINING, STATUS_NO_MEMORY, STATUS_NO_SPACE.
+// Wrong by itself: STATUS_FORBIDDEN, STATUS_TOO_LARGE, STATUS_JOB_TOO_LARGE, STATUS_BAD_NAME.
+// Refused for now, with nothing changed: STATUS_QUEUE_FULL, STATUS_TOO_MANY_QUEUES,
+// STATUS_DRAINING, STATUS_NO_MEMORY, STATUS_NO_SPACE.
 enum status contract_submit(struct broker *broker, struct wire *wire, struct session *session,
                             struct slice function, struct job_spec *spec,
                             struct submission *submission) MUST_USE;

@@ -4,6 +4,7 @@
 
 // What a front-end answers when the host feeds it the input of a connection.
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum feed_state {
@@ -22,6 +23,7 @@ struct feed {
     // that a large body is received in its place; the host then calls `filled`. NULL: nowhere.
     char *into;
     size_t into_len;
+    bool dear; // it took so much of the budget that others go first the next time
 };
 
 // What one feed stages at most before it leaves the next command to the next turn: answers may be

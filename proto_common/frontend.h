@@ -13,11 +13,14 @@
 
 #include "proto_common/feed.h"
 #include "proto_common/option.h"
+#include "proto_common/pace.h"
 #include "proto_common/wire.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct sight;
 
 // What a front-end may say about the process to its clients.
 struct process_facts {
@@ -30,11 +33,19 @@ struct process_facts {
     uint64_t instance;    // random, per process
     // The processor time that the process has used so far.
     void (*cpu_time)(nsec_t *user_for, nsec_t *system_for);
+    const struct sight *sight; // what it shows its operators; NULL: nothing
 };
 
 // Why a front-end cannot begin with the options that it is given.
 struct frontend_reason {
     char text[256];
+};
+
+// What operators are told of a connection (sight.h).
+struct frontend_about {
+    const struct session *session; // NULL: it has none
+    const char *client_id; // what it calls itself, as it says it: any bytes but NUL; NULL: nothing.
+                           // Valid until the connection says otherwise
 };
 
 struct frontend {
@@ -43,6 +54,11 @@ struct frontend {
     // What the protocol is called in a TLS handshake, each name behind its length (RFC 7301, 3.1),
     // the one that we like best first; NULL: nothing.
     const char *alpn;
+    // Whether those who run the process come by it. It is served while the store is being opened
+    // (its `start` is called for an empty broker first, and again, with other shared state, for the
+    // one that has its jobs back), and has seats that no other front-end can take, at unix sockets,
+    // too.
+    bool administers;
     const struct option *options; // the section's other keys; ends with a NULL name
     size_t options_size;          // of the struct that `options` describes
     size_t shared_size;           // of the state that all its connections share
@@ -56,10 +72,15 @@ struct frontend {
     // the fields behind `options` that are marked live, between turns.
     enum status (*start)(void *shared, struct broker *broker, const void *options,
                          const struct process_facts *facts);
+    // Once, before the first connection and after `start`: the broker has its jobs back. Not of one
+    // that administers. NULL where nothing is to be done about them.
+    void (*opened)(void *shared);
     // Once, before the first connection, where the journal began on a host of that name and the
     // present host has another: handles that clients keep begin with the old name, and have to stay
     // good. NULL where the protocol has no handles.
     void (*name_host)(void *shared, const char *host);
+    // How many commands there were so far: lines, packets, requests.
+    uint64_t (*commands)(const void *shared);
     // Once, after the last connection is closed.
     void (*stop)(void *shared);
 
@@ -67,8 +88,19 @@ struct frontend {
     // NULL where that means nothing.
     void (*reload)(void *shared);
 
+    // What it does in the background, whatever its connections do, such as one thing to very many
+    // jobs. `due` is asked in each turn, in constant time: the moment at which a slice of that is
+    // wanted, monotonic; one that has come means at once, NSEC_NEVER not at all. `work` makes the
+    // slice; like a feed, it may call verbs. Both are NULL where there is no such thing.
+    nsec_t (*due)(const void *shared);
+    void (*work)(void *shared);
+
     // A connection begins. Without STATUS_OK the host closes it, without calling `close`.
     enum status (*open)(void *conn, void *shared, struct wire *wire);
+    // Where there are rules (access.h): what the connection's caller may do from now on. Called
+    // when it begins, and when the rules are read again. A connection that has lost something which
+    // it waits for is dropped: then it returns true (broker_session_grant).
+    bool (*granted)(void *conn, struct grants *grants);
     // Input, kept and new. Called with none after FEED_AGAIN and after wire_wake(). Parses at most
     // `budget` commands (at least one), and no more once it has staged FEED_STAGED_MAX.
     struct feed (*feed)(void *conn, struct slice input, unsigned budget);
@@ -79,10 +111,25 @@ struct frontend {
     bool (*eof)(void *conn);
     // wire->deadline_at has come. May be NULL where it is never set.
     void (*expired)(void *conn);
+    // How long peers may take, by the options; they may be live. NULL: any time, and then these two
+    // are, too.
+    void (*limits)(const void *options, struct pace_limits *limits);
+    // What is expected of the peer. Asked when something has happened on the connection, and when a
+    // time is over.
+    struct pace (*pace)(void *conn);
+    // It was too late: stages what the protocol has to say to that, frees what has come of a body,
+    // and calls wire_finish(). `kept` is input that the front-end could not use yet.
+    void (*overdue)(void *conn, enum pace_verdict verdict, struct slice kept);
     // The process is about to stop: nothing more is fed, and the connection is closed when its
     // output has left. A client that waits for something may be answered now. Called at most once;
     // may be NULL.
     void (*stopping)(void *conn);
+    // How many bytes of memory are kept for the connection beyond its own struct and what it has
+    // staged: of a body on its way, a list, a result that is gathered. The same bytes may be kept
+    // for others, too. In constant time; not from within another of these.
+    size_t (*holds)(const void *conn);
+    // What operators are told of it. In constant time, at any time.
+    struct frontend_about (*about)(const void *conn);
     // The connection is gone. Nothing staged here is sent.
     void (*close)(void *conn);
 };

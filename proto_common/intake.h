@@ -43,6 +43,13 @@ enum intake_state {
 // intake_end(). Allocates nothing.
 void intake_begin(struct intake *intake, size_t len);
 
+// The body is of new work, which gives way where memory is short (memory.h): it is refused then, as
+// it is without memory.
+static inline void intake_give_way(struct intake *intake)
+{
+    intake->body.gives_way = true;
+}
+
 // Takes what there is of the body off the front of the input. Without memory, a part of the input
 // may have been taken all the same.
 enum intake_state intake_take(struct intake *intake, struct slice *input);
@@ -59,6 +66,12 @@ size_t intake_len(const struct intake *intake);
 
 // How many bytes of that are missing.
 size_t intake_missing(const struct intake *intake);
+
+// How many bytes of memory it takes up so far.
+static inline size_t intake_holds(const struct intake *intake)
+{
+    return blob_builder_holds(&intake->body);
+}
 
 // The body ends here: nothing is missing any more.
 void intake_end(struct intake *intake);

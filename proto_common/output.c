@@ -170,19 +170,41 @@ void output_hold(struct output *out, uint64_t position)
     }
 }
 
-// Moves the first bytes of `more` to the last span of `out`, where they all fit: else each of many
-// short outputs would keep a span of its own.
+// Moves the marks of a span of which nothing has left behind those of another, which has room for
+// them, and the references with them; returns how many bytes the blobs have.
+static size_t move_marks(struct output_span *to, struct output_span *from)
+{
+    size_t len = 0;
+
+    for (; span_has_blobs(from); from->blobs -= sizeof(struct output_mark)) {
+        const struct output_mark *mark = span_mark(from, from->blobs);
+
+        *span_mark(to, to->limit) =
+            (struct output_mark){mark->blob, mark->at - from->start + to->end};
+        to->limit -= sizeof(struct output_mark);
+        len += mark->blob->len;
+    }
+    return len;
+}
+
+// Moves the first span of `more` into the last one of `out`, where all of it fits: else each of
+// many short outputs would keep a span of its own.
 static void output_take_in(struct output *out, struct output *more)
 {
-    const struct output_span *tail = out->tail;
+    struct output_span *tail = out->tail;
     struct output_span *span = more->head;
     size_t len = span ? span->end - span->start : 0;
+    size_t moved;
 
-    if (!span || !tail || span_has_blobs(span) || len > tail->limit - tail->end) {
+    if (!span || !tail || span->blob_sent > 0 ||
+        len + (span->blobs - span->limit) > tail->limit - tail->end) {
         return;
     }
-    output_write(out, slice_of(span->bytes + span->start, len));
-    more->pending -= len;
+    moved = move_marks(tail, span) + len;
+    memcpy(tail->bytes + tail->end, span->bytes + span->start, len);
+    tail->end += len;
+    out->pending += moved;
+    more->pending -= moved;
     more->head = span->next;
     span_give_back(more->pool, span);
 }
@@ -209,6 +231,11 @@ void output_append(struct output *out, struct output *more)
 size_t output_pending(const struct output *out)
 {
     return out->pending;
+}
+
+size_t output_kept(const struct output *out)
+{
+    return out->pending + (out->head ? out->head->blob_sent : 0);
 }
 
 size_t output_sendable(const struct output *out)

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // Gates that are told apart. A store writes what comes while it writes in one go, so that output
 // waits for one of two positions; should there be more, bytes wait for the last one.
@@ -46,14 +47,19 @@ struct output_pool {
     uint64_t reached;         // the position that the store has reached; set by the host
 };
 
+#define OUTPUT_SENT_MAX (UINT64_MAX >> 2)
+
 struct output {
     struct output_pool *pool;
     struct output_span *head;               /* private */
     struct output_span *tail;               /* private */
     size_t pending;                         /* private */
     struct output_gate gates[OUTPUT_GATES]; /* private: in order */
-    bool failed;                            /* private */
-    bool stalled;                           // the host's: the peer takes no more at present
+    // The host's: bytes that have left so far. With the flags it is one word: an idle connection is
+    // to be small.
+    uint64_t sent : 62;
+    bool failed : 1;  /* private */
+    bool stalled : 1; // the host's: the peer takes no more at present
 };
 
 // A zeroed pool is ready to use. This frees what it keeps; no output may have anything of it.
@@ -90,6 +96,9 @@ void output_hold(struct output *out, uint64_t position);
 
 // Bytes that have not left yet.
 size_t output_pending(const struct output *out);
+
+// What is kept for them: of a blob that has left in part, all of it still is.
+size_t output_kept(const struct output *out);
 
 // Those of them that may leave now.
 size_t output_sendable(const struct output *out);

@@ -5,6 +5,7 @@ struct output_span *span_from_slab(struct output_pool *pool)
 {
     if (!pool->begun) {
         slab_init(&pool->slab);
+        pool->slab.kind = MEMORY_OUTPUT;
         pool->begun = true;
     }
     return slab_alloc(&pool->slab, sizeof(struct output_span));

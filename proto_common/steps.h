@@ -74,6 +74,7 @@ static inline struct feed steps_feed(const struct steps *steps, void *conn, stru
     } while (step == STEP_ON);
     feed.state = (enum feed_state)step;
     feed.used = input.len - turn.input.len;
+    feed.dear = step == STEP_AGAIN || turn.budget < budget - budget / 4;
     if (step == STEP_MORE && turn.input.len == 0) {
         struct intake *intake = steps->intake(conn);
 

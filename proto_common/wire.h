@@ -15,8 +15,11 @@
 
 #include "core/base/log.h"
 #include "core/base/nsec.h"
+#include "core/status.h"
 
+#include "proto_common/caller.h"
 #include "proto_common/output.h"
+#include "proto_common/sight_refusals.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,6 +46,17 @@ struct wire_host {
     // Logs, at warn, that the peer has begun TLS where none is spoken: who it is, and which
     // protocol it met. As there may be many such, not each is logged.
     void (*tls_hello)(const struct wire *wire);
+    // Whom the connection speaks for from now on. It counts against the peer's address where the
+    // token is none. May be called at any time but from within open or close.
+    struct wire_caller (*identify)(struct wire *wire, const struct wire_claim *claim);
+    // Whether the peer is on this machine: it came by the loopback or a unix socket.
+    bool (*is_local)(const struct wire *wire);
+    // Drops the connection where what it keeps, of unread output, of input and in its front-end, is
+    // more than the host allows; true: it does. See unread.h. Not from within a function of the
+    // front-end.
+    bool (*overflows)(struct wire *wire);
+    // Something was refused on this connection, which is counted. At any time.
+    void (*refused)(struct wire *wire, enum sight_refusal refusal);
 };
 
 // Room for an IPv6 address with its scope, and NUL.
@@ -79,6 +93,25 @@ static inline void wire_shut(struct wire *wire)
     wire->host->shut(wire);
 }
 
+static inline struct wire_caller wire_identify(struct wire *wire, const struct wire_claim *claim)
+{
+    return wire->host->identify(wire, claim);
+}
+
+// To be called where the front-end refuses something, but for a token that is none.
+static inline void wire_refused(struct wire *wire, enum sight_refusal refusal)
+{
+    wire->host->refused(wire, refusal);
+}
+
+// The same where a verb has answered so; that a job is not there, say, is no refusal.
+void wire_refused_status(struct wire *wire, enum status status);
+
+static inline bool wire_is_local(const struct wire *wire)
+{
+    return wire->host->is_local(wire);
+}
+
 static inline void wire_tls_hello(const struct wire *wire)
 {
     wire->host->tls_hello(wire);
@@ -87,23 +120,6 @@ static inline void wire_tls_hello(const struct wire *wire)
 static inline void wire_peer(const struct wire *wire, char *text)
 {
     wire->host->peer(wire, text);
-}
-
-// The rule for clients that do not read. What jobs send to a client that waits for them is kept for
-// it until it takes it: neither a job nor its worker is held up by a slow client. But nobody can be
-// made to read, and memory has an end: where the peer takes no more at present, and what it has
-// left unread is longer than `most`, it is dropped, and the answer is true. Of a client that takes
-// all that it is sent, any amount may be on its way. `elsewhere` is what waits to be staged behind
-// what is in the wire's output.
-//
-// To be called before something is staged that the client has not just asked for.
-static inline bool wire_drop_unread(struct wire *wire, size_t elsewhere, uint64_t most)
-{
-    if (!wire->out.stalled || output_pending(&wire->out) + elsewhere <= most) {
-        return false;
-    }
-    wire_drop(wire, "does not read what its jobs send");
-    return true;
 }
 
 // To be called where a front-end closes a connection without an answer: a log at debug says why.

@@ -60,6 +60,11 @@ static void answer_value(struct gear_conn *conn, struct slice value)
     answer(conn, SLICE("\n"));
 }
 
+static void answer_forbidden(struct gear_conn *conn)
+{
+    answer(conn, SLICE("ERR FORBIDDEN Not+allowed\r\n"));
+}
+
 static bool word_is(struct slice word, const char *name)
 {
     return word.len == strlen(name) && strncasecmp(word.ptr, name, word.len) == 0;
@@ -142,16 +147,26 @@ static void admin_show(struct gear_conn *conn, const struct words *words)
 
 static void admin_cancel(struct gear_conn *conn, const struct words *words)
 {
+    struct broker *broker = conn->shared->broker;
+    enum status status = STATUS_NOT_FOUND;
     uint64_t id;
 
     if (words->count < 3) {
         answer_unknown(conn, words);
-    } else if (words->count > 3 || !word_is(words->at[1], "job")) {
+        return;
+    }
+    if (words->count > 3 || !word_is(words->at[1], "job")) {
         answer(conn, SLICE("ERR UNKNOWN_ERROR\r\n"));
-    } else if (handle_read(&conn->shared->handles, words->at[2], &id) &&
-               broker_cancel(conn->shared->broker, id, true) == STATUS_OK) {
-        wire_hold(conn->wire, broker_position(conn->shared->broker));
+        return;
+    }
+    if (handle_read(&conn->shared->handles, words->at[2], &id)) {
+        status = broker_cancel(broker, conn->session, id, true);
+    }
+    if (status == STATUS_OK) {
+        wire_hold(conn->wire, broker_position(broker));
         answer_ok(conn);
+    } else if (status == STATUS_FORBIDDEN) {
+        answer_forbidden(conn);
     } else {
         answer(conn, SLICE("ERR UNKNOWN_JOB\r\n"));
     }
@@ -165,54 +180,40 @@ static bool names_function(const struct words *words)
 
 static void admin_create(struct gear_conn *conn, const struct words *words)
 {
-    struct broker *broker = conn->shared->broker;
-    struct queue *queue;
+    enum status status;
 
     if (!names_function(words)) {
         answer_incomplete(conn, words);
         return;
     }
-    if (broker_queue_hold(broker, words->at[2], &queue) != STATUS_OK) {
+    status = broker_queue_create(conn->shared->broker, conn->session, words->at[2]);
+    if (status == STATUS_OK) {
+        answer_ok(conn);
+    } else if (status == STATUS_FORBIDDEN) {
+        answer_forbidden(conn);
+    } else {
         answer_echo(conn, SLICE("ERR CREATE_FUNCTION "), words->at[2]);
-        return;
     }
-    broker_queue_keep(broker, queue, true);
-    broker_queue_drop(broker, queue);
-    answer_ok(conn);
-}
-
-static bool is_in_use(const struct broker *broker, const struct queue *queue)
-{
-    struct queue_info info;
-    uint64_t jobs = 0;
-
-    broker_queue_info(broker, queue, &info);
-    for (int state = 0; state < JOB_STATES; state++) {
-        jobs += info.jobs[state];
-    }
-    return jobs > 0 || info.subscriptions > 0;
 }
 
 static void admin_drop(struct gear_conn *conn, const struct words *words)
 {
-    static const uint32_t none[BAND_COUNT];
-    struct broker *broker = conn->shared->broker;
-    struct queue *queue;
+    enum status status;
 
     if (!names_function(words)) {
         answer_incomplete(conn, words);
         return;
     }
-    queue = broker_queue_find(broker, words->at[2]);
-    if (!queue) {
-        answer(conn, SLICE("ERR function not found\r\n"));
-    } else if (is_in_use(broker, queue)) {
+    // A producer of another protocol may still refer to it; then it goes when that one does.
+    status = broker_queue_forget(conn->shared->broker, conn->session, words->at[2]);
+    if (status == STATUS_OK) {
+        answer_ok(conn);
+    } else if (status == STATUS_FORBIDDEN) {
+        answer_forbidden(conn);
+    } else if (status == STATUS_IN_USE) {
         answer(conn, SLICE("ERR there are still connected workers or executing clients\r\n"));
     } else {
-        // A producer of another protocol may still refer to it; then it goes when that one does.
-        broker_queue_limit(queue, none);
-        broker_queue_keep(broker, queue, false);
-        answer_ok(conn);
+        answer(conn, SLICE("ERR function not found\r\n"));
     }
 }
 
@@ -241,6 +242,10 @@ static void admin_maxqueue(struct gear_conn *conn, const struct words *words)
         answer_incomplete(conn, words);
         return;
     }
+    if (!session_may_by_name(conn->session, MAY_OPERATE, words->at[1])) {
+        answer_forbidden(conn);
+        return;
+    }
     for (size_t band = 0; band < BAND_COUNT; band++) {
         size_t word = words->count == 3 ? 2 : 2 + band;
 
@@ -249,8 +254,7 @@ static void admin_maxqueue(struct gear_conn *conn, const struct words *words)
     }
     queue = broker_queue_find(broker, words->at[1]);
     if (queue) {
-        broker_queue_limit(queue, limits);
-        if (limited) {
+        if (broker_queue_limit(conn->session, queue, limits) == STATUS_OK && limited) {
             // Otherwise the limit would be gone as soon as the queue is empty.
             broker_queue_keep(broker, queue, true);
         }
@@ -283,17 +287,44 @@ static bool split(struct slice line, struct words *words)
     return false;
 }
 
-static const struct {
+enum need {
+    NEEDS_NOTHING, // or asks itself: lists, of each thing that they show
+    NEEDS_SIGHT,   // to observe some function, as what it tells is of the process
+    NEEDS_A_RULE // of who may operate; where there are no rules, the peer has to be on this machine
+};
+
+struct command {
     const char *name;
     void (*carry_out)(struct gear_conn *conn, const struct words *words);
-} commands[] = {
-    {"cancel", admin_cancel},     {"create", admin_create},
-    {"drop", admin_drop},         {"getpid", admin_getpid},
-    {"maxqueue", admin_maxqueue}, {"prioritystatus", admin_priority_status},
-    {"show", admin_show},         {"status", admin_status},
-    {"verbose", admin_verbose},   {"version", admin_version},
-    {"workers", admin_workers},
+    enum need need;
 };
+
+static const struct command commands[] = {
+    {"cancel", admin_cancel, NEEDS_A_RULE},
+    {"create", admin_create, NEEDS_A_RULE},
+    {"drop", admin_drop, NEEDS_A_RULE},
+    {"getpid", admin_getpid, NEEDS_SIGHT},
+    {"maxqueue", admin_maxqueue, NEEDS_A_RULE},
+    {"prioritystatus", admin_priority_status, NEEDS_NOTHING},
+    {"show", admin_show, NEEDS_NOTHING},
+    {"status", admin_status, NEEDS_NOTHING},
+    {"verbose", admin_verbose, NEEDS_SIGHT},
+    {"version", admin_version, NEEDS_SIGHT},
+    {"workers", admin_workers, NEEDS_NOTHING},
+};
+
+static void carry_out(struct gear_conn *conn, const struct command *command,
+                      const struct words *words)
+{
+    if (command->need == NEEDS_SIGHT && !session_may_somewhere(conn->session, MAY_OBSERVE)) {
+        answer_forbidden(conn);
+    } else if (command->need == NEEDS_A_RULE && !session_has_grants(conn->session) &&
+               !wire_is_local(conn->wire)) {
+        answer(conn, SLICE("ERR FORBIDDEN Not+allowed+from+this+address\r\n"));
+    } else {
+        command->carry_out(conn, words);
+    }
+}
 
 void gear_admin(struct gear_conn *conn, struct slice line)
 {
@@ -302,7 +333,7 @@ void gear_admin(struct gear_conn *conn, struct slice line)
     if (split(line, &words)) {
         for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
             if (word_is(words.at[0], commands[i].name)) {
-                commands[i].carry_out(conn, &words);
+                carry_out(conn, &commands[i], &words);
                 return;
             }
         }

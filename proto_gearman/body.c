@@ -2,13 +2,14 @@
 #include "proto_gearman/body.h"
 
 #include "core/base/blob.h"
+#include "core/base/memory.h"
 #include "proto_common/intake.h"
 
+#include "proto_gearman/caller.h"
 #include "proto_gearman/exec.h"
 #include "proto_gearman/reply.h"
 #include "proto_gearman/worker.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct gear_body {
@@ -25,6 +26,11 @@ static size_t args_len(const struct gear_packet *packet)
         len += packet->args[i].len;
     }
     return len;
+}
+
+static size_t body_size(const struct gear_packet *packet)
+{
+    return sizeof(struct gear_body) + args_len(packet);
 }
 
 static void copy_args(struct gear_body *body, const struct gear_packet *packet)
@@ -44,32 +50,44 @@ static void copy_args(struct gear_body *body, const struct gear_packet *packet)
 }
 
 // The rest is received all the same: what follows it is the next message.
-static void refuse_rest(struct gear_conn *conn, const struct gear_packet *packet, size_t left)
+static void refuse_rest(struct gear_conn *conn, const struct gear_packet *packet, size_t left,
+                        enum gear_refusal why)
 {
     gear_data_lost(conn, packet);
-    gear_refuse(conn, GEAR_REFUSE_MEMORY);
+    gear_refuse(conn, why);
     conn->doing.skip = left;
     conn->state = GEAR_SKIP;
+    conn->begun = true;
 }
 
 void gear_body_begin(struct gear_conn *conn, const struct gear_packet *packet, size_t len)
 {
-    struct gear_body *body = malloc(sizeof *body + args_len(packet));
+    struct gear_body *body;
 
+    // Nothing is kept of a workload that may not be submitted. Of another, the broker asks again.
+    if (!gear_may_submit(conn, packet)) {
+        refuse_rest(conn, packet, len, GEAR_REFUSE_FORBIDDEN);
+        return;
+    }
+    body = memory_alloc(body_size(packet));
     if (!body) {
-        refuse_rest(conn, packet, len);
+        refuse_rest(conn, packet, len, GEAR_REFUSE_MEMORY);
         return;
     }
     copy_args(body, packet);
     intake_begin(&body->data, len);
+    if (gear_type_submits(packet->type)) {
+        intake_give_way(&body->data);
+    }
     conn->doing.body = body;
     conn->state = GEAR_BODY;
+    conn->begun = true;
 }
 
 static void body_free(struct gear_body *body)
 {
     intake_discard(&body->data);
-    free(body);
+    memory_free(body, body_size(&body->packet));
 }
 
 void gear_body_discard(struct gear_conn *conn)
@@ -84,7 +102,7 @@ static void give_up(struct gear_conn *conn)
 {
     struct gear_body *body = conn->doing.body;
 
-    refuse_rest(conn, &body->packet, intake_missing(&body->data));
+    refuse_rest(conn, &body->packet, intake_missing(&body->data), GEAR_REFUSE_MEMORY);
     body_free(body);
 }
 
@@ -106,7 +124,7 @@ static void finish(struct gear_conn *conn)
         gear_refuse(conn, GEAR_REFUSE_MEMORY);
     }
     blob_unref(data);
-    free(body);
+    memory_free(body, body_size(&body->packet));
 }
 
 enum step gear_body_step(struct gear_conn *conn, struct feed_turn *turn)
@@ -130,4 +148,11 @@ enum step gear_body_step(struct gear_conn *conn, struct feed_turn *turn)
 struct intake *gear_body_intake(struct gear_conn *conn)
 {
     return &conn->doing.body->data;
+}
+
+size_t gear_body_holds(const struct gear_conn *conn)
+{
+    const struct gear_body *body = conn->doing.body;
+
+    return body_size(&body->packet) + intake_holds(&body->data);
 }

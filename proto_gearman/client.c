@@ -4,6 +4,7 @@
 #include "proto_common/contract.h"
 #include "proto_common/intake.h"
 
+#include "proto_gearman/caller.h"
 #include "proto_gearman/reply.h"
 #include "proto_gearman/schedule.h"
 
@@ -96,13 +97,20 @@ void gear_get_status(struct gear_conn *conn, const struct gear_packet *packet)
     if (handle_read(&conn->shared->handles, handle, &id)) {
         job = broker_find(conn->shared->broker, id);
     }
+    if (job && !gear_may_follow(conn, job)) {
+        job = NULL;
+    }
     gear_reply_status(conn, GEAR_STATUS_RES, handle, job);
 }
 
 void gear_get_status_unique(struct gear_conn *conn, const struct gear_packet *packet)
 {
     struct slice unique = packet->args[0];
+    const struct job *job = broker_find_name(conn->shared->broker, unique);
 
-    gear_reply_status(conn, GEAR_STATUS_RES_UNIQUE, unique,
-                      broker_find_name(conn->shared->broker, unique));
+    // Of those that have it first, one that the connection may know of; a turn has its bounds.
+    for (int i = 0; job && !gear_may_follow(conn, job); i++) {
+        job = i < BROKER_SLICE ? job_next_of_name(job) : NULL;
+    }
+    gear_reply_status(conn, GEAR_STATUS_RES_UNIQUE, unique, job);
 }

@@ -19,6 +19,13 @@
 // A packet with data is left with the host until it is complete, if it is no longer than this.
 #define WHOLE_MAX ((size_t)16384)
 
+// A packet or a line.
+static void begin(const struct gear_conn *conn, struct feed_turn *turn)
+{
+    turn->budget--;
+    conn->shared->commands++;
+}
+
 //
 // Lines
 //
@@ -42,7 +49,7 @@ static enum step step_line(struct gear_conn *conn, struct feed_turn *turn, bool 
     }
     line = slice_of(window.ptr, end ? (size_t)(end - window.ptr) : window.len);
     turn->input = slice_from(turn->input, end ? line.len + 1 : line.len);
-    turn->budget--;
+    begin(conn, turn);
     conn->past_first = true;
     if (line.len > 0 && line.ptr[line.len - 1] == '\r') {
         line.len--;
@@ -66,6 +73,7 @@ static enum step skip(struct gear_conn *conn, size_t left)
 {
     conn->doing.skip = left;
     conn->state = left > 0 ? GEAR_SKIP : GEAR_MESSAGE;
+    conn->begun = true;
     return STEP_ON;
 }
 
@@ -74,13 +82,21 @@ static enum step refuse(struct gear_conn *conn, struct feed_turn *turn,
                         const struct gear_head *head, enum gear_refusal refusal)
 {
     turn->input = slice_from(turn->input, GEAR_HEADER);
-    turn->budget--;
+    begin(conn, turn);
     gear_refuse(conn, refusal);
     return skip(conn, head->len);
 }
 
 // What a schedule that matches rarely costs to look up.
 #define SCHEDULE_COST 32
+
+// The packet, an OPTION_REQ, stays where it is.
+static void leave_packet(struct feed_turn *turn, const struct gear_packet *packet)
+{
+    const char *start = packet->args[0].ptr - GEAR_HEADER;
+
+    turn->input = slice_of(start, (size_t)(slice_end(turn->input) - start));
+}
 
 // The arguments are known. `missing` bytes of the data are not there, and then all the input that
 // is left belongs to it.
@@ -92,7 +108,7 @@ static enum step take_packet(struct gear_conn *conn, struct feed_turn *turn,
     if (gear_report_waits(conn, packet)) {
         return STEP_AGAIN;
     }
-    turn->budget--;
+    begin(conn, turn);
     if (missing > 0) {
         turn->input = packet->data;
         gear_body_begin(conn, packet, packet->data.len + missing);
@@ -100,6 +116,9 @@ static enum step take_packet(struct gear_conn *conn, struct feed_turn *turn,
     }
     turn->input = slice_from(turn->input, (size_t)(end - turn->input.ptr));
     gear_exec(conn, packet);
+    if (conn->state == GEAR_LATER) {
+        leave_packet(turn, packet);
+    }
     if (packet->type == GEAR_SUBMIT_JOB_SCHED) {
         turn->budget -= turn->budget < SCHEDULE_COST ? turn->budget : SCHEDULE_COST;
     }
@@ -227,6 +246,14 @@ static enum step step_listing(struct gear_conn *conn, struct feed_turn *turn)
     return gear_listing_step(conn);
 }
 
+// Until a moment comes.
+static enum step step_later(struct gear_conn *conn, struct feed_turn *turn)
+{
+    (void)conn;
+    (void)turn;
+    return STEP_BLOCKED;
+}
+
 static enum step step_finished(struct gear_conn *conn, struct feed_turn *turn)
 {
     (void)conn;
@@ -243,6 +270,7 @@ static const step_fn steps_of_states[GEAR_STATES] = {
     [GEAR_UNSUBSCRIBING] = step_unsubscribing,
     [GEAR_ENDING_TIMEOUTS] = step_ending_timeouts,
     [GEAR_LISTING] = step_listing,
+    [GEAR_LATER] = step_later,
     [GEAR_FINISHED] = step_finished,
 };
 

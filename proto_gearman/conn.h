@@ -31,6 +31,7 @@ struct gear_shared {
     const struct process_facts *facts;
     struct list_node conns; // struct gear_conn and struct gear_place, newest first
     struct handles handles;
+    uint64_t commands; // packets and lines so far
 };
 
 enum gear_state {
@@ -40,6 +41,7 @@ enum gear_state {
     GEAR_UNSUBSCRIBING,   // nothing: functions are given up, with the jobs held under them
     GEAR_ENDING_TIMEOUTS, // nothing: the worker sleeps, and the time-outs of its jobs end
     GEAR_LISTING,         // nothing: a list grows by its next step
+    GEAR_LATER,           // the token that was there already, but not before a moment
     GEAR_FINISHED,        // nothing any more
     GEAR_STATES
 };
@@ -57,6 +59,7 @@ struct gear_conn {
     struct gear_place place; // in shared->conns
     bool past_first : 1;     // the first message has begun
     bool exceptions : 1;     // the client wants to be told of them
+    bool begun : 1;          // the present body is not the one that the host was told of
     uint8_t state;           // enum gear_state
     struct gear_shared *shared;
     struct wire *wire;

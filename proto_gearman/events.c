@@ -2,6 +2,7 @@
 #include "proto_gearman/events.h"
 
 #include "core/base/macros.h"
+#include "proto_common/unread.h"
 
 #include "proto_gearman/conn.h"
 #include "proto_gearman/reply.h"
@@ -37,7 +38,11 @@ static void tell(struct gear_conn *conn, const struct job_event *event)
 {
     switch (event->kind) {
     case JOB_EVENT_PROGRESS:
-        gear_reply_about(conn, GEAR_WORK_STATUS, event->job_id, event->data);
+        if (event->data) {
+            gear_reply_about(conn, GEAR_WORK_STATUS, event->job_id, event->data);
+        } else {
+            gear_reply_progress(conn, event);
+        }
         break;
     case JOB_EVENT_DATA:
         gear_reply_about(conn, GEAR_WORK_DATA, event->job_id, event->data);

@@ -2,6 +2,7 @@
 #include "proto_gearman/exec.h"
 
 #include "proto_gearman/ability.h"
+#include "proto_gearman/caller.h"
 #include "proto_gearman/client.h"
 #include "proto_gearman/reply.h"
 #include "proto_gearman/worker.h"
@@ -15,14 +16,21 @@ static void exec_echo(struct gear_conn *conn, const struct gear_packet *packet)
     gear_reply_data(conn, GEAR_ECHO_RES, packet->data, packet->blob);
 }
 
+static bool begins_with(struct slice text, struct slice start)
+{
+    return text.len >= start.len && strncasecmp(text.ptr, start.ptr, start.len) == 0;
+}
+
 static void exec_option(struct gear_conn *conn, const struct gear_packet *packet)
 {
-    const struct slice exceptions = SLICE("exceptions");
+    const struct slice exceptions = SLICE("exceptions"), auth = SLICE("auth:");
     struct slice name = packet->args[0];
 
-    if (name.len == exceptions.len && strncasecmp(name.ptr, exceptions.ptr, name.len) == 0) {
+    if (name.len == exceptions.len && begins_with(name, exceptions)) {
         conn->exceptions = true;
         gear_reply_data(conn, GEAR_OPTION_RES, name, NULL);
+    } else if (begins_with(name, auth)) {
+        gear_auth(conn, slice_from(name, auth.len));
     } else {
         gear_refuse(conn, GEAR_REFUSE_OPTION);
     }

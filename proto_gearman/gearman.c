@@ -4,12 +4,17 @@
 #include "proto_gearman/ability.h"
 #include "proto_gearman/admin.h"
 #include "proto_gearman/body.h"
+#include "proto_gearman/caller.h"
 #include "proto_gearman/conn.h"
 #include "proto_gearman/events.h"
+#include "proto_gearman/listing.h"
+#include "proto_gearman/pace.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define SECONDS_MAX 86400
 
 static const struct option options[] = {
     {.name = "max_job_size",
@@ -19,6 +24,7 @@ static const struct option options[] = {
      .min = 0,
      .max = INT64_C(1) << 30,
      .live = true,
+     .is_job_size = true,
      .effect = "A packet with a larger workload is answered ARGUMENT_TOO_LARGE."},
     {.name = "max_unread",
      .kind = OPTION_SIZE,
@@ -77,6 +83,20 @@ static const struct option options[] = {
      .preset = "",
      .effect = "What handles begin with, before a colon; empty: H: and the name of the host, "
                "with a journal of that on which it began."},
+    {.name = "idle_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct gear_options, idle_timeout),
+     .preset = "0",
+     .max = SECONDS_MAX,
+     .live = true,
+     .effect = "Seconds that a peer stays which sends nothing and waits for nothing; 0: for ever."},
+    {.name = "body_timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct gear_options, body_timeout),
+     .preset = "0",
+     .max = SECONDS_MAX,
+     .live = true,
+     .effect = "Seconds that each KiB of a packet or line, or its rest, may take; 0: any time."},
     {.name = NULL},
 };
 
@@ -143,6 +163,16 @@ static bool conn_eof(void *state)
     return false;
 }
 
+static size_t conn_holds(const void *state)
+{
+    const struct gear_conn *conn = state;
+
+    if (conn->state == GEAR_BODY) {
+        return gear_body_holds(conn);
+    }
+    return conn->state == GEAR_LISTING ? gear_listing_holds(conn) : 0;
+}
+
 static void discard_work(struct gear_conn *conn)
 {
     switch ((enum gear_state)conn->state) {
@@ -158,6 +188,7 @@ static void discard_work(struct gear_conn *conn)
     case GEAR_MESSAGE:
     case GEAR_SKIP:
     case GEAR_ENDING_TIMEOUTS:
+    case GEAR_LATER:
     case GEAR_FINISHED:
     case GEAR_STATES:
         break;
@@ -174,6 +205,32 @@ static void conn_close(void *state)
     free(conn->client_id);
 }
 
+static bool conn_granted(void *state, struct grants *grants)
+{
+    struct gear_conn *conn = state;
+
+    return broker_session_grant(conn->session, grants);
+}
+
+static uint64_t commands(const void *state)
+{
+    const struct gear_shared *shared = state;
+
+    return shared->commands;
+}
+
+static struct frontend_about conn_about(const void *state)
+{
+    const struct gear_conn *conn = state;
+
+    return (struct frontend_about){.session = conn->session, .client_id = conn->client_id};
+}
+
+static void conn_expired(void *state)
+{
+    gear_auth_expired(state);
+}
+
 const struct frontend gearman_frontend = {
     .name = "gearman",
     .listen = "127.0.0.1:4730",
@@ -186,8 +243,16 @@ const struct frontend gearman_frontend = {
     .name_host = name_host,
     .stop = stop,
     .open = conn_open,
+    .granted = conn_granted,
     .feed = gear_feed,
     .filled = gear_filled,
     .eof = conn_eof,
+    .expired = conn_expired,
+    .limits = gear_limits,
+    .pace = gear_pace,
+    .overdue = gear_overdue,
+    .holds = conn_holds,
+    .about = conn_about,
+    .commands = commands,
     .close = conn_close,
 };

@@ -22,6 +22,8 @@ struct gear_options {
     int on_timeout;        // enum gear_on_timeout
     int on_fail;           // enum contract_on_fail
     char *handle_prefix;   // empty: H:<hostname>
+    int64_t idle_timeout;  // seconds in which who waits for nothing sends nothing; 0: any
+    int64_t body_timeout;  // seconds for each PACE_STEP bytes of what has begun; 0: any
 };
 
 // In the order of their words in the configuration.

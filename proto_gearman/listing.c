@@ -33,7 +33,8 @@ struct gear_listing {
     uint32_t queue_cursor;              // status, priority status: in the broker's queues
     struct job_walk jobs;               // jobs, uniques: in the broker's jobs
     struct gear_place place;            // workers: in shared->conns, before the next connection
-    uint64_t number;                    // of the connection whose line is begun; 0: none is
+    uint64_t number;                    // of the connection that is at its functions; 0: none is
+    bool begun;                         // something of its line is written
     struct subscription_walk functions; // of that connection
     struct output behind;               // packets that are to come behind the list
 };
@@ -66,26 +67,32 @@ static void write_numbers(struct gear_conn *conn, const uint64_t *numbers, size_
 // Functions
 //
 
-// The next queue, its name written; NULL at the end.
-static const struct queue *next_queue(struct gear_conn *conn, struct gear_listing *listing,
-                                      struct queue_info *info)
+// The next queue, its name written. STATUS_MORE: it is not for this connection to see;
+// STATUS_EMPTY: that was all.
+static enum status next_queue(struct gear_conn *conn, struct gear_listing *listing,
+                              struct queue_info *info)
 {
     struct broker *broker = conn->shared->broker;
     const struct queue *queue = broker_queue_next(broker, &listing->queue_cursor);
 
-    if (queue) {
-        broker_queue_info(broker, queue, info);
-        gear_escape_write(&conn->wire->out, queue_name(queue), GEAR_ESCAPE_FIELD);
+    if (!queue) {
+        return STATUS_EMPTY;
     }
-    return queue;
+    if (!session_may(conn->session, MAY_OBSERVE, queue)) {
+        return STATUS_MORE;
+    }
+    broker_queue_info(broker, queue, info);
+    gear_escape_write(&conn->wire->out, queue_name(queue), GEAR_ESCAPE_FIELD);
+    return STATUS_OK;
 }
 
 static enum progress next_status(struct gear_conn *conn, struct gear_listing *listing)
 {
     struct queue_info info;
+    enum status status = next_queue(conn, listing, &info);
 
-    if (!next_queue(conn, listing, &info)) {
-        return LIST_ENDS;
+    if (status != STATUS_OK) {
+        return status == STATUS_MORE ? LIST_GOES_ON : LIST_ENDS;
     }
     const uint64_t numbers[] = {
         info.jobs[JOB_READY] + info.jobs[JOB_RESERVED] + info.jobs[JOB_DELAYED],
@@ -100,9 +107,10 @@ static enum progress next_status(struct gear_conn *conn, struct gear_listing *li
 static enum progress next_priority_status(struct gear_conn *conn, struct gear_listing *listing)
 {
     struct queue_info info;
+    enum status status = next_queue(conn, listing, &info);
 
-    if (!next_queue(conn, listing, &info)) {
-        return LIST_ENDS;
+    if (status != STATUS_OK) {
+        return status == STATUS_MORE ? LIST_GOES_ON : LIST_ENDS;
     }
     const uint64_t numbers[] = {
         info.ready[BAND_HIGH],
@@ -132,14 +140,19 @@ static struct gear_conn *conn_at_place(const struct gear_conn *conn,
     return node == end ? NULL : list_item(node, struct gear_conn, place.node);
 }
 
+// Where it has not begun yet.
 static void begin_line(struct gear_conn *conn, struct gear_listing *listing,
                        const struct gear_conn *subject)
 {
     struct output *out = &conn->wire->out;
     const char *id = subject->client_id && *subject->client_id ? subject->client_id : "-";
     char text[DIGITS_MAX + 1 + WIRE_PEER_MAX + 1];
-    char *at = digits_write(text, subject->wire->number);
+    char *at;
 
+    if (listing->begun) {
+        return;
+    }
+    at = digits_write(text, subject->wire->number);
     *at++ = ' ';
     wire_peer(subject->wire, at);
     at += strlen(at);
@@ -147,19 +160,23 @@ static void begin_line(struct gear_conn *conn, struct gear_listing *listing,
     output_write(out, slice_of(text, (size_t)(at - text)));
     gear_escape_write(out, slice_of(id, strlen(id)), GEAR_ESCAPE_WORD);
     output_write(out, SLICE(" :"));
-    listing->number = subject->wire->number;
-    subscription_walk_begin(&listing->functions, subject->session);
+    listing->begun = true;
 }
 
 static void end_line(struct gear_conn *conn, struct gear_listing *listing)
 {
-    output_write(&conn->wire->out, SLICE("\n"));
+    if (listing->begun) {
+        output_write(&conn->wire->out, SLICE("\n"));
+    }
+    listing->begun = false;
     listing->number = 0;
     subscription_walk_end(&listing->functions);
 }
 
-// Goes on with the functions of a line, newest first. False: the step is full before the line is.
-static bool write_functions(struct gear_conn *conn, struct gear_listing *listing)
+// Goes on with the functions of a line, newest first, those that are for this connection to see.
+// False: the step is full before the line is.
+static bool write_functions(struct gear_conn *conn, struct gear_listing *listing,
+                            const struct gear_conn *subject)
 {
     struct output *out = &conn->wire->out;
 
@@ -169,9 +186,12 @@ static bool write_functions(struct gear_conn *conn, struct gear_listing *listing
         if (!queue) {
             return true;
         }
-        output_write(out, SLICE(" "));
-        gear_escape_write(out, queue_name(queue), GEAR_ESCAPE_WORD);
         listing->items_left--;
+        if (session_may(conn->session, MAY_OBSERVE, queue)) {
+            begin_line(conn, listing, subject);
+            output_write(out, SLICE(" "));
+            gear_escape_write(out, queue_name(queue), GEAR_ESCAPE_WORD);
+        }
     }
     if (!subscription_walk_keep(&listing->functions)) {
         output_fail(out);
@@ -192,9 +212,14 @@ static enum progress next_worker(struct gear_conn *conn, struct gear_listing *li
         return LIST_ENDS;
     }
     if (listing->number == 0) {
-        begin_line(conn, listing, subject);
+        listing->number = subject->wire->number;
+        subscription_walk_begin(&listing->functions, subject->session);
+        // Otherwise its line begins with the first function that is to be seen.
+        if (session_may_everywhere(conn->session, MAY_OBSERVE)) {
+            begin_line(conn, listing, subject);
+        }
     }
-    if (write_functions(conn, listing)) {
+    if (write_functions(conn, listing, subject)) {
         end_line(conn, listing);
         list_remove(&listing->place.node);
         list_insert_before(subject->place.node.next, &listing->place.node);
@@ -206,17 +231,29 @@ static enum progress next_worker(struct gear_conn *conn, struct gear_listing *li
 // Jobs
 //
 
-static enum progress next_job(struct gear_conn *conn, struct gear_listing *listing)
+// The next job that is for this connection to see; as broker_job_next().
+static enum status next_seen(struct gear_conn *conn, struct gear_listing *listing,
+                             struct job_info *info)
 {
     const struct job *job;
+    enum status status = broker_job_next(conn->shared->broker, &listing->jobs, &job);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    broker_job_info(conn->shared->broker, job, info);
+    return session_may(conn->session, MAY_OBSERVE, info->queue) ? STATUS_OK : STATUS_MORE;
+}
+
+static enum progress next_job(struct gear_conn *conn, struct gear_listing *listing)
+{
     struct job_info info;
     char handle[HANDLE_MAX];
-    enum status status = broker_job_next(conn->shared->broker, &listing->jobs, &job);
+    enum status status = next_seen(conn, listing, &info);
 
     if (status != STATUS_OK) {
         return status == STATUS_MORE ? LIST_GOES_ON : LIST_ENDS;
     }
-    broker_job_info(conn->shared->broker, job, &info);
     const char *end = handle_write(&conn->shared->handles, info.id, handle);
     // In gearmand, the second number marks a job that will be dropped instead of done.
     const uint64_t numbers[] = {info.attempts, 0, info.durable};
@@ -228,14 +265,12 @@ static enum progress next_job(struct gear_conn *conn, struct gear_listing *listi
 
 static enum progress next_unique(struct gear_conn *conn, struct gear_listing *listing)
 {
-    const struct job *job;
     struct job_info info;
-    enum status status = broker_job_next(conn->shared->broker, &listing->jobs, &job);
+    enum status status = next_seen(conn, listing, &info);
 
     if (status != STATUS_OK) {
         return status == STATUS_MORE ? LIST_GOES_ON : LIST_ENDS;
     }
-    broker_job_info(conn->shared->broker, job, &info);
     if (info.key_kind == KEY_CONTENT) {
         output_write(&conn->wire->out, SLICE("-")); // as its submitter said it
     } else if (slice_equal(info.key, SLICE("."))) {
@@ -299,6 +334,11 @@ enum step gear_listing_step(struct gear_conn *conn)
 struct output *gear_listing_behind(struct gear_conn *conn)
 {
     return &conn->doing.listing->behind;
+}
+
+size_t gear_listing_holds(const struct gear_conn *conn)
+{
+    return sizeof *conn->doing.listing + output_pending(&conn->doing.listing->behind);
 }
 
 void gear_listing_discard(struct gear_conn *conn)

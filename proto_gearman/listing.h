@@ -13,6 +13,8 @@
 
 #include "proto_gearman/conn.h"
 
+#include <stddef.h>
+
 enum gear_list {
     GEAR_LIST_STATUS,          // functions: jobs, running ones, workers
     GEAR_LIST_PRIORITY_STATUS, // functions: ready jobs of each priority, workers
@@ -26,7 +28,9 @@ enum gear_list {
 // Steps, and discarding, see admin.h.
 void gear_listing_begin(struct gear_conn *conn, enum gear_list list);
 
-// GEAR_LISTING: the output for what is to come behind the list.
+// GEAR_LISTING: the output for what is to come behind the list, and how many bytes are kept for the
+// list beyond what it has staged.
 struct output *gear_listing_behind(struct gear_conn *conn);
+size_t gear_listing_holds(const struct gear_conn *conn);
 
 #endif

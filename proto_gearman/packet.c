@@ -67,6 +67,12 @@ bool gear_type_has_data(uint32_t type)
     return shapes[type].data;
 }
 
+// Reports, which have data as well, have the handle alone before it; an echo has nothing.
+bool gear_type_submits(uint32_t type)
+{
+    return shapes[type].data && shapes[type].args > 1;
+}
+
 // Where the first NUL is, or `end`. Arguments are short: eight bytes in a step are worth 3.5 % of a
 // pipelined submission against memchr, and 3 % of one with a unique against a byte in a step, by
 // tests/budget. Taking 1 from every byte turns the highest bit on that was off in none but the

@@ -95,6 +95,9 @@ bool gear_type_known(uint32_t type);
 unsigned gear_type_args(uint32_t type);
 bool gear_type_has_data(uint32_t type);
 
+// Whether they hand in a job: their first argument is its function.
+bool gear_type_submits(uint32_t type);
+
 struct blob;
 
 struct gear_packet {

@@ -13,10 +13,11 @@
 
 struct refusal {
     const char *code, *text;
+    int counts_as; // enum sight_refusal; -1: it is not counted
 };
 
 static const struct refusal refusals[] = {
-#define X(name, code, text) [GEAR_REFUSE_##name] = {code, text},
+#define X(name, counts_as, code, text) [GEAR_REFUSE_##name] = {code, text, counts_as},
     GEAR_REFUSALS(X)
 #undef X
 };
@@ -82,6 +83,9 @@ void gear_refuse(struct gear_conn *conn, enum gear_refusal refusal)
     char *start = reserve(out, code.len + 1 + text.len);
     char *at;
 
+    if (refusals[refusal].counts_as >= 0) {
+        wire_refused(conn->wire, (enum sight_refusal)refusals[refusal].counts_as);
+    }
     if (start) {
         at = put_slice(start + GEAR_HEADER, code);
         *at++ = 0;
@@ -96,14 +100,20 @@ static enum gear_refusal refusal_of(enum status status, enum gear_refusal not_fo
         return GEAR_REFUSE_MEMORY;
     case STATUS_NO_SPACE:
         return GEAR_REFUSE_ROOM;
+    case STATUS_FORBIDDEN:
+        return GEAR_REFUSE_FORBIDDEN;
     case STATUS_NOT_FOUND:
         return not_found;
     case STATUS_DRAINING:
         return GEAR_REFUSE_DRAINING;
     case STATUS_QUEUE_FULL:
         return GEAR_REFUSE_FULL;
+    case STATUS_TOO_MANY_QUEUES:
+        return GEAR_REFUSE_QUEUES;
     case STATUS_TOO_LARGE:
         return GEAR_REFUSE_LONG_ARGUMENT;
+    case STATUS_JOB_TOO_LARGE:
+        return GEAR_REFUSE_LARGE_WORKLOAD;
     case STATUS_BAD_NAME:
         return GEAR_REFUSE_FUNCTION_NAME;
     case STATUS_OK:
@@ -113,6 +123,7 @@ static enum gear_refusal refusal_of(enum status status, enum gear_refusal not_fo
     case STATUS_TIMED_OUT:
     case STATUS_LAST_ONE:
     case STATUS_IN_USE:
+    case STATUS_WRONG_STATE:
     case STATUS_MORE:
         break;
     }
@@ -173,6 +184,21 @@ void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, 
     commit(out, type, start, at, data ? data->len : 0);
     if (data) {
         output_body(out, blob_slice(data), data);
+    }
+}
+
+void gear_reply_progress(struct gear_conn *conn, const struct job_event *event)
+{
+    struct output *out = out_of(conn);
+    char *start = reserve(out, HANDLE_MAX + 1 + DIGITS_MAX + 1 + DIGITS_MAX);
+    char *at;
+
+    if (start) {
+        at = handle_write(&conn->shared->handles, event->job_id, start + GEAR_HEADER);
+        *at++ = 0;
+        at = digits_write(at, event->numerator);
+        *at++ = 0;
+        commit(out, GEAR_WORK_STATUS, start, digits_write(at, event->denominator), 0);
     }
 }
 

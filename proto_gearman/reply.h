@@ -24,28 +24,32 @@ void gear_hold(struct gear_conn *conn, uint64_t position);
 // How many bytes of packets wait for the end of a list before they are staged.
 size_t gear_held_back(struct gear_conn *conn);
 
-// Our name for a refusal, and the code and the text of its ERROR packet. Where gearmand has a text
-// for it, it is that.
+// Our name for a refusal, what it counts as (-1: nothing, or it is counted elsewhere), and the code
+// and the text of its ERROR packet. Where gearmand has a text for it, it is that.
 #define GEAR_REFUSALS(X)                                                                           \
-    X(MAGIC, "INVALID_MAGIC", "Request magic expected")                                            \
-    X(COMMAND, "INVALID_COMMAND", "Command not expected")                                          \
-    X(TOO_FEW_ARGUMENTS, "INVALID_ARGUMENT", "The packet has too few arguments")                   \
-    X(MOMENT, "INVALID_ARGUMENT", "Not a moment at which the job could start")                     \
-    X(FUNCTION_NAME, "INVALID_FUNCTION_NAME", "A function needs a name")                           \
-    X(LONG_UNIQUE, "ARGUMENT_TOO_LARGE", "Unique value too large")                                 \
-    X(LONG_ARGUMENT, "ARGUMENT_TOO_LARGE", "An argument is too long")                              \
-    X(LARGE_WORKLOAD, "ARGUMENT_TOO_LARGE", "The workload is too large")                           \
-    X(OPTION, "UNKNOWN_OPTION", "Server does not recognize given option")                          \
-    X(DATA, "JOB_NOT_FOUND", "Job does not exist on server")                                       \
-    X(RESULT, "JOB_NOT_FOUND", "Job given in work result not found")                               \
-    X(EXCEPTION, "JOB_NOT_FOUND", "An exception was received for a job that does not exist")       \
-    X(FULL, "QUEUE_ERROR", "Job queue is full")                                                    \
-    X(DRAINING, "QUEUE_ERROR", "Server is draining")                                               \
-    X(ROOM, "QUEUE_ERROR", "The journal has no room")                                              \
-    X(MEMORY, "QUEUE_ERROR", "Out of memory")
+    X(MAGIC, SIGHT_BAD, "INVALID_MAGIC", "Request magic expected")                                 \
+    X(COMMAND, SIGHT_BAD, "INVALID_COMMAND", "Command not expected")                               \
+    X(TOO_FEW_ARGUMENTS, SIGHT_BAD, "INVALID_ARGUMENT", "The packet has too few arguments")        \
+    X(MOMENT, SIGHT_BAD, "INVALID_ARGUMENT", "Not a moment at which the job could start")          \
+    X(FUNCTION_NAME, SIGHT_BAD, "INVALID_FUNCTION_NAME", "A function needs a name")                \
+    X(LONG_UNIQUE, SIGHT_TOO_LARGE, "ARGUMENT_TOO_LARGE", "Unique value too large")                \
+    X(LONG_ARGUMENT, SIGHT_TOO_LARGE, "ARGUMENT_TOO_LARGE", "An argument is too long")             \
+    X(LARGE_WORKLOAD, SIGHT_TOO_LARGE, "ARGUMENT_TOO_LARGE", "The workload is too large")          \
+    X(TOKEN, -1, "INVALID_ARGUMENT", "Not a token")                                                \
+    X(OPTION, SIGHT_BAD, "UNKNOWN_OPTION", "Server does not recognize given option")               \
+    X(DATA, -1, "JOB_NOT_FOUND", "Job does not exist on server")                                   \
+    X(RESULT, -1, "JOB_NOT_FOUND", "Job given in work result not found")                           \
+    X(EXCEPTION, -1, "JOB_NOT_FOUND", "An exception was received for a job that does not exist")   \
+    X(FULL, SIGHT_LIMIT, "QUEUE_ERROR", "Job queue is full")                                       \
+    X(QUEUES, SIGHT_LIMIT, "QUEUE_ERROR", "There are too many functions")                          \
+    X(DRAINING, SIGHT_DRAINING, "QUEUE_ERROR", "Server is draining")                               \
+    X(ROOM, SIGHT_STORE, "QUEUE_ERROR", "The journal has no room")                                 \
+    X(SLOW, -1, "TIMEOUT", "The packet took too long to arrive")                                   \
+    X(MEMORY, SIGHT_MEMORY, "QUEUE_ERROR", "Out of memory")                                        \
+    X(FORBIDDEN, SIGHT_FORBIDDEN, "FORBIDDEN", "Not allowed")
 
 enum gear_refusal {
-#define X(name, code, text) GEAR_REFUSE_##name,
+#define X(name, counts_as, code, text) GEAR_REFUSE_##name,
     GEAR_REFUSALS(X)
 #undef X
 };
@@ -66,6 +70,9 @@ void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice d
 // A packet that begins with a job's handle: alone, or followed by data (may be NULL: none).
 void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id);
 void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data);
+
+// WORK_STATUS, of a worker that has not spelt its numbers itself.
+void gear_reply_progress(struct gear_conn *conn, const struct job_event *event);
 
 // JOB_ASSIGN, JOB_ASSIGN_UNIQ or JOB_ASSIGN_ALL. It leaves when the journal has the job: no worker
 // is to begin one that a restart would not know.

@@ -8,12 +8,9 @@
 
 // Our name, the header's. Those from UNIQUE on are about a job.
 #define WEB_FIELDS(X)                                                                              \
-    X(ORIGIN, "Origin")                                                                            \
-    X(AUTHORIZATION, "Authorization")                                                              \
-    X(SEC_FETCH_SITE, "Sec-Fetch-Site")                                                            \
-    X(REFERER, "Referer")                                                                          \
     X(LAST_EVENT_ID, "Last-Event-ID")                                                              \
     X(UNIQUE, "X-Gearman-Unique")                                                                  \
+    X(IDEMPOTENCY_KEY, "Idempotency-Key")                                                          \
     X(BACKGROUND, "X-Gearman-Background")                                                          \
     X(PRIORITY, "X-Gearman-Priority")                                                              \
     X(DELAY, "X-Gearman-Delay")                                                                    \
@@ -30,8 +27,9 @@ enum web_field {
         WEB_FIELD_END
 };
 
-// The table of names, for http1_fields_read().
-void web_names_begin(struct http1_names *names);
+// Their names, WEB_FIELD_COUNT of them, for http1_shared_begin().
+#define WEB_FIELD_COUNT (WEB_FIELD_END - HTTP1_FIELD_COUNT)
+extern const char *const web_field_names[WEB_FIELD_COUNT];
 
 // The name of a header, as it is written.
 const char *web_field_name(enum web_field field);

@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/http.h"
 
+#include "access/access.h"
+#include "core/base/glob.h"
 #include "core/base/log.h"
+#include "core/memo.h"
+#include "proto_common/http1/conn.h"
+#include "proto_common/http1/list.h"
 
-#include "proto_http/conn.h"
+#include "proto_http/accept.h"
+#include "proto_http/answer.h"
 #include "proto_http/fields.h"
-#include "proto_http/list.h"
+#include "proto_http/once.h"
+#include "proto_http/places.h"
 #include "proto_http/request.h"
-#include "proto_http/tokens.h"
+#include "proto_http/wait.h"
+#include "proto_http/work.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SECONDS_MAX 86400
 // How much of a wrong word a message shows.
 #define WORD_SHOWN 128
+// And of the reason why the file of tokens is wrong, beside the key.
+#define REASON_SHOWN 240
 
 static const struct option options[] = {
     {.name = "max_body",
@@ -24,6 +33,7 @@ static const struct option options[] = {
      .preset = "64M",
      .max = INT64_C(1) << 30,
      .live = true,
+     .is_job_size = true,
      .effect = "A request with a larger body is answered 413."},
     {.name = "max_result",
      .kind = OPTION_SIZE,
@@ -31,36 +41,9 @@ static const struct option options[] = {
      .preset = "64M",
      .max = INT64_C(1) << 30,
      .live = true,
+     .is_job_size = true,
      .effect = "A request whose job's result is larger is answered 502."},
-    {.name = "max_header_bytes",
-     .kind = OPTION_SIZE,
-     .offset = offsetof(struct web_options, max_header_bytes),
-     .preset = "16k",
-     .min = 1024,
-     .max = 32 << 10,
-     .live = true,
-     .effect = "A request with a larger head is answered 431."},
-    {.name = "header_timeout",
-     .kind = OPTION_NUMBER,
-     .offset = offsetof(struct web_options, header_timeout),
-     .preset = "10",
-     .max = SECONDS_MAX,
-     .live = true,
-     .effect = "Seconds that the head of a request may take to arrive; 0: any time."},
-    {.name = "body_timeout",
-     .kind = OPTION_NUMBER,
-     .offset = offsetof(struct web_options, body_timeout),
-     .preset = "60",
-     .max = SECONDS_MAX,
-     .live = true,
-     .effect = "Seconds without a byte of a body that is still to come; 0: any time."},
-    {.name = "idle_timeout",
-     .kind = OPTION_NUMBER,
-     .offset = offsetof(struct web_options, idle_timeout),
-     .preset = "75",
-     .max = SECONDS_MAX,
-     .live = true,
-     .effect = "Seconds that a connection stays without a request; 0: for ever."},
+    HTTP1_OPTION_ROWS(struct web_options),
     {.name = "wait_timeout",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct web_options, wait_timeout),
@@ -68,6 +51,38 @@ static const struct option options[] = {
      .max = UINT32_MAX,
      .live = true,
      .effect = "Seconds that a request waits for its job before it is answered 504; 0: no limit."},
+    {.name = "lease",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct web_options, lease),
+     .preset = "60",
+     .min = 1,
+     .max = 86400,
+     .live = true,
+     .effect =
+         "Seconds that a worker has a job that says no time to run, from each word of it on."},
+    {.name = "max_leases",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct web_options, max_leases),
+     .preset = "10000",
+     .max = UINT32_MAX,
+     .live = true,
+     .effect = "Jobs that workers have over HTTP at a time; 0: nobody works over HTTP."},
+    {.name = "idempotency_for",
+     .kind = OPTION_DURATION,
+     .offset = offsetof(struct web_options, idempotency_for),
+     .preset = "24h",
+     .max = 30 * INT64_C(86400) * NSEC_PER_SEC,
+     .live = true,
+     .effect = "How long a request with an Idempotency-Key is answered as it was before; 0: such "
+               "are refused."},
+    {.name = "max_kept_answers",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct web_options, max_kept_answers),
+     .preset = "64M",
+     .max = INT64_C(1) << 40,
+     .live = true,
+     .effect = "Bytes that answers take which are kept for that; without room, requests with a "
+               "key are refused."},
     {.name = "status_codes",
      .kind = OPTION_CHOICE,
      .offset = offsetof(struct web_options, status_codes),
@@ -97,7 +112,7 @@ static const struct option options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(struct web_options, tokens),
      .preset = "",
-     .effect = "The file of tokens that callers need; empty for none. Read again on SIGHUP."},
+     .effect = "A file of tokens and what they may call; empty for none. Read again on SIGHUP."},
     {.name = "job_retries",
      .section = "gearman",
      .kind = OPTION_NUMBER,
@@ -121,106 +136,104 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
-// Whether one of the bytes is in the word.
-static bool has_any(struct slice word, const char *bytes)
+static bool check_functions(const char *functions, struct frontend_reason *why)
 {
-    for (size_t i = 0; i < word.len; i++) {
-        if (strchr(bytes, word.ptr[i])) {
-            return true;
-        }
-    }
-    return false;
-}
+    struct slice list = slice_of(functions, strlen(functions));
+    struct slice glob;
 
-// Whether the word begins and ends so.
-static bool is_framed(struct slice word, struct slice head, struct slice tail)
-{
-    return word.len >= head.len + tail.len && http1_same_word(slice_of(word.ptr, head.len), head) &&
-           slice_equal(slice_from(word, word.len - tail.len), tail);
-}
-
-// As a browser says it: `scheme://host`, perhaps a port, but not the one that the scheme has
-// anyway, and no path; `null` of a page that has none. Anything else would be that of no page.
-static bool is_origin(struct slice origin)
-{
-    const char *end = origin.ptr + origin.len;
-    const char *colon = memchr(origin.ptr, ':', origin.len);
-
-    if (slice_equal(origin, SLICE("*")) || slice_equal(origin, SLICE("null"))) {
-        return true;
-    }
-    return colon && colon > origin.ptr && end - colon > 3 && memcmp(colon, "://", 3) == 0 &&
-           !has_any(slice_of(colon + 3, (size_t)(end - colon) - 3), "/*?#@") &&
-           !is_framed(origin, SLICE("http://"), SLICE(":80")) &&
-           !is_framed(origin, SLICE("https://"), SLICE(":443"));
-}
-
-static bool check_origins(const char *origins, struct frontend_reason *why)
-{
-    struct slice list = slice_of(origins, strlen(origins));
-    struct slice origin;
-
-    while (web_list_next(&list, &origin)) {
-        if (!is_origin(origin)) {
-            (void)snprintf(why->text, sizeof why->text,
-                           "cors_origins: `%.*s` is not an origin, such as https://app.example",
-                           origin.len < WORD_SHOWN ? (int)origin.len : WORD_SHOWN, origin.ptr);
+    while (http1_list_next(&list, &glob)) {
+        if (!glob_valid(glob)) {
+            (void)snprintf(why->text, sizeof why->text, "functions: `%.*s` is malformed",
+                           glob.len < WORD_SHOWN ? (int)glob.len : WORD_SHOWN, glob.ptr);
             return false;
         }
     }
     return true;
 }
 
-// A Host is compared without its port, and with a whole name.
-static bool check_hosts(const char *hosts, struct frontend_reason *why)
+// NULL with the reason.
+static struct access *read_tokens(const char *path, struct frontend_reason *why)
 {
-    struct slice list = slice_of(hosts, strlen(hosts));
-    struct slice host;
+    struct access_reason reason;
+    struct access *tokens = access_read_tokens(path, &reason);
 
-    while (web_list_next(&list, &host)) {
-        if (has_any(host, *host.ptr == '[' ? "*/@" : "*/@:")) {
-            (void)snprintf(why->text, sizeof why->text,
-                           "hosts: `%.*s` is not a name alone, such as app.example",
-                           host.len < WORD_SHOWN ? (int)host.len : WORD_SHOWN, host.ptr);
-            return false;
-        }
+    if (!tokens) {
+        (void)snprintf(why->text, sizeof why->text, "tokens: %.*s", REASON_SHOWN, reason.text);
     }
-    return true;
+    return tokens;
+}
+
+// The same with the reason in a line of the log.
+static struct access *load_tokens(const char *path)
+{
+    struct frontend_reason why;
+    struct access *tokens = read_tokens(path, &why);
+
+    if (!tokens) {
+        log_error("tokens_not_read", log_string("why", why.text));
+    }
+    return tokens;
 }
 
 static bool check(const void *settings, struct frontend_reason *why)
 {
     const struct web_options *ours = settings;
-    struct web_tokens *tokens;
+    struct access *tokens;
 
-    if (!check_origins(ours->cors_origins, why) || !check_hosts(ours->hosts, why)) {
+    if (!http1_options_check(&ours->http1, why) || !check_functions(ours->functions, why)) {
         return false;
     }
     if (!*ours->tokens) {
         return true;
     }
-    tokens = web_tokens_read(ours->tokens, why);
-    web_tokens_free(tokens);
+    tokens = read_tokens(ours->tokens, why);
+    access_free(tokens);
     return tokens != NULL;
 }
+
+static const struct http1_user user = {
+    .texts = {HTTP1_TEXTS("http"), HTTP1_ORIGIN_TEXTS("http"),
+              .bad_token = "the token is not one of those in http.tokens or server.access_file",
+              .forbidden = "no rule of server.access_file or http.tokens lets the caller do that"},
+    .exposed = WEB_EXPOSED,
+    .rights = MAY_SUBMIT | MAY_WORK | MAY_OBSERVE | MAY_CANCEL,
+    .session = &web_session_ops,
+    .request_size = sizeof(struct web_request),
+    .request_cleared = offsetof(struct web_request, target.name),
+    .other_method = web_accept_no_method,
+    .accept = web_accept,
+    .complete = web_complete,
+    .step = web_step,
+    .expired = web_wait_expired,
+    .stopping = web_stopping,
+    .no_memory = web_refuse_memory,
+    .forget = web_forget,
+    .holds = web_holds,
+};
 
 static enum status start(void *state, struct broker *broker, const void *settings,
                          const struct process_facts *facts)
 {
     struct web_shared *shared = state;
 
-    shared->broker = broker;
     shared->options = settings;
-    shared->facts = facts;
-    web_names_begin(&shared->names);
+    http1_shared_begin(&shared->http1, &user, broker, &shared->options->http1, facts,
+                       web_field_names, WEB_FIELD_COUNT);
+    web_leases_begin(&shared->leases, broker);
     if (!handles_set_prefix(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
         return STATUS_BAD_NAME;
     }
+    broker_memo_limit(broker, MEMO_ANSWER, shared->options->max_kept_answers);
     if (*shared->options->tokens) {
-        shared->tokens = web_tokens_load(shared->options->tokens);
-        return shared->tokens ? STATUS_OK : STATUS_NOT_FOUND;
+        shared->http1.tokens = load_tokens(shared->options->tokens);
+        return shared->http1.tokens ? STATUS_OK : STATUS_NOT_FOUND;
     }
     return STATUS_OK;
+}
+
+static void opened(void *state)
+{
+    web_once_mend(state);
 }
 
 static void name_host(void *state, const char *host)
@@ -234,7 +247,28 @@ static void stop(void *state)
 {
     struct web_shared *shared = state;
 
-    web_tokens_free(shared->tokens);
+    web_leases_end(&shared->leases);
+    access_free(shared->http1.tokens);
+}
+
+static nsec_t due(const void *state)
+{
+    return web_leases_due(&((const struct web_shared *)state)->leases);
+}
+
+static void work(void *state)
+{
+    web_leases_work(&((struct web_shared *)state)->leases);
+}
+
+static bool granted(void *state, struct grants *grants)
+{
+    struct http1_conn *conn = state;
+    bool lost = http1_granted(conn, grants);
+
+    return (conn->request && web_request(conn)->target.place == WEB_PLACE_WORK &&
+            web_work_granted(conn, grants)) ||
+           lost;
 }
 
 // Tokens that cannot be read leave those that were. New options were checked, but these may name
@@ -242,49 +276,20 @@ static void stop(void *state)
 static void reload(void *state)
 {
     struct web_shared *shared = state;
-    struct web_tokens *reloaded;
+    struct access *reloaded;
 
-    if (!shared->tokens) {
+    broker_memo_limit(shared->http1.broker, MEMO_ANSWER, shared->options->max_kept_answers);
+    if (!shared->http1.tokens) {
         return;
     }
-    reloaded = web_tokens_load(shared->options->tokens);
+    reloaded = load_tokens(shared->options->tokens);
     if (reloaded) {
-        web_tokens_free(shared->tokens);
-        shared->tokens = reloaded;
+        access_free(shared->http1.tokens);
+        shared->http1.tokens = reloaded;
     } else {
         log_error("tokens_kept", log_string("file", shared->options->tokens),
                   log_string("note", "the tokens that were read before hold"));
     }
-}
-
-static enum status conn_open(void *state, void *shared, struct wire *wire)
-{
-    struct web_conn *conn = state;
-    enum status status;
-
-    conn->shared = shared;
-    conn->wire = wire;
-    status = broker_session_open(conn->shared->broker, &web_session_ops, conn, CHOICE_OLDEST,
-                                 &conn->session);
-    if (status == STATUS_OK) {
-        web_conn_begin(conn);
-    }
-    return status;
-}
-
-// A client that has closed its side counts as gone.
-static bool conn_eof(void *state)
-{
-    (void)state;
-    return false;
-}
-
-static void conn_close(void *state)
-{
-    struct web_conn *conn = state;
-
-    broker_session_close(conn->session);
-    web_request_free(conn->request);
 }
 
 const struct frontend http_frontend = {
@@ -294,17 +299,27 @@ const struct frontend http_frontend = {
     .options = options,
     .options_size = sizeof(struct web_options),
     .shared_size = sizeof(struct web_shared),
-    .conn_size = sizeof(struct web_conn),
+    .conn_size = sizeof(struct http1_conn),
     .check = check,
     .start = start,
+    .opened = opened,
     .name_host = name_host,
     .stop = stop,
     .reload = reload,
-    .open = conn_open,
-    .feed = web_feed,
-    .filled = web_filled,
-    .eof = conn_eof,
-    .expired = web_expired,
-    .stopping = web_stopping,
-    .close = conn_close,
+    .open = http1_open,
+    .due = due,
+    .work = work,
+    .granted = granted,
+    .feed = http1_feed,
+    .filled = http1_filled,
+    .eof = http1_eof,
+    .expired = http1_expired,
+    .limits = http1_limits,
+    .pace = http1_pace,
+    .overdue = http1_overdue,
+    .stopping = http1_stopping,
+    .holds = http1_holds,
+    .about = http1_about,
+    .commands = http1_commands,
+    .close = http1_close,
 };

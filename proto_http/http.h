@@ -7,24 +7,28 @@
 
 #include "proto_common/contract.h"
 #include "proto_common/frontend.h"
+#include "proto_common/http1/options.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 // The section [http] of the configuration, but for `listen`.
 struct web_options {
-    uint64_t max_body;         // bytes of a request's body
+    union {
+        struct {
+            HTTP1_OPTION_FIELDS
+        };
+        struct http1_options http1; // the same as a whole
+    };
     uint64_t max_result;       // bytes of a result that are kept for one answer
-    uint64_t max_header_bytes; // of a request's head
-    int64_t header_timeout;    // seconds from the first byte of a request to the end of its head
-    int64_t body_timeout;      // seconds without a byte of a body
-    int64_t idle_timeout;      // seconds between requests
     int64_t wait_timeout;      // seconds that a foreground request waits; 0: no limit
+    int64_t lease;             // seconds that a worker has a job which says no time to run
+    int64_t max_leases;        // of workers at a time; 0: nobody works over HTTP
+    nsec_t idempotency_for;    // that an answer is remembered; 0: never
+    uint64_t max_kept_answers; // bytes that those take
     int status_codes;          // enum web_status_codes
-    char *cors_origins;
-    char *hosts;
-    char *functions; // globs
-    char *tokens;    // path of the file; empty: no tokens
+    char *functions;           // globs
+    char *tokens;              // path of the file; empty: no tokens
     // Keys of the section [gearman], which hold for the jobs of both.
     int64_t job_retries;
     int on_fail; // enum contract_on_fail

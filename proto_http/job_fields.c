@@ -6,6 +6,7 @@
 
 #include "proto_http/answer.h"
 #include "proto_http/fields.h"
+#include "proto_http/once.h"
 #include "proto_http/request.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #define WHY_MAX 96
 
 // 400, which names the header.
-static bool bad_field(struct web_conn *conn, enum web_field field, const char *why)
+static bool bad_field(struct http1_conn *conn, enum web_field field, const char *why)
 {
     char text[WHY_MAX];
 
@@ -23,7 +24,7 @@ static bool bad_field(struct web_conn *conn, enum web_field field, const char *w
     return false;
 }
 
-static bool read_unique(struct web_conn *conn, const struct http1_fields *fields)
+static bool read_unique(struct http1_conn *conn, const struct http1_fields *fields)
 {
     struct slice unique = fields->values[WEB_FIELD_UNIQUE];
 
@@ -31,26 +32,27 @@ static bool read_unique(struct web_conn *conn, const struct http1_fields *fields
         return bad_field(conn, WEB_FIELD_UNIQUE, "is longer than 64 bytes");
     }
     if (unique.len > 0) {
-        memcpy(conn->request->unique, unique.ptr, unique.len);
+        memcpy(web_request(conn)->unique, unique.ptr, unique.len);
     }
-    conn->request->unique_len = (uint8_t)unique.len;
+    web_request(conn)->unique_len = (uint8_t)unique.len;
     return true;
 }
 
-static bool read_background(struct web_conn *conn, const struct http1_fields *fields)
+static bool read_background(struct http1_conn *conn, const struct http1_fields *fields)
 {
     struct slice text = fields->values[WEB_FIELD_BACKGROUND];
 
-    conn->request->background = http1_same_word(text, SLICE("true")) ||
-                                http1_same_word(text, SLICE("1")) ||
-                                http1_same_word(text, SLICE("yes"));
-    return conn->request->background || text.len == 0 || http1_same_word(text, SLICE("false")) ||
-           http1_same_word(text, SLICE("0")) || http1_same_word(text, SLICE("no")) ||
+    web_request(conn)->background = http1_same_word(text, SLICE("true")) ||
+                                    http1_same_word(text, SLICE("1")) ||
+                                    http1_same_word(text, SLICE("yes"));
+    return web_request(conn)->background || text.len == 0 ||
+           http1_same_word(text, SLICE("false")) || http1_same_word(text, SLICE("0")) ||
+           http1_same_word(text, SLICE("no")) ||
            bad_field(conn, WEB_FIELD_BACKGROUND, "is neither true nor false");
 }
 
 // A number of the header, if it is there; false, answered, where it is none up to `most`.
-static bool read_number(struct web_conn *conn, const struct http1_fields *fields,
+static bool read_number(struct http1_conn *conn, const struct http1_fields *fields,
                         enum web_field field, uint64_t most, uint64_t *number)
 {
     if (http1_has(fields, field) &&
@@ -60,7 +62,7 @@ static bool read_number(struct web_conn *conn, const struct http1_fields *fields
     return true;
 }
 
-static bool read_priority(struct web_conn *conn, const struct http1_fields *fields)
+static bool read_priority(struct http1_conn *conn, const struct http1_fields *fields)
 {
     struct slice text = fields->values[WEB_FIELD_PRIORITY];
     uint64_t number;
@@ -74,13 +76,13 @@ static bool read_priority(struct web_conn *conn, const struct http1_fields *fiel
     } else if (!digits_read(text, &number) || number > UINT32_MAX) {
         return bad_field(conn, WEB_FIELD_PRIORITY, "is neither high, normal, low nor a number");
     }
-    conn->request->pri = (uint32_t)number;
+    web_request(conn)->pri = (uint32_t)number;
     return true;
 }
 
-static bool read_start(struct web_conn *conn, const struct http1_fields *fields)
+static bool read_start(struct http1_conn *conn, const struct http1_fields *fields)
 {
-    struct web_request *request = conn->request;
+    struct web_request *request = web_request(conn);
     bool delayed = http1_has(fields, WEB_FIELD_DELAY);
     bool dated = http1_has(fields, WEB_FIELD_EPOCH);
     uint64_t delay = 0, epoch = 0;
@@ -107,12 +109,12 @@ static bool read_start(struct web_conn *conn, const struct http1_fields *fields)
     return true;
 }
 
-static bool read_times(struct web_conn *conn, const struct http1_fields *fields)
+static bool read_times(struct http1_conn *conn, const struct http1_fields *fields)
 {
-    struct web_request *request = conn->request;
+    struct web_request *request = web_request(conn);
     uint64_t ttr = 0;
 
-    request->wait = (uint64_t)conn->shared->options->wait_timeout;
+    request->wait = (uint64_t)web_shared(conn)->options->wait_timeout;
     if (!read_number(conn, fields, WEB_FIELD_TTR, UINT32_MAX, &ttr) ||
         !read_number(conn, fields, WEB_FIELD_TIMEOUT, UINT32_MAX, &request->wait)) {
         return false;
@@ -122,7 +124,7 @@ static bool read_times(struct web_conn *conn, const struct http1_fields *fields)
 }
 
 // A header that says one thing cannot be there twice.
-static bool check_once(struct web_conn *conn, const struct http1_fields *fields)
+static bool check_once(struct http1_conn *conn, const struct http1_fields *fields)
 {
     uint32_t of_job = fields->repeated & ~(HTTP1_BIT(WEB_FIELD_UNIQUE) - 1);
 
@@ -130,12 +132,12 @@ static bool check_once(struct web_conn *conn, const struct http1_fields *fields)
            bad_field(conn, (enum web_field)__builtin_ctz(of_job), "is there more than once");
 }
 
-bool web_job_fields_read(struct web_conn *conn, const struct http1_fields *fields)
+bool web_job_fields_read(struct http1_conn *conn, const struct http1_fields *fields)
 {
     if (!check_once(conn, fields) || !read_unique(conn, fields) || !read_background(conn, fields) ||
         !read_priority(conn, fields) || !read_start(conn, fields) || !read_times(conn, fields)) {
         return false;
     }
-    conn->request->stream = !conn->request->background && fields->events;
-    return true;
+    web_request(conn)->stream = !web_request(conn)->background && fields->events;
+    return web_once_read(conn, fields);
 }

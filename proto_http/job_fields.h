@@ -13,6 +13,6 @@
 
 // Takes it into the connection's request. False where something is wrong with it, which is
 // answered.
-bool web_job_fields_read(struct web_conn *conn, const struct http1_fields *fields) MUST_USE;
+bool web_job_fields_read(struct http1_conn *conn, const struct http1_fields *fields) MUST_USE;
 
 #endif

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/jobs.h"
 
+#include "core/base/digits.h"
+#include "core/results.h"
+#include "proto_common/http1/caller.h"
+#include "proto_common/http1/query.h"
+
 #include "proto_http/answer.h"
-#include "proto_http/guard.h"
+#include "proto_http/functions.h"
+#include "proto_http/names.h"
 #include "proto_http/request.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define NO_STORE "Cache-Control: no-store\r\n"
+// Longer data is told of by its length alone.
+#define DATA_SHOWN_MAX ((size_t)64 * 1024)
 
 static const char *const states[] = {
     [JOB_DELAYED] = "delayed",
@@ -16,94 +26,308 @@ static const char *const states[] = {
     [JOB_BURIED] = "buried",
 };
 
-// A name of any bytes as a string of JSON: what is no UTF-8 is shown as in a target.
-static json_t *text_of(struct slice name)
+static const char *const ends[] = {
+    [RESULT_COMPLETE] = "complete",
+    [RESULT_FAILED] = "failed",
+    [RESULT_EXCEPTION] = "exception",
+};
+
+static const char *const kinds_kept[] = {
+    [RESULT_WHOLE] = "whole",
+    [RESULT_TOO_LARGE] = "too large",
+    [RESULT_LOST] = "lost",
+};
+
+static json_t *describe(const struct http1_conn *conn, const struct job_info *info)
 {
-    static const char hex[] = "0123456789ABCDEF";
-    json_t *text = json_stringn(name.ptr, name.len);
-    char escaped[3 * QUEUE_NAME_MAX];
-    char *at = escaped;
+    const struct web_target *target = &web_request(conn)->target;
 
-    if (text) {
-        return text;
-    }
-    for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.ptr[i];
-
-        if (c > 0x20 && c < 0x7f && c != '%') {
-            *at++ = (char)c;
-        } else {
-            *at++ = '%';
-            *at++ = hex[c >> 4];
-            *at++ = hex[c & 15];
-        }
-    }
-    return json_stringn(escaped, (size_t)(at - escaped));
+    return json_pack("{s:s%, s:o, s:s, s:I, s:{s:I, s:I}, s:I, s:I, s:I}", "handle", target->name,
+                     target->name_len, "function", web_name_json(queue_name(info->queue)), "state",
+                     states[info->state], "priority", (json_int_t)info->pri, "progress",
+                     "numerator", (json_int_t)info->numerator, "denominator",
+                     (json_int_t)info->denominator, "created",
+                     (json_int_t)(info->created_at / NSEC_PER_SEC), "waiting",
+                     (json_int_t)info->watches, "attempts", (json_int_t)info->attempts);
 }
 
-static json_t *describe(const struct web_conn *conn, const struct job_info *info)
+// Whoever may not observe the queue is told how the job has ended, and no more.
+static bool may_read(const struct http1_conn *conn, const struct result *result)
 {
-    const struct web_target *target = &conn->request->target;
-
-    return json_pack(
-        "{s:s%, s:o, s:s, s:I, s:{s:I, s:I}, s:I, s:I}", "handle", target->name, target->name_len,
-        "function", text_of(queue_name(info->queue)), "state", states[info->state], "priority",
-        (json_int_t)info->pri, "progress", "numerator", (json_int_t)info->numerator, "denominator",
-        (json_int_t)info->denominator, "created", (json_int_t)(info->created_at / NSEC_PER_SEC),
-        "waiting", (json_int_t)info->watches);
+    return session_may_by_name(conn->session, MAY_OBSERVE, result->queue);
 }
 
-static void answer_job(struct web_conn *conn, const struct job_info *info)
+// A long one can be had by itself.
+static bool add_result(const struct http1_conn *conn, json_t *object, const struct result *result)
 {
-    const struct web_answer answer = {
-        .status = 200, .type = WEB_JSON, .extra = "Cache-Control: no-store\r\n"};
-    json_t *object = describe(conn, info);
+    json_t *told = json_pack("{s:s, s:I, s:I, s:s, s:I}", "end", ends[result->end], "ended",
+                             (json_int_t)(result->ended_ms / 1000), "until",
+                             (json_int_t)(result->until_at / NSEC_PER_SEC), "kept",
+                             kinds_kept[result->kept], "bytes", (json_int_t)result->data.len);
+    bool shown = may_read(conn, result) && result->kept == RESULT_WHOLE &&
+                 result->data.len <= DATA_SHOWN_MAX;
+
+    if (told && shown && !web_data_json(told, result->data)) {
+        json_decref(told);
+        return false;
+    }
+    return json_object_set_new(object, "result", told) == 0;
+}
+
+// Sends the object, which it frees; NULL stands for no memory.
+static void answer_json(struct http1_conn *conn, json_t *object)
+{
+    const struct http1_reply reply = {.status = 200, .type = HTTP1_JSON, .extra = NO_STORE};
     char *text = object ? json_dumps(object, 0) : NULL;
 
     if (text) {
-        web_answer(conn, &answer, slice_of(text, strlen(text)));
+        http1_reply(conn, &reply, slice_of(text, strlen(text)));
     } else {
-        web_refuse_memory(conn);
+        http1_refuse_memory(conn);
     }
     free(text);
     json_decref(object);
 }
 
-static void cancel(struct web_conn *conn, uint64_t id)
+// The job may be gone by now, or its result: `state` says how it has ended then.
+static void answer_state(struct http1_conn *conn, const struct job_info *info,
+                         const struct result *result, const char *state)
 {
-    if (broker_cancel(conn->shared->broker, id, false) == STATUS_OK) {
+    const struct web_target *target = &web_request(conn)->target;
+    json_t *object = info ? describe(conn, info)
+                          : json_pack("{s:s%, s:s}", "handle", target->name, target->name_len,
+                                      "state", result ? ends[result->end] : state);
+
+    if (object && !info && result &&
+        json_object_set_new(object, "function", web_name_json(result->queue)) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
+    if (object && result && !add_result(conn, object, result)) {
+        json_decref(object);
+        object = NULL;
+    }
+    answer_json(conn, object);
+}
+
+// The data alone, as a request that had waited would have got it.
+static void answer_raw(struct http1_conn *conn, const struct result *result)
+{
+    static const char *const commands[] = {
+        [RESULT_COMPLETE] = "WORK_COMPLETE",
+        [RESULT_FAILED] = "WORK_FAIL",
+        [RESULT_EXCEPTION] = "WORK_EXCEPTION",
+    };
+    struct web_answer answer = {.status = 200, .type = HTTP1_BYTES, .extra = NO_STORE};
+
+    if (!result) {
+        http1_refuse_status(conn, 404, "there is no result of such a job");
+    } else if (!may_read(conn, result)) {
+        http1_caller_refuse(conn, result->queue);
+    } else if (result->kept != RESULT_WHOLE) {
+        http1_refuse_status(conn, 410, "the data of the result was not kept");
+    } else {
+        answer.command = commands[result->end];
+        answer.job_id = result->id;
+        web_answer_head(conn, &answer, result->data.len);
+        output_write(&conn->wire->out, result->data);
+    }
+}
+
+static void cancel(struct http1_conn *conn, uint64_t id)
+{
+    enum status status = broker_cancel(conn->shared->broker, conn->session, id, false);
+
+    if (status == STATUS_OK) {
         wire_hold(conn->wire, broker_position(conn->shared->broker));
-        web_answer(conn, &(struct web_answer){.status = 204}, SLICE(""));
+        http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
+    } else if (status == STATUS_HELD) {
+        http1_refuse_status(conn, 409, "a worker has the job");
     } else {
-        web_refuse_status(conn, 409, "a worker has the job");
+        http1_caller_refuse(conn, web_target_name(&web_request(conn)->target));
     }
 }
 
-static bool is_for(const struct web_conn *conn, const char *globs, struct slice function)
+// Handles can be guessed, and the jobs of other protocols have handles, too. Whoever may submit to
+// a queue is told how a job of it stands, as it has handed in such jobs.
+static bool may_know(const struct http1_conn *conn, struct slice queue)
 {
-    return web_function_granted(globs, function) && web_function_offered(conn->shared, function);
+    const struct session *session = conn->session;
+
+    return web_function_offered(web_shared(conn), queue) &&
+           (session_may_by_name(session, MAY_OBSERVE, queue) ||
+            session_may_by_name(session, MAY_SUBMIT, queue) ||
+            (conn->request->method == HTTP1_DELETE &&
+             session_may_by_name(session, MAY_CANCEL, queue)));
 }
 
-void web_job_answer(struct web_conn *conn, const char *globs)
-{
-    const struct web_target *target = &conn->request->target;
-    struct slice handle = slice_of(target->name, target->name_len);
-    const struct job *job = NULL;
+// What there is to know of the job, and may be known by the caller.
+struct known {
+    bool lives;
+    bool ended; // with a result that is kept
     struct job_info info;
-    uint64_t id;
+    struct result result;
+};
 
-    if (handle_read(&conn->shared->handles, handle, &id)) {
-        job = broker_find(conn->shared->broker, id);
-    }
+static void know(const struct http1_conn *conn, uint64_t id, struct known *known)
+{
+    const struct broker *broker = conn->shared->broker;
+    const struct job *job = broker_find(broker, id);
+
+    *known = (struct known){.lives = job != NULL};
     if (job) {
-        broker_job_info(conn->shared->broker, job, &info);
+        broker_job_info(broker, job, &known->info);
+        known->lives = may_know(conn, queue_name(known->info.queue));
     }
-    // Handles can be guessed, and the jobs of other protocols have handles, too.
-    if (!job || !is_for(conn, globs, queue_name(info.queue))) {
-        web_refuse_status(conn, 404, "there is no such job");
-    } else if (conn->request->method == HTTP1_GET) {
-        answer_job(conn, &info);
+    known->ended = broker_result(broker, id, &known->result) && may_know(conn, known->result.queue);
+}
+
+// `state`: how the job has ended, NULL where that is not known.
+static void answer(struct http1_conn *conn, uint64_t id, const char *state)
+{
+    struct known known;
+
+    know(conn, id, &known);
+    if (known.ended) {
+        wire_hold(conn->wire, broker_results_position(conn->shared->broker));
+    }
+    if (web_request(conn)->look.raw) {
+        answer_raw(conn, known.ended ? &known.result : NULL);
+    } else if (known.lives || known.ended || state) {
+        answer_state(conn, known.lives ? &known.info : NULL, known.ended ? &known.result : NULL,
+                     state);
     } else {
-        cancel(conn, id);
+        http1_refuse_status(conn, 404, "there is no such job");
     }
+}
+
+static void check_cancel(struct http1_conn *conn, uint64_t id)
+{
+    struct known known;
+
+    know(conn, id, &known);
+    if (known.lives) {
+        cancel(conn, id);
+    } else {
+        http1_refuse_status(conn, 404, "there is no such job");
+    }
+}
+
+// Takes the word for the result's data off the name.
+static void read_path(struct web_request *request)
+{
+    struct slice word = SLICE("/result");
+    struct web_target *target = &request->target;
+
+    if (target->name_len > word.len &&
+        memcmp(target->name + target->name_len - word.len, word.ptr, word.len) == 0) {
+        target->name_len -= word.len;
+        request->look.raw = true;
+    }
+}
+
+// False: answered.
+static bool read_query(struct http1_conn *conn)
+{
+    struct web_request *request = web_request(conn);
+    struct slice query = request->target.query;
+    struct slice name, value;
+    uint64_t seconds;
+
+    while (http1_query_next(&query, &name, &value)) {
+        if (!slice_equal(name, SLICE("wait")) || !digits_read(value, &seconds) ||
+            seconds > UINT32_MAX) {
+            http1_refuse_status(conn, 400, "the query may have one parameter: wait, in seconds");
+            return false;
+        }
+        request->look.wait_for = nsec_from_seconds(seconds);
+    }
+    return true;
+}
+
+bool web_job_check(struct http1_conn *conn)
+{
+    struct web_request *request = web_request(conn);
+    bool known;
+
+    if (conn->request->method == HTTP1_GET) {
+        read_path(request);
+        if (!read_query(conn)) {
+            return false;
+        }
+    }
+    known = handle_read(&web_shared(conn)->handles, web_target_name(&request->target),
+                        &request->job_id);
+    if (!known) {
+        http1_refuse_status(conn, 404, "there is no such job");
+    } else if (conn->request->method != HTTP1_GET) {
+        check_cancel(conn, request->job_id);
+    } else if (request->look.wait_for > 0) {
+        return true;
+    } else {
+        answer(conn, request->job_id, NULL);
+    }
+    return false;
+}
+
+// Whoever may not observe the queue, but may submit to it, is told how the job stands now.
+enum http1_next web_job_begin(struct http1_conn *conn)
+{
+    struct web_request *request = web_request(conn);
+    struct broker *broker = conn->shared->broker;
+    struct known known;
+
+    know(conn, request->job_id, &known);
+    if (!known.lives ||
+        broker_follow(conn->session, request->job_id, &request->watch) != STATUS_OK) {
+        request->watch = NULL;
+        answer(conn, request->job_id, NULL);
+        return HTTP1_NEXT_REQUEST;
+    }
+    output_init(&request->parts, conn->wire->out.pool);
+    conn->wire->deadline_at = nsec_add(broker_now(broker).mono, request->look.wait_for);
+    return HTTP1_NEXT_WAIT;
+}
+
+// NULL: the job goes on.
+static const char *end_word(enum job_event_kind kind)
+{
+    switch (kind) {
+    case JOB_EVENT_PROGRESS:
+    case JOB_EVENT_DATA:
+    case JOB_EVENT_WARNING:
+    case JOB_EVENT_RETRIED:
+        return NULL;
+    case JOB_EVENT_COMPLETE:
+        return "complete";
+    case JOB_EVENT_FAILED:
+        return "failed";
+    case JOB_EVENT_EXCEPTION:
+        return "exception";
+    case JOB_EVENT_CANCELLED:
+        return "cancelled";
+    }
+    UNREACHABLE();
+}
+
+bool web_job_event(struct http1_conn *conn, const struct job_event *event)
+{
+    const char *state = end_word(event->kind);
+
+    if (!state) {
+        return false;
+    }
+    web_request(conn)->watch = NULL;
+    wire_hold(conn->wire, event->position);
+    answer(conn, event->job_id, state);
+    return true;
+}
+
+void web_job_expired(struct http1_conn *conn)
+{
+    struct web_request *request = web_request(conn);
+
+    broker_unwatch(request->watch);
+    request->watch = NULL;
+    answer(conn, request->job_id, NULL);
 }

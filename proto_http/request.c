@@ -1,39 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/request.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct web_request *web_request_new(void)
+size_t web_request_holds(const struct http1_request *base)
 {
-    struct web_request *request = malloc(sizeof *request);
+    const struct web_request *request = (const void *)base; // its first member
 
-    if (request) {
-        memset(request, 0, offsetof(struct web_request, target.name));
-    }
-    return request;
+    return output_pending(&request->parts) + request->events.waiting;
 }
 
-bool web_request_set_origin(struct web_request *request, struct slice origin)
+void web_request_forget(struct http1_request *base)
 {
-    char *copy = malloc(origin.len + 1);
+    struct web_request *request = container_of(base, struct web_request, http1);
 
-    if (!copy) {
-        return false;
-    }
-    memcpy(copy, origin.ptr, origin.len);
-    copy[origin.len] = '\0';
-    request->origin = copy;
-    return true;
-}
-
-void web_request_free(struct web_request *request)
-{
-    if (request) {
-        output_clear(&request->parts);
-        intake_discard(&request->body);
-        free(request->origin);
-        free(request);
-    }
+    output_clear(&request->parts);
+    web_events_clear(&request->events);
 }

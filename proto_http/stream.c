@@ -3,87 +3,77 @@
 
 #include "core/base/macros.h"
 #include "proto_common/http1/events.h"
+#include "proto_common/unread.h"
 
 #include "proto_http/answer.h"
+#include "proto_http/names.h"
 #include "proto_http/request.h"
 
 #include <jansson.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
-// An event with more data would hold everybody up while it is written.
+// An event with more data would hold the client's own next ones up for too long.
 #define EVENT_MAX ((size_t)256 * 1024)
+// One with more is written in slices.
+#define EVENT_SHORT ((size_t)4 * 1024)
 
-static void fail(struct web_conn *conn)
+static void fail(struct http1_conn *conn)
 {
     wire_drop(conn->wire, "no memory for an event");
 }
 
-// Bytes as a string of JSON, or as one in base64 with the key that says so. False without memory.
-static bool set_data(json_t *object, struct blob *data)
+static void send_with(struct http1_conn *conn, const char *name, json_t *object, struct blob *data)
 {
-    size_t len = data ? data->len : 0;
-    json_t *text = json_stringn(len ? data->bytes : "", len);
-    char *base64;
-    bool good;
+    struct web_events *events = &web_request(conn)->events;
+    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 
-    if (text) {
-        return json_object_set_new(object, "data", text) == 0;
+    json_decref(object);
+    if (!text || data || !web_events_empty(events)) {
+        if (!web_events_add(events, name, text, data, web_request(conn)->position)) {
+            fail(conn);
+        }
+        return;
     }
-    base64 = len <= INT32_MAX ? malloc((len + 2) / 3 * 4 + 1) : NULL;
-    if (!base64) {
+    broker_charge_bytes(conn->shared->broker, strlen(text));
+    wire_hold(conn->wire, web_request(conn)->position);
+    web_events_write(events, &conn->wire->out, name, text);
+    free(text);
+}
+
+static void send_event(struct http1_conn *conn, const char *name, json_t *object)
+{
+    send_with(conn, name, object, NULL);
+}
+
+// No event follows. True: none waits, either.
+static bool send_end(struct http1_conn *conn)
+{
+    web_request(conn)->ends = true;
+    if (!web_events_empty(&web_request(conn)->events)) {
         return false;
     }
-    (void)EVP_EncodeBlock((unsigned char *)base64, (const unsigned char *)data->bytes, (int)len);
-    good = json_object_set_new(object, "data", json_string_nocheck(base64)) == 0 &&
-           json_object_set_new(object, "encoding", json_string("base64")) == 0;
-    free(base64);
-    return good;
+    http1_pieces_end(&conn->wire->out, web_request(conn)->events.chunked);
+    return true;
 }
 
-// In chunks, unless the request is of a version that knows none.
-static bool is_chunked(const struct web_conn *conn)
-{
-    return !conn->request->version_1_0;
-}
-
-// Sends an event and gives its object up.
-static void send_event(struct web_conn *conn, const char *name, json_t *object)
-{
-    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    uint64_t id = ++conn->request->events;
-
-    if (text) {
-        struct slice data = slice_of(text, strlen(text));
-
-        broker_charge_bytes(conn->shared->broker, data.len);
-        http1_event(&conn->wire->out, is_chunked(conn), id, name, data);
-    } else {
-        fail(conn);
-    }
-    free(text);
-    json_decref(object);
-}
-
-static void send_end(struct web_conn *conn)
-{
-    http1_pieces_end(&conn->wire->out, is_chunked(conn));
-}
-
-static json_t *about_job(const struct web_conn *conn)
+static json_t *about_job(const struct http1_conn *conn)
 {
     char handle[HANDLE_MAX];
-    char *end = handle_write(&conn->shared->handles, conn->request->job_id, handle);
+    char *end = handle_write(&web_shared(conn)->handles, web_request(conn)->job_id, handle);
 
     return json_pack("{s:s%}", "handle", handle, (size_t)(end - handle));
 }
 
-static void send_data(struct web_conn *conn, const char *name, struct blob *data)
+static void send_data(struct http1_conn *conn, const char *name, struct blob *data)
 {
     json_t *object = about_job(conn);
 
-    if (object && !set_data(object, data)) {
+    if (data && data->len > EVENT_SHORT) {
+        send_with(conn, name, object, data);
+        return;
+    }
+    if (object && !web_data_json(object, data ? blob_slice(data) : SLICE(""))) {
         json_decref(object);
         object = NULL;
     }
@@ -92,24 +82,24 @@ static void send_data(struct web_conn *conn, const char *name, struct blob *data
 
 // Bytes that are too many for an event are not sent: then neither is it said that the job is done,
 // as if that were all.
-static void send_part(struct web_conn *conn, struct blob *data)
+static void send_part(struct http1_conn *conn, struct blob *data)
 {
     if (data && data->len > EVENT_MAX) {
-        conn->request->result = WEB_RESULT_TOO_LARGE;
+        web_request(conn)->result = WEB_RESULT_TOO_LARGE;
     } else {
         send_data(conn, "data", data);
     }
 }
 
 // A remark is no part of the result.
-static void send_warning(struct web_conn *conn, struct blob *data)
+static void send_warning(struct http1_conn *conn, struct blob *data)
 {
     if (!data || data->len <= EVENT_MAX) {
         send_data(conn, "warning", data);
     }
 }
 
-static void send_fail(struct web_conn *conn, const char *why)
+static void send_fail(struct http1_conn *conn, const char *why)
 {
     json_t *object = about_job(conn);
 
@@ -120,12 +110,12 @@ static void send_fail(struct web_conn *conn, const char *why)
     send_event(conn, "fail", object);
 }
 
-static void send_complete(struct web_conn *conn, struct blob *data)
+static void send_complete(struct http1_conn *conn, struct blob *data)
 {
     if (data && data->len > EVENT_MAX) {
-        conn->request->result = WEB_RESULT_TOO_LARGE;
+        web_request(conn)->result = WEB_RESULT_TOO_LARGE;
     }
-    switch (conn->request->result) {
+    switch (web_request(conn)->result) {
     case WEB_RESULT_INCOMPLETE:
         send_fail(conn, "incomplete");
         break;
@@ -138,7 +128,7 @@ static void send_complete(struct web_conn *conn, struct blob *data)
     }
 }
 
-static void send_progress(struct web_conn *conn, const struct job_event *event)
+static void send_progress(struct http1_conn *conn, const struct job_event *event)
 {
     json_t *object = about_job(conn);
 
@@ -152,37 +142,58 @@ static void send_progress(struct web_conn *conn, const struct job_event *event)
     send_event(conn, "status", object);
 }
 
-void web_stream_begin(struct web_conn *conn)
+void web_stream_begin(struct http1_conn *conn)
 {
     const struct web_answer answer = {
         .status = 200,
-        .job_id = conn->request->job_id,
+        .job_id = web_request(conn)->job_id,
         .command = "JOB_CREATED",
         .type = "text/event-stream",
         .extra = "Cache-Control: no-store\r\n",
     };
 
-    web_answer_open(conn, &answer);
+    web_request(conn)->events.chunked = web_answer_open(conn, &answer);
     send_event(conn, "created", about_job(conn));
 }
 
-void web_stream_timeout(struct web_conn *conn)
+bool web_stream_timeout(struct http1_conn *conn)
 {
     send_event(conn, "timeout", about_job(conn));
-    send_end(conn);
+    return send_end(conn);
 }
 
-void web_stream_fail(struct web_conn *conn, const char *why)
+bool web_stream_step(struct http1_conn *conn, bool *ended)
 {
-    send_fail(conn, why);
-    send_end(conn);
-}
+    struct web_request *request = web_request(conn);
 
-bool web_stream_event(struct web_conn *conn, const struct job_event *event)
-{
-    if (wire_drop_unread(conn->wire, 0, conn->shared->options->max_result)) {
+    *ended = false;
+    if (web_events_empty(&request->events)) {
         return false;
     }
+    web_events_step(&request->events, &conn->wire->out);
+    *ended = request->ends && send_end(conn);
+    return true;
+}
+
+void web_stream_fail(struct http1_conn *conn, const char *why)
+{
+    bool ended = false;
+
+    if (!web_request(conn)->ends) {
+        send_fail(conn, why);
+        ended = send_end(conn);
+    }
+    while (!ended && web_stream_step(conn, &ended)) {
+    }
+}
+
+bool web_stream_event(struct http1_conn *conn, const struct job_event *event)
+{
+    if (wire_drop_unread(conn->wire, web_request(conn)->events.waiting,
+                         web_shared(conn)->options->max_result)) {
+        return false;
+    }
+    web_request(conn)->position = event->position;
     switch (event->kind) {
     case JOB_EVENT_PROGRESS:
         send_progress(conn, event);
@@ -194,7 +205,7 @@ bool web_stream_event(struct web_conn *conn, const struct job_event *event)
         send_warning(conn, event->data);
         return false;
     case JOB_EVENT_RETRIED:
-        conn->request->result = WEB_RESULT_WHOLE;
+        web_request(conn)->result = WEB_RESULT_WHOLE;
         send_event(conn, "restart", about_job(conn));
         return false;
     case JOB_EVENT_COMPLETE:
@@ -214,6 +225,5 @@ bool web_stream_event(struct web_conn *conn, const struct job_event *event)
         send_fail(conn, "the job was taken back");
         break;
     }
-    send_end(conn);
-    return true;
+    return send_end(conn);
 }

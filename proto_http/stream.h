@@ -12,13 +12,18 @@
 #include <stdbool.h>
 
 // Sends the head and the event `created`.
-void web_stream_begin(struct web_conn *conn);
+void web_stream_begin(struct http1_conn *conn);
 
-// Sends the event. True: it was the last one.
-bool web_stream_event(struct web_conn *conn, const struct job_event *event);
+// Sends the event, or has it wait for its turn. True: the stream has ended.
+bool web_stream_event(struct http1_conn *conn, const struct job_event *event);
 
-// Ends the stream with the event `timeout`; with the event `fail`, for that reason.
-void web_stream_timeout(struct web_conn *conn);
-void web_stream_fail(struct web_conn *conn, const char *why);
+// Ends the stream with the event `timeout`. True: it has ended; else that waits for its turn.
+bool web_stream_timeout(struct http1_conn *conn);
+
+// Ends the stream at once, with the event `fail`, for that reason, unless its end waits already.
+void web_stream_fail(struct http1_conn *conn, const char *why);
+
+// Sends a slice of the events that wait. False: none does. `*ended`: the stream has.
+bool web_stream_step(struct http1_conn *conn, bool *ended);
 
 #endif

@@ -2,17 +2,18 @@
 #ifndef TANDEM_PROTO_HTTP_SUBMIT_H
 #define TANDEM_PROTO_HTTP_SUBMIT_H
 
-// Submitting the job that a request is about, once its workload is there.
+// Submitting the job that a request is about, once its workload is there: the body, or the query of
+// a GET.
 
+#include "core/base/blob.h"
 #include "core/base/macros.h"
-#include "core/broker.h"
+#include "core/base/slice.h"
+#include "proto_common/http1/user.h"
 
-#include "proto_http/body.h"
 #include "proto_http/context.h"
 
-// WEB_NEXT_WAIT for a foreground job, which `submission` is about. WEB_NEXT_REQUEST where the
-// request is answered: a background job is there, or the job was refused.
-enum web_next web_submit(struct web_conn *conn, const struct web_workload *workload,
-                         struct submission *submission) MUST_USE;
+// Of struct http1_user: `complete`. A request for a foreground job waits for it; that for a
+// background job is answered.
+enum http1_next web_submit(struct http1_conn *conn, struct slice body, struct blob *blob) MUST_USE;
 
 #endif

@@ -6,28 +6,49 @@
 #include <string.h>
 
 #define OURS "-/"
-#define JOBS "-/jobs/"
+#define WORK "-/work"
 
 static bool starts_with(struct slice text, struct slice start)
 {
     return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
 }
 
+// What has more behind it, which is its name.
+struct folder {
+    struct slice path;
+    enum web_place place;
+};
+
+static const struct folder folders[] = {
+    {{"-/jobs/", 7}, WEB_PLACE_JOB},
+    {{"-/leases/", 9}, WEB_PLACE_LEASE},
+};
+
+// Of a path under /-/, of which only the name in a folder may be escaped.
+static enum web_place our_place(struct slice raw, struct web_target *target)
+{
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t len = folders[i].path.len;
+
+        if (starts_with(raw, folders[i].path) && target->name_len > len) {
+            target->name_len -= len;
+            memmove(target->name, target->name + len, target->name_len);
+            return folders[i].place;
+        }
+    }
+    return slice_equal(raw, SLICE(WORK)) ? WEB_PLACE_WORK : WEB_PLACE_UNKNOWN;
+}
+
 static enum web_place place_of(struct slice raw, struct web_target *target)
 {
     struct slice name = slice_of(target->name, target->name_len);
 
-    if (!starts_with(name, SLICE(OURS))) {
-        // Only an escape, which makes the name shorter, can have brought a NUL.
-        return name.len < raw.len && memchr(name.ptr, 0, name.len) ? WEB_PLACE_NONE
-                                                                   : WEB_PLACE_FUNCTION;
+    if (starts_with(name, SLICE(OURS))) {
+        return our_place(raw, target);
     }
-    if (!starts_with(raw, SLICE(JOBS)) || name.len == sizeof JOBS - 1) {
-        return WEB_PLACE_UNKNOWN;
-    }
-    target->name_len -= sizeof JOBS - 1;
-    memmove(target->name, target->name + sizeof JOBS - 1, target->name_len);
-    return WEB_PLACE_JOB;
+    // Only an escape, which makes the name shorter, can have brought a NUL.
+    return name.len < raw.len && memchr(name.ptr, 0, name.len) ? WEB_PLACE_NONE
+                                                               : WEB_PLACE_FUNCTION;
 }
 
 // False where it is no name: an escape is incomplete, or it is too long.

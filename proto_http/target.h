@@ -17,6 +17,8 @@ enum web_place {
     WEB_PLACE_ROOT,     // no function is named
     WEB_PLACE_FUNCTION, // a function
     WEB_PLACE_JOB,      // /-/jobs/<handle>
+    WEB_PLACE_WORK,     // /-/work
+    WEB_PLACE_LEASE,    // /-/leases/<token>/<verb>
     WEB_PLACE_UNKNOWN   // a path under /-/ that does not exist
 };
 
@@ -24,9 +26,14 @@ struct web_target {
     enum web_place place;
     bool has_query;
     struct slice query;        // as it came
-    size_t name_len;           // of the function, or of the handle
+    size_t name_len;           // of the function, of the handle, or of <token>/<verb>
     char name[QUEUE_NAME_MAX]; // decoded; last, because it is not cleared
 };
+
+static inline struct slice web_target_name(const struct web_target *target)
+{
+    return slice_of(target->name, target->name_len);
+}
 
 // Reads a target of a head that has passed the check; `name` is decoded once.
 void web_target_read(struct slice text, struct web_target *target);

@@ -2,29 +2,31 @@
 #include "proto_http/wait.h"
 
 #include "core/base/macros.h"
+#include "proto_common/http1/conn.h"
 
 #include "proto_http/answer.h"
+#include "proto_http/jobs.h"
 #include "proto_http/request.h"
 #include "proto_http/stream.h"
 
 // The head of an answer about the job, with the status that says what happened, or 200 where the
 // client wants no other.
-static struct web_answer answer_about_job(const struct web_conn *conn, unsigned status,
+static struct web_answer answer_about_job(const struct http1_conn *conn, unsigned status,
                                           const char *command)
 {
-    bool plain = conn->shared->options->status_codes == WEB_CODES_GEARMAND && command;
+    bool plain = web_shared(conn)->options->status_codes == WEB_CODES_GEARMAND && command;
 
     return (struct web_answer){
         .status = plain ? 200 : status,
         .command = command,
-        .job_id = conn->request->job_id,
-        .type = WEB_BYTES,
+        .job_id = web_request(conn)->job_id,
+        .type = HTTP1_BYTES,
     };
 }
 
-void web_wait_begin(struct web_conn *conn, const struct submission *submission)
+void web_wait_begin(struct http1_conn *conn, const struct submission *submission)
 {
-    struct web_request *request = conn->request;
+    struct web_request *request = web_request(conn);
     struct job_info info;
 
     request->job_id = submission->id;
@@ -44,22 +46,26 @@ void web_wait_begin(struct web_conn *conn, const struct submission *submission)
     }
 }
 
-bool web_wait_expired(struct web_conn *conn)
+bool web_wait_expired(struct http1_conn *conn)
 {
     const struct broker *broker = conn->shared->broker;
-    struct web_request *request = conn->request;
+    struct web_request *request = web_request(conn);
     struct web_answer answer = answer_about_job(conn, 504, NULL);
     bool lives;
 
-    if (!broker_find(broker, request->job_id)) {
-        // It has ended in this turn: the event that says how is queued and will answer.
+    if (!request->watch || !broker_find(broker, request->job_id)) {
+        // It has ended: the event that says how is queued and will answer.
         return false;
+    }
+    if (request->target.place == WEB_PLACE_JOB) {
+        web_job_expired(conn);
+        return true;
     }
     broker_unwatch(request->watch);
     request->watch = NULL;
     lives = broker_find(broker, request->job_id) != NULL;
     if (request->stream) {
-        web_stream_timeout(conn);
+        return web_stream_timeout(conn);
     } else {
         web_refuse(conn, &answer,
                    lives ? "the job is not done yet, and goes on"
@@ -68,19 +74,21 @@ bool web_wait_expired(struct web_conn *conn)
     return true;
 }
 
-void web_wait_stopped(struct web_conn *conn)
+void web_wait_stopped(struct http1_conn *conn)
 {
-    struct web_request *request = conn->request;
+    struct web_request *request = web_request(conn);
     struct web_answer answer = answer_about_job(conn, 503, NULL);
 
-    broker_unwatch(request->watch);
-    request->watch = NULL;
-    request->keep_alive = false;
-    answer.extra = WEB_RETRY;
+    if (request->watch) {
+        broker_unwatch(request->watch);
+        request->watch = NULL;
+    }
+    request->http1.keep_alive = false;
+    answer.extra = HTTP1_RETRY;
     if (request->stream) {
-        web_stream_fail(conn, WEB_STOPS);
+        web_stream_fail(conn, HTTP1_STOPS);
     } else {
-        web_refuse(conn, &answer, WEB_STOPS);
+        web_refuse(conn, &answer, HTTP1_STOPS);
     }
 }
 
@@ -97,21 +105,21 @@ static void append_part(struct output *out, struct blob *part)
 
 // Whether the result is whole so far and stays within http.max_result with that part; what was
 // gathered of a larger one is freed.
-static bool result_fits(struct web_conn *conn, const struct blob *part)
+static bool result_fits(struct http1_conn *conn, const struct blob *part)
 {
-    struct web_request *request = conn->request;
+    struct web_request *request = web_request(conn);
 
     if (request->result == WEB_RESULT_WHOLE && part &&
-        output_pending(&request->parts) + part->len > conn->shared->options->max_result) {
+        output_pending(&request->parts) + part->len > web_shared(conn)->options->max_result) {
         output_clear(&request->parts);
         request->result = WEB_RESULT_TOO_LARGE;
     }
     return request->result == WEB_RESULT_WHOLE;
 }
 
-static void gather(struct web_conn *conn, struct blob *part)
+static void gather(struct http1_conn *conn, struct blob *part)
 {
-    struct output *parts = &conn->request->parts;
+    struct output *parts = &web_request(conn)->parts;
 
     if (result_fits(conn, part)) {
         append_part(parts, part);
@@ -121,22 +129,22 @@ static void gather(struct web_conn *conn, struct blob *part)
     }
 }
 
-static void send_result(struct web_conn *conn, struct blob *last)
+static void send_result(struct http1_conn *conn, struct blob *last)
 {
     const struct web_answer answer = answer_about_job(conn, 200, "WORK_COMPLETE");
-    struct output *parts = &conn->request->parts;
+    struct output *parts = &web_request(conn)->parts;
 
     web_answer_head(conn, &answer, output_pending(parts) + (last ? last->len : 0));
     output_append(&conn->wire->out, parts);
     append_part(&conn->wire->out, last);
 }
 
-static void answer_complete(struct web_conn *conn, struct blob *last)
+static void answer_complete(struct http1_conn *conn, struct blob *last)
 {
     struct web_answer answer = answer_about_job(conn, 500, NULL);
 
     (void)result_fits(conn, last);
-    switch (conn->request->result) {
+    switch (web_request(conn)->result) {
     case WEB_RESULT_INCOMPLETE:
         web_refuse(conn, &answer, "incomplete");
         break;
@@ -150,7 +158,7 @@ static void answer_complete(struct web_conn *conn, struct blob *last)
     }
 }
 
-static void answer_exception(struct web_conn *conn, struct blob *exception)
+static void answer_exception(struct http1_conn *conn, struct blob *exception)
 {
     struct web_answer answer = answer_about_job(conn, 500, "WORK_EXCEPTION");
 
@@ -158,7 +166,7 @@ static void answer_exception(struct web_conn *conn, struct blob *exception)
     append_part(&conn->wire->out, exception);
 }
 
-static void answer_failed(struct web_conn *conn, unsigned status, const char *why)
+static void answer_failed(struct http1_conn *conn, unsigned status, const char *why)
 {
     struct web_answer answer = answer_about_job(conn, status, "WORK_FAIL");
 
@@ -170,7 +178,7 @@ static void answer_failed(struct web_conn *conn, unsigned status, const char *wh
 }
 
 // What an event of the job is to a request that is not a stream. True: the request is answered.
-static bool take_event(struct web_conn *conn, const struct job_event *event)
+static bool take_event(struct http1_conn *conn, const struct job_event *event)
 {
     switch (event->kind) {
     case JOB_EVENT_PROGRESS:
@@ -181,8 +189,8 @@ static bool take_event(struct web_conn *conn, const struct job_event *event)
         return false;
     case JOB_EVENT_RETRIED:
         // The result of the lost attempt is not part of the next one's.
-        output_clear(&conn->request->parts);
-        conn->request->result = WEB_RESULT_WHOLE;
+        output_clear(&web_request(conn)->parts);
+        web_request(conn)->result = WEB_RESULT_WHOLE;
         return false;
     case JOB_EVENT_COMPLETE:
         answer_complete(conn, event->data);
@@ -200,15 +208,77 @@ static bool take_event(struct web_conn *conn, const struct job_event *event)
     UNREACHABLE();
 }
 
-bool web_wait_event(struct web_conn *conn, const struct watch *watch, const struct job_event *event)
+// True: the request is answered.
+static bool wait_event(struct http1_conn *conn, const struct watch *watch,
+                       const struct job_event *event)
 {
-    struct web_request *request = conn->request;
+    struct web_request *request = web_request(conn);
 
-    ENSURE(request && request->watch == watch);
+    ENSURE(conn->request && request->watch == watch);
+    if (request->target.place == WEB_PLACE_JOB) {
+        return web_job_event(conn, event);
+    }
+    if (request->stream) {
+        bool ended = web_stream_event(conn, event);
+
+        request->watch = request->ends ? NULL : request->watch;
+        return ended;
+    }
     wire_hold(conn->wire, event->position);
-    if (request->stream ? !web_stream_event(conn, event) : !take_event(conn, event)) {
+    if (!take_event(conn, event)) {
         return false;
     }
     request->watch = NULL;
     return true;
 }
+
+enum http1_progress web_wait_step(struct http1_conn *conn, struct feed_turn *turn)
+{
+    bool ended;
+
+    if (web_events_empty(&web_request(conn)->events)) {
+        return HTTP1_BLOCKED;
+    }
+    if (!http1_slice_begins(conn, turn)) {
+        return HTTP1_AGAIN;
+    }
+    (void)web_stream_step(conn, &ended);
+    return ended ? HTTP1_ENDED : HTTP1_WROTE;
+}
+
+static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
+{
+    struct http1_conn *conn = owner;
+
+    if (wait_event(conn, watch, event)) {
+        http1_answered(conn);
+    }
+    wire_wake(conn->wire);
+}
+
+static void on_leased(void *owner, const struct job *job)
+{
+    (void)owner;
+    (void)job;
+    UNREACHABLE(); // a request takes no job
+}
+
+static void on_wait_over(void *owner, enum wait_end why)
+{
+    (void)owner;
+    (void)why;
+    UNREACHABLE();
+}
+
+static void on_nudged(void *owner)
+{
+    (void)owner;
+    UNREACHABLE();
+}
+
+const struct session_ops web_session_ops = {
+    .leased = on_leased,
+    .wait_over = on_wait_over,
+    .nudged = on_nudged,
+    .job_event = on_job_event,
+};

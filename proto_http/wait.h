@@ -6,22 +6,21 @@
 
 #include "core/base/macros.h"
 #include "core/broker.h"
+#include "proto_common/http1/user.h"
 
 #include "proto_http/context.h"
 
 #include <stdbool.h>
 
 // The job was submitted, and `submission` has its watch.
-void web_wait_begin(struct web_conn *conn, const struct submission *submission);
+void web_wait_begin(struct http1_conn *conn, const struct submission *submission);
 
-// Something happened to the job. True: the request is answered.
-bool web_wait_event(struct web_conn *conn, const struct watch *watch,
-                    const struct job_event *event) MUST_USE;
+// Of the connection's session, which has no other events: something happened to the job.
+extern const struct session_ops web_session_ops;
 
-// It has waited for too long. True: the request is answered.
-bool web_wait_expired(struct web_conn *conn) MUST_USE;
-
-// The process is about to stop: the request is answered, and its connection is not to be kept.
-void web_wait_stopped(struct web_conn *conn);
+// Of struct http1_user: `step`, which writes the events of a stream, `expired` and `stopping`.
+enum http1_progress web_wait_step(struct http1_conn *conn, struct feed_turn *turn) MUST_USE;
+bool web_wait_expired(struct http1_conn *conn) MUST_USE;
+void web_wait_stopped(struct http1_conn *conn);
 
 #endif

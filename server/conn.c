@@ -2,9 +2,12 @@
 #include "server/conn_private.h"
 
 #include "core/base/log.h"
+#include "core/base/memory.h"
 #include "server/conn_log.h"
+#include "server/net/admission.h"
+#include "server/net/crowd.h"
+#include "server/roster.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // What a connection is watched for as long as it is open. Edge-triggered: the kernel says once
@@ -18,88 +21,64 @@ struct conn *conn_of(struct turn_member *member)
     return container_of(member, struct conn, member);
 }
 
-void conn_unpark(struct conn *conn)
-{
-    conn->parked = false;
-}
-
 bool conn_is_held(const struct conn *conn)
 {
     return output_sendable(&conn->wire.out) < output_pending(&conn->wire.out);
 }
 
-void conn_touch(struct conn *conn)
+void conn_look_again(struct conn *conn)
 {
-    if (conn->parked) {
-        conn->parked = false;
-        list_remove(&conn->member.touched);
-    }
-    if (!list_linked(&conn->member.touched)) {
-        list_append(&conn_turn(conn)->touched, &conn->member.touched);
-    }
-}
-
-static void conn_wake(struct wire *wire)
-{
-    struct conn *conn = container_of(wire, struct conn, wire);
-
-    conn->woken = true;
     conn_touch(conn);
-    conn_want_run(conn);
 }
 
-static void conn_drop(struct wire *wire, const char *why)
-{
-    struct conn *conn = container_of(wire, struct conn, wire);
-
-    if (!conn->broken) {
-        log_warn("dropped", log_number("conn", (int64_t)wire->number),
-                 log_number("unread", (int64_t)output_pending(&wire->out)), log_string("why", why));
-    }
-    conn_break(conn, why);
-}
-
-// Reads and parses no more, and closes when the output has left.
-static void conn_finish(struct conn *conn)
+void conn_finish(struct conn *conn)
 {
     conn->state = FEED_FINISHED;
     conn->runs = false;
     conn_touch(conn);
 }
 
-static void conn_wire_finish(struct wire *wire)
+void conn_judge_first(struct conn *conn)
 {
-    conn_finish(container_of(wire, struct conn, wire));
+    if (!conn_find_caller(conn)) {
+        conn_lacks_memory(conn, "caller_unknown");
+    }
 }
 
-static void conn_shut(struct wire *wire)
+void conn_judge_again(struct conn *conn)
 {
-    struct conn *conn = container_of(wire, struct conn, wire);
-
-    conn->shut_wanted = true;
-    conn_touch(conn);
+    if (conn->broken) {
+        return;
+    }
+    switch (conn_find_caller_again(conn)) {
+    case CALLER_STAYS:
+        return;
+    case CALLER_LOST:
+        conn_log_access_lost(conn);
+        conn_break(conn, "may not have what it waits for any more");
+        return;
+    case CALLER_NOT_FOUND:
+        conn_lacks_memory(conn, "caller_unknown");
+        return;
+    }
+    UNREACHABLE();
 }
 
-static void conn_peer(const struct wire *wire, char *text)
+void conn_judge_before_feed(struct conn *conn)
 {
-    const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
-
-    conn_transport(conn)->peer(conn->fd, conn_transport_own(conn), text, WIRE_PEER_MAX);
+    if (conn_caller_is_old(conn)) {
+        conn_judge_again(conn);
+    }
 }
 
-static const struct wire_host conn_host = {
-    .wake = conn_wake,
-    .drop = conn_drop,
-    .finish = conn_wire_finish,
-    .shut = conn_shut,
-    .peer = conn_peer,
-    .tls_hello = conn_log_tls_hello,
-};
+static size_t conn_size(const struct service *service)
+{
+    return sizeof(struct conn) + conn_frontend_room(service) + service->transport->state_size;
+}
 
 static struct conn *conn_make(const struct service *service)
 {
-    struct conn *conn =
-        calloc(1, sizeof *conn + conn_frontend_room(service) + service->transport->state_size);
+    struct conn *conn = memory_zeroed_of(MEMORY_CONNECTIONS, conn_size(service));
 
     if (!conn) {
         return NULL;
@@ -110,6 +89,7 @@ static struct conn *conn_make(const struct service *service)
     output_init(&conn->wire.out, &service->turn->pool);
     conn->service = service;
     conn->fd = -1;
+    conn->connected_s = (uint32_t)(broker_now(service->turn->broker).mono / NSEC_PER_SEC);
     conn->state = FEED_MORE;
     list_init(&conn->member.touched);
     return conn;
@@ -125,10 +105,12 @@ struct conn *conn_new(const struct service *service, enum status *status)
         if (conn) {
             output_clear(&conn->wire.out);
         }
-        free(conn);
+        memory_free_of(MEMORY_CONNECTIONS, conn, conn_size(service));
         return NULL;
     }
-    list_append(&service->turn->all, &conn->member.all);
+    roster_add(conn);
+    service->tally->open++;
+    service->tally->accepted++;
     conn_touch(conn);
     return conn;
 }
@@ -146,11 +128,15 @@ static void conn_read_first(struct conn *conn)
 
 void conn_open(const struct service *service, int fd, void *own, const char *peer)
 {
-    enum status status;
-    struct conn *conn = conn_new(service, &status);
+    enum status status = STATUS_NO_MEMORY;
+    struct turn *turn = service->turn;
+    struct conn *conn = admission_has_memory(turn->members, peer, turn->crowd, service->io.kind)
+                            ? conn_new(service, &status)
+                            : NULL;
 
     if (!conn) {
         conn_log_refused(service, peer, status);
+        crowd_leave(turn->crowd, fd);
         service->transport->close(fd, own);
         return;
     }
@@ -159,10 +145,11 @@ void conn_open(const struct service *service, int fd, void *own, const char *pee
     if (service->transport->state_size > 0) {
         memcpy(conn_transport_state(conn), own, service->transport->state_size);
     }
-    service->turn->open++;
+    turn->open++;
     if (log_most() >= LOG_LEVEL_DEBUG) {
         conn_log_opened(conn, peer);
     }
+    conn_judge_first(conn);
     conn_read_first(conn);
 }
 
@@ -183,6 +170,7 @@ void conn_lacks_memory(struct conn *conn, const char *event)
     if (turn_may_complain(conn_turn(conn), COMPLAINT_MEMORY)) {
         log_warn(event, log_number("conn", (int64_t)conn->wire.number), log_string("why", why));
     }
+    tally_refusal(conn->service->tally, SIGHT_MEMORY);
     conn_break(conn, why);
 }
 
@@ -201,6 +189,7 @@ void conn_give_up(struct conn *conn)
     size_t handed_over = conn->remote ? link_unread(conn->link) : 0;
 
     if (!conn->broken) {
+        tally_refusal(conn->service->tally, SIGHT_UNREAD);
         log_warn("not_reading", log_number("conn", (int64_t)conn->wire.number),
                  log_number("bytes", (int64_t)(output_pending(&conn->wire.out) + handed_over)));
     }
@@ -210,14 +199,21 @@ void conn_give_up(struct conn *conn)
 // What the deadline was set for may have been put off in a turn that had no time left to finish.
 void conn_expire(struct conn *conn)
 {
+    nsec_t now_at = broker_now(conn_turn(conn)->broker).mono;
+
     conn_forget_deadline(conn);
-    if (conn->deadline->unread_at <= broker_now(conn_turn(conn)->broker).mono) {
+    if (conn->deadline->unread_at <= now_at) {
         conn_give_up(conn);
         return;
     }
-    if (conn->wire.deadline_at <= broker_now(conn_turn(conn)->broker).mono) {
+    if (conn->wire.deadline_at <= now_at) {
         conn->wire.deadline_at = NSEC_NEVER;
         conn->service->frontend->expired(conn->frontend_state);
+    } else if (conn->paced && conn->deadline->pace->patience.look_at <= now_at &&
+               !conn_check_pace(conn, conn_takes_input(conn))) {
+        // That it was looked at does not count as something that has happened.
+        conn_arm_deadline(conn);
+        return;
     }
     conn_touch(conn);
 }
@@ -250,6 +246,9 @@ void conn_event(struct conn *conn, short what)
 {
     turn_tick(conn_turn(conn));
     turn_count_event(conn_turn(conn));
+    if (turn_walks(conn_turn(conn), WALK_JUDGE)) {
+        conn_judge_before_feed(conn);
+    }
     if (what & EV_WRITE) {
         conn_has_room(conn);
     }
@@ -257,7 +256,11 @@ void conn_event(struct conn *conn, short what)
         conn_has_input(conn, what & EV_CLOSED);
     }
     if (conn_may_read(conn)) {
-        conn_read(conn);
+        if (conn_is_dear(conn)) {
+            conn_await_turn(conn);
+        } else {
+            conn_read(conn);
+        }
     } else {
         // The end of the turn sees what that means where nothing is read.
         conn_touch(conn);
@@ -296,29 +299,6 @@ static bool conn_done(const struct conn *conn)
     return conn->state == FEED_FINISHED || (conn->input_ended && conn->state == FEED_MORE);
 }
 
-// Puts the connection where it waits until it is touched again: among those that are fed in the
-// next turn, among those that are to be read, or in the list of those that wait for the store.
-static void conn_park(struct conn *conn)
-{
-    struct turn *turn = conn_turn(conn);
-    bool waits = conn_is_held(conn) && output_sendable(&conn->wire.out) == 0;
-
-    if (conn->runs) {
-        conn_touch(conn);
-    } else if (conn_may_read(conn)) {
-        // Nobody says again that there is something to read.
-        if (conn->remote) {
-            link_call_again(conn->link);
-        } else {
-            event_active(&conn->event, EV_READ, 1);
-        }
-    }
-    if (!list_linked(&conn->member.touched) && (waits || conn_is_paused(conn))) {
-        conn->parked = true;
-        list_append(waits ? &turn->held : &turn->paused, &conn->member.touched);
-    }
-}
-
 // Tells the peer that nothing more comes, now or when it has taken what is on its way.
 static void conn_tell_shut(struct conn *conn)
 {
@@ -349,7 +329,8 @@ void conn_end_turn(struct conn *conn)
     if (conn->shut_wanted && pending == 0) {
         conn_tell_shut(conn);
     }
-    if (!conn_set_deadline(conn)) {
+    if ((conn->service->limits && !conn_note_pace(conn, conn_takes_input(conn))) ||
+        !conn_set_deadline(conn)) {
         conn_break(conn, status_text(STATUS_NO_MEMORY));
     }
     if (conn->remote) {
@@ -374,15 +355,17 @@ void conn_close(struct conn *conn)
         if (conn_turn(conn)->io) {
             conn_unwatch(conn);
         }
+        crowd_leave(conn_turn(conn)->crowd, conn->fd);
         conn->service->transport->close(conn->fd, conn_transport_state(conn));
         conn_turn(conn)->open--;
     }
     // The kernel watches no descriptor that is closed, so that it has little to do for this now.
     conn_unwatch(conn);
     conn_free_deadline(conn);
-    list_remove(&conn->member.all);
-    list_remove(&conn->member.touched);
+    conn_free_caller(conn);
+    roster_remove(conn);
+    conn->service->tally->open--;
     backlog_drop(&conn->input, backlog_len(&conn->input));
     output_clear(&conn->wire.out);
-    free(conn);
+    memory_free_of(MEMORY_CONNECTIONS, conn, conn_size(conn->service));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/conn_private.h"
 
-#include <stdlib.h>
+#include "core/base/memory.h"
 
 static const struct deadline *deadline_of(const struct tree_node *node)
 {
@@ -18,7 +18,7 @@ static bool before_deadline(const struct tree_node *a, const struct tree_node *b
 
 static bool conn_make_deadline(struct conn *conn)
 {
-    struct conn_deadline *deadline = calloc(1, sizeof *deadline);
+    struct conn_deadline *deadline = memory_zeroed_of(MEMORY_CONNECTIONS, sizeof *deadline);
 
     if (deadline) {
         deadline->due.at = NSEC_NEVER;
@@ -46,13 +46,51 @@ static void conn_move_deadline(struct conn *conn, nsec_t at)
     }
 }
 
+static size_t deadline_size(bool paced)
+{
+    return sizeof(struct conn_deadline) + (paced ? sizeof(struct conn_pace) : 0);
+}
+
+bool conn_make_paced(struct conn *conn)
+{
+    struct conn_deadline *deadline;
+
+    if (conn->deadline) {
+        conn_move_deadline(conn, NSEC_NEVER);
+    } else if (!conn_make_deadline(conn)) {
+        return false;
+    }
+    deadline = memory_resize_of(MEMORY_CONNECTIONS, conn->deadline, deadline_size(false),
+                                deadline_size(true));
+    if (!deadline) {
+        return false;
+    }
+    *deadline->pace =
+        (struct conn_pace){.patience = {.look_at = NSEC_NEVER, .part_at = NSEC_NEVER}};
+    conn->deadline = deadline;
+    conn->paced = true;
+    return true;
+}
+
+static nsec_t earliest(nsec_t a_at, nsec_t b_at)
+{
+    return a_at < b_at ? a_at : b_at;
+}
+
+void conn_arm_deadline(struct conn *conn)
+{
+    nsec_t look_at = conn->paced ? conn->deadline->pace->patience.look_at : NSEC_NEVER;
+
+    conn_move_deadline(
+        conn, earliest(look_at, earliest(conn->wire.deadline_at, conn->deadline->unread_at)));
+}
+
 bool conn_set_deadline(struct conn *conn)
 {
     const struct turn *turn = conn_turn(conn);
     bool unread = turn->unread_for > 0 && output_sendable(&conn->wire.out) > 0;
-    nsec_t due_at = conn->wire.deadline_at;
 
-    if (!conn->deadline && !unread && due_at == NSEC_NEVER) {
+    if (!conn->deadline && !unread && conn->wire.deadline_at == NSEC_NEVER) {
         return true;
     }
     if (!conn->deadline && !conn_make_deadline(conn)) {
@@ -63,8 +101,7 @@ bool conn_set_deadline(struct conn *conn)
     } else if (conn->deadline->unread_at == NSEC_NEVER) {
         conn->deadline->unread_at = nsec_add(broker_now(turn->broker).mono, turn->unread_for);
     }
-    conn_move_deadline(conn,
-                       due_at < conn->deadline->unread_at ? due_at : conn->deadline->unread_at);
+    conn_arm_deadline(conn);
     return true;
 }
 
@@ -77,6 +114,6 @@ void conn_free_deadline(struct conn *conn)
 {
     if (conn->deadline) {
         conn_move_deadline(conn, NSEC_NEVER);
-        free(conn->deadline);
+        memory_free_of(MEMORY_CONNECTIONS, conn->deadline, deadline_size(conn->paced));
     }
 }

@@ -27,7 +27,7 @@ void conn_want_run(struct conn *conn)
 {
     if (conn_can_run(conn)) {
         conn->runs = true;
-        conn_touch(conn);
+        conn_await_turn(conn);
     }
 }
 
@@ -47,7 +47,8 @@ static void conn_fed(struct conn *conn, struct feed fed)
 {
     conn->state = (uint8_t)fed.state;
     conn->into = fed.state == FEED_MORE ? fed.into : NULL;
-    conn->into_len = fed.into_len;
+    conn->into_len = fed.into_len < UINT32_MAX ? (uint32_t)fed.into_len : UINT32_MAX;
+    conn_rate(conn, fed.dear || output_pending(&conn->wire.out) > CONN_SMALL_MAX);
     conn_touch(conn);
     conn_want_run(conn);
 }
@@ -82,10 +83,23 @@ bool conn_run(struct conn *conn)
     bool runs = conn->runs;
 
     conn->runs = false;
+    if (runs && turn_walks(conn_turn(conn), WALK_JUDGE)) {
+        conn_judge_before_feed(conn);
+    }
     if (runs && conn_can_run(conn)) {
         conn_feed_kept(conn);
     }
     return runs;
+}
+
+void conn_take_turn(struct conn *conn)
+{
+    if (turn_walks(conn_turn(conn), WALK_JUDGE)) {
+        conn_judge_before_feed(conn);
+    }
+    if (!conn_run(conn) && conn_may_read(conn)) {
+        conn_read(conn);
+    }
 }
 
 // Tells the front-end, once, that the peer sends nothing more.
@@ -167,6 +181,11 @@ bool conn_may_read(const struct conn *conn)
     return conn->readable && conn_input_room(conn) > 0;
 }
 
+bool conn_takes_input(const struct conn *conn)
+{
+    return conn_input_room(conn) > 0;
+}
+
 void conn_tell_room(const struct conn *conn)
 {
     size_t room = conn_input_room(conn);
@@ -223,10 +242,15 @@ void conn_read(struct conn *conn)
     switch ((enum transfer)received.result) {
     case TRANSFER_BYTES:
         turn_count_bytes(conn_turn(conn), received.len);
+        conn->received += received.len;
+        conn->service->tally->received += received.len;
         if (conn->into) {
             conn_fill(conn, received.len);
         } else {
             conn_take(conn, received.len);
+        }
+        if (received.len > CONN_SMALL_MAX) {
+            conn_rate(conn, true);
         }
         return;
     case TRANSFER_NONE:

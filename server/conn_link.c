@@ -3,10 +3,14 @@
 
 #include "server/conn_log.h"
 #include "server/conn_private.h"
+#include "server/net/admission.h"
+#include "server/net/crowd.h"
 #include "server/net/listener.h"
+#include "server/net/socket.h"
 #include "server/services.h"
 
 #include "core/base/log.h"
+#include "core/base/memory.h"
 
 #include <string.h>
 
@@ -15,22 +19,31 @@ static void *link_opened(void *context, struct link *link, const struct io_servi
 {
     const struct service *service = of->context;
     char peer[PEER_TEXT_MAX];
-    enum status status;
-    struct conn *conn;
+    enum status status = STATUS_NO_MEMORY;
+    struct conn *conn = NULL;
+    // Asked once: the threads count meanwhile.
+    bool crowded = memory_is_crowded();
 
     turn_tick(context);
-    conn = conn_new(service, &status);
+    if (crowded) {
+        socket_peer_text(link_fd(link), peer, sizeof peer);
+    }
+    if (!crowded || admission_has_memory(service->turn->members, peer, service->turn->crowd,
+                                         service->io.kind)) {
+        conn = conn_new(service, &status);
+    }
     if (!conn) {
-        link_peer_text(link, peer, sizeof peer);
+        socket_peer_text(link_fd(link), peer, sizeof peer);
         conn_log_refused(service, peer, status);
         return NULL;
     }
     conn->remote = true;
     conn->link = link;
     if (log_most() >= LOG_LEVEL_DEBUG) {
-        link_peer_text(link, peer, sizeof peer);
+        socket_peer_text(link_fd(link), peer, sizeof peer);
         conn_log_opened(conn, peer);
     }
+    conn_judge_first(conn);
     return conn;
 }
 
@@ -63,7 +76,11 @@ static void link_refused(void *context, const struct io_service *of, const char 
                          const char *why)
 {
     turn_tick(context);
-    service_log_handshake_failed(of->context, peer, why);
+    if (strcmp(why, CROWD_WHY) == 0) {
+        service_log_crowded(of->context, peer);
+    } else {
+        service_log_handshake_failed(of->context, peer, why);
+    }
 }
 
 static void threads_rest(void *context, int error)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/conn_log.h"
 
+#include "server/conn_peer.h"
 #include "server/conn_private.h"
 
 #include "core/base/log.h"
@@ -27,6 +28,7 @@ void conn_log_tls_hello(const struct wire *wire)
 
 void conn_log_refused(const struct service *service, const char *peer, enum status status)
 {
+    tally_refusal(service->tally, SIGHT_MEMORY);
     if (turn_may_complain(service->turn, COMPLAINT_MEMORY)) {
         log_warn("connection_refused", log_string("protocol", service->frontend->name),
                  log_string("peer", peer), log_string("why", status_text(status)));
@@ -35,9 +37,7 @@ void conn_log_refused(const struct service *service, const char *peer, enum stat
 
 void conn_log_opened(const struct conn *conn, const char *peer)
 {
-    const struct transport *transport = conn_transport(conn);
-    const struct peer_identity *identity =
-        transport->identity ? transport->identity(conn_transport_own(conn)) : NULL;
+    const struct peer_identity *identity = conn_identity(conn);
     const char *protection = conn_protection(conn);
     struct log_field fields[6] = {
         log_number("conn", (int64_t)conn->wire.number),
@@ -54,4 +54,59 @@ void conn_log_opened(const struct conn *conn, const char *peer)
         fields[count++] = log_string("alt_names", identity->alt_names);
     }
     log_write(LOG_LEVEL_DEBUG, "connected", fields, count);
+}
+
+// Who it is by itself. A certificate's subject says more than the user or the address.
+static struct log_field who_field(const struct conn *conn, char text[ORIGIN_TEXT_MAX])
+{
+    const struct peer_identity *identity = conn_identity(conn);
+    struct origin origin;
+
+    if (identity) {
+        return log_string("cert", identity->subject);
+    }
+    origin = conn_origin(conn);
+    origin_text(&origin, text);
+    return log_string("who", text);
+}
+
+void conn_log_caller(const struct conn *conn, struct slice token, struct slice role)
+{
+    char text[ORIGIN_TEXT_MAX];
+    const struct log_field fields[] = {
+        log_number("conn", (int64_t)conn->wire.number),
+        token.len > 0 ? log_text("token", token) : who_field(conn, text),
+        log_text("role", role),
+    };
+
+    log_write(LOG_LEVEL_DEBUG, "caller", fields, role.len > 0 ? 3 : 2);
+}
+
+static void log_token(const struct conn *conn, const char *event, enum complaint complaint)
+{
+    char peer[WIRE_PEER_MAX];
+
+    if (turn_may_complain(conn_turn(conn), complaint)) {
+        wire_peer(&conn->wire, peer);
+        log_warn(event, log_number("conn", (int64_t)conn->wire.number), log_string("peer", peer),
+                 log_string("protocol", conn->service->frontend->name));
+    }
+}
+
+void conn_log_wrong_token(const struct conn *conn)
+{
+    log_token(conn, "wrong_token", COMPLAINT_TOKEN);
+}
+
+void conn_log_delayed_token(const struct conn *conn)
+{
+    log_token(conn, "token_delayed", COMPLAINT_TOKEN_DELAYED);
+}
+
+void conn_log_access_lost(const struct conn *conn)
+{
+    char text[ORIGIN_TEXT_MAX];
+
+    log_warn("access_lost", log_number("conn", (int64_t)conn->wire.number),
+             log_string("protocol", conn->service->frontend->name), who_field(conn, text));
 }

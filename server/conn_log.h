@@ -13,6 +13,17 @@ void conn_log_refused(const struct service *service, const char *peer, enum stat
 // It has come, with what has been proved of it. At debug: to be asked for first.
 void conn_log_opened(const struct conn *conn, const char *peer);
 
+// Whom it speaks for from now on: the owner of that token, or who it is by itself where the name is
+// empty; and what rules call it. At debug.
+void conn_log_caller(const struct conn *conn, struct slice token, struct slice role);
+
+// It has shown a token that is none; or one that is not looked at yet. Not each time.
+void conn_log_wrong_token(const struct conn *conn);
+void conn_log_delayed_token(const struct conn *conn);
+
+// It is dropped, for it may not have what it waits for any more.
+void conn_log_access_lost(const struct conn *conn);
+
 // It began TLS where none is spoken. Not each time.
 void conn_log_tls_hello(const struct wire *wire);
 

@@ -42,6 +42,8 @@ static size_t conn_send(struct conn *conn)
     }
     conn->may_be_reset = false;
     output_consume(&conn->wire.out, sent.len);
+    conn->wire.out.sent = (conn->wire.out.sent + sent.len) & OUTPUT_SENT_MAX;
+    conn->service->tally->sent += sent.len;
     if (conn->deadline) {
         conn->deadline->unread_at = NSEC_NEVER;
     }

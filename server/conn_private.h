@@ -3,22 +3,20 @@
 #define TANDEM_SERVER_CONN_PRIVATE_H
 
 // The inside of a connection, for its own sources: conn.c (its life, and what it waits for),
-// conn_deadline.c, conn_input.c, conn_output.c, conn_place.c and conn_link.c (who serves it).
+// conn_lists.c (where it waits), conn_deadline.c, conn_pace.c, conn_input.c, conn_output.c,
+// conn_place.c and conn_link.c (who serves it), conn_caller.c (whom it speaks for), conn_wire.c
+// (what its front-end asks of it).
 
 #include "server/conn.h"
+#include "server/conn_caller.h"
+#include "server/conn_lists.h"
+#include "server/conn_pace.h"
 #include "server/io/io.h"
 #include "server/net/backlog.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <stdalign.h>
-
-// The moment at which a connection's front-end wants to be told, or its peer has not read for too
-// long: the earlier of the two.
-struct conn_deadline {
-    struct deadline due;
-    nsec_t unread_at; // when it is dropped for not reading; NSEC_NEVER while it reads
-};
 
 // There may be very many that do nothing: what only some have is a pointer here.
 struct conn {
@@ -43,21 +41,27 @@ struct conn {
     bool watches_room : 1;     // and reports when the socket takes output again
     bool read_needs_room : 1;  // nothing can be received before the peer takes output
     bool send_needs_input : 1; // nothing can be sent before there is something to receive
+    bool paced : 1;            // its peer may not take any time (conn_pace.h)
     bool remote : 1;           // its socket is an I/O thread's (conn_link.c)
+    uint8_t dear : 2;          // others are read and fed before it, until so many feeds were cheap
     union {
         struct event event; // of the socket
         struct link *link;  // where it is remote
     };
     struct turn_member member;
     struct conn_deadline *deadline; // made when it is first wanted
+    struct caller *caller;          // NULL: nobody in particular, who may do everything
     struct backlog input;
     char *into; // where the front-end wants the next bytes, or NULL
-    size_t into_len;
+    uint32_t into_len;
+    uint32_t connected_s;                    // monotonic, in seconds
+    uint64_t received;                       // bytes so far
     alignas(uint64_t) char frontend_state[]; // and behind that the transport's
 };
 
-// There may be many thousands that are idle, with no more of ours than this.
-_Static_assert(sizeof(struct conn) - sizeof(struct wire) == 208, "an idle connection is small");
+// There may be many thousands that are idle, with no more of ours than this. The caller is a
+// pointer for that reason: without rules there is none.
+_Static_assert(sizeof(struct conn) - sizeof(struct wire) == 224, "an idle connection is small");
 
 // How many bytes of a connection its front-end's state takes, so that what follows is aligned.
 static inline size_t conn_frontend_room(const struct service *service)
@@ -87,7 +91,7 @@ static inline void *conn_transport_own(const struct conn *conn)
     return conn->remote ? conn->link : conn_transport_state(conn);
 }
 
-// Sets the deadline to the earlier of these two moments. False without memory.
+// Sets the deadline to the earliest of these moments. False without memory.
 bool conn_set_deadline(struct conn *conn) MUST_USE;
 
 // There is none any more until it is set again.
@@ -95,12 +99,15 @@ void conn_forget_deadline(struct conn *conn);
 
 void conn_free_deadline(struct conn *conn);
 
-// Has the connection looked at when the turn ends.
-void conn_touch(struct conn *conn);
-
 // Its socket has something to read, or the end of that, or takes output again: EV_READ, EV_CLOSED
 // and EV_WRITE as bits. Reads where that is possible now.
 void conn_event(struct conn *conn, short what);
+
+// Its front-end's host.
+extern const struct wire_host conn_host;
+
+// Reads and parses no more, and closes when the output has left.
+void conn_finish(struct conn *conn);
 
 // Its peer does not read: it is dropped, which the log is told.
 void conn_give_up(struct conn *conn);
@@ -120,8 +127,10 @@ static inline void conn_unwatch(struct conn *conn)
 // Has its socket served where the load asks for it: by the loop or by an I/O thread.
 void conn_place(struct conn *conn);
 
-// Whether there is something to read that can be used now.
+// Whether there is something to read that can be used now; whether that could be used if there
+// were.
 bool conn_may_read(const struct conn *conn);
+bool conn_takes_input(const struct conn *conn);
 
 // One read, and what follows from it.
 void conn_read(struct conn *conn);

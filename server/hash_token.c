@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/hash_token.h"
 
-#include "proto_http/tokens.h"
+#include "access/token.h"
 
 #include <string.h>
 
@@ -11,7 +11,8 @@ enum { TOKEN_LEAST = 16, TOKEN_MOST = 4096 };
 enum exit_reason hash_token(FILE *input, FILE *output, struct reason *why)
 {
     char token[TOKEN_MOST + 2];
-    char hash[WEB_TOKEN_HASH];
+    char hash[TOKEN_HASH_SIZE];
+    struct token_digest digest;
     size_t len;
 
     if (!fgets(token, sizeof token, input)) {
@@ -25,10 +26,11 @@ enum exit_reason hash_token(FILE *input, FILE *output, struct reason *why)
                    TOKEN_LEAST, TOKEN_MOST);
         return EXIT_REASON_USAGE;
     }
-    if (!web_token_hash(slice_of(token, len), hash)) {
+    if (!token_digest(slice_of(token, len), &digest)) {
         reason_set(why, "the token cannot be hashed");
         return EXIT_REASON_OTHER;
     }
+    token_digest_write(&digest, hash);
     (void)fprintf(output, "%s\n", hash);
     return EXIT_REASON_NONE;
 }

@@ -2,7 +2,7 @@
 #ifndef TANDEM_SERVER_HASH_TOKEN_H
 #define TANDEM_SERVER_HASH_TOKEN_H
 
-// `tandemd hash-token`: for the file of http.tokens.
+// `tandemd hash-token`: for server.access_file and http.tokens.
 
 #include "core/base/macros.h"
 #include "server/process/exit_reason.h"

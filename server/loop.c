@@ -2,9 +2,12 @@
 #include "server/loop.h"
 
 #include "core/base/log.h"
+#include "server/chores.h"
 #include "server/conn.h"
 #include "server/io/io.h"
 #include "server/net/event_loop.h"
+#include "server/roster.h"
+#include "server/turn_conns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,26 +35,25 @@ bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(v
     return true;
 }
 
+void loop_use_broker(struct loop *loop, struct broker *broker)
+{
+    loop->turn.broker = broker;
+    broker_tick(broker, loop->turn.now());
+    loop->unsettled = false;
+}
+
 void loop_use_store(struct loop *loop, struct store *store)
 {
     loop->store = store;
     loop->turn.pool.reached = store->ops->reached(store);
 }
 
-static struct conn *conn_of_all(struct list_node *node)
-{
-    return conn_of(list_item(node, struct turn_member, all));
-}
-
-static struct conn *conn_of_touched(struct list_node *node)
-{
-    return conn_of(list_item(node, struct turn_member, touched));
-}
-
 void loop_close_all(struct loop *loop)
 {
-    while (!list_empty(&loop->turn.all)) {
-        conn_close(conn_of_all(list_first(&loop->turn.all)));
+    struct conn *conn;
+
+    while ((conn = roster_first(&loop->turn))) {
+        conn_close(conn);
     }
 }
 
@@ -70,8 +72,8 @@ void loop_close(struct loop *loop)
 
 void loop_stop_conns(struct loop *loop)
 {
-    list_each (node, &loop->turn.all) {
-        conn_stop(conn_of_all(node));
+    for (struct conn *conn = roster_first(&loop->turn); conn; conn = roster_next(conn)) {
+        conn_stop(conn);
     }
 }
 
@@ -89,6 +91,11 @@ static nsec_t loop_next_due(const struct loop *loop)
 
     if (first) {
         due_at = first->at < due_at ? first->at : due_at;
+    }
+    if (loop->turn.chores) {
+        nsec_t chores_at = chores_due(&loop->turn);
+
+        due_at = chores_at < due_at ? chores_at : due_at;
     }
     if (loop->store) {
         nsec_t store_at = loop->store->ops->next_due(loop->store);
@@ -127,14 +134,30 @@ static void loop_set_timer(struct loop *loop, nsec_t due_at)
 // Whether something is left to do that no event will announce.
 static bool loop_has_work(const struct loop *loop, nsec_t due_at)
 {
-    return loop->unsettled || !list_empty(&loop->turn.touched) ||
+    return loop->unsettled || loop->sheds || turn_walks(&loop->turn, WALK_JUDGE) ||
+           turn_walks(&loop->turn, WALK_REVIEW) || !list_empty(&loop->turn.dear) ||
+           !list_empty(&loop->turn.bulky) || !list_empty(&loop->turn.touched) ||
            due_at <= broker_now(loop->turn.broker).mono;
+}
+
+// Whatever else was due before the last turn was looked at then.
+static void loop_note_due(struct loop *loop, nsec_t due_at)
+{
+    const struct deadline *first = loop_first_deadline(loop);
+    nsec_t before_at = broker_now(loop->turn.broker).mono;
+
+    loop->due_at = due_at > before_at ? due_at : before_at;
+    if (first && first->at < loop->due_at) {
+        loop->due_at = first->at;
+    }
 }
 
 static void loop_wait(struct loop *loop, bool wait)
 {
     nsec_t due_at = loop_next_due(loop);
     int flags = EVLOOP_ONCE;
+
+    loop_note_due(loop, due_at);
 
     if (!wait || loop_has_work(loop, due_at)) {
         flags |= EVLOOP_NONBLOCK;
@@ -182,36 +205,17 @@ static void loop_expire(struct loop *loop)
     }
 }
 
-// Moves the connections that have been touched for the longest to `batch`, which has `count`
-// already; returns how many there are then.
-static unsigned loop_take_touched(struct loop *loop, struct list_node *batch, unsigned count)
+// The rules have changed: what those may do who are connected is found out anew, of some in a turn.
+static void loop_judge(struct loop *loop)
 {
-    for (; count < TURN_CONNS_MAX && !list_empty(&loop->turn.touched); count++) {
-        struct list_node *node = list_first(&loop->turn.touched);
-
-        list_remove(node);
-        list_append(batch, node);
-        conn_unpark(conn_of_touched(node));
-    }
-    return count;
-}
-
-// Each connection once: what comes up meanwhile waits for the next turn. So do those that there is
-// no time for; they come before the others then.
-static void loop_run(const struct loop *loop, struct list_node *batch)
-{
-    struct list_node done;
+    struct conn *conn;
     unsigned count = 0;
 
-    list_init(&done);
-    while (!list_empty(batch) && !(count && turn_lasted(&loop->turn, TURN_INPUT_FOR, count))) {
-        struct list_node *node = list_first(batch);
-
-        list_remove(node);
-        list_append(&done, node);
-        count += conn_run(conn_of_touched(node)) ? 1 : 0;
+    while (count < BROKER_SLICE && !(count && turn_lasted(&loop->turn, TURN_INPUT_FOR, count)) &&
+           (conn = roster_walk(&loop->turn, WALK_JUDGE))) {
+        conn_judge_again(conn);
+        count++;
     }
-    list_append_all(batch, &done);
 }
 
 // Nobody whose output is held will be answered.
@@ -219,9 +223,7 @@ static void loop_break_held(struct loop *loop)
 {
     int64_t count = 0;
 
-    list_each (node, &loop->turn.all) {
-        struct conn *conn = conn_of_all(node);
-
+    for (struct conn *conn = roster_first(&loop->turn); conn; conn = roster_next(conn)) {
         if (conn_is_held(conn)) {
             conn_break(conn, "its answer cannot be made to last");
             count++;
@@ -251,24 +253,12 @@ static void loop_store_step(struct loop *loop)
     }
 }
 
-// Those that the turn has no bytes or no time left for come first in the next one.
-static void loop_finish(struct loop *loop, struct list_node *batch)
+static void loop_review_some(struct turn *turn)
 {
-    unsigned count = 0;
+    struct conn *conn;
 
-    while (!list_empty(batch) && loop->turn.bytes < TURN_BYTES_MAX &&
-           !(count && turn_lasted(&loop->turn, TURN_OUTPUT_FOR, count))) {
-        struct list_node *node = list_first(batch);
-
-        list_remove(node);
-        conn_end_turn(conn_of_touched(node));
-        count++;
-    }
-    while (!list_empty(batch)) {
-        struct list_node *last = batch->prev;
-
-        list_remove(last);
-        list_insert_before(loop->turn.touched.next, last);
+    for (unsigned i = 0; i < BROKER_SLICE && (conn = roster_walk(turn, WALK_REVIEW)); i++) {
+        conn_look_again(conn);
     }
 }
 
@@ -280,23 +270,14 @@ static nsec_t loop_cpu_time(void)
     return (nsec_t)used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
-// How much processor time the turn used. Not the time that passed: a busy machine makes no turn
-// slow. But no more than passed since the wait, either: on a virtual machine the thread's clock is
-// corrected later, in a jump, for time that was stolen.
-static nsec_t loop_used_for(const struct loop *loop, nsec_t cpu_began_at)
-{
-    nsec_t used_for = loop_cpu_time() - cpu_began_at;
-    nsec_t passed_for = loop->turn.now().mono - broker_now(loop->turn.broker).mono;
-
-    return used_for < passed_for ? used_for : passed_for;
-}
-
 static void loop_steps(struct loop *loop, bool wait)
 {
     struct list_node batch;
+    struct list_node ran;
     unsigned count;
 
     list_init(&batch);
+    list_init(&ran);
     turn_begin(&loop->turn);
     if (loop->turn.io) {
         loop_wait_for_io(loop, wait);
@@ -305,19 +286,38 @@ static void loop_steps(struct loop *loop, bool wait)
         turn_tick(&loop->turn);
     }
     loop_expire(loop);
+    if (turn_walks(&loop->turn, WALK_JUDGE)) {
+        loop_judge(loop);
+    }
+    if (turn_walks(&loop->turn, WALK_REVIEW)) {
+        loop_review_some(&loop->turn);
+    }
+    chores_work(&loop->turn);
     loop->unsettled = broker_settle(loop->turn.broker);
-    count = loop_take_touched(loop, &batch, 0);
-    loop_run(loop, &batch);
+    count = turn_take_touched(&loop->turn, &batch, 0);
+    turn_run(&loop->turn, &batch, &ran);
     if (loop->store) {
         loop_store_step(loop);
         // What may leave now need not wait for another turn.
-        (void)loop_take_touched(loop, &batch, count);
+        (void)turn_take_touched(&loop->turn, &ran, count);
     }
-    // What was received must not keep anything from being sent.
-    loop->turn.bytes = 0;
-    loop_finish(loop, &batch);
+    turn_finish(&loop->turn, &ran, &batch);
+    loop->sheds = shed_step(&loop->shed, &loop->turn);
     if (loop->turn.io) {
         io_flush(loop->turn.io, broker_now(loop->turn.broker).mono);
+    }
+}
+
+// Not the time that passed: a busy machine makes no turn slow. But no more than passed since the
+// wait, either: on a virtual machine the thread's clock is corrected later, in a jump, for time
+// that was stolen.
+static void loop_judge_turn(struct loop *loop, nsec_t slow_for, nsec_t cpu_for, nsec_t passed_for)
+{
+    nsec_t used_for = cpu_for < passed_for ? cpu_for : passed_for;
+
+    if (used_for > slow_for) {
+        loop->watch.slow_turns++;
+        log_warn("slow_turn", log_number("us", used_for / 1000));
     }
 }
 
@@ -325,17 +325,15 @@ void loop_turn(struct loop *loop, bool wait)
 {
     // The turn itself may set another.
     nsec_t slow_for = loop->slow_for;
+    nsec_t cpu_began_at = slow_for > 0 ? loop_cpu_time() : 0;
     nsec_t began_at;
-    nsec_t used_for;
+    nsec_t now_at;
 
-    if (slow_for == 0) {
-        loop_steps(loop, wait);
-        return;
-    }
-    began_at = loop_cpu_time();
     loop_steps(loop, wait);
-    used_for = loop_used_for(loop, began_at);
-    if (used_for > slow_for) {
-        log_warn("slow_turn", log_number("us", used_for / 1000));
+    began_at = broker_now(loop->turn.broker).mono;
+    now_at = loop->turn.now().mono;
+    loop_watch_turn(&loop->watch, now_at, now_at - began_at, began_at - loop->due_at);
+    if (slow_for > 0) {
+        loop_judge_turn(loop, slow_for, loop_cpu_time() - cpu_began_at, now_at - began_at);
     }
 }

@@ -30,34 +30,45 @@
 //                         (process/notify.h)
 //   the journal's files   a thread writes, syncs, makes, removes and closes them, and asks how much
 //                         room the disk has (journal/worker.h, journal/file/io.h)
-//   SIGHUP                reads the configuration and the tokens, and opens the log file. Only
-//                         regular files are read, and nothing waits for the other end of a pipe. A
-//                         disk that hangs is waited for: whoever sends the signal wants its files
-//                         read
+//   SIGHUP                reads the configuration, the tokens and the rules, asks the system for
+//   the
+//                         users and groups that these name, and opens the log file. Only regular
+//                         files are read, and nothing waits for the other end of a pipe. A disk
+//                         that hangs, or whoever knows the users, is waited for: whoever sends the
+//                         signal wants that to be read
 //   sockets               do not block; closing one does not wait for its data to leave
-//   names of hosts, users are looked up at the start only; addresses are told as numbers
+//   names of hosts        are looked up at the start only; addresses are told as numbers
 //   the end               removes the pid file and unix sockets, and waits for the journal and, for
 //                         two seconds, for the log
 
 #include "core/base/macros.h"
+#include "server/loop_watch.h"
+#include "server/shed.h"
 #include "server/store.h"
 #include "server/turn.h"
 
 #include <event2/event_struct.h>
 
 struct loop {
-    struct turn turn;    // what its connections see of it
-    nsec_t slow_for;     // a turn that uses more processor time is logged; 0: none is
-    struct store *store; /* private: NULL: nothing is held */
-    struct event timer;  /* private */
-    nsec_t timer_at;     /* private: what it is set to, NSEC_NEVER where it is not set */
-    bool unsettled;      /* private: the broker has more to tell */
-    bool links_first;    /* private: in the next turn, for they had to wait in this one */
+    struct turn turn;        // what its connections see of it
+    struct loop_watch watch; // how it does
+    nsec_t slow_for;         // a turn that uses more processor time is logged; 0: none is
+    struct store *store;     /* private: NULL: nothing is held */
+    struct event timer;      /* private */
+    nsec_t timer_at;         /* private: what it is set to, NSEC_NEVER where it is not set */
+    nsec_t due_at;           /* private: when the first of what was due at the last wait was */
+    bool unsettled;          /* private: the broker has more to tell */
+    bool sheds;              /* private: it has connections to weigh or to close */
+    struct shed shed;        /* private: what it does where memory is short */
+    bool links_first;        /* private: in the next turn, for they had to wait in this one */
 };
 
 // `now` reads the clock; the broker is borrowed. False without memory, descriptors or what the
 // system must have for it (Linux's epoll); there is nothing to close then.
 bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void)) MUST_USE;
+
+// From now on it turns on that broker, which is borrowed. There is no connection.
+void loop_use_broker(struct loop *loop, struct broker *broker);
 
 // From now on output waits for the store, which is open and borrowed.
 void loop_use_store(struct loop *loop, struct store *store);

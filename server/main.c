@@ -125,12 +125,16 @@ static enum exit_reason printed(void)
     return fail(EXIT_REASON_OTHER, &why);
 }
 
-static enum exit_reason check(const struct settings *settings, bool as_beanstalkd)
+static enum exit_reason check(const struct settings *settings, const struct command_line *options)
 {
     struct reason why;
 
-    config_print(&settings->config, stdout);
-    if (!preflight(settings, as_beanstalkd, &why)) {
+    if (options->queue) {
+        queue_section_explain(&settings->named[SETTINGS_QUEUES], options->queue, stdout);
+    } else {
+        config_print(&settings->config, stdout);
+    }
+    if (!preflight(settings, options->as_beanstalkd, &why)) {
         (void)fflush(stdout);
         return fail(EXIT_REASON_USAGE, &why);
     }
@@ -151,7 +155,7 @@ static enum exit_reason run(const struct command_line *options)
         return fail(EXIT_REASON_USAGE, &why);
     }
     if (options->action == ACTION_CHECK) {
-        result = check(settings, options->as_beanstalkd);
+        result = check(settings, options);
     } else {
         result = serve(settings, &source, options);
     }

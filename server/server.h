@@ -5,11 +5,16 @@
 // The process at work: broker, store, front-ends, listeners and connections on one loop, steered by
 // signals. It starts with everything it needs or not at all: it listens, becomes the user that it
 // is to be, and takes its jobs back from the journal; clients that come meanwhile wait to be
-// accepted. It stops when it is told to: no new connections, replies that are staged leave within
-// STOP_PATIENCE, the rest is closed, and what the journal has been told is made to last.
+// accepted, but for operators. It stops when it is told to: no new connections, replies that are
+// staged leave within STOP_PATIENCE, the rest is closed, and what the journal has been told is made
+// to last.
 
+#include "core/base/memory.h"
 #include "core/broker.h"
+#include "proto_common/sight.h"
 #include "server/config/settings.h"
+#include "server/config/shown.h"
+#include "server/net/crowd.h"
 #include "server/net/handshakes.h"
 #include "server/net/listener.h"
 #include "server/log/log_output.h"
@@ -18,7 +23,10 @@
 #include "server/process/facts.h"
 #include "server/process/notify.h"
 #include "server/process/pid_file.h"
+#include "server/chores.h"
 #include "server/process/signals.h"
+#include "server/pushing.h"
+#include "server/queue_policies.h"
 #include "server/services.h"
 #include "server/store.h"
 #include "server/store_opening.h"
@@ -31,19 +39,38 @@ struct server_start {
     struct store_options options;
 };
 
+#define SERVER_MEMORY_KINDS (MEMORY_OTHER + 1)
+
+// What the server has for those it shows itself to.
+struct server_shown {
+    struct sight sight;    // the table
+    nsec_t renew_at;       // when the system is to be asked for the following again
+    uint64_t resident;     // bytes
+    uint64_t descriptors;  // that are open
+    struct shown settings; // their values
+    const char *memory_kinds[SERVER_MEMORY_KINDS + 1]; // their words, NULL behind them
+    uint64_t memory[SERVER_MEMORY_KINDS];              // bytes of each
+};
+
 struct server {
     struct settings *settings;            /* private */
     const struct settings_source *source; /* private */
     struct log_output *log;               /* private */
     struct store *store;                  /* private: NULL: jobs are in memory only */
     struct facts facts;                   /* private */
+    struct server_shown shown;            /* private: what operators are shown */
     struct broker *broker;                /* private */
+    struct schedules *schedules;          /* private: NULL until all jobs are back */
+    struct chore calendar;                /* private: when their moments come */
     struct loop loop;                     /* private */
+    struct crowd *crowd;                  /* private: connections by address */
     struct listeners listeners;           /* private */
     struct handshakes handshakes;         /* private: sockets that are no connections yet */
     struct signals signals;               /* private */
     struct notifier notifier;             /* private */
     struct services services;             /* private */
+    struct pushing pushing;               /* private */
+    struct queue_policies policies;       /* private */
     uint64_t most_connections;            /* private */
     bool limit_logged;                    /* private: in the log */
     bool inherited[FRONTENDS];            /* private: those that were handed their sockets */

@@ -3,14 +3,32 @@
 
 #include "core/base/log.h"
 #include "server/io/io.h"
+#include "server/net/admission.h"
+#include "server/net/crowd.h"
+#include "server/net/socket.h"
 #include "server/process/clock.h"
+
+// Kinds of connections that are not accepted yet, as bits.
+static unsigned server_unwanted(const struct server *server)
+{
+    unsigned early = 0;
+
+    if (server->stage != SERVER_STARTS) {
+        return 0;
+    }
+    for (unsigned kind = 0; kind < FRONTENDS && store_is_opening(server->store); kind++) {
+        early |= frontends[kind]->administers ? 1u << kind : 0;
+    }
+    return SEATS_ALL & ~early;
+}
 
 // A socket whose handshake is not made counts as a connection. The log is told once, until there is
 // some ease again; and not more than once a second, however often that comes and goes.
 void server_limit_connections(struct server *server)
 {
     uint64_t open = server->loop.turn.open + server->handshakes.count;
-    bool full = open >= server->most_connections;
+    unsigned full = seats_full(crowd_seats(server->crowd), open, server->most_connections);
+    bool spreads = server->loop.turn.io && io_spreads(server->loop.turn.io);
 
     if (full && !server->limit_logged &&
         turn_may_complain(&server->loop.turn, COMPLAINT_CONNECTIONS)) {
@@ -20,8 +38,7 @@ void server_limit_connections(struct server *server)
         server->limit_logged = false;
     }
     // Where connections are served by the I/O threads, these accept them.
-    listeners_hold(&server->listeners,
-                   full || (server->loop.turn.io && io_spreads(server->loop.turn.io)));
+    listeners_hold(&server->listeners, spreads ? SEATS_ALL : full | server_unwanted(server));
     if (server->loop.turn.io) {
         io_set_full(server->loop.turn.io, full);
     }
@@ -53,6 +70,7 @@ void server_init_handshakes(struct server *server)
 {
     handshakes_init(&server->handshakes, server->loop.turn.base, &handshakes_host, server,
                     nsec_from_seconds((uint64_t)server->settings->server.handshake_timeout));
+    server->handshakes.crowd = server->crowd;
 }
 
 // No handshake keeps the loop from its clients where there are threads for them.
@@ -62,6 +80,7 @@ static void server_greet(const struct service *service, int fd, const char *peer
     service->turn->open++;
     if (!io_greet(service->turn->io, &service->io, fd)) {
         service->turn->open--;
+        crowd_leave(service->turn->crowd, fd);
         transport_plain.close(fd, NULL);
         service_log_handshake_failed(service, peer, "out of memory");
     }
@@ -73,7 +92,17 @@ void server_accept(void *context, int fd, const char *peer)
     struct server *server = container_of(service->turn, struct server, loop.turn);
 
     turn_tick(service->turn);
-    if (service->transport->handshake && service->turn->io) {
+    if (!crowd_enter(service->turn->crowd, fd, seats_kind(service->io.kind, socket_is_local(fd)))) {
+        service_log_crowded(service, peer);
+        transport_plain.close(fd, NULL);
+        return;
+    }
+    if (service->transport->handshake &&
+        !admission_has_memory(service->turn->open, peer, service->turn->crowd, service->io.kind)) {
+        crowd_leave(service->turn->crowd, fd);
+        transport_plain.close(fd, NULL);
+        service_log_handshake_failed(service, peer, status_text(STATUS_NO_MEMORY));
+    } else if (service->transport->handshake && service->turn->io) {
         server_greet(service, fd, peer);
     } else if (service->transport->handshake) {
         handshakes_add(&server->handshakes, service->transport, service->transport_shared, service,

@@ -10,6 +10,7 @@ void server_limit_io(struct server *server)
         .unread_for = server->loop.turn.unread_for,
         .handshake_for = nsec_from_seconds((uint64_t)server->settings->server.handshake_timeout),
         .most = server->most_connections,
+        .crowd = server->crowd,
     };
 
     io_set_limits(server->loop.turn.io, &limits);

@@ -2,12 +2,15 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
+#include "core/counts.h"
+#include "server/calendar.h"
 #include "server/config/address.h"
 #include "server/config/file_mode.h"
 #include "server/net/inherited.h"
 #include "server/process/capacity.h"
 #include "server/process/clock.h"
 #include "server/process/privilege.h"
+#include "server/rules.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +24,7 @@ static struct listener_target server_target(struct server *server, size_t index)
         .accept = server_accept,
         .context = &server->services.each[index],
         .tls_context = &server->services.tls_each[index],
+        .kind = (unsigned)index,
     };
 }
 
@@ -97,6 +101,16 @@ static void server_try_tls(const struct server *server, const char *user)
     }
 }
 
+static void server_try_rules(const struct server *server, const char *user)
+{
+    struct reason why;
+
+    if (!settings_check_access(server->settings, &why)) {
+        log_warn("access_not_readable", log_string("user", user), log_string("why", why.text),
+                 log_string("note", "SIGHUP cannot read it again, and changes nothing then"));
+    }
+}
+
 // The log is opened anew right away, and files that settings name are read: better that it fails
 // now than at the first SIGHUP.
 static enum exit_reason server_drop_privilege(struct server *server, struct reason *why)
@@ -124,13 +138,29 @@ static enum exit_reason server_drop_privilege(struct server *server, struct reas
         return EXIT_REASON_OTHER;
     }
     server_try_tls(server, user);
+    server_try_rules(server, user);
     return EXIT_REASON_NONE;
+}
+
+// They are in force before the first connection begins.
+static bool server_take_rules(struct server *server, struct reason *why)
+{
+    const char *path = server->settings->server.access_file;
+    struct rules *rules = *path ? rules_read(path, why) : NULL;
+
+    turn_set_rules(&server->loop.turn, rules);
+    return rules || *path == '\0';
+}
+
+static void server_opening_turned(void *context)
+{
+    server_limit_connections(context);
 }
 
 // What is there before the first address is listened at.
 static bool server_prepare(struct server *server, struct reason *why)
 {
-    struct broker_options broker_options = {.secret = facts_secret()};
+    struct broker_options broker_options = {.secret = facts_secret(), .key = facts_key()};
     const char *pid_file = server->settings->server.pid_file;
     struct instant now = clock_now();
 
@@ -140,7 +170,21 @@ static bool server_prepare(struct server *server, struct reason *why)
     store_record(server->store, &broker_options);
     reason_set(why, "out of memory or descriptors, or the system has no epoll");
     server->broker = broker_new(&broker_options, now);
-    if (!server->broker || !loop_init(&server->loop, server->broker, clock_now)) {
+    server->crowd = crowd_new(&broker_options.key);
+    server->opening = (struct opening){.store = server->store,
+                                       .notifier = &server->notifier,
+                                       .broker = server->broker,
+                                       .turned = server_opening_turned,
+                                       .context = server};
+    if (!server->broker || !server->crowd ||
+        !opening_init(&server->opening, &broker_options, now) ||
+        !loop_init(&server->loop, opening_broker(&server->opening), clock_now)) {
+        return false;
+    }
+    server->loop.turn.crowd = server->crowd;
+    // Queues of jobs that come back have their policies at once.
+    if (!queue_policies_apply(&server->policies, server->broker, server->settings, why) ||
+        !server_take_rules(server, why)) {
         return false;
     }
     capacity_raise();
@@ -153,17 +197,49 @@ static bool server_prepare(struct server *server, struct reason *why)
                           &server->facts.process, &server->loop.turn, why);
 }
 
-// Nobody is accepted before all jobs are back.
+// How long jobs wait and are worked on is counted where those who run the process may ask.
+static void server_observe(struct server *server)
+{
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        if (frontends[i]->administers &&
+            listeners_address(&server->listeners, frontends[i]->name, 0)) {
+            broker_observe(server->broker, true);
+        }
+    }
+}
+
+// All jobs are back.
+static enum exit_reason server_begin(struct server *server, struct reason *why)
+{
+    if (server->store &&
+        !services_move(&server->services, server->settings, &server->facts.process, why)) {
+        return EXIT_REASON_OTHER;
+    }
+    services_opened(&server->services);
+    // Those of the file may have changed meanwhile.
+    if (!queue_policies_load(&server->policies, server->broker, server->settings, why)) {
+        return EXIT_REASON_OTHER;
+    }
+    server->schedules = calendar_open(server->broker, server->settings, why);
+    if (!server->schedules) {
+        return EXIT_REASON_OTHER;
+    }
+    server->calendar = calendar_chore(server->schedules);
+    chores_add(&server->loop.turn, &server->calendar);
+    opening_clear(&server->opening);
+    server_observe(server);
+    server->stage = SERVER_RUNS;
+    server_limit_broker(server);
+    server_limit_connections(server);
+    return EXIT_REASON_NONE;
+}
+
+// Until all jobs are back, nobody is accepted but who administers.
 static enum exit_reason server_open_store(struct server *server, struct reason *why)
 {
-    server->opening.store = server->store;
-    server->opening.notifier = &server->notifier;
-    listeners_hold(&server->listeners, true);
     switch (opening_run(&server->opening, &server->loop, why)) {
     case OPENING_DONE:
-        server->stage = SERVER_RUNS;
-        server_limit_connections(server);
-        return EXIT_REASON_NONE;
+        return server_begin(server, why);
     case OPENING_FAILED:
         return EXIT_REASON_JOURNAL;
     case OPENING_HANGS:
@@ -192,6 +268,14 @@ static void server_name_host(const struct server *server)
     services_name_host(&server->services, host);
 }
 
+static bool server_start_push(struct server *server, struct reason *why)
+{
+    const char *host = store_host(server->store);
+
+    return pushing_start(&server->pushing, &server->loop.turn, server->settings,
+                         *host ? host : server->facts.process.hostname, why);
+}
+
 enum exit_reason server_open(struct server *server, const struct server_start *start,
                              struct reason *why)
 {
@@ -202,6 +286,7 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     server->source = start->source;
     server->log = start->log;
     facts_gather(&server->facts, clock_now());
+    server_init_sight(server);
     if (!store_make(&server->store, start->settings, &start->options,
                     server->facts.machine.nodename, why) ||
         !server_prepare(server, why)) {
@@ -210,6 +295,7 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     if (!inherited_each(server_adopt, server, why) || !server_listen(server, why)) {
         return EXIT_REASON_ADDRESS;
     }
+    crowd_seats(server->crowd)->listened = listeners_kinds(&server->listeners);
     server_apply(server);
     result = server_drop_privilege(server, why);
     if (result == EXIT_REASON_NONE) {
@@ -217,6 +303,9 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     }
     if (result == EXIT_REASON_NONE && server_is_up(server)) {
         server_name_host(server);
+        if (!server_start_push(server, why)) {
+            result = EXIT_REASON_OTHER;
+        }
     }
     if (result == EXIT_REASON_NONE && server_is_up(server) && !server_start_io(server, why)) {
         result = EXIT_REASON_OTHER;

@@ -2,8 +2,52 @@
 #include "server/services.h"
 
 #include "core/base/log.h"
+#include "server/chores.h"
+#include "server/net/crowd.h"
 
 #include <stdlib.h>
+
+// State that the connections of a protocol share, at work with the broker; NULL with the reason.
+static void *shared_new(size_t index, struct broker *broker, const struct settings *settings,
+                        const struct process_facts *facts, struct reason *why)
+{
+    const struct frontend *frontend = frontends[index];
+    void *shared = calloc(1, frontend->shared_size ? frontend->shared_size : 1);
+    enum status status = STATUS_NO_MEMORY;
+
+    if (shared) {
+        status = frontend->start(shared, broker, settings->protocols[index].options, facts);
+    }
+    if (status != STATUS_OK) {
+        free(shared);
+        reason_set(why, "%s: %s", frontend->name, status_text(status));
+        return NULL;
+    }
+    return shared;
+}
+
+static nsec_t chore_due(const void *context)
+{
+    const struct service *service = context;
+
+    return service->frontend->due(service->shared);
+}
+
+static void chore_work(void *context)
+{
+    const struct service *service = context;
+
+    service->frontend->work(service->shared);
+}
+
+static void add_chore(struct service *service)
+{
+    if (service->frontend->due) {
+        service->chore = (struct chore){
+            .due = chore_due, .work = chore_work, .context = service, .most = STORE_EASY};
+        chores_add(service->turn, &service->chore);
+    }
+}
 
 bool services_start(struct services *services, const struct settings *settings,
                     struct broker *broker, const struct process_facts *facts, struct turn *turn,
@@ -12,23 +56,48 @@ bool services_start(struct services *services, const struct settings *settings,
     for (size_t i = 0; i < FRONTENDS; i++) {
         const struct frontend *frontend = frontends[i];
         struct service *service = &services->each[i];
-        enum status status = STATUS_NO_MEMORY;
 
         service->frontend = frontend;
         service->turn = turn;
+        service->tally = &services->tallies[i];
         service->transport = &transport_plain;
-        service->io = (struct io_service){.transport = &transport_plain, .context = service};
-        service->shared = calloc(1, frontend->shared_size ? frontend->shared_size : 1);
-        if (service->shared) {
-            status =
-                frontend->start(service->shared, broker, settings->protocols[i].options, facts);
-        }
-        if (status != STATUS_OK) {
-            free(service->shared);
-            reason_set(why, "%s: %s", frontend->name, status_text(status));
+        service->io = (struct io_service){
+            .transport = &transport_plain, .context = service, .kind = (unsigned)i};
+        service->shared =
+            shared_new(i, frontend->administers ? turn->broker : broker, settings, facts, why);
+        if (!service->shared) {
             return false;
         }
         services->started++;
+        add_chore(service);
+    }
+    return true;
+}
+
+static void service_end(const struct service *service)
+{
+    service->frontend->stop(service->shared);
+    free(service->shared);
+}
+
+bool services_move(struct services *services, const struct settings *settings,
+                   const struct process_facts *facts, struct reason *why)
+{
+    for (size_t i = 0; i < services->started; i++) {
+        struct service *service = &services->each[i];
+        void *shared;
+
+        if (!service->frontend->administers) {
+            continue;
+        }
+        shared = shared_new(i, service->turn->broker, settings, facts, why);
+        if (!shared) {
+            return false;
+        }
+        service->tally->commands += service->frontend->commands(service->shared);
+        service_end(service);
+        service->shared = shared;
+        services->tls_each[i].shared = shared;
     }
     return true;
 }
@@ -51,7 +120,8 @@ bool services_open_tls(struct services *services, const struct tls_settings *set
         services->tls_each[i].transport_shared = &services->tls_shared[i];
         services->tls_each[i].io = (struct io_service){.transport = &transport_tls,
                                                        .shared = &services->tls_shared[i],
-                                                       .context = &services->tls_each[i]};
+                                                       .context = &services->tls_each[i],
+                                                       .kind = (unsigned)i};
     }
     return true;
 }
@@ -67,6 +137,17 @@ bool services_reload_tls(const struct services *services, const struct tls_setti
     return !services->tls || tls_reload(services->tls, settings, why);
 }
 
+void services_opened(const struct services *services)
+{
+    for (size_t i = 0; i < services->started; i++) {
+        const struct service *service = &services->each[i];
+
+        if (service->frontend->opened) {
+            service->frontend->opened(service->shared);
+        }
+    }
+}
+
 void services_name_host(const struct services *services, const char *host)
 {
     for (size_t i = 0; i < services->started; i++) {
@@ -76,6 +157,29 @@ void services_name_host(const struct services *services, const char *host)
             service->frontend->name_host(service->shared, host);
         }
     }
+}
+
+bool services_limit(struct services *services, const struct settings *settings)
+{
+    bool changed = false;
+
+    for (size_t i = 0; i < services->started; i++) {
+        const struct frontend *frontend = services->each[i].frontend;
+        struct pace_limits *limits = &services->limits[i];
+        struct pace_limits before = *limits;
+        bool limited;
+
+        if (!frontend->limits) {
+            continue;
+        }
+        frontend->limits(settings->protocols[i].options, limits);
+        limited = limits->idle_for > 0 || limits->body_for > 0;
+        services->each[i].limits = limited ? limits : NULL;
+        services->tls_each[i].limits = services->each[i].limits;
+        changed =
+            changed || before.idle_for != limits->idle_for || before.body_for != limits->body_for;
+    }
+    return changed;
 }
 
 void services_reload(const struct services *services)
@@ -94,19 +198,28 @@ void service_log_handshake_failed(const struct service *service, const char *pee
     if (*why == '\0') {
         log_debug("no_handshake", log_string("peer", peer),
                   log_string("protocol", service->frontend->name));
-    } else if (turn_may_complain(service->turn, COMPLAINT_HANDSHAKE)) {
+        return;
+    }
+    tally_refusal(service->tally, SIGHT_HANDSHAKE);
+    if (turn_may_complain(service->turn, COMPLAINT_HANDSHAKE)) {
         log_warn("handshake_failed", log_string("peer", peer),
                  log_string("protocol", service->frontend->name), log_string("why", why));
+    }
+}
+
+void service_log_crowded(const struct service *service, const char *peer)
+{
+    tally_refusal(service->tally, SIGHT_CONNECTION);
+    if (turn_may_complain(service->turn, COMPLAINT_ADDRESS)) {
+        log_warn("address_limit", log_string("peer", peer),
+                 log_string("protocol", service->frontend->name), log_string("why", CROWD_WHY));
     }
 }
 
 void services_stop(struct services *services)
 {
     while (services->started > 0) {
-        struct service *service = &services->each[--services->started];
-
-        service->frontend->stop(service->shared);
-        free(service->shared);
+        service_end(&services->each[--services->started]);
     }
     tls_free(services->tls);
     services->tls = NULL;

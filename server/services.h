@@ -13,18 +13,26 @@
 #include "server/transport/tls.h"
 
 struct services {
-    struct service each[FRONTENDS];           // in the order of `frontends`
-    struct service tls_each[FRONTENDS];       // with TLS, once that is open
+    struct service each[FRONTENDS];       // in the order of `frontends`
+    struct service tls_each[FRONTENDS];   // with TLS, once that is open
+    struct pace_limits limits[FRONTENDS]; // that their connections have
+    struct tally tallies[FRONTENDS];
     size_t started;                           /* private: those that must be stopped */
     struct tls *tls;                          /* private: NULL until it is open */
     struct tls_service tls_shared[FRONTENDS]; /* private */
 };
 
-// Starts all, whose connections take part in the turn. False with the reason in `why`; those that
-// were started are to be stopped in any case.
+// Starts all, whose connections take part in the turn: those that administer with the turn's
+// broker, the others with `broker`. False with the reason in `why`; those that were started are to
+// be stopped in any case.
 bool services_start(struct services *services, const struct settings *settings,
                     struct broker *broker, const struct process_facts *facts, struct turn *turn,
                     struct reason *why) MUST_USE;
+
+// The turn has another broker now, and no connection: starts those that administer with that.
+// `settings` and `facts` are as at the start. False with the reason in `why`.
+bool services_move(struct services *services, const struct settings *settings,
+                   const struct process_facts *facts, struct reason *why) MUST_USE;
 
 // Has TLS ready for connections, if it is not yet. False with the reason in `why`.
 bool services_open_tls(struct services *services, const struct tls_settings *settings,
@@ -38,8 +46,14 @@ bool services_have_tls(const struct services *services);
 bool services_reload_tls(const struct services *services, const struct tls_settings *settings,
                          struct reason *why) MUST_USE;
 
+// All jobs are back.
+void services_opened(const struct services *services);
+
 // Jobs have come back that were accepted on the host of that name.
 void services_name_host(const struct services *services, const char *host);
+
+// Takes over the time that clients may take. True: one of these limits is another now.
+bool services_limit(struct services *services, const struct settings *settings);
 
 // The settings were read again.
 void services_reload(const struct services *services);
@@ -48,6 +62,10 @@ void services_reload(const struct services *services);
 // why, though not each time. Without a reason (net/handshakes.h) somebody has only looked whether
 // the port is open.
 void service_log_handshake_failed(const struct service *service, const char *peer, const char *why);
+
+// A connection was closed at once because its address has too many: the log says so, though not
+// each time.
+void service_log_crowded(const struct service *service, const char *peer);
 
 // Stops those that were started. Zeroed services are allowed.
 void services_stop(struct services *services);

@@ -38,6 +38,14 @@ bool store_is_opening(const struct store *store)
     return store && store->ops->is_opening(store);
 }
 
+void store_progress(const struct store *store, struct store_progress *progress)
+{
+    *progress = (struct store_progress){0};
+    if (store) {
+        store->ops->progress(store, progress);
+    }
+}
+
 void store_stop_opening(struct store *store)
 {
     if (store) {

@@ -15,6 +15,7 @@
 // threads of its own, and says through a descriptor in the loop's event base that there is news.
 
 #include "core/broker.h"
+#include "proto_common/sight.h"
 #include "server/process/reason.h"
 
 #include <event2/event.h>
@@ -33,6 +34,13 @@ enum store_pressure {
     STORE_STUCK   // nothing that appends, please: memory set aside for it runs out
 };
 
+// How far a store is that is being opened.
+struct store_progress {
+    uint64_t read; // bytes
+    uint64_t size; // of all that is to be read; 0: not known yet
+    uint64_t jobs; // that the broker has been given back, about
+};
+
 struct store;
 
 struct store_ops {
@@ -44,6 +52,8 @@ struct store_ops {
     bool (*open_begin)(struct store *store, struct event_base *base, struct broker *broker,
                        struct reason *why);
     bool (*is_opening)(const struct store *store);
+    // How far that is.
+    void (*progress)(const struct store *store, struct store_progress *progress);
     // Logs how far the opening is, `since_for` after it began. Whether it got on since the last
     // call.
     bool (*log_progress)(struct store *store, nsec_t since_for);
@@ -64,6 +74,9 @@ struct store_ops {
     // True once each time that the store gives up: who waits for a position that has not been
     // reached will not be answered.
     bool (*gave_up)(struct store *store);
+
+    // What operators are shown of it: sets what it knows. Only of one that is open.
+    void (*show)(const struct store *store, struct sight_journal *journal);
 
     // Makes everything last, waiting for that, and frees the store. False where that failed. The
     // broker and the event base are still there, the last connection has gone, and it is not being
@@ -87,6 +100,7 @@ void store_record(struct store *store, struct broker_options *options);
 bool store_open_begin(struct store *store, struct event_base *base, struct broker *broker,
                       struct reason *why) MUST_USE;
 bool store_is_opening(const struct store *store);
+void store_progress(const struct store *store, struct store_progress *progress);
 void store_stop_opening(struct store *store);
 bool store_open_end(struct store *store, struct reason *why) MUST_USE;
 const char *store_host(const struct store *store);

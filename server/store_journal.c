@@ -2,6 +2,7 @@
 #include "server/store_journal.h"
 
 #include "core/base/log.h"
+#include "journal/figures.h"
 #include "journal/file/io.h"
 #include "journal/file/store.h"
 #include "journal/file/task_run.h"
@@ -181,6 +182,14 @@ static bool journal_store_is_opening(const struct store *store)
     return !worker_thread_idle(of(store)->thread);
 }
 
+static void journal_store_progress(const struct store *store, struct store_progress *progress)
+{
+    struct journal_progress now;
+
+    journal_progress(of(store)->journal, &now);
+    *progress = (struct store_progress){.read = now.read, .size = now.size, .jobs = now.jobs};
+}
+
 static bool journal_store_log_progress(struct store *store, nsec_t since_for)
 {
     struct journal_store *js = of(store);
@@ -294,10 +303,43 @@ static bool journal_store_close(struct store *store)
     return good;
 }
 
+static struct sight_distribution shown(const struct figure *figure, const int64_t *ends)
+{
+    return (struct sight_distribution){.ends = ends,
+                                       .counts = figure->counts,
+                                       .buckets = FIGURES_BUCKETS,
+                                       .count = figure->count,
+                                       .sum = figure->sum};
+}
+
+static void journal_store_show(const struct store *store, struct sight_journal *journal)
+{
+    struct journal_store *js = of(store);
+    const struct journal_figures *figures = journal_figures(js->journal);
+    struct store_info info;
+
+    (void)broker_store_info(js->broker, &info);
+    journal->bytes = info.bytes;
+    journal->live = info.live;
+    journal->segment_bytes = info.file_max;
+    journal->segments = journal_segments(js->journal);
+    journal->oldest = info.oldest;
+    journal->current = info.current;
+    journal->records = info.written;
+    journal->migrated = info.migrated;
+    journal->batches = figures->batches;
+    journal->syncs = shown(&figures->syncs, figures_sync_ends);
+    journal->batch_records = shown(&figures->batch_records, figures_record_ends);
+    journal->errors = info.errors;
+    journal->failing = info.failing;
+    journal->disk_free = js->io.space(js->io.disk);
+}
+
 static const struct store_ops ops = {
     .record = journal_store_record,
     .open_begin = journal_store_open_begin,
     .is_opening = journal_store_is_opening,
+    .progress = journal_store_progress,
     .log_progress = journal_store_log_progress,
     .stop_opening = journal_store_stop_opening,
     .open_end = journal_store_open_end,
@@ -307,6 +349,7 @@ static const struct store_ops ops = {
     .next_due = journal_store_next_due,
     .pressure = journal_store_pressure,
     .gave_up = journal_store_gave_up,
+    .show = journal_store_show,
     .close = journal_store_close,
 };
 

@@ -9,6 +9,9 @@ static const struct timeval LOOK = {.tv_sec = 5};
 static const struct timeval PATIENCE = {.tv_sec = 2};
 // As long as it gets on, the service manager is asked to wait for so long from now on.
 enum { EXTEND_SECONDS = 60 };
+// Turns in which those who are connected are still answered when the store is open. One reads the
+// request of whoever has just connected, and the next one sends the answer.
+enum { LAST_TURNS = 16 };
 
 static void look(evutil_socket_t fd, short what, void *context)
 {
@@ -38,33 +41,90 @@ void opening_stop(struct opening *opening)
     store_stop_opening(opening->store);
 }
 
+bool opening_progress(const struct opening *opening, struct store_progress *progress)
+{
+    if (!opening->stand_in) {
+        return false;
+    }
+    store_progress(opening->store, progress);
+    return true;
+}
+
+bool opening_init(struct opening *opening, const struct broker_options *options, struct instant now)
+{
+    // Nothing is kept for it.
+    const struct broker_options own = {.secret = options->secret, .key = options->key};
+
+    opening->stand_in = opening->store ? broker_new(&own, now) : NULL;
+    return opening->stand_in || !opening->store;
+}
+
+void opening_clear(struct opening *opening)
+{
+    broker_free(opening->stand_in);
+    opening->stand_in = NULL;
+}
+
+static void turn(const struct opening *opening, struct loop *loop, bool wait)
+{
+    loop_turn(loop, wait);
+    opening->turned(opening->context);
+}
+
+// Who has asked is answered, and then all are closed: their sessions are the stand-in's.
+static void change_brokers(const struct opening *opening, struct loop *loop)
+{
+    unsigned turns = 0;
+
+    if (!opening->stand_in) {
+        return;
+    }
+    // Who comes now waits for the broker.
+    opening->turned(opening->context);
+    do {
+        turn(opening, loop, false);
+    } while (loop->turn.events > 0 && ++turns < LAST_TURNS);
+    loop_close_all(loop);
+    loop_use_broker(loop, opening->broker);
+}
+
+static enum opening_end opening_finish(const struct opening *opening, struct loop *loop,
+                                       struct reason *why)
+{
+    bool good = store_open_end(opening->store, why);
+
+    if (good && !opening->stops) {
+        change_brokers(opening, loop);
+    }
+    // Perhaps only just now.
+    if (opening->stops) {
+        return OPENING_STOPPED;
+    }
+    if (good && opening->store) {
+        loop_use_store(loop, opening->store);
+    }
+    return good ? OPENING_DONE : OPENING_FAILED;
+}
+
 enum opening_end opening_run(struct opening *opening, struct loop *loop, struct reason *why)
 {
     struct store *store = opening->store;
-    bool good;
+    enum opening_end end;
 
     opening->began_at = clock_mono();
     reason_set(why, "out of memory");
     if (event_assign(&opening->look, loop->turn.base, -1, EV_PERSIST, look, opening) != 0 ||
         evtimer_assign(&opening->patience, loop->turn.base, patience_over, opening) != 0 ||
         event_add(&opening->look, &LOOK) != 0 ||
-        !store_open_begin(store, loop->turn.base, loop->turn.broker, why)) {
+        !store_open_begin(store, loop->turn.base, opening->broker, why)) {
         return OPENING_FAILED;
     }
+    opening->turned(opening->context);
     while (store_is_opening(store) && !opening->gives_up) {
-        (void)event_base_loop(loop->turn.base, EVLOOP_ONCE);
+        turn(opening, loop, true);
     }
+    end = store_is_opening(store) ? OPENING_HANGS : opening_finish(opening, loop, why);
     (void)event_del(&opening->look);
     (void)event_del(&opening->patience);
-    if (store_is_opening(store)) {
-        return OPENING_HANGS;
-    }
-    good = store_open_end(store, why);
-    if (good && store) {
-        loop_use_store(loop, store);
-    }
-    if (opening->stops) {
-        return OPENING_STOPPED;
-    }
-    return good ? OPENING_DONE : OPENING_FAILED;
+    return end;
 }

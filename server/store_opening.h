@@ -3,9 +3,12 @@
 #define TANDEM_SERVER_STORE_OPENING_H
 
 // The wait for the store at the start. Another thread gives the broker its jobs back, which
-// may take minutes, and a disk may hang: meanwhile the loop runs for signals and timers alone, and
-// touches neither the broker nor a connection. The log says how far the thread is, and the service
-// manager is asked for more time as long as it gets on.
+// may take minutes, and a disk may hang: meanwhile nobody else touches that broker. The loop turns
+// on another one, which stands in for it and stays empty: whoever asks how far the thread is can be
+// answered, and signals are obeyed. The log says so, too, and the service manager is asked for more
+// time as long as the thread gets on.
+//
+// Connections that begin on the stand-in do not outlive it.
 
 #include "core/base/macros.h"
 #include "server/loop.h"
@@ -25,16 +28,37 @@ struct opening {
     // What it works on; to be set.
     struct store *store;
     struct notifier *notifier;
-    struct event look;     /* private */
-    struct event patience; /* private */
-    nsec_t began_at;       /* private */
-    bool stops;            /* private */
-    bool gives_up;         /* private */
+    struct broker *broker;         // whose jobs come back
+    void (*turned)(void *context); // when it begins, and at the end of each turn
+    void *context;                 // of that
+    struct broker *stand_in;       /* private: NULL without a store */
+    struct event look;             /* private */
+    struct event patience;         /* private */
+    nsec_t began_at;               /* private */
+    bool stops;                    /* private */
+    bool gives_up;                 /* private */
 };
 
-// Opens the store for the loop's broker, and returns when that is over.
+// Has a stand-in made at the moment `now`, where the store is not NULL. False without memory.
+bool opening_init(struct opening *opening, const struct broker_options *options,
+                  struct instant now) MUST_USE;
+
+// The broker that the loop is to begin with.
+static inline struct broker *opening_broker(const struct opening *opening)
+{
+    return opening->stand_in ? opening->stand_in : opening->broker;
+}
+
+// Opens the store, and returns when that is over. OPENING_DONE: the loop has the broker from now
+// on, and no connection. The stand-in is still there for those who were started with it.
 enum opening_end opening_run(struct opening *opening, struct loop *loop,
                              struct reason *why) MUST_USE;
+
+// Frees the stand-in, which nobody uses any more. A zeroed opening is allowed.
+void opening_clear(struct opening *opening);
+
+// How far it is; false where it has not begun, or is over.
+bool opening_progress(const struct opening *opening, struct store_progress *progress);
 
 // From an event's callback: has it end soon, at the second time at once.
 void opening_stop(struct opening *opening);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/turn.h"
 
+#include "access/throttle.h"
+#include "server/rules.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +15,9 @@ void turn_init(struct turn *turn, struct event_base *base, char *buffer, struct 
     turn->buffer = buffer;
     turn->broker = broker;
     turn->now = now;
-    list_init(&turn->all);
     list_init(&turn->touched);
+    list_init(&turn->dear);
+    list_init(&turn->bulky);
     list_init(&turn->held);
     list_init(&turn->paused);
 }
@@ -24,8 +28,22 @@ void turn_clear(struct turn *turn)
     if (turn->base) {
         event_base_free(turn->base);
     }
+    rules_unref(turn->rules);
+    throttle_free(turn->throttle);
     free(turn->buffer);
     memset(turn, 0, sizeof *turn);
+}
+
+void turn_set_rules(struct turn *turn, struct rules *rules)
+{
+    rules_unref(turn->rules);
+    turn->rules = rules;
+    turn_walk_begin(turn, WALK_JUDGE);
+}
+
+void turn_walk_begin(struct turn *turn, enum turn_walk walk)
+{
+    turn->walks[walk] = tree_first(&turn->all);
 }
 
 void turn_begin(struct turn *turn)

@@ -17,12 +17,17 @@
 #include <event2/event.h>
 #include <stdatomic.h>
 
+struct chore;
 struct conn;
 struct io;
+struct crowd;
+struct rules;
+struct service;
+struct throttle;
 
 // A connection's place in a turn's lists; a part of the connection, which conn_of() finds.
 struct turn_member {
-    struct list_node all;     // in turn->all
+    struct tree_node all;     // in turn->all
     struct list_node touched; // in one of the turn's other lists, or in none
 };
 
@@ -38,14 +43,27 @@ enum complaint {
     COMPLAINT_MEMORY,
     COMPLAINT_HANDSHAKE,
     COMPLAINT_TLS_HELLO,
-    COMPLAINT_CONNECTIONS
+    COMPLAINT_CONNECTIONS,
+    COMPLAINT_ADDRESS,
+    COMPLAINT_TOKEN,
+    COMPLAINT_TOKEN_DELAYED,
+    COMPLAINT_MEMORY_SHORT
 };
-#define COMPLAINTS 4
+#define COMPLAINTS 8
+
+// Walks over all connections, a slice in a turn (roster_walk). Who comes meanwhile is met, too.
+enum turn_walk {
+    WALK_JUDGE,  // rules are others: what may each do?
+    WALK_REVIEW, // a setting is another one: what does that mean to each?
+    WALK_SHED    // memory is short: what does each hold?
+};
+#define TURN_WALKS 3
 
 struct turn {
     struct event_base *base;
     struct broker *broker;
-    struct io *io; // the I/O threads; NULL: the loop does everything
+    struct crowd *crowd; // how many there are of each address; NULL: nobody counts
+    struct io *io;       // the I/O threads; NULL: the loop does everything
     struct output_pool pool;
     char *buffer; // CONN_JOIN_MAX + CONN_READ_MAX bytes, shared: in use only within one read
     uint64_t connections;             // that there were so far
@@ -55,9 +73,18 @@ struct turn {
     size_t bytes;                     // received in this turn, and then sent
     bool spent;                       // what else there is to receive waits for the next turn
     nsec_t complained_at[COMPLAINTS]; // when each was last logged; see turn_may_complain
-    nsec_t unread_for;    // a peer that takes none of its output for so long is dropped; 0: none is
-    struct list_node all; // members
+    nsec_t unread_for;   // a peer that takes none of its output for so long is dropped; 0: none is
+    uint64_t kept_most;  // bytes: what a connection may keep before it is dropped for not reading
+                         // more; 0: any amount
+    struct rules *rules; // that are in force (rules.h); NULL: whoever comes may do everything
+    struct throttle *throttle; // of wrong tokens (access/throttle.h); NULL: there were none
+    struct chore *chores;      // what is done in the background (chores.h)
+    struct tree all;           // members (roster.h)
+    size_t members;            // how many
+    struct tree_node *walks[TURN_WALKS]; // how far each has come in them: the next; NULL: it rests
     struct list_node touched; // those to be fed again, or to be looked at when the turn ends
+    struct list_node dear;    // those to be read or fed when others have been (conn_is_dear)
+    struct list_node bulky;   // those to send when others have (conn_is_bulky)
     struct list_node held;    // those that wait for the store to reach a position
     struct list_node paused;  // those that are not read until the store is at ease
     enum store_pressure pressure;
@@ -73,6 +100,18 @@ void turn_init(struct turn *turn, struct event_base *base, char *buffer, struct 
 
 // Frees what it has. No connection is there any more, and no event in its base.
 void turn_clear(struct turn *turn);
+
+// From now on these rules are in force, a reference to which becomes the turn's; NULL: none are.
+// The callers of those that are connected are judged anew one after the other (WALK_JUDGE).
+void turn_set_rules(struct turn *turn, struct rules *rules);
+
+// Begins a walk, be it under way or not.
+void turn_walk_begin(struct turn *turn, enum turn_walk walk);
+
+static inline bool turn_walks(const struct turn *turn, enum turn_walk walk)
+{
+    return turn->walks[walk] != NULL;
+}
 
 // Nothing is used up yet, and the broker has not been told of the present.
 void turn_begin(struct turn *turn);

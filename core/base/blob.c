@@ -1,17 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/blob.h"
 
+#include "core/base/memory.h"
 #include "core/base/slab.h"
 
-#include <stdlib.h>
-
 enum { BUILDER_FIRST = 4096 };
+
+// None is longer: its size in pages is to fit beside a bit.
+#define LEN_MAX ((size_t)1 << 42)
 
 // Of all blobs, whoever has them: a burst of unread results goes back to the system although
 // something else was allocated meanwhile. What is larger than a slab has comes from malloc, which
 // asks the system for each of that size.
 static struct slab memory;
 static bool memory_begun;
+
+// What blob->taken says of a blob that malloc has: its size in pages, which is what it takes, and
+// this bit.
+#define FROM_MALLOC (UINT32_C(1) << 31)
+enum { PAGE = 4096 };
+
+static size_t to_pages(size_t size)
+{
+    return (size + PAGE - 1) / PAGE * PAGE;
+}
+
+static size_t taken_size(const struct blob *blob)
+{
+    return blob->taken & FROM_MALLOC ? (size_t)(blob->taken ^ FROM_MALLOC) * PAGE : blob->taken;
+}
+
+static uint32_t taken_mark(size_t size)
+{
+    return size > SLAB_LARGEST ? FROM_MALLOC | (uint32_t)(to_pages(size) / PAGE) : (uint32_t)size;
+}
 
 // Memory for a blob of `len` bytes; its length is not set.
 static struct blob *allocate(size_t len)
@@ -22,25 +44,26 @@ static struct blob *allocate(size_t len)
 
     if (!memory_begun) {
         slab_init(&memory);
+        memory.kind = MEMORY_BODIES;
         memory_begun = true;
     }
-    if (len > SIZE_MAX - sizeof(struct blob)) {
+    if (len > LEN_MAX) {
         return NULL;
     }
-    blob = is_large ? malloc(size) : slab_alloc(&memory, size);
+    blob = is_large ? memory_alloc_of(MEMORY_BODIES, to_pages(size)) : slab_alloc(&memory, size);
     if (blob) {
         blob->refs = 1;
-        blob->taken = is_large ? 0 : (uint32_t)size;
+        blob->taken = taken_mark(size);
     }
     return blob;
 }
 
 static void give_back(struct blob *blob)
 {
-    if (blob->taken == 0) {
-        free(blob);
+    if (blob->taken & FROM_MALLOC) {
+        memory_free_of(MEMORY_BODIES, blob, taken_size(blob));
     } else {
-        slab_free(&memory, blob, blob->taken);
+        slab_free(&memory, blob, taken_size(blob));
     }
 }
 
@@ -51,9 +74,13 @@ static struct blob *move(struct blob *blob, size_t room)
     size_t size = sizeof *blob + room;
     struct blob *moved;
 
-    if (blob->taken == 0 && size > SLAB_LARGEST) {
+    if (blob->taken & FROM_MALLOC && size > SLAB_LARGEST && room <= LEN_MAX) {
         // Pages are remapped, not copied.
-        return realloc(blob, size);
+        moved = memory_resize_of(MEMORY_BODIES, blob, taken_size(blob), to_pages(size));
+        if (moved) {
+            moved->taken = taken_mark(size);
+        }
+        return moved;
     }
     moved = allocate(room);
     if (moved) {
@@ -110,6 +137,9 @@ static bool builder_grow(struct blob_builder *builder)
 
     if (room > builder->total) {
         room = builder->total;
+    }
+    if (builder->gives_way && !memory_has_room(room - builder->room)) {
+        return false;
     }
     blob = builder->blob ? move(builder->blob, room) : allocate(room);
     if (!blob) {

@@ -8,11 +8,12 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct blob {
     uint32_t refs;  /* private */
-    uint32_t taken; /* private: bytes, header included, if a slab has them; 0: malloc has */
+    uint32_t taken; /* private: what a slab or malloc has for it, header included */
     size_t len;
     char bytes[];
 };
@@ -41,6 +42,7 @@ struct blob_builder {
     struct blob *blob; /* private: room for `room` bytes, blob->len of them filled */
     size_t room;       /* private */
     size_t total;      // bytes that will make the blob complete
+    bool gives_way;    // it finds no memory where that is short (memory.h)
 };
 
 // Starts a builder for `total` bytes. Allocates nothing.
@@ -58,6 +60,12 @@ size_t blob_builder_take(struct blob_builder *builder, struct slice input) MUST_
 
 // The number of bytes that are still missing.
 size_t blob_builder_missing(const struct blob_builder *builder);
+
+// How many bytes of memory the blob takes up already.
+static inline size_t blob_builder_holds(const struct blob_builder *builder)
+{
+    return builder->room;
+}
 
 // Hands over the complete blob and leaves the builder empty; NULL without memory (only where no
 // byte was ever asked for).

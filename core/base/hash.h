@@ -8,7 +8,7 @@
 // a segment, which hash_make_room() makes beforehand; inserting and removing cannot fail.
 //
 // The caller computes hashes and compares: a chain is walked with hash_first() and `next`. Hashes
-// must depend on a secret, or on numbers that nobody outside can choose.
+// must depend on a secret (siphash.h), or on numbers that nobody outside can choose.
 
 #include "core/base/macros.h"
 
@@ -81,9 +81,6 @@ static inline size_t hash_count(const struct hash *hash)
 {
     return hash->count;
 }
-
-// A hash of bytes that is mixed with `secret`.
-uint64_t hash_bytes(const char *ptr, size_t len, uint64_t secret);
 
 // A bijective mix of a number.
 static inline uint64_t hash_mix(uint64_t x)

@@ -26,6 +26,9 @@
 // tests/budget.
 #define APART __attribute__((noinline))
 
+// All that the function calls is compiled into it: its constants reach far.
+#define FLAT __attribute__((flatten))
+
 // An assertion means a bug in us, never bad input, and stays on in a release: a broker that knows
 // its books to be wrong must not go on handing out jobs.
 #define ENSURE(condition) ((condition) ? (void)0 : ensure_failed(#condition, __FILE__, __LINE__))

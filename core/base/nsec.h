@@ -13,6 +13,7 @@ typedef int64_t nsec_t;
 #define NSEC_NEVER INT64_MAX
 #define NSEC_PER_SEC ((nsec_t)1000000000)
 #define NSEC_PER_MSEC ((nsec_t)1000000)
+#define NSEC_PER_USEC ((nsec_t)1000)
 
 // The present, on both clocks at once. Leases, delays, pauses and waits count on `mono`; what a
 // client named as a calendar moment counts on `wall` (nanoseconds since 1970).

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/slab.h"
 
-#include <stdlib.h>
+#include "core/base/memory.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -73,6 +74,7 @@ void slab_init(struct slab *slab)
     list_init(&slab->empty);
     slab->empty_count = 0;
     slab->beside = NULL;
+    slab->kind = MEMORY_OTHER;
 }
 
 static struct block *block_in(struct list_node *list)
@@ -117,6 +119,7 @@ void slab_clear(struct slab *slab)
 
         block_take_out(slab, block);
         (void)munmap(block, BLOCK_SIZE);
+        memory_uncount_of(slab->kind, BLOCK_SIZE);
     }
 }
 
@@ -155,6 +158,9 @@ static struct block *block_map(struct slab *slab)
     }
     if (!map) {
         map = map_aligned();
+    }
+    if (map) {
+        memory_count_of(slab->kind, BLOCK_SIZE);
     }
     slab->beside = map ? map - BLOCK_SIZE : NULL;
     return (struct block *)(void *)map;
@@ -213,7 +219,7 @@ static void *alloc_large(struct slab *slab, size_t size)
     size_t grain;
 
     if (size > LARGEST) {
-        return malloc(size);
+        return memory_alloc_of(slab->kind, size);
     }
     grain = grain_of(size);
     size = (size + grain - 1) / grain * grain;
@@ -253,6 +259,8 @@ static void block_retire(struct slab *slab, struct block *block)
         block_take_out(slab, block);
         if (munmap(block, BLOCK_SIZE) != 0) {
             block_put_in(slab, block);
+        } else {
+            memory_uncount_of(slab->kind, BLOCK_SIZE);
         }
     }
 }
@@ -263,7 +271,7 @@ void slab_free(struct slab *slab, void *freed, size_t size)
     struct block *block;
 
     if (!thing || size > LARGEST) {
-        free(thing);
+        memory_free_of(slab->kind, thing, size);
         return;
     }
     block = (struct block *)((uintptr_t)thing & ~(BLOCK_SIZE - 1));

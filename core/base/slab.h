@@ -13,6 +13,7 @@
 
 #include "core/base/list.h"
 #include "core/base/macros.h"
+#include "core/base/memory.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +28,7 @@ struct slab {
     struct list_node empty;                /* private: those of them that nothing is in */
     uint32_t empty_count;                  /* private */
     void *beside;                          /* private: where the next block had better be */
+    enum memory_kind kind;                 // what its blocks count as; MEMORY_OTHER at first
 };
 
 void slab_init(struct slab *slab);

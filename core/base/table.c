@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/table.h"
 
-#include <stdlib.h>
+#include "core/base/memory.h"
+
+#define PAGE_SIZE (TABLE_PAGE * sizeof(union table_slot))
 
 static union table_slot *slot_at(const struct table *table, uint32_t place)
 {
@@ -21,9 +23,9 @@ void table_init(struct table *table)
 void table_clear(struct table *table)
 {
     for (uint32_t i = 0; i < table->page_count; i++) {
-        free(table->pages[i]);
+        memory_free_of(MEMORY_INDEXES, table->pages[i], PAGE_SIZE);
     }
-    free(table->pages);
+    memory_free_of(MEMORY_INDEXES, table->pages, table->page_room * sizeof *table->pages);
     table_init(table);
 }
 
@@ -31,7 +33,8 @@ void table_clear(struct table *table)
 static bool grow_directory(struct table *table)
 {
     uint32_t room = table->page_room ? table->page_room * 2 : 4;
-    union table_slot **pages = realloc(table->pages, room * sizeof *pages);
+    union table_slot **pages = memory_resize_of(
+        MEMORY_INDEXES, table->pages, table->page_room * sizeof *pages, room * sizeof *pages);
 
     if (!pages) {
         return false;
@@ -53,7 +56,7 @@ bool table_make_room(struct table *table)
         (table->page_count == table->page_room && !grow_directory(table))) {
         return false;
     }
-    page = malloc(TABLE_PAGE * sizeof *page);
+    page = memory_alloc_of(MEMORY_INDEXES, PAGE_SIZE);
     if (!page) {
         return false;
     }

@@ -17,7 +17,10 @@
 
 #include "core/matching/choice.h"
 
+#include "core/matching/weigh.h"
 #include "core/model/charge.h"
+#include "core/model/expiry.h"
+#include "core/model/gate.h"
 #include "core/model/job.h"
 #include "core/model/open_queues.h"
 #include "core/model/rota.h"
@@ -31,7 +34,13 @@ struct search {
     size_t cost;               // how many have been looked at
     struct job *best;          // of those
     struct subscription *by;
+    bool weighs; // queues with a weight are left to weigh.h
 };
+
+static bool passes_over(const struct search *search, const struct queue *queue)
+{
+    return search->weighs && queue->gate && queue->gate->weight > 0;
+}
 
 static bool better(const struct search *search, const struct job *job,
                    const struct subscription *by)
@@ -90,10 +99,10 @@ static void look_at_subscription(struct search *search)
     search->next = next_subscription(search->session, by);
     search->turn = by->turn;
     search->cost++;
-    if (queue_open(queue)) {
-        consider(search, job_in_tree(tree_first(&queue->ready)), by);
-    } else {
+    if (!queue_open(queue)) {
         rota_set_idle(by);
+    } else if (!by->barred && !passes_over(search, queue)) {
+        consider(search, job_in_tree(tree_first(&queue->ready)), by);
     }
 }
 
@@ -111,7 +120,7 @@ static void look_at_open_queue(struct search *search)
         open_queue_set_bound(broker, search->bound, best);
     } else {
         by = session_find(search->session, queue);
-        if (by) {
+        if (by && !by->barred && !passes_over(search, queue)) {
             consider(search, best, by);
         }
     }
@@ -126,13 +135,16 @@ static struct job *best_of_one(struct session *session, struct subscription **by
     const struct queue *queue = subscription_queue(only);
 
     *by = only;
-    return queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
+    return queue->closed || only->barred ? NULL : job_in_tree(tree_first(&queue->ready));
 }
 
 // APART is worth 1 % of a background job, by tests/budget.
 static APART struct job *best_of_many(struct session *session, struct subscription **by)
 {
-    struct search search = {.session = session};
+    struct search search = {
+        .session = session,
+        .weighs = session->choice == CHOICE_OLDEST && session->broker->gates.weights > 0,
+    };
 
     search.cost = rota_bring_back(session);
     search.bound = open_queues_first(session->broker);
@@ -145,10 +157,26 @@ static APART struct job *best_of_many(struct session *session, struct subscripti
     }
     charge_links(session->broker, search.cost);
     *by = search.by;
-    return search.best;
+    return search.weighs ? weigh(session, search.best, by) : search.best;
+}
+
+static struct job *choose(struct session *session, struct subscription **by)
+{
+    return session->subscriptions == 1 ? best_of_one(session, by) : best_of_many(session, by);
+}
+
+static APART struct job *choose_fresh(struct session *session, struct subscription **by)
+{
+    struct job *best = choose(session, by);
+
+    while (best && expiry_hold(session->broker, subscription_queue(*by))) {
+        charge_links(session->broker, 1);
+        best = choose(session, by);
+    }
+    return best;
 }
 
 struct job *choice_best(struct session *session, struct subscription **by)
 {
-    return session->subscriptions == 1 ? best_of_one(session, by) : best_of_many(session, by);
+    return session->broker->gates.expiring > 0 ? choose_fresh(session, by) : choose(session, by);
 }

@@ -2,6 +2,7 @@
 #include "core/matching/cleanup.h"
 
 #include "core/matching/match.h"
+#include "core/model/gate.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
 #include "core/model/pause.h"
@@ -26,7 +27,10 @@ static void give_up_pause(struct broker *broker, struct queue *queue)
 // APART is worth 2 % of a pipelined submission, by tests/budget.
 static APART void vanish(struct broker *broker, struct queue *queue)
 {
-    if (queue->paused) {
+    if (queue->gate && gate_keeps(broker, queue)) {
+        return;
+    }
+    if (queue_paused(queue)) {
         give_up_pause(broker, queue);
     }
     if (!queue->stays_for_pause) {

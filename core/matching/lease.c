@@ -3,6 +3,7 @@
 
 #include "core/model/charge.h"
 #include "core/model/job.h"
+#include "core/model/observe.h"
 #include "core/model/states.h"
 #include "core/model/watch.h"
 
@@ -36,6 +37,8 @@ static void begin_attempt(struct job *job)
     }
     job->extra->data_reported = false;
     job->extra->data_lost = false;
+    job->extra->result_lost = false;
+    job->extra->begun = false;
     if (job->extra->interest && job_expired(job)) {
         interest_retried(job->extra->interest);
     }
@@ -58,7 +61,11 @@ void lease_begin(struct session *session, struct job *job, const struct subscrip
 
     job_count_reserve(broker, job);
     job->by_id_taken = !by;
+    job->renewed = false;
     begin_attempt(job);
+    if (broker->observing) {
+        observe_taken(broker, job, limited);
+    }
     if (fresh) {
         job_begin(broker, job, &held);
     } else {
@@ -81,6 +88,10 @@ void lease_renew(struct session *session, struct job *job)
         .due_at = lease_end(session->broker, job, job->extra ? job->extra->limit_at : 0),
     };
 
+    if (session->broker->observing) {
+        observe_renewal(session->broker, job);
+    }
+    job->renewed = true;
     if (place.due_at != job->due_at) {
         job_move(session->broker, job, &place);
     }

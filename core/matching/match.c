@@ -7,7 +7,10 @@
 
 #include "core/matching/choice.h"
 #include "core/matching/lease.h"
+#include "core/matching/weigh.h"
 #include "core/model/charge.h"
+#include "core/model/expiry.h"
+#include "core/model/gate.h"
 #include "core/model/lookup.h"
 #include "core/model/queue.h"
 #include "core/model/rota.h"
@@ -16,8 +19,13 @@
 
 void match_take(struct subscription *by, struct job *job)
 {
+    struct queue *queue = subscription_queue(by);
+
     rota_to_back(by);
-    match_pass_nudge_on(by->session, subscription_queue(by));
+    match_pass_nudge_on(by->session, queue);
+    if (queue->gate) {
+        gate_take(by->session->broker, queue);
+    }
     lease_begin(by->session, job, by);
 }
 
@@ -32,16 +40,49 @@ static void match_assign(struct subscription *by, struct job *job)
     match_take(by, job);
 }
 
-// So many more of the sessions that wait for a nudge of the queue are to get one; 0: all.
-static void owe_nudges(struct broker *broker, struct queue *queue, uint32_t count)
+// The same, where the session has chosen it.
+static void assign_chosen(struct subscription *by, struct job *job)
 {
+    match_assign(by, job);
+    weigh_taken(by, job);
+}
+
+// So many more of the sessions that wait for a nudge of the queue are to get one, but no more than
+// `most` in all; UINT32_MAX: all of them.
+static void owe_nudges(struct broker *broker, struct queue *queue, uint64_t count, uint64_t most)
+{
+    uint64_t owed = queue->nudges + count;
+
     if (list_empty(&queue->nudge_waits)) {
         return;
     }
-    queue->nudges =
-        count == 0 || queue->nudges > UINT32_MAX - count ? UINT32_MAX : queue->nudges + count;
+    most = most < UINT32_MAX ? most : UINT32_MAX;
+    queue->nudges = (uint32_t)(owed < most ? owed : most);
     if (!list_linked(&queue->nudging)) {
         list_append(&broker->matching.nudging, &queue->nudging);
+    }
+}
+
+// So many jobs of the queue may be taken that could not before. Where its policy closes it after
+// some, there are nudges for these, whoever else waits for one.
+static APART void owe_for(struct broker *broker, struct queue *queue, uint64_t jobs)
+{
+    uint64_t room = queue->gate ? gate_room(broker, queue) : GATE_ANY;
+    uint64_t each = broker->matching.nudges_each;
+
+    if (room == GATE_ANY) {
+        owe_nudges(broker, queue, each ? each : UINT32_MAX, UINT32_MAX);
+        return;
+    }
+    each = each ? each : 1;
+    room = room < queue->jobs[JOB_READY] ? room : queue->jobs[JOB_READY];
+    owe_nudges(broker, queue, jobs * each, room < UINT32_MAX / each ? room * each : UINT32_MAX);
+}
+
+static void nudge_for(struct broker *broker, struct queue *queue, uint64_t jobs)
+{
+    if (!list_empty(&queue->nudge_waits)) {
+        owe_for(broker, queue, jobs);
     }
 }
 
@@ -56,7 +97,7 @@ void match_pass_nudge_on(struct session *session, const struct queue *took)
     session->holds_nudge = false;
     queue = table_get(&broker->index.queues, session->nudged_by);
     if (queue && queue != took && queue_open(queue)) {
-        owe_nudges(broker, queue, 1);
+        owe_nudges(broker, queue, 1, UINT32_MAX);
     }
 }
 
@@ -90,6 +131,7 @@ static void serve_again(struct session *session)
     struct job *best;
 
     list_remove(&session->notice);
+    session->emptied = false; // it was told of no job that it could miss
     if (!session_make_spare(session)) {
         session->waited_enough = true;
         session->why = WAIT_TIMED_OUT;
@@ -98,7 +140,7 @@ static void serve_again(struct session *session)
     }
     best = choice_best(session, &by);
     if (best) {
-        match_assign(by, best);
+        assign_chosen(by, best);
     } else {
         session_begin_waiting(session, WAITING_FOR_JOB);
     }
@@ -118,7 +160,7 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
     bool others = !tree_empty(&queue->ready);
 
     if (job->state == JOB_GONE) {
-        if (by && !others && !queue->paused && !broker->matching.deferred) {
+        if (by && !others && !queue->closed && !broker->matching.deferred) {
             // The job need not enter its queue for as long as the assignment takes.
             match_assign(by, job);
             return;
@@ -130,7 +172,7 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
         // others.
         match_serve_lost(broker);
     }
-    if (queue->paused || job->state != JOB_READY) {
+    if (queue->closed || job->state != JOB_READY) {
         // Nobody may have it, or it went back to the session that had not been told of it.
         return;
     }
@@ -141,7 +183,37 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
     } else if (by && !others) {
         match_assign(by, job);
     } else if (!by) {
-        owe_nudges(broker, queue, broker->matching.nudges_each);
+        nudge_for(broker, queue, 1);
+    }
+}
+
+void match_moved(struct broker *broker, struct job *job)
+{
+    struct queue *queue = queue_at(broker, job);
+    struct subscription *by = longest_waiting(queue);
+
+    if (queue->closed) {
+        return;
+    }
+    if (!by) {
+        nudge_for(broker, queue, 1);
+    } else if (queue->jobs[JOB_READY] == 1) {
+        // Where there are others, the queue stands in the backlog already.
+        match_assign(by, job);
+    }
+}
+
+void match_session(struct session *session)
+{
+    struct subscription *by = NULL;
+    struct job *best = session->wait_state != WAITING_NOT ? choice_best(session, &by) : NULL;
+
+    if (best && session->wait_state == WAITING_FOR_JOB) {
+        assign_chosen(by, best);
+    } else if (best) {
+        session_stop_waiting(session);
+        session->nudged = true;
+        session_notify(session);
     }
 }
 
@@ -152,6 +224,9 @@ void match_backlog(struct broker *broker, unsigned *budget)
             list_item(list_first(&broker->matching.backlog), struct queue, matching);
         struct subscription *by = longest_waiting(queue);
 
+        if (queue_open(queue) && by && expiry_hold(broker, queue)) {
+            continue;
+        }
         if (queue_open(queue) && by) {
             match_assign(by, job_in_tree(tree_first(&queue->ready)));
             charge_pay_unit(broker, budget);
@@ -159,7 +234,7 @@ void match_backlog(struct broker *broker, unsigned *budget)
         }
         list_remove(&queue->matching);
         if (queue_open(queue)) {
-            owe_nudges(broker, queue, broker->matching.nudges_each);
+            nudge_for(broker, queue, queue->jobs[JOB_READY]);
         }
     }
 }
@@ -171,6 +246,7 @@ void match_nudge(struct broker *broker, unsigned *budget)
             list_item(list_first(&broker->matching.nudging), struct queue, nudging);
         struct subscription *first = first_of(queue, &queue->nudge_waits);
         struct session *session;
+        bool all;
 
         if (!first || !queue_open(queue) || queue->nudges == 0) {
             queue->nudges = 0;
@@ -178,12 +254,11 @@ void match_nudge(struct broker *broker, unsigned *budget)
             continue;
         }
         session = first->session;
-        if (queue->nudges != UINT32_MAX) {
-            queue->nudges--;
-        }
+        all = queue->nudges == UINT32_MAX;
+        queue->nudges -= !all;
         session_stop_waiting(session);
         session->nudged = true;
-        session->holds_nudge = broker->matching.nudges_each != 0;
+        session->holds_nudge = !all;
         session->nudged_by = queue->place;
         session_notify(session);
         charge_pay_unit(broker, budget);

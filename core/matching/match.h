@@ -18,6 +18,9 @@
 // broker->matching.deferred is set, match_backlog() does that later.
 void match_ready(struct broker *broker, struct job *job, const struct job_place *ready);
 
+// The job, which is ready, has come to its queue from another one: the same.
+void match_moved(struct broker *broker, struct job *job);
+
 // The session takes the job, which is ready, by that subscription.
 void match_take(struct subscription *by, struct job *job);
 
@@ -25,6 +28,10 @@ void match_take(struct subscription *by, struct job *job);
 // has ended or jobs came back while that was deferred: at most `*budget` of them, the best job
 // first, each to the session that has waited longest.
 void match_backlog(struct broker *broker, unsigned *budget);
+
+// Where the session waits, and may take a job that is ready already, the wait is over: it gets the
+// best one, or its nudge.
+void match_session(struct session *session);
 
 // The session, which a queue nudged, takes from another (`took`; NULL: from none): if there is work
 // all the same, the next session that waits for a nudge there gets it.

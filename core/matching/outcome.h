@@ -7,13 +7,16 @@
 // that calls one of these calls match_serve_lost() (match.h) before it returns.
 
 #include "core/broker.h"
+#include "core/past.h"
 
 enum loss { LOSS_LEFT, LOSS_TTR, LOSS_LIMIT };
 
-// The holder has lost the job: an attempt is spent.
+// The holder has lost the job: an attempt is spent. It is tried again, or what its queue's policy
+// or its contract says of a job that cannot be done happens to it.
 void outcome_lost(struct broker *broker, struct job *job, enum loss loss);
 
-// The job cannot be done: buried or dropped, as its submitter said.
+// Its worker says that the job cannot be done: the same, but that where the policy does not say how
+// often it is tried, or somebody waits for it, it is not tried again.
 void outcome_failed(struct broker *broker, struct job *job, struct blob *exception);
 
 // The job is gone for good.
@@ -22,6 +25,17 @@ void outcome_ended(struct broker *broker, struct job *job, enum job_event_kind k
 
 // Sets the job aside, or fails it where it is not durable.
 void outcome_buried(struct broker *broker, struct job *job, uint32_t pri);
+
+// A durable job goes to the dead queue of its queue's policy, or is buried where it cannot
+// (dead.h); any other ends. Its watches are told that it failed; it is not counted as failed.
+void outcome_dead(struct broker *broker, struct job *job, enum dead_why why);
+
+// Its holder loses it without blame: ready, or delayed for so long; one that nobody wants any more
+// is gone. The store has room for RECORD_RELEASE.
+void outcome_released(struct broker *broker, struct job *job, uint32_t pri, nsec_t delay_for);
+
+// The same, as its holder wishes: without a delay, that may be an attempt to its queue's policy.
+void outcome_given_back(struct broker *broker, struct job *job, uint32_t pri, nsec_t delay_for);
 
 // Takes a watch out and frees it; a job that nobody wants any more goes with its last watch, or
 // once it is not held.

@@ -19,6 +19,11 @@ size_t broker_take_links(struct broker *broker)
     return links;
 }
 
+void broker_charge_links(struct broker *broker, size_t links)
+{
+    charge_links(broker, links);
+}
+
 void broker_charge_bytes(struct broker *broker, size_t len)
 {
     broker->charge.bytes += len;

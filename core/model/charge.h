@@ -10,7 +10,7 @@
 // at once and taken off a budget at the next opportunity:
 //   links  queues and subscriptions that were looked at: by a search among many queues, or by a
 //          session that begins or stops to wait on many. 16 of them are a unit of a slice; for a
-//          front-end, which counts commands, BROKER_SLICE of them are one command
+//          front-end, which counts commands, LINKS_PER_COMMAND of them are one command
 //          (broker_budget_left()).
 //   bytes  that callbacks of a settle have made. ENCODED_AT_ONCE of them are a unit.
 // A budget ends at 0 and never below: of links what goes beyond it is forgotten, of bytes it is

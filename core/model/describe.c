@@ -52,6 +52,9 @@ void job_describe(const struct broker *broker, const struct job *job, struct job
         .blob = job_blob(job),
     };
     job_describe_change(broker, job, &image->now);
+    if (job->noted) {
+        (void)job_past(broker, job, &image->past);
+    }
     if (extra) {
         image->key_kind = extra->key_kind;
         image->max_attempts = extra->max_attempts;
@@ -68,9 +71,18 @@ void job_describe(const struct broker *broker, const struct job *job, struct job
 size_t job_variable_len(const struct broker *broker, const struct job *job)
 {
     const struct job_extra *extra = job->extra;
-    size_t names = extra ? (size_t)extra->key_len + extra->reducer_len : 0;
+    size_t len = queue_at(broker, job)->name_len + job_body(job).len;
 
-    return queue_at(broker, job)->name_len + names + job_body(job).len;
+    if (extra) {
+        len += (size_t)extra->key_len + extra->reducer_len;
+    }
+    if (job->noted) {
+        struct job_past past;
+
+        (void)job_past(broker, job, &past);
+        len += job_past_size(&past);
+    }
+    return len;
 }
 
 bool job_is_buried(const struct job *job)
@@ -86,7 +98,7 @@ bool job_is_durable(const struct job *job)
 bool queue_describe_pause(const struct broker *broker, const struct queue *queue, nsec_t *pause_for,
                           nsec_t *until_at)
 {
-    if (!queue->paused) {
+    if (!queue_paused(queue)) {
         return false;
     }
     *pause_for = queue->pause_for;

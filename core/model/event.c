@@ -4,13 +4,15 @@
 #include "core/model/broker_private.h"
 #include "core/model/job.h"
 
-#include <stdlib.h>
+#include <stdint.h>
+
+// For its place by age, an interest is compared with so many others.
+#define LOOKED_BACK 8
 
 void queued_event_init(struct interest *interest, struct queued_event *event)
 {
     event->interest = interest;
     list_init(&event->in_interest);
-    list_init(&event->in_broker);
 }
 
 static struct queued_event *first_event(const struct interest *interest)
@@ -20,49 +22,58 @@ static struct queued_event *first_event(const struct interest *interest)
     return node ? list_item(node, struct queued_event, in_interest) : NULL;
 }
 
-static void set_slow(struct interest *interest, bool slow)
+static bool tells_older(const struct list_node *node, const struct interest *interest)
 {
-    uint64_t *untold = interest->broker->telling.untold;
+    const struct interest *other =
+        list_item((struct list_node *)(uintptr_t)node, struct interest, in_broker);
 
-    untold[interest->slow] -= interest->untold;
-    untold[slow] += interest->untold;
-    interest->slow = slow;
+    return first_event(other)->number < first_event(interest)->number;
 }
 
-void queued_event_requeue_slow(struct interest *interest)
+bool queued_event_is_next(const struct interest *interest)
 {
-    struct queued_event *first = first_event(interest);
+    const struct list_node *next = interest->in_broker.next;
 
-    set_slow(interest, first != NULL);
-    if (first) {
-        list_remove(&first->in_broker);
-        list_append(&interest->broker->telling.slow_events, &first->in_broker);
+    return next == &interest->broker->telling.interests || !tells_older(next, interest);
+}
+
+void queued_event_pass_on(struct interest *interest, bool spent)
+{
+    struct list_node *end = &interest->broker->telling.interests;
+    struct list_node *place = end;
+
+    if (interest->untold == 0) {
+        return;
     }
+    list_remove(&interest->in_broker);
+    for (int i = 0; !spent && i < LOOKED_BACK && place->prev != end; i++) {
+        if (tells_older(place->prev, interest)) {
+            break;
+        }
+        place = place->prev;
+    }
+    list_insert_before(place, &interest->in_broker);
 }
 
 void queued_event_add(struct queued_event *event)
 {
     struct interest *interest = event->interest;
     struct broker *broker = interest->broker;
-    bool first = first_event(interest) == event;
 
     event->number = ++broker->telling.last_event;
     event->what.job_id = interest->job->id;
-    if (first) {
+    if (first_event(interest) == event) {
         // If it was being told, it will be told anew from the first watch on.
         interest->next = NULL;
     }
     if (!list_linked(&event->in_interest)) {
         interest->untold++;
-        broker->telling.untold[interest->slow]++;
+        broker->telling.untold++;
     }
     list_remove(&event->in_interest);
     list_append(&interest->events, &event->in_interest);
-    list_remove(&event->in_broker);
-    if (!interest->slow) {
-        list_append(&broker->telling.events, &event->in_broker);
-    } else if (first) {
-        queued_event_requeue_slow(interest);
+    if (!list_linked(&interest->in_broker)) {
+        list_append(&broker->telling.interests, &interest->in_broker);
     }
 }
 
@@ -79,19 +90,21 @@ void queued_event_done(struct queued_event *event)
     struct interest *interest = event->interest;
 
     interest->untold--;
-    interest->broker->telling.untold[interest->slow]--;
+    interest->broker->telling.untold--;
     list_remove(&event->in_interest);
-    list_remove(&event->in_broker);
+    if (interest->untold == 0) {
+        list_remove(&interest->in_broker);
+    }
     blob_unref(event->what.data);
     event->what.data = NULL;
     if (!is_embedded(event)) {
-        free(event);
+        slab_free(&interest->broker->slab, event, sizeof *event);
     }
 }
 
 struct queued_event *queued_event_new(struct interest *interest, const struct job_event *what)
 {
-    struct queued_event *event = calloc(1, sizeof *event);
+    struct queued_event *event = slab_calloc(&interest->broker->slab, sizeof *event);
 
     if (event) {
         queued_event_init(interest, event);

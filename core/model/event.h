@@ -3,13 +3,13 @@
 #define TANDEM_CORE_MODEL_EVENT_H
 
 // Private to the core: the events of a job that its watches are still to be told. They stand in the
-// order in which they happened in the job's interest, and in the broker's list of all events, or,
-// for a job that takes long to tell, the first of them in the broker's other list. (No name here
-// may be one of libevent's, such as event_add or event_new: the server links both.)
+// job's interest in the order in which they happened; while there is one, the interest stands in
+// the broker's list of those that have something to tell. (No name here may be one of libevent's,
+// such as event_add or event_new: the server links both.)
 
 #include "core/model/watch.h"
 
-// So often an event is told before those of other jobs have their turn.
+// So many tellings are made of one job before the other jobs have their turn.
 #define TELLINGS_AT_ONCE (BROKER_SLICE / 8)
 
 void queued_event_init(struct interest *interest, struct queued_event *event);
@@ -23,7 +23,11 @@ void queued_event_add(struct queued_event *event);
 // It has been told to all, or nobody is left.
 void queued_event_done(struct queued_event *event);
 
-// The first event of the interest has its turn behind those of others that take long to tell.
-void queued_event_requeue_slow(struct interest *interest);
+// Whether the interest whose turn comes next has nothing older to tell; this one has something.
+bool queued_event_is_next(const struct interest *interest);
+
+// The interest's turn is over: the next one, where there is more, comes behind those of others, or,
+// unless it has spent all of its turn, of those that have something older to tell.
+void queued_event_pass_on(struct interest *interest, bool spent);
 
 #endif

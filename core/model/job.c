@@ -3,6 +3,7 @@
 
 #include "core/model/broker_private.h"
 #include "core/model/calendar.h"
+#include "core/model/past.h"
 #include "core/model/queue.h"
 
 // Behind the header of a job with a large body stands a pointer to it.
@@ -146,6 +147,9 @@ struct job *job_new(struct broker *broker, const struct job_spec *spec)
 
 void job_free(struct broker *broker, struct job *job)
 {
+    if (job->noted) {
+        past_forget(broker, job);
+    }
     if (job->large) {
         blob_unref(large_body(job));
     }

@@ -27,6 +27,7 @@
 
 // Bodies up to this long stand behind the header.
 #define JOB_INLINE_MAX 2048
+#define JOB_COUNT_MAX ((1u << 20) - 1)
 #define JOB_SEQ_MAX ((UINT64_C(1) << 48) - 1)
 
 struct interest;
@@ -51,19 +52,18 @@ struct job_extra {
     struct interest *interest; // watches and progress; NULL for none
     nsec_t limit_at;           // where a subscription limits the lease: its end; 0 for none
     uint32_t reserves;         // those that the header has no room for
-    uint32_t timeouts;
-    uint32_t releases;
-    uint32_t buries;
-    uint32_t kicks;
-    uint32_t delay; // as last given, seconds
+    uint32_t delay;            // as last given, seconds
+    uint64_t timeouts : 20, releases : 20, buries : 20, kicks : 20; // up to JOB_COUNT_MAX
+    uint64_t begun_us : 44; // RESERVED, where `begun`: when the lease began, monotonic
     uint16_t max_attempts;
     uint16_t reducer_len;
     bool first; // of its namesakes
     bool fail_on_limit;
-    bool data_reported : 1; // data was reported in the present attempt
-    bool data_lost : 1;     // and a part of it was lost on the way: it cannot be told as complete
-    bool claims : 1;        // restored: held its key, and gets it back when all jobs are there
-    char names[];           // the key, then the reducer
+    bool data_reported : 1;              // data was reported in the present attempt
+    bool data_lost : 1, result_lost : 1; // and a part of it was: to watches, to the kept result
+    bool begun : 1;                      // begun_us says it
+    bool claims : 1; // restored: held its key, and gets it back when all jobs are there
+    char names[];    // the key, then the reducer
 };
 
 // What a search in a tree looks at stands side by side, the ready jobs' before all: with millions
@@ -88,6 +88,7 @@ struct job {
     union {
         uint32_t holder; // RESERVED: place in the broker's table of sessions
         uint32_t order;  // DELAYED: among delays that end at the same moment, the first set first
+        uint32_t ready_at_step; // READY: since when (observe.h)
     };
     uint32_t ttr;             // seconds; 0: none
     uint64_t created_ms : 42; // by the broker's calendar; enough until 2109
@@ -100,6 +101,8 @@ struct job {
     uint64_t on_wall : 1;     // DELAYED: due_at is a moment of the wall clock
     uint64_t by_id_taken : 1; // RESERVED: taken by id, not by a subscription
     uint64_t abandoned : 1;   // not durable, and its last watcher has left
+    uint64_t renewed : 1;     // RESERVED: its time to run was started anew
+    uint64_t noted : 1;       // it has a past (past.h)
     uint32_t mark;            // the store's
     char body[];
 };
@@ -123,7 +126,7 @@ void job_count_reserve(struct broker *broker, struct job *job);
 #define JOB_COUNT(broker, job, counter)                                                            \
     do {                                                                                           \
         struct job_extra *counted = job_extra(broker, job);                                        \
-        if (counted) {                                                                             \
+        if (counted && counted->counter < JOB_COUNT_MAX) {                                         \
             counted->counter++;                                                                    \
         }                                                                                          \
     } while (0)

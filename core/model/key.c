@@ -41,7 +41,7 @@ struct slice job_key(const struct job *job)
 
 static uint64_t hash_alone(const struct broker *broker, struct slice key)
 {
-    return hash_bytes(key.ptr, key.len, broker->secret);
+    return siphash(&broker->key, key.ptr, key.len);
 }
 
 static uint64_t hash_whole(const struct queue *queue, enum key_kind kind, uint64_t alone)
@@ -199,6 +199,27 @@ void key_yield(struct broker *broker, struct job *job)
     }
 }
 
+// The hash of a content is asked for by key_claim(), too.
+void key_move(struct broker *broker, struct job *job, const struct queue *to)
+{
+    struct job_extra *extra = job->extra;
+    struct slice key = job_key(job);
+    struct key_hash hash;
+
+    if (key.len == 0) {
+        return;
+    }
+    if (key_find(broker, to, (enum key_kind)extra->key_kind, key, &hash)) {
+        key_yield(broker, job);
+    }
+    if (extra->keyed && !extra->first) {
+        hash_remove(&broker->index.jobs_by_key, &extra->by_key);
+        extra->key_hash = hash.whole;
+        hash_insert(&broker->index.jobs_by_key, &extra->by_key);
+    }
+    extra->key_hash = hash.whole;
+}
+
 const struct job *broker_find_key(const struct broker *broker, const struct queue *queue,
                                   struct slice key)
 {
@@ -215,4 +236,17 @@ const struct job *broker_find_name(const struct broker *broker, struct slice key
         first = first_of_name(broker, key, hash_alone(broker, key));
     }
     return first ? first->job : NULL;
+}
+
+const struct job *job_next_of_name(const struct job *job)
+{
+    struct job_extra *extra = job->extra;
+    const struct job_extra *next;
+
+    if (!extra || !extra->keyed || extra->key_kind != KEY_NAME) {
+        return NULL;
+    }
+    next = job_of_namesake(list_item(job_namesake(extra)->ring.next, struct namesake, ring));
+    // Behind the last one the ring begins anew.
+    return next->first ? NULL : next->job;
 }

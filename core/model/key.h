@@ -37,6 +37,10 @@ void key_claim(struct broker *broker, struct job *job);
 // The job holds its key no longer. One that holds none is left alone.
 void key_yield(struct broker *broker, struct job *job);
 
+// The job is about to go to that queue. It holds its key there, too, at its place among those who
+// hold the same name, unless another job of the queue has it.
+void key_move(struct broker *broker, struct job *job, const struct queue *to);
+
 // Of a job whose content is its key, and which was never looked for by key_find(): what key_claim()
 // wants to know.
 void key_know_content(const struct broker *broker, struct job *job);

@@ -32,7 +32,7 @@ void open_queue_set_bound(struct broker *broker, struct bound *bound, const stru
 
 void open_queue_review(struct broker *broker, struct queue *queue)
 {
-    const struct job *best = queue->paused ? NULL : job_in_tree(tree_first(&queue->ready));
+    const struct job *best = queue->closed ? NULL : job_in_tree(tree_first(&queue->ready));
     struct bound *bound = &queue->bound;
 
     // A store may tell of one id in two queues, and no two bounds may be equal.
@@ -50,6 +50,23 @@ void open_queue_review(struct broker *broker, struct queue *queue)
     } else if (best &&
                (best->pri < bound->pri || (best->pri == bound->pri && best->seq < bound->seq))) {
         open_queue_set_bound(broker, bound, best);
+    }
+}
+
+void queue_close(struct broker *broker, struct queue *queue, unsigned reason)
+{
+    queue->closed = (uint8_t)(queue->closed | reason);
+    open_queue_review(broker, queue);
+    list_remove(&queue->matching);
+}
+
+void queue_reopen(struct broker *broker, struct queue *queue, unsigned reason)
+{
+    queue->closed = (uint8_t)(queue->closed & ~reason);
+    open_queue_review(broker, queue);
+    if (queue_open(queue) && !list_linked(&queue->matching)) {
+        // For jobs that the waiting sessions leave over, others are nudged.
+        list_append(&broker->matching.backlog, &queue->matching);
     }
 }
 

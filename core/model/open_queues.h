@@ -2,7 +2,7 @@
 #ifndef TANDEM_CORE_MODEL_OPEN_QUEUES_H
 #define TANDEM_CORE_MODEL_OPEN_QUEUES_H
 
-// Private to the core: the index of open queues, those that are not paused and have a ready job.
+// Private to the core: the index of open queues, those that are not closed and have a ready job.
 //
 // It is two containers. A tree holds them by a bound each, which is a place among ready jobs that
 // the queue's best job stands at or after: a job that leaves makes the bound only too low, and who
@@ -10,9 +10,14 @@
 
 #include "core/model/queue.h"
 
-// A job of the queue has become ready or the last one has left, or a pause begins or ends: the
-// queue has perhaps to enter, change or leave its place among open queues.
+// A job of the queue has become ready or the last one has left, or it is closed or opened: it has
+// perhaps to enter, change or leave its place among open queues.
 void open_queue_review(struct broker *broker, struct queue *queue);
+
+// One reason (CLOSED_...) more, or less, for the queue to give nothing. When the last one goes, its
+// jobs and those who wait for them meet in the slices of broker_tick() and broker_settle().
+void queue_close(struct broker *broker, struct queue *queue, unsigned reason);
+void queue_reopen(struct broker *broker, struct queue *queue, unsigned reason);
 
 // The open queue with the lowest bound, NULL for none.
 struct bound *open_queues_first(const struct broker *broker);

@@ -26,24 +26,17 @@ static void join_paused(struct broker *broker, struct queue *queue, nsec_t until
 
 void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, nsec_t until_at)
 {
-    queue->paused = true;
     queue->pause_for = pause_for;
     join_paused(broker, queue, until_at);
-    open_queue_review(broker, queue);
-    list_remove(&queue->matching);
+    queue_close(broker, queue, CLOSED_PAUSED);
 }
 
 void queue_resume(struct broker *broker, struct queue *queue)
 {
-    queue->paused = false;
     queue->stays_for_pause = false;
     queue->pause_for = 0;
     leave_paused(broker, queue);
-    open_queue_review(broker, queue);
-    if (queue_open(queue)) {
-        // For jobs that the waiting sessions leave over, others are nudged.
-        list_append(&broker->matching.backlog, &queue->matching);
-    }
+    queue_reopen(broker, queue, CLOSED_PAUSED);
 }
 
 void queue_forget_pause(struct broker *broker, struct queue *queue)

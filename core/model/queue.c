@@ -3,8 +3,9 @@
 
 #include "core/model/broker_private.h"
 #include "core/model/job.h"
-
-#include <stdlib.h>
+#include "core/model/observe.h"
+#include "core/model/policy.h"
+#include "core/model/roll.h"
 
 uint64_t queue_hash_of(const struct hash_node *node)
 {
@@ -50,7 +51,7 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     if (!hash_make_room(&broker->index.queues_by_name) || !table_make_room(&broker->index.queues)) {
         return NULL;
     }
-    queue = calloc(1, sizeof *queue + name.len);
+    queue = slab_calloc(&broker->slab, sizeof *queue + name.len);
     if (!queue) {
         return NULL;
     }
@@ -64,12 +65,18 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     list_init(&queue->matching);
     list_init(&queue->nudging);
     list_init(&queue->recorded);
+    list_init(&queue->policed);
     for (unsigned clock = 0; clock < CLOCKS; clock++) {
         queue->due[clock].at = NSEC_NEVER;
     }
     queue->pause_end.at = NSEC_NEVER;
+    if (broker->policies.set.count > 0 && !policy_attach(broker, queue, policy_for(broker, name))) {
+        slab_free(&broker->slab, queue, sizeof *queue + name.len);
+        return NULL;
+    }
     hash_insert(&broker->index.queues_by_name, &queue->by_name);
     queue->place = table_put(&broker->index.queues, queue);
+    queue->came_at = ++broker->rolls.moment;
     broker->count.queues++;
     return queue;
 }
@@ -78,23 +85,80 @@ void queue_free(struct broker *broker, struct queue *queue)
 {
     list_remove(&queue->matching);
     list_remove(&queue->nudging);
+    ENSURE(policy_attach(broker, queue, NULL));
+    list_remove(&queue->policed);
     hash_remove(&broker->index.queues_by_name, &queue->by_name);
-    table_remove(&broker->index.queues, queue->place);
+    observe_no_more(broker, queue);
     broker->count.queues--;
-    free(queue);
+    if (broker->index.last_named == queue) {
+        broker->index.last_named = NULL;
+    }
+    if (!roll_keeps(broker, queue)) {
+        queue_forget(broker, queue);
+    }
+}
+
+void queue_forget(struct broker *broker, struct queue *queue)
+{
+    table_remove(&broker->index.queues, queue->place);
+    slab_free(&broker->slab, queue, sizeof *queue + queue->name_len);
+}
+
+// Most names are asked for several times in a row: that spares a hash. NULL where it is another
+// one.
+static struct queue *find_again(const struct broker *broker, struct slice name)
+{
+    struct queue *last = broker->index.last_named;
+
+    return last && slice_equal(queue_name(last), name) ? last : NULL;
 }
 
 struct queue *queue_get(struct broker *broker, struct slice name)
 {
-    uint64_t hash = hash_bytes(name.ptr, name.len, broker->secret);
-    struct queue *queue = find_by_hash(broker, name, hash);
+    struct queue *queue = find_again(broker, name);
+    uint64_t hash;
 
-    return queue ? queue : queue_new(broker, name, hash);
+    if (!queue) {
+        hash = siphash(&broker->key, name.ptr, name.len);
+        queue = find_by_hash(broker, name, hash);
+        if (!queue) {
+            queue = queue_new(broker, name, hash);
+        }
+        broker->index.last_named = queue;
+    }
+    return queue;
+}
+
+enum status queue_hold_anyway(struct broker *broker, struct slice name, struct queue **queue)
+{
+    if (name.len == 0 || memchr(name.ptr, '\0', name.len)) {
+        return STATUS_BAD_NAME;
+    }
+    if (name.len > QUEUE_NAME_MAX) {
+        return STATUS_TOO_LARGE;
+    }
+    *queue = queue_get(broker, name);
+    if (!*queue) {
+        return STATUS_NO_MEMORY;
+    }
+    (*queue)->holders++;
+    return STATUS_OK;
+}
+
+enum status queue_hold(struct broker *broker, struct slice name, struct queue **queue)
+{
+    if (broker->max_queues > 0 && broker->count.queues >= broker->max_queues &&
+        !broker_queue_find(broker, name)) {
+        return STATUS_TOO_MANY_QUEUES;
+    }
+    return queue_hold_anyway(broker, name, queue);
 }
 
 struct queue *broker_queue_find(struct broker *broker, struct slice name)
 {
-    return find_by_hash(broker, name, hash_bytes(name.ptr, name.len, broker->secret));
+    struct queue *queue = find_again(broker, name);
+
+    return queue ? queue : find_by_hash(broker, name, siphash(&broker->key, name.ptr, name.len));
 }
 
 struct slice queue_name(const struct queue *queue)

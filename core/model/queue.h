@@ -4,12 +4,13 @@
 
 // Private to the core: a queue (beanstalk's tube, Gearman's function) and its containers.
 //
-// Invariants. A queue that is not paused and has a ready job is open: it is in broker->open. It has
-// both ready jobs and sessions that wait for one only while it is paused or in
-// broker->matching.backlog. It is in broker->timers.delays while a delay runs in it, at the moment
-// of the first.
-// It exists as long as it is kept, held, subscribed to, or has a job, or until a pause is over that
-// it was restored with, or that the store could not be told to forget.
+// Invariants. A queue that is not closed (CLOSED_... in core/look.h) and has a ready job is open:
+// it is in broker->open. It has both ready jobs and sessions that wait for one only while it is
+// closed or in broker->matching.backlog. It is in broker->timers.delays while a delay runs in it,
+// at the moment of the first. It exists as long as it is kept, held, subscribed to, or has a job,
+// or until a pause is over that it was restored with, or that the store could not be told to
+// forget. Where a roll (roll.h) has it then, it is only gone: it is in the table, and in nothing
+// else.
 
 #include "core/base/hash.h"
 #include "core/base/list.h"
@@ -31,13 +32,15 @@ struct bound {
 struct queue {
     struct hash_node by_name;
     uint64_t name_hash;
-    uint32_t place; // in the broker's table
+    uint64_t came_at; // a moment of the broker's rolls
+    uint32_t place;   // in the broker's table
     uint32_t holders;
     uint32_t subscriptions;
     uint32_t waiting;
     uint32_t mark; // the store's
     bool kept;
-    bool paused;
+    uint8_t closed;       // CLOSED_...: why nothing is taken; 0: it may be
+    bool gone;            // there is only its name, at its place, for the rolls that have it
     bool stays_for_pause; // with nothing but a pause, as after a restart: stays until that is over
 
     // What each job that comes and goes touches.
@@ -47,11 +50,20 @@ struct queue {
     struct list_node nudge_waits; // of those that wait for a nudge
     uint64_t jobs[JOB_STATES];
     uint64_t ready_in[BAND_COUNT];
-    uint64_t total_jobs;
-    uint64_t ended;
+    uint64_t bytes; // of the bodies of its jobs, but for buried ones
+    struct counts ever;
+    struct queue_times *times; // NULL: none were counted yet
     uint32_t limits[BAND_COUNT];
-    uint32_t nudges;    // sessions that are still to be nudged
-    struct bound bound; // in broker->open.by_bound
+    struct policy *policy; // NULL: no rule fits it
+    struct gate *gate;     // NULL: its policy never closes it
+    uint32_t nudges;       // sessions that are still to be nudged
+    union {
+        struct bound bound; // in broker->open.by_bound
+        struct {            // once it is gone
+            struct list_node in_roll;
+            uint64_t went_at; // a moment of the broker's rolls
+        };
+    };
 
     struct tree delayed[CLOCKS];
     struct list_node buried;
@@ -65,14 +77,20 @@ struct queue {
     struct list_node opening;  // in broker->open.in_order
     struct list_node matching; // in broker->matching.backlog
     struct list_node nudging;  // in broker->matching.nudging
+    struct list_node policed;  // in broker->policies.news
 
     uint16_t name_len;
     char name[];
 };
 
+static inline bool queue_paused(const struct queue *queue)
+{
+    return queue->closed & CLOSED_PAUSED;
+}
+
 static inline bool queue_open(const struct queue *queue)
 {
-    return !queue->paused && !tree_empty(&queue->ready);
+    return !queue->closed && !tree_empty(&queue->ready);
 }
 
 // All jobs of the queue, whatever their state.
@@ -84,8 +102,17 @@ void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock);
 // The queue of that name, made where there is none; NULL without memory.
 struct queue *queue_get(struct broker *broker, struct slice name) MUST_USE;
 
-// Frees it: no job and no pause is left.
+// The same, with the caller counted as one who refers to it. STATUS_NO_MEMORY, STATUS_TOO_LARGE,
+// STATUS_BAD_NAME; STATUS_TOO_MANY_QUEUES, but not `anyway`.
+enum status queue_hold(struct broker *broker, struct slice name, struct queue **queue) MUST_USE;
+enum status queue_hold_anyway(struct broker *broker, struct slice name,
+                              struct queue **queue) MUST_USE;
+
+// It goes: no job and no pause is left. Frees it, unless a roll has it.
 void queue_free(struct broker *broker, struct queue *queue);
+
+// No roll has it any more, either.
+void queue_forget(struct broker *broker, struct queue *queue);
 
 uint64_t queue_hash_of(const struct hash_node *node);
 

@@ -42,6 +42,12 @@ size_t session_leases(const struct session *session)
     return session->lease_count;
 }
 
+bool session_is_idle(const struct session *session)
+{
+    return session->lease_count == 0 && session->wait_state == WAITING_NOT &&
+           (!session->extra || list_empty(&session->extra->watches));
+}
+
 // The moment at which its first lease ends, NSEC_NEVER for none.
 static nsec_t first_lease_end(const struct session *session)
 {
@@ -75,6 +81,18 @@ struct session_extra *session_extra(struct session *session)
         }
     }
     return session->extra;
+}
+
+void session_begin_producer(struct session *session)
+{
+    session->producer = true;
+    session->broker->count.producers++;
+}
+
+void session_begin_worker(struct session *session)
+{
+    session->worker = true;
+    session->broker->count.workers++;
 }
 
 void session_notify(struct session *session)
@@ -112,6 +130,7 @@ void session_free(struct session *session)
     moment_set(&broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
     list_remove(&session->notice);
     table_remove(&broker->index.sessions, session->place);
+    grants_unref(session->grants);
     if (session->extra) {
         slab_free(&broker->slab, session->extra->spare, sizeof *session->extra->spare);
         slab_free(&broker->slab, session->extra, sizeof *session->extra);

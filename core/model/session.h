@@ -5,7 +5,8 @@
 // Private to the core: one connected party, what it takes jobs from, holds, watches and waits for.
 //
 // A session waits for a job, for a nudge (a hint that there may be a job), or for nothing. While it
-// waits, each of its subscriptions is linked in its queue's list `job_waits` or `nudge_waits`. A
+// waits, each of its subscriptions that is not barred is linked in its queue's list `job_waits` or
+// `nudge_waits`. A
 // wait that has been given a job is over, even before the session is told: `assigned` keeps the job
 // until then.
 
@@ -31,9 +32,10 @@ struct subscription {
     struct list_node in_session; // in order of subscription
     struct tree_node by_queue;
     struct list_node waiting;   // in queue->job_waits or queue->nudge_waits
-    uint64_t turn : 62;         // in turn: the lowest is served first
+    uint64_t turn : 61;         // in turn: the lowest is served first
     uint64_t idle : 1;          // in turn: its queue had nothing when it was looked at
     uint64_t fail_on_limit : 1; // terms.on_limit
+    uint64_t barred : 1;        // the session's caller may not have it (caller.h): it gives nothing
     uint32_t queue;             // place in the broker's table
     uint32_t limit_ms;          // terms.limit_for; 0: none
     union rota_place in_rota[]; // one, where the session chooses in turn
@@ -41,7 +43,7 @@ struct subscription {
 
 _Static_assert(sizeof(struct subscription) == 72, "an idle connection is kept small");
 
-#define SUBSCRIPTION_TURN_MAX (UINT64_MAX >> 2)
+#define SUBSCRIPTION_TURN_MAX (UINT64_MAX >> 3)
 
 // The subscriptions of a session that chooses in turn.
 struct rota {
@@ -72,10 +74,14 @@ struct session {
     bool holds_nudge : 1;   // a queue nudged it, and perhaps nobody else
     bool nudged : 1;        // to be told
     bool waited_enough : 1; // to be told, with `why`
+    bool emptied : 1;       // to be told, if it holds no job by then
+    bool producer : 1;      // it has submitted a job
+    bool worker : 1;        // it has asked for one
 
     struct list_node subscribed; // struct subscription
     struct tree by_queue;
-    struct tree leases; // struct job
+    struct tree leases;    // struct job
+    struct grants *grants; // what its caller may do; NULL: everything. A reference
     struct session_extra *extra;
     struct job *assigned; // held, but not told of yet
     struct list_node
@@ -88,9 +94,10 @@ struct session {
 // What only some sessions have; made when it is first needed.
 struct session_extra {
     struct list_node watches; // struct watch
-    struct list_node walks;   // struct subscription_walk
-    struct job_extra *spare;  // so that a limit on a lease finds its room
-    nsec_t walked_due_at;     // how far session_walk_leases() has come; 0: no walk is under way
+    size_t watch_count;
+    struct list_node walks;  // struct subscription_walk
+    struct job_extra *spare; // so that a limit on a lease finds its room
+    nsec_t walked_due_at;    // how far session_walk_leases() has come; 0: no walk is under way
     uint64_t walked_seq;
 };
 
@@ -99,6 +106,24 @@ struct session_extra *session_extra(struct session *session);
 
 // The session is to be told something by broker_settle().
 void session_notify(struct session *session);
+
+// It submits a job, or asks for one, for the first time.
+void session_begin_producer(struct session *session);
+void session_begin_worker(struct session *session);
+
+static inline void session_submits(struct session *session)
+{
+    if (!session->producer) {
+        session_begin_producer(session);
+    }
+}
+
+static inline void session_works(struct session *session)
+{
+    if (!session->worker) {
+        session_begin_worker(session);
+    }
+}
 
 // A lease or the wait has changed: sets the alarm anew.
 void session_rearm(struct session *session);

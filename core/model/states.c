@@ -5,7 +5,10 @@
 
 #include "core/model/states.h"
 
+#include "core/model/expiry.h"
+#include "core/model/gate.h"
 #include "core/model/lookup.h"
+#include "core/model/observe.h"
 #include "core/model/open_queues.h"
 #include "core/model/queue.h"
 #include "core/model/session.h"
@@ -39,11 +42,79 @@ static bool due_before(const struct tree_node *a, const struct tree_node *b)
     return x->due_at != y->due_at ? x->due_at < y->due_at : x->seq < y->seq;
 }
 
+struct job *queue_ready_after(const struct queue *queue, uint32_t pri, uint64_t seq)
+{
+    struct job probe = {.pri = pri, .seq = seq & JOB_SEQ_MAX};
+
+    return job_in_tree(tree_after(&queue->ready, &probe.place.tree, ready_before));
+}
+
+struct job *queue_ready_before(const struct queue *queue, uint32_t pri)
+{
+    const struct tree_node *found = NULL;
+
+    for (const struct tree_node *node = queue->ready.root; node;) {
+        bool before = job_in_tree(node)->pri < pri;
+
+        found = before ? node : found;
+        node = before ? node->right : node->left;
+    }
+    return job_in_tree(found);
+}
+
+static struct job *last_in(const struct tree *tree)
+{
+    const struct tree_node *node = tree->root;
+
+    while (node && node->right) {
+        node = node->right;
+    }
+    return job_in_tree(node);
+}
+
+struct job *queue_ready_last(const struct queue *queue)
+{
+    return last_in(&queue->ready);
+}
+
+struct job *queue_delayed_last(const struct queue *queue, enum clock clock)
+{
+    return last_in(&queue->delayed[clock]);
+}
+
+struct job *queue_delayed_after(const struct queue *queue, enum clock clock,
+                                const struct delay_place *place)
+{
+    struct job probe = {
+        .due_at = place->due_at, .order = place->order, .seq = place->seq & JOB_SEQ_MAX};
+
+    return job_in_tree(tree_after(&queue->delayed[clock], &probe.place.tree, delay_before));
+}
+
 struct job *session_lease_after(const struct session *session, nsec_t due_at, uint64_t seq)
 {
     struct job probe = {.due_at = due_at, .seq = seq & JOB_SEQ_MAX};
 
     return job_in_tree(tree_after(&session->leases, &probe.place.tree, due_before));
+}
+
+struct job *session_lease_before(const struct session *session, nsec_t due_at, uint64_t seq)
+{
+    struct job probe = {.due_at = due_at, .seq = seq & JOB_SEQ_MAX};
+    const struct tree_node *found = NULL;
+
+    for (const struct tree_node *node = session->leases.root; node;) {
+        bool before = due_before(node, &probe.place.tree);
+
+        found = before ? node : found;
+        node = before ? node->right : node->left;
+    }
+    return job_in_tree(found);
+}
+
+static size_t body_len(const struct job *job)
+{
+    return job->large ? job_body(job).len : job->body_len;
 }
 
 static void leave_reserved(struct broker *broker, struct job *job)
@@ -53,8 +124,13 @@ static void leave_reserved(struct broker *broker, struct job *job)
     ENSURE(session);
     tree_remove(&session->leases, &job->place.tree, due_before);
     session->lease_count--;
-    if (!session->closed) {
-        session_rearm(session);
+    if (session->closed) {
+        return;
+    }
+    session_rearm(session);
+    if (session->lease_count == 0 && session->ops->emptied) {
+        session->emptied = true;
+        session_notify(session);
     }
 }
 
@@ -81,6 +157,7 @@ static void leave(struct broker *broker, struct queue *queue, struct job *job)
         break;
     case JOB_BURIED:
         list_remove(&job->place.list);
+        queue->bytes += body_len(job);
         break;
     case JOB_GONE:
         return;
@@ -114,6 +191,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
     switch (to->state) {
     case JOB_READY:
         job->last_holder = to->last_holder;
+        job->ready_at_step = wait_step(broker->now.mono);
         enter_ready(broker, queue, job);
         break;
     case JOB_DELAYED:
@@ -133,6 +211,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
     case JOB_BURIED:
         job->burial = to->burial ? to->burial : broker->next.burial++;
         list_append(&queue->buried, &job->place.list);
+        queue->bytes -= body_len(job);
         break;
     case JOB_GONE:
         UNREACHABLE();
@@ -141,10 +220,25 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
     broker->count.jobs[to->state]++;
 }
 
+// What the policy of the queue, which has a gate, makes of a job that has come to a state.
+static APART void review(struct broker *broker, struct queue *queue, const struct job *job)
+{
+    gate_review(broker, queue);
+    if (job->state == JOB_READY && queue_expires(queue)) {
+        expiry_came(broker, queue);
+    }
+}
+
 void job_begin(struct broker *broker, struct job *job, const struct job_place *to)
 {
+    struct queue *queue = queue_at(broker, job);
+
     id_map_insert(&broker->index.jobs_by_id, job->id, job);
-    enter(broker, queue_at(broker, job), job, to);
+    queue->bytes += body_len(job);
+    enter(broker, queue, job, to);
+    if (queue->gate) {
+        review(broker, queue, job);
+    }
 }
 
 // A session that was given the job, but not told of it yet, must be served again.
@@ -174,12 +268,72 @@ void job_move(struct broker *broker, struct job *job, const struct job_place *to
     }
     leave(broker, queue, job);
     enter(broker, queue, job, to);
+    if (queue->gate) {
+        review(broker, queue, job);
+    }
+}
+
+void job_set_pri(struct broker *broker, struct job *job, uint32_t pri)
+{
+    struct job_place ready = {.state = JOB_READY, .pri = pri};
+
+    if (job->state == JOB_READY) {
+        uint32_t since = job->ready_at_step;
+
+        ready.last_holder = job->last_holder;
+        job_move(broker, job, &ready);
+        job->ready_at_step = since;
+    } else {
+        job->pri = pri; // no container goes by it
+    }
+}
+
+// The bound of a queue may still be where a job of it stood once. A job that goes takes that place
+// along, and no two bounds may be equal.
+static void give_up_bound(struct broker *broker, struct queue *queue, const struct job *job)
+{
+    if (queue->bound.in && queue->bound.seq == job->seq) {
+        open_queue_set_bound(broker, &queue->bound, job_in_tree(tree_first(&queue->ready)));
+    }
+}
+
+void job_transfer(struct broker *broker, struct job *job, struct queue *to)
+{
+    struct queue *from = queue_at(broker, job);
+    uint32_t since = job->ready_at_step;
+    const struct job_place place = {
+        .state = (enum job_state)job->state,
+        .pri = job->pri,
+        .due_at = job->due_at,
+        .on_wall = job->on_wall,
+        .last_holder = job->last_holder,
+    };
+
+    ENSURE(place.state != JOB_RESERVED);
+    leave(broker, from, job);
+    give_up_bound(broker, from, job);
+    from->bytes -= body_len(job);
+    to->bytes += body_len(job);
+    job->queue = to->place;
+    enter(broker, to, job, &place);
+    if (place.state == JOB_READY && !queue_expires(to)) {
+        job->ready_at_step = since; // else who moved it wants it to be worked, however old it is
+    }
+    if (to->gate) {
+        review(broker, to, job);
+    }
 }
 
 void job_leave(struct broker *broker, struct job *job)
 {
+    struct queue *queue = queue_at(broker, job);
+
     leave_untold_holder(broker, job);
-    leave(broker, queue_at(broker, job), job);
+    leave(broker, queue, job);
+    queue->bytes -= body_len(job);
+    if (queue->gate) {
+        gate_review(broker, queue);
+    }
     id_map_remove(&broker->index.jobs_by_id, job->id);
 }
 

@@ -11,6 +11,7 @@
 // these sessions before it returns (match_serve_lost() in match.h).
 
 #include "core/model/job.h"
+#include "core/model/moment.h"
 
 // Where a job goes, and what it has there.
 struct job_place {
@@ -30,13 +31,40 @@ void job_begin(struct broker *broker, struct job *job, const struct job_place *t
 // Moves a job from one state to another, or to another place of the same state.
 void job_move(struct broker *broker, struct job *job, const struct job_place *to);
 
+// Gives a job another priority, whatever its state; all else about its place is kept.
+void job_set_pri(struct broker *broker, struct job *job, uint32_t pri);
+
+// Puts a job that nobody holds into another queue, in the state in which it is, at its place among
+// equals; with its delay, behind others that end at the same moment; a buried one behind all that
+// are buried there.
+void job_transfer(struct broker *broker, struct job *job, struct queue *to);
+
 // Takes a job out of its place and out of the index by id, for good.
 void job_leave(struct broker *broker, struct job *job);
 
 // The place in the state READY that changes nothing else about the job.
 struct job_place job_ready_place(const struct job *job);
 
-// The first lease of the session that comes after that moment and place; NULL for none.
+// The first ready job of the queue that comes after that place; the last one that has a lower
+// priority number; the last one of all. NULL for none.
+struct job *queue_ready_after(const struct queue *queue, uint32_t pri, uint64_t seq);
+struct job *queue_ready_before(const struct queue *queue, uint32_t pri);
+struct job *queue_ready_last(const struct queue *queue);
+
+// The first delayed job of the queue, of those on that clock, that comes after that place.
+struct delay_place {
+    nsec_t due_at;
+    uint32_t order;
+    uint64_t seq;
+};
+struct job *queue_delayed_after(const struct queue *queue, enum clock clock,
+                                const struct delay_place *place);
+// The last one of these; NULL for none.
+struct job *queue_delayed_last(const struct queue *queue, enum clock clock);
+
+// The first lease of the session that comes after that moment and place; the last one that comes
+// before it; NULL for none.
 struct job *session_lease_after(const struct session *session, nsec_t due_at, uint64_t seq);
+struct job *session_lease_before(const struct session *session, nsec_t due_at, uint64_t seq);
 
 #endif

@@ -30,6 +30,44 @@ uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct 
     return position;
 }
 
+bool record_move_has_space(struct broker *broker, const struct job *job, const struct queue *to,
+                           const struct job_past *past)
+{
+    const struct record record = {
+        .kind = RECORD_MOVE,
+        .was_buried = job->state == JOB_BURIED,
+        .job = job,
+        .queue = to,
+        .past = past,
+    };
+
+    return !record_kept(broker, job) ||
+           broker->store.recorder->has_space(broker->store.context, &record);
+}
+
+uint64_t record_move_append(struct broker *broker, const struct job *job, const struct queue *from,
+                            size_t was_len)
+{
+    struct job_past past;
+    const struct record record = {
+        .kind = RECORD_MOVE,
+        .was_buried = job->state == JOB_BURIED,
+        .job = job,
+        .queue = from,
+        .past = &past,
+        .was_len = was_len,
+    };
+    uint64_t position;
+
+    if (!record_kept(broker, job)) {
+        return 0;
+    }
+    (void)job_past(broker, job, &past);
+    position = broker->store.recorder->append(broker->store.context, &record);
+    broker_raise(broker, position);
+    return position;
+}
+
 uint64_t broker_position(const struct broker *broker)
 {
     return broker->store.position;
@@ -49,6 +87,23 @@ bool broker_store_info(const struct broker *broker, struct store_info *info)
     }
     broker->store.recorder->info(broker->store.context, info);
     return true;
+}
+
+bool record_memo_has_space(struct broker *broker, enum record_kind kind, const struct memo *memo)
+{
+    const struct record record = {.kind = kind, .memo = memo};
+
+    return !broker->store.recorder ||
+           broker->store.recorder->has_space(broker->store.context, &record);
+}
+
+void record_memo_append(struct broker *broker, enum record_kind kind, const struct memo *memo)
+{
+    const struct record record = {.kind = kind, .memo = memo};
+
+    if (broker->store.recorder) {
+        broker_raise(broker, broker->store.recorder->append(broker->store.context, &record));
+    }
 }
 
 bool record_pause_has_space(struct broker *broker, const struct queue *queue)

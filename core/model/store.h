@@ -34,10 +34,21 @@ static inline uint64_t record_append(struct broker *broker, enum record_kind kin
     return record_kept(broker, job) ? record_tell(broker, kind, job, was_buried) : 0;
 }
 
+// The same two for a job that moves: to that queue, where it will have that past, and from that
+// one, where its job_variable_len() was `was_len`. The position of the record.
+bool record_move_has_space(struct broker *broker, const struct job *job, const struct queue *to,
+                           const struct job_past *past);
+uint64_t record_move_append(struct broker *broker, const struct job *job, const struct queue *from,
+                            size_t was_len);
+
 // The same two for the beginning or the end of a pause of the queue, but that the answer to the
 // present verb does not wait for it.
 bool record_pause_has_space(struct broker *broker, const struct queue *queue);
 uint64_t record_pause_append(struct broker *broker, const struct queue *queue);
+
+// The same two for a memo that is set (RECORD_MEMO) or dropped (RECORD_FORGET).
+bool record_memo_has_space(struct broker *broker, enum record_kind kind, const struct memo *memo);
+void record_memo_append(struct broker *broker, enum record_kind kind, const struct memo *memo);
 
 // The answer to the present verb waits for that position, too.
 static inline void broker_raise(struct broker *broker, uint64_t position)

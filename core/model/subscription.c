@@ -74,15 +74,30 @@ struct subscription *subscription_new(struct session *session, struct queue *que
     return subscription;
 }
 
+void subscription_wait(struct subscription *subscription)
+{
+    struct queue *queue = subscription_queue(subscription);
+
+    list_append(subscription->session->wait_state == WAITING_FOR_JOB ? &queue->job_waits
+                                                                     : &queue->nudge_waits,
+                &subscription->waiting);
+    queue->waiting++;
+}
+
+void subscription_stop_waiting(struct subscription *subscription)
+{
+    if (list_linked(&subscription->waiting)) {
+        list_remove(&subscription->waiting);
+        subscription_queue(subscription)->waiting--;
+    }
+}
+
 void subscription_remove(struct subscription *subscription)
 {
     struct session *session = subscription->session;
     struct queue *queue = subscription_queue(subscription);
 
-    if (list_linked(&subscription->waiting)) {
-        list_remove(&subscription->waiting);
-        queue->waiting--;
-    }
+    subscription_stop_waiting(subscription);
     subscription_set_terms(subscription, NULL);
     subscription_walks_pass_over(subscription);
     list_remove(&subscription->in_session);

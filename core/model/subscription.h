@@ -18,6 +18,11 @@ struct subscription *subscription_new(struct session *session, struct queue *que
 // Its terms from now on; NULL for none.
 void subscription_set_terms(struct subscription *subscription, const struct terms *terms);
 
+// It waits along from now on with its session, which waits; or does so no
+// longer, if it ever did.
+void subscription_wait(struct subscription *subscription);
+void subscription_stop_waiting(struct subscription *subscription);
+
 // Takes the subscription out of its session, its queue and the walks, and frees it.
 void subscription_remove(struct subscription *subscription);
 

@@ -8,14 +8,12 @@
 
 static void link_subscriptions(struct session *session)
 {
-    bool waits = session->wait_state == WAITING_FOR_JOB;
-
     list_each (node, &session->subscribed) {
         struct subscription *subscription = list_item(node, struct subscription, in_session);
-        struct queue *queue = subscription_queue(subscription);
 
-        list_append(waits ? &queue->job_waits : &queue->nudge_waits, &subscription->waiting);
-        queue->waiting++;
+        if (!subscription->barred) {
+            subscription_wait(subscription);
+        }
     }
     session->broker->count.waiting++;
 }
@@ -34,12 +32,7 @@ void session_stop_waiting(struct session *session)
         return;
     }
     list_each (node, &session->subscribed) {
-        struct subscription *subscription = list_item(node, struct subscription, in_session);
-
-        if (list_linked(&subscription->waiting)) {
-            list_remove(&subscription->waiting);
-            subscription_queue(subscription)->waiting--;
-        }
+        subscription_stop_waiting(list_item(node, struct subscription, in_session));
     }
     session->wait_state = WAITING_NOT;
     session->broker->count.waiting--;

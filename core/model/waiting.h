@@ -3,8 +3,8 @@
 #define TANDEM_CORE_MODEL_WAITING_H
 
 // Private to the core: how a session begins and stops to wait. While it waits for a job, each of
-// its subscriptions stands in its queue's list `job_waits`, while it waits for a nudge, in the list
-// `nudge_waits`. Each link that is made or undone is charged (charge.h).
+// its subscriptions that is not barred stands in its queue's list `job_waits`, while it waits for a
+// nudge, in the list `nudge_waits`. Each link that is made or undone is charged (charge.h).
 
 #include "core/model/session.h"
 

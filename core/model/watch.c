@@ -3,11 +3,11 @@
 
 #include "core/model/broker_private.h"
 #include "core/model/event.h"
+#include "core/model/gathered.h"
 #include "core/model/job.h"
 #include "core/model/session.h"
 
-// The job's interest, made where there is none yet; NULL without memory.
-static struct interest *interest_of(struct broker *broker, struct job *job)
+struct interest *interest_of(struct broker *broker, struct job *job)
 {
     struct job_extra *extra = job_extra(broker, job);
     struct interest *interest;
@@ -23,6 +23,7 @@ static struct interest *interest_of(struct broker *broker, struct job *job)
     interest->job = job;
     list_init(&interest->watches);
     list_init(&interest->events);
+    list_init(&interest->in_broker);
     queued_event_init(interest, &interest->catch_up);
     queued_event_init(interest, &interest->retried);
     queued_event_init(interest, &interest->final);
@@ -30,7 +31,7 @@ static struct interest *interest_of(struct broker *broker, struct job *job)
     return interest;
 }
 
-struct watch *watch_add(struct session *session, struct job *job)
+static struct watch *add(struct session *session, struct job *job, bool follows)
 {
     struct session_extra *extra = session_extra(session);
     struct interest *interest = extra ? interest_of(session->broker, job) : NULL;
@@ -46,12 +47,24 @@ struct watch *watch_add(struct session *session, struct job *job)
     list_init(&watch->in_session);
     list_append(&interest->watches, &watch->in_interest);
     list_append(&extra->watches, &watch->in_session);
-    interest->count++;
+    extra->watch_count++;
+    watch->follows = follows;
+    *(follows ? &interest->followers : &interest->count) += 1;
     if (interest->has_progress) {
         watch->wants_catch_up = true;
         queued_event_add(&interest->catch_up);
     }
     return watch;
+}
+
+struct watch *watch_add(struct session *session, struct job *job)
+{
+    return add(session, job, false);
+}
+
+struct watch *watch_follow(struct session *session, struct job *job)
+{
+    return add(session, job, true);
 }
 
 void watch_remove(struct watch *watch)
@@ -63,7 +76,8 @@ void watch_remove(struct watch *watch)
     }
     list_remove(&watch->in_interest);
     list_remove(&watch->in_session);
-    interest->count--;
+    watch->session->extra->watch_count--;
+    *(watch->follows ? &interest->followers : &interest->count) -= 1;
     slab_free(&interest->broker->slab, watch, sizeof *watch);
 }
 
@@ -77,6 +91,7 @@ void interest_free(struct interest *interest)
             list_item(list_first(&interest->events), struct queued_event, in_interest));
     }
     blob_unref(interest->progress_text);
+    gathered_drop(interest);
     slab_free(&interest->broker->slab, interest, sizeof *interest);
 }
 
@@ -90,7 +105,8 @@ void interest_expired(struct interest *interest)
 void interest_retried(struct interest *interest)
 {
     interest_expired(interest);
-    if (interest->count > 0) {
+    gathered_drop(interest);
+    if (interest_listeners(interest) > 0) {
         interest->retried.what.kind = JOB_EVENT_RETRIED;
         queued_event_add(&interest->retried);
     }
@@ -102,7 +118,7 @@ void interest_end(struct interest *interest, enum job_event_kind kind, struct bl
     if (!interest) {
         return;
     }
-    if (interest->count > 0) {
+    if (interest_listeners(interest) > 0) {
         interest->final.what = (struct job_event){.kind = kind, .data = data, .position = position};
         if (data) {
             blob_ref(data);
@@ -111,7 +127,7 @@ void interest_end(struct interest *interest, enum job_event_kind kind, struct bl
     }
     interest->job->extra->interest = NULL;
     interest->job = NULL;
-    if (interest->count == 0) {
+    if (interest_listeners(interest) == 0) {
         interest_free(interest);
     }
 }
@@ -134,7 +150,7 @@ enum status interest_report(struct broker *broker, struct job *job, const struct
     if (!interest) {
         return progress ? STATUS_NO_MEMORY : STATUS_OK;
     }
-    if (interest->count > 0) {
+    if (interest_listeners(interest) > 0) {
         queued = queued_event_new(interest, event);
         if (!queued) {
             return STATUS_NO_MEMORY;

@@ -6,11 +6,10 @@
 //
 // The watches of a job, its last progress and the events that are still to be told form its
 // interest. Events of one job are told in the order in which they happened, each to every watch of
-// the job that was there then. So are those of different jobs, but that one which takes long to
-// tell, for very many watches or long events, is slow: the events of such jobs are told beside
-// the others, a few tellings of each in turn. The final event is embedded, so that the end of a
-// job needs no memory; when the job goes, its interest lives on by itself until everybody has been
-// told.
+// the job that was there then. Different jobs take turns: a few tellings of each, or as many as
+// cost as much in bytes, so that none waits for one that has very many watches or long events. The
+// final event is embedded, so that the end of a job needs no memory; when the job goes, its
+// interest lives on by itself until everybody has been told.
 
 #include "core/base/list.h"
 #include "core/broker.h"
@@ -20,22 +19,22 @@
 struct queued_event {
     struct interest *interest;
     struct list_node in_interest;
-    struct list_node in_broker; // in broker->telling.events, or the first of an interest in
-                                // broker->telling.slow_events
-    uint64_t number;            // rising, over all events of the broker
-    struct job_event what;      // owns a reference to its data
+    uint64_t number;       // rising, over all events of the broker
+    struct job_event what; // owns a reference to its data
 };
 
 struct interest {
     struct broker *broker;
     struct job *job; // NULL once it is gone
     struct list_node watches;
-    struct list_node events; // struct queued_event
-    struct list_node *next;  // while an event is being told: the watch to be told next; else NULL
-    uint32_t count;          // of watches
-    uint32_t untold;         // of events
+    struct list_node events;    // struct queued_event
+    struct list_node in_broker; // in broker->telling.interests, while there are events
+    struct list_node *next; // while an event is being told: the watch to be told next; else NULL
+    uint32_t count;         // of watches, but those that follow
+    uint32_t followers;     // of watches that are nobody who waits (results.h)
+    uint32_t untold;        // of events
     bool has_progress;
-    bool slow; // its first event is in broker->telling.slow_events, and the others wait behind it
+    struct gathered *gathered; // what the present attempt has reported of a result that is kept
     uint64_t numerator, denominator;
     struct blob *progress_text;   // of the last progress, as the worker wrote it; may be NULL
     struct queued_event catch_up; // tells the last progress to those who joined since
@@ -50,11 +49,16 @@ struct watch {
     struct list_node in_session;
     uint64_t since;      // the number of the last event before it joined
     bool wants_catch_up; // joined after progress had been reported
+    bool follows;
     void *owner;
 };
 
-// Adds a watch of that session to the job; NULL without memory.
+// Adds a watch of that session to the job, or one that only follows it; NULL without memory.
 struct watch *watch_add(struct session *session, struct job *job) MUST_USE;
+struct watch *watch_follow(struct session *session, struct job *job) MUST_USE;
+
+// The job's interest, made where there is none yet; NULL without memory.
+struct interest *interest_of(struct broker *broker, struct job *job) MUST_USE;
 
 // Takes a watch out and frees it, whatever that means for the job.
 void watch_remove(struct watch *watch);
@@ -76,10 +80,15 @@ void interest_end(struct interest *interest, enum job_event_kind kind, struct bl
 // Frees the interest of a job that has no watch left, or of a broker that is freed.
 void interest_free(struct interest *interest);
 
+static inline uint32_t interest_listeners(const struct interest *interest)
+{
+    return interest->count + interest->followers;
+}
+
 // How many tellings are still to be made, about.
 static inline uint64_t interest_untold(const struct interest *interest)
 {
-    return (uint64_t)interest->untold * interest->count;
+    return (uint64_t)interest->untold * interest_listeners(interest);
 }
 
 #endif

@@ -6,8 +6,13 @@
 #include "core/model/calendar.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
+#include "core/model/memo_index.h"
+#include "core/model/memos.h"
+#include "core/model/past.h"
 #include "core/model/pause.h"
+#include "core/model/policy.h"
 #include "core/model/queue.h"
+#include "core/model/roll.h"
 #include "core/model/session.h"
 #include "core/model/watch.h"
 #include "core/verbs/close.h"
@@ -26,15 +31,17 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     calendar_begin(broker);
     broker->store.recorder = options->recorder;
     broker->store.context = options->store;
-    broker->secret = options->secret;
+    broker->key = options->key;
     broker->next.id = options->first_id ? options->first_id : 1;
     broker->next.seq = 1;
     broker->next.session = 1;
     broker->next.burial = 1;
     slab_init(&broker->slab);
+    broker->slab.kind = MEMORY_JOBS;
     id_map_init(&broker->index.jobs_by_id, &broker->slab, options->secret);
     hash_init(&broker->index.jobs_by_key, key_hash_of);
     hash_init(&broker->index.jobs_by_name, name_hash_of);
+    hash_init(&broker->index.pasts, past_hash_of);
     hash_init(&broker->index.queues_by_name, queue_hash_of);
     table_init(&broker->index.queues);
     table_init(&broker->index.sessions);
@@ -43,11 +50,14 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     list_init(&broker->matching.nudging);
     list_init(&broker->matching.to_serve);
     list_init(&broker->telling.sessions);
-    list_init(&broker->telling.events);
-    list_init(&broker->telling.slow_events);
+    list_init(&broker->telling.interests);
     list_init(&broker->closing);
     list_init(&broker->restoring.names);
     list_init(&broker->paused.by_record);
+    list_init(&broker->gates.weighing);
+    policies_init(&broker->policies);
+    memos_init(&broker->memos);
+    rolls_begin(broker);
     return broker;
 }
 
@@ -96,17 +106,23 @@ void broker_free(struct broker *broker)
 
         session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
     }
-    while (!list_empty(&broker->telling.events) || !list_empty(&broker->telling.slow_events)) {
+    while (!list_empty(&broker->telling.interests)) {
         unsigned budget = BROKER_SLICE;
 
         interest_tell_all(broker, &budget);
     }
+    while (!list_empty(&broker->rolls.to_sort)) {
+        rolls_sort(broker);
+    }
     while ((queue = table_next(&broker->index.queues, &cursor))) {
         free_queue_with_jobs(broker, queue);
     }
+    policies_clear(broker);
+    memo_index_clear(broker);
     id_map_clear(&broker->index.jobs_by_id);
     hash_clear(&broker->index.jobs_by_key);
     hash_clear(&broker->index.jobs_by_name);
+    hash_clear(&broker->index.pasts);
     hash_clear(&broker->index.queues_by_name);
     table_clear(&broker->index.queues);
     table_clear(&broker->index.sessions);

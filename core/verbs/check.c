@@ -3,6 +3,7 @@
 
 #include "core/model/broker_private.h"
 #include "core/model/queue.h"
+#include "core/model/watch.h"
 #include "core/verbs/check_private.h"
 
 // In order. Each node outranks those below it.
@@ -89,11 +90,32 @@ static void check_totals(const struct tally *tally)
     ENSURE(hash_count(&broker->index.jobs_by_key) == tally->keyed - tally->firsts);
     ENSURE(hash_count(&broker->index.jobs_by_name) == tally->firsts);
     ENSURE(tally->ringed == tally->named);
+    ENSURE(hash_count(&broker->index.pasts) == tally->noted);
     ENSURE(hash_count(&broker->index.queues_by_name) == tally->queues);
     ENSURE(broker->count.queues == tally->queues);
     ENSURE(broker->count.sessions == tally->open_sessions);
     ENSURE(broker->count.waiting == tally->waiting);
+    ENSURE(broker->count.producers == tally->producers);
+    ENSURE(broker->count.workers == tally->workers);
+    ENSURE(tally->bytes == 0);
     ENSURE(tally->subscriptions == 0); // those of queues less those of sessions
+}
+
+// Those of jobs that are gone have nothing but their place in this list.
+static void check_interests(const struct broker *broker)
+{
+    uint64_t untold = 0;
+
+    (void)check_list(&broker->telling.interests);
+    list_each (node, &broker->telling.interests) {
+        const struct interest *interest = list_item(node, struct interest, in_broker);
+
+        ENSURE(interest->broker == broker && interest->untold > 0);
+        ENSURE(interest->untold == check_list(&interest->events));
+        ENSURE(interest->job || list_linked(&interest->final.in_interest));
+        untold += interest->untold;
+    }
+    ENSURE(untold == broker->telling.untold);
 }
 
 void broker_check(const struct broker *broker)
@@ -104,7 +126,11 @@ void broker_check(const struct broker *broker)
     uint32_t cursor = 0;
 
     while ((queue = table_next(&broker->index.queues, &cursor))) {
-        check_queue(&tally, queue);
+        if (queue->gone) {
+            tally.gone++;
+        } else {
+            check_queue(&tally, queue);
+        }
     }
     cursor = 0;
     while ((session = table_next(&broker->index.sessions, &cursor))) {
@@ -113,10 +139,19 @@ void broker_check(const struct broker *broker)
     check_moments(&tally, &broker->timers.delays[CLOCK_MONO], tally.moments[CLOCK_MONO]);
     check_moments(&tally, &broker->timers.delays[CLOCK_WALL], tally.moments[CLOCK_WALL]);
     check_moments(&tally, &broker->timers.pauses, tally.pauses);
+    check_moments(&tally, &broker->timers.gates, tally.gates);
+    check_moments(&tally, &broker->timers.looks, tally.looks);
+    ENSURE(broker->gates.weights == tally.weights &&
+           tally.weights == check_list(&broker->gates.weighing));
+    ENSURE(broker->gates.expiring == tally.expiring && broker->gates.stale == tally.stale);
     ENSURE(tally.paused == broker->paused.count &&
            tally.paused == check_list(&broker->paused.by_record));
     check_moments(&tally, &broker->timers.sessions, tally.alarms);
     check_open_queues(&tally);
     ENSURE(list_empty(&broker->matching.to_serve));
+    check_interests(broker);
+    check_rolls(&tally);
+    check_memos(&tally);
+    check_moments(&tally, &broker->memos.ends, tally.memo_ends);
     check_totals(&tally);
 }

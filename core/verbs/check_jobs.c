@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/verbs/check_private.h"
 
+#include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
 #include "core/model/watch.h"
+#include "core/past.h"
 
 static void check_interest(const struct broker *broker, const struct job *job)
 {
@@ -13,16 +15,14 @@ static void check_interest(const struct broker *broker, const struct job *job)
         return;
     }
     ENSURE(interest->job == job && interest->broker == broker);
-    ENSURE(interest->count == check_list(&interest->watches));
+    ENSURE(interest_listeners(interest) == check_list(&interest->watches));
     ENSURE(interest->untold == check_list(&interest->events));
     list_each (node, &interest->events) {
         const struct queued_event *event = list_item(node, struct queued_event, in_interest);
 
         ENSURE(event->interest == interest);
-        // Behind one whose job takes long to tell, they are found by it.
-        ENSURE(list_linked(&event->in_broker) ||
-               (interest->slow && node != list_first(&interest->events)));
     }
+    ENSURE(list_linked(&interest->in_broker) == (interest->untold > 0));
     ENSURE(job->state != JOB_BURIED);
     list_each (node, &interest->watches) {
         ENSURE(list_item(node, struct watch, in_interest)->interest == interest);
@@ -64,6 +64,16 @@ static void check_key(struct tally *tally, const struct job *job)
     }
 }
 
+static void check_past(struct tally *tally, const struct job *job)
+{
+    struct job_past past;
+
+    if (job->noted) {
+        ENSURE(job->durable && job_past(tally->broker, job, &past) && past.queue.len > 0);
+        tally->noted++;
+    }
+}
+
 void check_job(struct tally *tally, const struct job *job, enum job_state state)
 {
     const struct broker *broker = tally->broker;
@@ -78,9 +88,11 @@ void check_job(struct tally *tally, const struct job *job, enum job_state state)
     ENSURE(!extra || extra->job == job);
     ENSURE(state == JOB_RESERVED || !extra || extra->limit_at == 0);
     tally->jobs[state]++;
+    tally->bytes += state == JOB_BURIED ? 0 : job_body(job).len;
     ENSURE(!extra || extra->keyed || !extra->first);
     if (extra && extra->keyed) {
         check_key(tally, job);
     }
+    check_past(tally, job);
     check_interest(broker, job);
 }

@@ -18,19 +18,27 @@ struct tally {
     const struct broker *broker;
     uint64_t jobs[JOB_STATES];
     uint64_t ready_in[BAND_COUNT];
+    uint64_t bytes; // of bodies of jobs that are not buried, less what their queues say
     uint64_t queues;
     uint64_t keyed;
     uint64_t named;  // jobs that hold a name
     uint64_t firsts; // of a name
     uint64_t ringed; // jobs in the rings of those
+    uint64_t noted;  // jobs with a past
     uint64_t working;
     uint64_t open_sessions;
     uint64_t waiting; // sessions that wait
+    uint64_t producers, workers;
     uint64_t subscriptions;
     uint64_t moments[CLOCKS];
     uint64_t pauses;
     uint64_t paused;
+    uint64_t gates; // those with a moment
+    uint64_t expiring, stale, looks, weights;
     uint64_t alarms;
+    uint64_t gone; // queues of which there is only the name
+    uint64_t memos;
+    uint64_t memo_ends; // of those that end at some time
 };
 
 // Told of a node of a tree.
@@ -51,6 +59,12 @@ void check_queue(struct tally *tally, const struct queue *queue);
 
 // The index of open queues.
 void check_open_queues(struct tally *tally);
+
+// The rolls, and the queues that have gone.
+void check_rolls(struct tally *tally);
+
+// The memos.
+void check_memos(struct tally *tally);
 
 // A session, its subscriptions and the jobs that it holds.
 void check_session(struct tally *tally, const struct session *session);

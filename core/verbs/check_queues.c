@@ -2,8 +2,11 @@
 #include "core/verbs/check_private.h"
 
 #include "core/model/broker_private.h"
+#include "core/model/expiry.h"
+#include "core/model/gate.h"
 #include "core/model/job.h"
 #include "core/model/open_queues.h"
+#include "core/model/policy.h"
 #include "core/model/queue.h"
 #include "core/model/session.h"
 
@@ -78,14 +81,44 @@ static void check_queue_flags(struct tally *tally, const struct queue *queue)
     ENSURE(list_linked(&queue->opening) == queue_open(queue));
     ENSURE(!meets || list_linked(&queue->matching));
     ENSURE(queue->waiting == check_list(&queue->job_waits) + check_list(&queue->nudge_waits));
-    ENSURE(queue->paused == (queue->pause_end.at != NSEC_NEVER) || queue->pause_for > 0);
+    ENSURE(queue_paused(queue) == (queue->pause_end.at != NSEC_NEVER) || queue->pause_for > 0);
     ENSURE(queue->kept || queue->holders || queue->subscriptions || queue->stays_for_pause ||
-           queue_jobs(queue));
-    ENSURE(!queue->stays_for_pause || queue->paused);
-    ENSURE(queue->paused == list_linked(&queue->recorded));
-    tally->paused += queue->paused;
+           queue_jobs(queue) || (queue->gate && queue->gate->wakes.at != NSEC_NEVER));
+    ENSURE(!queue->stays_for_pause || queue_paused(queue));
+    ENSURE(queue_paused(queue) == list_linked(&queue->recorded));
+    tally->paused += queue_paused(queue);
     tally->working += queue_open(queue);
     tally->pauses += queue->pause_end.at != NSEC_NEVER;
+}
+
+static void check_gate(struct tally *tally, const struct queue *queue)
+{
+    const struct policy_spec *policy = POLICY_OF(queue);
+    bool closed = queue->closed & CLOSED_RATE;
+    bool stale = queue->closed & CLOSED_EXPIRING;
+
+    ENSURE((queue->gate != NULL) == (policy && gate_wanted(policy)));
+    if (!queue->gate) {
+        ENSURE(!(queue->closed & ~CLOSED_PAUSED));
+        return;
+    }
+    ENSURE(queue->gate->queue == queue);
+    ENSURE(((queue->closed & CLOSED_RUNNING) != 0) ==
+           (policy->max_running > 0 && queue->jobs[JOB_RESERVED] >= policy->max_running));
+    ENSURE(!closed || queue->gate->wakes.at == gate_opens_at(queue));
+    ENSURE(closed || policy->rate_interval_for == 0 ||
+           gate_opens_at(queue) <= tally->broker->now.mono);
+    tally->gates += queue->gate->wakes.at != NSEC_NEVER;
+    ENSURE(queue->gate->expires == queue_expires(queue));
+    ENSURE((queue->gate->looks.at != NSEC_NEVER) >=
+           (queue->gate->expires && queue->jobs[JOB_READY]));
+    ENSURE(!stale || (queue->gate->expires && queue->gate->looks.at <= tally->broker->now.mono));
+    ENSURE(queue->gate->weight == policy->weight);
+    ENSURE(list_linked(&queue->gate->weighing) == (policy->weight > 0));
+    tally->weights += policy->weight > 0;
+    tally->expiring += queue->gate->expires;
+    tally->stale += stale;
+    tally->looks += queue->gate->looks.at != NSEC_NEVER;
 }
 
 void check_queue(struct tally *tally, const struct queue *queue)
@@ -108,13 +141,17 @@ void check_queue(struct tally *tally, const struct queue *queue)
     for (unsigned clock = 0; clock < CLOCKS; clock++) {
         tally->moments[clock] += own.moments[clock];
     }
+    ENSURE(own.bytes <= queue->bytes); // of those that are held, their holders tell
+    tally->bytes += own.bytes - queue->bytes;
     tally->keyed += own.keyed;
     tally->named += own.named;
     tally->firsts += own.firsts;
     tally->ringed += own.ringed;
+    tally->noted += own.noted;
     tally->queues++;
     tally->subscriptions += queue->subscriptions;
     check_queue_flags(tally, queue);
+    check_gate(tally, queue);
     check_shortcut(queue);
 }
 
@@ -149,4 +186,29 @@ void check_open_queues(struct tally *tally)
     }
     check_tree(&broker->open.by_bound, tally, visit_open, &before);
     ENSURE(tally->working == 0); // those that say so less those that are there
+}
+
+// Each queue that has gone is kept for one roll, whose moment it was there at, unless it is still
+// to be sorted.
+void check_rolls(struct tally *tally)
+{
+    const struct broker *broker = tally->broker;
+    uint64_t at = 0;
+
+    ENSURE(broker->rolls.kept == tally->gone);
+    list_each (roll_node, &broker->rolls.all) {
+        const struct queue_roll *roll = list_item(roll_node, struct queue_roll, all);
+
+        ENSURE(at <= roll->at && roll->at <= broker->rolls.moment);
+        at = roll->at;
+        list_each (node, &roll->gone) {
+            const struct queue *queue = list_item(node, struct queue, in_roll);
+
+            ENSURE(queue->gone && queue->came_at <= roll->at && roll->at < queue->went_at);
+            tally->gone--;
+        }
+        ENSURE(list_empty(&roll->unsorted) || list_linked(&roll->sorting));
+        tally->gone -= check_list(&roll->unsorted);
+    }
+    ENSURE(tally->gone == 0); // those at their places less those in a list
 }

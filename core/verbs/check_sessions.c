@@ -58,7 +58,10 @@ static void check_subscriptions(struct tally *tally, const struct session *sessi
         ENSURE(subscription->session == session);
         ENSURE(session_find(session, subscription_queue(subscription)) == subscription);
         ENSURE(session->closed ||
-               list_linked(&subscription->waiting) == (session->wait_state != WAITING_NOT));
+               list_linked(&subscription->waiting) ==
+                   (session->wait_state != WAITING_NOT && !subscription->barred));
+        ENSURE(subscription->barred ==
+               !session_may(session, MAY_WORK, subscription_queue(subscription)));
         limited += subscription->limit_ms > 0;
     }
     ENSURE(limited == session->limited);
@@ -70,7 +73,8 @@ void check_session(struct tally *tally, const struct session *session)
 {
     const struct job *before = NULL;
     uint64_t held = tally->jobs[JOB_RESERVED];
-    bool to_tell = session->assigned || session->nudged || session->waited_enough;
+    bool to_tell =
+        session->assigned || session->nudged || session->waited_enough || session->emptied;
 
     check_tree(&session->leases, tally, visit_lease, &before);
     ENSURE(tally->jobs[JOB_RESERVED] - held == session->lease_count);
@@ -78,8 +82,11 @@ void check_session(struct tally *tally, const struct session *session)
     ENSURE(!session->assigned || session->wait_state == WAITING_NOT);
     ENSURE(session->closed || list_linked(&session->notice) == to_tell);
     ENSURE(!session->closed || session->wait_state == WAITING_NOT);
+    ENSURE(!session->extra || check_list(&session->extra->watches) == session->extra->watch_count);
     check_subscriptions(tally, session);
     tally->open_sessions += !session->closed;
     tally->waiting += session->wait_state != WAITING_NOT;
+    tally->producers += !session->closed && session->producer;
+    tally->workers += !session->closed && session->worker;
     tally->alarms += session->alarm.at != NSEC_NEVER;
 }

@@ -64,6 +64,8 @@ void broker_session_close(struct session *session)
     subscription_walks_stop(session);
     session->closed = true;
     session->broker->count.sessions--;
+    session->broker->count.producers -= session->producer;
+    session->broker->count.workers -= session->worker;
     moment_set(&session->broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
     list_remove(&session->notice);
     list_append(&session->broker->closing, &session->notice);

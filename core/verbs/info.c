@@ -3,6 +3,7 @@
 // Looking at things: what the broker, its queues and its jobs tell about themselves.
 
 #include "core/model/calendar.h"
+#include "core/model/gate.h"
 #include "core/model/lookup.h"
 #include "core/model/queue.h"
 #include "core/model/watch.h"
@@ -11,21 +12,34 @@ void broker_queue_info(const struct broker *broker, const struct queue *queue,
                        struct queue_info *info)
 {
     *info = (struct queue_info){
-        .total_jobs = queue->total_jobs,
-        .ended = queue->ended,
+        .total_jobs = queue->ever.submitted,
+        .ended = queue->ever.completed + queue->ever.deleted - queue->ever.unwanted,
         .pauses = queue->pauses,
         .holders = queue->holders,
         .subscriptions = queue->subscriptions,
         .waiting = queue->waiting,
         .pause_for = queue->pause_for,
+        .bytes = queue->bytes,
+        .closed = queue->closed,
         .kept = queue->kept,
     };
-    if (queue->paused && queue->pause_end.at > broker->now.mono) {
+    if (queue_paused(queue) && queue->pause_end.at > broker->now.mono) {
         info->pause_left_for = queue->pause_end.at - broker->now.mono;
+    }
+    if ((queue->closed & CLOSED_RATE) && gate_opens_at(queue) > broker->now.mono) {
+        info->rate_left_for = gate_opens_at(queue) - broker->now.mono;
     }
     memcpy(info->jobs, queue->jobs, sizeof info->jobs);
     memcpy(info->ready, queue->ready_in, sizeof info->ready);
     memcpy(info->limits, queue->limits, sizeof info->limits);
+}
+
+const char *closed_word(unsigned number)
+{
+    static const char *const words[CLOSED_REASONS] = {"paused", "rate", "running", "expiring"};
+
+    ENSURE(number < CLOSED_REASONS);
+    return words[number];
 }
 
 const struct queue *job_queue(const struct broker *broker, const struct job *job)
@@ -36,6 +50,11 @@ const struct queue *job_queue(const struct broker *broker, const struct job *job
 bool job_held_by(const struct broker *broker, const struct job *job, const struct session *session)
 {
     return holder_of(broker, job) == session;
+}
+
+const struct session *job_holder(const struct broker *broker, const struct job *job)
+{
+    return holder_of(broker, job);
 }
 
 static void extra_info(const struct job_extra *extra, struct job_info *info)
@@ -92,11 +111,13 @@ void broker_job_info(const struct broker *broker, const struct job *job, struct 
 void broker_info(const struct broker *broker, struct broker_info *info)
 {
     *info = (struct broker_info){
-        .total_jobs = broker->count.total_jobs,
-        .timeouts = broker->count.timeouts,
+        .total_jobs = broker->count.ever.submitted,
+        .timeouts = broker->count.ever.timeouts,
         .queues = broker->count.queues,
         .sessions = broker->count.sessions,
         .waiting = broker->count.waiting,
+        .producers = broker->count.producers,
+        .workers = broker->count.workers,
         .draining = broker->draining,
     };
     memcpy(info->jobs, broker->count.jobs, sizeof info->jobs);

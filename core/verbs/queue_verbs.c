@@ -2,26 +2,29 @@
 
 // Queues as their holders see them: referred to, kept, limited, paused.
 
+#include "core/base/memory.h"
 #include "core/matching/cleanup.h"
 #include "core/matching/match.h"
 #include "core/model/pause.h"
 #include "core/model/queue.h"
 #include "core/model/store.h"
 
+void broker_set_max_queues(struct broker *broker, uint64_t most)
+{
+    broker->max_queues = most;
+}
+
 enum status broker_queue_hold(struct broker *broker, struct slice name, struct queue **queue)
 {
-    if (name.len == 0 || memchr(name.ptr, '\0', name.len)) {
-        return STATUS_BAD_NAME;
-    }
-    if (name.len > QUEUE_NAME_MAX) {
-        return STATUS_TOO_LARGE;
-    }
-    *queue = queue_get(broker, name);
-    if (!*queue) {
+    if (memory_is_short() && !broker_queue_find(broker, name)) {
         return STATUS_NO_MEMORY;
     }
-    (*queue)->holders++;
-    return STATUS_OK;
+    return queue_hold(broker, name, queue);
+}
+
+enum status broker_queue_hold_anyway(struct broker *broker, struct slice name, struct queue **queue)
+{
+    return queue_hold_anyway(broker, name, queue);
 }
 
 void broker_queue_drop(struct broker *broker, struct queue *queue)
@@ -39,24 +42,70 @@ void broker_queue_keep(struct broker *broker, struct queue *queue, bool keep)
 
 struct queue *broker_queue_next(struct broker *broker, uint32_t *cursor)
 {
-    return table_next(&broker->index.queues, cursor);
+    struct queue *queue;
+
+    do {
+        queue = table_next(&broker->index.queues, cursor);
+    } while (queue && queue->gone);
+    return queue;
 }
 
-void broker_queue_limit(struct queue *queue, const uint32_t limits[BAND_COUNT])
+enum status broker_queue_create(struct broker *broker, const struct session *by, struct slice name)
 {
-    memcpy(queue->limits, limits, sizeof queue->limits);
+    struct queue *queue;
+    enum status status = session_may_by_name(by, MAY_OPERATE, name)
+                             ? broker_queue_hold(broker, name, &queue)
+                             : STATUS_FORBIDDEN;
+
+    if (status == STATUS_OK) {
+        broker_queue_keep(broker, queue, true);
+        broker_queue_drop(broker, queue);
+    }
+    return status;
 }
 
-enum status broker_pause(struct broker *broker, struct queue *queue, nsec_t pause_for)
+enum status broker_queue_forget(struct broker *broker, const struct session *by, struct slice name)
+{
+    struct queue *queue = broker_queue_find(broker, name);
+
+    if (!session_may_by_name(by, MAY_OPERATE, name)) {
+        return STATUS_FORBIDDEN;
+    }
+    if (!queue) {
+        return STATUS_NOT_FOUND;
+    }
+    if (queue_jobs(queue) > 0 || queue->subscriptions > 0) {
+        return STATUS_IN_USE;
+    }
+    memset(queue->limits, 0, sizeof queue->limits);
+    broker_queue_keep(broker, queue, false);
+    return STATUS_OK;
+}
+
+enum status broker_queue_limit(const struct session *by, struct queue *queue,
+                               const uint32_t limits[BAND_COUNT])
+{
+    if (!session_may(by, MAY_OPERATE, queue)) {
+        return STATUS_FORBIDDEN;
+    }
+    memcpy(queue->limits, limits, sizeof queue->limits);
+    return STATUS_OK;
+}
+
+enum status broker_pause(struct broker *broker, struct session *by, struct queue *queue,
+                         nsec_t pause_for)
 {
     broker->store.position = 0;
+    if (!session_may(by, MAY_OPERATE, queue)) {
+        return STATUS_FORBIDDEN;
+    }
     if (!record_pause_has_space(broker, queue)) {
         return STATUS_NO_SPACE;
     }
     queue->pauses++;
     if (pause_for > 0) {
         queue_pause(broker, queue, pause_for, nsec_add(broker->now.mono, pause_for));
-    } else if (queue->paused) {
+    } else if (queue_paused(queue)) {
         unsigned budget = BROKER_SLICE;
 
         queue_resume(broker, queue);

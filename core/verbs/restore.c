@@ -4,13 +4,23 @@
 #include "core/base/list_sort.h"
 #include "core/matching/cleanup.h"
 #include "core/model/calendar.h"
+#include "core/model/expiry.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
+#include "core/model/observe.h"
 #include "core/model/open_queues.h"
+#include "core/model/past.h"
 #include "core/model/pause.h"
+#include "core/model/policy.h"
 #include "core/model/queue.h"
 #include "core/model/states.h"
+#include "core/verbs/restore_claims.h"
+
+// So long, or for as long as its queue's policy lets it, a job that comes back is ready at least:
+// it may have been held until then, which is not recorded, and the wall clock may have been set
+// ahead.
+#define READY_LEAST (600 * NSEC_PER_SEC)
 
 // The highest id and burial are left out: something comes after each.
 static bool possible_change(const struct job_change *change)
@@ -21,10 +31,18 @@ static bool possible_change(const struct job_change *change)
             change->state == JOB_BURIED);
 }
 
+static bool possible_past(const struct job_past *past)
+{
+    return past->why == DEAD_NOT ||
+           (past->why < DEAD_WHYS && past->attempts <= JOB_ATTEMPTS_MAX && past->queue.len > 0 &&
+            past->queue.len <= QUEUE_NAME_MAX && past->at_ms <= INT64_MAX / NSEC_PER_MSEC);
+}
+
 static enum status check_image(const struct job_image *image)
 {
-    if (!possible_change(&image->now) || image->key_kind > KEY_CONTENT ||
-        image->on_fail > ON_FAIL_DROP || image->on_loss > ON_LOSS_BACK) {
+    if (!possible_change(&image->now) || !possible_past(&image->past) ||
+        image->key_kind > KEY_CONTENT || image->on_fail > ON_FAIL_DROP ||
+        image->on_loss > ON_LOSS_BACK) {
         return STATUS_BAD_NAME;
     }
     if (image->key.len > JOB_KEY_MAX || image->reducer.len > JOB_KEY_MAX) {
@@ -92,6 +110,11 @@ static struct job_place place_of(struct broker *broker, const struct job_change 
     return place;
 }
 
+static uint32_t counter(uint32_t count)
+{
+    return count < JOB_COUNT_MAX ? count : JOB_COUNT_MAX;
+}
+
 static bool set_counters(struct broker *broker, struct job *job, const struct job_image *image)
 {
     uint32_t beyond = image->reserves > 15 ? image->reserves & ~15u : 0;
@@ -105,12 +128,21 @@ static bool set_counters(struct broker *broker, struct job *job, const struct jo
             return false;
         }
         extra->reserves = beyond;
-        extra->timeouts = image->timeouts;
-        extra->releases = image->releases;
-        extra->buries = image->buries;
-        extra->kicks = image->kicks;
+        extra->timeouts = counter(image->timeouts) & JOB_COUNT_MAX;
+        extra->releases = counter(image->releases) & JOB_COUNT_MAX;
+        extra->buries = counter(image->buries) & JOB_COUNT_MAX;
+        extra->kicks = counter(image->kicks) & JOB_COUNT_MAX;
         extra->delay = image->now.delay;
     }
+    return true;
+}
+
+static bool set_past(struct broker *broker, struct job *job, const struct job_past *past)
+{
+    if (past->why != DEAD_NOT) {
+        return past_note(broker, job, past);
+    }
+    past_forget(broker, job);
     return true;
 }
 
@@ -141,40 +173,45 @@ static struct job *restored_new(struct broker *broker, struct queue *queue,
     job->seq = job->id & JOB_SEQ_MAX;
     job->created_ms = calendar_from_wall_ms(broker, image->created_ms) & ((UINT64_C(1) << 42) - 1);
     job->attempts = image->now.attempts & 0x3ffu;
-    if (!set_counters(broker, job, image)) {
+    if (!set_counters(broker, job, image) || !set_past(broker, job, &image->past)) {
         job_free(broker, job);
         return NULL;
     }
     return job;
 }
 
-// Whether the job is to have its key when all are back.
-static void set_claim(struct broker *broker, struct job *job, bool claims)
-{
-    struct job_extra *extra = job->extra;
-
-    if (!extra || extra->claims == claims || job_key(job).len == 0) {
-        return;
-    }
-    extra->claims = claims;
-    if (extra->key_kind == KEY_CONTENT) {
-        broker->restoring.contents = true;
-    } else if (claims) {
-        list_append(&broker->restoring.names, &job_namesake(extra)->ring);
-    } else {
-        list_remove(&job_namesake(extra)->ring);
-    }
-}
-
 static void forget(struct broker *broker, struct job *job)
 {
-    set_claim(broker, job, false);
+    restore_set_claim(broker, job, false);
     job_end(broker, job);
+}
+
+// How long a job that comes back has been ready before, where its queue lets jobs expire: since it
+// was submitted, or its delay ended, but never so long that it is over at once. When one that was
+// held, kicked or taken to a dead queue became ready is not recorded: its wait begins now.
+static nsec_t waited_for(const struct broker *broker, const struct job *job,
+                         const struct job_change *change)
+{
+    const struct job_extra *extra = job->extra;
+    bool straight =
+        job->reserves == 0 && !job->noted && !(extra && (extra->reserves || extra->kicks));
+    nsec_t for_all = calendar_since(broker, job->created_ms) - nsec_from_seconds(change->delay);
+    const struct policy_spec *policy = POLICY_OF(queue_at(broker, job));
+    nsec_t most_for = (policy ? policy->expire_after_for : 0) - READY_LEAST;
+
+    if (change->state == JOB_DELAYED) {
+        for_all = broker->now.wall - change->due_at;
+    }
+    if (!straight || for_all < 0 || most_for < 0) {
+        return 0;
+    }
+    return for_all < most_for ? for_all : most_for;
 }
 
 static void begin(struct broker *broker, struct job *job, const struct job_change *change)
 {
     const struct job_place place = place_of(broker, change);
+    struct queue *queue = queue_at(broker, job);
     struct job *old = broker_job(broker, job->id);
 
     if (old) {
@@ -187,7 +224,11 @@ static void begin(struct broker *broker, struct job *job, const struct job_chang
         broker->next.seq = job->id + 1;
     }
     job_begin(broker, job, &place);
-    set_claim(broker, job, change->keyed && change->state != JOB_BURIED);
+    if (place.state == JOB_READY && queue_expires(queue)) {
+        job->ready_at_step -= wait_step(waited_for(broker, job, change));
+        expiry_set_look(broker, queue, broker->now.mono);
+    }
+    restore_set_claim(broker, job, change->keyed && change->state != JOB_BURIED);
 }
 
 enum status broker_restore_job(struct broker *broker, const struct job_image *image,
@@ -234,19 +275,32 @@ static void count_change(struct broker *broker, struct job *job, enum record_kin
         break;
     case RECORD_TAKE:
     case RECORD_START:
+    case RECORD_SET:
         break;
     case RECORD_SUBMIT:
+    case RECORD_MOVE:
     case RECORD_END:
     case RECORD_PAUSE:
+    case RECORD_MEMO:
+    case RECORD_FORGET:
         UNREACHABLE();
     }
+}
+
+static void apply_change(struct broker *broker, struct job *job, const struct job_change *change)
+{
+    const struct job_place place = place_of(broker, change);
+
+    job->attempts = change->attempts & 0x3ffu;
+    job_set_delay(broker, job, nsec_from_seconds(change->delay));
+    restore_set_claim(broker, job, change->keyed && change->state != JOB_BURIED);
+    job_move(broker, job, &place);
 }
 
 enum status broker_restore_change(struct broker *broker, enum record_kind kind,
                                   const struct job_change *change)
 {
     struct job *job = broker_job(broker, change->id);
-    struct job_place place;
 
     begin_restoring(broker);
     if (!job) {
@@ -256,12 +310,33 @@ enum status broker_restore_change(struct broker *broker, enum record_kind kind,
         return STATUS_BAD_NAME;
     }
     count_change(broker, job, kind);
-    job->attempts = change->attempts & 0x3ffu;
-    job_set_delay(broker, job, nsec_from_seconds(change->delay));
-    set_claim(broker, job, change->keyed && change->state != JOB_BURIED);
-    place = place_of(broker, change);
-    job_move(broker, job, &place);
+    apply_change(broker, job, change);
     return STATUS_OK;
+}
+
+enum status broker_restore_move(struct broker *broker, const struct job_change *change,
+                                struct slice name, bool kept, const struct job_past *past)
+{
+    struct job *job = broker_job(broker, change->id);
+    struct queue *queue;
+    enum status status;
+
+    begin_restoring(broker);
+    if (!job) {
+        return STATUS_NOT_FOUND;
+    }
+    status = possible_change(change) && possible_past(past) ? find_queue(broker, name, &queue)
+                                                            : STATUS_BAD_NAME;
+    if (status == STATUS_OK && !set_past(broker, job, past)) {
+        status = STATUS_NO_MEMORY;
+    }
+    if (status == STATUS_OK) {
+        queue->kept = queue->kept || kept;
+        job_transfer(broker, job, queue);
+        key_know_content(broker, job);
+        apply_change(broker, job, change);
+    }
+    return status;
 }
 
 enum status broker_restore_end(struct broker *broker, uint64_t id)
@@ -289,61 +364,10 @@ enum status broker_restore_pause(struct broker *broker, struct slice name, nsec_
     }
     if (pause_for > 0 && until_at > broker->now.wall) {
         queue_pause(broker, paused, pause_for, on_mono_clock(broker, until_at, pause_for));
-    } else if (paused->paused) {
+    } else if (queue_paused(paused)) {
         queue_resume(broker, paused);
     }
     *queue = paused;
-    return STATUS_OK;
-}
-
-static enum status claim(struct broker *broker, struct job *job)
-{
-    if (!key_make_room(broker)) {
-        return STATUS_NO_MEMORY;
-    }
-    set_claim(broker, job, false);
-    key_claim(broker, job);
-    return STATUS_OK;
-}
-
-static bool submitted_before(const struct list_node *a, const struct list_node *b)
-{
-    struct namesake *x = list_item((struct list_node *)(uintptr_t)a, struct namesake, ring);
-    struct namesake *y = list_item((struct list_node *)(uintptr_t)b, struct namesake, ring);
-
-    return job_of_namesake(x)->job->id < job_of_namesake(y)->job->id;
-}
-
-// Of those who hold the same name in different queues, the one submitted first comes first.
-static enum status claim_names(struct broker *broker)
-{
-    enum status status = STATUS_OK;
-
-    list_sort(&broker->restoring.names, submitted_before);
-    while (status == STATUS_OK && !list_empty(&broker->restoring.names)) {
-        struct namesake *first =
-            list_item(list_first(&broker->restoring.names), struct namesake, ring);
-
-        status = claim(broker, job_of_namesake(first)->job);
-    }
-    return status;
-}
-
-static enum status claim_contents(struct broker *broker)
-{
-    struct job_walk walk = {.over = !broker->restoring.contents};
-    enum status status;
-
-    do {
-        const struct job *job;
-
-        status = broker_job_next(broker, &walk, &job);
-        if (status == STATUS_OK && job->extra && job->extra->claims &&
-            claim(broker, broker_job(broker, job->id)) != STATUS_OK) {
-            return STATUS_NO_MEMORY;
-        }
-    } while (status != STATUS_EMPTY);
-    broker->restoring.contents = false;
     return STATUS_OK;
 }
 
@@ -359,7 +383,7 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
 
     begin_restoring(broker);
     ENSURE(first_id >= broker->next.seq);
-    if (claim_names(broker) != STATUS_OK || claim_contents(broker) != STATUS_OK) {
+    if (restore_claim_keys(broker) != STATUS_OK) {
         return STATUS_NO_MEMORY;
     }
     broker->next.id = first_id;
@@ -368,7 +392,7 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
     while ((queue = table_next(&broker->index.queues, &cursor))) {
         open_queue_review(broker, queue);
         list_sort(&queue->buried, buried_before);
-        queue->stays_for_pause = queue->paused;
+        queue->stays_for_pause = queue_paused(queue);
         queue_vanish_if_idle(broker, queue);
     }
     return STATUS_OK;

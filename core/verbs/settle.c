@@ -27,13 +27,19 @@ static void tell_session(struct session *session)
         session->nudged = false;
         session->ops->nudged(session->owner);
     }
+    if (session->emptied) {
+        session->emptied = false;
+        // A lease that was renewed was taken out and put back; and it may hold another by now.
+        if (session->lease_count == 0) {
+            session->ops->emptied(session->owner);
+        }
+    }
 }
 
 bool settle_pending(const struct broker *broker)
 {
     return !list_empty(&broker->matching.backlog) || !list_empty(&broker->matching.nudging) ||
-           !list_empty(&broker->telling.sessions) || !list_empty(&broker->telling.events) ||
-           !list_empty(&broker->telling.slow_events);
+           !list_empty(&broker->telling.sessions) || !list_empty(&broker->telling.interests);
 }
 
 // APART is worth 0.8 % of a reserve and a delete, by tests/budget.

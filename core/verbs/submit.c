@@ -2,12 +2,18 @@
 
 // The door: where a job comes in, and where it can be turned away.
 
+#include "core/base/memory.h"
 #include "core/matching/match.h"
 #include "core/matching/outcome.h"
+#include "core/matching/unique.h"
 #include "core/model/broker_private.h"
+#include "core/model/caller.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
+#include "core/model/observe.h"
+#include "core/model/policy.h"
 #include "core/model/queue.h"
+#include "core/model/session.h"
 #include "core/model/states.h"
 #include "core/model/store.h"
 #include "core/model/watch.h"
@@ -41,19 +47,44 @@ static struct slice key_of(const struct job_spec *spec)
     UNREACHABLE();
 }
 
-static bool queue_full(const struct queue *queue, uint32_t pri)
+// Those that limits count: buried ones wait for a person, and nobody who submits can do anything
+// about them.
+static uint64_t jobs_in(const struct queue *queue)
 {
-    uint32_t limit = queue->limits[band_of(pri)];
+    return queue_jobs(queue) - queue->jobs[JOB_BURIED];
+}
 
-    return limit > 0 && queue_jobs(queue) - queue->jobs[JOB_BURIED] >= limit;
+static enum status check_policy(const struct policy_spec *policy, const struct queue *queue,
+                                const struct job_spec *spec)
+{
+    size_t len = spec->body_blob ? blob_slice(spec->body_blob).len : spec->body.len;
+
+    if ((policy->max_job_size > 0 && len > policy->max_job_size) ||
+        (policy->max_bytes > 0 && len > policy->max_bytes)) {
+        return STATUS_JOB_TOO_LARGE;
+    }
+    if ((policy->max_jobs > 0 && jobs_in(queue) >= policy->max_jobs) ||
+        (policy->max_bytes > 0 && queue->bytes > policy->max_bytes - len)) {
+        return STATUS_QUEUE_FULL;
+    }
+    return STATUS_OK;
+}
+
+static enum status check_limits(const struct queue *queue, const struct job_spec *spec)
+{
+    uint32_t limit = queue->limits[band_of(spec->pri)];
+
+    if (limit > 0 && jobs_in(queue) >= limit) {
+        return STATUS_QUEUE_FULL;
+    }
+    return queue->policy ? check_policy(POLICY_OF(queue), queue, spec) : STATUS_OK;
 }
 
 static void begin(struct broker *broker, struct queue *queue, struct job *job,
                   const struct job_place *place)
 {
     job->id = broker->next.id++;
-    queue->total_jobs++;
-    broker->count.total_jobs++;
+    COUNT(broker, queue, submitted);
     if (place->state == JOB_READY) {
         match_ready(broker, job, place);
     } else {
@@ -180,18 +211,69 @@ static enum status join(struct broker *broker, struct job *job, const struct job
     return STATUS_OK;
 }
 
-enum status broker_submit(struct broker *broker, const struct job_spec *spec,
-                          struct session *watcher, struct submission *submission)
+// A job of that key that is done stands for the new one. Whoever is to be told of the end waits for
+// a job of its own.
+static bool is_done(struct broker *broker, const struct job_spec *spec, struct slice key,
+                    struct submission *submission)
 {
-    struct slice key = key_of(spec);
+    const struct policy_spec *policy = POLICY_OF(spec->queue);
+
+    if (!policy || policy->unique_for_for == 0 || spec->watched) {
+        return false;
+    }
+    submission->id = unique_find(broker, spec->queue, spec->key_kind, key);
+    submission->joined = submission->id != 0;
+    if (submission->joined) {
+        broker_raise(broker, broker->memos.position);
+    }
+    return submission->joined;
+}
+
+static inline enum status check_sender(const struct broker *broker, const struct queue *queue,
+                                       struct session *by)
+{
+    if (!caller_may(by, MAY_SUBMIT, queue)) {
+        return STATUS_FORBIDDEN;
+    }
+    if (broker->draining) {
+        return STATUS_DRAINING;
+    }
+    if (by) {
+        session_submits(by);
+    }
+    return memory_is_short() ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+// Whether the policy of the queue gives the job its body as a key.
+static bool wants_key(const struct job_spec *spec)
+{
+    const struct policy_spec *policy = POLICY_OF(spec->queue);
+
+    return policy && policy->unique_body && spec->key_kind == KEY_NONE;
+}
+
+enum status broker_submit(struct broker *broker, const struct job_spec *spec, struct session *by,
+                          struct submission *submission)
+{
+    struct session *watcher = spec->watched ? by : NULL;
+    struct job_spec with_key;
+    struct slice key;
     struct key_hash hash;
+    enum status status;
     struct job *job;
 
     ENSURE(!broker->settling);
+    if (wants_key(spec)) {
+        with_key = *spec;
+        with_key.key_kind = KEY_CONTENT;
+        spec = &with_key;
+    }
+    key = key_of(spec);
     *submission = (struct submission){0};
     broker->store.position = 0;
-    if (broker->draining) {
-        return STATUS_DRAINING;
+    status = check_sender(broker, spec->queue, by);
+    if (status != STATUS_OK) {
+        return status;
     }
     if (spec->reducer.len > JOB_KEY_MAX || (spec->key_kind == KEY_NAME && key.len > JOB_KEY_MAX)) {
         return STATUS_TOO_LARGE;
@@ -201,26 +283,29 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec,
         if (job) {
             return join(broker, job, spec, watcher, submission);
         }
+        if (is_done(broker, spec, key, submission)) {
+            return STATUS_OK;
+        }
     }
-    if (queue_full(spec->queue, spec->pri)) {
-        return STATUS_QUEUE_FULL;
+    status = check_limits(spec->queue, spec);
+    if (status != STATUS_OK) {
+        return status;
     }
     return accept(broker, spec, watcher, key.len > 0 ? &hash : NULL, submission);
 }
 
 enum status broker_submit_to(struct broker *broker, struct slice name, struct job_spec *spec,
-                             struct session *watcher, struct submission *submission)
+                             struct session *by, struct submission *submission)
 {
-    enum status status = broker_queue_hold(broker, name, &spec->queue);
+    enum status status = session_may_by_name(by, MAY_SUBMIT, name)
+                             ? broker_queue_hold(broker, name, &spec->queue)
+                             : STATUS_FORBIDDEN;
 
     broker->store.position = 0;
     if (status != STATUS_OK) {
         return status;
     }
-    status = broker_submit(broker, spec, watcher, submission);
-    if (status == STATUS_OK) {
-        broker_queue_keep(broker, spec->queue, true);
-    }
+    status = broker_submit(broker, spec, by, submission);
     broker_queue_drop(broker, spec->queue);
     return status;
 }

@@ -2,6 +2,7 @@
 
 // Subscribing, and what becomes of leases where a subscription ends.
 
+#include "core/base/memory.h"
 #include "core/matching/cleanup.h"
 #include "core/matching/lease.h"
 #include "core/matching/match.h"
@@ -12,6 +13,9 @@
 #include "core/model/session.h"
 #include "core/model/subscription.h"
 #include "core/model/waiting.h"
+
+// So many a session may have although memory is crowded: a session that may be there may work.
+enum { SUBSCRIPTIONS_ALWAYS = 16 };
 
 static struct subscription *find_by_name(const struct session *session, struct slice name)
 {
@@ -30,8 +34,7 @@ static void await_nudge_too(struct subscription *subscription, struct queue *que
         session->nudged = true;
         session_notify(session);
     } else {
-        list_append(&queue->nudge_waits, &subscription->waiting);
-        queue->waiting++;
+        subscription_wait(subscription);
     }
 }
 
@@ -43,7 +46,15 @@ enum status broker_subscribe(struct session *session, struct slice name, const s
     enum status status;
 
     ENSURE(session->wait_state != WAITING_FOR_JOB && !broker->settling);
-    status = broker_queue_hold(broker, name, &queue);
+    if (!session_may_by_name(session, MAY_WORK, name)) {
+        return STATUS_FORBIDDEN;
+    }
+    // Whoever comes to do work may still come where new work may not.
+    if (memory_is_crowded() && !session_subscribed(session, name) &&
+        session->subscriptions >= SUBSCRIPTIONS_ALWAYS) {
+        return STATUS_NO_MEMORY;
+    }
+    status = queue_hold(broker, name, &queue);
     if (status != STATUS_OK) {
         return status;
     }
@@ -83,6 +94,7 @@ static void end_limit(struct session *session, struct job *job,
     (void)subscription;
     if (job->extra && job->extra->limit_at) {
         job->extra->limit_at = 0;
+        job->renewed = true; // its end, which was the limit's, does not tell when it began
         lease_renew(session, job);
     }
 }

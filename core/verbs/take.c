@@ -5,18 +5,19 @@
 #include "core/matching/choice.h"
 #include "core/matching/lease.h"
 #include "core/matching/match.h"
+#include "core/matching/weigh.h"
+#include "core/model/caller.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
 #include "core/model/store.h"
+#include "core/verbs/expire.h"
 
-enum status broker_take(struct session *session, const struct job **job)
+static inline enum status take(struct session *session, struct subscription *by, struct job *best,
+                               const struct job **job)
 {
-    struct subscription *by = NULL;
-    struct job *best = choice_best(session, &by);
-
     if (!best) {
-        return STATUS_EMPTY;
+        return session_is_barred(session) ? STATUS_FORBIDDEN : STATUS_EMPTY;
     }
     if (by->limit_ms > 0 && !job_extra(session->broker, best)) {
         return STATUS_NO_MEMORY;
@@ -26,16 +27,56 @@ enum status broker_take(struct session *session, const struct job **job)
     return STATUS_OK;
 }
 
+// Where queues let jobs expire, or have weights. What is over and stands before the best job goes
+// first, as far as a slice reaches; what is left is gone some ticks later.
+static APART enum status take_with_care(struct session *session, const struct job **job)
+{
+    struct subscription *by = NULL;
+    struct job *best = choice_best(session, &by);
+    struct broker *broker = session->broker;
+    unsigned budget = BROKER_SLICE;
+    enum status status;
+
+    while (broker->gates.stale > 0 && expire_stale(broker, &budget)) {
+        best = choice_best(session, &by);
+    }
+    status = take(session, by, best, job);
+    if (status == STATUS_OK) {
+        weigh_taken(by, best);
+    }
+    return status;
+}
+
+enum status broker_take(struct session *session, const struct job **job)
+{
+    const struct broker *broker = session->broker;
+    struct subscription *by = NULL;
+    struct job *best;
+
+    session_works(session);
+    if ((broker->gates.expiring | broker->gates.weights) != 0) {
+        return take_with_care(session, job);
+    }
+    best = choice_best(session, &by);
+    return take(session, by, best, job);
+}
+
 enum status broker_take_id(struct session *session, uint64_t id, const struct job **job)
 {
     struct broker *broker = session->broker;
     struct job *found = broker_job(broker, id);
-    bool buried = found && found->state == JOB_BURIED;
+    enum status status = session_check_job(session, MAY_WORK, found);
+    bool buried;
 
     broker->store.position = 0;
-    if (!found || found->state == JOB_RESERVED) {
+    if (status != STATUS_OK) {
+        return status;
+    }
+    session_works(session);
+    if (!found || found->state == JOB_RESERVED || expire_if_over(broker, found)) {
         return STATUS_NOT_FOUND;
     }
+    buried = found->state == JOB_BURIED;
     if (buried) {
         if (!record_has_space(broker, RECORD_TAKE, found)) {
             return STATUS_NO_SPACE;

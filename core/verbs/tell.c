@@ -68,90 +68,47 @@ static bool tell_watches(struct queued_event *event, unsigned *budget)
     return true;
 }
 
-// The event, which is its interest's first, has been told to all; if that took a whole turn, the
-// next one waits for another.
-static void told_to_all(struct queued_event *event, bool took_turn)
+// Tells of the first event, and of the next ones until others have older ones, as far as the budget
+// goes. False where the interest, which has told of the end, is gone.
+static bool tell_events(struct interest *interest, unsigned *budget)
 {
-    struct interest *interest = event->interest;
+    do {
+        struct queued_event *event =
+            list_item(list_first(&interest->events), struct queued_event, in_interest);
 
-    if (event == &interest->final) {
-        interest_free(interest);
-        return;
-    }
-    queued_event_done(event);
-    if (interest->slow || took_turn) {
-        queued_event_requeue_slow(interest);
-    }
+        // Everybody may have left who was there when it happened.
+        *budget -= interest_listeners(interest) == 0;
+        if (!tell_watches(event, budget)) {
+            return true;
+        }
+        if (event == &interest->final) {
+            interest_free(interest);
+            return false;
+        }
+        queued_event_done(event);
+    } while (*budget > 0 && interest->untold > 0 && queued_event_is_next(interest));
+    return true;
 }
 
-// Tells of the event as far as its turn and the budget go. True: its turn is over.
-static bool tell_in_turn(struct queued_event *event, unsigned *budget)
+// What bytes cost beyond the interest's turn is taken off what is left for all.
+static void tell_in_turn(struct broker *broker, struct interest *interest, unsigned *budget)
 {
-    struct interest *interest = event->interest;
     unsigned turn = *budget < TELLINGS_AT_ONCE ? *budget : TELLINGS_AT_ONCE;
     unsigned left = turn;
-    bool done;
 
-    // Everybody may have left who was there when it happened.
-    left -= interest->count == 0;
-    done = tell_watches(event, &left);
+    if (tell_events(interest, &left)) {
+        queued_event_pass_on(interest, left == 0);
+    }
     *budget -= turn - left;
-    charge_pay_bytes(interest->broker, budget);
-    if (done) {
-        told_to_all(event, turn == TELLINGS_AT_ONCE && left == 0);
-    } else if (turn == TELLINGS_AT_ONCE) {
-        queued_event_requeue_slow(interest);
-    }
-    return done || turn == TELLINGS_AT_ONCE;
-}
-
-static void tell_events(struct broker *broker, unsigned *budget)
-{
-    while (*budget > 0 && !list_empty(&broker->telling.events)) {
-        struct queued_event *event =
-            list_item(list_first(&broker->telling.events), struct queued_event, in_broker);
-
-        if (event->interest->slow) {
-            // It comes behind those of its job.
-            list_remove(&event->in_broker);
-            --*budget;
-        } else if (!tell_in_turn(event, budget)) {
-            return;
-        }
-    }
-}
-
-static void tell_slow_events(struct broker *broker, unsigned *budget)
-{
-    while (*budget > 0 && !list_empty(&broker->telling.slow_events)) {
-        (void)tell_in_turn(
-            list_item(list_first(&broker->telling.slow_events), struct queued_event, in_broker),
-            budget);
-    }
-}
-
-// APART is worth 0.6 % of a foreground job, by tests/budget.
-static APART void tell_both(struct broker *broker, unsigned *budget)
-{
-    unsigned half = *budget / 2;
-    unsigned other_half = *budget - half;
-
-    // What one of them leaves is the other's.
-    tell_events(broker, &half);
-    other_half += half;
-    charge_pay_bytes(broker, &other_half);
-    tell_slow_events(broker, &other_half);
-    tell_events(broker, &other_half);
-    *budget = other_half;
+    charge_pay_bytes(broker, budget);
 }
 
 void interest_tell_all(struct broker *broker, unsigned *budget)
 {
     broker->charge.bytes = 0;
-    if (list_empty(&broker->telling.slow_events)) {
-        tell_events(broker, budget);
-    }
-    if (!list_empty(&broker->telling.slow_events)) {
-        tell_both(broker, budget);
+    while (*budget > 0 && !list_empty(&broker->telling.interests)) {
+        tell_in_turn(broker,
+                     list_item(list_first(&broker->telling.interests), struct interest, in_broker),
+                     budget);
     }
 }

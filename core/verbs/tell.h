@@ -6,7 +6,7 @@
 
 #include "core/broker.h"
 
-// Tells of the events of all jobs, at most `*budget` times.
+// Tells of the events of all jobs, in turn, at most `*budget` times.
 void interest_tell_all(struct broker *broker, unsigned *budget);
 
 #endif

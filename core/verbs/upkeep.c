@@ -4,27 +4,30 @@
 
 #include "core/matching/match.h"
 #include "core/matching/outcome.h"
+#include "core/model/caller.h"
 #include "core/model/charge.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
+#include "core/model/observe.h"
 #include "core/model/queue.h"
 #include "core/model/states.h"
 #include "core/model/store.h"
 
-enum status broker_cancel(struct broker *broker, uint64_t id, bool even_held)
+enum status broker_cancel(struct broker *broker, struct session *by, uint64_t id, bool even_held)
 {
     struct job *job = broker_job(broker, id);
+    enum status status = session_check_job(by, even_held ? MAY_OPERATE : MAY_CANCEL, job);
 
     ENSURE(!broker->settling);
     broker->store.position = 0;
-    if (!job) {
-        return STATUS_NOT_FOUND;
+    if (status != STATUS_OK) {
+        return status;
     }
     if (job->state == JOB_RESERVED && !even_held) {
         return STATUS_HELD;
     }
-    queue_at(broker, job)->ended++;
+    COUNT(broker, queue_at(broker, job), deleted);
     outcome_ended(broker, job, JOB_EVENT_CANCELLED, NULL);
     match_serve_lost(broker);
     return STATUS_OK;
@@ -40,6 +43,7 @@ static enum status kick(struct broker *broker, struct job *job)
         return STATUS_NO_SPACE;
     }
     JOB_COUNT(broker, job, kicks);
+    COUNT(broker, queue_at(broker, job), kicks);
     job->attempts = 0;
     if (buried) {
         key_claim(broker, job);
@@ -49,19 +53,24 @@ static enum status kick(struct broker *broker, struct job *job)
     return STATUS_OK;
 }
 
-enum status broker_kick_id(struct broker *broker, uint64_t id)
+enum status broker_kick_id(struct broker *broker, struct session *by, uint64_t id)
 {
     struct job *job = broker_job(broker, id);
+    enum status status = session_check_job(by, MAY_OPERATE, job);
 
     ENSURE(!broker->settling);
     broker->store.position = 0;
-    if (!job || (job->state != JOB_BURIED && job->state != JOB_DELAYED)) {
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (job->state != JOB_BURIED && job->state != JOB_DELAYED) {
         return STATUS_NOT_FOUND;
     }
     return kick(broker, job);
 }
 
-void broker_kick_begin(const struct queue *queue, uint32_t bound, struct kick *kick)
+enum status broker_kick_begin(const struct session *by, const struct queue *queue, uint32_t bound,
+                              struct kick *kick)
 {
     bool buried = queue->jobs[JOB_BURIED] > 0;
     uint64_t there = queue->jobs[buried ? JOB_BURIED : JOB_DELAYED];
@@ -70,6 +79,7 @@ void broker_kick_begin(const struct queue *queue, uint32_t bound, struct kick *k
         .left = there < bound ? (uint32_t)there : bound,
         .buried = buried,
     };
+    return session_may(by, MAY_OPERATE, queue) ? STATUS_OK : STATUS_FORBIDDEN;
 }
 
 enum status broker_kick(struct broker *broker, struct queue *queue, struct kick *kick_of)

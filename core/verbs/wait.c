@@ -4,6 +4,7 @@
 
 #include "core/matching/choice.h"
 #include "core/matching/match.h"
+#include "core/model/caller.h"
 #include "core/model/waiting.h"
 
 enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for)
@@ -12,6 +13,10 @@ enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for
 
     ENSURE(session->wait_state != WAITING_FOR_JOB && !session->assigned &&
            !session->broker->settling);
+    if (session_is_barred(session)) {
+        return STATUS_FORBIDDEN;
+    }
+    session_works(session);
     match_pass_nudge_on(session, NULL);
     session->margin_ms = margin_for < 0 ? MARGIN_NONE : nsec_to_msec(margin_for);
     if (session_lease_ends_soon(session)) {
@@ -35,6 +40,7 @@ bool broker_await_nudge(struct session *session)
 
     ENSURE(session->wait_state != WAITING_FOR_JOB && !session->assigned &&
            !session->broker->settling);
+    session_works(session);
     session_stop_waiting(session);
     if (choice_best(session, &by)) {
         session->nudged = true;
@@ -56,6 +62,8 @@ bool broker_unwait(struct session *session)
         session->until = session->broker->now.mono;
         return false;
     }
-    list_remove(&session->notice);
+    if (!session->emptied) {
+        list_remove(&session->notice);
+    }
     return true;
 }

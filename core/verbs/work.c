@@ -5,9 +5,12 @@
 #include "core/matching/lease.h"
 #include "core/matching/match.h"
 #include "core/matching/outcome.h"
+#include "core/matching/result.h"
+#include "core/matching/unique.h"
 #include "core/model/job.h"
 #include "core/model/lookup.h"
 #include "core/model/loss.h"
+#include "core/model/observe.h"
 #include "core/model/states.h"
 #include "core/model/store.h"
 #include "core/model/watch.h"
@@ -25,23 +28,35 @@ static struct job *finishable(const struct session *session, uint64_t id)
     return NULL;
 }
 
+// What the policy of its queue wants remembered of a job that is done.
+static APART void keep(struct broker *broker, const struct job *job, const struct blob *result)
+{
+    result_keep(broker, job, RESULT_COMPLETE, result);
+    unique_keep(broker, job);
+}
+
 enum status broker_complete(struct session *session, uint64_t id, struct blob *result)
 {
+    struct broker *broker = session->broker;
     struct job *job = finishable(session, id);
 
-    ENSURE(!session->broker->settling);
-    session->broker->store.position = 0;
+    ENSURE(!broker->settling);
+    broker->store.position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    queue_at(session->broker, job)->ended++;
-    if (job->extra && job->extra->data_lost) {
-        loss_log(session->broker, job, "job_failed", "a part of its result was not kept");
-        outcome_ended(session->broker, job, JOB_EVENT_FAILED, NULL);
-    } else {
-        outcome_ended(session->broker, job, JOB_EVENT_COMPLETE, result);
+    COUNT(broker, queue_at(broker, job), completed);
+    observe_word(broker, job);
+    if (queue_at(broker, job)->policy) {
+        keep(broker, job, result);
     }
-    match_serve_lost(session->broker);
+    if (job->extra && job->extra->data_lost) {
+        loss_log(broker, job, "job_failed", "a part of its result was not kept");
+        outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
+    } else {
+        outcome_ended(broker, job, JOB_EVENT_COMPLETE, result);
+    }
+    match_serve_lost(broker);
     return STATUS_OK;
 }
 
@@ -54,8 +69,7 @@ enum status broker_fail(struct session *session, uint64_t id, struct blob *excep
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    loss_log(session->broker, job, "job_failed",
-             exception ? "its worker told an exception" : "its worker said so");
+    observe_word(session->broker, job);
     outcome_failed(session->broker, job, exception);
     match_serve_lost(session->broker);
     return STATUS_OK;
@@ -65,37 +79,17 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
 {
     struct broker *broker = session->broker;
     struct job *job = broker_held(session, id);
-    struct job_place place = {.state = JOB_READY, .pri = pri};
 
     ENSURE(!broker->settling);
     broker->store.position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    if (job->abandoned) {
-        loss_log(broker, job, "job_failed", "its worker gave it back, and nobody waits for it");
-        outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
-        match_serve_lost(broker);
-        return STATUS_OK;
-    }
     if (!record_has_space(broker, RECORD_RELEASE, job)) {
         return STATUS_NO_SPACE;
     }
-    JOB_COUNT(broker, job, releases);
-    job_set_delay(broker, job, delay_for);
-    if (job_interest(job)) {
-        // Whoever takes it next starts anew.
-        interest_retried(job_interest(job));
-    }
-    if (delay_for > 0) {
-        place.state = JOB_DELAYED;
-        place.due_at = nsec_add(broker->now.mono, delay_for);
-        job_move(broker, job, &place);
-        match_serve_lost(broker);
-    } else {
-        match_ready(broker, job, &place);
-    }
-    record_append(broker, RECORD_RELEASE, job, false);
+    outcome_given_back(broker, job, pri, delay_for);
+    match_serve_lost(broker);
     return STATUS_OK;
 }
 
@@ -108,6 +102,7 @@ enum status broker_bury(struct session *session, uint64_t id, uint32_t pri)
     if (!job) {
         return STATUS_NOT_FOUND;
     }
+    observe_word(session->broker, job);
     outcome_buried(session->broker, job, pri);
     match_serve_lost(session->broker);
     return STATUS_OK;
@@ -125,14 +120,39 @@ enum status broker_touch(struct session *session, uint64_t id)
     return STATUS_OK;
 }
 
+enum status broker_limit(struct session *session, uint64_t id, nsec_t limit_for)
+{
+    struct broker *broker = session->broker;
+    struct job *job = broker_held(session, id);
+
+    ENSURE(!broker->settling);
+    if (!job) {
+        return STATUS_NOT_FOUND;
+    }
+    if (limit_for > 0 && !job_extra(broker, job)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (broker->observing) {
+        observe_renewal(broker, job);
+    }
+    if (job->extra) {
+        job->extra->fail_on_limit = job->extra->limit_at && job->extra->fail_on_limit;
+        job->extra->limit_at = limit_for > 0 ? nsec_add(broker->now.mono, limit_for) : 0;
+    }
+    job->renewed = true; // its end, which the limit may be, does not tell when it began
+    lease_renew(session, job);
+    return STATUS_OK;
+}
+
 bool broker_report_waits(const struct session *session, uint64_t id)
 {
     const struct job *job = finishable(session, id);
     const struct interest *interest = job ? job_interest(job) : NULL;
 
-    return interest && interest->count > 0 &&
+    // One whose last report has been told may always make the next one: its turn is near.
+    return interest && interest->untold > 0 && interest_listeners(interest) > 0 &&
            (interest_untold(interest) >= BROKER_SLICE ||
-            session->broker->telling.untold[interest->slow] >= BROKER_SLICE);
+            session->broker->telling.untold >= BROKER_SLICE);
 }
 
 // Only where others may see it: nobody can join a job that has nothing out of the ordinary.
@@ -156,6 +176,9 @@ enum status broker_report(struct session *session, uint64_t id, const struct job
     status = interest_report(session->broker, job, event);
     if (event->kind == JOB_EVENT_DATA) {
         note_data(job, status == STATUS_OK);
+        if (status == STATUS_OK) {
+            status = result_gather(session->broker, job, event->data);
+        }
     }
     if (status == STATUS_OK && job->state == JOB_RESERVED) {
         lease_renew(session, job);

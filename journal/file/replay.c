@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// After so many records, others are told how many jobs there are.
+enum { RECORDS_TOLD = 1024 };
+
 // A segment that is being read.
 struct reading {
     struct replay *replay;
@@ -131,6 +134,22 @@ static enum scan_step next_record(struct reading *reading, struct codec_record *
     return step == SCAN_BAD ? pass_over(reading, record) : step;
 }
 
+static uint64_t count_jobs(const struct replay *replay)
+{
+    struct broker_info info;
+
+    broker_info(replay->journal->broker, &info);
+    return info.jobs[JOB_READY] + info.jobs[JOB_DELAYED] + info.jobs[JOB_BURIED];
+}
+
+static void note_record(struct replay *replay)
+{
+    replay->records++;
+    if (replay->records % RECORDS_TOLD == 0) {
+        progress_set_jobs(&replay->journal->progress, count_jobs(replay));
+    }
+}
+
 static bool apply(struct reading *reading, const struct codec_record *record)
 {
     struct replay *replay = reading->replay;
@@ -138,7 +157,7 @@ static bool apply(struct reading *reading, const struct codec_record *record)
 
     switch (apply_record(replay->journal, &replay->seen, reading->segment, record)) {
     case APPLIED:
-        replay->records++;
+        note_record(replay);
         return true;
     case APPLIED_NOT:
         return replay_loses(replay, reading->segment->number, scan->record_at,
@@ -308,12 +327,10 @@ static bool read_all(struct replay *replay)
 
 static void report(const struct replay *replay, nsec_t began_at)
 {
-    struct broker_info info;
+    uint64_t jobs = count_jobs(replay);
 
-    broker_info(replay->journal->broker, &info);
-    log_info("journal_replayed",
-             log_number("jobs", (int64_t)(info.jobs[JOB_READY] + info.jobs[JOB_DELAYED] +
-                                          info.jobs[JOB_BURIED])),
+    progress_set_jobs(&replay->journal->progress, jobs);
+    log_info("journal_replayed", log_number("jobs", (int64_t)jobs),
              log_number("records", (int64_t)replay->records),
              log_number("segments", (int64_t)replay->journal->row.segments.count),
              log_number("bytes", (int64_t)replay->bytes),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/file/scan.h"
 
+#include "journal/codec_memo.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +184,38 @@ static struct blob *read_body(struct scan *scan, uint64_t offset, size_t len)
     return blob;
 }
 
+// What is long in the record that begins with these bytes: the body of a job, the value of a memo.
+static bool long_part(const char *bytes, size_t *start, size_t *len)
+{
+    switch (codec_record_type(bytes)) {
+    case CODEC_JOB:
+        return codec_job_body(bytes, start, len);
+    case CODEC_MEMO:
+        return codec_memo_value(bytes, start, len);
+    default:
+        return false;
+    }
+}
+
+static bool read_parts(const struct scan *scan, const char *bytes, const char *padding,
+                       struct codec_record *record)
+{
+    struct slice part = blob_slice(scan->blob);
+
+    if (codec_record_type(bytes) == CODEC_MEMO) {
+        if (!codec_read_memo_parts(bytes, part, padding, scan->salt, scan->at, record)) {
+            return false;
+        }
+        record->memo.blob = scan->blob;
+        return true;
+    }
+    if (!codec_read_job(bytes, part, padding, scan->salt, scan->at, record)) {
+        return false;
+    }
+    record->job.blob = scan->blob;
+    return true;
+}
+
 static enum scan_step read_large(struct scan *scan, uint64_t size, struct codec_record *record)
 {
     // The record is larger than WHOLE_MAX, so it has all of these bytes.
@@ -192,7 +226,7 @@ static enum scan_step read_large(struct scan *scan, uint64_t size, struct codec_
     if (!bytes) {
         return SCAN_FAILED;
     }
-    if (codec_record_type(bytes) != CODEC_JOB || !codec_job_body(bytes, &start, &len)) {
+    if (!long_part(bytes, &start, &len)) {
         return SCAN_BAD;
     }
     scan->blob = read_body(scan, scan->at + start, len);
@@ -200,11 +234,7 @@ static enum scan_step read_large(struct scan *scan, uint64_t size, struct codec_
         scan_bytes(scan, padding, (size_t)size - start - len, scan->at + start + len)) {
         return SCAN_FAILED;
     }
-    if (!codec_read_job(bytes, blob_slice(scan->blob), padding, scan->salt, scan->at, record)) {
-        return SCAN_BAD;
-    }
-    record->job.blob = scan->blob;
-    return SCAN_RECORD;
+    return read_parts(scan, bytes, padding, record) ? SCAN_RECORD : SCAN_BAD;
 }
 
 // Reads the record of that size, whose head has been checked, and steps behind it.

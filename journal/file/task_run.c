@@ -5,6 +5,7 @@
 #include "journal/file/about.h"
 
 #include <errno.h>
+#include <time.h>
 
 // Pieces of memory that are written in one call: as many as Linux takes.
 enum { PARTS_MAX = 1024 };
@@ -21,10 +22,21 @@ static bool task_fail(struct task *task, int error, const char *what, struct seg
     return false;
 }
 
+static nsec_t now(void)
+{
+    struct timespec at;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &at);
+    return (nsec_t)at.tv_sec * NSEC_PER_SEC + at.tv_nsec;
+}
+
 static bool sync_segment(struct task *task, const struct journal_io *io, struct segment *segment)
 {
+    nsec_t began_at = now();
     int error = io->sync(io->disk, segment->file);
 
+    task->syncs++;
+    task->synced_for += now() - began_at;
     if (error) {
         return task_fail(task, error, "sync", segment);
     }
@@ -344,6 +356,8 @@ void task_run(struct task *task, const struct journal_io *io)
     };
 
     task->error = 0;
+    task->syncs = 0;
+    task->synced_for = 0;
     task->failed = NULL;
     task->bad = NULL;
     (void)runs[task->kind](task, io);

@@ -20,17 +20,24 @@ struct reason {
 
 static const struct reason reasons[] = {
     REASON(200, "OK"),
+    REASON(201, "Created"),
+    REASON(202, "Accepted"),
     REASON(204, "No Content"),
+    REASON(304, "Not Modified"),
     REASON(400, "Bad Request"),
     REASON(401, "Unauthorized"),
     REASON(403, "Forbidden"),
     REASON(404, "Not Found"),
     REASON(405, "Method Not Allowed"),
+    REASON(406, "Not Acceptable"),
     REASON(408, "Request Timeout"),
     REASON(409, "Conflict"),
     REASON(410, "Gone"),
+    REASON(412, "Precondition Failed"),
     REASON(413, "Content Too Large"),
+    REASON(415, "Unsupported Media Type"),
     REASON(417, "Expectation Failed"),
+    REASON(422, "Unprocessable Content"),
     REASON(429, "Too Many Requests"),
     REASON(431, "Request Header Fields Too Large"),
     REASON(500, "Internal Server Error"),
@@ -99,9 +106,21 @@ void http1_answer_common(struct http1_answer *answer, struct http1_common *commo
     http1_answer_put(answer, common_at(common, version, wall));
 }
 
+bool http1_answer_more(struct http1_answer *answer)
+{
+    output_commit(answer->out, (size_t)(answer->at - answer->start));
+    answer->start = output_reserve(answer->out, HTTP1_ANSWER_MAX);
+    if (!answer->start) {
+        return false;
+    }
+    answer->at = answer->start;
+    answer->end = answer->start + HTTP1_ANSWER_MAX;
+    return true;
+}
+
 void http1_answer_length(struct http1_answer *answer, uint64_t len)
 {
-    if (answer->status != 204) {
+    if (answer->status != 204 && answer->status != 304) {
         http1_answer_put(answer, SLICE("Content-Length: "));
         ENSURE(answer->end - answer->at >= DIGITS_MAX);
         answer->at = digits_write(answer->at, len);

@@ -9,9 +9,10 @@
 // In this order: begin, common, any of put and header; length or chunked, or neither where the body
 // ends with the connection; end.
 //
-// Only the beginning can fail, for memory: the output remembers that, and the host closes the
-// connection. A head has at most HTTP1_ANSWER_MAX bytes; more is a bug of the caller, who must
-// know how long what it adds can be.
+// Only the beginning can fail, for memory, and asking for more room: the output remembers that, and
+// the host closes the connection. A head has at most HTTP1_ANSWER_MAX bytes, and as many more for
+// each time that room for them was made; more is a bug of the caller, who must know how long what
+// it adds can be.
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
@@ -55,6 +56,10 @@ static inline void http1_answer_put(struct http1_answer *answer, struct slice te
     answer->at += text.len;
 }
 
+// Room for HTTP1_ANSWER_MAX further bytes behind those that were put; false without memory: then
+// nothing else may be done with it.
+bool http1_answer_more(struct http1_answer *answer) MUST_USE;
+
 // One header; `name` with the colon and the blank behind it. Where the value is NULL, there is
 // none.
 static inline void http1_answer_header(struct http1_answer *answer, struct slice name,
@@ -67,7 +72,8 @@ static inline void http1_answer_header(struct http1_answer *answer, struct slice
     }
 }
 
-// Content-Length; but a 204 has no body by its meaning, and must not say how long it is.
+// Content-Length; but a 204 has no body by its meaning, and must not say how long it is; nor does a
+// 304, whose length would be that of another answer.
 void http1_answer_length(struct http1_answer *answer, uint64_t len);
 
 // Transfer-Encoding: chunked, for http1_piece(). Not on 1.0.

@@ -81,8 +81,7 @@ static bool list_has(struct slice list, struct slice word)
     return false;
 }
 
-// With parameters, too.
-static bool names_events(struct slice accept)
+bool http1_accept_names(struct slice accept, struct slice wanted)
 {
     while (accept.len > 0) {
         struct slice type = next_element(&accept);
@@ -91,7 +90,7 @@ static bool names_events(struct slice accept)
         if (parameters) {
             type = trim(slice_of(type.ptr, (size_t)(parameters - type.ptr)));
         }
-        if (http1_same_word(type, SLICE("text/event-stream"))) {
+        if (http1_same_word(type, wanted)) {
             return true;
         }
     }
@@ -146,7 +145,7 @@ static void note_value(struct reading *reading, struct slice value)
         reading->close = reading->close || list_has(value, SLICE("close"));
         reading->keep_alive = reading->keep_alive || list_has(value, SLICE("keep-alive"));
     } else if (reading->field == HTTP1_FIELD_ACCEPT) {
-        fields->events = fields->events || names_events(value);
+        fields->events = fields->events || http1_accept_names(value, SLICE("text/event-stream"));
     }
 }
 

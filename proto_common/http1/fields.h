@@ -25,7 +25,8 @@ enum http1_method {
     HTTP1_OTHER_METHOD
 };
 
-// The headers of HTTP/1.1 itself. Those of the user follow: HTTP1_FIELD_COUNT is the first one.
+// The headers of HTTP/1.1 itself, and those by which callers are told apart. The user's follow:
+// HTTP1_FIELD_COUNT is the first one.
 #define HTTP1_FIELDS(X)                                                                            \
     X(HOST, "Host")                                                                                \
     X(CONNECTION, "Connection")                                                                    \
@@ -33,7 +34,11 @@ enum http1_method {
     X(TRANSFER_ENCODING, "Transfer-Encoding")                                                      \
     X(EXPECT, "Expect")                                                                            \
     X(UPGRADE, "Upgrade")                                                                          \
-    X(ACCEPT, "Accept")
+    X(ACCEPT, "Accept")                                                                            \
+    X(ORIGIN, "Origin")                                                                            \
+    X(AUTHORIZATION, "Authorization")                                                              \
+    X(SEC_FETCH_SITE, "Sec-Fetch-Site")                                                            \
+    X(REFERER, "Referer")
 
 enum http1_field {
 #define X(name, text) HTTP1_FIELD_##name,
@@ -93,5 +98,8 @@ static inline bool http1_repeats(const struct http1_fields *fields, unsigned fie
 
 // Whether two texts are the same but for the case of their letters.
 bool http1_same_word(struct slice a, struct slice b);
+
+// Whether the value of an Accept names that type, with parameters or without.
+bool http1_accept_names(struct slice accept, struct slice wanted);
 
 #endif

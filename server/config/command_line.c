@@ -8,7 +8,7 @@
 
 const char command_line_help[] =
     "Usage: tandemd [options]\n"
-    "       tandemd hash-token       print the hash of a token that is read, for http.tokens\n"
+    "       tandemd hash-token       print the hash of a token that is read, for rules\n"
     "\n"
     "A job broker that speaks the beanstalk protocol, the Gearman protocol and HTTP. Its jobs\n"
     "survive it where it has a journal (journal.dir); otherwise they are in memory only.\n"
@@ -18,6 +18,7 @@ const char command_line_help[] =
     "                               where it exists)\n"
     "      --set SECTION.KEY=VALUE  set one key, after the file; may be repeated\n"
     "      --check-config           print the settings that result, and exit\n"
+    "      --queue NAME             with --check-config: print which section that queue has\n"
     "      --repair                 start with a damaged journal, and say in the log what is lost\n"
     "      --ignore-binlog          start in a directory where beanstalkd has left jobs, without\n"
     "                               them\n"
@@ -49,12 +50,22 @@ const char command_line_help[] =
     "journal at the start, 32 to 34 for the user, 111 for an address.\n";
 
 // getopt_long answers with these for options that are words.
-enum { LONG_CONFIG = 256, LONG_SET, LONG_CHECK, LONG_VERSION, LONG_HELP, LONG_REPAIR, LONG_IGNORE };
+enum {
+    LONG_CONFIG = 256,
+    LONG_SET,
+    LONG_CHECK,
+    LONG_QUEUE,
+    LONG_VERSION,
+    LONG_HELP,
+    LONG_REPAIR,
+    LONG_IGNORE
+};
 
 static const struct option long_options[] = {
     {"config", required_argument, NULL, LONG_CONFIG},
     {"set", required_argument, NULL, LONG_SET},
     {"check-config", no_argument, NULL, LONG_CHECK},
+    {"queue", required_argument, NULL, LONG_QUEUE},
     {"version", no_argument, NULL, LONG_VERSION},
     {"help", no_argument, NULL, LONG_HELP},
     {"repair", no_argument, NULL, LONG_REPAIR},
@@ -87,6 +98,9 @@ static bool option_take(struct command_line *options, int letter, char **argv, s
         return true;
     case LONG_CHECK:
         options->action = ACTION_CHECK;
+        return true;
+    case LONG_QUEUE:
+        options->queue = optarg;
         return true;
     case LONG_REPAIR:
         options->repair = true;
@@ -131,6 +145,10 @@ static bool options_scan(struct command_line *options, int argc, char **argv, st
     }
     if (optind < argc) {
         reason_set(why, "%s: no such argument (see --help)", argv[optind]);
+        return false;
+    }
+    if (options->queue && options->action != ACTION_CHECK) {
+        reason_set(why, "--queue: only with --check-config");
         return false;
     }
     return true;

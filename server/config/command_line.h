@@ -23,6 +23,7 @@ struct command_line {
     bool ignore_binlog;      // what beanstalkd has left in the journal's directory stays there
     bool as_beanstalkd;      // one of beanstalkd's flags was there: take its place
     const char *config_path; // NULL for none
+    const char *queue;       // ACTION_CHECK: whose section is asked for; NULL: none's
     const char **sets;       // what the flags say, then what each --set said, in order
     size_t set_count;
     struct flags flags;

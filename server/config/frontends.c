@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/frontends.h"
 
+#include "admin/admin.h"
 #include "proto_beanstalk/beanstalk.h"
 #include "proto_gearman/gearman.h"
 #include "proto_http/http.h"
@@ -9,4 +10,5 @@ const struct frontend *const frontends[FRONTENDS] = {
     &beanstalk_frontend,
     &gearman_frontend,
     &http_frontend,
+    &admin_frontend,
 };

@@ -6,7 +6,7 @@
 
 #include "proto_common/frontend.h"
 
-#define FRONTENDS 3
+#define FRONTENDS 4
 
 extern const struct frontend *const frontends[FRONTENDS];
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/setting.h"
 
+#include "server/config/quantity.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,26 +15,6 @@ static void *setting_field(const struct option *option, void *values)
 static const void *setting_field_const(const struct option *option, const void *values)
 {
     return (const char *)values + option->offset;
-}
-
-// Digits with an optional sign, nothing else; the end of them in `*end`.
-static bool parse_int64(const char *text, int64_t *value, const char **end)
-{
-    const char *digits = *text == '-' ? text + 1 : text;
-    int64_t sum = 0;
-
-    if (*digits < '0' || *digits > '9') {
-        return false;
-    }
-    for (; *digits >= '0' && *digits <= '9'; digits++) {
-        if (__builtin_mul_overflow(sum, 10, &sum) ||
-            __builtin_add_overflow(sum, *digits - '0', &sum)) {
-            return false;
-        }
-    }
-    *value = *text == '-' ? -sum : sum;
-    *end = digits;
-    return true;
 }
 
 static int unit_shift(char unit)
@@ -56,7 +38,7 @@ static bool parse_in_range(const struct option *option, const char *text, int64_
                            struct reason *why)
 {
     const char *end;
-    bool good = parse_int64(text, value, &end);
+    bool good = quantity_digits(text, value, &end);
 
     if (good && option->kind == OPTION_SIZE) {
         int shift = unit_shift(*end);
@@ -80,11 +62,42 @@ static bool parse_in_range(const struct option *option, const char *text, int64_
 
 static bool parse_bool(const char *text, bool *value, struct reason *why)
 {
-    *value = strcmp(text, "true") == 0;
-    if (!*value && strcmp(text, "false") != 0) {
+    *value = strcmp(text, "true") == 0 || strcmp(text, "yes") == 0;
+    if (!*value && strcmp(text, "false") != 0 && strcmp(text, "no") != 0) {
         reason_set(why, "`%s` is neither `true` nor `false`", text);
         return false;
     }
+    return true;
+}
+
+static void print_bounds(const struct option *option, const char *text, struct reason *why)
+{
+    char bounds[64];
+    FILE *file = fmemopen(bounds, sizeof bounds, "w");
+
+    bounds[0] = '\0';
+    if (file) {
+        quantity_print_duration(option->min, file);
+        (void)fputs(" and ", file);
+        quantity_print_duration(option->max, file);
+        (void)fclose(file);
+    }
+    reason_set(why, "`%s` is not between %s", text, bounds);
+}
+
+static bool parse_duration(const struct option *option, const char *text, nsec_t *value,
+                           struct reason *why)
+{
+    nsec_t duration_for;
+
+    if (!quantity_duration(text, &duration_for, why)) {
+        return false;
+    }
+    if (duration_for < option->min || duration_for > option->max) {
+        print_bounds(option, text, why);
+        return false;
+    }
+    *value = duration_for;
     return true;
 }
 
@@ -149,6 +162,12 @@ bool setting_parse(const struct option *option, void *values, const char *text, 
         }
         *(int64_t *)field = number;
         return true;
+    case OPTION_COUNT:
+        if (!parse_in_range(option, text, &number, why)) {
+            return false;
+        }
+        *(uint32_t *)field = (uint32_t)number;
+        return true;
     case OPTION_BOOL:
         if (!parse_bool(text, &flag, why)) {
             return false;
@@ -159,6 +178,12 @@ bool setting_parse(const struct option *option, void *values, const char *text, 
         return parse_text(text, field, why);
     case OPTION_CHOICE:
         return parse_choice(option, text, field, why);
+    case OPTION_DURATION:
+        return parse_duration(option, text, field, why);
+    case OPTION_RATE:
+        return quantity_rate(text, field, why);
+    case OPTION_SHARE:
+        return quantity_share(text, field, why);
     }
     UNREACHABLE();
 }
@@ -192,16 +217,30 @@ void setting_print(const struct option *option, const void *values, FILE *file)
     case OPTION_NUMBER:
         (void)fprintf(file, "%" PRId64, *(const int64_t *)field);
         return;
+    case OPTION_COUNT:
+        (void)fprintf(file, "%" PRIu32, *(const uint32_t *)field);
+        return;
     case OPTION_BOOL:
         (void)fputs(*(const bool *)field ? "true" : "false", file);
         return;
     case OPTION_TEXT:
-        (void)fputs(*(char *const *)field, file);
+        (void)fputs(option->secret && **(char *const *)field ? SETTING_HIDDEN
+                                                             : *(char *const *)field,
+                    file);
         return;
     case OPTION_CHOICE:
         word = choice_at(option->choices, *(const int *)field, &len);
         ENSURE(word);
         (void)fwrite(word, 1, len, file);
+        return;
+    case OPTION_DURATION:
+        quantity_print_duration(*(const nsec_t *)field, file);
+        return;
+    case OPTION_RATE:
+        quantity_print_rate(*(const nsec_t *)field, file);
+        return;
+    case OPTION_SHARE:
+        quantity_print_share(*(const uint32_t *)field, file);
         return;
     }
     UNREACHABLE();
@@ -226,6 +265,12 @@ static size_t setting_size(const struct option *option)
         return sizeof(uint64_t);
     case OPTION_NUMBER:
         return sizeof(int64_t);
+    case OPTION_COUNT:
+    case OPTION_SHARE:
+        return sizeof(uint32_t);
+    case OPTION_DURATION:
+    case OPTION_RATE:
+        return sizeof(nsec_t);
     case OPTION_BOOL:
         return sizeof(bool);
     case OPTION_TEXT:

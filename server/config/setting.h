@@ -16,7 +16,10 @@
 bool setting_parse(const struct option *option, void *values, const char *text,
                    struct reason *why) MUST_USE;
 
-// Writes the value as it would stand in the file.
+// What is written in the place of a secret.
+#define SETTING_HIDDEN "(hidden)"
+
+// Writes the value as it would stand in the file, but for a secret.
 void setting_print(const struct option *option, const void *values, FILE *file);
 
 // The same as text, cut where there is no room.

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/settings.h"
 
+#include "access/access.h"
 #include "core/base/macros.h"
 #include "server/config/address.h"
+#include "server/config/connection_memory.h"
 #include "server/config/file_mode.h"
-#include "server/config/fsync.h"
 #include "server/config/io_threads.h"
+#include "server/config/journal_options.h"
 #include "server/config/setting.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
-// More than any machine has.
-#define CONNECTIONS_MAX 1000000000
+#define CONNECTIONS_MAX 1000000000 // more than any machine has
+#define QUEUES_MAX 1000000000
 #define HANDSHAKE_TIMEOUT_MAX 3600
 #define WRITE_TIMEOUT_MAX 86400
 #define SLOW_TURN_MAX 3600000
-#define FAIL_TIMEOUT_MAX 86400
-#define PENDING_LEAST (INT64_C(1) << 20)
-#define PENDING_MOST (INT64_C(64) << 30)
 
 static const struct option server_options[] = {
     {.name = "user",
@@ -37,6 +36,12 @@ static const struct option server_options[] = {
      .offset = offsetof(struct server_settings, socket_mode),
      .preset = "",
      .effect = "The mode of unix sockets, in octal digits; empty for what the umask leaves."},
+    {.name = "access_file",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, access_file),
+     .preset = "",
+     .live = true,
+     .effect = "The file that says who may do what; empty for all may. Read again on SIGHUP."},
     {.name = "max_connections",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct server_settings, max_connections),
@@ -44,6 +49,48 @@ static const struct option server_options[] = {
      .max = CONNECTIONS_MAX,
      .live = true,
      .effect = "Connections at a time; 0 for as many as there are descriptors."},
+    {.name = "max_queues",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct server_settings, max_queues),
+     .preset = "0",
+     .max = QUEUES_MAX,
+     .live = true,
+     .effect = "Queues (tubes, functions) at a time that clients may make; 0 for any number."},
+    {.name = "max_connection_memory",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct server_settings, max_connection_memory),
+     .preset = "0",
+     .max = INT64_C(1) << 40,
+     .live = true,
+     .effect = "Bytes that one connection may keep; 0 for 64M more than the largest job."},
+    {.name = "max_memory",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct server_settings, max_memory),
+     .preset = "0",
+     .max = INT64_C(1) << 50,
+     .live = true,
+     .effect = "The memory that clients may fill; near it new work is refused. 0: no limit."},
+    {.name = "max_kept_results",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct server_settings, max_kept_results),
+     .preset = "64M",
+     .max = INT64_C(1) << 40,
+     .live = true,
+     .effect = "Bytes of results that are kept for later; the oldest go first. 0: none is kept."},
+    {.name = "max_kept_keys",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(struct server_settings, max_kept_keys),
+     .preset = "64M",
+     .max = INT64_C(1) << 40,
+     .live = true,
+     .effect = "Bytes of keys that outlive their jobs (unique_for); the oldest go first."},
+    {.name = "max_connections_per_address",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct server_settings, max_connections_per_address),
+     .preset = "0",
+     .max = CONNECTIONS_MAX,
+     .live = true,
+     .effect = "Connections at a time from one address, or one IPv6 /64; 0 for any number."},
     {.name = "io_threads",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct server_settings, io_threads),
@@ -142,41 +189,6 @@ static const struct option tls_options[] = {
     {.name = NULL},
 };
 
-static const struct option journal_options[] = {
-    {.name = "dir",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(struct store_settings, dir),
-     .preset = "",
-     .effect = "The directory of the journal; empty for none: jobs are in memory only."},
-    {.name = "fsync",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(struct store_settings, fsync),
-     .preset = "always",
-     .effect = "When what is written is synced: always, every so many milliseconds, or never."},
-    {.name = "segment_size",
-     .kind = OPTION_SIZE,
-     .offset = offsetof(struct store_settings, segment_size),
-     .preset = "64M",
-     .min = SETTINGS_SEGMENT_LEAST,
-     .max = SETTINGS_SEGMENT_MOST,
-     .effect = "The size of a file; a larger job has a file of its own."},
-    {.name = "max_pending",
-     .kind = OPTION_SIZE,
-     .offset = offsetof(struct store_settings, max_pending),
-     .preset = "64M",
-     .min = PENDING_LEAST,
-     .max = PENDING_MOST,
-     .effect = "How much may wait for the disk before clients that submit are not read."},
-    {.name = "fail_timeout",
-     .kind = OPTION_NUMBER,
-     .offset = offsetof(struct store_settings, fail_timeout),
-     .preset = "5",
-     .min = 1,
-     .max = FAIL_TIMEOUT_MAX,
-     .effect = "Seconds without success on the disk after which those who wait are given up."},
-    {.name = NULL},
-};
-
 static bool check_server(const struct option *option, const char *text, struct reason *why)
 {
     mode_t unused;
@@ -187,13 +199,6 @@ static bool check_server(const struct option *option, const char *text, struct r
     }
     return strcmp(option->name, "socket_mode") != 0 || *text == '\0' ||
            file_mode_parse(text, &unused, why);
-}
-
-static bool check_journal(const struct option *option, const char *text, struct reason *why)
-{
-    nsec_t unused;
-
-    return strcmp(option->name, "fsync") != 0 || fsync_parse(text, &unused, why);
 }
 
 static bool check_addresses(const struct option *option, const char *text, struct reason *why)
@@ -259,6 +264,10 @@ static bool settings_describe(struct settings *settings, bool beanstalk_only)
         return false;
     }
     settings->config.tables = settings->tables;
+    settings->named[SETTINGS_QUEUES].kind = &queue_section_kind;
+    settings->named[SETTINGS_SCHEDULES].kind = &schedule_section_kind;
+    settings->config.named = settings->named;
+    settings->config.kinds = SETTINGS_KINDS;
     settings_add(settings, &(struct config_table){.section = "server",
                                                   .options = server_options,
                                                   .values = &settings->server,
@@ -268,7 +277,7 @@ static bool settings_describe(struct settings *settings, bool beanstalk_only)
     settings_add(settings, &(struct config_table){.section = "journal",
                                                   .options = journal_options,
                                                   .values = &settings->journal,
-                                                  .check = check_journal});
+                                                  .check = journal_options_check});
     room = 0;
     for (size_t i = 0; i < FRONTENDS; i++) {
         settings->protocols[i].options = settings->options + room;
@@ -288,7 +297,22 @@ bool settings_check(const struct settings *settings, struct reason *why)
             return false;
         }
     }
-    return true;
+    return connection_memory_check(settings, why) &&
+           queue_push_check(&settings->named[SETTINGS_QUEUES], why);
+}
+
+bool settings_check_access(const struct settings *settings, struct reason *why)
+{
+    const char *path = settings->server.access_file;
+    struct access_reason reason = {""};
+    struct access *access = *path ? access_read(path, &reason) : NULL;
+    bool good = access || *path == '\0';
+
+    if (!good) {
+        reason_set(why, "[server] access_file: %s", reason.text);
+    }
+    access_free(access);
+    return good;
 }
 
 bool settings_check_tls(const struct settings *settings, struct reason *why)
@@ -334,7 +358,9 @@ struct settings *settings_load(const struct settings_source *source, struct reas
             goto failed;
         }
     }
-    if (!settings_check(settings, why) || (!source->again && !settings_check_tls(settings, why))) {
+    if (!config_finish(&settings->config, why) || !settings_check(settings, why) ||
+        (!source->again &&
+         (!settings_check_tls(settings, why) || !settings_check_access(settings, why)))) {
         goto failed;
     }
     return settings;

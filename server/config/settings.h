@@ -2,30 +2,39 @@
 #ifndef TANDEM_SERVER_CONFIG_SETTINGS_H
 #define TANDEM_SERVER_CONFIG_SETTINGS_H
 
-// All settings of the process: the [server], the [tls] and the [journal] section, and for each
-// front-end its `listen` key and the options that it brought. Read once at start, and on each
-// reload into a second set of which the first takes over what is live.
+// All settings of the process: the [server], the [tls] and the [journal] section, for each
+// front-end its `listen` key and the options that it brought, and the sections with a name. Read
+// once at start, and on each reload into a second set of which the first takes over what is live.
 
 #include "server/config/config.h"
 #include "server/config/frontends.h"
+#include "server/config/queue_section.h"
+#include "server/config/schedule_section.h"
 #include "server/transport/tls.h"
 
 // The values of `io_spread`, in the order of its choices.
 enum io_spread { IO_SPREAD_AUTO, IO_SPREAD_ALWAYS };
 
 struct server_settings {
-    char *user;                // to become; empty: nobody else
-    char *pid_file;            // empty: none
-    char *socket_mode;         // of unix sockets, for file_mode_parse; empty: as the umask says
-    int64_t max_connections;   // 0: as many as there are descriptors
-    char *io_threads;          // that read and write, for io_threads_parse
-    int io_spread;             // enum io_spread
-    int64_t handshake_timeout; // seconds
-    int64_t write_timeout;     // seconds; 0: a client may leave its output unread for ever
-    int64_t slow_turn;         // milliseconds of processor time; 0: no turn is slow
-    int log_level;             // enum log_level
-    int log_format;            // enum log_format
-    char *log_file;            // empty: stderr
+    char *user;              // to become; empty: nobody else
+    char *pid_file;          // empty: none
+    char *socket_mode;       // of unix sockets, for file_mode_parse; empty: as the umask says
+    char *access_file;       // who may do what; empty: whoever comes may do everything
+    int64_t max_queues;      // that clients may make; 0: any number
+    int64_t max_connections; // 0: as many as there are descriptors
+    uint64_t max_connection_memory;      // bytes; see connection_memory.h
+    int64_t max_connections_per_address; // 0: any number
+    uint64_t max_memory;                 // bytes; 0: no limit
+    uint64_t max_kept_results;           // bytes; see core/results.h
+    uint64_t max_kept_keys;              // bytes, of MEMO_UNIQUE; see core/memo.h
+    char *io_threads;                    // that read and write, for io_threads_parse
+    int io_spread;                       // enum io_spread
+    int64_t handshake_timeout;           // seconds
+    int64_t write_timeout; // seconds; 0: a client may leave its output unread for ever
+    int64_t slow_turn;     // milliseconds of processor time; 0: no turn is slow
+    int log_level;         // enum log_level
+    int log_format;        // enum log_format
+    char *log_file;        // empty: stderr
 };
 
 // The least and the most that segment_size takes.
@@ -45,11 +54,15 @@ struct protocol_settings {
     void *options; // the front-end's own struct
 };
 
+// Kinds of sections with a name.
+enum settings_kind { SETTINGS_QUEUES, SETTINGS_SCHEDULES, SETTINGS_KINDS };
+
 struct settings {
     struct server_settings server;
     struct tls_settings tls;
     struct store_settings journal;
     struct protocol_settings protocols[FRONTENDS]; // in the order of `frontends`
+    struct config_sections named[SETTINGS_KINDS];  // by enum settings_kind
     struct config config;                          // the tables that describe all of it
     struct config_table tables[3 + 2 * FRONTENDS]; /* private */
     char *options;                                 /* private: all front-ends' structs */
@@ -66,12 +79,16 @@ struct settings_source {
 };
 
 // Defaults, then the file, then --set. NULL with the reason in `why`, too, where a front-end cannot
-// begin with what results, or TLS, unless it is read again: the caller then knows more.
+// begin with what results, or TLS, or the rules cannot be read; not the latter two where it is read
+// again: the caller then knows more.
 struct settings *settings_load(const struct settings_source *source, struct reason *why) MUST_USE;
 
 // Whether every front-end can begin with its options, such as to read the files that they name.
 // False with the reason in `why`.
 bool settings_check(const struct settings *settings, struct reason *why) MUST_USE;
+
+// Whether the rules of `access_file` can be read. False with the reason in `why`.
+bool settings_check_access(const struct settings *settings, struct reason *why) MUST_USE;
 
 // Whether connections with TLS can begin, where an address or a certificate says that there are
 // any: the files can be read and fit each other. False with the reason in `why`.

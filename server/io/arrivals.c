@@ -15,30 +15,21 @@ struct io_thread *arrivals_fewest(const struct thread_common *common)
 
 void arrivals_send(struct io_thread *thread, struct link *link)
 {
-    struct link *newest = atomic_load(&thread->arrivals);
-
-    do {
-        link->next = newest;
-    } while (!atomic_compare_exchange_weak(&thread->arrivals, &newest, link));
+    mailbox_put(&thread->arrivals, &link->mail);
     sleeper_wake(&thread->sleeper);
+}
+
+static struct link *link_of(struct mail *mail)
+{
+    return mail ? container_of(mail, struct link, mail) : NULL;
 }
 
 struct link *arrivals_take(struct io_thread *thread)
 {
-    struct link *newest = atomic_exchange(&thread->arrivals, NULL);
-    struct link *oldest = NULL;
-
-    while (newest) {
-        struct link *next = newest->next;
-
-        newest->next = oldest;
-        oldest = newest;
-        newest = next;
-    }
-    return oldest;
+    return link_of(mailbox_take(&thread->arrivals));
 }
 
-bool arrivals_empty(const struct io_thread *thread)
+struct link *arrivals_next(const struct link *link)
 {
-    return atomic_load(&thread->arrivals) == NULL;
+    return link_of(link->mail.next);
 }

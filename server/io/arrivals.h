@@ -31,9 +31,10 @@ struct io_thread *arrivals_fewest(const struct thread_common *common);
 // Hands a link that nobody else knows to a thread that expects it. Any thread may call it.
 void arrivals_send(struct io_thread *thread, struct link *link);
 
-// All that came, linked by `next`, the oldest first. Called by the thread.
+// All that came, the oldest first; NULL where none did. Called by the thread.
 struct link *arrivals_take(struct io_thread *thread);
 
-bool arrivals_empty(const struct io_thread *thread);
+// The one behind it among those that were taken.
+struct link *arrivals_next(const struct link *link);
 
 #endif

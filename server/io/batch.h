@@ -7,7 +7,9 @@
 // whole, read by another, and sent home to be written again. So no thread ever waits for another
 // one, and what it costs to hand over is shared by all notes of a batch.
 
+#include "core/base/macros.h"
 #include "core/base/slice.h"
+#include "server/io/mailbox.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,7 +35,7 @@ struct note {
 struct batch_home;
 
 struct batch {
-    struct batch *next;
+    struct mail mail;
     struct batch_home *home; // where it goes when it has been read
     unsigned count;
     uint32_t used;
@@ -41,27 +43,27 @@ struct batch {
     char bytes[BATCH_BYTES];
 };
 
-// Any thread may push, one takes. A zeroed queue is empty.
-struct batch_queue {
-    _Atomic(struct batch *) newest; /* private */
-};
-
-void batch_push(struct batch_queue *queue, struct batch *batch);
-
 // Where the batches of one writer come back to.
 struct batch_home {
-    struct batch_queue queue; /* private */
-    struct sleeper *writer;   // is woken where it waits for a batch; NULL: it never does
-    atomic_bool wanted;       /* private: it does */
+    struct mailbox mailbox; /* private */
+    struct sleeper *writer; // is woken where it waits for a batch; NULL: it never does
+    atomic_bool wanted;     /* private: it does */
 };
 
 // The batch has been read.
 void batch_send_home(struct batch *batch);
 
-// All of them, the oldest first, linked by `next`; NULL where there is none.
-struct batch *batch_take_all(struct batch_queue *queue);
+// The batch that is in the mail; NULL for NULL.
+static inline struct batch *batch_of(struct mail *mail)
+{
+    return mail ? container_of(mail, struct batch, mail) : NULL;
+}
 
-bool batch_queue_empty(struct batch_queue *queue);
+// The one behind it among those that were taken.
+static inline struct batch *batch_next(const struct batch *batch)
+{
+    return batch_of(batch->mail.next);
+}
 
 static inline struct slice note_bytes(const struct batch *batch, const struct note *note)
 {

@@ -5,6 +5,8 @@
 
 #include "server/io/arrivals.h"
 #include "server/io/link_life.h"
+#include "server/net/admission.h"
+#include "server/net/crowd.h"
 #include "server/net/listener.h"
 #include "server/net/socket.h"
 
@@ -44,6 +46,7 @@ static void refuse(struct io_thread *thread, const struct io_service *service, i
     char peer[PEER_TEXT_MAX];
 
     socket_peer_text(fd, peer, sizeof peer);
+    crowd_leave(thread->common->crowd, fd);
     service->transport->close(fd, own);
     tell_refused(thread, service, peer, "out of memory");
 }
@@ -96,10 +99,32 @@ static void greet(struct io_thread *thread, const struct io_service *service, in
 
     if (service->transport->handshake) {
         socket_peer_text(fd, peer, sizeof peer);
+        if (!admission_has_memory(atomic_load(thread->common->open), peer, thread->common->crowd,
+                                  service->kind)) {
+            crowd_leave(thread->common->crowd, fd);
+            transport_plain.close(fd, NULL);
+            tell_refused(thread, service, peer, "out of memory");
+            return;
+        }
         handshakes_add(&thread->handshakes, service->transport, service->shared, service, fd, peer);
     } else {
         let_in(thread, service, fd, NULL);
     }
+}
+
+// It was accepted here. One that there are too many of is closed at once.
+static void welcome(struct io_thread *thread, const struct door *door, int fd)
+{
+    const struct io_service *service = door->service;
+    char peer[PEER_TEXT_MAX];
+
+    if (crowd_enter(thread->common->crowd, fd, door->kind)) {
+        greet(thread, service, fd);
+        return;
+    }
+    socket_peer_text(fd, peer, sizeof peer);
+    transport_plain.close(fd, NULL);
+    tell_refused(thread, service, peer, CROWD_WHY);
 }
 
 void door_greet(struct io_thread *thread, struct link *link)
@@ -110,6 +135,7 @@ void door_greet(struct io_thread *thread, struct link *link)
     arrivals_part(thread);
     link_free(link);
     if (thread->is_shut) {
+        crowd_leave(thread->common->crowd, fd);
         transport_plain.close(fd, NULL);
         atomic_fetch_sub(thread->common->open, 1);
         // It waits for the last one when it stops.
@@ -119,16 +145,17 @@ void door_greet(struct io_thread *thread, struct link *link)
     greet(thread, service, fd);
 }
 
-static void doors_watch(struct io_thread *thread, bool open)
+// Those of these kinds are open from now on, and no others.
+static void doors_watch(struct io_thread *thread, unsigned kinds)
 {
-    thread->doors_open = open;
+    thread->doors_open = kinds;
     list_each (node, &thread->doors) {
-        struct event *event = &list_item(node, struct door, node)->event;
+        struct door *door = list_item(node, struct door, node);
 
-        if (open) {
-            (void)event_add(event, NULL);
+        if (kinds & 1u << door->kind) {
+            (void)event_add(&door->event, NULL);
         } else {
-            (void)event_del(event);
+            (void)event_del(&door->event);
         }
     }
 }
@@ -138,7 +165,7 @@ static void doors_shut(struct io_thread *thread)
 {
     size_t count = thread->handshakes.count;
 
-    doors_watch(thread, false);
+    doors_watch(thread, 0);
     handshakes_close(&thread->handshakes);
     atomic_fetch_sub(thread->common->open, count);
     atomic_store(&thread->is_shut, true);
@@ -154,13 +181,13 @@ static void tell_complaint(struct io_thread *thread)
     }
 }
 
-// Whether they are to be open.
-static bool doors_wanted(const struct io_thread *thread)
+// The kinds whose doors are to be open.
+static unsigned doors_wanted(const struct io_thread *thread)
 {
     const struct thread_common *common = thread->common;
+    bool accepts = atomic_load(&common->accepts) && !thread->rests && !thread->is_shut;
 
-    return atomic_load(&common->accepts) && !atomic_load(&common->full) && !thread->rests &&
-           !thread->is_shut;
+    return accepts ? SEATS_ALL & ~atomic_load(&common->full) : 0;
 }
 
 bool doors_are_settled(const struct io_thread *thread)
@@ -179,7 +206,7 @@ void doors_settle(struct io_thread *thread)
         doors_shut(thread);
     }
     if (doors_wanted(thread) != thread->doors_open) {
-        doors_watch(thread, !thread->doors_open);
+        doors_watch(thread, doors_wanted(thread));
     }
     if (timeout_for != thread->handshake_for) {
         thread->handshake_for = timeout_for;
@@ -203,7 +230,7 @@ static void rest(struct io_thread *thread, int error)
 {
     if (event_add(&thread->rest, &REST) == 0) {
         thread->rests = true;
-        doors_watch(thread, false);
+        doors_watch(thread, 0);
     }
     // One line an episode: all threads try again often.
     if (!atomic_exchange(&thread->common->complained, true)) {
@@ -212,35 +239,58 @@ static void rest(struct io_thread *thread, int error)
     tell_complaint(thread);
 }
 
-// There are as many connections as there may be: the core's thread is told, which opens the doors
-// again. Without a batch to write to, it has something to read, and finds out.
-static void tell_full(struct io_thread *thread)
+// There are as many connections of these kinds as there may be: the core's thread is told, which
+// opens the doors again. Without a batch to write to, it has something to read, and finds out.
+static void tell_full(struct io_thread *thread, unsigned kinds)
 {
-    atomic_store(&thread->common->full, true);
+    atomic_fetch_or(&thread->common->full, kinds);
     if (outbox_room(&thread->news, 0)) {
         (void)outbox_note(&thread->news, NULL, NEWS_FULL, 0);
     }
 }
 
-// Counts a connection to be accepted. False where there may be no more.
-static bool count_one(struct io_thread *thread)
+// The kinds of which there are as many as there may be, where `open` sockets are.
+static unsigned full_kinds(const struct thread_common *common, uint64_t open)
 {
-    struct thread_common *common = thread->common;
     uint64_t most = atomic_load_explicit(&common->most, memory_order_relaxed);
-    uint64_t before = atomic_fetch_add(common->open, 1);
 
-    if (before >= most) {
-        atomic_fetch_sub(common->open, 1);
-        tell_full(thread);
+    if (!common->crowd) {
+        return open >= most ? SEATS_ALL : 0;
     }
-    return before < most;
+    return seats_full(crowd_seats(common->crowd), open, most);
+}
+
+// Counts a connection to be accepted. False where there may be no more.
+static bool count_one(const struct door *door)
+{
+    struct thread_common *common = door->thread->common;
+    unsigned full = full_kinds(common, atomic_fetch_add(common->open, 1));
+    bool fits = !(full & 1u << door->kind);
+
+    if (!fits) {
+        atomic_fetch_sub(common->open, 1);
+        tell_full(door->thread, full);
+    }
+    return fits;
+}
+
+// Nobody else need find out.
+static bool is_full_now(const struct door *door)
+{
+    unsigned full = full_kinds(door->thread->common, atomic_load(door->thread->common->open));
+
+    if (full & 1u << door->kind) {
+        tell_full(door->thread, full);
+        return true;
+    }
+    return false;
 }
 
 static void door_prepare(struct door *door, int fd)
 {
     if (door->unprepared > 0) {
         door->unprepared--;
-        transport_prepare_tcp(fd);
+        transport_prepare_like(fd, door->fd);
     }
 }
 
@@ -254,7 +304,7 @@ static void door_ready(evutil_socket_t listening, short what, void *context)
 
     (void)what;
     thread_wake(thread);
-    for (unsigned i = 0; i < most && count_one(thread); i++) {
+    for (unsigned i = 0; i < most && count_one(door); i++) {
         // What is accepted from now on ends an episode of failing accepts that there is; what was
         // accepted just before it does not.
         bool complained = atomic_load(&thread->common->complained);
@@ -266,9 +316,8 @@ static void door_ready(evutil_socket_t listening, short what, void *context)
                 atomic_store(&thread->common->complained, false);
             }
             door_prepare(door, fd);
-            greet(thread, door->service, fd);
-            if (atomic_load(thread->common->open) >= thread->common->most) {
-                tell_full(thread);
+            welcome(thread, door, fd);
+            if (is_full_now(door)) {
                 return;
             }
             continue;
@@ -294,6 +343,7 @@ bool door_add(struct io_thread *thread, const struct io_service *service, int fd
     door->thread = thread;
     door->service = service;
     door->fd = fd;
+    door->kind = seats_kind(service->kind, socket_is_local(fd));
     door->unprepared = socket_waiting(fd, 0);
     list_init(&door->node);
     list_append(&thread->doors, &door->node);

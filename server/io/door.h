@@ -17,7 +17,8 @@ struct door {
     struct list_node node; // in thread->doors
     struct io_thread *thread;
     const struct io_service *service;
-    int fd; // borrowed
+    int fd;        // borrowed
+    unsigned kind; // of the seats that its connections take (net/seats.h)
     // How many of those that waited when the door was made may have come before their socket's
     // options were set (net/listener.c). The first ones that this thread accepts are among them.
     unsigned unprepared;
@@ -27,7 +28,7 @@ struct door {
 // Adds a door, which is closed. False without memory.
 bool door_add(struct io_thread *thread, const struct io_service *service, int fd) MUST_USE;
 
-// Opens or closes all doors of the thread, as is asked for now; for good with thread_common.shut.
+// Opens and closes the doors of the thread, as is asked for now; for good with thread_common.shut.
 void doors_settle(struct io_thread *thread);
 
 // Whether nothing else is asked for.

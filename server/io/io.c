@@ -146,7 +146,7 @@ static void io_wait_for_end(struct io *io)
 
         io_read_last_news(io);
         io_flush(io, io->spread.began_at);
-        if (out && !io->unread && batch_queue_empty(&io->news)) {
+        if (out && !io->unread && mailbox_empty(&io->news)) {
             return;
         }
         if (!out && io->threads[0].runs && io_lie_down(io)) {
@@ -185,7 +185,7 @@ bool io_lie_down(struct io *io)
         return false;
     }
     sleeper_lie_down(&io->sleeper);
-    if (batch_queue_empty(&io->news)) {
+    if (mailbox_empty(&io->news)) {
         return true;
     }
     sleeper_get_up(&io->sleeper);
@@ -234,17 +234,29 @@ bool io_listen(struct io *io, const struct io_service *service, int fd)
     return true;
 }
 
+// Before they run: when the limits are set for the first time.
+static void io_use_crowd(struct io *io, struct crowd *crowd)
+{
+    io->common.crowd = crowd;
+    for (unsigned i = 0; i < io->count; i++) {
+        io->threads[i].handshakes.crowd = crowd;
+    }
+}
+
 void io_set_limits(struct io *io, const struct io_limits *limits)
 {
     struct thread_common *common = &io->common;
 
+    if (common->crowd != limits->crowd) {
+        io_use_crowd(io, limits->crowd);
+    }
     atomic_store_explicit(&common->unread_for, limits->unread_for, memory_order_relaxed);
     atomic_store(&common->handshake_for, limits->handshake_for);
     atomic_store_explicit(&common->most, limits->most, memory_order_relaxed);
     io_wake_all(io);
 }
 
-void io_set_full(struct io *io, bool full)
+void io_set_full(struct io *io, unsigned full)
 {
     if (atomic_load_explicit(&io->common.full, memory_order_relaxed) != full) {
         atomic_store(&io->common.full, full);

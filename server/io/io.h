@@ -97,14 +97,13 @@ struct io_limits {
     nsec_t unread_for;    // a peer that takes none of its output for so long is dropped; 0: none is
     nsec_t handshake_for; // the time that each handshake has
     uint64_t most;        // so many sockets may be open
+    struct crowd *crowd;  // that counts them by address; always the same
 };
 void io_set_limits(struct io *io, const struct io_limits *limits);
 
 // Whether there are as many sockets as there may be, so that none is accepted.
-void io_set_full(struct io *io, bool full);
-
-// Whether connections that have something to do belong to the threads, or to the core. The same
-// holds for accepting.
+void io_set_full(struct io *io, unsigned full);
+// Whether connections that have something to do, and accepting, are the threads' or the core's.
 bool io_spreads(const struct io *io);
 
 // Hands over a socket that the core has accepted, to be a connection when its handshake is made.
@@ -116,16 +115,18 @@ bool io_greet(struct io *io, const struct io_service *service, int fd) MUST_USE;
 struct link *io_take(struct io *io, const struct transport *transport, int fd, const void *own,
                      void *conn);
 
-// The peer's address and port, for the log.
-void link_peer_text(const struct link *link, char *text, size_t room);
+// Its socket, to ask the kernel whose it is: it is open until the link is closed.
+int link_fd(const struct link *link);
 
 // Asks for the socket back. It comes with io_host.back, unless something is on its way: then the
 // link goes on, and is not asked for again before there is news of it. Nothing can be sent until
 // one of the two has come.
 void link_ask_back(struct link *link);
 
-// How much of the output that was handed over has not left, as far as is known.
+// How much of the output that was handed over has not left, as far as is known; whether the peer
+// has not taken what the thread tried to send, as of now.
 size_t link_unread(const struct link *link);
+bool link_has_unread(const struct link *link);
 
 // Whether the thread reads on: more may come, and it tells of the peer's end behind all of that.
 bool link_reads_on(const struct link *link);
@@ -134,8 +135,7 @@ bool link_reads_on(const struct link *link);
 // since.
 void link_read_on(struct link *link, size_t room);
 
-// Nothing more can be taken for the time being, while which the thread looks whether the peer is
-// still there.
+// Nothing more can be taken for now; the thread goes on to look whether the peer is still there.
 void link_hold(struct link *link);
 
 // The connection is to be called again in the next turn, as if there were input.

@@ -153,23 +153,23 @@ static void io_call_again(struct io *io)
 
 static void io_take_news(struct io *io)
 {
-    struct batch **end = &io->unread;
+    struct mail **end = &io->unread;
 
     while (*end) {
         end = &(*end)->next;
     }
-    *end = batch_take_all(&io->news);
+    *end = mailbox_take(&io->news);
 }
 
 static void io_read_next(struct io *io)
 {
-    struct batch *batch = io->unread;
+    struct batch *batch = batch_of(io->unread);
 
     io_read_note(io, batch, &batch->notes[io->read]);
     io->read++;
     if (io->read == batch->count) {
         io->read = 0;
-        io->unread = batch->next;
+        io->unread = batch->mail.next;
         batch_send_home(batch);
     }
 }

@@ -15,8 +15,8 @@ struct io {
     struct thread_common common;
     struct sleeper sleeper; // the core's thread
     struct event woken;
-    struct batch_queue news;
-    struct batch *unread;   // the first of these is being read
+    struct mailbox news;
+    struct mail *unread;    // batches: the first of these is being read
     unsigned read;          // so many notes of it have been
     struct list_node due;   // links with orders for the end of the turn
     struct list_node again; // links whose connections are to be called

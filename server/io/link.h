@@ -26,6 +26,7 @@
 
 #include <event2/event_struct.h>
 #include <stdalign.h>
+#include <stdatomic.h>
 
 #define LINK_WINDOW ((size_t)128 * 1024)
 
@@ -81,6 +82,7 @@ struct link_socket {
     nsec_t unread_at;         // when it is dropped for taking nothing; NSEC_NEVER: not known yet
     unsigned news;            // that wait for a batch
     int error;
+    atomic_bool has_unread; // the backlog is not empty; the core's thread may ask
     bool watched : 1;
     bool watches_room : 1;
     bool readable : 1;     // there may be something to read
@@ -124,7 +126,7 @@ struct link {
     int fd;
     const struct transport *transport;
     const struct io_service *service; // that it came in at; NULL: the core accepted it
-    struct link *next;                // on its way to another thread (arrivals.h)
+    struct mail mail;                 // on its way to another thread (arrivals.h)
     bool unmet;                       // it only carries a socket, to be greeted first (door.h)
     struct link_socket socket;
     alignas(64) struct link_side side;

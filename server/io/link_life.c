@@ -6,6 +6,7 @@
 #include "server/io/thread.h"
 #include "server/io/unread.h"
 #include "server/net/budget.h"
+#include "server/net/crowd.h"
 
 #include <errno.h>
 
@@ -36,6 +37,7 @@ static void link_leave(struct link *link, enum news news)
 void link_drop(struct link *link)
 {
     link_unwatch(link);
+    crowd_leave(link->socket.thread->common->crowd, link->fd);
     link->transport->close(link->fd, link->own);
     link_leave(link, NEWS_GONE);
 }

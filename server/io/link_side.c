@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/io/io_private.h"
 
-#include "server/net/socket.h"
-
 #include <string.h>
 
 static struct io *io_of(const struct link *link)
@@ -34,14 +32,19 @@ bool link_reads_on(const struct link *link)
     return side->input.len == 0 && !side->owes && !side->ended && !side->failed;
 }
 
+bool link_has_unread(const struct link *link)
+{
+    return atomic_load_explicit(&link->socket.has_unread, memory_order_relaxed);
+}
+
 size_t link_unread(const struct link *link)
 {
     return link->side.window_used;
 }
 
-void link_peer_text(const struct link *link, char *text, size_t room)
+int link_fd(const struct link *link)
 {
-    socket_peer_text(link->fd, text, room);
+    return link->fd;
 }
 
 void link_ask_back(struct link *link)

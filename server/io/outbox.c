@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/io/outbox.h"
 
-#include <stdlib.h>
+#include "core/base/memory.h"
 
 // How many that have come home are kept for the next time.
 enum { OUTBOX_SPARE = 2 };
 
 static void outbox_take_home(struct outbox *outbox)
 {
-    struct batch *batch = batch_take_all(&outbox->home.queue);
+    struct mail *mail = mailbox_take(&outbox->home.mailbox);
     unsigned kept = 0;
 
-    for (const struct batch *spare = outbox->spare; spare; spare = spare->next) {
+    for (const struct mail *spare = outbox->spare; spare; spare = spare->next) {
         kept++;
     }
-    while (batch) {
-        struct batch *next = batch->next;
+    while (mail) {
+        struct mail *next = mail->next;
 
         if (kept < OUTBOX_SPARE) {
-            batch->next = outbox->spare;
-            outbox->spare = batch;
+            mail->next = outbox->spare;
+            outbox->spare = mail;
             kept++;
         } else {
-            free(batch);
+            memory_free(batch_of(mail), sizeof(struct batch));
             outbox->made--;
         }
-        batch = next;
+        mail = next;
     }
 }
 
@@ -34,11 +34,11 @@ static struct batch *outbox_begin(struct outbox *outbox)
     struct batch *batch;
 
     outbox_take_home(outbox);
-    batch = outbox->spare;
+    batch = batch_of(outbox->spare);
     if (batch) {
-        outbox->spare = batch->next;
+        outbox->spare = batch->mail.next;
     } else if (outbox->made < outbox->most) {
-        batch = malloc(sizeof *batch);
+        batch = memory_alloc(sizeof *batch);
         outbox->made += batch ? 1 : 0;
         outbox->denied = !batch;
     }
@@ -57,20 +57,20 @@ bool outbox_may_write(struct outbox *outbox)
     }
     // Whoever sends one home looks at this afterwards.
     atomic_store(&outbox->home.wanted, true);
-    return !batch_queue_empty(&outbox->home.queue);
+    return !mailbox_empty(&outbox->home.mailbox);
 }
 
 void outbox_clear(struct outbox *outbox)
 {
     if (outbox->batch) {
-        batch_push(&outbox->home.queue, outbox->batch);
+        mailbox_put(&outbox->home.mailbox, &outbox->batch->mail);
         outbox->batch = NULL;
     }
     outbox_take_home(outbox);
     while (outbox->spare) {
-        struct batch *next = outbox->spare->next;
+        struct mail *next = outbox->spare->next;
 
-        free(outbox->spare);
+        memory_free(batch_of(outbox->spare), sizeof(struct batch));
         outbox->spare = next;
         outbox->made--;
     }
@@ -108,10 +108,10 @@ void outbox_flush(struct outbox *outbox)
 
     if (batch && batch->count > 0) {
         outbox->batch = NULL;
-        batch_push(outbox->to, batch);
+        mailbox_put(outbox->to, &batch->mail);
         sleeper_wake(outbox->reader);
     }
-    if (outbox->made > OUTBOX_SPARE && !batch_queue_empty(&outbox->home.queue)) {
+    if (outbox->made > OUTBOX_SPARE && !mailbox_empty(&outbox->home.mailbox)) {
         outbox_take_home(outbox);
     }
 }

@@ -11,10 +11,10 @@
 
 struct outbox {
     struct batch_home home; // batches come back here when they have been read
-    struct batch_queue *to; // where full ones go
+    struct mailbox *to;     // where full ones go
     struct sleeper *reader; // who takes them there
     struct batch *batch;    /* private: being written, or NULL */
-    struct batch *spare;    /* private: those that may be written next */
+    struct mail *spare;     /* private: those that may be written next */
     unsigned made;          /* private: how many exist */
     unsigned most;          // that may exist
     bool denied;            /* private: there was no memory for one more */

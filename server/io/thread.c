@@ -68,10 +68,10 @@ static void thread_go_on(struct io_thread *thread)
 
 static void thread_obey(struct io_thread *thread)
 {
-    struct batch *batch = batch_take_all(&thread->orders);
+    struct batch *batch = batch_of(mailbox_take(&thread->orders));
 
     while (batch) {
-        struct batch *next = batch->next;
+        struct batch *next = batch_next(batch);
 
         for (unsigned i = 0; i < batch->count; i++) {
             const struct note *note = &batch->notes[i];
@@ -91,7 +91,7 @@ static void thread_welcome(struct io_thread *thread)
     struct link *link = arrivals_take(thread);
 
     while (link) {
-        struct link *next = link->next;
+        struct link *next = arrivals_next(link);
 
         if (link->unmet) {
             door_greet(thread, link);
@@ -120,8 +120,8 @@ static void thread_end(struct io_thread *thread)
 // Whether nothing is left to do or to tell.
 static bool thread_is_done(struct io_thread *thread)
 {
-    return list_empty(&thread->links) && list_empty(&thread->waiting) && arrivals_empty(thread) &&
-           batch_queue_empty(&thread->orders);
+    return list_empty(&thread->links) && list_empty(&thread->waiting) &&
+           mailbox_empty(&thread->arrivals) && mailbox_empty(&thread->orders);
 }
 
 // Whether something is left to do that nobody will wake it for.
@@ -129,7 +129,7 @@ static bool thread_has_work(struct io_thread *thread)
 {
     const struct thread_common *common = thread->common;
 
-    return !batch_queue_empty(&thread->orders) || !arrivals_empty(thread) ||
+    return !mailbox_empty(&thread->orders) || !mailbox_empty(&thread->arrivals) ||
            !doors_are_settled(thread) || (atomic_load(&common->ends) && !thread->ends) ||
            (!list_empty(&thread->waiting) && outbox_may_write(&thread->news));
 }
@@ -181,7 +181,7 @@ static void *thread_run(void *context)
     return NULL;
 }
 
-bool thread_open(struct io_thread *thread, struct thread_common *common, struct batch_queue *news,
+bool thread_open(struct io_thread *thread, struct thread_common *common, struct mailbox *news,
                  struct sleeper *reader)
 {
     memset(thread, 0, sizeof *thread);

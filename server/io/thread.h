@@ -30,9 +30,11 @@
 struct thread_common {
     struct io_thread *threads;
     unsigned count;
+    struct crowd *crowd;           // set before they run; NULL: nobody counts
     _Atomic(uint64_t) *open;       // sockets that were accepted and are not closed
     _Atomic(uint64_t) most;        // so many of these there may be
-    atomic_bool full;              // there are: none is accepted now. Set by whoever finds out
+    atomic_uint full;              // kinds of which none is accepted now, as bits (net/seats.h).
+                                   // Set by whoever finds out
     atomic_bool complained;        // of what cannot be accepted, since the last that could be
     _Atomic(nsec_t) handshake_for; // the time that each handshake has
     atomic_bool accepts;           // connections are accepted here
@@ -47,8 +49,8 @@ struct io_thread {
     struct meter meter;
     bool sleeps; // as far as the meter knows
     struct sleeper sleeper;
-    struct batch_queue orders; // from the core's thread, and links from other I/O threads
-    struct outbox news;        // to the core's thread
+    struct mailbox orders; // from the core's thread, and links from other I/O threads
+    struct outbox news;    // to the core's thread
     struct thread_common *common;
     struct event_base *base;
     struct event woken;
@@ -62,10 +64,10 @@ struct io_thread {
     struct event rest;    // ends the rest of the doors
     bool rests;
     int complaint; // why nothing can be accepted, which the core's thread is to be told; 0: nothing
-    bool doors_open;
-    atomic_bool is_shut;             // for good: sockets that listen may be closed
-    atomic_uint count;               // links that are here, or on their way to here
-    _Atomic(struct link *) arrivals; // sockets from elsewhere: links to begin, or to be greeted
+    unsigned doors_open;     // kinds whose doors are, as bits
+    atomic_bool is_shut;     // for good: sockets that listen may be closed
+    atomic_uint count;       // links that are here, or on their way to here
+    struct mailbox arrivals; // sockets from elsewhere: links to begin, or to be greeted
     bool ends;          // as the core's thread wants it: links that are to be closed do not linger
     atomic_bool is_out; // nothing is left: its last news are told
 
@@ -75,7 +77,7 @@ struct io_thread {
 
 // Makes it ready; `reader` and `news` are the core's. False without memory or descriptors; it is to
 // be closed in any case.
-bool thread_open(struct io_thread *thread, struct thread_common *common, struct batch_queue *news,
+bool thread_open(struct io_thread *thread, struct thread_common *common, struct mailbox *news,
                  struct sleeper *reader) MUST_USE;
 void thread_close(struct io_thread *thread);
 

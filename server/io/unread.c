@@ -16,9 +16,13 @@ void unread_note(struct link *link)
     struct io_thread *thread = link->socket.thread;
 
     if (backlog_len(&link->socket.backlog) == 0) {
-        list_remove(&link->socket.unread);
+        if (list_linked(&link->socket.unread)) {
+            list_remove(&link->socket.unread);
+            atomic_store_explicit(&link->socket.has_unread, false, memory_order_relaxed);
+        }
     } else if (!list_linked(&link->socket.unread)) {
         list_append(&thread->unread, &link->socket.unread);
+        atomic_store_explicit(&link->socket.has_unread, true, memory_order_relaxed);
         if (!event_pending(&thread->unread_timer, EV_TIMEOUT, NULL)) {
             unread_look_again(thread);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/net/backlog.h"
 
-#include <stdlib.h>
+#include "core/base/memory.h"
 
 enum { BACKLOG_FIRST = 256 };
 
@@ -32,7 +32,8 @@ static bool backlog_make_room(struct backlog *backlog, size_t len)
     while (room - end < len) {
         room *= 2;
     }
-    bytes = realloc(backlog->bytes, sizeof *bytes + room);
+    bytes = memory_resize_of(MEMORY_INPUT, backlog->bytes, backlog_holds(backlog),
+                             sizeof *bytes + room);
     if (!bytes) {
         return false;
     }
@@ -66,7 +67,7 @@ void backlog_drop(struct backlog *backlog, size_t len)
     }
     backlog->bytes->start += len;
     if (backlog->bytes->start == backlog->bytes->end) {
-        free(backlog->bytes);
+        memory_free_of(MEMORY_INPUT, backlog->bytes, backlog_holds(backlog));
         backlog->bytes = NULL;
     }
 }

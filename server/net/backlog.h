@@ -26,6 +26,12 @@ static inline size_t backlog_len(const struct backlog *backlog)
     return backlog->bytes ? backlog->bytes->end - backlog->bytes->start : 0;
 }
 
+// How many bytes of memory it has for that.
+static inline size_t backlog_holds(const struct backlog *backlog)
+{
+    return backlog->bytes ? sizeof *backlog->bytes + backlog->bytes->room : 0;
+}
+
 // What is kept; valid until the next call.
 static inline struct slice backlog_slice(const struct backlog *backlog)
 {

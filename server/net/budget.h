@@ -15,9 +15,13 @@
 // It receives so many bytes, and then sends so many.
 #define TURN_BYTES_MAX ((size_t)2 * 1024 * 1024)
 // Counted from its tick, what is still to be read or fed waits after the one, what is still to be
-// sent after the other.
-#define TURN_INPUT_FOR NSEC_PER_MSEC
-#define TURN_OUTPUT_FOR (NSEC_PER_MSEC * 2)
+// sent after the other. Whoever has one small thing to ask waits for up to two turns of others.
+#define TURN_INPUT_FOR (NSEC_PER_MSEC * 3 / 10)
+#define TURN_OUTPUT_FOR (NSEC_PER_MSEC / 2)
+// Behind the others come those that are dear, and those with much to send, which begin for so long:
+// that is one of most of them, and two or three of the least dear. A turn costs little beside it.
+#define TURN_DEAR_FOR (NSEC_PER_MSEC / 20)
+#define TURN_BULKY_FOR (NSEC_PER_MSEC / 20)
 // For every so many connections the clock is looked at.
 #define TURN_CLOCK_EVERY 4
 
@@ -35,13 +39,18 @@
 #define HANDSHAKES_BEGUN_MAX 1024
 
 // In a turn, a connection has so many commands parsed ...
-#define CONN_COMMANDS_MAX 256
+#define CONN_COMMANDS_MAX 128
 // ... makes one read, of so many bytes, or of so many where they go straight to where the front-end
 // wants them ...
 #define CONN_READ_MAX 65536
-#define CONN_DIRECT_MAX ((size_t)256 * 1024)
+#define CONN_DIRECT_MAX ((size_t)128 * 1024)
 // ... and sends so many.
-#define CONN_SEND_MAX ((size_t)256 * 1024)
+#define CONN_SEND_MAX ((size_t)128 * 1024)
+// Up to so many bytes, it counts as one with little to send, or to receive at once.
+#define CONN_SMALL_MAX ((size_t)16 * 1024)
+// It counts as dear until so many feeds in a row were not: between things that are dear, clients
+// are woken and ask for what is cheap.
+#define CONN_DEAR_FEEDS 3
 // One system call sends so many pieces of memory.
 #define CONN_SEND_PARTS_MAX 128
 

@@ -2,10 +2,11 @@
 #include "server/net/handshakes.h"
 
 #include "core/base/macros.h"
+#include "core/base/memory.h"
 #include "server/net/budget.h"
+#include "server/net/crowd.h"
 
 #include <stdalign.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct timeval AT_ONCE = {0};
@@ -67,14 +68,25 @@ static void leave(struct handshaking *one)
     one->owner->begun -= one->begun ? 1 : 0;
 }
 
+static size_t size_of(const struct transport *transport, const char *peer)
+{
+    return sizeof(struct handshaking) + transport->state_size + strlen(peer) + 1;
+}
+
+static void free_one(struct handshaking *one)
+{
+    memory_free_of(MEMORY_CONNECTIONS, one, size_of(one->transport, peer_of(one)));
+}
+
 static void give_up(struct handshaking *one, const char *why)
 {
     struct handshakes *handshakes = one->owner;
 
     leave(one);
+    crowd_leave(handshakes->crowd, one->fd);
     one->transport->close(one->fd, one->own);
     handshakes->host->failed(handshakes->context, one->service, peer_of(one), why);
-    free(one);
+    free_one(one);
 }
 
 static void finish(struct handshaking *one)
@@ -83,7 +95,7 @@ static void finish(struct handshaking *one)
 
     leave(one);
     handshakes->host->done(handshakes->context, one->service, one->fd, one->own, peer_of(one));
-    free(one);
+    free_one(one);
 }
 
 // Has a pass made in the base's next round.
@@ -262,10 +274,10 @@ void handshakes_add(struct handshakes *handshakes, const struct transport *trans
                     const void *service, int fd, const char *peer)
 {
     size_t state_size = transport->state_size;
-    size_t peer_size = strlen(peer) + 1;
-    struct handshaking *one = calloc(1, sizeof *one + state_size + peer_size);
+    struct handshaking *one = memory_zeroed_of(MEMORY_CONNECTIONS, size_of(transport, peer));
 
     if (!one) {
+        crowd_leave(handshakes->crowd, fd);
         transport_plain.close(fd, NULL);
         handshakes->host->failed(handshakes->context, service, peer, "out of memory");
         return;
@@ -276,7 +288,7 @@ void handshakes_add(struct handshakes *handshakes, const struct transport *trans
     one->service = service;
     one->fd = fd;
     one->began_at = present(handshakes);
-    memcpy(one->own + state_size, peer, peer_size);
+    memcpy(one->own + state_size, peer, strlen(peer) + 1);
     list_init(&one->place);
     list_append(&handshakes->all, &one->node);
     handshakes->count++;
@@ -311,8 +323,9 @@ void handshakes_close(struct handshakes *handshakes)
         struct handshaking *one = list_item(list_first(&handshakes->all), struct handshaking, node);
 
         leave(one);
+        crowd_leave(handshakes->crowd, one->fd);
         one->transport->close(one->fd, one->own);
-        free(one);
+        free_one(one);
     }
     (void)event_del(&handshakes->pass);
     (void)event_del(&handshakes->timer);

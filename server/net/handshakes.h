@@ -39,8 +39,11 @@ struct handshakes_host {
     void (*failed)(void *context, const void *service, const char *peer, const char *why);
 };
 
+struct crowd;
+
 struct handshakes {
     size_t count;                       // of sockets here
+    struct crowd *crowd;                // that sockets which are closed here leave; may be set
     struct event_base *base;            /* private */
     const struct handshakes_host *host; /* private */
     void *context;                      /* private */

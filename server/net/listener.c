@@ -5,6 +5,7 @@
 
 #include "core/base/log.h"
 #include "server/net/budget.h"
+#include "server/net/seats.h"
 #include "server/net/socket.h"
 #include "server/transport/transport.h"
 
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LISTENER_TEXT_MAX (sizeof ADDRESS_TLS + PEER_TEXT_MAX)
 
 // How long the listeners rest when the process can hold no more connections.
 static const struct timeval REST = {.tv_usec = 200000};
@@ -24,24 +27,32 @@ struct listener {
     void *context;
     int fd;
     bool tcp;
+    unsigned kind; // of the seats that its connections take
     // How many of those that wait have come before the socket was prepared. They are first.
     unsigned unprepared;
     struct event event;
+    const char *protocol;
+    char text[LISTENER_TEXT_MAX];
     char path[sizeof(((struct address *)0)->path)]; // of a unix socket, else empty
     dev_t device;                                   // of the path, to know it again
     ino_t inode;
 };
 
+static bool listener_is_held(const struct listener *listener)
+{
+    return (listener->owner->held & 1u << listener->kind) != 0;
+}
+
 // Sets the events of all listeners to what their state asks for.
 static void listeners_watch(struct listeners *listeners)
 {
     list_each (node, &listeners->all) {
-        struct event *event = &list_item(node, struct listener, node)->event;
+        struct listener *listener = list_item(node, struct listener, node);
 
-        if (listeners->held || listeners->resting) {
-            (void)event_del(event);
+        if (listener_is_held(listener) || listeners->resting) {
+            (void)event_del(&listener->event);
         } else {
-            (void)event_add(event, NULL);
+            (void)event_add(&listener->event, NULL);
         }
     }
 }
@@ -69,10 +80,10 @@ static void listeners_rest(struct listeners *listeners, int error)
     }
 }
 
-void listeners_hold(struct listeners *listeners, bool hold)
+void listeners_hold(struct listeners *listeners, unsigned kinds)
 {
-    if (listeners->held != hold) {
-        listeners->held = hold;
+    if (listeners->held != kinds) {
+        listeners->held = kinds;
         listeners_watch(listeners);
     }
 }
@@ -95,7 +106,7 @@ static bool listener_take(struct listener *listener)
     if (fd >= 0) {
         if (listener->unprepared > 0) {
             listener->unprepared--;
-            transport_prepare_tcp(fd);
+            transport_prepare_like(fd, listener->fd);
         }
         socket_text((const struct sockaddr *)&addr, len, peer, sizeof peer);
         listener->owner->complained = false;
@@ -119,9 +130,30 @@ static void listener_ready(evutil_socket_t fd, short what, void *context)
 
     (void)fd;
     (void)what;
-    for (unsigned i = 0; i < most && !listener->owner->held; i++) {
+    for (unsigned i = 0; i < most && !listener_is_held(listener); i++) {
         if (!listener_take(listener)) {
             return;
+        }
+    }
+}
+
+unsigned listeners_kinds(const struct listeners *listeners)
+{
+    unsigned kinds = 0;
+
+    list_each (node, &listeners->all) {
+        kinds |= 1u << list_item(node, struct listener, node)->kind;
+    }
+    return kinds;
+}
+
+void listeners_limit_silence(const struct listeners *listeners, nsec_t unread_for)
+{
+    list_each (node, &listeners->all) {
+        const struct listener *listener = list_item(node, struct listener, node);
+
+        if (listener->tcp) {
+            transport_limit_silence(listener->fd, unread_for);
         }
     }
 }
@@ -153,18 +185,20 @@ static void listener_note_path(struct listener *listener, const struct address *
 }
 
 // As it would stand in a `listen` key.
-static void listener_announce(const struct listener *listener, const struct address *address,
+static void listener_announce(struct listener *listener, const struct address *address,
                               const struct listener_target *target)
 {
     static const char prefix[] = ADDRESS_TLS;
     size_t skipped = address->tls ? sizeof prefix - 1 : 0;
     struct sockaddr_storage addr = {0};
     socklen_t len = sizeof addr;
-    char text[sizeof prefix + PEER_TEXT_MAX] = ADDRESS_TLS;
 
     (void)getsockname(listener->fd, (struct sockaddr *)&addr, &len);
-    socket_text((const struct sockaddr *)&addr, len, text + skipped, sizeof text - skipped);
-    log_info("listening", log_string("address", text), log_string("protocol", target->protocol));
+    memcpy(listener->text, prefix, skipped);
+    socket_text((const struct sockaddr *)&addr, len, listener->text + skipped,
+                sizeof listener->text - skipped);
+    log_info("listening", log_string("address", listener->text),
+             log_string("protocol", target->protocol));
 }
 
 // A socket that is accepted has what its listening socket was given, so that this need not be done
@@ -197,11 +231,13 @@ static bool listener_add(struct listeners *listeners, int fd, const struct addre
         .accept = target->accept,
         .context = address->tls ? target->tls_context : target->context,
         .fd = fd,
+        .protocol = target->protocol,
     };
     list_init(&listener->node);
     list_append(&listeners->all, &listener->node);
     listener_note_path(listener, address);
     listener_prepare(listener);
+    listener->kind = seats_kind(target->kind, !listener->tcp);
     if (event_assign(&listener->event, listeners->base, fd, EV_READ | EV_PERSIST, listener_ready,
                      listener) != 0 ||
         event_add(&listener->event, NULL) != 0) {
@@ -298,4 +334,16 @@ size_t listeners_count(const struct listeners *listeners)
         count++;
     }
     return count;
+}
+
+const char *listeners_address(const struct listeners *listeners, const char *protocol, size_t index)
+{
+    list_each (node, &listeners->all) {
+        const struct listener *listener = list_item(node, struct listener, node);
+
+        if (strcmp(listener->protocol, protocol) == 0 && index-- == 0) {
+            return listener->text;
+        }
+    }
+    return NULL;
 }

@@ -9,6 +9,7 @@
 
 #include "core/base/list.h"
 #include "core/base/macros.h"
+#include "core/base/nsec.h"
 #include "server/process/reason.h"
 
 #include <event2/event.h>
@@ -27,6 +28,7 @@ struct listener_target {
     listener_accept accept;
     void *context;     // of those at an address without TLS
     void *tls_context; // of those at one with TLS
+    unsigned kind;     // of the seats that they take who come by TCP (seats_kind)
 };
 
 struct listeners {
@@ -34,7 +36,7 @@ struct listeners {
     struct list_node all;    /* private */
     struct event rest;       /* private: ends the rest */
     bool resting;            /* private */
-    bool held;               /* private */
+    unsigned held;           /* private: kinds, as bits */
     bool complained;         /* private: since the last connection that was accepted */
 };
 
@@ -58,11 +60,23 @@ bool listeners_adopt(struct listeners *listeners, int fd, bool tls,
 bool listeners_each(const struct listeners *listeners,
                     bool (*visit)(void *context, int fd, void *target), void *context) MUST_USE;
 
-// Accepts nothing until it is called again with false.
-void listeners_hold(struct listeners *listeners, bool hold);
+// Accepts none of these kinds of connections, which are bits (seats.h), until it is called again.
+void listeners_hold(struct listeners *listeners, unsigned kinds);
+
+// The kinds of seats that its connections take, as bits.
+unsigned listeners_kinds(const struct listeners *listeners);
+
+// Connections that come in from now on may leave their output unread for so long (0: for ever): see
+// transport_limit_silence().
+void listeners_limit_silence(const struct listeners *listeners, nsec_t unread_for);
 
 // Closes all and removes unix sockets from the file system.
 void listeners_close(struct listeners *listeners);
+
+// The address of that protocol at that place, as the log has it; NULL behind the last one. Valid
+// until it is closed.
+const char *listeners_address(const struct listeners *listeners, const char *protocol,
+                              size_t index);
 
 bool listeners_empty(const struct listeners *listeners);
 

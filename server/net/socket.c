@@ -231,3 +231,11 @@ bool socket_error_passes(int error)
            error == ENETDOWN || error == ENETUNREACH || error == EHOSTDOWN ||
            error == EHOSTUNREACH || error == ETIMEDOUT;
 }
+
+bool socket_is_local(int fd)
+{
+    int domain = 0;
+    socklen_t len = sizeof domain;
+
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX;
+}

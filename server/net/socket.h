@@ -28,6 +28,9 @@ void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t 
 // The same of a connected socket's peer; "-" where it has reset the connection.
 void socket_peer_text(int fd, char *text, size_t room);
 
+// Whether it is a unix socket.
+bool socket_is_local(int fd);
+
 // How many connections wait to be accepted at a TCP socket; no fewer than `least`, which is also
 // for a system that does not tell.
 unsigned socket_waiting(int fd, unsigned least);

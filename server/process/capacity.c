@@ -18,20 +18,22 @@ void capacity_raise(void)
     }
 }
 
-static uint64_t descriptors_for_connections(uint64_t others)
+static uint64_t descriptors_for_connections(uint64_t others, uint64_t own)
 {
     uint64_t aside = SET_ASIDE + others;
     struct rlimit files;
+    uint64_t left;
 
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) {
         return UINT64_MAX;
     }
-    return files.rlim_cur > aside + 1 ? files.rlim_cur - aside : 1;
+    left = files.rlim_cur > aside + 1 ? files.rlim_cur - aside : 1;
+    return left - (own < left / 2 ? own : left / 2);
 }
 
-uint64_t capacity_connections(int64_t max_connections, uint64_t others)
+uint64_t capacity_connections(int64_t max_connections, uint64_t others, uint64_t own)
 {
-    uint64_t most = descriptors_for_connections(others);
+    uint64_t most = descriptors_for_connections(others, own);
 
     return max_connections > 0 && (uint64_t)max_connections < most ? (uint64_t)max_connections
                                                                    : most;

@@ -12,7 +12,8 @@
 void capacity_raise(void);
 
 // The most connections there may be: what the setting says (0: no limit), and what the limit of
-// descriptors leaves beside so many that listeners and threads have.
-uint64_t capacity_connections(int64_t max_connections, uint64_t others);
+// descriptors leaves beside so many that listeners and threads have. Connections of our own may
+// take `own` more, and get half of what is left at most.
+uint64_t capacity_connections(int64_t max_connections, uint64_t others, uint64_t own);
 
 #endif

@@ -33,14 +33,27 @@ static uint64_t facts_instance(struct instant now)
     return instance;
 }
 
+static void gather_random(void *into, size_t len)
+{
+    while (getrandom(into, len, 0) != (ssize_t)len) {
+        // Only a signal interrupts so short a read.
+    }
+}
+
 uint64_t facts_secret(void)
 {
     uint64_t secret = 0;
 
-    while (getrandom(&secret, sizeof secret, 0) != (ssize_t)sizeof secret) {
-        // Only a signal interrupts so short a read.
-    }
+    gather_random(&secret, sizeof secret);
     return secret;
+}
+
+struct siphash_key facts_key(void)
+{
+    struct siphash_key key;
+
+    gather_random(&key, sizeof key);
+    return key;
 }
 
 void facts_gather(struct facts *facts, struct instant now)

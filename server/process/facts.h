@@ -20,4 +20,7 @@ void facts_gather(struct facts *facts, struct instant now);
 // just started.
 uint64_t facts_secret(void);
 
+// The same for the hashes of bytes.
+struct siphash_key facts_key(void);
+
 #endif

@@ -37,7 +37,7 @@ void signals_hold(void)
     (void)pthread_sigmask(SIG_BLOCK, &held, NULL);
 }
 
-static void signals_let(void)
+static void signals_mask(int how)
 {
     sigset_t ours;
 
@@ -45,7 +45,7 @@ static void signals_let(void)
     for (size_t i = 0; i < SIGNALS; i++) {
         (void)sigaddset(&ours, signal_table[i].number);
     }
-    (void)pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+    (void)pthread_sigmask(how, &ours, NULL);
 }
 
 bool signals_open(struct signals *signals, struct event_base *base, signal_handler handler,
@@ -67,7 +67,7 @@ bool signals_open(struct signals *signals, struct event_base *base, signal_handl
             return false;
         }
     }
-    signals_let();
+    signals_mask(SIG_UNBLOCK);
     return true;
 }
 
@@ -75,10 +75,12 @@ void signals_close(struct signals *signals)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
+    // The process is about to end: to be told so once more must not cut that short. Without its
+    // event, a signal does what it did before, until the next line says that it is ignored.
+    signals_mask(SIG_BLOCK);
     for (size_t i = 0; i < SIGNALS; i++) {
         if (event_initialized(&signals->events[i])) {
             (void)event_del(&signals->events[i]);
-            // The process is about to end: to be told so once more must not cut that short.
             (void)sigaction(signal_table[i].number, &ignore, NULL);
         }
     }

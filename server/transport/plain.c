@@ -101,10 +101,33 @@ const struct transport transport_plain = {
     .close = plain_close,
 };
 
+static void set_number(int fd, int level, int name, int value)
+{
+    (void)setsockopt(fd, level, name, &value, sizeof value);
+}
+
 void transport_prepare_tcp(int fd)
 {
-    int on = 1;
+    set_number(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_number(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_number(fd, IPPROTO_TCP, TCP_KEEPIDLE, TRANSPORT_PROBE_AFTER);
+    set_number(fd, IPPROTO_TCP, TCP_KEEPINTVL, TRANSPORT_PROBE_EVERY);
+    set_number(fd, IPPROTO_TCP, TCP_KEEPCNT, TRANSPORT_PROBES);
+}
 
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+void transport_prepare_like(int fd, int listening)
+{
+    int lost_after = 0;
+    socklen_t len = sizeof lost_after;
+
+    transport_prepare_tcp(fd);
+    (void)getsockopt(listening, IPPROTO_TCP, TCP_USER_TIMEOUT, &lost_after, &len);
+    set_number(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, lost_after);
+}
+
+void transport_limit_silence(int fd, nsec_t unread_for)
+{
+    bool limited = unread_for > 0 && unread_for <= TRANSPORT_LOST_AFTER * NSEC_PER_SEC;
+
+    set_number(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, limited ? TRANSPORT_LOST_AFTER * 1000 : 0);
 }

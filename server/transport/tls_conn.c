@@ -24,6 +24,7 @@ static bool tls_begin(int fd, void *own, void *shared)
         return false;
     }
     memcpy(own, &conn, sizeof(struct tls_conn *));
+    tls_recount(conn, TLS_HANDSHAKE_COUNTED);
     conn->alpn = service->alpn;
     conn->ssl = tls_make_ssl(service->tls);
     if (!conn->ssl || !tls_bio_begin(conn, fd)) {
@@ -68,6 +69,7 @@ static enum handshake tls_handshake_done(struct tls_conn *conn, struct reason *w
     const X509 *certificate = SSL_get0_peer_certificate(conn->ssl);
 
     conn->done = true;
+    tls_recount(conn, TLS_CONN_COUNTED);
     if (certificate && !tls_names_take(&conn->identity, certificate, why)) {
         conn->error = EPROTO;
         return HANDSHAKE_FAILED;
@@ -160,6 +162,7 @@ static void tls_close(int fd, void *own)
     if (conn) {
         SSL_free(conn->ssl);
         tls_names_free(&conn->identity);
+        tls_recount(conn, 0);
         free(conn);
     }
     (void)close(fd);

@@ -104,12 +104,20 @@ bool tls_names_take(struct peer_identity *identity, const X509 *certificate, str
     if (identity->subject) {
         identity->alt_names = print(certificate, print_alt_names, strlen(", "), why);
     }
-    return identity->alt_names != NULL;
+    if (!identity->alt_names) {
+        return false;
+    }
+    if (!tls_name_list_take(identity, certificate)) {
+        reason_set(why, "out of memory");
+        return false;
+    }
+    return true;
 }
 
 void tls_names_free(struct peer_identity *identity)
 {
     free((char *)(uintptr_t)identity->subject);
     free((char *)(uintptr_t)identity->alt_names);
+    free((struct slice *)(uintptr_t)identity->names);
     *identity = (struct peer_identity){.subject = NULL};
 }

@@ -3,10 +3,11 @@
 #define TANDEM_SERVER_TRANSPORT_TLS_PRIVATE_H
 
 // The inside of TLS, for its own sources: tls.c (what the connections share), tls_context.c (makes
-// it from the settings), tls_callbacks.c, tls_file.c, tls_names.c (who the peer is), tls_hello.c
-// (what a peer begins with), tls_bio.c (between OpenSSL and the socket), tls_conn.c (a connection's
-// life) and tls_transfer.c (what it receives and sends).
+// it from the settings), tls_callbacks.c, tls_file.c, tls_names.c and tls_name_list.c (who the peer
+// is), tls_hello.c (what a peer begins with), tls_bio.c (between OpenSSL and the socket),
+// tls_conn.c (a connection's life) and tls_transfer.c (what it receives and sends).
 
+#include "core/base/memory.h"
 #include "server/transport/tls.h"
 
 #include <openssl/ssl.h>
@@ -35,12 +36,20 @@ enum { TLS_HELLO_LEN = 9 };
 // So often may a peer have new keys made by one receive. It needs them once in millions of records.
 #define TLS_KEY_UPDATES_MAX 16
 
+// What OpenSSL has for a connection is not counted as it is allocated, but by these: while its
+// handshake is under way, afterwards, and beyond that for the rest of a record that it has begun to
+// receive or to send.
+#define TLS_HANDSHAKE_COUNTED ((size_t)48 * 1024)
+#define TLS_CONN_COUNTED ((size_t)12 * 1024)
+#define TLS_RECORD_COUNTED ((size_t)17 * 1024)
+
 // A connection's own. It does not move: OpenSSL points to it.
 struct tls_conn {
     SSL *ssl;
     const char *alpn;              // of the service; NULL: none
     struct peer_identity identity; // its texts are ours
     size_t taken;                  // bytes from the socket
+    size_t counted;                // bytes of memory, in all
     int error;                     // of errno.h, once the connection is lost
     uint8_t hello;                 // enum tls_hello
     uint8_t key_updates;           // since the operation began
@@ -83,10 +92,13 @@ const char *tls_openssl_reason(void);
 // What `len` bytes, the first ones from a peer, are.
 enum tls_hello tls_hello_judge(const unsigned char *bytes, size_t len);
 
-// Takes the texts of the identity from the certificate. False with the reason in `why`: without
-// memory, or where they are too long.
+// Takes the identity from the certificate. False with the reason in `why`: without memory, or where
+// its texts are too long.
 bool tls_names_take(struct peer_identity *identity, const X509 *certificate,
                     struct reason *why) MUST_USE;
+
+// The names alone, in one block. False without memory.
+bool tls_name_list_take(struct peer_identity *identity, const X509 *certificate) MUST_USE;
 
 void tls_names_free(struct peer_identity *identity);
 
@@ -99,6 +111,16 @@ static inline void tls_bio_look_again(struct tls_conn *conn)
     conn->drained = false;
     conn->handed_on = false;
     conn->key_updates = 0;
+}
+
+// So many bytes of memory are for the connection now.
+static inline void tls_recount(struct tls_conn *conn, size_t bytes)
+{
+    if (bytes != conn->counted) {
+        memory_count_of(MEMORY_CONNECTIONS, bytes);
+        memory_uncount_of(MEMORY_CONNECTIONS, conn->counted);
+        conn->counted = bytes;
+    }
 }
 
 // What has become of the connection where OpenSSL says that an operation failed.

@@ -77,15 +77,11 @@ static bool is_empty(const struct tls_conn *conn)
     return conn->drained && !SSL_has_pending(conn->ssl);
 }
 
-struct received tls_receive(int fd, void *own, const struct iovec *parts, unsigned count,
-                            size_t len)
+static struct received receive(struct tls_conn *conn, const struct iovec *parts, size_t len)
 {
-    struct tls_conn *conn = tls_conn_of(own);
     struct cursor cursor = cursor_begin(parts, len);
     int failure = SSL_ERROR_NONE;
 
-    (void)fd;
-    (void)count;
     if (conn->error) {
         return receive_failed(conn->error);
     }
@@ -113,6 +109,18 @@ struct received tls_receive(int fd, void *own, const struct iovec *parts, unsign
         .result = TRANSFER_BYTES,
         .len = cursor.done,
         .drained = failure == SSL_ERROR_WANT_READ ? conn->drained : !failure && is_empty(conn)};
+}
+
+struct received tls_receive(int fd, void *own, const struct iovec *parts, unsigned count,
+                            size_t len)
+{
+    struct tls_conn *conn = tls_conn_of(own);
+    struct received received = receive(conn, parts, len);
+
+    (void)fd;
+    (void)count;
+    tls_recount(conn, TLS_CONN_COUNTED + (SSL_has_pending(conn->ssl) ? TLS_RECORD_COUNTED : 0));
+    return received;
 }
 
 // The next record's bytes: as they are where one part has enough for it or is the last, otherwise
@@ -204,6 +212,7 @@ struct sent tls_send(int fd, void *own, const struct iovec *parts, unsigned coun
     if (len > RECORD_MAX) {
         hold_back(fd, 0);
     }
+    tls_recount(conn, TLS_CONN_COUNTED + (failure != SSL_ERROR_NONE ? TLS_RECORD_COUNTED : 0));
     if (cursor.done == 0) {
         return send_nothing(conn, failure);
     }

@@ -19,6 +19,8 @@
 // The operations on one connection are called by one thread at a time, those on different ones by
 // several.
 
+#include "core/base/nsec.h"
+#include "core/base/slice.h"
 #include "server/process/reason.h"
 
 #include <stdbool.h>
@@ -56,11 +58,16 @@ enum handshake {
     HANDSHAKE_FAILED
 };
 
-// Who the peer has proved to be. Texts are NUL-terminated, and empty where there is none; what is
-// not printable in them is written as in RFC 2253.
+// Who the peer has proved to be. Texts are for people: NUL-terminated, and empty where there is
+// none; what is not printable in them is written as in RFC 2253. Nothing is to be read out of them
+// again: for that there are the names.
 struct peer_identity {
     const char *subject;   // of its certificate, RFC 2253
     const char *alt_names; // its subject alternative names: `DNS:a, email:b, URI:c, IP Address:d`
+    // Its common names, and its alternative names of those kinds, each as it is: text in UTF-8,
+    // an IP address as inet_ntop() has it. One with a NUL in it is left out.
+    const struct slice *names;
+    size_t name_count;
 };
 
 // `fd` is the connection's descriptor, `own` the state_size bytes that the transport has in the
@@ -101,8 +108,24 @@ struct transport {
 // A socket as it is.
 extern const struct transport transport_plain;
 
+// A peer from which nothing has come for so many seconds is probed, so often and so many times: it
+// is known to be gone when as many seconds have passed as the last figure says.
+#define TRANSPORT_PROBE_AFTER 60
+#define TRANSPORT_PROBE_EVERY 10
+#define TRANSPORT_PROBES 6
+#define TRANSPORT_LOST_AFTER (TRANSPORT_PROBE_AFTER + TRANSPORT_PROBES * TRANSPORT_PROBE_EVERY)
+
 // What a TCP connection is given, or a listening socket for all that come in at it from then on: no
 // delay for small replies, and probes that find a peer whose machine is gone.
 void transport_prepare_tcp(int fd);
+
+// The same for a peer that is gone while something is on its way to it, which is sent again instead
+// of probes: TRANSPORT_LOST_AFTER, too, counts for that. But the kernel counts a peer that is there
+// and does not read with them, so this is set only where such a one, which may leave its output
+// unread for `unread_for` (0: for ever), is dropped before that.
+void transport_limit_silence(int fd, nsec_t unread_for);
+
+// A connection that came in at a listening socket before that was given its options is given them.
+void transport_prepare_like(int fd, int listening);
 
 #endif

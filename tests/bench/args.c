@@ -37,7 +37,8 @@ enum amount_name {
     AMOUNT_DEPTH,
     AMOUNT_SIZE,
     AMOUNT_RESULT_SIZE,
-    AMOUNT_QUEUES
+    AMOUNT_QUEUES,
+    AMOUNT_TAKE
 };
 
 static const struct amount {
@@ -52,6 +53,7 @@ static const struct amount {
     [AMOUNT_SIZE] = {offsetof(struct args, size), 0, 1 << 30},
     [AMOUNT_RESULT_SIZE] = {offsetof(struct args, result_size), 1, 1 << 30},
     [AMOUNT_QUEUES] = {offsetof(struct args, queues), 1, 1000000},
+    [AMOUNT_TAKE] = {offsetof(struct args, take), 1, 1000},
 };
 
 static const struct option options[] = {
@@ -67,6 +69,7 @@ static const struct option options[] = {
     {"result-size", required_argument, NULL, KEY_AMOUNT + AMOUNT_RESULT_SIZE},
     {"priorities", required_argument, NULL, KEY_PRIORITIES},
     {"queues", required_argument, NULL, KEY_AMOUNT + AMOUNT_QUEUES},
+    {"take", required_argument, NULL, KEY_AMOUNT + AMOUNT_TAKE},
     {"keys-from", required_argument, NULL, KEY_KEYS_FROM},
     {"seconds", required_argument, NULL, KEY_SECONDS},
     {"warmup", required_argument, NULL, KEY_WARMUP},
@@ -81,7 +84,7 @@ static const struct option options[] = {
 static const char usage[] =
     "usage: tandem_bench CASE --port PORT [OPTIONS]\n"
     "  --host ADDRESS         IPv4 address of the server (127.0.0.1)\n"
-    "  --protocol NAME        beanstalk or gearman (beanstalk)\n"
+    "  --protocol NAME        beanstalk, gearman or http (beanstalk)\n"
     "  --conns N              connections (1)\n"
     "  --producers N, --workers N   connections of each kind (1, 1)\n"
     "  --depth N              requests in flight on each connection (1)\n"
@@ -90,6 +93,7 @@ static const char usage[] =
     "  --result-size BYTES    of each result (which is the body, otherwise)\n"
     "  --priorities equal|random    (equal)\n"
     "  --queues N             deal jobs out to so many queues (1)\n"
+    "  --take N               jobs that a worker asks for at once, in a drain (1)\n"
     "  --keys-from N          give each job a key of its own, numbered from N on\n"
     "  --seconds S            to measure (5)\n"
     "  --warmup S             before that (1)\n"
@@ -208,6 +212,7 @@ void args_parse(struct args *args, int argc, char **argv)
         .depth = 1,
         .size = 100,
         .queues = 1,
+        .take = 1,
         .seconds = 5,
         .warmup = 1,
     };

@@ -24,6 +24,7 @@ struct args {
     uint32_t producers;
     uint32_t workers;
     uint32_t depth;       // requests in flight on each connection
+    uint32_t take;        // jobs that a worker asks for at once
     bool batch;           // send `depth` requests together, when all of the last ones are answered
     uint32_t size;        // bytes of each body
     uint32_t result_size; // bytes of each result; 0: it is the body

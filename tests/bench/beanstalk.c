@@ -34,6 +34,11 @@ static void beanstalk_take(struct buffer *out)
     buffer_printf(out, "reserve\r\n");
 }
 
+static void beanstalk_take_many(struct buffer *out, uint32_t count)
+{
+    buffer_printf(out, "reserve-batch %" PRIu32 " 0\r\n", count);
+}
+
 static void beanstalk_done(struct buffer *out, const struct reply *job, struct span result)
 {
     (void)result;
@@ -111,11 +116,20 @@ static bool is_error(const char *line, size_t len)
     return false;
 }
 
+static ssize_t beanstalk_parse(const char *bytes, size_t len, enum op asked, struct reply *reply);
+
+// The head of a batch is read with the first of its jobs.
+static ssize_t skip_head(const char *bytes, size_t head, size_t len, struct reply *reply)
+{
+    ssize_t used = beanstalk_parse(bytes + head, len - head, OP_TAKE, reply);
+    return used > 0 ? (ssize_t)head + used : used;
+}
+
 static ssize_t beanstalk_parse(const char *bytes, size_t len, enum op asked, struct reply *reply)
 {
     static const char *const expected[OP_COUNT] = {
         [OP_PUT] = "INSERTED ",
-        [OP_TAKE] = "RESERVED ",
+        [OP_TAKE] = "RESERVED",
         [OP_DONE] = "DELETED",
         [OP_PING] = "USING ",
     };
@@ -136,6 +150,8 @@ static ssize_t beanstalk_parse(const char *bytes, size_t len, enum op asked, str
     }
     if (asked == OP_PUT)
         return parse_inserted(bytes, line_len, reply);
+    if (asked == OP_TAKE && starts_with(bytes, line_len, "RESERVED-BATCH "))
+        return skip_head(bytes, line_len + 2, len, reply);
     if (asked == OP_TAKE)
         return parse_reserved(bytes, line_len, len, reply);
     return (ssize_t)line_len + 2;
@@ -146,6 +162,7 @@ const struct protocol protocol_beanstalk = {
     .check = beanstalk_check,
     .put = beanstalk_put,
     .take = beanstalk_take,
+    .take_many = beanstalk_take_many,
     .done = beanstalk_done,
     .done_answered = true,
     .ping = beanstalk_ping,

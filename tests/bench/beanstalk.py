@@ -11,7 +11,7 @@ SECONDS = 5  # of a measurement
 
 def tandemd(options, port):
     return [options.tandemd, "--config", os.devnull, "--set", "gearman.listen=",
-            "--set", "http.listen=",
+            "--set", "http.listen=", "--set", "admin.listen=",
             "--set", f"beanstalk.listen=127.0.0.1:{port}"]
 
 

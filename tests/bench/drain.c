@@ -28,6 +28,8 @@ static void drain_prepare(struct args *args)
 {
     if (!args->jobs)
         args->jobs = 200000;
+    if (args->take > 1 && (!args->protocol->take_many || args->depth > 1))
+        errx(2, "several jobs are taken at once by beanstalk and http, and without --depth");
 }
 
 static struct drain *drain_new(const struct args *args)
@@ -64,10 +66,20 @@ static struct slot *drain_slot(struct run *run, uint64_t id)
 static void drain_ask(struct run *run, struct conn *conn)
 {
     struct drain *drain = run->state;
-    if (drain->asked < run->args->jobs) {
-        drain->asked++;
+    uint64_t left = run->args->jobs - drain->asked;
+    uint32_t count = left < run->args->take ? (uint32_t)left : run->args->take;
+    if (run->args->take > 1 && count > 0)
+        run_take_many(run, conn, count);
+    else if (count > 0)
         run_take(run, conn);
-    }
+    drain->asked += count;
+}
+
+// Whether the job was the last one of those that were asked for together.
+static bool ends_batch(const struct run *run, const struct conn *conn)
+{
+    const struct request *next = conn_oldest(conn);
+    return run->args->take == 1 || !next || next->op != OP_TAKE;
 }
 
 static void drain_stored(struct run *run, struct conn *conn, const struct request *request,
@@ -120,8 +132,10 @@ static void drain_answered(struct run *run, struct conn *conn, const struct requ
     } else if (request->op == OP_TAKE) {
         drain_taken(run, reply);
         run_count_latency(run, request->sent_at);
+        bool last = ends_batch(run, conn);
         run_done(run, conn, reply);
-        drain_ask(run, conn);
+        if (last)
+            drain_ask(run, conn);
     } else {
         run_count_job(run);
         if (run->measured.jobs == run->args->jobs)

@@ -15,7 +15,8 @@ SUBMIT_JOB_BG = 18
 
 def tandemd(options, port):
     return [options.tandemd, "--config", os.devnull, "--set", "beanstalk.listen=",
-            "--set", f"gearman.listen=127.0.0.1:{port}", "--set", "http.listen="]
+            "--set", f"gearman.listen=127.0.0.1:{port}", "--set", "http.listen=",
+            "--set", "admin.listen="]
 
 
 def gearmand(threads):

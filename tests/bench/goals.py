@@ -12,6 +12,7 @@ import posts
 import started
 import threads
 import turns
+import watched
 from floor import NAME as FLOOR
 from tables import BUSY, OURS, durable_bound, median
 
@@ -204,6 +205,15 @@ def tls_goals():
                   "server_cpu_us"))
 
 
+def for_watchers(title):
+    """What part of a core, which clients lose where it is busy."""
+    def reached(by_title, who):
+        if who != OURS:
+            raise KeyError(who)
+        return watched.of_core(by_title[title][watched.WATCHED], by_title[title][OURS]), False
+    return reached
+
+
 # Part, case (or what tells it by what was measured), what is compared, at least or at most, the
 # goal, how it is found.
 GOALS = [
@@ -244,6 +254,8 @@ GOALS = [
     ("calls", "lone put", "system calls", MOST, 3, own_number("lone put")),
     ("calls", "put, batches of 64", "system calls", MOST, 0.1, own_number("put, batches of 64")),
     ("turns", "the longest turn", "ms of CPU time", MOST, 5, own_number(turns.LONGEST)),
+    *[("watched", title, "of a core, for who looks", MOST, 0.02, for_watchers(title))
+      for title in watched.LOADS],
 ]
 
 

@@ -33,7 +33,7 @@ FOREGROUND_64 = f"foreground, {BODY} bytes, 50 workers"
 def tandemd(options, port, http_port):
     return [options.tandemd, "--config", os.devnull, "--set", "beanstalk.listen=",
             "--set", f"gearman.listen=127.0.0.1:{port}",
-            "--set", f"http.listen=127.0.0.1:{http_port}"]
+            "--set", f"http.listen=127.0.0.1:{http_port}", "--set", "admin.listen="]
 
 
 def gearmand(threads):

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static const struct protocol *const protocols[] = {&protocol_beanstalk, &protocol_gearman};
+static const struct protocol *const protocols[] = {&protocol_beanstalk, &protocol_gearman,
+                                                   &protocol_http};
 
 const struct protocol *protocol_find(const char *name)
 {

@@ -63,6 +63,8 @@ struct protocol {
     void (*subscribe)(struct buffer *out, uint32_t queue);
     void (*put)(struct buffer *out, const struct submission *submission);
     void (*take)(struct buffer *out);
+    // So many takes in one request, where there are that many jobs. NULL: one by one.
+    void (*take_many)(struct buffer *out, uint32_t count);
     // NULL: a take waits until there is a job, and never comes back empty.
     void (*sleep)(struct buffer *out);
     // `job` is the reply that brought it. Where there are no results, none is sent.
@@ -78,6 +80,7 @@ struct protocol {
 
 extern const struct protocol protocol_beanstalk;
 extern const struct protocol protocol_gearman;
+extern const struct protocol protocol_http;
 
 // The protocol of that name, NULL where there is none.
 const struct protocol *protocol_find(const char *name);

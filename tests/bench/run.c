@@ -172,6 +172,13 @@ void run_take(struct run *run, struct conn *conn)
     expect(run, conn, OP_TAKE);
 }
 
+void run_take_many(struct run *run, struct conn *conn, uint32_t count)
+{
+    run->args->protocol->take_many(&conn->out, count);
+    for (uint32_t i = 0; i < count; i++)
+        expect(run, conn, OP_TAKE);
+}
+
 void run_ping(struct run *run, struct conn *conn)
 {
     run->args->protocol->ping(&conn->out);

@@ -28,6 +28,7 @@ class Started:
 
     def __post_init__(self):
         self.NAME, self.PORTS = self.protocol.NAME, max(self.PORTS, self.protocol.PORTS)
+        self.LOAD_PORT = max(self.LOAD_PORT, getattr(self.protocol, "LOAD_PORT", 0))
         self.books = self.protocol.books
         self.COMMANDS = {self.name: self.command}
 

@@ -13,6 +13,7 @@ import floor
 import gearman
 import posts
 import started
+import workers
 from measure import order_of, progress
 from servers import Server, run_load
 from tables import OURS, median, spread
@@ -65,6 +66,17 @@ LOADS = {
     **by_connections(50, 10),
     "pairs-50": Load("25 producers, 25 waiting workers", beanstalk,
                      ["pairs", "--producers", "25", "--workers", "25", *SIZE]),
+    "drain-10": Load("drain, one by one, 10 conns", beanstalk,
+                     ["drain", "--conns", "10", "--jobs", "200000", *SIZE]),
+    "batch-10": Load("drain, 100 in a batch, 10 conns", beanstalk,
+                     ["drain", "--conns", "10", "--jobs", "200000", "--take", "100", *SIZE]),
+    # What a worker reaches that keeps one connection, and 50 jobs at a time.
+    "held-50": Load("drain, 1 conn, 50 in flight", beanstalk,
+                    ["drain", "--conns", "1", "--depth", "50", "--jobs", "200000", *SIZE]),
+    "leases-50": Load("the same over HTTP", workers,
+                      ["drain", "--conns", "1", "--depth", "50", "--jobs", "200000", *SIZE]),
+    "leases-batch": Load("and 50 in an answer", workers,
+                         ["drain", "--conns", "1", "--take", "50", "--jobs", "200000", *SIZE]),
     SHORT: Load("connect, put, quit, 50 at a time", beanstalk,
                      ["short", "--conns", "50", *SIZE]),
     "put-1": Load("put, lone client", beanstalk, ["put", *SIZE]),

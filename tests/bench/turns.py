@@ -46,7 +46,7 @@ class Everything:
             options.tandemd, "--config", os.devnull,
             "--set", f"beanstalk.listen=127.0.0.1:{bean}",
             "--set", f"http.listen=127.0.0.1:{http}",
-            "--set", f"gearman.listen=127.0.0.1:{gear}",
+            "--set", f"gearman.listen=127.0.0.1:{gear}", "--set", "admin.listen=",
             "--set", f"journal.dir={directory}", "--set", f"server.slow_turn={SLOW}"]}
 
 

@@ -13,7 +13,7 @@ import time
 START_SECONDS = 20
 STOP_SECONDS = 60
 POLL_SECONDS = 0.01
-LISTENING = re.compile(r" listening address=127\.0\.0\.1:(\d+) protocol=beanstalk")
+LISTENING = r" listening address=127\.0\.0\.1:(\d+) protocol="
 
 
 class Broker:
@@ -21,7 +21,8 @@ class Broker:
 
     def __init__(self, path, settings, open_files):
         command = [path, "--config", os.devnull, "--set", "beanstalk.listen=127.0.0.1:0",
-                   "--set", "gearman.listen=", "--set", "http.listen="]
+                   "--set", "gearman.listen=", "--set", "http.listen=",
+                   "--set", "admin.listen="]
         for setting in settings:
             command += ["--set", setting]
         # A file, not a pipe: nobody would read the rest of it.
@@ -35,13 +36,22 @@ class Broker:
     def port_in_log(self):
         give_up_at = time.monotonic() + START_SECONDS
         while self.process.poll() is None and time.monotonic() < give_up_at:
-            found = LISTENING.search(self.log())
+            found = re.search(LISTENING + "beanstalk", self.log())
             if found:
                 return int(found.group(1))
             time.sleep(POLL_SECONDS)
         self.process.kill()
         self.process.wait()
         raise RuntimeError(f"tandemd does not start:\n{self.log()}")
+
+    def port_of(self, protocol):
+        """That of a protocol that is listened for, too; the first line may be there before it."""
+        give_up_at = time.monotonic() + START_SECONDS
+        while not (found := re.search(LISTENING + protocol, self.log())):
+            if time.monotonic() > give_up_at:
+                raise RuntimeError(f"{protocol} is not listened for:\n{self.log()}")
+            time.sleep(POLL_SECONDS)
+        return int(found.group(1))
 
     def log(self):
         return self.log_path.read_text(errors="replace")

@@ -21,8 +21,9 @@ CHUNK = 1000
 QUESTION = b"list-tube-used\r\n"
 ANSWER = b"USING default\r\n"
 # Of a second of one processor, in hundredths: what a broker with nothing to do stays below, and
-# one that spins does not.
-IDLE_TICKS = 20
+# one that spins does not. (A stream of events makes its page each second, with sanitizers slowly.)
+IDLE_TICKS = 40 if SANITIZED else 20
+REST_SECONDS = 10
 
 
 class BoundsCase(unittest.TestCase):
@@ -53,12 +54,17 @@ class BoundsCase(unittest.TestCase):
         print(f"    {text}", flush=True)
 
     def assert_idle(self, broker, idler):
-        """The broker uses no processor while a second passes in which one client waits."""
-        before = broker.ticks()
-        self.assertEqual(idler.ask("reserve-with-timeout 1"), b"TIMED_OUT\r\n")
-        ticks = broker.ticks() - before
-        self.tell(f"processor time in an idle second: {ticks * 10} ms")
-        self.assertLess(ticks, IDLE_TICKS)
+        """The broker comes to rest: it uses no processor while a second passes in which one client
+        waits. What came before may keep its I/O threads for some seconds more.
+        """
+        for _ in range(REST_SECONDS):
+            before = broker.ticks()
+            self.assertEqual(idler.ask("reserve-with-timeout 1"), b"TIMED_OUT\r\n")
+            ticks = broker.ticks() - before
+            self.tell(f"processor time in an idle second: {ticks * 10} ms")
+            if ticks < IDLE_TICKS:
+                return
+        self.fail(f"does not come to rest: {ticks * 10} ms in the last second")
 
     def assert_served(self, client):
         self.assertEqual(client.ask("list-tube-used"), ANSWER)

@@ -2,13 +2,18 @@
 """More connections than there may be: the others wait, are served by themselves when there is room,
 and the log has one line for as long as it lasts."""
 
+import os
 import resource
+import socket
+import tempfile
 import time
 
 from case import ANSWER, QUESTION, BoundsCase
 
 OPEN_FILES = 64
 LIMIT = 10
+# Of these, two are each port's own.
+SHARED = 128
 
 
 class Crowd(BoundsCase):
@@ -116,6 +121,32 @@ class MaxConnections(Crowd):
         self.leave(inside[1:])
         self.assert_answered(outside[1:LIMIT - 1])
         self.assertEqual(len(broker.complaints()), len(broker.complaints("connections_limit ")))
+
+    def test_who_fills_one_port_keeps_nobody_from_the_others(self):
+        with tempfile.TemporaryDirectory(prefix="tandem-bounds-") as folder:
+            path = os.path.join(folder, "socket")
+            broker = self.start(f"server.max_connections={SHARED}", "gearman.listen=127.0.0.1:0",
+                                "http.listen=127.0.0.1:0", "admin.listen=127.0.0.1:0",
+                                f"beanstalk.listen=127.0.0.1:0 unix:{path}")
+            idler = self.connect_idler(broker)
+            clients = self.join(broker, SHARED)
+            self.until(lambda: broker.complaints("connections_limit "), 20, "the log has a line")
+            self.assert_idle(broker, idler)
+            inside = 1 + sum(client.is_answered() for client in clients)
+            self.tell(f"connections at the one port: {inside} of {SHARED}")
+            self.assertEqual(inside, SHARED - 4 * (SHARED // 64))
+            for family, address, question, expected in (
+                    (socket.AF_UNIX, path, b"list-tube-used\r\n", b"USING default"),
+                    (socket.AF_INET, ("127.0.0.1", broker.port_of("gearman")), b"version\n", b"OK"),
+                    (socket.AF_INET, ("127.0.0.1", broker.port_of("http")),
+                     b"HEAD / HTTP/1.0\r\n\r\n", b"HTTP/1."),
+                    (socket.AF_INET, ("127.0.0.1", broker.port_of("admin")),
+                     b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"HTTP/1.1 200 ")):
+                with socket.socket(family) as other:
+                    other.settimeout(20)
+                    other.connect(address)
+                    other.sendall(question)
+                    self.assertTrue(other.recv(100).startswith(expected), address)
 
     def test_a_limit_that_is_met_again_and_again_is_logged_once_a_second(self):
         broker = self.start(f"server.max_connections={LIMIT}")

@@ -8,6 +8,8 @@ from broker import allow_open_files
 from case import JOBS, MIB, SANITIZED, BoundsCase, chunks_for, put_jobs
 
 GIVE_BACK_SECONDS = 20
+# Blocks and batches that wait for the next things of their kind, however many there were.
+KEPT_MOST = 4 * MIB
 WARM_UP = 10000
 IDLE = 10000
 IDLE_LIMIT = 700
@@ -32,7 +34,7 @@ class Memory(BoundsCase):
     def check_resident(self, broker, before, most):
         self.tell(f"{before / MIB:.1f} MiB before, {most / MIB:.1f} MiB with all jobs, "
                   f"{broker.resident() / MIB:.1f} MiB right after")
-        self.until(lambda: broker.resident() <= before * 6 / 5, GIVE_BACK_SECONDS,
+        self.until(lambda: broker.resident() <= before + KEPT_MOST, GIVE_BACK_SECONDS,
                    "memory is given back")
         self.tell(f"{broker.resident() / MIB:.1f} MiB at the end")
 

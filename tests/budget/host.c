@@ -176,12 +176,41 @@ static void on_tls_hello(const struct wire *wire)
     UNREACHABLE();
 }
 
+static struct wire_caller on_identify(struct wire *wire, const struct wire_claim *claim)
+{
+    (void)wire;
+    (void)claim;
+    return (struct wire_caller){.kind = CALLER_ADDRESS};
+}
+
+static bool on_is_local(const struct wire *wire)
+{
+    (void)wire;
+    return true;
+}
+
+static bool on_overflows(struct wire *wire)
+{
+    (void)wire;
+    return false;
+}
+
+static void on_refused(struct wire *wire, enum sight_refusal refusal)
+{
+    (void)wire;
+    (void)refusal;
+}
+
 static const struct wire_host wire_host = {.wake = on_wake,
                                            .drop = on_drop,
                                            .finish = on_end,
                                            .shut = on_end,
                                            .peer = on_peer,
-                                           .tls_hello = on_tls_hello};
+                                           .tls_hello = on_tls_hello,
+                                           .identify = on_identify,
+                                           .is_local = on_is_local,
+                                           .overflows = on_overflows,
+                                           .refused = on_refused};
 
 struct caller *host_connect(struct host *host)
 {

@@ -171,6 +171,22 @@ class BeaneaterTest < Minitest::Test
     assert_raises(Beaneater::InvalidTubeName) { @client.tubes.use('-no') }
   end
 
+  def test_a_job_that_is_lost_twice_has_been_retried_and_is_a_dead_letter_then
+    @name += '.retried'
+    id = connect.tubes[@name].put('work')[:id]
+    lose = lambda do
+      leaving = Beaneater.new(ENV.fetch('BEANSTALK_ADDRESS'))
+      assert_equal id, leaving.tubes[@name].reserve(5).id
+      leaving.close
+    end
+    lose.call
+    nil while (state = @client.jobs.find(id).stats.state) == 'reserved'
+    assert_equal 'delayed', state
+    lose.call
+    dead = @client.tubes["#{@name}.dead"].reserve(5)
+    assert_equal [id, @name, 2], [dead.id, dead.stats.dead_from, dead.stats.dead_attempts]
+  end
+
   def test_jobs_of_a_client_that_leaves_are_ready_again
     put_and_reserve
     tube = elsewhere

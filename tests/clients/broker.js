@@ -7,19 +7,23 @@
 // implementation.
 
 const { spawn } = require('node:child_process')
+const path = require('node:path')
 const readline = require('node:readline')
 
-const PROTOCOLS = ['beanstalk', 'gearman', 'http']
+const PROTOCOLS = ['beanstalk', 'gearman', 'http', 'admin']
 const LISTENING =
-  / listening (?=.*\bprotocol=(beanstalk|gearman|http)\b).*\baddress=([0-9.]+):(\d+)/
+  / listening (?=.*\bprotocol=(beanstalk|gearman|http|admin)\b).*\baddress=([0-9.]+):(\d+)/
 const STARTED = / started /
+
+// The configuration with which queues called *.retried have a policy.
+const RETRIED = path.join(__dirname, 'retried.conf')
 
 function parse(address) {
   const [host, port] = address.split(':')
   return { host, port: Number(port) }
 }
 
-// Resolves to the broker's addresses, {beanstalk: {host, port}, gearman: ..., http: ...}.
+// Resolves to the broker's addresses, {beanstalk: {host, port}, gearman: ...}.
 function addressesIn(log) {
   const addresses = {}
   return new Promise(resolve => {
@@ -32,10 +36,10 @@ function addressesIn(log) {
   })
 }
 
-// Resolves to {host, port, gearman: {host, port}, http: {host, port}, stop}; host and port without
-// more are beanstalk's. `settings` are as for --set. stop() resolves when the broker has ended, and
+// Resolves to {host, port, gearman: {host, port}, http: ..., admin: ..., stop}; host and port
+// without more are beanstalk's. `settings` are as for --set. stop() resolves when the broker has ended, and
 // rejects unless it ended well.
-async function start(settings = []) {
+async function start(settings = [], config = '/dev/null') {
   const { BEANSTALK_ADDRESS, GEARMAN_ADDRESS, HTTP_ADDRESS } = process.env
   if (BEANSTALK_ADDRESS || GEARMAN_ADDRESS || HTTP_ADDRESS) {
     return {
@@ -47,7 +51,7 @@ async function start(settings = []) {
   }
   const set = [...PROTOCOLS.map(name => `${name}.listen=127.0.0.1:0`), ...settings]
   const options = set.flatMap(setting => ['--set', setting])
-  const child = spawn(process.env.TANDEMD, ['--config', '/dev/null', ...options], {
+  const child = spawn(process.env.TANDEMD, ['--config', config, ...options], {
     stdio: ['ignore', 'inherit', 'pipe']
   })
   const ended = new Promise((resolve, reject) => {
@@ -56,7 +60,7 @@ async function start(settings = []) {
       code === 0 ? resolve() : reject(new Error(`tandemd ended with ${signal ?? code}`))
     )
   })
-  const { beanstalk, gearman, http } = await Promise.race([
+  const { beanstalk, gearman, http, admin } = await Promise.race([
     addressesIn(child.stderr),
     ended.then(() => Promise.reject(new Error('tandemd ended before it listened')))
   ])
@@ -64,6 +68,7 @@ async function start(settings = []) {
     ...beanstalk,
     gearman,
     http,
+    admin,
     stop() {
       child.kill('SIGTERM')
       return ended
@@ -71,4 +76,4 @@ async function start(settings = []) {
   }
 }
 
-module.exports = { start }
+module.exports = { start, RETRIED }

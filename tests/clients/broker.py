@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-PROTOCOLS = "beanstalk", "gearman", "http"
+PROTOCOLS = "beanstalk", "gearman", "http", "admin"
 LISTENING = re.compile(r" listening address=(\S+) protocol=(\w+)")
 STARTED = " started "
 SECONDS = 60  # only what hangs takes so long

@@ -121,8 +121,10 @@ test('a foreground job is done by a beanstalk worker', async () => {
   const worker = await beanstalk()
   const waiting = worker.reserve()
   const job = submit('work')
+  const created = once(job, 'created')
   const { id, payload } = await waiting
   assert.equal(payload.toString(), 'work')
+  await created
   assert.equal(idIn(job.handle), id)
   const complete = once(job, 'complete')
   await worker.delete(id)

@@ -82,7 +82,7 @@ function leave(party) {
 }
 
 before(async () => {
-  server = await broker.start()
+  server = await broker.start([], broker.RETRIED)
 })
 
 after(() => server.stop())
@@ -266,4 +266,30 @@ test('a hundred jobs of one connection are done by two workers', async () => {
   const jobs = Array.from({ length: 100 }, (_, i) => submit(client, `work ${i}`))
   const results = await Promise.all(jobs.map(completion))
   assert.deepEqual(results.map(String), Array.from({ length: 100 }, (_, i) => `work ${i}`))
+})
+
+test('a background job that fails twice has been retried, and is a dead letter then', async () => {
+  name += '.retried'
+  const attempts = []
+  newWorker(job => {
+    attempts.push(Date.now())
+    job.reportError()
+  })
+  const job = submit(newClient(), 'work', { background: true })
+  const dead = await new Promise(resolve => newWorker(resolve, { func: `${name}.dead` }))
+  assert.equal(dead.payload.toString(), 'work')
+  assert.equal(dead.handle, job.handle)
+  assert.equal(attempts.length, 2)
+  assert.ok(attempts[1] - attempts[0] >= 990)
+})
+
+test('a foreground job that fails is not retried: its client is told', async () => {
+  name += '.retried'
+  let attempts = 0
+  newWorker(job => {
+    attempts++
+    job.reportError()
+  })
+  await once(submit(newClient()), 'failed')
+  assert.equal(attempts, 1)
 })

@@ -112,4 +112,4 @@ async function start() {
   return { open, close }
 }
 
-module.exports = { PATH, start }
+module.exports = { PATH, OPTIONS, start }

@@ -335,6 +335,7 @@ test('a job is described as long as it lives', async () => {
     handle,
     function: name,
     state: 'ready',
+    attempts: 0,
     priority: 7,
     progress: { numerator: 0, denominator: 0 },
     waiting: 0

@@ -81,7 +81,12 @@ class Worker(threading.Thread):
         self.send(GRAB_JOB)
 
     def stop(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            # With TLS, a shutdown takes that off the socket first: what the thread writes then is
+            # no record, and the server may have closed already.
+            pass
         self.join()
         self.socket.close()
 
@@ -99,6 +104,13 @@ class Case(unittest.TestCase):
         worker = Worker(self.name, work)
         self.addCleanup(worker.stop)
         return worker
+
+    def is_listed(self):
+        """Whether the function is there, as an administrator of Gearman sees it."""
+        with connect("GEARMAN") as connection, connection.makefile("rb") as lines:
+            connection.sendall(b"status\n")
+            names = [line.split(b"\t")[0] for line in iter(lines.readline, b".\n")]
+        return self.name.encode() in names
 
     def connect(self):
         """A socket that speaks no HTTP by itself."""

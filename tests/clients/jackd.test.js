@@ -42,7 +42,7 @@ async function putAndReserve(client, options) {
 }
 
 before(async () => {
-  server = await broker.start()
+  server = await broker.start([], broker.RETRIED)
 })
 
 after(() => server.stop())
@@ -327,4 +327,21 @@ test('fifty clients share a thousand jobs, each done once', async () => {
   for (let i = 0; i < 1000; i++) await producer.put(String(i))
   await Promise.all(work)
   assert.deepEqual(done.sort((a, b) => a - b), [...Array(1000).keys()])
+})
+
+test('a job that is lost twice has been retried, and is a dead letter then', async () => {
+  tube += '.retried'
+  const client = await connect()
+  const id = await client.put('work', { ttr: 60 })
+  const [first, second] = [await connect(), await connect()]
+  assert.equal((await first.reserve()).id, id)
+  await first.quit()
+  while ((await jobStats(client, id)).state === 'reserved');
+  assert.equal((await jobStats(client, id)).state, 'delayed')
+  assert.equal((await second.reserveWithTimeout(5)).id, id)
+  await second.quit()
+  await client.watch(`${tube}.dead`)
+  assert.equal((await client.reserveWithTimeout(5)).id, id)
+  const stats = await jobStats(client, id)
+  assert.deepEqual([stats.tube, stats['dead-from']], [`"${tube}.dead"`, `"${tube}"`])
 })

@@ -206,6 +206,26 @@ $tests = [
         gc_collect_cycles();
         same($id, $client->reserveWithTimeout(5)->getId());
     },
+    'a job that is lost twice has been retried, and is a dead letter then' => function ($c, $tube) {
+        $retried = "$tube.retried";
+        $client = connect($retried);
+        $job = $client->put('work');
+        foreach (['delayed', 'ready'] as $state) {
+            $leaving = connect($retried);
+            same($job->getId(), $leaving->reserveWithTimeout(5)->getId());
+            unset($leaving);
+            gc_collect_cycles();
+            while (stateOf($client, $job) === 'reserved');
+            same($state, stateOf($client, $job));
+        }
+        $dead = connect("$retried.dead");
+        same($job->getId(), $dead->peekReady()->getId());
+        $stats = $dead->statsJob($job);
+        same(["$retried.dead", $retried, '2'], [
+            trim($stats['tube'], '"'), trim($stats['dead-from'], '"'), $stats['dead-attempts'],
+        ]);
+        same(null, $client->reserveWithTimeout(0));
+    },
     'stats tell of the server, the tube and the job' => function ($client, $tube) {
         $earlier = $client->stats();
         $job = $client->put('work', 9, 60, 30);

@@ -15,9 +15,11 @@ const broker = require('./broker.js')
 const run = promisify(execFile)
 const readme = fs.readFileSync(path.join(__dirname, '../../README.md'), 'utf8')
 
-// The text of the first block that is fenced as `language`.
-function block(language) {
-  const found = new RegExp('^```' + language + '\\n([^]*?)^```$', 'm').exec(readme)
+// The text of the first block that is fenced as `language`, in that section or in all.
+function block(language, section = '') {
+  const from = section ? readme.indexOf(`\n## ${section}\n`) : 0
+  assert.notEqual(from, -1, section)
+  const found = new RegExp('^```' + language + '\\n([^]*?)^```$', 'm').exec(readme.slice(from))
   assert.ok(found, `README.md has a block of ${language}`)
   return found[1]
 }
@@ -63,13 +65,23 @@ test('the files that it names are there', () => {
   }
 })
 
-test('the configuration is accepted', { skip: !process.env.TANDEMD }, async () => {
+// What `--check-config` says of the settings.
+async function check(settings, ...options) {
   const file = path.join(fs.mkdtempSync('/tmp/tandem-readme-'), 'tandemd.conf')
   try {
-    fs.writeFileSync(file, block('ini'))
-    const { stdout } = await run(process.env.TANDEMD, ['--config', file, '--check-config'])
-    assert.match(stdout, /max_job_size\s*=\s*65535/)
+    fs.writeFileSync(file, settings)
+    const command = ['--config', file, '--check-config', ...options]
+    return (await run(process.env.TANDEMD, command)).stdout
   } finally {
     fs.rmSync(path.dirname(file), { recursive: true })
   }
+}
+
+test('the configuration is accepted', { skip: !process.env.TANDEMD }, async () => {
+  assert.match(await check(block('ini')), /max_job_size\s*=\s*65535/)
+})
+
+test('the policy is accepted, and fits a queue', { skip: !process.env.TANDEMD }, async () => {
+  const policy = block('ini', 'Policies of a queue')
+  assert.match(await check(policy, '--queue', 'mail.news'), /\[queue mail\.\*\]/)
 })

@@ -50,7 +50,8 @@ class ReadmeTls(unittest.TestCase):
         subprocess.run(make, shell=True, check=True, stderr=subprocess.DEVNULL, timeout=SECONDS)
         settings = re.sub(r"(127\.0\.0\.1:)\d+", r"\g<1>0", blocks("ini")[0])
         pathlib.Path("tls.conf").write_text(settings)
-        self.broker = Broker(os.environ["TANDEMD"], ["gearman.listen="], "tls.conf")
+        self.broker = Broker(os.environ["TANDEMD"], ["gearman.listen=", "admin.listen="],
+                             "tls.conf")
         self.addCleanup(self.broker.process.kill)
         subprocess.run(self.here(submit), shell=True, check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL, timeout=SECONDS)

@@ -101,7 +101,7 @@ static void kick_of_many_is_made_in_slices(void **state)
         PUT_BURIED(s, .queue = "q");
     }
     assert_status(STATUS_OK, broker_queue_hold(s->broker, SLICE("q"), &queue));
-    broker_kick_begin(queue, 900, &kick);
+    assert_int_equal(STATUS_OK, broker_kick_begin(NULL, queue, 900, &kick));
     while (broker_kick(s->broker, queue, &kick) == STATUS_MORE) {
         assert_true(kick.kicked - before <= BROKER_SLICE);
         before = kick.kicked;
@@ -127,7 +127,7 @@ static void kick_in_slices_minds_what_others_do_in_between(void **state)
     }
     PUT(s, .delay_for = SEC(9));
     assert_status(STATUS_OK, broker_queue_hold(s->broker, SLICE("q"), &queue));
-    broker_kick_begin(queue, UINT32_MAX, &kick);
+    assert_int_equal(STATUS_OK, broker_kick_begin(NULL, queue, UINT32_MAX, &kick));
     assert_status(STATUS_MORE, broker_kick(s->broker, queue, &kick));
     for (uint64_t id = 400; id <= 600; id++) {
         assert_status(STATUS_OK, stage_cancel(s, id));

@@ -51,6 +51,28 @@ static void only_names_are_found(void **state)
     assert_int_equal(find(s, ""), 0);
 }
 
+static void all_who_hold_a_name_are_found_one_by_one(void **state)
+{
+    struct stage *s = *state;
+    const struct job *job;
+
+    PUT(s, .queue = "a", .key = "k");
+    assert_null(job_next_of_name(broker_find_name(s->broker, SLICE("k"))));
+    PUT(s, .queue = "b", .key = "k");
+    PUT(s, .queue = "c", .key = "k");
+    assert_status(STATUS_OK, stage_cancel(s, 1));
+    PUT(s, .queue = "a", .key = "k");
+    PUT(s, .queue = "a");
+    job = broker_find_name(s->broker, SLICE("k"));
+    assert_int_equal(job_id(job), 2);
+    job = job_next_of_name(job);
+    assert_int_equal(job_id(job), 3);
+    job = job_next_of_name(job);
+    assert_int_equal(job_id(job), 4);
+    assert_null(job_next_of_name(job));
+    assert_null(job_next_of_name(broker_find(s->broker, 5)));
+}
+
 static void of_several_the_first_is_found_and_then_the_next(void **state)
 {
     struct stage *s = *state;
@@ -123,8 +145,8 @@ static void thousands_of_queues_may_hold_one_name(void **state)
     // From both ends at once: the first that is left is always the one that is found.
     for (uint64_t id = 1; id < last; id++, last--) {
         assert_int_equal(find(s, "k"), id);
-        assert_status(STATUS_OK, broker_cancel(s->broker, id, false));
-        assert_status(STATUS_OK, broker_cancel(s->broker, last, false));
+        assert_status(STATUS_OK, broker_cancel(s->broker, NULL, id, false));
+        assert_status(STATUS_OK, broker_cancel(s->broker, NULL, last, false));
     }
     assert_int_equal(find(s, "k"), 0);
     stage_free(s);
@@ -146,7 +168,7 @@ static void hundred_thousand_names_are_told_apart(void **state)
         assert_int_equal(submission.id, i);
     }
     for (uint64_t i = 1; i <= 5 * MANY; i += 3) {
-        assert_status(STATUS_OK, broker_cancel(s->broker, i, false));
+        assert_status(STATUS_OK, broker_cancel(s->broker, NULL, i, false));
     }
     for (uint64_t i = 1; i <= 5 * MANY; i++) {
         (void)snprintf(name, sizeof name, "%d", (int)i);
@@ -162,6 +184,7 @@ int main(void)
         STORY(name_is_found_whatever_its_queue),
         STORY(name_is_found_in_any_state_but_buried),
         STORY(only_names_are_found),
+        STORY(all_who_hold_a_name_are_found_one_by_one),
         STORY(of_several_the_first_is_found_and_then_the_next),
         STORY(name_that_a_kick_gives_back_comes_last),
         STORY(buried_job_leaves_the_name_to_the_next),

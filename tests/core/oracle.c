@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/core/oracle_gates.h"
 #include "tests/core/oracle_states.h"
 
 #include <string.h>
@@ -115,9 +116,11 @@ void oracle_put(struct oracle *o, int queue, const struct plan *plan, uint64_t i
     }
     *job = (struct oracle_job){.id = id, .plan = *plan, .queue = queue, .pri = plan->pri};
     job->seq = ++o->stamp;
+    job->created_at = o->now.mono;
     job->keyed = plan->key != NULL;
     job->claimed = job->seq;
     job->durable = !plan->fleeting;
+    TALLY(o, job, submitted);
     add_watch(job, watcher, handle);
     model_start(o, job, at, on_wall);
 }
@@ -130,6 +133,8 @@ void oracle_unwatch(struct oracle *o, struct oracle_job *job, int place)
         job->handles[i] = job->handles[i + 1];
     }
     if (model_abandoned(job) && job->state != JOB_RESERVED) {
+        TALLY(o, job, deleted);
+        TALLY(o, job, unwanted);
         model_end(o, job, NULL);
     }
 }
@@ -156,33 +161,84 @@ static bool goes_before(const struct oracle_session *session, const struct oracl
 static struct oracle_job *best_job(struct oracle *o, int session)
 {
     const struct oracle_session *who = &o->sessions[session];
-    struct oracle_job *best = NULL;
+    struct oracle_job *best = model_weigh(o, session);
 
+    if (best) {
+        return best;
+    }
     EACH_JOB(o, job)
     {
-        if (job->state == JOB_READY && who->subs[job->queue].on && !o->paused_until[job->queue] &&
-            (!best || goes_before(who, job, best))) {
+        if (job->state == JOB_READY && who->subs[job->queue].on && !who->subs[job->queue].barred &&
+            model_open(o, job->queue) && (!best || goes_before(who, job, best))) {
             best = job;
         }
     }
     return best;
 }
 
+// What is over goes first.
+static struct oracle_job *fresh_job(struct oracle *o, int session)
+{
+    struct oracle_job *best;
+
+    while ((best = best_job(o, session)) != NULL && model_over(o, best)) {
+        model_look(o, best->queue);
+    }
+    return best;
+}
+
 uint64_t oracle_take(struct oracle *o, int session)
 {
-    struct oracle_job *job = best_job(o, session);
+    struct oracle_job *job = fresh_job(o, session);
 
     if (!job) {
         return 0;
     }
+    model_weigh_take(o, session, job);
     model_lease(o, job, session, false);
     return job->id;
+}
+
+bool oracle_may_work(const struct oracle *o, int session, int queue)
+{
+    return !o->sessions[session].ruled || o->sessions[session].allowed[queue];
+}
+
+void oracle_grant(struct oracle *o, int session, const bool *allowed)
+{
+    struct oracle_session *who = &o->sessions[session];
+    struct oracle_job *best;
+
+    who->ruled = allowed != NULL;
+    for (int queue = 0; queue < ORACLE_QUEUES; queue++) {
+        struct oracle_sub *sub = &who->subs[queue];
+        bool was_barred = sub->barred;
+
+        who->allowed[queue] = allowed && allowed[queue];
+        sub->barred = sub->on && !oracle_may_work(o, session, queue);
+        sub->joined = was_barred && !sub->barred ? ++o->stamp : sub->joined;
+    }
+    best = who->wait_state == ORACLE_WAITS_FOR_JOB ? fresh_job(o, session) : NULL;
+    if (best) {
+        who->wait_state = ORACLE_WAITS_NOT;
+        model_weigh_take(o, session, best);
+        model_lease(o, best, session, false);
+        model_tell(o, session, "leased", best->id);
+    }
 }
 
 enum status oracle_take_id(struct oracle *o, int session, uint64_t id)
 {
     struct oracle_job *job = oracle_find(o, id);
 
+    if (job && !oracle_may_work(o, session, job->queue)) {
+        return STATUS_FORBIDDEN;
+    }
+
+    if (job && model_over(o, job)) {
+        model_expire(o, job);
+        return STATUS_NOT_FOUND;
+    }
     if (!job || job->state == JOB_RESERVED) {
         return STATUS_NOT_FOUND;
     }
@@ -208,6 +264,9 @@ enum status oracle_wait(struct oracle *o, int session, nsec_t until, nsec_t marg
 {
     struct oracle_session *who = &o->sessions[session];
 
+    if (model_is_barred(who)) {
+        return STATUS_FORBIDDEN;
+    }
     if (warned_at(o, session, margin_for) <= o->now.mono) {
         return STATUS_LEASE_SOON;
     }
@@ -250,6 +309,8 @@ enum status oracle_complete(struct oracle *o, int session, uint64_t id)
     if (!job) {
         return STATUS_NOT_FOUND;
     }
+    TALLY(o, job, completed);
+    model_done(o, job);
     model_end(o, job, "complete");
     return STATUS_OK;
 }
@@ -261,6 +322,7 @@ enum status oracle_fail(struct oracle *o, int session, uint64_t id)
     if (!job) {
         return STATUS_NOT_FOUND;
     }
+    model_done(o, job);
     model_failed(o, job);
     return STATUS_OK;
 }
@@ -274,11 +336,14 @@ enum status oracle_release(struct oracle *o, int session, uint64_t id, uint32_t 
         return STATUS_NOT_FOUND;
     }
     if (model_abandoned(job)) {
+        TALLY(o, job, failed);
         model_end(o, job, NULL);
         return STATUS_OK;
     }
     job->pri = pri;
     job->releases++;
+    TALLY(o, job, releases);
+    TALLY(o, job, retries);
     model_tell_watchers(o, job, "retried");
     model_start(o, job, o->now.mono + delay_for, false);
     return STATUS_OK;
@@ -291,7 +356,9 @@ enum status oracle_bury(struct oracle *o, int session, uint64_t id, uint32_t pri
     if (!job) {
         return STATUS_NOT_FOUND;
     }
+    model_done(o, job);
     if (!job->durable) {
+        TALLY(o, job, failed);
         model_end(o, job, "failed");
         return STATUS_OK;
     }
@@ -308,6 +375,8 @@ enum status oracle_touch(struct oracle *o, int session, uint64_t id)
         return STATUS_NOT_FOUND;
     }
     job->ttr_at = job->plan.ttr_for ? o->now.mono + job->plan.ttr_for : NSEC_NEVER;
+    job->renewed = true;
+    job->placed = ++o->stamp;
     return STATUS_OK;
 }
 
@@ -344,6 +413,7 @@ enum status oracle_cancel(struct oracle *o, uint64_t id, bool even_held)
     if (job->state == JOB_RESERVED && !even_held) {
         return STATUS_HELD;
     }
+    TALLY(o, job, deleted);
     model_end(o, job, "cancelled");
     return STATUS_OK;
 }
@@ -351,48 +421,6 @@ enum status oracle_cancel(struct oracle *o, uint64_t id, bool even_held)
 //
 // Queues
 //
-
-static struct oracle_job *next_to_kick(struct oracle *o, int queue, enum job_state state)
-{
-    struct oracle_job *next = NULL;
-
-    EACH_JOB(o, job)
-    {
-        if (job->queue != queue || job->state != state) {
-            continue;
-        }
-        if (!next || (state == JOB_BURIED ? job->buried < next->buried
-                                          : model_left_until(o, job->due_at, job->on_wall) <
-                                                model_left_until(o, next->due_at, next->on_wall))) {
-            next = job;
-        }
-    }
-    return next;
-}
-
-uint32_t oracle_kick(struct oracle *o, int queue, uint32_t bound)
-{
-    enum job_state state = next_to_kick(o, queue, JOB_BURIED) ? JOB_BURIED : JOB_DELAYED;
-    struct oracle_job *job;
-    uint32_t kicked = 0;
-
-    while (kicked < bound && (job = next_to_kick(o, queue, state)) != NULL) {
-        model_kick(o, job);
-        kicked++;
-    }
-    return kicked;
-}
-
-enum status oracle_kick_id(struct oracle *o, uint64_t id)
-{
-    struct oracle_job *job = oracle_find(o, id);
-
-    if (!job || job->state == JOB_READY || job->state == JOB_RESERVED) {
-        return STATUS_NOT_FOUND;
-    }
-    model_kick(o, job);
-    return STATUS_OK;
-}
 
 static bool ends_before(const struct oracle *o, const struct oracle_job *a,
                         const struct oracle_job *b)
@@ -505,14 +533,20 @@ void oracle_tick(struct oracle *o, struct instant now)
             resume(o, i);
         }
     }
+    model_gates_tick(o);
+    model_looks_tick(o);
     while ((due = lease_due(o)) != NULL) {
+        int queue = due->queue;
+
         model_lost(o, due, due->limit_at <= now.mono ? LOST_LIMIT : LOST_TTR);
+        model_meet(o, queue);
     }
     end_waits(o);
 }
 
 void oracle_settle(struct oracle *o)
 {
+    model_meet_all(o);
     for (int i = 0; i < ORACLE_SESSIONS; i++) {
         if (o->sessions[i].wait_state == ORACLE_WAITS_FOR_NUDGE && best_job(o, i)) {
             o->sessions[i].wait_state = ORACLE_WAITS_NOT;
@@ -529,8 +563,9 @@ void oracle_settle(struct oracle *o)
         {
             used = used || job->queue == queue;
         }
-        if (!used) {
+        if (!used && !model_gate_keeps(o, queue)) {
             o->paused_until[queue] = 0;
+            model_forget_counts(o, queue);
         }
     }
 }
@@ -551,6 +586,7 @@ nsec_t oracle_next_due(const struct oracle *o)
     }
     for (int i = 0; i < ORACLE_QUEUES; i++) {
         next = o->paused_until[i] ? model_min(next, o->paused_until[i]) : next;
+        next = model_min(next, model_min(o->gates[i].wakes_at, o->gates[i].looks_at));
     }
     for (int i = 0; i < ORACLE_SESSIONS; i++) {
         const struct oracle_session *session = &o->sessions[i];

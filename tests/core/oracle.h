@@ -15,6 +15,8 @@ enum oracle_wait_state { ORACLE_WAITS_NOT, ORACLE_WAITS_FOR_JOB, ORACLE_WAITS_FO
 
 struct oracle_sub {
     bool on;
+    bool barred;     // its caller may not have it
+    uint64_t joined; // when it began to wait along with a session that waited already
     nsec_t limit_for;
     enum on_limit on_limit;
     int64_t served; // when a job was last taken from it; negative: none was since it was made then
@@ -25,6 +27,8 @@ struct oracle_session {
     bool in_turn;
     struct oracle_sub subs[ORACLE_QUEUES];
     enum oracle_wait_state wait_state;
+    bool ruled; // it may work on queues that `allowed` says, else on all
+    bool allowed[ORACLE_QUEUES];
     uint64_t waits_since; // when it began to wait
     nsec_t until, margin_for;
 };
@@ -45,6 +49,10 @@ struct oracle_job {
     int holder;
     bool by_id;
     uint64_t last_holder;
+    uint64_t placed;           // when it came to the place where it is
+    nsec_t created_at;         // monotonic
+    nsec_t ready_at, begun_at; // READY: since when; RESERVED: since when
+    bool renewed;              // RESERVED: its time to run has started anew
     bool keyed, durable;
     uint64_t claimed; // when it got its key
     int watches;
@@ -52,17 +60,35 @@ struct oracle_job {
     struct watch *handles[ORACLE_WATCHES];
 };
 
+struct oracle_times {
+    uint64_t count, sum_us;
+};
+
+// What the policy of a queue says (0: nothing), and what was taken of late.
+struct oracle_gate {
+    uint64_t max_jobs, max_running, interval_for, burst, weight;
+    nsec_t rests_at;   // its rate is at rest from then on
+    nsec_t wakes_at;   // somebody looks at it then; NSEC_NEVER: nobody does
+    uint64_t closed;   // when its rate closed it
+    nsec_t expire_for; // that a job may be ready
+    nsec_t looks_at;   // somebody looks then for jobs that are over; NSEC_NEVER: nobody does
+    uint64_t tag;      // its next turn, where it has a weight
+};
+
 struct oracle {
     struct instant now;
-    bool stepped;      // the wall clock was set since the records began that may be played
-    uint64_t stamp;    // orders everything
-    uint64_t timeouts; // leases that ended by time
+    bool stepped;   // the wall clock was set since the records began that may be played
+    uint64_t stamp; // orders everything
+    struct counts ever, ever_of[ORACLE_QUEUES];
+    struct oracle_times wait_of[ORACLE_QUEUES], run_of[ORACLE_QUEUES];
     struct oracle_session sessions[ORACLE_SESSIONS];
     struct oracle_job jobs[ORACLE_JOBS];
     nsec_t paused_until[ORACLE_QUEUES]; // 0: not paused
     bool pause_over[ORACLE_QUEUES];     // its last pause came to its end, which no record tells
-    bool gathering;                     // a session leaves: jobs and waiters meet when it has
-    int gathered[ORACLE_QUEUES];        // queues of its jobs, the first first
+    struct oracle_gate gates[ORACLE_QUEUES];
+    uint64_t others;             // the tag of all queues without a weight
+    bool gathering;              // a session leaves: jobs and waiters meet when it has
+    int gathered[ORACLE_QUEUES]; // queues of its jobs, the first first
     int gathered_count;
     size_t lines;
     char told[ORACLE_LINES][ORACLE_LINE];
@@ -82,6 +108,10 @@ const struct oracle_job *oracle_first_of_name(const struct oracle *o, const char
 void oracle_put(struct oracle *o, int queue, const struct plan *plan, uint64_t id, int watcher,
                 struct watch *handle);
 void oracle_unwatch(struct oracle *o, struct oracle_job *job, int place);
+
+// The caller may work on these queues, on all where it is NULL.
+void oracle_grant(struct oracle *o, int session, const bool *allowed);
+bool oracle_may_work(const struct oracle *o, int session, int queue);
 
 // The id, 0 for none.
 uint64_t oracle_take(struct oracle *o, int session);
@@ -109,8 +139,14 @@ void oracle_tick(struct oracle *o, struct instant now);
 // Nudges sessions that wait for it beside ready jobs, and forgets queues that nothing refers to.
 void oracle_settle(struct oracle *o);
 
+// Asserts that sessions were told on the stage what they were here, since the last time.
+void oracle_expect_told(struct oracle *o, struct stage *s);
+
 // The next monotonic moment at which something is due.
 nsec_t oracle_next_due(const struct oracle *o);
+
+// How long a ready job has waited.
+nsec_t oracle_waited_for(const struct oracle *o, const struct oracle_job *job);
 
 // The end of the lease, NSEC_NEVER for none.
 nsec_t oracle_lease_end(const struct oracle_job *job);

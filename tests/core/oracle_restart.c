@@ -104,6 +104,8 @@ static void compare_job(const struct oracle *o, struct stage *live, struct stage
     struct job_image original = stage_image(live, id);
     struct job_image copy = stage_image(again, id);
 
+    assert_int_equal(original.queue.len, copy.queue.len);
+    assert_memory_equal(original.queue.ptr, copy.queue.ptr, copy.queue.len);
     if (replayed) {
         compare_replayed(o, &original.now, &copy.now);
         assert_int_equal(original.releases, copy.releases);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/core/oracle_states.h"
 
+#include "tests/core/oracle_gates.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void model_tell(struct oracle *o, int session, const char *what, uint64_t id)
@@ -21,6 +24,40 @@ void model_tell_watchers(struct oracle *o, const struct oracle_job *job, const c
     for (int i = 0; i < job->watches; i++) {
         model_tell(o, job->watchers[i], what, job->id);
     }
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+// What is told within one step has no order but for one session and one job, and those cannot be
+// told two things in a step.
+void oracle_expect_told(struct oracle *o, struct stage *s)
+{
+    char lines[ORACLE_LINES][ORACLE_LINE];
+    struct stage_text *told = &s->told;
+    size_t count = 0;
+    char *text = told->bytes;
+
+    told->bytes[told->len] = '\0';
+    for (char *end; told->len && text; text = end ? end + 2 : NULL) {
+        size_t len;
+
+        end = strstr(text, "; ");
+        len = end ? (size_t)(end - text) : strlen(text);
+        assert_true(count < ORACLE_LINES && len < ORACLE_LINE);
+        memcpy(lines[count], text, len);
+        lines[count++][len] = '\0';
+    }
+    told->len = 0;
+    qsort(lines, count, sizeof *lines, by_text);
+    qsort(o->told, o->lines, sizeof *o->told, by_text);
+    for (size_t i = 0; i < count && i < o->lines; i++) {
+        assert_string_equal(lines[i], o->told[i]);
+    }
+    assert_int_equal(count, o->lines);
+    o->lines = 0;
 }
 
 nsec_t model_min(nsec_t a, nsec_t b)
@@ -75,10 +112,6 @@ const struct oracle_job *oracle_first_of_name(const struct oracle *o, const char
     return first;
 }
 
-//
-// From state to state
-//
-
 void model_end(struct oracle *o, struct oracle_job *job, const char *told)
 {
     if (told) {
@@ -86,6 +119,45 @@ void model_end(struct oracle *o, struct oracle_job *job, const char *told)
     }
     job->id = 0;
 }
+
+//
+// What is counted
+//
+
+static void add_time(struct oracle_times *times, nsec_t span)
+{
+    times->count++;
+    times->sum_us += (uint64_t)(span / NSEC_PER_USEC);
+}
+
+// In whole steps of 2^20 ns.
+nsec_t oracle_waited_for(const struct oracle *o, const struct oracle_job *job)
+{
+    nsec_t step = 1 << 20;
+
+    return (o->now.mono / step - job->ready_at / step) * step;
+}
+
+void model_done(struct oracle *o, const struct oracle_job *job)
+{
+    bool exact = job->plan.ttr_for && !job->renewed && job->limit_at == NSEC_NEVER;
+    nsec_t unit = exact ? 1 : 1000;
+
+    if (job->state == JOB_RESERVED) {
+        add_time(&o->run_of[job->queue], (o->now.mono / unit - job->begun_at / unit) * unit);
+    }
+}
+
+void model_forget_counts(struct oracle *o, int queue)
+{
+    o->ever_of[queue] = (struct counts){0};
+    o->wait_of[queue] = (struct oracle_times){0};
+    o->run_of[queue] = (struct oracle_times){0};
+}
+
+//
+// From state to state
+//
 
 void model_lease(struct oracle *o, struct oracle_job *job, int session, bool by_id)
 {
@@ -95,6 +167,12 @@ void model_lease(struct oracle *o, struct oracle_job *job, int session, bool by_
     if (job->last_holder) {
         model_tell_watchers(o, job, "retried");
     }
+    if (job->state == JOB_READY) {
+        add_time(&o->wait_of[job->queue], oracle_waited_for(o, job));
+    }
+    job->placed = ++o->stamp;
+    job->begun_at = o->now.mono;
+    job->renewed = false;
     job->state = JOB_RESERVED;
     job->holder = session;
     job->by_id = by_id;
@@ -105,7 +183,26 @@ void model_lease(struct oracle *o, struct oracle_job *job, int session, bool by_
     job->on_limit = limited ? sub->on_limit : ON_LIMIT_RETRY;
     if (!by_id) {
         sub->served = (int64_t)++o->stamp;
+        model_gate_take(o, job->queue);
     }
+}
+
+bool model_is_barred(const struct oracle_session *who)
+{
+    bool some = false, good = false;
+
+    for (int queue = 0; queue < ORACLE_QUEUES; queue++) {
+        some = some || who->subs[queue].on;
+        good = good || (who->subs[queue].on && !who->subs[queue].barred);
+    }
+    return some && !good;
+}
+
+static uint64_t waits_since(const struct oracle_session *session, int queue)
+{
+    uint64_t joined = session->subs[queue].joined;
+
+    return joined > session->waits_since ? joined : session->waits_since;
 }
 
 // The session that has waited longest on the queue, -1 for none.
@@ -117,7 +214,9 @@ static int longest_waiting(const struct oracle *o, int queue)
         const struct oracle_session *session = &o->sessions[i];
 
         if (session->wait_state == ORACLE_WAITS_FOR_JOB && session->subs[queue].on &&
-            (longest < 0 || session->waits_since < o->sessions[longest].waits_since)) {
+            !session->subs[queue].barred &&
+            (longest < 0 ||
+             waits_since(session, queue) < waits_since(&o->sessions[longest], queue))) {
             longest = i;
         }
     }
@@ -127,7 +226,7 @@ static int longest_waiting(const struct oracle *o, int queue)
 // True where the job went to a waiter.
 bool model_assign(struct oracle *o, struct oracle_job *job)
 {
-    int waiter = o->paused_until[job->queue] ? -1 : longest_waiting(o, job->queue);
+    int waiter = model_open(o, job->queue) ? longest_waiting(o, job->queue) : -1;
 
     if (waiter < 0) {
         return false;
@@ -149,13 +248,42 @@ static void gather(struct oracle *o, int queue)
     o->gathered_count += i == o->gathered_count;
 }
 
+static struct oracle_job *first_ready(struct oracle *o, int queue)
+{
+    struct oracle_job *first = NULL;
+
+    EACH_JOB(o, job)
+    {
+        if (job->queue == queue && job->state == JOB_READY &&
+            (!first || job->pri < first->pri ||
+             (job->pri == first->pri && job->seq < first->seq))) {
+            first = job;
+        }
+    }
+    return first;
+}
+
+// A new job that goes to a waiter at once is never ready.
+static bool goes_at_once(struct oracle *o, const struct oracle_job *job)
+{
+    return job->placed == 0 && !first_ready(o, job->queue) && model_open(o, job->queue) &&
+           longest_waiting(o, job->queue) >= 0;
+}
+
 void model_ready(struct oracle *o, struct oracle_job *job)
 {
+    if (!goes_at_once(o, job)) {
+        model_came(o, job->queue);
+    }
+    if (job->state != JOB_READY) {
+        job->ready_at = o->now.mono;
+    }
+    job->placed = ++o->stamp;
     job->state = JOB_READY;
     if (o->gathering) {
         gather(o, job->queue);
     } else {
-        model_assign(o, job);
+        model_meet(o, job->queue);
     }
 }
 
@@ -164,17 +292,13 @@ void model_meet(struct oracle *o, int queue)
 {
     struct oracle_job *best;
 
-    do {
-        best = NULL;
-        EACH_JOB(o, job)
-        {
-            if (job->queue == queue && job->state == JOB_READY &&
-                (!best || job->pri < best->pri ||
-                 (job->pri == best->pri && job->seq < best->seq))) {
-                best = job;
-            }
+    while ((best = first_ready(o, queue)) != NULL) {
+        if (model_over(o, best) && model_open(o, queue) && longest_waiting(o, queue) >= 0) {
+            model_look(o, queue);
+        } else if (!model_assign(o, best)) {
+            return;
         }
-    } while (best && model_assign(o, best));
+    }
 }
 
 // The same start as said by either clock, counted from now.
@@ -188,6 +312,7 @@ void model_start(struct oracle *o, struct oracle_job *job, nsec_t at, bool on_wa
     if (model_left_until(o, at, on_wall) > 0) {
         job->state = JOB_DELAYED;
         job->delayed = ++o->stamp;
+        job->placed = o->stamp;
         job->due_at = at;
         job->on_wall = on_wall;
     } else {
@@ -201,11 +326,14 @@ void model_bury(struct oracle *o, struct oracle_job *job)
     job->watches = 0;
     job->state = JOB_BURIED;
     job->buried = ++o->stamp;
+    job->placed = o->stamp;
+    TALLY(o, job, buried);
     job->keyed = false;
 }
 
 void model_failed(struct oracle *o, struct oracle_job *job)
 {
+    TALLY(o, job, failed);
     if (job->durable && job->plan.on_fail == ON_FAIL_BURY) {
         model_bury(o, job);
     } else {
@@ -225,14 +353,16 @@ void model_lost(struct oracle *o, struct oracle_job *job, enum loss why)
     job->attempts++;
     if (why != LOST_LEFT) {
         job->timeouts++;
-        o->timeouts++;
+        TALLY(o, job, timeouts);
     }
     if (model_abandoned(job)) {
+        TALLY(o, job, failed);
         model_end(o, job, NULL);
     } else if ((most && job->attempts >= most) ||
                (why == LOST_LIMIT && job->on_limit == ON_LIMIT_FAIL)) {
         model_failed(o, job);
     } else {
+        TALLY(o, job, retries);
         if (why != LOST_TTR) {
             model_tell_watchers(o, job, "retried");
         }
@@ -258,6 +388,60 @@ void model_kick(struct oracle *o, struct oracle_job *job)
 {
     model_reclaim_key(o, job);
     job->kicks++;
+    TALLY(o, job, kicks);
     job->attempts = 0;
     model_ready(o, job);
+}
+
+// Of two jobs of that state.
+static bool kicked_before(const struct oracle *o, const struct oracle_job *a,
+                          const struct oracle_job *b)
+{
+    nsec_t a_for = model_left_until(o, a->due_at, a->on_wall);
+    nsec_t b_for = model_left_until(o, b->due_at, b->on_wall);
+
+    if (a->state == JOB_BURIED) {
+        return a->buried < b->buried;
+    }
+    if (a_for != b_for || a->on_wall != b->on_wall) {
+        return a_for != b_for ? a_for < b_for : b->on_wall;
+    }
+    return a->delayed < b->delayed;
+}
+
+static struct oracle_job *next_to_kick(struct oracle *o, int queue, enum job_state state)
+{
+    struct oracle_job *next = NULL;
+
+    EACH_JOB(o, job)
+    {
+        if (job->queue == queue && job->state == state && (!next || kicked_before(o, job, next))) {
+            next = job;
+        }
+    }
+    return next;
+}
+
+uint32_t oracle_kick(struct oracle *o, int queue, uint32_t bound)
+{
+    enum job_state state = next_to_kick(o, queue, JOB_BURIED) ? JOB_BURIED : JOB_DELAYED;
+    struct oracle_job *job;
+    uint32_t kicked = 0;
+
+    while (kicked < bound && (job = next_to_kick(o, queue, state)) != NULL) {
+        model_kick(o, job);
+        kicked++;
+    }
+    return kicked;
+}
+
+enum status oracle_kick_id(struct oracle *o, uint64_t id)
+{
+    struct oracle_job *job = oracle_find(o, id);
+
+    if (!job || job->state == JOB_READY || job->state == JOB_RESERVED) {
+        return STATUS_NOT_FOUND;
+    }
+    model_kick(o, job);
+    return STATUS_OK;
 }

@@ -10,6 +10,9 @@
     for (struct oracle_job *job = (o)->jobs; job < (o)->jobs + ORACLE_JOBS; job++)                 \
         if (job->id)
 
+// One more of a counter, of the queue and of the broker.
+#define TALLY(o, job, what) ((o)->ever.what++, (o)->ever_of[(job)->queue].what++)
+
 enum loss { LOST_LEFT, LOST_TTR, LOST_LIMIT };
 
 void model_tell(struct oracle *o, int session, const char *what, uint64_t id);
@@ -17,6 +20,8 @@ void model_tell_watchers(struct oracle *o, const struct oracle_job *job, const c
 nsec_t model_min(nsec_t a, nsec_t b);
 struct oracle_job *model_held(struct oracle *o, int session, uint64_t id);
 void model_end(struct oracle *o, struct oracle_job *job, const char *told);
+// The session is subscribed, and to no queue that it may work on.
+bool model_is_barred(const struct oracle_session *who);
 void model_lease(struct oracle *o, struct oracle_job *job, int session, bool by_id);
 bool model_assign(struct oracle *o, struct oracle_job *job);
 void model_ready(struct oracle *o, struct oracle_job *job);
@@ -28,6 +33,9 @@ void model_failed(struct oracle *o, struct oracle_job *job);
 bool model_abandoned(const struct oracle_job *job);
 void model_lost(struct oracle *o, struct oracle_job *job, enum loss why);
 void model_reclaim_key(struct oracle *o, struct oracle_job *job);
+// The word of its worker that it is done with it.
+void model_done(struct oracle *o, const struct oracle_job *job);
+void model_forget_counts(struct oracle *o, int queue);
 void model_kick(struct oracle *o, struct oracle_job *job);
 
 #endif

@@ -84,7 +84,8 @@ static void unpausing_serves_who_waits_before_anyone_takes(void **state)
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
     act_wait(w);
     // Both verbs before anything is settled.
-    assert_status(STATUS_OK, broker_pause(s->broker, broker_queue_find(s->broker, SLICE("q")), 0));
+    assert_status(STATUS_OK,
+                  broker_pause(s->broker, NULL, broker_queue_find(s->broker, SLICE("q")), 0));
     assert_int_equal(act_take(v), 0);
     stage_expect(s, "w leased 1");
 }

@@ -175,17 +175,18 @@ static void each_slice_of_a_kick_has_its_position(void **state)
 {
     struct stage *s = *state;
     struct kick kick;
+    enum { MANY = BROKER_SLICE + 44 };
 
     s->mute = true;
-    for (size_t i = 0; i < 300; i++) {
+    for (size_t i = 0; i < MANY; i++) {
         PUT(s, .delay_for = SEC(9), .queue = "q");
     }
-    broker_kick_begin(stage_find(s, "q"), 1000, &kick);
+    assert_int_equal(STATUS_OK, broker_kick_begin(NULL, stage_find(s, "q"), 1000, &kick));
     assert_status(STATUS_MORE, broker_kick(s->broker, stage_find(s, "q"), &kick));
-    assert_int_equal(broker_position(s->broker), 300 + BROKER_SLICE);
+    assert_int_equal(broker_position(s->broker), MANY + BROKER_SLICE);
     PUT(s, .queue = "other");
     assert_status(STATUS_OK, broker_kick(s->broker, stage_find(s, "q"), &kick));
-    assert_int_equal(broker_position(s->broker), 601);
+    assert_int_equal(broker_position(s->broker), 2 * MANY + 1);
 }
 
 static void slice_that_kicks_fleeting_jobs_has_none(void **state)
@@ -196,10 +197,10 @@ static void slice_that_kicks_fleeting_jobs_has_none(void **state)
 
     PUT(s, .delay_for = SEC(9), .queue = "q");
     SUBMIT(c, .delay_for = SEC(10), .queue = "q", .fleeting = true);
-    broker_kick_begin(stage_find(s, "q"), 1, &kick);
+    assert_int_equal(STATUS_OK, broker_kick_begin(NULL, stage_find(s, "q"), 1, &kick));
     assert_status(STATUS_OK, broker_kick(s->broker, stage_find(s, "q"), &kick));
     assert_int_not_equal(broker_position(s->broker), 0);
-    broker_kick_begin(stage_find(s, "q"), 1, &kick);
+    assert_int_equal(STATUS_OK, broker_kick_begin(NULL, stage_find(s, "q"), 1, &kick));
     assert_status(STATUS_OK, broker_kick(s->broker, stage_find(s, "q"), &kick));
     assert_int_equal(kick.kicked, 1);
     assert_int_equal(broker_position(s->broker), 0);

@@ -235,13 +235,52 @@ static void walk_ends_with_its_last_subscription_and_with_its_session(void **sta
     subscription_walk_end(&walk);
 }
 
+static void what_is_created_stays_until_it_is_forgotten(void **state)
+{
+    struct stage *s = *state;
+    const uint32_t limits[BAND_COUNT] = {1, 1, 1};
+    struct queue *queue;
+
+    assert_status(STATUS_NOT_FOUND, broker_queue_forget(s->broker, NULL, SLICE("q")));
+    assert_status(STATUS_BAD_NAME, broker_queue_create(s->broker, NULL, SLICE("")));
+    assert_status(STATUS_OK, broker_queue_create(s->broker, NULL, SLICE("q")));
+    assert_status(STATUS_OK, broker_queue_create(s->broker, NULL, SLICE("q")));
+    stage_step(s);
+    assert_true(stage_queue(s, "q").kept);
+    assert_status(STATUS_OK, broker_queue_limit(NULL, stage_find(s, "q"), limits));
+    // Whoever refers to it keeps it a little longer, but not its limits.
+    queue = hold(s, "q");
+    assert_status(STATUS_OK, broker_queue_forget(s->broker, NULL, SLICE("q")));
+    assert_false(stage_queue(s, "q").kept);
+    assert_int_equal(stage_queue(s, "q").limits[BAND_LOW], 0);
+    drop(s, queue);
+    assert_null(stage_find(s, "q"));
+}
+
+static void what_is_in_use_is_not_forgotten(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w;
+
+    assert_status(STATUS_OK, broker_queue_create(s->broker, NULL, SLICE("q")));
+    PUT_BURIED(s, .queue = "q");
+    assert_status(STATUS_IN_USE, broker_queue_forget(s->broker, NULL, SLICE("q")));
+    assert_status(STATUS_OK, stage_cancel(s, 1));
+    w = stage_worker(s, "w", "q");
+    assert_status(STATUS_IN_USE, broker_queue_forget(s->broker, NULL, SLICE("q")));
+    act_unsubscribe(w, "q");
+    assert_true(stage_queue(s, "q").kept);
+    assert_status(STATUS_OK, broker_queue_forget(s->broker, NULL, SLICE("q")));
+    assert_null(stage_find(s, "q"));
+}
+
 static void limits_bind_submissions_by_their_band(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
     const uint32_t limits[BAND_COUNT] = {0, 3, 2};
 
-    broker_queue_limit(stage_find(s, "q"), limits);
+    assert_int_equal(STATUS_OK, broker_queue_limit(NULL, stage_find(s, "q"), limits));
     assert_memory_equal(stage_queue(s, "q").limits, limits, sizeof limits);
     PUT(s, .pri = PRI_LOW);
     PUT(s, .pri = PRI_LOW, .delay_for = SEC(1));
@@ -257,6 +296,67 @@ static void limits_bind_submissions_by_their_band(void **state)
     assert_status(STATUS_OK, stage_cancel(s, 3));
     PUT(s, .pri = PRI_NORMAL);
     assert_int_equal(stage_queue(s, "q").total_jobs, 5);
+}
+
+static enum status try_hold(struct stage *s, const char *name)
+{
+    struct queue *queue;
+    enum status status = broker_queue_hold(s->broker, stage_slice(name), &queue);
+
+    if (status == STATUS_OK) {
+        broker_queue_drop(s->broker, queue);
+    }
+    stage_step(s);
+    return status;
+}
+
+static void queue_that_a_submission_made_goes_with_its_last_job(void **state)
+{
+    struct stage *s = *state;
+    struct job_spec spec = {.durable = true};
+    struct submission submission;
+
+    assert_status(STATUS_OK, broker_submit_to(s->broker, SLICE("q"), &spec, NULL, &submission));
+    assert_non_null(broker_queue_find(s->broker, SLICE("q")));
+    assert_status(STATUS_OK, stage_cancel(s, submission.id));
+    assert_null(broker_queue_find(s->broker, SLICE("q")));
+}
+
+static void no_more_queues_are_made_than_there_may_be(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "a");
+    const struct terms terms = {.limit_for = 0};
+    struct job_spec spec = {.durable = true};
+    struct submission submission;
+
+    broker_set_max_queues(s->broker, 2);
+    PUT(s, .queue = "b");
+    assert_status(STATUS_TOO_MANY_QUEUES, try_hold(s, "c"));
+    assert_status(STATUS_TOO_MANY_QUEUES, broker_subscribe(w->session, SLICE("c"), &terms));
+    assert_status(STATUS_TOO_MANY_QUEUES,
+                  broker_submit_to(s->broker, SLICE("c"), &spec, NULL, &submission));
+    assert_null(broker_queue_find(s->broker, SLICE("c")));
+    // Those that are there are as before.
+    assert_status(STATUS_OK, try_hold(s, "a"));
+    PUT(s, .queue = "b");
+    act_unsubscribe(w, "a");
+    assert_status(STATUS_OK, try_hold(s, "c"));
+    broker_set_max_queues(s->broker, 1);
+    assert_status(STATUS_TOO_MANY_QUEUES, try_hold(s, "d"));
+    broker_set_max_queues(s->broker, 0);
+    assert_status(STATUS_OK, try_hold(s, "d"));
+}
+
+static void queue_that_a_front_end_needs_is_made_anyway(void **state)
+{
+    struct stage *s = *state;
+    struct queue *queue;
+
+    broker_set_max_queues(s->broker, 1);
+    PUT(s, .queue = "a");
+    assert_status(STATUS_OK, broker_queue_hold_anyway(s->broker, SLICE("default"), &queue));
+    broker_queue_drop(s->broker, queue);
 }
 
 static void draining_refuses_every_submission(void **state)
@@ -376,7 +476,12 @@ int main(void)
         STORY(subscriptions_are_listed_in_order),
         STORY(walk_goes_on_while_subscriptions_change),
         STORY(walk_ends_with_its_last_subscription_and_with_its_session),
+        STORY(what_is_created_stays_until_it_is_forgotten),
+        STORY(what_is_in_use_is_not_forgotten),
         STORY(limits_bind_submissions_by_their_band),
+        STORY(queue_that_a_submission_made_goes_with_its_last_job),
+        STORY(no_more_queues_are_made_than_there_may_be),
+        STORY(queue_that_a_front_end_needs_is_made_anyway),
         STORY(draining_refuses_every_submission),
         STORY(queue_counts_its_jobs),
         STORY(broker_counts_over_all_queues),

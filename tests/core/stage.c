@@ -57,12 +57,24 @@ static bool store_room(void *store, const struct record *record)
     return true;
 }
 
+static const char *memo_kind_name(const struct memo *memo)
+{
+    static const char *const names[MEMO_KINDS] = {
+        [MEMO_RESULT] = "result", [MEMO_UNIQUE] = "unique",     [MEMO_ANSWER] = "answer",
+        [MEMO_POLICY] = "policy", [MEMO_SCHEDULE] = "schedule", [MEMO_FIRED] = "fired",
+        [MEMO_SECRET] = "secret",
+    };
+
+    return names[memo->kind];
+}
+
 static uint64_t store_append(void *store, const struct record *record)
 {
     static const char *const names[] = {
         [RECORD_SUBMIT] = "submit", [RECORD_RELEASE] = "release", [RECORD_BURY] = "bury",
         [RECORD_KICK] = "kick",     [RECORD_TAKE] = "take",       [RECORD_END] = "end",
-        [RECORD_PAUSE] = "pause",   [RECORD_START] = "start",
+        [RECORD_PAUSE] = "pause",   [RECORD_START] = "start",     [RECORD_SET] = "set",
+        [RECORD_MOVE] = "move",     [RECORD_MEMO] = "memo",       [RECORD_FORGET] = "forget",
     };
     struct stage *s = store;
 
@@ -74,11 +86,15 @@ static uint64_t store_append(void *store, const struct record *record)
     s->was_buried = record->was_buried;
     if (record->kind == RECORD_SUBMIT) {
         job_set_mark(record->job, (uint32_t)s->appended);
+    } else if (record->kind == RECORD_MEMO) {
+        memo_set_mark(s->broker, record->memo, (uint32_t)s->appended);
     }
     if (s->mute) {
         return s->appended;
     }
-    if (record->kind == RECORD_PAUSE) {
+    if (record->memo) {
+        stage_text_add(&s->recorded, "%s %s", names[record->kind], memo_kind_name(record->memo));
+    } else if (record->kind == RECORD_PAUSE) {
         struct slice name = queue_name(record->queue);
 
         stage_text_add(&s->recorded, "pause %.*s", (int)name.len, name.ptr);
@@ -237,6 +253,7 @@ enum status stage_try_put(struct stage *s, struct actor *watcher, const struct p
         .on_fail = plan->on_fail,
         .on_loss = plan->on_loss,
         .durable = !plan->fleeting,
+        .watched = watcher != NULL,
         .body = stage_slice(plan->body),
         .body_blob = plan->blob,
     };
@@ -285,7 +302,7 @@ uint64_t stage_put_buried(struct stage *s, const struct plan *plan)
 
 static enum status cancel(struct stage *s, uint64_t id, bool even_held)
 {
-    enum status status = broker_cancel(s->broker, id, even_held);
+    enum status status = broker_cancel(s->broker, NULL, id, even_held);
 
     stage_step(s);
     return status;
@@ -301,6 +318,14 @@ enum status stage_cancel_held(struct stage *s, uint64_t id)
     return cancel(s, id, true);
 }
 
+enum status stage_act(struct stage *s, struct actor *by, uint64_t id, const struct act *act)
+{
+    enum status status = broker_act(s->broker, by ? by->session : NULL, id, act);
+
+    stage_step(s);
+    return status;
+}
+
 uint32_t stage_kick(struct stage *s, const char *queue, uint32_t bound)
 {
     struct kick kick;
@@ -308,7 +333,7 @@ uint32_t stage_kick(struct stage *s, const char *queue, uint32_t bound)
     enum status status;
 
     assert_status(STATUS_OK, broker_queue_hold(s->broker, stage_slice(queue), &held));
-    broker_kick_begin(held, bound, &kick);
+    assert_int_equal(STATUS_OK, broker_kick_begin(NULL, held, bound, &kick));
     do {
         status = broker_kick(s->broker, held, &kick);
         stage_step(s);
@@ -320,7 +345,7 @@ uint32_t stage_kick(struct stage *s, const char *queue, uint32_t bound)
 
 enum status stage_kick_id(struct stage *s, uint64_t id)
 {
-    enum status status = broker_kick_id(s->broker, id);
+    enum status status = broker_kick_id(s->broker, NULL, id);
 
     stage_step(s);
     return status;
@@ -328,7 +353,7 @@ enum status stage_kick_id(struct stage *s, uint64_t id)
 
 enum status stage_pause(struct stage *s, const char *queue, nsec_t pause_for)
 {
-    enum status status = broker_pause(s->broker, stage_find(s, queue), pause_for);
+    enum status status = broker_pause(s->broker, NULL, stage_find(s, queue), pause_for);
 
     stage_step(s);
     return status;

@@ -10,6 +10,7 @@
 // right at each of its moments. Whatever is not expected fails the test.
 
 #include "core/broker.h"
+#include "core/policies.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -119,10 +120,13 @@ struct actor *stage_worker(struct stage *s, const char *name, const char *queue)
 void act_close(struct actor *a);
 void act_subscribe(struct actor *a, const char *queue);
 void act_subscribe_on(struct actor *a, const char *queue, nsec_t limit_for, enum on_limit on_limit);
+// What its caller may do from now on; NULL: everything. Whether it lost a queue.
+bool act_grant(struct actor *a, const struct grant *list, size_t count);
+
 void act_unsubscribe(struct actor *a, const char *queue);
 void act_give_back(struct actor *a, const char *queue); // unsubscribes, and leases end
 
-// The id of the job taken, 0 where none is ready.
+// The id of the job taken, 0 where none is ready that it may have.
 uint64_t act_take(struct actor *a);
 enum status act_take_id(struct actor *a, uint64_t id);
 
@@ -189,10 +193,19 @@ uint64_t stage_put_buried(struct stage *s, const struct plan *plan);
 
 enum status stage_cancel(struct stage *s, uint64_t id);
 enum status stage_cancel_held(struct stage *s, uint64_t id);
+// What an operator does; `by` NULL: the host.
+#define ACT(...) (&(const struct act){__VA_ARGS__})
+enum status stage_act(struct stage *s, struct actor *by, uint64_t id, const struct act *act);
+
 uint32_t stage_kick(struct stage *s, const char *queue, uint32_t bound);
 enum status stage_kick_id(struct stage *s, uint64_t id);
 enum status stage_pause(struct stage *s, const char *queue, nsec_t pause_for);
 void stage_unwatch(struct stage *s, struct watch *watch);
+
+// From now on this is the policy of all queues whose names fit, and of no others:
+// POLICY(s, "*", .max_jobs = 5).
+#define POLICY(s, glob, ...) stage_set_policy((s), (glob), &(const struct policy_spec){__VA_ARGS__})
+void stage_set_policy(struct stage *s, const char *glob, const struct policy_spec *spec);
 
 // JOB_GONE where there is no such job.
 enum job_state stage_state(struct stage *s, uint64_t id);

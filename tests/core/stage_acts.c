@@ -162,13 +162,24 @@ void act_give_back(struct actor *a, const char *queue)
     assert_status(STATUS_OK, status);
 }
 
+bool act_grant(struct actor *a, const struct grant *list, size_t count)
+{
+    struct grants *grants = list ? grants_new(list, count) : NULL;
+    bool lost = broker_session_grant(a->session, grants);
+
+    assert_true(grants || !list);
+    grants_unref(grants);
+    stage_step(a->stage);
+    return lost;
+}
+
 uint64_t act_take(struct actor *a)
 {
     const struct job *job = NULL;
     enum status status = broker_take(a->session, &job);
 
     stage_step(a->stage);
-    if (status == STATUS_EMPTY) {
+    if (status == STATUS_EMPTY || status == STATUS_FORBIDDEN) {
         return 0;
     }
     assert_status(STATUS_OK, status);
@@ -318,4 +329,16 @@ enum status act_data(struct actor *a, uint64_t id, const char *data)
 enum status act_warning(struct actor *a, uint64_t id, const char *text)
 {
     return report(a, id, (struct job_event){.kind = JOB_EVENT_WARNING}, text);
+}
+
+void stage_set_policy(struct stage *s, const char *glob, const struct policy_spec *spec)
+{
+    const struct policy_rule rule = {
+        .glob = stage_slice(glob), .origin = stage_slice(glob), .spec = *spec};
+
+    assert_status(STATUS_OK, broker_set_policies(s->broker, &rule, 1));
+    while (!broker_policies_settled(s->broker)) {
+        broker_tick(s->broker, s->now);
+    }
+    stage_step(s);
 }

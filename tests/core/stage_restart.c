@@ -74,12 +74,25 @@ static void copy_pauses(struct stage *from, struct stage *to)
     }
 }
 
+static void copy_memos(struct stage *from, struct stage *to)
+{
+    for (int kind = 0; kind < MEMO_KINDS; kind++) {
+        const struct memo *memo, *copy;
+        uint64_t cursor = 0;
+
+        while ((memo = broker_memo_next(from->broker, (enum memo_kind)kind, &cursor))) {
+            assert_status(STATUS_OK, broker_restore_memo(to->broker, memo, &copy));
+        }
+    }
+}
+
 struct stage *stage_restart(struct stage *s, nsec_t down_for)
 {
     struct copying copying = {.from = s, .to = new_stage(s->now.wall + down_for)};
 
     each_durable_job(s->broker, copy_job, &copying);
     copy_pauses(s, copying.to);
+    copy_memos(s, copying.to);
     finish(copying.to, copying.last_id);
     return copying.to;
 }
@@ -91,8 +104,9 @@ struct job_image stage_image(struct stage *s, uint64_t id)
 
     assert_non_null(job);
     job_describe(s->broker, job, &image);
-    assert_int_equal(job_variable_len(s->broker, job),
-                     image.queue.len + image.key.len + image.reducer.len + image.body.len);
+    assert_int_equal(job_variable_len(s->broker, job), image.queue.len + image.key.len +
+                                                           image.reducer.len + image.body.len +
+                                                           job_past_size(&image.past));
     return image;
 }
 
@@ -122,6 +136,10 @@ void stage_expect_same_image(const struct job_image *a, const struct job_image *
     stage_expect_same_change(&a->now, &b->now);
     expect_same_bytes(a->queue, b->queue);
     assert_int_equal(a->queue_kept, b->queue_kept);
+    assert_int_equal(a->past.why, b->past.why);
+    assert_int_equal(a->past.attempts, b->past.attempts);
+    assert_int_equal(a->past.at_ms, b->past.at_ms);
+    expect_same_bytes(a->past.queue, b->past.queue);
     assert_int_equal(a->key_kind, b->key_kind);
     assert_int_equal(a->on_fail, b->on_fail);
     assert_int_equal(a->on_loss, b->on_loss);
@@ -169,6 +187,7 @@ static void tape_job(struct stage_tape *tape, enum record_kind kind, const struc
     assert_int_equal(record->image.body.len, 0);
     record->image.queue = keep(record->queue, record->image.queue);
     record->image.key = keep(record->key, record->image.key);
+    record->image.past.queue = keep(record->past_queue, record->image.past.queue);
 }
 
 static void tape_pause(struct stage_tape *tape, const struct queue *queue)
@@ -190,6 +209,7 @@ static uint64_t tape_append(void *store, const struct record *record)
 {
     struct stage_tape *tape = store;
 
+    assert_null(record->memo);
     if (record->kind == RECORD_PAUSE) {
         tape_pause(tape, record->queue);
     } else {
@@ -243,12 +263,21 @@ static void play(struct stage *s, const struct stage_tape_record *record)
     case RECORD_KICK:
     case RECORD_TAKE:
     case RECORD_START:
+    case RECORD_SET:
         assert_status(STATUS_OK,
                       broker_restore_change(s->broker, record->kind, &record->image.now));
+        break;
+    case RECORD_MOVE:
+        assert_status(STATUS_OK,
+                      broker_restore_move(s->broker, &record->image.now, record->image.queue,
+                                          record->image.queue_kept, &record->image.past));
         break;
     case RECORD_END:
         assert_status(STATUS_OK, broker_restore_end(s->broker, record->image.now.id));
         break;
+    case RECORD_MEMO:
+    case RECORD_FORGET:
+        break; // the tape has none
     case RECORD_PAUSE:
         assert_status(STATUS_OK, broker_restore_pause(s->broker, record->image.queue,
                                                       record->pause_for, record->until_at, &queue));

@@ -29,6 +29,7 @@ struct stage_tape_record {
     struct job_image image;
     char queue[STAGE_TAPE_NAME];
     char key[STAGE_TAPE_NAME];
+    char past_queue[STAGE_TAPE_NAME];
     nsec_t pause_for, until_at;
 };
 

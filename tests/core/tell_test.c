@@ -25,6 +25,8 @@ struct hall {
     struct session *client;
     struct queue *queue;
     bool settling;
+    uint64_t *heard; // NULL: the order of jobs is not noted
+    uint64_t order[16];
 };
 
 static void on_leased(void *owner, const struct job *job)
@@ -49,12 +51,15 @@ static void on_nudged(void *owner)
 
 static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
 {
-    const struct hall *hall = owner;
+    struct hall *hall = owner;
     struct listener *listener = watch_owner(watch);
 
     assert_true(hall->settling && listener && !listener->over);
     assert_int_equal(event->job_id, listener->job);
     listener->heard++;
+    if (hall->heard) {
+        *hall->heard++ = event->job_id;
+    }
     broker_charge_bytes(hall->broker, listener->encodes);
     if (event->kind == JOB_EVENT_COMPLETE) {
         listener->over = true;
@@ -68,7 +73,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     }
 }
 
-static const struct session_ops ops = {on_leased, on_wait_over, on_nudged, on_job_event};
+static const struct session_ops ops = {on_leased, on_wait_over, on_nudged, on_job_event, NULL};
 
 static void open_hall(struct hall *hall)
 {
@@ -107,7 +112,11 @@ static void close_hall(struct hall *hall)
 static struct watch *listen(struct hall *hall, const char *key, struct listener *listener)
 {
     const struct job_spec spec = {
-        .queue = hall->queue, .key_kind = KEY_NAME, .key = slice_of(key, strlen(key))};
+        .queue = hall->queue,
+        .key_kind = KEY_NAME,
+        .key = slice_of(key, strlen(key)),
+        .watched = true,
+    };
     struct submission submission;
 
     assert_status(STATUS_OK, broker_submit(hall->broker, &spec, hall->client, &submission));
@@ -280,14 +289,14 @@ static void report_where_allowed(struct hall *hall, struct listener *crowds[], u
     }
 }
 
-// Of each of these jobs, one report is told to all before the next one is taken.
+// Of each of these jobs, one report is told to all before the next one is taken. One that has told
+// of its last may always report, and is told of it in its turn.
 static void reports_to_many_crowds_do_not_hold_back_those_of_others(void **state)
 {
     static struct listener *crowds[BROKER_SLICE];
     uint64_t numbers[BROKER_SLICE] = {0};
     struct hall hall;
     struct listener other;
-    unsigned held = 0;
     uint64_t id;
 
     (void)state;
@@ -300,16 +309,81 @@ static void reports_to_many_crowds_do_not_hold_back_those_of_others(void **state
         crowds[i] = listen_often(&hall, key, BROKER_SLICE);
         (void)take(&hall);
     }
-    for (int turn = 0; turn < BROKER_SLICE; turn++) {
+    for (uint64_t number = 1; number <= 8; number++) {
+        unsigned turns = 0;
+
         report_where_allowed(&hall, crowds, numbers, BROKER_SLICE);
-        held += broker_report_waits(hall.worker, id);
-        assert_true(settle(&hall));
+        assert_true(broker_report_waits(hall.worker, crowds[0]->job));
+        assert_false(broker_report_waits(hall.worker, id));
+        say(&hall, id, number);
+        assert_true(broker_report_waits(hall.worker, id));
+        while (other.heard < number) {
+            assert_true(settle(&hall));
+            report_where_allowed(&hall, crowds, numbers, BROKER_SLICE);
+            assert_true(++turns <= BROKER_SLICE / 8 + 1);
+        }
     }
-    assert_in_range(held, 1, BROKER_SLICE / 2);
+    broker_check(hall.broker);
     close_hall(&hall);
     for (size_t i = 0; i < BROKER_SLICE; i++) {
         free(crowds[i]);
     }
+}
+
+// A turn ends when as much was encoded as takes as long as a turn's tellings.
+static void long_events_of_many_jobs_are_told_in_slices(void **state)
+{
+    static struct listener readers[BROKER_SLICE];
+    struct hall hall;
+    size_t heard = 0;
+    unsigned turns = 0;
+
+    (void)state;
+    open_hall(&hall);
+    for (int i = 0; i < BROKER_SLICE; i++) {
+        const char key[] = {(char)('a' + i % 16), (char)('a' + i / 16), '\0'};
+
+        (void)listen(&hall, key, &readers[i]);
+        readers[i].encodes = (size_t)16 * ENCODED_AT_ONCE;
+        say(&hall, take(&hall), 1);
+    }
+    while (settle(&hall)) {
+        size_t before = heard;
+
+        heard = 0;
+        for (size_t i = 0; i < BROKER_SLICE; i++) {
+            heard += readers[i].heard;
+        }
+        assert_in_range(heard - before, 1, BROKER_SLICE / 16 + 1);
+        turns++;
+    }
+    assert_in_range(turns, BROKER_SLICE / 5, BROKER_SLICE);
+    close_hall(&hall);
+}
+
+static void events_of_jobs_with_few_watches_are_told_as_they_happened(void **state)
+{
+    static const char *const order = "abacbbca";
+    static struct listener listeners[3];
+    uint64_t numbers[3] = {0};
+    uint64_t ids[3];
+    struct hall hall;
+
+    (void)state;
+    open_hall(&hall);
+    for (int i = 0; i < 3; i++) {
+        (void)listen(&hall, (const char[]){(char)('a' + i), '\0'}, &listeners[i]);
+        ids[i] = take(&hall);
+    }
+    hall.heard = hall.order;
+    for (const char *at = order; *at; at++) {
+        say(&hall, ids[*at - 'a'], ++numbers[*at - 'a']);
+    }
+    assert_false(settle(&hall));
+    for (size_t i = 0; order[i]; i++) {
+        assert_int_equal(hall.order[i], ids[order[i] - 'a']);
+    }
+    close_hall(&hall);
 }
 
 //
@@ -423,6 +497,8 @@ int main(void)
         cmocka_unit_test(new_events_do_not_hold_up_those_that_take_long),
         cmocka_unit_test(long_events_of_one_job_do_not_hold_up_the_results_of_others),
         cmocka_unit_test(reports_to_many_crowds_do_not_hold_back_those_of_others),
+        cmocka_unit_test(long_events_of_many_jobs_are_told_in_slices),
+        cmocka_unit_test(events_of_jobs_with_few_watches_are_told_as_they_happened),
         cmocka_unit_test(each_watch_is_told_all_in_order_whatever_happens_beside_it),
     };
 

@@ -86,7 +86,7 @@ static void walk_takes_few_steps_for_each_job(void **state)
     // Many are gone: what is left is not looked for among the places of the others.
     for (uint64_t id = 1; id <= MANY; id++) {
         if (id % 100) {
-            assert_status(STATUS_OK, broker_cancel(s->broker, id, false));
+            assert_status(STATUS_OK, broker_cancel(s->broker, NULL, id, false));
         }
     }
     expect_walk(s, MANY / 100);
@@ -114,7 +114,7 @@ static void walk_while(struct stage *s, struct queue *queue, uint64_t stays, boo
         if (growing && broker_find(s->broker, 3 * MANY) == NULL) {
             assert_status(STATUS_OK, broker_submit(s->broker, &spec, NULL, &submission));
         } else if (!growing && id <= MANY && id++ % stays) {
-            assert_status(STATUS_OK, broker_cancel(s->broker, id - 1, false));
+            assert_status(STATUS_OK, broker_cancel(s->broker, NULL, id - 1, false));
         }
     }
     for (id = 1; id <= MANY; id++) {

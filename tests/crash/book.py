@@ -37,14 +37,22 @@ class State:
     due: float = 0  # DELAYED: the earliest moment at which it is ready
     slack: float = UNANSWERED_SECONDS  # by how much that may be later
     loose: bool = False  # DELAYED, but somebody took it: it may be ready as well
-    burial: int = 0  # BURIED: the place in the order
+    burial: int = 0  # BURIED: the place in the order, which those of one operation share
+    tube: str = ""  # to which it was moved; empty: the one that it was in
+    dead: str = ""  # the tube from which a policy took it
+    attempts: int = 0  # that were spent to the knowledge of a policy
 
-    def differences(self, seen, now):
-        """Why what stats-job shows (None: nothing) is not this state."""
+    def differences(self, seen, now, tube):
+        """Why what stats-job shows (None: nothing) is not this state of a job of `tube`."""
         if seen is None or self.kind == GONE:
             return [] if seen is None and self.kind == GONE else [
                 f"{'missing' if seen is None else seen['state']}, expected {self.kind}"]
         found = self.kind_differences(seen["state"], float(seen["time-left"]), now)
+        if seen["tube"] != (self.tube or tube):
+            found.append(f"tube {seen['tube']}, expected {self.tube or tube}")
+        past = seen.get("dead-from", ""), int(seen.get("dead-attempts", 0))
+        if past != ((self.dead, self.attempts) if self.dead else ("", 0)):
+            found.append(f"taken from {past}, expected {self.dead} {self.attempts}")
         if int(seen["pri"]) != self.pri:
             found.append(f"priority {seen['pri']}, expected {self.pri}")
         if self.delay is not None and int(seen["delay"]) != self.delay:
@@ -94,8 +102,6 @@ class Job:
         if seen is None:
             return []
         found = []
-        if seen["tube"] != self.tube:
-            found.append(f"tube {seen['tube']}, expected {self.tube}")
         if int(seen["ttr"]) != self.ttr:
             found.append(f"ttr {seen['ttr']}, expected {self.ttr}")
         age = now - (self.created or 0)
@@ -195,10 +201,14 @@ class Book:
                 del job.maybe[place]
                 return
             job.maybe = job.maybe[place + 1:]
+            if state.slack > UNANSWERED_SECONDS:
+                slack = state.slack  # nobody knew when the delay ends, and nobody does now
             self.become(job, dataclasses.replace(state, slack=slack))
 
     def become(self, job, state):
         """That is certain. With the lock held, or nobody at work."""
+        if state.tube and state.tube != job.tube:
+            self.move(job, state.tube)
         mine = (job.tube, job.key)
         if job.key and state.kind in (BURIED, GONE):
             if self.holders.get(mine) is job:
@@ -211,6 +221,12 @@ class Book:
             self.ended += 1
             if len(self.gone) < GONE_KEPT:
                 self.gone[job.id] = str(job)
+
+    def move(self, job, tube):
+        """Its key goes with it: nobody there has the same one."""
+        if job.key and (job.tube, job.key) in self.holders:
+            self.holders[tube, job.key] = self.holders.pop((job.tube, job.key))
+        job.tube = tube
 
     def forget_times(self):
         """The clock may have been set: nobody knows when delays end, but for those of a length,

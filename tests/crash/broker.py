@@ -11,12 +11,13 @@ import subprocess
 import time
 
 import wire
+from retriers import POLICY
 
 START_SECONDS = 60
 STOP_SECONDS = 30
 LAST_WORDS = 2000  # bytes
 COMPLAINT = r"^(?:\S+ (?:warn|error) |.*Sanitizer).*$"
-PROTOCOLS = ("beanstalk", "gearman", "http")
+PROTOCOLS = ("beanstalk", "gearman", "http", "admin")
 
 
 class Failure(Exception):
@@ -39,6 +40,7 @@ class Tandem:
     """tandemd."""
 
     speaks_all = True
+    config = POLICY  # what its file says
 
     def __init__(self, path):
         self.path = path
@@ -51,7 +53,9 @@ class Tandem:
                      f"beanstalk.max_job_size={disk.largest_body}",
                      f"gearman.max_job_size={disk.largest_workload}",
                      f"http.max_body={disk.largest_workload}", *disk.settings]
-        return [self.path, "--config", os.devnull] + [
+        config = pathlib.Path(directory).parent / "config"
+        config.write_text(self.config, encoding="ascii")
+        return [self.path, "--config", str(config)] + [
             word for setting in settings for word in ("--set", setting)]
 
 

@@ -88,14 +88,14 @@ class Check:
 
     def check_job(self, book, job, seen):
         now = time.time()
-        for state in (job.state, *job.maybe):
-            found = state.differences(seen, now)
-            if not found:
-                found = job.differences(seen, now)
-                self.happened += state is not job.state
-                break
+        fitting = [state for state in (job.state, *job.maybe)
+                   if not state.differences(seen, now, job.tube)]
+        if fitting:
+            state = common(fitting)
+            found = job.differences(seen, now)
+            self.happened += fitting[0] is not job.state
         else:
-            found = job.state.differences(seen, now)
+            found = job.state.differences(seen, now, job.tube)
         if found:
             self.complain(f"{job}: {', '.join(found)}")
             state = dataclasses.replace(state_of(seen), burial=job.state.burial)
@@ -167,21 +167,26 @@ class Check:
             luck = self.rng.random()
             if luck < 0.25:
                 self.check_buried(book, tube)
-            elif luck < 0.5:
+            elif luck < 0.5 and not tube.endswith(".retried"):  # that would be attempts
                 self.check_ready(book, tube)
 
     def check_buried(self, book, tube):
         """Kicks them one by one: they come in the order in which they were buried."""
-        expected = [job.id for job in book.buried(tube)]
+        buried = book.buried(tube)
+        expected = [job.id for job in buried]
         answers = list(self.bean.ask_all(
             [f"use {tube}"] + ["peek-buried", "kick 1"] * len(expected), AT_ONCE))
         found = [int(words[1]) for words, _ in answers[1::2] if words[0] == "FOUND"]
-        if found != expected:
+        # What one operation buried may come in any order.
+        places = {job.id: job.state.burial for job in buried}
+        order = [places.get(job_id, 0) for job_id in found]
+        if sorted(found) != sorted(expected) or order != sorted(order):
             self.complain(f"buried in {tube}: {found}, expected {expected}")
         for job_id in found:
             if job_id in book.live:
                 job = book.live[job_id]
-                book.become(job, dataclasses.replace(job.state, kind=READY))
+                book.become(job, dataclasses.replace(job.state, kind=READY, attempts=job.state.dead
+                                                     and job.state.attempts or 0))
 
     def check_ready(self, book, tube):
         """Reserves all: they come by priority, and then by age, which after a restart is the id."""
@@ -275,17 +280,32 @@ class Check:
         web.close()
 
 
+def common(states):
+    """The first one; where the job may have been delayed anew, for as long as any of them says."""
+    first = states[0]
+    if any(state.kind != DELAYED for state in states):
+        return first
+    due = min(state.due for state in states)
+    until = max(state.due + state.slack for state in states)
+    return dataclasses.replace(first, due=due, slack=until - due,
+                               loose=any(state.loose for state in states))
+
+
 def state_of(seen):
     """As stats-job shows it, for a job that is not as it should be."""
     if seen is None:
         return State(GONE)
     kind = seen["state"] if seen["state"] in (DELAYED, BURIED) else READY
-    return State(kind, int(seen["pri"]), due=time.time() + float(seen["time-left"]))
+    return State(kind, int(seen["pri"]), due=time.time() + float(seen["time-left"]),
+                 tube=seen["tube"], dead=seen.get("dead-from", ""),
+                 attempts=int(seen.get("dead-attempts", 0)))
 
 
 def bytes_needed(books):
     """What live jobs take in the journal and are promised, by journal/FORMAT.md, at most."""
     job_fixed, ids, promised = 88, 24, 24 + 24 + 48 + 24
     return sum(job_fixed + len(job.tube) + len(job.key) + job.size + ids + promised
+               + (64 + len(job.tube) if job.state.tube else 0)
+               + (16 + len(job.state.dead) if job.state.dead else 0)
                for book in books for job in book.live.values()) + sum(
                    64 + len(tube) for book in books for tube in book.pauses)

@@ -8,7 +8,7 @@ import dataclasses
 import time
 
 import wire
-from book import BURIED, DELAYED, GONE, READY, SURE_SECONDS, Job, Pause, State
+from book import BURIED, DELAYED, GONE, READY, Job, Pause, State
 from gear_acts import GearActs
 from party import Party, Step, fitting
 from web_acts import WebActs
@@ -98,14 +98,6 @@ class Family(GearActs, WebActs, Party):
             self.held[job.id] = job
             self.check_takable(job)
         return True
-
-    def check_takable(self, job):
-        """Nobody may get a job that is buried, or before its time."""
-        state = job.state
-        if job.maybe or state.kind == READY or state.loose:
-            return
-        if state.kind != DELAYED or state.due - time.time() > SURE_SECONDS:
-            self.complain(f"{job} was handed out")
 
     def about_held(self, taken):
         job = self.rng.choice(list(self.held.values()))

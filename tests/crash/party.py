@@ -7,7 +7,7 @@ import time
 import typing
 
 import wire
-from book import UNANSWERED_SECONDS, Job
+from book import DELAYED, READY, SURE_SECONDS, UNANSWERED_SECONDS, Job
 from wire import Lost, Odd
 
 BATCH_BYTES = 200000
@@ -38,7 +38,7 @@ class Party(threading.Thread):
     def __init__(self, trial, book, name, rng):
         super().__init__(name=name, daemon=True)
         self.trial, self.book, self.rng = trial, book, rng
-        self.bean = self.gear = self.web = self.noise = None
+        self.bean = self.gear = self.web = self.noise = self.admin = None
         self.unsure = []  # silent steps of the Gearman connection
         self.tags = 0
         self.requests = 0
@@ -52,8 +52,11 @@ class Party(threading.Thread):
             pass
         except Odd as odd:
             self.complain(str(odd))
+        except Exception as error:  # one that has left sees no violation
+            self.complain(f"gives up: {error!r}")
+            raise
         finally:
-            for stream in (self.bean, self.gear, self.web, self.noise):
+            for stream in (self.bean, self.gear, self.web, self.noise, self.admin):
                 if stream:
                     stream.close()
 
@@ -158,6 +161,14 @@ class Party(threading.Thread):
         elif job.body() != body:
             self.complain(f"{job} came with another body: {len(body)} bytes, {body[:40]!r}")
         return job
+
+    def check_takable(self, job):
+        """Nobody may get a job that is buried, or before its time."""
+        state = job.state
+        if job.maybe or state.kind == READY or state.loose:
+            return
+        if state.kind != DELAYED or state.due - time.time() > SURE_SECONDS:
+            self.complain(f"{job} was handed out")
 
 
 def fitting(steps):

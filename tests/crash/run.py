@@ -22,6 +22,8 @@ from check import Check, bytes_needed
 from crowd import Crowd
 from family import Family
 from faults import Faults, Good
+from operators import Operator
+from retriers import Retrier
 
 POLICIES = ("always", "50", "never")
 SHOWN = 20  # violations of a round
@@ -48,6 +50,11 @@ class Trial:
         self.cut = 0  # bytes of the journal, after the last round
         ids = Ids()
         self.books = [Book(f"f{number}", ids) for number in range(options.families)]
+        self.operated = [Book(f"o{number}", ids)
+                         for number in range(options.operators if self.speaks_all else 0)]
+        self.retried = [Book(f"r{number}", ids)
+                        for number in range(options.retriers if self.speaks_all else 0)]
+        self.books += self.operated + self.retried
         self.books.append(Book("crowd", ids))
 
     def port(self, protocol):
@@ -65,8 +72,11 @@ class Trial:
     def parties(self):
         def rng(number):
             return random.Random(f"{self.options.seed} {self.round_number} {number}")
-        families = [Family(self, book, book.name, rng(book.name)) for book in self.books[:-1]]
-        return families + [Crowd(self, self.books[-1], f"crowd-{number}", rng(number))
+        families = [Family(self, book, book.name, rng(book.name))
+                    for book in self.books[:-1] if book not in self.operated + self.retried]
+        operators = [Operator(self, book, book.name, rng(book.name)) for book in self.operated]
+        retriers = [Retrier(self, book, book.name, rng(book.name)) for book in self.retried]
+        return families + operators + retriers + [Crowd(self, self.books[-1], f"crowd-{number}", rng(number))
                            for number in range(self.options.crowd)]
 
     def run(self):
@@ -231,6 +241,8 @@ def parse_options():
     parser.add_argument("--fsync", help="one policy for all rounds (each in turn)")
     parser.add_argument("--segment-size", type=int, help="bytes, for all rounds")
     parser.add_argument("--families", type=int, default=6)
+    parser.add_argument("--operators", type=int, default=2)
+    parser.add_argument("--retriers", type=int, default=1)
     parser.add_argument("--crowd", type=int, default=4)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--dir", help="where the journal's directory is made")

@@ -197,6 +197,14 @@ def about(method, job_id):
     return f"{method} /-/jobs/{handle(job_id)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
 
 
+def api(method, path, document=None):
+    """A request of an operator."""
+    body = b"" if document is None else json.dumps(document).encode()
+    return (f"{method} /api/v1/{path} HTTP/1.1\r\nHost: localhost\r\nX-Tandem-Request: 1\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            ).encode() + body
+
+
 def told_of_job(body):
     return json.loads(body)
 

@@ -24,7 +24,7 @@ static void tubes_are_functions(void **state)
     gear_says(t->a, SLICE("status\n"), SLICE("default\t0\t0\t2\nf\t1\t0\t0\ng\t0\t0\t1\n.\n"));
 }
 
-static void a_tube_vanishes_but_a_function_stays(void **state)
+static void only_a_function_that_was_offered_stays(void **state)
 {
     struct gear *t = *state;
 
@@ -34,9 +34,9 @@ static void a_tube_vanishes_but_a_function_stays(void **state)
     gear_submits(t->a, REQ(SUBMIT_JOB, "h", "", "x"));
     says(t->m, "delete 1\r\n", "DELETED\r\n");
     gear_hears(t->a, RES(WORK_FAIL, H(1)));
-    says_yaml(t->m, "list-tubes\r\n", "---\n- default\n- g\n- h\n");
+    says_yaml(t->m, "list-tubes\r\n", "---\n- default\n- g\n");
     gear_says(t->a, SLICE("drop function g\n"), SLICE("OK\r\n"));
-    says_yaml(t->m, "list-tubes\r\n", "---\n- default\n- h\n");
+    says_yaml(t->m, "list-tubes\r\n", "---\n- default\n");
 }
 
 static void a_function_that_a_worker_offers_makes_a_tube_stay(void **state)
@@ -133,6 +133,20 @@ static void a_limit_binds_both(void **state)
     says(t->m, "put 0 0 1 1\r\ny\r\n", "OUT_OF_MEMORY\r\n");
 }
 
+static void a_limit_of_queues_binds_both(void **state)
+{
+    struct gear *t = *state;
+
+    // `default` is there.
+    broker_set_max_queues(rig_broker(t->rig), 2);
+    gear_says(t->a, REQ(CAN_DO, "f"), NOTHING);
+    says(t->m, "use g\r\nwatch g\r\nuse f\r\n", "OUT_OF_MEMORY\r\nOUT_OF_MEMORY\r\nUSING f\r\n");
+    gear_says(t->a, MANY(REQ(SUBMIT_JOB_BG, "g", "", "x"), REQ(CAN_DO, "g")),
+              MANY(RES(ERROR, "QUEUE_ERROR", "There are too many functions"),
+                   RES(ERROR, "QUEUE_ERROR", "There are too many functions")));
+    gear_says(t->a, SLICE("create function g\n"), SLICE("ERR CREATE_FUNCTION g\r\n"));
+}
+
 static void draining_binds_both(void **state)
 {
     struct gear *t = *state;
@@ -159,7 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MEETING(functions_are_tubes),
         MEETING(tubes_are_functions),
-        MEETING(a_tube_vanishes_but_a_function_stays),
+        MEETING(only_a_function_that_was_offered_stays),
         MEETING(a_function_that_a_worker_offers_makes_a_tube_stay),
         MEETING(a_dropped_function_goes_when_the_tube_is_not_used_any_more),
         MEETING(names_that_beanstalk_cannot_spell_are_hidden_from_its_lists),
@@ -167,6 +181,7 @@ int main(void)
         MEETING(the_numbers_of_a_queue_count_both_worlds),
         MEETING(connections_are_counted_by_each_protocol_for_itself),
         MEETING(a_limit_binds_both),
+        MEETING(a_limit_of_queues_binds_both),
         MEETING(draining_binds_both),
         MEETING(a_watch_that_is_ignored_leaves_leases_alone),
     };

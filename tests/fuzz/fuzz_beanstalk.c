@@ -5,10 +5,12 @@
 //   0xf0 the next connection speaks  0xf1 a turn passes          0xf2 a second passes
 //   0xf3 a half-close                0xf4 breaks and reconnects  0xf5 an hour passes
 //   0xf6 the store is full, or no longer                         0xf7 the broker is drained
+//   0xf8 the next rules hold for the speaker
 // The host checks the broker's books after each turn, and that nothing is read beyond the input.
 
 #include "proto_beanstalk/beanstalk.h"
 
+#include "tests/fuzz/fuzz_rules.h"
 #include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_host.h"
 
@@ -23,6 +25,7 @@ struct world {
     struct peer *peers[PEERS];
     size_t speaker;
     size_t store_room; // how many more records the store has room for
+    unsigned rules;    // how often they have changed
 };
 
 static void reconnect(struct world *world)
@@ -56,15 +59,18 @@ static void act(struct world *world, uint8_t action)
     case 0xf6:
         world->store_room = world->store_room ? 0 : RECORD_QUOTA_PLENTY;
         break;
-    default:
+    case 0xf7:
         broker_drain(rig_broker(world->rig));
+        break;
+    default:
+        fuzz_change_rules(world->peers[world->speaker], &world->rules);
         break;
     }
 }
 
 static bool is_action(uint8_t byte)
 {
-    return byte >= 0xf0 && byte <= 0xf7;
+    return byte >= 0xf0 && byte <= 0xf8;
 }
 
 static void play(struct world *world, const uint8_t *data, size_t size)
@@ -103,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         world.peers[i] = peer_new(world.rig);
         ENSURE(world.peers[i]);
     }
+    fuzz_set_tokens(world.rig);
     play(&world, data, size);
     rig_free(world.rig);
     return 0;

@@ -7,12 +7,14 @@
 //   0xf6 the store is full, or no longer                         0xf7 the broker is drained
 //   0xf8 the clock is set forward by an hour, and next time back
 //   0xf9 the speaker stops to read, and next time reads again
+//   0xfc the next rules hold for the speaker
 //   0xfa begins a packet: its type, then its body as far as 0xfb; its length is counted for it
 // The host checks the broker's books after each turn, and that nothing is read beyond the input.
 
 #include "proto_beanstalk/beanstalk.h"
 #include "proto_gearman/gearman.h"
 
+#include "tests/fuzz/fuzz_rules.h"
 #include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_host.h"
 
@@ -38,6 +40,7 @@ struct world {
     unsigned seconds;  // that may still pass
     size_t store_room; // how many more records the store has room for
     bool clock_ahead;
+    unsigned rules; // how often they have changed
 };
 
 static void connect_speaker(struct world *world, size_t place)
@@ -105,15 +108,18 @@ static void act(struct world *world, uint8_t action)
     case 0xf8:
         set_clock(world);
         break;
-    default:
+    case 0xf9:
         turn_ears(speaker);
+        break;
+    default:
+        fuzz_change_rules(speaker->peer, &world->rules);
         break;
     }
 }
 
 static bool is_action(uint8_t byte)
 {
-    return byte >= 0xf0 && byte <= 0xf9;
+    return (byte >= 0xf0 && byte <= 0xf9) || byte == 0xfc;
 }
 
 // Sends a packet whose type is at `at` and whose body follows; returns where it ends.
@@ -184,6 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < PEERS; i++) {
         connect_speaker(&world, i);
     }
+    fuzz_set_tokens(world.rig);
     play(&world, data, size);
     rig_free(world.rig);
     return 0;

@@ -11,7 +11,8 @@
 //   0xfb ... sends its progress      0xfc ... completes it       0xfd ... fails
 // Everything is played twice, the second time byte by byte: who has heard anything else then has
 // found a gap between requests. The host checks the broker's books after each turn, and that
-// nothing is read beyond the input.
+// nothing is read beyond the input. The tokens of leases are the same in each play: the first one
+// is AQAAAAAAAAAAAAAAAAAAAQ, the next AQAAAAAAAAAAAAAAAAAAAg.
 
 #include "proto_gearman/gearman.h"
 #include "proto_http/http.h"
@@ -21,6 +22,7 @@
 
 #include "core/base/macros.h"
 
+#include <openssl/rand.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -48,6 +50,27 @@ struct world {
     size_t store_room; // how many more records the store has room for
     bool clock_ahead;
 };
+
+//
+// Tokens
+//
+
+#define RANDOM_SIZE 16
+
+static unsigned char random_calls;
+
+// In the place of the system's: numbers that differ, and those of a call fall, since tokens are
+// given from the last one on.
+int RAND_bytes(unsigned char *bytes, int count)
+{
+    memset(bytes, 0, (size_t)count);
+    for (int i = 0; i < count; i += RANDOM_SIZE) {
+        bytes[i] = random_calls;
+        bytes[i + RANDOM_SIZE - 1] = (unsigned char)((count - i) / RANDOM_SIZE);
+    }
+    random_calls++;
+    return 1;
+}
 
 //
 // Speakers
@@ -227,6 +250,7 @@ static void play(const struct rig_options *options, const uint8_t *data, size_t 
     struct rig_options mine = *options;
     size_t at = 0;
 
+    random_calls = 0;
     *world = (struct world){.seconds = SECONDS_MAX, .store_room = RECORD_QUOTA_PLENTY};
     mine.broker = (struct broker_options){.recorder = &record_quota, .store = &world->store_room};
     world->rig = rig_new(&mine);
@@ -261,6 +285,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .body_timeout = 20,
         .idle_timeout = 75,
         .wait_timeout = (int64_t)(size % 3) * 30,
+        .lease = 5,
+        .idempotency_for = SECONDS(60),
+        .max_kept_answers = 2000,
+        .max_leases = (int64_t)(size % 4) + 2,
         .status_codes = size % 4 == 3 ? WEB_CODES_GEARMAND : WEB_CODES_HONEST,
         .cors_origins = size % 5 == 4 ? origins : nothing,
         .hosts = nothing,

@@ -3,8 +3,8 @@
 // Makes a journal of whatever there is, and replays it, with and without repair. Checksums would
 // stop anything made up, so most is sealed here. The input is a row of actions, a byte each, with
 // what they need behind them:
-//   0x01 to 0x0a, n, n bytes   a record of that type with these data, sealed
-//   0x11 to 0x1a, n, n bytes   the same, longer by a kilobyte for each n above 128
+//   0x01 to 0x0e, n, n bytes   a record of that type with these data, sealed
+//   0x11 to 0x1e, n, n bytes   the same, longer by a kilobyte for each n above 128
 //   0x20 skip off              the next segment; its number skips some; where the one before it
 //                              ends is wrong, by 8 bytes for each `off`
 //   0x21 n, 0x22 n n bytes     zeros; bytes as they are

@@ -13,15 +13,18 @@ import house
 # Sources of one room that need each other in a circle, so that to understand one of them is to read
 # all of them. Each is one idea in several files; no other file may join, and front-ends have none.
 CIRCLES = {
-    "core/model": ("rota session subscription subscription_walk",),  # a session's subscriptions
-    "core/verbs": ("check check_jobs check_queues check_sessions",),  # one walk over all invariants
-    "server": ("conn conn_input conn_output",),  # a connection, its two directions
+    "core/model": ("rota session subscription subscription_walk",  # a session's subscriptions
+                   "queue roll"),  # a queue that has gone stays for the rolls that have it
+    "core/verbs": ("check check_jobs check_memos check_queues check_sessions",),  # one walk over all invariants
+    "admin": ("assets page",),  # the files of the page, and the routes to them
+    # A connection: its two directions, its places in a turn, its wire.
+    "server": ("conn conn_input conn_lists conn_output conn_wire",),
 }
 
 # What the scheduler may ask of the system: memory, and a word before it aborts. No socket, no file,
 # no clock, no thread. Names that begin with _ are the compiler's.
 CORE_NEEDS = {"abort", "calloc", "free", "madvise", "malloc", "mmap", "munmap", "realloc",
-              "memchr", "memcmp", "memcpy", "memmove", "memset", "strlen",
+              "memchr", "memcmp", "memcpy", "memmem", "memmove", "memset", "strlen",
               "fprintf", "fwrite", "stderr"}
 
 TREE = pathlib.Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None

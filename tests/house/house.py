@@ -10,33 +10,46 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Each room, and those whose public headers it may include, as ARCHITECTURE.md has it.
 BELOW_FRONT_ENDS = {"core/base", "core", "proto_common"}
-# Whoever sees HTTP sees HTTP/1.1.
-FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "proto_common/http1"}
+# Whoever sees HTTP sees HTTP/1.1, and the rules; whoever sees Gearman, the calendar.
+FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "proto_common/http1", "access", "admin",
+              "schedule", "push"}
 SEES = {
     "core/base": set(),
     "core": {"core/base"},
     "core/model": {"core/base", "core"},
     "core/matching": {"core/base", "core", "core/model"},
     "core/verbs": {"core/base", "core", "core/model", "core/matching"},
+    "access": {"core/base", "core"},
+    "schedule": {"core/base", "core"},
+    "schedule/system": {"core/base", "core", "schedule"},
     "journal": {"core/base", "core"},
     "journal/file": {"core/base", "core", "journal"},
     "proto_common": {"core/base", "core"},
     "proto_common/http1": BELOW_FRONT_ENDS,
     "proto_beanstalk": BELOW_FRONT_ENDS,
-    "proto_gearman": BELOW_FRONT_ENDS,
-    "proto_http": BELOW_FRONT_ENDS | {"proto_common/http1"},
+    "proto_gearman": BELOW_FRONT_ENDS | {"schedule"},
+    "proto_http": BELOW_FRONT_ENDS | {"proto_common/http1", "access"},
+    "admin": BELOW_FRONT_ENDS | {"proto_common/http1", "schedule"},
+    "push": BELOW_FRONT_ENDS,
     "server/process": BELOW_FRONT_ENDS,
     "server/log": BELOW_FRONT_ENDS | {"server/process"},
     "server/transport": BELOW_FRONT_ENDS | {"server/process"},
-    "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport"},
+    "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
+                                                      "schedule/system"},
     "server/net": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
-                                                   "server/config"},
+                                                   "schedule/system", "server/config"},
     "server/io": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
-                                                  "server/config", "server/net"},
-    "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"journal", "journal/file", "server/process",
-                                               "server/log", "server/transport", "server/config",
+                                                  "schedule/system", "server/config", "server/net"},
+    "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"journal", "journal/file", "schedule/system",
+                                               "server/process", "server/log", "server/transport", "server/config",
                                                "server/net", "server/io"},
+    "ctl/print": {"core/base"},
+    "ctl/api": {"core/base", "ctl/print"},
+    # It reads a journal that no broker uses by itself.
+    "ctl": {"core/base", "core", "journal", "journal/file", "ctl/print", "ctl/api"},
 }
+# Rooms of another program than the broker.
+APART = {"ctl/print", "ctl/api", "ctl"}
 # Rooms that define what the headers of another declare.
 BEHIND = {"core": {"core/model", "core/matching", "core/verbs"}}
 # Rooms that are a part of another: they may include the headers that it keeps to itself.

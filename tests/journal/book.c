@@ -13,13 +13,16 @@
 
 enum { SUBJECTS = 1 << 14, VERSIONS = 1 << 16, NAME = 24 };
 
-// Pauses have keys with this bit, which no id has.
+// Pauses and memos have keys with these bits, which no id has.
 #define PAUSE_KEY (UINT64_C(1) << 63)
+#define MEMO_KEY (UINT64_C(1) << 62)
 
-// A job, or the pause of a queue, and what never changes in it.
+// A job, the pause of a queue, or a memo, and what never changes in it.
 struct subject {
-    uint64_t key; // id; 0: none here
-    char queue[NAME];
+    uint64_t key;     // id; 0: none here
+    char queue[NAME]; // of a pause; the key of a memo
+    enum memo_kind memo;
+    bool loose; // a memo that was replaced where the store had no room
     char name[NAME];
     struct job_image contract; // without its slices
     uint64_t body_len, body_sum;
@@ -36,8 +39,12 @@ struct version {
     uint64_t id;
     bool gone;
     struct job_change now;
+    char queue[NAME]; // of a job
+    struct job_past past;
+    char past_queue[NAME];
     uint32_t releases, buries, kicks;
     nsec_t pause_for, until_at;
+    uint64_t memo_number, memo_len, memo_sum;
 };
 
 struct book {
@@ -135,7 +142,6 @@ static struct subject *subject_of_job(struct book *book, const struct job_image 
 {
     struct subject *subject = find(book, image->now.id, true);
 
-    keep(subject->queue, image->queue);
     keep(subject->name, image->key);
     subject->contract = *image;
     subject->body_len = image->body.len;
@@ -155,6 +161,9 @@ static void add_job(struct book *book, const struct job_image *image, bool gone,
     version = add(book, subject, position);
     version->gone = gone;
     version->now = image->now;
+    keep(version->queue, image->queue);
+    version->past = image->past;
+    keep(version->past_queue, image->past.queue);
     version->releases = image->releases;
     version->buries = image->buries;
     version->kicks = image->kicks;
@@ -174,6 +183,36 @@ static void add_pause(struct book *book, const struct broker *broker, const stru
     version->gone = !queue_describe_pause(broker, queue, &version->pause_for, &version->until_at);
 }
 
+static uint64_t memo_key(const struct memo *memo)
+{
+    return ((sum(memo->key) ^ (uint64_t)memo->kind) & ~PAUSE_KEY) | MEMO_KEY;
+}
+
+void book_note_refusal(struct book *book, const struct record *record)
+{
+    struct subject *subject =
+        record->kind == RECORD_MEMO ? find(book, memo_key(record->memo), false) : NULL;
+
+    if (subject) {
+        subject->loose = true;
+    }
+}
+
+static void add_memo(struct book *book, const struct memo *memo, bool gone, uint64_t position)
+{
+    struct subject *subject = find(book, memo_key(memo), true);
+    struct version *version;
+
+    keep(subject->queue, memo->key);
+    subject->memo = memo->kind;
+    version = add(book, subject, position);
+    version->gone = gone;
+    version->until_at = memo->until_at;
+    version->memo_number = memo->number;
+    version->memo_len = memo->value.len;
+    version->memo_sum = sum(memo->value);
+}
+
 void book_note(struct book *book, const struct broker *broker, const struct record *record,
                uint64_t position)
 {
@@ -181,6 +220,8 @@ void book_note(struct book *book, const struct broker *broker, const struct reco
 
     if (record->kind == RECORD_PAUSE) {
         add_pause(book, broker, record->queue, position);
+    } else if (record->memo) {
+        add_memo(book, record->memo, record->kind == RECORD_FORGET, position);
     } else {
         job_describe(broker, record->job, &image);
         add_job(book, &image, record->kind == RECORD_END, position);
@@ -226,6 +267,18 @@ static void begin_job(struct book *book, const struct broker *broker, const stru
     add_job(book, &image, false, 0);
 }
 
+static void begin_memos(struct book *book, const struct broker *broker)
+{
+    for (int kind = 0; kind < MEMO_KINDS; kind++) {
+        const struct memo *memo;
+        uint64_t cursor = 0;
+
+        while ((memo = broker_memo_next(broker, (enum memo_kind)kind, &cursor))) {
+            add_memo(book, memo, false, 0);
+        }
+    }
+}
+
 void book_begin(struct book *book, const struct broker *broker)
 {
     const struct queue *queue;
@@ -238,6 +291,7 @@ void book_begin(struct book *book, const struct broker *broker)
     while ((queue = broker_queue_next((struct broker *)(uintptr_t)broker, &cursor))) {
         add_pause(book, broker, queue, 0);
     }
+    begin_memos(book, broker);
     book->base = book->count;
 }
 
@@ -248,7 +302,7 @@ size_t book_jobs(const struct book *book)
     for (size_t i = 0; i < SUBJECTS; i++) {
         const struct subject *subject = &book->subjects[i];
 
-        count += subject->key && !(subject->key & PAUSE_KEY) && !subject->last->gone;
+        count += subject->key && !(subject->key & (PAUSE_KEY | MEMO_KEY)) && !subject->last->gone;
     }
     return count;
 }
@@ -267,7 +321,7 @@ static bool same_contract(const struct book *book, const struct subject *subject
 {
     const struct job_image *first = &subject->contract;
 
-    return same_bytes(subject->queue, image->queue) && same_bytes(subject->name, image->key) &&
+    return same_bytes(subject->at->queue, image->queue) && same_bytes(subject->name, image->key) &&
            first->key_kind == image->key_kind && first->on_fail == image->on_fail &&
            first->on_loss == image->on_loss && first->max_attempts == image->max_attempts &&
            first->ttr == image->ttr && (book->steps || first->created_ms == image->created_ms) &&
@@ -308,6 +362,12 @@ static bool same_state(const struct book *book, const struct job_change *then,
     return then->state == now->state && (then->state != JOB_BURIED || then->burial == now->burial);
 }
 
+static bool same_past(const struct version *version, const struct job_past *past)
+{
+    return version->past.why == past->why && version->past.attempts == past->attempts &&
+           version->past.at_ms == past->at_ms && same_bytes(version->past_queue, past->queue);
+}
+
 // (Where memory was short, a release was kept, but not counted.)
 static bool job_is_right(const struct book *book, const struct subject *subject,
                          const struct broker *broker)
@@ -323,7 +383,7 @@ static bool job_is_right(const struct book *book, const struct subject *subject,
         return false;
     }
     job_describe(broker, job, &image);
-    return same_contract(book, subject, &image) &&
+    return same_contract(book, subject, &image) && same_past(version, &image.past) &&
            same_state(book, &version->now, &image.now, broker_now(broker).wall) &&
            version->now.pri == image.now.pri && version->now.delay == image.now.delay &&
            (book->shared || version->now.keyed == image.now.keyed) &&
@@ -351,11 +411,34 @@ static bool pause_is_right(const struct book *book, const struct subject *subjec
     return paused && pause_for == version->pause_for && until_at == version->until_at;
 }
 
+// Where the clock is set, one that was to end may have ended, and one that had may be there again.
+// What was replaced in memory alone may be there as it was, or not at all.
+static bool memo_is_right(const struct book *book, const struct subject *subject,
+                          const struct broker *broker)
+{
+    const struct version *version = subject->at;
+    const struct memo *memo =
+        broker_memo_find(broker, subject->memo, slice_of(subject->queue, strlen(subject->queue)));
+
+    if (!version || version->gone || version->until_at <= broker_now(broker).wall) {
+        return !memo || (book->steps && memo->until_at != NSEC_NEVER);
+    }
+    if (!memo) {
+        return (book->steps && version->until_at != NSEC_NEVER) ||
+               (subject->loose && (subject->memo == MEMO_RESULT || subject->memo == MEMO_UNIQUE));
+    }
+    return memo->until_at == version->until_at && memo->number == version->memo_number &&
+           memo->value.len == version->memo_len && sum(memo->value) == version->memo_sum;
+}
+
 static bool is_right(const struct book *book, const struct subject *subject,
                      const struct broker *broker)
 {
-    return subject->key & PAUSE_KEY ? pause_is_right(book, subject, broker)
-                                    : job_is_right(book, subject, broker);
+    if (subject->key & PAUSE_KEY) {
+        return pause_is_right(book, subject, broker);
+    }
+    return subject->key & MEMO_KEY ? memo_is_right(book, subject, broker)
+                                   : job_is_right(book, subject, broker);
 }
 
 // The number of versions that must have survived: up to the last one that was acknowledged.
@@ -388,13 +471,15 @@ static void describe(const struct subject *subject, const struct broker *broker)
     const struct version *version = subject->at;
     struct job_image image;
 
-    if (subject->key & PAUSE_KEY) {
-        print_error("the pause of %s is not as it was\n", subject->queue);
+    if (subject->key & (PAUSE_KEY | MEMO_KEY)) {
+        print_error("the %s %s is not as it was\n", subject->key & PAUSE_KEY ? "pause of" : "memo",
+                    subject->queue);
         return;
     }
     print_error("job %" PRIu64 "\n", subject->key);
     if (version && !version->gone) {
         describe_change("was", &version->now);
+        print_error("  dead %d from %s\n", version->past.why, version->past_queue);
         print_error("  releases %u buries %u kicks %u, position %" PRIu64 "\n", version->releases,
                     version->buries, version->kicks, version->position);
     }

@@ -37,6 +37,9 @@ void book_note_attempts(struct book *book, uint64_t id, uint32_t attempts);
 // and ids with positions up to `told` have been told (0: none were).
 void book_expect(struct book *book, const struct broker *broker, uint64_t kept, uint64_t told);
 
+// The store had no room for the record.
+void book_note_refusal(struct book *book, const struct record *record);
+
 // The wall clock is set now and then: delays and pauses need only last no longer than they were to,
 // and nobody knows when a job was submitted.
 void book_let_clock_step(struct book *book);

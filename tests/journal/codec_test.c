@@ -2,6 +2,8 @@
 // Records as bytes and back: each says what it said.
 #include "tests/journal/sealed.h"
 
+#include "journal/codec_memo.h"
+
 #include <string.h>
 
 static void assert_same(struct slice a, struct slice b)
@@ -20,6 +22,14 @@ static void assert_same_change(const struct job_change *a, const struct job_chan
     assert_int_equal(a->delay, b->delay);
 }
 
+static void assert_same_past(const struct job_past *a, const struct job_past *b)
+{
+    assert_int_equal(a->why, b->why);
+    assert_int_equal(a->attempts, b->attempts);
+    assert_true(a->at_ms == b->at_ms);
+    assert_same(a->queue, b->queue);
+}
+
 static void assert_same_job(const struct job_image *a, const struct job_image *b)
 {
     assert_same_change(&a->now, &b->now);
@@ -27,6 +37,7 @@ static void assert_same_job(const struct job_image *a, const struct job_image *b
     assert_same(a->key, b->key);
     assert_same(a->reducer, b->reducer);
     assert_same(a->body, b->body);
+    assert_same_past(&a->past, &b->past);
     assert_int_equal(a->queue_kept, b->queue_kept);
     assert_int_equal(a->key_kind, b->key_kind);
     assert_int_equal(a->on_fail, b->on_fail);
@@ -119,7 +130,8 @@ static void changes_come_back(void **state)
         const struct job_change *change;
     } all[] = {{CODEC_RELEASE, &ready}, {CODEC_RELEASE, &delayed}, {CODEC_BURY, &buried},
                {CODEC_KICK, &ready},    {CODEC_TAKE, &ready},      {CODEC_START, &ready},
-               {CODEC_START, &delayed}};
+               {CODEC_START, &delayed}, {CODEC_SET, &ready},       {CODEC_SET, &delayed},
+               {CODEC_SET, &buried}};
 
     (void)state;
     delayed.due_at = 55;
@@ -177,6 +189,177 @@ static void numbers_and_pauses_come_back(void **state)
     assert_true(record.pause_for == 5 && record.until_at == NSEC_NEVER);
 }
 
+static void moves_come_back(void **state)
+{
+    static const enum job_state states[] = {JOB_READY, JOB_DELAYED, JOB_BURIED};
+
+    (void)state;
+    for (size_t i = 0; i < 12; i++) {
+        const struct job_past *past = i < 6 ? &some_past : &no_past;
+        struct job_change change = change_to(states[i % 3]);
+        struct codec_record record = {.number = 0};
+        struct sealed sealed;
+
+        codec_put_move(sealed.bytes, &change, SLICE("letters"), i % 6 < 3, past);
+        sealed_finish(&sealed);
+        assert_int_equal(sealed.size, codec_move_size(7, job_past_size(past)));
+        assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
+        assert_int_equal(record.type, CODEC_MOVE);
+        assert_same_change(&record.change, &change);
+        assert_same(record.name, SLICE("letters"));
+        assert_int_equal(record.queue_kept, i % 6 < 3);
+        assert_same_past(&record.past, past);
+    }
+}
+
+static void a_move_that_says_what_cannot_be_is_refused(void **state)
+{
+    // The flags (a past that is not there), the length of the name, the zeros behind it, the name.
+    static const struct {
+        size_t at;
+        char byte;
+    } wrong[] = {{27, 4}, {27, (char)128}, {28, 6}, {28, 8}, {28, 0},
+                 {29, 1}, {30, 1},         {31, 1}, {34, 0}, {26, 4}};
+    struct job_change change = change_to(JOB_READY);
+    struct sealed sealed;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        codec_put_move(sealed.bytes, &change, SLICE("letters"), false, &no_past);
+        sealed.bytes[CODEC_HEAD + wrong[i].at] = wrong[i].byte;
+        sealed_finish(&sealed);
+        assert_false(sealed_read(&sealed));
+    }
+    // It is too short for a name.
+    codec_put_change(sealed.bytes, CODEC_MOVE, &change);
+    sealed_finish(&sealed);
+    assert_false(sealed_read(&sealed));
+}
+
+static const struct memo some_memo = {.kind = MEMO_FIRED,
+                                      .key = {"a key", 5},
+                                      .value = {"some value", 10},
+                                      .until_at = 1700000000,
+                                      .number = CODEC_MEMO_NUMBER_MAX};
+
+static void assert_same_memo(const struct codec_record *record, const struct memo *memo)
+{
+    assert_int_equal(record->type, CODEC_MEMO);
+    assert_int_equal(record->memo.kind, memo->kind);
+    assert_same(record->memo.key, memo->key);
+    assert_same(record->memo.value, memo->value);
+    assert_true(record->memo.until_at == memo->until_at && record->memo.number == memo->number);
+    assert_null(record->memo.blob);
+}
+
+static void memos_come_back(void **state)
+{
+    struct codec_record record = {.number = 0};
+    struct memo empty = {.key = SLICE("k"), .until_at = NSEC_NEVER, .number = 1};
+    struct sealed sealed;
+
+    (void)state;
+    assert_int_equal(codec_put_memo(sealed.bytes, &some_memo, true), codec_memo_size(5, 10));
+    sealed_finish(&sealed);
+    assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
+    assert_same_memo(&record, &some_memo);
+    assert_false(record.forgotten);
+    (void)codec_put_memo(sealed.bytes, &empty, true);
+    sealed_finish(&sealed);
+    assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
+    assert_same_memo(&record, &empty);
+    codec_put_forget(sealed.bytes, MEMO_ANSWER, SLICE("a key"));
+    sealed_finish(&sealed);
+    assert_int_equal(sealed.size, codec_memo_size(5, 0));
+    assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
+    assert_true(record.forgotten && record.memo.kind == MEMO_ANSWER);
+    assert_same(record.memo.key, SLICE("a key"));
+}
+
+static void a_memos_value_may_stand_elsewhere(void **state)
+{
+    struct codec_record record = {.number = 0};
+    struct sealed parts;
+    char padding[8] = {0};
+    size_t put, start, len;
+
+    (void)state;
+    put = codec_put_memo(parts.bytes, &some_memo, false);
+    codec_seal(parts.bytes, put, some_memo.value, SALT, OFFSET);
+    assert_true(codec_memo_value(parts.bytes, &start, &len));
+    assert_true(start == put && len == some_memo.value.len);
+    assert_true(
+        codec_read_memo_parts(parts.bytes, some_memo.value, padding, SALT, OFFSET, &record));
+    assert_same_memo(&record, &some_memo);
+    assert_false(
+        codec_read_memo_parts(parts.bytes, SLICE("Some value"), padding, SALT, OFFSET, &record));
+    assert_false(codec_read_memo_parts(parts.bytes, SLICE("some"), padding, SALT, OFFSET, &record));
+    padding[0] = 1;
+    assert_false(
+        codec_read_memo_parts(parts.bytes, some_memo.value, padding, SALT, OFFSET, &record));
+}
+
+static void a_memo_that_cannot_be_is_refused(void **state)
+{
+    // The number, the moment, the lengths of value and key, the kind, the flags.
+    static const struct {
+        size_t at;
+        char byte;
+    } wrong[] = {{7, 0x40}, {15, (char)0x80}, {16, 9}, {16, 11}, {19, 1}, {20, 0},
+                 {20, 6},   {21, 3},          {22, 7}, {23, 1},  {23, 2}};
+    struct sealed sealed;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        (void)codec_put_memo(sealed.bytes, &some_memo, true);
+        sealed.bytes[CODEC_HEAD + wrong[i].at] = wrong[i].byte;
+        sealed_finish(&sealed);
+        assert_false(sealed_read(&sealed));
+    }
+    // What is forgotten has nothing but its key.
+    for (size_t at = 0; at < 20; at++) {
+        codec_put_forget(sealed.bytes, MEMO_ANSWER, SLICE("a key"));
+        sealed.bytes[CODEC_HEAD + at] = 1;
+        sealed_finish(&sealed);
+        assert_false(sealed_read(&sealed));
+    }
+}
+
+static void a_past_that_cannot_be_is_refused(void **state)
+{
+    // The moment, the attempts, the length of the name, the reason, the zeros, the name.
+    static const struct {
+        size_t at;
+        char byte;
+    } wrong[] = {{7, 1},  {9, 4},  {10, 4}, {10, 6}, {11, 1}, {12, 0},
+                 {12, 5}, {13, 1}, {15, 1}, {16, 0}, {19, 0}};
+    const struct job_image image = full_image();
+    const size_t in_job = CODEC_JOB_FIXED + image.queue.len + image.key.len + image.reducer.len;
+    struct job_change change = change_to(JOB_READY);
+    struct sealed sealed;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        codec_put_move(sealed.bytes, &change, SLICE("letters"), false, &some_past);
+        sealed.bytes[CODEC_HEAD + 32 + 7 + wrong[i].at] = wrong[i].byte;
+        sealed_finish(&sealed);
+        assert_false(sealed_read(&sealed));
+        sealed_job(&sealed, &image);
+        sealed.bytes[in_job + wrong[i].at] = wrong[i].byte;
+        sealed_finish(&sealed);
+        assert_false(sealed_read(&sealed));
+    }
+    // It is there, and the flag says that it is not.
+    codec_put_move(sealed.bytes, &change, SLICE("letters"), false, &some_past);
+    sealed.bytes[CODEC_HEAD + 27] = 0;
+    sealed_finish(&sealed);
+    assert_false(sealed_read(&sealed));
+    sealed_job(&sealed, &image);
+    sealed.bytes[CODEC_HEAD + 71] &= 127;
+    sealed_finish(&sealed);
+    assert_false(sealed_read(&sealed));
+}
+
 static void the_longest_names_come_back(void **state)
 {
     char name[512];
@@ -186,11 +369,15 @@ static void the_longest_names_come_back(void **state)
 
     (void)state;
     memset(name, 'n', sizeof name);
-    image.queue = image.key = image.reducer = slice_of(name, sizeof name);
+    image.queue = image.key = image.reducer = image.past.queue = slice_of(name, sizeof name);
     sealed_job(&sealed, &image);
     assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
     assert_same_job(&record.job, &image);
     codec_put_pause(sealed.bytes, image.queue, 0, 0);
+    sealed_finish(&sealed);
+    assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
+    assert_same(record.name, image.queue);
+    codec_put_move(sealed.bytes, &image.now, image.queue, true, &image.past);
     sealed_finish(&sealed);
     assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
     assert_same(record.name, image.queue);
@@ -205,6 +392,12 @@ int main(void)
         cmocka_unit_test(changes_come_back),
         cmocka_unit_test(a_change_leaves_a_job_only_in_states_of_its_kind),
         cmocka_unit_test(numbers_and_pauses_come_back),
+        cmocka_unit_test(moves_come_back),
+        cmocka_unit_test(a_move_that_says_what_cannot_be_is_refused),
+        cmocka_unit_test(memos_come_back),
+        cmocka_unit_test(a_memos_value_may_stand_elsewhere),
+        cmocka_unit_test(a_memo_that_cannot_be_is_refused),
+        cmocka_unit_test(a_past_that_cannot_be_is_refused),
         cmocka_unit_test(the_longest_names_come_back),
     };
 

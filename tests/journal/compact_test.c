@@ -192,11 +192,11 @@ static void many_queues_paused_again_and_again(void **state)
     (void)state;
     for (int i = 0; i < MANY; i++) {
         assert_status(STATUS_OK, broker_queue_hold(bed->broker, name_of(i), &queues[i]));
-        assert_status(STATUS_OK, broker_pause(bed->broker, queues[i], SEC(5000)));
+        assert_status(STATUS_OK, broker_pause(bed->broker, NULL, queues[i], SEC(5000)));
         (void)bed_turns(bed);
     }
     for (int j = 0; j < 5000; j++) {
-        assert_status(STATUS_OK, broker_pause(bed->broker, queues[j % MANY], SEC(6000 + j)));
+        assert_status(STATUS_OK, broker_pause(bed->broker, NULL, queues[j % MANY], SEC(6000 + j)));
         bed_turn(bed);
         expect_bounded_beside(bed, MANY * codec_pause_size(NAME));
     }
@@ -224,7 +224,7 @@ static void paused_queues_that_come_and_go(void **state)
         struct queue *queue;
 
         assert_status(STATUS_OK, broker_queue_hold(bed->broker, name_of(i), &queue));
-        assert_status(STATUS_OK, broker_pause(bed->broker, queue, SEC(5000)));
+        assert_status(STATUS_OK, broker_pause(bed->broker, NULL, queue, SEC(5000)));
         broker_queue_drop(bed->broker, queue);
         (void)bed_turns(bed);
         expect_bounded_beside(bed, codec_pause_size(NAME));
@@ -246,15 +246,15 @@ static void a_pause_beside_compaction_is_kept(void **state)
         for (int i = 0; i < MANY; i++) {
             assert_status(STATUS_OK, broker_queue_hold(bed->broker, name_of(i), &queues[i]));
         }
-        assert_status(STATUS_OK, broker_pause(bed->broker, queues[MANY - 1], SEC(2)));
+        assert_status(STATUS_OK, broker_pause(bed->broker, NULL, queues[MANY - 1], SEC(2)));
         for (int j = 0; j < 2000; j++) {
             uint64_t id = BED_PUT(bed, .body_len = 2900);
 
             if (j == 6 + when) {
-                assert_status(STATUS_OK, broker_pause(bed->broker, queues[0], SEC(5000)));
+                assert_status(STATUS_OK, broker_pause(bed->broker, NULL, queues[0], SEC(5000)));
             }
             if (j == 7) {
-                assert_status(STATUS_OK, broker_pause(bed->broker, queues[MANY - 1], 0));
+                assert_status(STATUS_OK, broker_pause(bed->broker, NULL, queues[MANY - 1], 0));
             }
             assert_status(STATUS_OK, bed_cancel(bed, id));
             bed_turn(bed);

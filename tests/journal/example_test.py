@@ -7,7 +7,7 @@ import sys
 import struct
 import tempfile
 
-from read_journal import CHANGE, START, Damage, crc32c, read
+from read_journal import CHANGE, SET, Damage, crc32c, read
 
 LINE = re.compile(r"^    [0-9a-f]{4} ((?: [0-9a-f]{2})+)$", re.MULTILINE)
 
@@ -32,10 +32,12 @@ def main():
         path = os.path.join(directory, "journal.0000000001")
         with open(path, "wb") as file:
             file.write(example)
+        expect(read(directory, 0).memos == {(3, b"m*"): (7, (1 << 63) - 1, b"weight = 3")},
+               "other memos")
         jobs = read(directory, 0).jobs
         expect(jobs.keys() == {1}, "there is another job")
         job = jobs[1]
-        expect((job["queue"], job["key"], job["body"]) == ("mail", "k1", "hello"), "other names")
+        expect((job["queue"], job["key"], job["body"]) == ("letters", "k1", "hello"), "other names")
         expect((job["state"], job["pri"], job["ttr"]) == ("ready", 1024, 60), "another state")
         expect((job["delay"], job["kicks"], job["flags"]) == (5, 1, 34), "other details")
         # Each byte of the head and of the records but the last is checked.
@@ -46,12 +48,12 @@ def main():
                 expect(not read(directory, 0).jobs and at >= 72, f"byte {at} is not checked")
             except Damage:
                 expect(at < 72, f"byte {at} is damage")
-        # The type that came last.
+        # A type that came late.
         change = CHANGE.pack(1, 1 << 60, 1024, 3, 0, 2, 2)
         with open(path, "wb") as file:
-            file.write(example + record(START, change, 0x9E3779B97F4A7C15, len(example)))
+            file.write(example + record(SET, change, 0x9E3779B97F4A7C15, len(example)))
         job = read(directory, 0).jobs[1]
-        expect((job["state"], job["delay"], job["releases"]) == ("delayed", 3, 0), "another start")
+        expect((job["state"], job["delay"], job["releases"]) == ("delayed", 3, 0), "another delay")
 
 
 if __name__ == "__main__":

@@ -170,6 +170,11 @@ static void the_example_of_the_format_is_what_we_write(void **state)
     };
     const struct job_change kick = {
         .id = 1, .state = JOB_READY, .keyed = true, .pri = 1024, .delay = 5};
+    const struct memo memo = {.kind = MEMO_POLICY,
+                              .key = SLICE("m*"),
+                              .value = SLICE("weight = 3"),
+                              .until_at = NSEC_NEVER,
+                              .number = 7};
     struct forge forge = {.number = 0};
     char example[1024];
 
@@ -178,6 +183,9 @@ static void the_example_of_the_format_is_what_we_write(void **state)
     forge_number(&forge, CODEC_IDS, 65536);
     forge_job(&forge, &image);
     forge_change(&forge, CODEC_KICK, &kick);
+    forge_move(&forge, &kick, SLICE("letters"));
+    forge_memo(&forge, &memo);
+    forge_forget(&forge, MEMO_FIRED, SLICE("dawn"));
     assert_int_equal(read_example(FORMAT_PAGE, example, sizeof example), forge.len);
     assert_memory_equal(example, forge.bytes, forge.len);
     forge_free(&forge);

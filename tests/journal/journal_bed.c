@@ -38,8 +38,12 @@ static nsec_t read_clock(void)
 static bool store_has_space(void *store, const struct record *record)
 {
     const struct bed *bed = store;
+    bool has = journal_recorder.has_space(bed->journal, record);
 
-    return journal_recorder.has_space(bed->journal, record);
+    if (!has && bed->book) {
+        book_note_refusal(bed->book, record);
+    }
+    return has;
 }
 
 static uint64_t store_append(void *store, const struct record *record)

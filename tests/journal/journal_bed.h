@@ -124,9 +124,15 @@ enum status bed_fail(struct bed *bed, uint64_t id);
 enum status bed_release(struct bed *bed, uint64_t id, uint32_t pri, nsec_t delay_for);
 enum status bed_bury(struct bed *bed, uint64_t id, uint32_t pri);
 enum status bed_cancel(struct bed *bed, uint64_t id);
+// What an operator does.
+#define BED_ACT(bed, id, ...) bed_act((bed), (id), &(const struct act){__VA_ARGS__})
+enum status bed_act(struct bed *bed, uint64_t id, const struct act *act);
 uint32_t bed_kick(struct bed *bed, int queue, uint32_t bound);
 enum status bed_kick_id(struct bed *bed, uint64_t id);
 enum status bed_pause(struct bed *bed, int queue, nsec_t pause_for);
+// A memo under the key of that number, with a value of so many bytes; `until` 0: for ever.
+enum status bed_remember(struct bed *bed, enum memo_kind kind, int key, size_t len, nsec_t until);
+enum status bed_forget(struct bed *bed, enum memo_kind kind, int key);
 // The worker leaves, and another one comes: what it held is lost to it.
 void bed_lose(struct bed *bed);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/journal/journal_bed.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct slice bed_queue(int queue)
 {
-    static const char *const names[BED_QUEUES] = {"q0", "q1", "q2", "q3"};
+    static const char *const names[BED_QUEUES] = {"q0", "q1", "q2", "q3, by a longer name"};
 
-    return slice_of(names[queue], 2);
+    return slice_of(names[queue], strlen(names[queue]));
 }
 
 // Two bodies are never the same.
@@ -119,7 +120,12 @@ enum status bed_bury(struct bed *bed, uint64_t id, uint32_t pri)
 
 enum status bed_cancel(struct bed *bed, uint64_t id)
 {
-    return broker_cancel(bed->broker, id, true);
+    return broker_cancel(bed->broker, NULL, id, true);
+}
+
+enum status bed_act(struct bed *bed, uint64_t id, const struct act *act)
+{
+    return broker_act(bed->broker, NULL, id, act);
 }
 
 static struct queue *queue_of(struct bed *bed, int queue)
@@ -135,7 +141,7 @@ uint32_t bed_kick(struct bed *bed, int queue, uint32_t bound)
     struct kick kick;
     enum status status;
 
-    broker_kick_begin(queue_of(bed, queue), bound, &kick);
+    assert_int_equal(STATUS_OK, broker_kick_begin(NULL, queue_of(bed, queue), bound, &kick));
     do {
         status = broker_kick(bed->broker, queue_of(bed, queue), &kick);
     } while (status == STATUS_MORE);
@@ -144,12 +150,46 @@ uint32_t bed_kick(struct bed *bed, int queue, uint32_t bound)
 
 enum status bed_kick_id(struct bed *bed, uint64_t id)
 {
-    return broker_kick_id(bed->broker, id);
+    return broker_kick_id(bed->broker, NULL, id);
 }
 
 enum status bed_pause(struct bed *bed, int queue, nsec_t pause_for)
 {
-    return broker_pause(bed->broker, queue_of(bed, queue), pause_for);
+    return broker_pause(bed->broker, NULL, queue_of(bed, queue), pause_for);
+}
+
+enum { REMEMBERED_MAX = 500000 };
+
+struct bed_key {
+    char bytes[8];
+};
+
+static struct slice key_of(struct bed_key *room, int key)
+{
+    int len = snprintf(room->bytes, sizeof room->bytes, "m%d", key);
+
+    return slice_of(room->bytes, (size_t)len);
+}
+
+enum status bed_remember(struct bed *bed, enum memo_kind kind, int key, size_t len, nsec_t until)
+{
+    struct bed_key room;
+    struct memo memo = {
+        .kind = kind, .key = key_of(&room, key), .until_at = until ? until : NSEC_NEVER};
+    // No allocation but the broker's own, which may be made to fail.
+    static char value[REMEMBERED_MAX];
+
+    assert_true(len <= sizeof value);
+    memset(value, (int)(++bed->serial & 0x7f), len);
+    memo.value = slice_of(value, len);
+    return broker_memo_set(bed->broker, &memo);
+}
+
+enum status bed_forget(struct bed *bed, enum memo_kind kind, int key)
+{
+    struct bed_key room;
+
+    return broker_memo_drop(bed->broker, kind, key_of(&room, key));
 }
 
 void bed_lose(struct bed *bed)

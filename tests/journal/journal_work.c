@@ -9,7 +9,23 @@ enum { FIRST = 6, ROUNDS = 5, IDS = 64, FEW = 12 };
 static void expect_fair(enum status status)
 {
     assert_true(status == STATUS_OK || status == STATUS_NO_SPACE || status == STATUS_NO_MEMORY ||
-                status == STATUS_NOT_FOUND);
+                status == STATUS_NOT_FOUND || status == STATUS_WRONG_STATE ||
+                status == STATUS_HELD);
+}
+
+// In the first two queues, a job is tried twice; then it goes to the last one. Attempts that the
+// store has no room for are behind after a restart, as those of a lease are.
+static void set_policy(struct bed *bed)
+{
+    const struct policy_rule rule = {
+        .glob = SLICE("q[01]"),
+        .spec = {.max_attempts = 2,
+                 .on_exhausted = ON_EXHAUSTED_MOVE,
+                 .dead_queue = bed_queue(BED_QUEUES - 1)},
+    };
+
+    // Without memory, there is none this time.
+    (void)!broker_set_policies(bed->broker, &rule, 1);
 }
 
 static void step(struct bed *bed)
@@ -99,16 +115,67 @@ static void rearrange(struct bed *bed, const uint64_t ids[FIRST], int round)
     bed_pass(bed, SEC(1));
 }
 
+// Jobs that fail until they go to the dead queue, some of which are fetched back.
+static void fail_for_good(struct bed *bed, int round)
+{
+    uint64_t id = BED_PUT(bed, .queue = round % 2, .key = round % 3 ? NULL : "dead", .body_len = 60,
+                          .pri = 2);
+
+    for (int i = 0; i < 2; i++) {
+        expect_fair(bed_take_id(bed, id));
+        expect_fair(bed_fail(bed, id));
+        step(bed);
+    }
+    if (round % 2) {
+        expect_fair(BED_ACT(bed, id, .kind = ACT_MOVE, .to = bed_queue(2)));
+    }
+    step(bed);
+}
+
+// An operator's doing: jobs go from queue to queue, ready, delayed and buried, and change in place.
+static void operate(struct bed *bed, const uint64_t ids[FIRST], int round)
+{
+    expect_fair(BED_ACT(bed, ids[0], .kind = ACT_MOVE, .to = bed_queue(round % BED_QUEUES)));
+    expect_fair(BED_ACT(bed, ids[2], .kind = ACT_MOVE, .to = bed_queue(round % BED_QUEUES)));
+    step(bed);
+    expect_fair(BED_ACT(bed, ids[3], .kind = ACT_MOVE, .to = bed_queue(round % 2 ? 3 : 2)));
+    expect_fair(BED_ACT(bed, ids[3], .kind = ACT_CHANGE, .sets_pri = true, .pri = 70));
+    expect_fair(BED_ACT(bed, ids[1], .kind = ACT_CHANGE, .sets_delay = true,
+                        .delay_for = SEC(400 + round)));
+    step(bed);
+    expect_fair(bed_take_id(bed, ids[0]));
+    expect_fair(BED_ACT(bed, ids[0], .kind = round % 2 ? ACT_RELEASE : ACT_BURY));
+    expect_fair(BED_ACT(bed, ids[0], .kind = ACT_KICK));
+    step(bed);
+}
+
+// Memos of all kinds that come, are replaced and go; one is too long to be copied.
+static void remember(struct bed *bed, int round)
+{
+    size_t most = bed->options.body_max ? bed->options.body_max : 3000;
+
+    expect_fair(bed_remember(bed, MEMO_POLICY, 1, 40, 0));
+    expect_fair(bed_remember(bed, (enum memo_kind)(round % MEMO_KINDS), round, most, 0));
+    step(bed);
+    expect_fair(bed_remember(bed, MEMO_RESULT, round, 300, bed->now.wall + SEC(1 + round)));
+    expect_fair(bed_forget(bed, (enum memo_kind)((round + 4) % MEMO_KINDS), round - 1));
+    step(bed);
+}
+
 void work_a_while(struct bed *bed)
 {
     uint64_t ids[FIRST];
 
+    set_policy(bed);
     begin(bed, ids);
     set_aside(bed, ids);
     join(bed);
     for (int round = 0; round < ROUNDS; round++) {
         pass_by(bed, round);
         rearrange(bed, ids, round);
+        operate(bed, ids, round);
+        remember(bed, round);
+        fail_for_good(bed, round);
     }
 }
 
@@ -179,6 +246,20 @@ static uint64_t take(struct bed *bed, uint64_t *dice)
     return bed_take(bed);
 }
 
+static void act(struct bed *bed, uint64_t *dice, uint64_t id)
+{
+    const struct act act = {
+        .kind = (enum act_kind)roll(dice, ACT_MOVE + 1),
+        .sets_pri = roll(dice, 2),
+        .pri = (uint32_t)roll(dice, 5),
+        .sets_delay = roll(dice, 2),
+        .delay_for = SEC(roll(dice, 10)),
+        .to = bed_queue((int)roll(dice, BED_QUEUES)),
+    };
+
+    expect_fair(bed_act(bed, id, &act));
+}
+
 static void work(struct bed *bed, uint64_t *dice)
 {
     uint64_t id = take(bed, dice);
@@ -186,7 +267,7 @@ static void work(struct bed *bed, uint64_t *dice)
     if (id == 0) {
         return;
     }
-    switch (roll(dice, 8)) {
+    switch (roll(dice, 9)) {
     case 0:
         expect_fair(bed_release(bed, id, (uint32_t)roll(dice, 5), 0));
         return;
@@ -201,6 +282,9 @@ static void work(struct bed *bed, uint64_t *dice)
         return;
     case 4:
         return;
+    case 5:
+        act(bed, dice, id);
+        return;
     default:
         assert_status(STATUS_OK, bed_complete(bed, id));
         return;
@@ -211,7 +295,7 @@ static void look_after(struct bed *bed, uint64_t *dice)
 {
     uint64_t id = pick(bed, dice);
 
-    switch (roll(dice, 5)) {
+    switch (roll(dice, 8)) {
     case 0:
         (void)bed_kick(bed, (int)roll(dice, BED_QUEUES), (uint32_t)roll(dice, 4));
         return;
@@ -221,17 +305,38 @@ static void look_after(struct bed *bed, uint64_t *dice)
     case 2:
         expect_fair(bed_kick_id(bed, id));
         return;
+    case 3:
+    case 4:
+    case 5:
+        act(bed, dice, id);
+        return;
     default:
         expect_fair(bed_cancel(bed, id));
         return;
     }
 }
 
+static void recall(struct bed *bed, uint64_t *dice)
+{
+    size_t most = bed->options.body_max ? bed->options.body_max : 3000;
+    enum memo_kind kind = (enum memo_kind)roll(dice, MEMO_KINDS);
+    int key = (int)roll(dice, 5);
+    nsec_t until = roll(dice, 2) ? bed->now.wall + SEC(roll(dice, 30)) : 0;
+
+    if (roll(dice, 3) == 0) {
+        expect_fair(bed_forget(bed, kind, key));
+    } else {
+        expect_fair(bed_remember(bed, kind, key, roll(dice, roll(dice, 4) ? 100 : most), until));
+    }
+}
+
 static void do_something(struct bed *bed, uint64_t *dice)
 {
-    uint64_t what = roll(dice, 100);
+    uint64_t what = roll(dice, 106);
 
-    if (what < 35) {
+    if (what >= 100) {
+        recall(bed, dice);
+    } else if (what < 35) {
         put(bed, dice);
     } else if (what < 65) {
         work(bed, dice);
@@ -289,6 +394,7 @@ void work_on_few(struct bed *bed, uint64_t *dice, unsigned count)
 
 void work_at_random(struct bed *bed, uint64_t *dice, unsigned count)
 {
+    set_policy(bed);
     for (unsigned i = 0; i < count; i++) {
         do_something(bed, dice);
         broker_check(bed->broker);

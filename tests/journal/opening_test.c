@@ -20,8 +20,9 @@ static struct {
 
 static void count_call(void)
 {
+    journal_progress(stopping.bed->journal, &stopping.progress);
+    assert_true(stopping.progress.read <= stopping.progress.size);
     if (++stopping.calls == stopping.stop_at) {
-        journal_progress(stopping.bed->journal, &stopping.progress);
         journal_stop_opening(stopping.bed->journal);
     }
 }

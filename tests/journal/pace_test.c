@@ -90,7 +90,7 @@ static void one_pause_among_very_many_queues_costs_nothing(void **state)
     for (unsigned i = 0; i < QUEUES; i++) {
         assert_status(STATUS_OK, broker_queue_hold(bed->broker, name_of(i), &queue));
     }
-    assert_status(STATUS_OK, broker_pause(bed->broker, queue, SEC(100000)));
+    assert_status(STATUS_OK, broker_pause(bed->broker, NULL, queue, SEC(100000)));
     for (int i = 0; i < 20000; i++) {
         uint64_t id = BED_PUT(bed, .body_len = 500);
 
@@ -149,7 +149,7 @@ static void pauses_that_are_over_are_not_counted(void **state)
         struct queue *queue;
 
         assert_status(STATUS_OK, broker_queue_hold(bed->broker, name_of(i), &queue));
-        assert_status(STATUS_OK, broker_pause(bed->broker, queue, SEC(10)));
+        assert_status(STATUS_OK, broker_pause(bed->broker, NULL, queue, SEC(10)));
         if (i % 50 == 0) {
             bed_turn(bed);
         }

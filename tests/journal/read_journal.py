@@ -3,7 +3,7 @@
 from journal/FORMAT.md alone.
 
 read_journal.py DIRECTORY [NOW]. One job a line, a JSON object, in the order of their ids, then one
-line for each paused queue. NOW is the present in nanoseconds, for delays and pauses that are over;
+line for each paused queue and each memo. NOW is the present in nanoseconds, for delays and pauses that are over;
 without it, none is.
 """
 
@@ -13,15 +13,19 @@ import re
 import struct
 import sys
 
-JOB, RELEASE, BURY, KICK, TAKE, END, PAUSE, IDS, SYNCED, DROPPED, START = range(1, 12)
+(JOB, RELEASE, BURY, KICK, TAKE, END, PAUSE, IDS, SYNCED, DROPPED, START, SET,
+ MOVE, MEMO) = range(1, 15)
 STATES = {1: "ready", 2: "delayed", 3: "buried"}
 HEAD, SEGMENT_HEAD = 16, 72
 ABOUT = struct.Struct("<8sIIQQ64sII")
 SEGMENT = struct.Struct("<8sIIQQQQQQII")
 RECORD = struct.Struct("<IIIBBH")
+PAST = struct.Struct("<QHHB3s")
+WHYS = {1: "attempts", 2: "failed", 3: "exception", 4: "expired"}
 FIXED = struct.Struct("<QQQIIIIIIIIIHHHHHBB")
 CHANGE = struct.Struct("<QQIIHBB")
 PAUSED = struct.Struct("<QQH6s")
+REMEMBERED = struct.Struct("<QQIHBB")
 
 
 class Damage(Exception):
@@ -61,7 +65,7 @@ class Segment:
         self.unsure = self.version > 1 and self.previous_end >> 63 == 1
         if self.unsure:
             self.previous_end -= 1 << 63
-        if self.version not in (1, 2):
+        if self.version not in (1, 2, 3, 4):
             raise Damage(f"{self.name}: version {self.version}")
         if size != SEGMENT_HEAD or says != number or before != number - 1 or zero:
             raise Damage(f"{self.name}: the head does not check")
@@ -73,7 +77,7 @@ class Segment:
         head_sum, data_sum, length, kind, zero, zeros = RECORD.unpack_from(self.bytes, at)
         size = (HEAD + length + 7) // 8 * 8
         place = (at // 8) & 0xFFFFFFFF
-        if not JOB <= kind <= START or zero or zeros or at + size > end:
+        if not JOB <= kind <= MEMO or zero or zeros or at + size > end:
             return None
         if crc32c(self.bytes[at + 4:at + 16], (self.salt & 0xFFFFFFFF) ^ place) != head_sum:
             return None
@@ -110,6 +114,15 @@ def text(name):
     return name.decode("latin-1")
 
 
+def read_past(data):
+    """A past, and how long it is."""
+    at, attempts, length, why, zeros = PAST.unpack_from(data)
+    if any(zeros):
+        raise Damage("zeros are not zero")
+    return {"from": text(data[16:16 + length]), "why": WHYS[why], "attempts": attempts,
+            "at": at}, 16 + length
+
+
 def read_job(data):
     (ident, moment, created, pri, delay, ttr, reserves, timeouts, releases, buries, kicks, body_len,
      attempts, most, queue_len, key_len, reducer_len, state, flags) = FIXED.unpack_from(data)
@@ -117,19 +130,24 @@ def read_job(data):
     key = data[72 + queue_len:][:key_len]
     reducer = data[72 + queue_len + key_len:][:reducer_len]
     body = data[72 + queue_len + key_len + reducer_len:]
+    past = None
+    if flags & 128:
+        past, past_len = read_past(body)
+        body = body[past_len:]
     if len(body) != body_len:
         raise Damage(f"job {ident}: lengths do not add up")
     return {"id": ident, "queue": text(queue), "state": STATES[state], "moment": moment, "pri": pri,
             "delay": delay, "ttr": ttr, "created": created, "reserves": reserves,
             "timeouts": timeouts, "releases": releases, "buries": buries, "kicks": kicks,
             "attempts": attempts, "max_attempts": most, "key": text(key), "reducer": text(reducer),
-            "flags": flags, "body": text(body)}
+            "flags": flags, "past": past, "body": text(body)}
 
 
 class Reader:
     def __init__(self):
         self.jobs = {}
         self.pauses = {}
+        self.memos = {}
 
     def change(self, kind, data):
         ident, moment, pri, delay, attempts, state, flags = CHANGE.unpack(data)
@@ -141,18 +159,44 @@ class Reader:
             if counter:
                 job[counter] += 1
 
+    def move(self, data):
+        ident, length, zero = struct.unpack_from("<Q20xHH", data)
+        flags = data[27]
+        past, past_len = read_past(data[32 + length:]) if flags & 128 else (None, 0)
+        if 32 + length + past_len != len(data) or zero:
+            raise Damage(f"job {ident}: lengths do not add up")
+        self.change(MOVE, data[:27] + bytes([flags & ~144]))
+        job = self.jobs.get(ident)
+        if job:
+            job.update(queue=text(data[32:32 + length]), past=past,
+                       flags=job["flags"] & ~144 | flags & 144)
+
     def take(self, kind, data):
         if kind == JOB:
             job = read_job(data)
             self.jobs[job["id"]] = job
-        elif kind in (RELEASE, BURY, KICK, TAKE, START):
+        elif kind in (RELEASE, BURY, KICK, TAKE, START, SET):
             self.change(kind, data)
+        elif kind == MOVE:
+            self.move(data)
         elif kind == END:
             self.jobs.pop(struct.unpack("<Q", data)[0], None)
         elif kind == PAUSE:
             pause_for, until, length, _ = PAUSED.unpack_from(data)
             name = text(data[24:24 + length])
             self.pauses[name] = (pause_for, until)
+        elif kind == MEMO:
+            self.remember(data)
+
+    def remember(self, data):
+        number, until, value_len, key_len, kind, flags = REMEMBERED.unpack_from(data)
+        if len(data) != REMEMBERED.size + key_len + value_len:
+            raise Damage(f"memo {number}: lengths do not add up")
+        key = (kind, data[REMEMBERED.size:][:key_len])
+        if flags:
+            self.memos.pop(key, None)
+        else:
+            self.memos[key] = (number, until, data[REMEMBERED.size + key_len:])
 
 
 def read_about(directory):
@@ -212,6 +256,7 @@ def read(directory, now):
             job.update(state="ready", moment=0)
     reader.pauses = {name: pause for name, pause in reader.pauses.items()
                      if pause[0] and pause[1] > now}
+    reader.memos = {key: memo for key, memo in reader.memos.items() if memo[1] > now}
     return reader
 
 
@@ -224,6 +269,9 @@ def main():
         print(json.dumps(reader.jobs[ident]))
     for name, (pause_for, until) in sorted(reader.pauses.items()):
         print(json.dumps({"paused": name, "for": pause_for, "until": until}))
+    for (kind, key), (number, until, value) in sorted(reader.memos.items()):
+        print(json.dumps({"memo": text(key), "kind": kind, "number": number, "until": until,
+                          "value": text(value)}))
 
 
 if __name__ == "__main__":

@@ -2,10 +2,14 @@
 // Records that are wrong, by accident or on purpose: none is read.
 #include "tests/journal/sealed.h"
 
+#include "journal/codec_memo.h"
+
 #include <string.h>
 
+enum { KINDS = 9 };
+
 // One of each kind.
-static size_t make_all(struct sealed all[8])
+static size_t make_all(struct sealed all[KINDS])
 {
     struct job_image image = full_image();
     struct job_change buried = change_to(JOB_BURIED);
@@ -19,15 +23,16 @@ static size_t make_all(struct sealed all[8])
     codec_put_number(all[5].bytes, CODEC_SYNCED, 72);
     codec_put_number(all[6].bytes, CODEC_DROPPED, 1);
     codec_put_pause(all[7].bytes, SLICE("q"), 1, 2);
-    for (size_t i = 3; i < 8; i++) {
+    codec_put_forget(all[8].bytes, MEMO_POLICY, SLICE("key"));
+    for (size_t i = 3; i < KINDS; i++) {
         sealed_finish(&all[i]);
     }
-    return 8;
+    return KINDS;
 }
 
 static void every_flipped_bit_is_noticed(void **state)
 {
-    static struct sealed all[8];
+    static struct sealed all[KINDS];
     size_t count = make_all(all);
 
     (void)state;
@@ -43,7 +48,7 @@ static void every_flipped_bit_is_noticed(void **state)
 
 static void a_record_checks_only_at_its_place_and_with_its_salt(void **state)
 {
-    static struct sealed all[8];
+    static struct sealed all[KINDS];
     size_t count = make_all(all);
     struct codec_record record = {.number = 0};
 
@@ -80,13 +85,13 @@ static void lengths_that_do_not_add_up_are_refused(void **state)
     image.body = SLICE("123456789");
     sealed_job(&sealed, &image);
     assert_true(forgery_is_read(&sealed, 16 + 56, 9, 4));
-    assert_false(forgery_is_read(&sealed, 16 + 56, 8, 4));            // body
-    assert_false(forgery_is_read(&sealed, 16 + 56, 10, 4));           //
-    assert_false(forgery_is_read(&sealed, 16 + 56, 0xffffffff, 4));   //
-    assert_false(forgery_is_read(&sealed, 16 + 64, 5, 2));            // queue
-    assert_false(forgery_is_read(&sealed, 16 + 66, 0xffff, 2));       // key
-    assert_false(forgery_is_read(&sealed, 16 + 68, 2, 2));            // reducer
-    assert_false(forgery_is_read(&sealed, 8, 72 + 4 + 5 + 3 + 8, 4)); // data
+    assert_false(forgery_is_read(&sealed, 16 + 56, 8, 4));                 // body
+    assert_false(forgery_is_read(&sealed, 16 + 56, 10, 4));                //
+    assert_false(forgery_is_read(&sealed, 16 + 56, 0xffffffff, 4));        //
+    assert_false(forgery_is_read(&sealed, 16 + 64, 5, 2));                 // queue
+    assert_false(forgery_is_read(&sealed, 16 + 66, 0xffff, 2));            // key
+    assert_false(forgery_is_read(&sealed, 16 + 68, 2, 2));                 // reducer
+    assert_false(forgery_is_read(&sealed, 8, 72 + 4 + 5 + 3 + 21 + 8, 4)); // data
     sealed_change(&sealed, CODEC_KICK, change_to(JOB_READY));
     assert_false(forgery_is_read(&sealed, 8, 27, 4));
     assert_false(forgery_is_read(&sealed, 8, 29, 4));
@@ -132,10 +137,10 @@ static void values_that_no_job_can_have_are_refused(void **state)
     assert_false(forgery_is_read(&sealed, 16 + 70, 0, 1));                 // state
     assert_false(forgery_is_read(&sealed, 16 + 70, 4, 1));                 //
     assert_false(forgery_is_read(&sealed, 16 + 70, 1, 1));                 // ready, with a moment
-    assert_false(forgery_is_read(&sealed, 16 + 71, 128 + 32, 1));          // flags
-    assert_false(forgery_is_read(&sealed, 16 + 71, 96, 1));                // kind of key
-    assert_false(forgery_is_read(&sealed, 16 + 71, 0, 1));                 // a key of no kind
-    assert_false(forgery_is_read(&sealed, 16 + 71, 64, 1));                // a name for a content
+    assert_false(forgery_is_read(&sealed, 16 + 71, 63, 1));                // no past, with one
+    assert_false(forgery_is_read(&sealed, 16 + 71, 224, 1));               // kind of key
+    assert_false(forgery_is_read(&sealed, 16 + 71, 128, 1));               // a key of no kind
+    assert_false(forgery_is_read(&sealed, 16 + 71, 192, 1));               // a name for a content
     assert_false(forgery_is_read(&sealed, 16 + 72, 0, 1));                 // name with a NUL
     assert_false(forgery_is_read(&sealed, sealed.size - 1, 1, 1));         // padding
     sealed_change(&sealed, CODEC_KICK, change_to(JOB_READY));

@@ -35,6 +35,10 @@ bool sealed_read(const struct sealed *sealed)
     return sealed_read_at(sealed, SALT, OFFSET, &record);
 }
 
+const struct job_past some_past = {
+    .queue = {"posts", 5}, .why = DEAD_EXCEPTION, .attempts = 1000, .at_ms = 1700000000456};
+const struct job_past no_past = {.why = DEAD_NOT};
+
 struct job_image full_image(void)
 {
     return (struct job_image){
@@ -59,6 +63,7 @@ struct job_image full_image(void)
         .releases = 3,
         .buries = 4,
         .kicks = 5,
+        .past = some_past,
         .key = SLICE("a key"),
         .reducer = SLICE("sum"),
         .body = SLICE("the body"),
@@ -73,9 +78,9 @@ struct job_change change_to(enum job_state state)
 
 void sealed_job(struct sealed *sealed, const struct job_image *image)
 {
-    assert_int_equal(
-        codec_put_job(sealed->bytes, image, true),
-        codec_job_size(image->queue.len + image->key.len + image->reducer.len + image->body.len));
+    assert_int_equal(codec_put_job(sealed->bytes, image, true),
+                     codec_job_size(image->queue.len + image->key.len + image->reducer.len +
+                                    job_past_size(&image->past) + image->body.len));
     sealed_finish(sealed);
 }
 

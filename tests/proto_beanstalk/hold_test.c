@@ -76,7 +76,7 @@ static void a_kick_waits_for_the_last_of_its_records(void **state)
 {
     struct bean *t = *state;
 
-    for (int i = 0; i < 2 * BROKER_SLICE; i++) {
+    for (int i = 0; i < 6 * BROKER_SLICE; i++) {
         peer_send(t->a, SLICE(PUT_LATER));
     }
     rig_run(t->rig);

@@ -57,6 +57,7 @@ static void every_command_is_recognised(void **state)
         {"peek-delayed", BEAN_PEEK_DELAYED, BEAN_GOOD},
         {"peek-buried", BEAN_PEEK_BURIED, BEAN_GOOD},
         {"reserve", BEAN_RESERVE, BEAN_GOOD},
+        {"auth x", BEAN_AUTH, BEAN_GOOD},
         {"reserve-with-timeout 1", BEAN_RESERVE_WITH_TIMEOUT, BEAN_GOOD},
         {"reserve-job 1", BEAN_RESERVE_JOB, BEAN_GOOD},
         {"delete 1", BEAN_DELETE, BEAN_GOOD},
@@ -76,6 +77,11 @@ static void every_command_is_recognised(void **state)
         {"list-tubes-watched", BEAN_LIST_TUBES_WATCHED, BEAN_GOOD},
         {"pause-tube a 1", BEAN_PAUSE_TUBE, BEAN_GOOD},
         {"quit", BEAN_QUIT, BEAN_GOOD},
+        {"reserve-batch 1 2", BEAN_RESERVE_BATCH, BEAN_GOOD},
+        {"put-unique 0 0 0 0 k", BEAN_PUT_UNIQUE, BEAN_GOOD},
+        {"complete 1 2", BEAN_COMPLETE, BEAN_GOOD},
+        {"progress 1 2 3", BEAN_PROGRESS, BEAN_GOOD},
+        {"clear-tube a", BEAN_CLEAR_TUBE, BEAN_GOOD},
     };
 
     (void)state;
@@ -124,6 +130,69 @@ static void a_shorter_command_is_found_in_a_longer_word(void **state)
 
     (void)state;
     check_table(rows, COUNT_OF(rows));
+}
+
+// What the parser knows the command by: the shortest beginning of its line that is taken for it.
+static struct slice token_of(const char *line)
+{
+    enum bean_verb verb = parse_text(line).verb;
+    size_t len = 0;
+
+    while (parse(slice_of(line, len)).verb != verb) {
+        len++;
+    }
+    return slice_of(line, len);
+}
+
+static bool begins_with(struct slice line, struct slice token)
+{
+    return line.len >= token.len && memcmp(line.ptr, token.ptr, token.len) == 0;
+}
+
+static const char *const old_lines[] = {
+    "put 0 0 0 0",   "delete 1",       "reserve-with-timeout 1",
+    "reserve-job 1", "reserve",        "release 1 2 3",
+    "touch 1",       "bury 1 2",       "use a",
+    "watch a",       "ignore a",       "kick 1",
+    "kick-job 1",    "peek 1",         "peek-ready",
+    "peek-delayed",  "peek-buried",    "stats-job 1",
+    "stats-tube a",  "stats",          "list-tubes-watched",
+    "list-tubes",    "list-tube-used", "pause-tube a 1",
+    "quit",          "auth x",
+};
+static const char *const new_lines[] = {"reserve-batch 1 2", "put-unique 0 0 0 0 k", "complete 1 2",
+                                        "progress 1 2 3", "clear-tube a"};
+
+// But for `reserve`, of which every longer line is malformed.
+static void no_client_says_an_extension_by_accident(void **state)
+{
+    (void)state;
+    assert_int_equal(COUNT_OF(old_lines) + COUNT_OF(new_lines), BEAN_VERBS - 1);
+    for (size_t o = 0; o < COUNT_OF(old_lines); o++) {
+        struct slice old = token_of(old_lines[o]);
+
+        for (size_t n = 0; n < COUNT_OF(new_lines); n++) {
+            struct slice new = token_of(new_lines[n]);
+
+            assert_false(begins_with(old, new));
+            if (begins_with(new, old)) {
+                assert_true(slice_equal(old, SLICE("reserve")));
+                assert_true(slice_equal(new, SLICE("reserve-batch ")));
+            }
+        }
+    }
+}
+
+static void extensions_are_told_from_old_commands(void **state)
+{
+    (void)state;
+    for (size_t o = 0; o < COUNT_OF(old_lines); o++) {
+        assert_false(bean_is_extension(parse_text(old_lines[o]).verb));
+    }
+    for (size_t n = 0; n < COUNT_OF(new_lines); n++) {
+        assert_true(bean_is_extension(parse_text(new_lines[n]).verb));
+    }
+    assert_false(bean_is_extension(BEAN_UNKNOWN));
 }
 
 static void nul_anywhere_is_malformed(void **state)
@@ -366,6 +435,10 @@ static void the_parser_reads_nothing_beyond_the_line(void **state)
         "list-tubes-watched",
         "stats-tube name",
         "use a",
+        "put-unique 1 1 1 1 key",
+        "reserve-batch 10 10",
+        "complete 1 10",
+        "progress 1 1 10",
     };
     struct wire_pages pages = wire_pages_map(4096);
     char *end = pages.start + pages.len;
@@ -388,6 +461,8 @@ int main(void)
         cmocka_unit_test(every_command_is_recognised),
         cmocka_unit_test(a_command_without_its_space_is_unknown),
         cmocka_unit_test(a_shorter_command_is_found_in_a_longer_word),
+        cmocka_unit_test(no_client_says_an_extension_by_accident),
+        cmocka_unit_test(extensions_are_told_from_old_commands),
         cmocka_unit_test(nul_anywhere_is_malformed),
         cmocka_unit_test(ids_have_sixty_four_bits),
         cmocka_unit_test(numbers_have_thirty_two_bits),

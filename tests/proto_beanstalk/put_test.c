@@ -5,6 +5,7 @@
 #include "tests/proto_beanstalk/wire_bean.h"
 
 #include "core/base/log.h"
+#include "core/policies.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,9 +155,24 @@ static void a_full_store_or_queue_is_out_of_memory(void **state)
     t->store_room = 0;
     says(t->a, "put 0 0 1 1\r\na\r\n", "OUT_OF_MEMORY\r\n");
     t->store_room = SIZE_MAX;
-    broker_queue_limit(broker_queue_find(rig_broker(t->rig), SLICE("default")), limits);
+    assert_int_equal(
+        STATUS_OK,
+        broker_queue_limit(NULL, broker_queue_find(rig_broker(t->rig), SLICE("default")), limits));
     says(t->a, "put 0 0 1 1\r\na\r\n", "INSERTED 1\r\n");
     says(t->a, "put 0 0 1 1\r\na\r\n", "OUT_OF_MEMORY\r\n");
+}
+
+static void a_tubes_policy_refuses_what_is_too_big_or_too_many(void **state)
+{
+    const struct policy_rule rule = {.glob = SLICE("default"),
+                                     .spec = {.max_jobs = 1, .max_job_size = 2}};
+    struct bean *t = *state;
+
+    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    rig_run(t->rig);
+    says(t->a, "put 0 0 1 3\r\nabc\r\n", "JOB_TOO_BIG\r\n");
+    says(t->a, "put 0 0 1 2\r\nab\r\n", "INSERTED 1\r\n");
+    says(t->a, "put 0 0 1 2\r\nab\r\n", "OUT_OF_MEMORY\r\n");
 }
 
 static void an_unfinished_put_is_seen_by_nobody(void **state)
@@ -169,6 +185,18 @@ static void an_unfinished_put_is_seen_by_nobody(void **state)
     peer_free(t->a);
     says(t->b, "stats-tube x\r\n", "NOT_FOUND\r\n");
     says(t->b, "put 0 0 1 1\r\na\r\n", "INSERTED 1\r\n");
+}
+
+static void an_unfinished_put_tells_how_much_it_keeps(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->a, "put 0 0 1 1000\r\n", "");
+    assert_in_range(peer_holds(t->a), 1, 999);
+    says(t->a, "abc", "");
+    assert_in_range(peer_holds(t->a), 1000, 1999);
+    peer_half_close(t->a);
+    assert_int_equal(peer_holds(t->b), 0);
 }
 
 static void a_job_has_what_its_line_said(void **state)
@@ -271,7 +299,9 @@ int main(void)
         BEAN(a_drained_broker_refuses_after_the_body),
         BEAN(a_refusal_while_draining_is_logged),
         BEAN(a_full_store_or_queue_is_out_of_memory),
+        BEAN(a_tubes_policy_refuses_what_is_too_big_or_too_many),
         BEAN(an_unfinished_put_is_seen_by_nobody),
+        BEAN(an_unfinished_put_tells_how_much_it_keeps),
         BEAN(a_job_has_what_its_line_said),
         cmocka_unit_test(a_body_of_any_size_arrives_whole_in_pieces_of_any_size),
         BEAN(half_closing_in_a_body_closes_without_an_answer),

@@ -4,6 +4,9 @@
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
+#include "core/policies.h"
+
+#include <stdio.h>
 #include <string.h>
 
 static void stats_has_all_keys_in_order_and_ours_last(void **state)
@@ -30,7 +33,9 @@ static void stats_has_all_keys_in_order_and_ours_last(void **state)
               "binlog-records-written: 70\nbinlog-max-size: 8192\n"
               "draining: false\nid: a123456789abcdef\nhostname: \"test.host\"\nos: \"#1 SMP\"\n"
               "platform: \"x86_64\"\n"
-              "tandem-version: \"0.1.0\"\nbinlog-errors: 0\nbinlog-failing: false\n");
+              "tandem-version: \"0.1.0\"\nbinlog-errors: 0\nbinlog-failing: false\n"
+              "cmd-reserve-batch: 0\ncmd-put-unique: 0\ncmd-complete: 0\ncmd-progress: 0\n"
+              "cmd-clear-tube: 0\n");
 }
 
 // The first line of the answer that begins with the key must be that.
@@ -202,6 +207,22 @@ static void uptime_counts_whole_seconds(void **state)
     stat_is(t->a, "stats\r\n", "uptime", 80);
 }
 
+static void stats_tube_tells_at_its_end_why_a_policy_closes_the_tube(void **state)
+{
+    const struct policy_rule rule = {
+        .glob = SLICE("default"),
+        .spec = {.max_running = 1, .rate_interval_for = 90 * NSEC_PER_SEC}};
+    struct bean *t = *state;
+
+    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    rig_run(t->rig);
+    line_is(t->a, SLICE("stats-tube default\r\n"), "closed: ", "closed: no\n");
+    says(t->a, "put 0 0 9 3\r\nabc\r\nreserve\r\n", "INSERTED 1\r\nRESERVED 1 3\r\nabc\r\n");
+    line_is(t->a, SLICE("stats-tube default\r\n"), "closed: ", "closed: rate+running\n");
+    stat_is(t->a, "stats-tube default\r\n", "rate-time-left", 90);
+    stat_is(t->a, "stats-tube default\r\n", "current-bytes", 3);
+}
+
 static void stats_tube_tells_of_one_tube(void **state)
 {
     struct bean *t = *state;
@@ -251,6 +272,33 @@ static void a_name_from_elsewhere_is_escaped(void **state)
     line_is(t->a, SLICE("stats-job 1\r\n"), "tube: ", "tube: \"a\\x22b\\x5cc\\x0a\\x7f\\xc3 d\"\n");
 }
 
+static void stats_job_of_a_dead_letter_tells_where_it_came_from_behind_all_other_keys(void **state)
+{
+    const struct policy_rule rule = {.glob = SLICE("default"),
+                                     .spec = {.max_attempts = 1,
+                                              .count_releases = true,
+                                              .on_exhausted = ON_EXHAUSTED_MOVE,
+                                              .dead_queue = SLICE("{queue}.dead")}};
+    struct bean *t = *state;
+    char answer[512];
+    const char *kicks;
+
+    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    rig_run(t->rig);
+    says(t->a, "put 0 0 1 1\r\na\r\n", "INSERTED 1\r\n");
+    assert_null(strstr(peer_ask(t->a, SLICE("stats-job 1\r\n")).ptr, "dead"));
+    says(t->a, "reserve\r\n", "RESERVED 1 1\r\na\r\n");
+    says(t->a, "release 1 0 0\r\n", "RELEASED\r\n");
+    kicks = strstr(peer_ask(t->a, SLICE("stats-job 1\r\n")).ptr, "kicks: ");
+    assert_non_null(kicks);
+    (void)snprintf(answer, sizeof answer,
+                   "kicks: 0\ndead-from: \"default\"\ndead-why: attempts\ndead-attempts: 1\n"
+                   "dead-at: %lld\n\r\n",
+                   (long long)(broker_now(rig_broker(t->rig)).wall / NSEC_PER_SEC));
+    assert_memory_equal(kicks, answer, strlen(answer));
+    line_is(t->a, SLICE("stats-job 1\r\n"), "tube: ", "tube: \"default.dead\"\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +307,7 @@ int main(void)
         BEAN(stats_tells_of_a_store_in_trouble),
         cmocka_unit_test(without_a_store_the_keys_are_those_of_a_server_without_binlog),
         BEAN(stats_job_names_the_file_that_the_job_is_in),
+        BEAN(stats_job_of_a_dead_letter_tells_where_it_came_from_behind_all_other_keys),
         BEAN(stats_counts_jobs_by_state),
         BEAN(connections_are_counted_by_what_they_did),
         BEAN(a_command_counts_once_its_arguments_are_understood),
@@ -266,6 +315,7 @@ int main(void)
         BEAN(draining_is_shown),
         BEAN(uptime_counts_whole_seconds),
         BEAN(stats_tube_tells_of_one_tube),
+        BEAN(stats_tube_tells_at_its_end_why_a_policy_closes_the_tube),
         BEAN(stats_job_tells_of_any_job),
         BEAN(a_name_from_elsewhere_is_escaped),
     };

@@ -328,6 +328,38 @@ static void any_failed_allocation_is_owned_up_to(void **state)
 
 #define OUTPUT_TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
 
+static void short_outputs_with_blobs_are_put_together(void **state)
+{
+    struct bench *bench = *state;
+    struct blob *blob = blob_copy(SLICE("blob"));
+    char want[100 * 10 + 1] = "";
+    char bytes[sizeof want];
+    size_t len = 0;
+
+    for (size_t i = 0; i < 100; i++) {
+        struct output more;
+
+        output_init(&more, &bench->pool);
+        output_write(&more, SLICE("<"));
+        output_blob(&more, blob);
+        output_write(&more, SLICE(">"));
+        output_blob(&more, blob);
+        // What has left of it is not moved.
+        output_consume(&more, i % 2 ? 1 : 0);
+        output_append(&bench->out, &more);
+        assert_int_equal(output_pending(&more), 0);
+        len += (size_t)snprintf(want + len, sizeof want - len, "%s",
+                                i % 2 ? "blob>blob" : "<blob>blob");
+    }
+    assert_int_equal(output_pending(&bench->out), strlen(want));
+    assert_int_equal(drain(&bench->out, 3, bytes), strlen(want));
+    assert_memory_equal(bytes, want, strlen(want));
+    // That in which they were, and that in which each was made.
+    assert_int_equal(bench->pool.kept, 2);
+    assert_int_equal(blob->refs, 1);
+    blob_unref(blob);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +376,7 @@ int main(void)
         OUTPUT_TEST(replies_allocate_nothing_once_the_pool_is_warm),
         OUTPUT_TEST(pool_keeps_a_bounded_number_of_chunks),
         OUTPUT_TEST(any_failed_allocation_is_owned_up_to),
+        OUTPUT_TEST(short_outputs_with_blobs_are_put_together),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

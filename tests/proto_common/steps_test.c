@@ -138,7 +138,7 @@ static int setup(void **state)
     conn->broker = broker_new(&(struct broker_options){0}, (struct instant){0});
     assert_int_equal(broker_session_open(conn->broker, &ops, conn, CHOICE_OLDEST, &conn->session),
                      STATUS_OK);
-    for (int i = 0; i < 2 * BROKER_SLICE; i++) {
+    for (int i = 0; i < 2 * LINKS_PER_COMMAND; i++) {
         char name[16];
         int len = snprintf(name, sizeof name, "q%d", i);
 
@@ -209,6 +209,18 @@ static void a_verb_that_came_by_many_queues_is_charged_to_its_connection(void **
     assert_int_equal(broker_take_links(conn->broker), 0);
 }
 
+static void a_feed_that_takes_more_than_a_quarter_of_its_budget_is_dear(void **state)
+{
+    struct conn *conn = *state;
+
+    assert_false(feed(conn, "a", 4).dear);
+    assert_true(feed(conn, "aa", 4).dear);
+    assert_false(feed(conn, "n", 100).dear);
+    // Two of its three commands are what the verb came by.
+    assert_true(feed(conn, "n", 8).dear);
+    assert_true(feed(conn, "as", 100).dear);
+}
+
 static void a_slice_of_an_answer_ends_the_turn(void **state)
 {
     struct conn *conn = *state;
@@ -276,6 +288,7 @@ int main(void)
         TEST(a_spent_budget_leaves_the_rest_to_the_next_turn),
         TEST(much_output_leaves_the_rest_to_the_next_turn),
         TEST(a_verb_that_came_by_many_queues_is_charged_to_its_connection),
+        TEST(a_feed_that_takes_more_than_a_quarter_of_its_budget_is_dear),
         TEST(a_slice_of_an_answer_ends_the_turn),
         TEST(what_blocks_leaves_the_rest_with_the_host),
         TEST(nothing_is_done_behind_the_end),

@@ -4,8 +4,8 @@
 #include "core/base/macros.h"
 #include "core/check.h"
 
-#include "tests/proto_common/wire_pages.h"
-#include "tests/proto_common/wire_store.h"
+#include "tests/proto_common/wire_facts.h"
+#include "tests/proto_common/wire_host_private.h"
 #include "tests/proto_common/wire_strangers.h"
 
 #include <string.h>
@@ -13,69 +13,13 @@
 // What a peer may send before it is fed, and receive in its life.
 #define KEPT_MAX ((size_t)16 << 20)
 #define HEARD_MAX ((size_t)256 << 20)
-#define STARTS_AT SECONDS(1000)
 #define PLENTY 1000000
 // What may wait for a peer that does not read before it is not fed any more.
 #define UNREAD_MAX ((size_t)1 << 20)
 
-// A front-end at work.
-struct service {
-    const struct frontend *frontend; // NULL: none
-    const void *settings;
-    struct wire_pages shared;
-};
-
-enum { FIRST, OTHER, SERVICES };
-
-struct rig {
-    struct rig_options options;
-    struct broker *broker;
-    struct service services[SERVICES];
-    struct process_facts facts;
-    struct output_pool pool;
-    struct instant now;
-    struct peer *peers;
-    struct wire_pages input; // guarded: the end is followed by an unmapped page
-    unsigned long feeds;
-    uint64_t numbers;
-    struct wire_store store;
-};
-
-struct peer {
-    struct wire wire; // first, so that it leads back to the peer
-    struct rig *rig;
-    const struct frontend *frontend;
-    struct peer *next;
-    void *conn;
-    struct wire_pages pages; // of the peer itself
-    struct wire_pages kept_pages, heard_pages;
-    size_t kept;
-    size_t heard, told; // received; of that, handed out by peer_hear()
-    char *into;
-    size_t into_len;
-    bool runnable, blocked, half_closed, finished, closed, failed, dropped, quiet, deaf, shut;
-};
-
 //
 // The rig
 //
-
-static void cpu_time(nsec_t *user_for, nsec_t *system_for)
-{
-    *user_for = SECONDS(3) + 2000;
-    *system_for = SECONDS(1) + 500 * NSEC_PER_MSEC;
-}
-
-static const struct process_facts facts = {
-    .pid = 4242,
-    .started_at = STARTS_AT - SECONDS(77),
-    .version = "0.1.0",
-    .hostname = "test.host",
-    .os = "#1 SMP",
-    .platform = "x86_64",
-    .instance = UINT64_C(0x0123456789abcdef),
-    .cpu_time = cpu_time,
-};
 
 static void service_stop(struct service *service)
 {
@@ -140,8 +84,14 @@ struct store_info *rig_store_info(struct rig *rig)
     return &rig->store.info;
 }
 
+struct wire_callers *rig_callers(struct rig *rig)
+{
+    return &rig->callers;
+}
+
 static void rig_unmap(struct rig *rig)
 {
+    wire_callers_clear(&rig->callers);
     for (size_t i = 0; i < SERVICES; i++) {
         service_stop(&rig->services[i]);
     }
@@ -157,8 +107,9 @@ struct rig *rig_new(const struct rig_options *options)
     struct broker_options broker;
 
     rig->options = *options;
-    rig->facts = facts;
-    rig->now = (struct instant){.mono = STARTS_AT, .wall = RIG_WALL_AT};
+    rig->facts = wire_facts;
+    rig->facts.sight = options->sight;
+    rig->now = (struct instant){.mono = WIRE_STARTS_AT, .wall = RIG_WALL_AT};
     rig->input = wire_pages_map(KEPT_MAX);
     if (rig->options.budget == 0) {
         rig->options.budget = PLENTY;
@@ -195,53 +146,6 @@ unsigned long rig_feeds(const struct rig *rig)
 //
 // Feeding
 //
-
-static void on_wake(struct wire *wire)
-{
-    struct peer *peer = (void *)wire;
-
-    ENSURE(!peer->quiet);
-    peer->runnable = true;
-    peer->blocked = false;
-}
-
-static void on_drop(struct wire *wire, const char *why)
-{
-    struct peer *peer = (void *)wire;
-
-    ENSURE(!peer->quiet && *why);
-    peer->dropped = true;
-}
-
-static void on_finish(struct wire *wire)
-{
-    struct peer *peer = (void *)wire;
-
-    ENSURE(!peer->quiet);
-    peer->finished = true;
-    peer->runnable = false;
-}
-
-static void on_shut(struct wire *wire)
-{
-    struct peer *peer = (void *)wire;
-
-    ENSURE(!peer->quiet);
-    peer->shut = true;
-}
-
-static void on_peer(const struct wire *wire, char *text)
-{
-    (void)wire;
-    memcpy(text, "127.0.0.1", sizeof "127.0.0.1");
-}
-
-static const struct wire_host host = {.wake = on_wake,
-                                      .drop = on_drop,
-                                      .finish = on_finish,
-                                      .shut = on_shut,
-                                      .peer = on_peer,
-                                      .tls_hello = strangers_note};
 
 static void collect(struct peer *peer)
 {
@@ -327,6 +231,11 @@ static void end_turn(struct peer *peer)
     }
 }
 
+static nsec_t earliest(nsec_t a_at, nsec_t b_at)
+{
+    return a_at < b_at ? a_at : b_at;
+}
+
 static bool turn_of_peer(struct peer *peer)
 {
     bool ran = may_run(peer);
@@ -339,7 +248,9 @@ static bool turn_of_peer(struct peer *peer)
         peer->wire.deadline_at = NSEC_NEVER;
         peer->frontend->expired(peer->conn);
     }
+    ran |= wire_pace_look(peer);
     end_turn(peer);
+    wire_pace_note(peer, ran);
     return ran;
 }
 
@@ -358,6 +269,38 @@ void rig_feed(struct rig *rig)
     turn_of_peers(rig);
 }
 
+static nsec_t work_due(const struct rig *rig)
+{
+    nsec_t due_at = NSEC_NEVER;
+
+    for (size_t i = 0; i < SERVICES; i++) {
+        const struct service *service = &rig->services[i];
+
+        if (service->frontend && service->frontend->due) {
+            due_at = earliest(due_at, service->frontend->due((void *)service->shared.start));
+        }
+    }
+    return due_at;
+}
+
+// What front-ends do in the background.
+static bool work(struct rig *rig)
+{
+    bool ran = false;
+
+    for (size_t i = 0; i < SERVICES; i++) {
+        const struct service *service = &rig->services[i];
+        void *shared = (void *)service->shared.start;
+
+        if (service->frontend && service->frontend->due &&
+            service->frontend->due(shared) <= rig->now.mono) {
+            service->frontend->work(shared);
+            ran = true;
+        }
+    }
+    return ran;
+}
+
 void rig_run(struct rig *rig)
 {
     bool ran = true;
@@ -365,6 +308,7 @@ void rig_run(struct rig *rig)
     while (ran) {
         broker_tick(rig->broker, rig->now);
         ran = turn_of_peers(rig);
+        ran |= work(rig);
         ran |= broker_settle(rig->broker);
         for (struct peer *peer = rig->peers; peer; peer = peer->next) {
             ran |= may_run(peer) || (peer->dropped && !peer->closed);
@@ -390,12 +334,12 @@ void rig_stop(struct rig *rig)
 
 static nsec_t next_moment(const struct rig *rig)
 {
-    nsec_t next = broker_next_due(rig->broker);
+    nsec_t next = earliest(broker_next_due(rig->broker), work_due(rig));
 
     for (struct peer *peer = rig->peers; peer; peer = peer->next) {
-        if (!peer->closed && peer->wire.deadline_at < next) {
-            next = peer->wire.deadline_at;
-        }
+        nsec_t at = earliest(peer->wire.deadline_at, peer->pace.patience.look_at);
+
+        next = peer->closed ? next : earliest(next, at);
     }
     return next;
 }
@@ -431,8 +375,10 @@ static bool open_peer(struct rig *rig, const struct service *service, struct pee
 
     peer->rig = rig;
     peer->frontend = service->frontend;
+    peer->settings = service->settings;
+    wire_pace_begin(&peer->pace);
     peer->conn = peer + 1;
-    peer->wire.host = &host;
+    peer->wire.host = &wire_host_ops;
     peer->wire.deadline_at = NSEC_NEVER;
     peer->wire.number = ++rig->numbers & WIRE_NUMBER_MAX;
     output_init(&peer->wire.out, &rig->pool);
@@ -460,6 +406,9 @@ static struct peer *connect_peer(struct rig *rig, const struct service *service)
         end = &(*end)->next;
     }
     *end = peer;
+    if (rig->callers.anybody) {
+        (void)peer_grant(peer, rig->callers.anybody);
+    }
     return peer;
 }
 
@@ -471,6 +420,12 @@ struct peer *peer_new(struct rig *rig)
 struct peer *peer_new_other(struct rig *rig)
 {
     return connect_peer(rig, &rig->services[OTHER]);
+}
+
+bool peer_grant(struct peer *peer, struct grants *grants)
+{
+    peer->dropped = peer->frontend->granted(peer->conn, grants);
+    return peer->dropped;
 }
 
 // Puts what it can where the front-end wants it.
@@ -493,6 +448,7 @@ void peer_send(struct peer *peer, struct slice bytes)
     if (peer->closed || peer->finished) {
         return;
     }
+    peer->pace.received += bytes.len;
     bytes = send_into(peer, bytes);
     ENSURE(peer->kept + bytes.len <= KEPT_MAX);
     if (bytes.len) {
@@ -525,6 +481,11 @@ void peer_read_again(struct peer *peer)
     peer->deaf = false;
     peer->wire.out.stalled = false;
     rig_run(peer->rig);
+}
+
+void rig_limit_kept(struct rig *rig, size_t most)
+{
+    rig->kept_most = most;
 }
 
 size_t peer_unread(const struct peer *peer)
@@ -597,4 +558,14 @@ bool peer_blocked(const struct peer *peer)
 size_t peer_kept(const struct peer *peer)
 {
     return peer->kept;
+}
+
+size_t peer_holds(const struct peer *peer)
+{
+    return peer->frontend->holds(peer->conn);
+}
+
+unsigned rig_refusals(const struct rig *rig, enum sight_refusal refusal)
+{
+    return rig->refusals[refusal];
 }

@@ -23,12 +23,15 @@
 
 struct rig;
 struct peer;
+struct sight;
+struct wire_callers;
 
 struct rig_options {
     const struct frontend *frontend;
     const void *settings;         // of the front-end
     const struct frontend *other; // a second one, or NULL
     const void *other_settings;
+    const struct sight *sight;    // what front-ends see of the process, or NULL (wire_sight.h)
     struct broker_options broker; // may be all zero
     unsigned budget;              // commands in one feed; 0 for plenty
     bool unchecked;               // broker_check() costs too much here
@@ -82,6 +85,13 @@ uint64_t rig_position(const struct rig *rig);
 // What the store tells of itself; at first all zero.
 struct store_info *rig_store_info(struct rig *rig);
 
+// Who the peers are, for the test to say.
+struct wire_callers *rig_callers(struct rig *rig);
+
+// The rules were read again: what the peer may do from now on, of which a reference is taken where
+// it is needed. True: it has lost something that it waits for, and is dropped.
+bool peer_grant(struct peer *peer, struct grants *grants);
+
 // A client connects; NULL where the front-end refuses.
 struct peer *peer_new(struct rig *rig);
 
@@ -98,6 +108,10 @@ void peer_half_close(struct peer *peer);
 // more than a megabyte waits, the peer is not fed, as in the server.
 void peer_stop_reading(struct peer *peer);
 void peer_read_again(struct peer *peer);
+
+// From now on no peer of the rig may keep more than that when more comes that it has not asked for;
+// at first, or with 0, it may keep any amount.
+void rig_limit_kept(struct rig *rig, size_t most);
 
 // How many bytes wait for the peer to read.
 size_t peer_unread(const struct peer *peer);
@@ -128,5 +142,9 @@ bool peer_shut(const struct peer *peer);
 // Whether the front-end parses nothing at present; how many bytes the host keeps for it.
 bool peer_blocked(const struct peer *peer);
 size_t peer_kept(const struct peer *peer);
+
+// How many bytes the front-end keeps for it; how often the rig's have refused something so.
+size_t peer_holds(const struct peer *peer);
+unsigned rig_refusals(const struct rig *rig, enum sight_refusal refusal);
 
 #endif

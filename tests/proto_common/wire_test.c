@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // A wire: the rule for clients that do not read, and what waits for the store.
-#include "proto_common/wire.h"
+#include "proto_common/unread.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,8 @@ struct bench {
     struct output_pool pool;
     struct wire wire;
     unsigned dropped;
+    bool overflows;
+    unsigned asked; // whether it does
 };
 
 static void drop(struct wire *wire, const char *why)
@@ -21,7 +23,15 @@ static void drop(struct wire *wire, const char *why)
     bench->dropped++;
 }
 
-static const struct wire_host host = {.drop = drop};
+static bool overflows(struct wire *wire)
+{
+    struct bench *bench = (struct bench *)(void *)((char *)wire - offsetof(struct bench, wire));
+
+    bench->asked++;
+    return bench->overflows;
+}
+
+static const struct wire_host host = {.drop = drop, .overflows = overflows};
 
 static int setup(void **state)
 {
@@ -82,6 +92,23 @@ static void a_peer_that_takes_all_may_be_sent_more(void **state)
     assert_int_equal(bench->dropped, 0);
 }
 
+static void what_the_host_allows_is_asked_only_where_much_is_unread(void **state)
+{
+    struct bench *bench = *state;
+
+    bench->overflows = true;
+    stage(bench, 1);
+    assert_false(wire_drop_unread(&bench->wire, UNREAD_SMALL, UINT64_MAX));
+    bench->wire.out.stalled = true;
+    assert_false(wire_drop_unread(&bench->wire, UNREAD_SMALL - 1, UINT64_MAX));
+    assert_int_equal(bench->asked, 0);
+    assert_true(wire_drop_unread(&bench->wire, UNREAD_SMALL, UINT64_MAX));
+    bench->overflows = false;
+    assert_false(wire_drop_unread(&bench->wire, UNREAD_SMALL, UINT64_MAX));
+    assert_int_equal(bench->asked, 2);
+    assert_int_equal(bench->dropped, 0);
+}
+
 static void what_is_staged_behind_a_hold_waits_for_the_store(void **state)
 {
     struct bench *bench = *state;
@@ -106,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_peer_that_leaves_too_much_unread_is_dropped),
         TEST(what_is_not_staged_yet_counts),
+        TEST(what_the_host_allows_is_asked_only_where_much_is_unread),
         TEST(a_peer_that_takes_all_may_be_sent_more),
         TEST(what_is_staged_behind_a_hold_waits_for_the_store),
     };

@@ -213,6 +213,18 @@ static void memory_follows_the_bytes_that_come(void **state)
     assert_true(largest_asked_for > 10000000);
 }
 
+static void an_unfinished_workload_tells_how_much_it_keeps(void **state)
+{
+    struct gear *t = *state;
+    struct slice packet = REQ(SUBMIT_JOB, "f", "u", gear_run('x', MAX));
+
+    assert_int_equal(peer_holds(t->a), 0);
+    gear_says(t->a, slice_of(packet.ptr, MAX / 2), NOTHING);
+    assert_in_range(peer_holds(t->a), MAX / 2, 2 * MAX);
+    gear_says(t->a, slice_from(packet, MAX / 2), RES(JOB_CREATED, H(1)));
+    assert_int_equal(peer_holds(t->a), 0);
+}
+
 #define SMALL(test) cmocka_unit_test_setup_teardown(test, with_small_jobs, gear_teardown)
 
 int main(void)
@@ -228,6 +240,7 @@ int main(void)
         SMALL(a_connection_may_break_in_the_middle_of_a_workload),
         GEAR(a_result_may_come_in_the_middle_of_a_workload),
         GEAR(memory_follows_the_bytes_that_come),
+        GEAR(an_unfinished_workload_tells_how_much_it_keeps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,8 @@
 
 #include "tests/proto_gearman/admin_gear.h"
 
+#include "core/policies.h"
+
 #include <string.h>
 
 // Submits one job of each priority, high first, and says by a letter what became of it.
@@ -101,6 +103,18 @@ static void a_submission_that_joins_a_job_needs_no_room(void **state)
     gear_says(t->b, REQ(SUBMIT_JOB, "f", "u", ""), RES(JOB_CREATED, "T:1"));
 }
 
+static void a_policy_limits_functions_too(void **state)
+{
+    const struct policy_rule rule = {.glob = SLICE("f"),
+                                     .spec = {.max_jobs = 1, .max_job_size = 2}};
+    struct gear *t = *state;
+
+    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    gear_fails(t->a, REQ(SUBMIT_JOB_BG, "f", "", "abc"), "ARGUMENT_TOO_LARGE");
+    gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "", "ab"), RES(JOB_CREATED, "T:1"));
+    gear_fails(t->a, REQ(SUBMIT_JOB_BG, "f", "", "ab"), "QUEUE_ERROR");
+}
+
 static void a_limit_of_an_unknown_function_is_taken_and_forgotten(void **state)
 {
     struct gear *t = *state;
@@ -143,6 +157,7 @@ int main(void)
         ADMIN(what_is_no_limit_means_none),
         ADMIN(a_limit_counts_running_and_delayed_jobs_but_no_buried_ones),
         ADMIN(a_submission_that_joins_a_job_needs_no_room),
+        ADMIN(a_policy_limits_functions_too),
         ADMIN(a_limit_of_an_unknown_function_is_taken_and_forgotten),
         ADMIN(a_limit_holds_after_the_last_job_has_gone),
         ADMIN(a_function_that_is_dropped_loses_its_limit),

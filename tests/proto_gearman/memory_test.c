@@ -3,6 +3,7 @@
 // Every allocation of a conversation fails once: nothing crashes, nothing leaks, the books stay
 // right, and whoever is not served is told so or sees the connection close.
 
+#include "tests/proto_common/wire_callers.h"
 #include "tests/proto_common/wire_pieces.h"
 #include "tests/proto_gearman/wire_gear.h"
 #include "tests/proto_gearman/wire_gear_scripts.h"
@@ -169,7 +170,22 @@ static void each_allocation_of_a_shared_job_may_fail(void **state)
     while (work(n)) {
         n++;
     }
-    assert_true(n > 10);
+    assert_true(n > 5);
+}
+
+static void a_forbidden_workload_needs_no_memory(void **state)
+{
+    struct gear *t = *state;
+    struct slice packet = REQ(SUBMIT_JOB, "f", "u", gear_run('b', 100000));
+    struct slice forbidden = RES(ERROR, "FORBIDDEN", "Not allowed");
+
+    (void)peer_may(t->a, {MAY_OBSERVE, "*"});
+    gear_says(t->a, slice_of(packet.ptr, 20000), forbidden);
+    nth_alloc_fail(1);
+    gear_says(t->a, slice_from(packet, 20000), NOTHING);
+    assert_int_equal(nth_alloc_count(), 0);
+    nth_alloc_fail(0);
+    gear_says(t->a, REQ(ECHO_REQ, "x"), RES(ECHO_RES, "x"));
 }
 
 static void losing_a_worker_needs_no_memory(void **state)
@@ -196,6 +212,7 @@ int main(void)
         cmocka_unit_test(each_allocation_of_each_script_may_fail),
         cmocka_unit_test(each_allocation_of_a_long_workload_may_fail),
         cmocka_unit_test(each_allocation_of_a_shared_job_may_fail),
+        GEAR(a_forbidden_workload_needs_no_memory),
         GEAR(losing_a_worker_needs_no_memory),
     };
 

@@ -175,8 +175,9 @@ static void a_full_queue_refuses_by_the_priority_of_the_submission(void **state)
     struct slice error = RES(ERROR, "QUEUE_ERROR", "Job queue is full");
 
     gear_says(t->a, REQ(SUBMIT_JOB, "f", "u", "x"), RES(JOB_CREATED, H(1)));
-    broker_queue_limit(broker_queue_find(rig_broker(t->rig), SLICE("f")),
-                       (const uint32_t[BAND_COUNT]){3, 2, 1});
+    assert_int_equal(STATUS_OK,
+                     broker_queue_limit(NULL, broker_queue_find(rig_broker(t->rig), SLICE("f")),
+                                        (const uint32_t[BAND_COUNT]){3, 2, 1}));
     gear_says(t->a, REQ(SUBMIT_JOB_LOW, "f", "", "x"), error);
     gear_says(t->a, REQ(SUBMIT_JOB, "f", "", "x"), RES(JOB_CREATED, H(2)));
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"), error);

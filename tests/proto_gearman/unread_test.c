@@ -55,6 +55,37 @@ static void a_client_that_leaves_too_much_unread_is_dropped(void **state)
     gear_hears(t->a, NOTHING);
 }
 
+static void a_client_that_keeps_more_than_the_host_allows_is_dropped(void **state)
+{
+    struct gear *t = *state;
+
+    rig_limit_kept(t->rig, 20 * PART);
+    begin(t->a, t->b);
+    peer_stop_reading(t->a);
+    send_parts(t->b, 20);
+    assert_false(peer_dropped(t->a));
+    send_parts(t->b, 1);
+    assert_true(peer_dropped(t->a));
+}
+
+static void what_a_client_has_sent_counts_as_well(void **state)
+{
+    struct gear *t = *state;
+    const char *body = gear_run('b', 10 * PART);
+
+    rig_limit_kept(t->rig, 30 * PART);
+    begin(t->a, t->b);
+    peer_stop_reading(t->a);
+    send_parts(t->b, 15);
+    // Half of a workload. While so much is unread, no more of it is taken.
+    peer_send(t->a, slice_of(REQ(SUBMIT_JOB, "f", "", body).ptr, 5 * PART));
+    rig_run(t->rig);
+    send_parts(t->b, 10);
+    assert_false(peer_dropped(t->a));
+    send_parts(t->b, 2);
+    assert_true(peer_dropped(t->a));
+}
+
 static void its_worker_is_not_held_up(void **state)
 {
     struct gear *t = *state;
@@ -206,6 +237,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         GEAR(what_a_client_does_not_read_is_kept_for_it),
         GEAR(a_client_that_leaves_too_much_unread_is_dropped),
+        GEAR(a_client_that_keeps_more_than_the_host_allows_is_dropped),
+        GEAR(what_a_client_has_sent_counts_as_well),
         GEAR(its_worker_is_not_held_up),
         GEAR(others_who_wait_for_the_job_get_everything),
         GEAR(a_dropped_client_leaves_its_other_jobs),

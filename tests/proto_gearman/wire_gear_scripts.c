@@ -11,18 +11,19 @@
 
 static struct slice every_submission(void)
 {
-    return MANY(
-        REQ(SUBMIT_JOB, "f", "u", "1"), REQ(SUBMIT_JOB_BG, "f", "", "2"),
-        REQ(SUBMIT_JOB_HIGH, "f", "u", "3"), REQ(SUBMIT_JOB_HIGH_BG, "g", "-", "4"),
-        REQ(SUBMIT_JOB_LOW, "g", "-", "4"), REQ(SUBMIT_JOB_LOW_BG, "f", "v", ""),
-        REQ(SUBMIT_JOB_SCHED, "f", "w", "*", "", "1", "12", "*", "5"),
-        REQ(SUBMIT_JOB_SCHED, "f", "w", "*", "", "31", "2", "*", "5"),
-        REQ(SUBMIT_JOB_EPOCH, "f", "x", "1700000100", "6"),
-        REQ(SUBMIT_JOB_EPOCH, "f", "", "?", "7"), REQ(SUBMIT_REDUCE_JOB, "f", "", "r", "", "8"),
-        REQ(SUBMIT_REDUCE_JOB_BACKGROUND, "f", "", "r", "", "9"), REQ(SUBMIT_JOB, "", "", "10"),
-        REQ(SUBMIT_JOB, "f", gear_run('u', 65), "11"), REQ(SUBMIT_JOB, "f", "no data"),
-        REQ(GET_STATUS, H(1)), REQ(GET_STATUS_UNIQUE, "u"), REQ(GET_STATUS_UNIQUE, "-"),
-        REQ(OPTION_REQ, "exceptions"), REQ(OPTION_REQ, "x"), REQ(SET_CLIENT_ID, "script"));
+    return MANY(REQ(SUBMIT_JOB, "f", "u", "1"), REQ(SUBMIT_JOB_BG, "f", "", "2"),
+                REQ(SUBMIT_JOB_HIGH, "f", "u", "3"), REQ(SUBMIT_JOB_HIGH_BG, "g", "-", "4"),
+                REQ(SUBMIT_JOB_LOW, "g", "-", "4"), REQ(SUBMIT_JOB_LOW_BG, "f", "v", ""),
+                REQ(SUBMIT_JOB_SCHED, "f", "w", "*", "", "1", "12", "*", "5"),
+                REQ(SUBMIT_JOB_SCHED, "f", "w", "*", "", "31", "2", "*", "5"),
+                REQ(SUBMIT_JOB_EPOCH, "f", "x", "1700000100", "6"),
+                REQ(SUBMIT_JOB_EPOCH, "f", "", "?", "7"),
+                REQ(SUBMIT_REDUCE_JOB, "f", "", "r", "", "8"),
+                REQ(SUBMIT_REDUCE_JOB_BACKGROUND, "f", "", "r", "", "9"),
+                REQ(SUBMIT_JOB, "", "", "10"), REQ(SUBMIT_JOB, "f", gear_run('u', 65), "11"),
+                REQ(SUBMIT_JOB, "f", "no data"), REQ(GET_STATUS, H(1)), REQ(GET_STATUS_UNIQUE, "u"),
+                REQ(GET_STATUS_UNIQUE, "-"), REQ(OPTION_REQ, "exceptions"), REQ(OPTION_REQ, "x"),
+                REQ(OPTION_REQ, "auth:x"), REQ(SET_CLIENT_ID, "script"));
 }
 
 // What nobody asked for (NOOP, and what becomes of jobs that are waited for) may come before or

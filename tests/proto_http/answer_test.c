@@ -4,6 +4,8 @@
 
 #include "tests/proto_http/wire_http.h"
 
+#include "core/policies.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -164,6 +166,24 @@ static void a_full_queue_is_429(void **state)
     asks(t->b, POST("/g", BACKGROUND, "y"), 200);
     http_completes(t->w, "x", "r");
     answered(t->a, 200);
+}
+
+static void a_queue_that_its_policy_says_is_full_is_429_and_a_large_job_413(void **state)
+{
+    const struct policy_rule rule = {.glob = SLICE("f"),
+                                     .spec = {.max_jobs = 1, .max_job_size = 2}};
+    struct web *t = *state;
+    const struct http_answer *answer;
+
+    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    rig_run(t->rig);
+    answer = asks(t->a, POST("/f", BACKGROUND, "abc"), 413);
+    field_is(answer, "X-Gearman-Command", "ERROR");
+    stays(t->a, answer);
+    asks(t->a, POST("/f", BACKGROUND, "ab"), 200);
+    answer = asks(t->a, POST("/f", BACKGROUND, "ab"), 429);
+    field_is(answer, "Retry-After", "1");
+    asks(t->a, POST("/g", BACKGROUND, "abc"), 200);
 }
 
 static void a_broker_that_drains_is_503(void **state)
@@ -491,6 +511,7 @@ int main(void)
         HTTP(gearmand_s_codes_are_200_for_what_is_refused),
         HTTP(gearmand_s_codes_are_for_nothing_else),
         HTTP(a_full_queue_is_429),
+        HTTP(a_queue_that_its_policy_says_is_full_is_429_and_a_large_job_413),
         HTTP(a_broker_that_drains_is_503),
         HTTP(a_store_that_refuses_is_503_for_background_jobs),
         HTTP(waiting_too_long_is_504),

@@ -319,7 +319,7 @@ static void headers_that_mean_nothing_here_are_passed_over(void **state)
 {
     struct web *t = *state;
 
-    accepts(t, "X-Gearman-Uniques: u\r\nIdempotency-Key: k\r\nX-Gearman: 1\r\n"
+    accepts(t, "X-Gearman-Uniques: u\r\nIdempotency-Keys: k\r\nX-Gearman: 1\r\n"
                "User-Agent: \x80\xff\t\"\r\nX:\r\n!#$%&'*+-.^_`|~09azAZ: x\r\n");
     assert_int_equal(http_job(t, 1).key_kind, KEY_NONE);
 }

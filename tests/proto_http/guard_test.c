@@ -147,7 +147,9 @@ static void a_page_that_is_named_may_call_and_see_the_answer(void **state)
     t->settings.cors_origins = origins;
     answer = asks(t->a, POST("/f", BACKGROUND "Origin: https://app.example\r\n", ""), 200);
     field_is(answer, "Access-Control-Allow-Origin", "https://app.example");
-    field_is(answer, "Access-Control-Expose-Headers", "X-Gearman-Job-Handle, X-Gearman-Command");
+    field_is(answer, "Access-Control-Expose-Headers",
+             "X-Gearman-Job-Handle, X-Gearman-Command, X-Gearman-Unique, X-Tandem-Queue, "
+             "X-Tandem-Attempt, X-Tandem-Deadline, X-Tandem-Lease");
     field_is(answer, "Vary", "Origin");
     answer = asks(t->a, http_get("/", "Origin: http://other.example:81\r\n"), 404);
     field_is(answer, "Access-Control-Allow-Origin", "http://other.example:81");
@@ -320,6 +322,25 @@ static void only_what_is_offered_is_submitted(void **state)
     asks(t->a, http_get(PAGE "1", ""), 200);
 }
 
+static void offers_are_globs_of_bytes(void **state)
+{
+    static char offered[] = "[a-c]? [!x-z]- \\*\\? caf\xc3[\xa0-\xaf] [";
+    struct web *t = *state;
+
+    t->settings.functions = offered;
+    asks(t->a, POST("/bx", BACKGROUND, ""), 200);
+    asks(t->a, POST("/c%ff", BACKGROUND, ""), 200);
+    asks(t->a, POST("/%80-", BACKGROUND, ""), 200);
+    asks(t->a, POST("/*%3f", BACKGROUND, ""), 200);
+    asks(t->a, POST("/caf%c3%a9", BACKGROUND, ""), 200);
+    asks(t->a, POST("/dx", BACKGROUND, ""), 403);
+    asks(t->a, POST("/y-", BACKGROUND, ""), 403);
+    asks(t->a, POST("/aa%3f", BACKGROUND, ""), 403);
+    asks(t->a, POST("/caf%c3%b0", BACKGROUND, ""), 403);
+    asks(t->a, POST("/%5b", BACKGROUND, ""), 403);
+    assert_int_equal(http_jobs(t), 5);
+}
+
 // A job page and what it answers must be what a handle that nobody has is answered with.
 static void is_unknown(struct web *t, const char *method, const char *target)
 {
@@ -419,6 +440,7 @@ int main(void)
         HTTP(a_referer_of_our_own_or_of_a_named_page_may_call),
         HTTP(a_job_is_not_shown_to_an_unknown_page),
         HTTP(only_what_is_offered_is_submitted),
+        HTTP(offers_are_globs_of_bytes),
         HTTP(a_job_of_a_function_that_is_not_offered_is_not_there),
         HTTP(what_is_asked_for_unasked_is_no_job),
         HTTP(what_a_worker_has_announced_is_a_function_whatever_its_name),

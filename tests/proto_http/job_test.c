@@ -29,7 +29,7 @@ static void a_job_is_shown_as_it_stands(void **state)
     shows(t, PAGE "1",
           "{\"handle\": \"" GEAR_PREFIX "1\", \"function\": \"f\", \"state\": \"ready\", "
           "\"priority\": 65536, \"progress\": {\"numerator\": 0, \"denominator\": 0}, "
-          "\"created\": 1700000000, \"waiting\": 0}");
+          "\"created\": 1700000000, \"waiting\": 0, \"attempts\": 0}");
     rig_advance(t->rig, SECONDS(10));
     waits(t->b, POST("/f", "", "y"));
     http_can_do(t->w, "f");
@@ -38,7 +38,7 @@ static void a_job_is_shown_as_it_stands(void **state)
     shows(t, PAGE "2",
           "{\"handle\": \"" GEAR_PREFIX "2\", \"function\": \"f\", \"state\": \"running\", "
           "\"priority\": 65536, \"progress\": {\"numerator\": 3, \"denominator\": 4}, "
-          "\"created\": 1700000010, \"waiting\": 1}");
+          "\"created\": 1700000010, \"waiting\": 1, \"attempts\": 0}");
 }
 
 // The word for its state in a job's page.
@@ -106,7 +106,7 @@ static void jobs_of_all_clients_are_shown(void **state)
     shows(t, PAGE "1",
           "{\"handle\": \"" GEAR_PREFIX "1\", \"function\": \"g\", \"state\": \"ready\", "
           "\"priority\": 2147549184, \"progress\": {\"numerator\": 0, \"denominator\": 0}, "
-          "\"created\": 1700000000, \"waiting\": 1}");
+          "\"created\": 1700000000, \"waiting\": 1, \"attempts\": 0}");
 }
 
 static void a_handle_may_be_spelt_with_escapes(void **state)

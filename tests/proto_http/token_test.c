@@ -2,12 +2,13 @@
 
 // Tokens: who may submit to which functions.
 
-#include "tests/proto_http/wire_http.h"
+#include "tests/proto_http/wire_rules.h"
 
 #include "core/base/log.h"
 
+#include "access/access.h"
+#include "access/token.h"
 #include "proto_http/context.h"
-#include "proto_http/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,11 +35,13 @@ static void write_tokens(const char *format, ...)
 
 static const char *hash_of(const char *token)
 {
-    static char hashes[4][WEB_TOKEN_HASH];
+    static char hashes[4][TOKEN_HASH_SIZE];
     static size_t next;
     char *hash = hashes[next++ % 4];
+    struct token_digest digest;
 
-    assert_true(web_token_hash(slice_of(token, strlen(token)), hash));
+    assert_true(token_digest(slice_of(token, strlen(token)), &digest));
+    token_digest_write(&digest, hash);
     return hash;
 }
 
@@ -65,9 +68,7 @@ static int teardown_tokens(void **state)
 }
 
 #define TOKENS(test) cmocka_unit_test_setup_teardown(test, setup_tokens, teardown_tokens)
-#define ALPHA "Authorization: Bearer alpha\r\n"
-#define OMEGA "Authorization: Bearer omega\r\n"
-#define GAMMA "Authorization: Bearer gamma\r\n"
+#define GAMMA BEARER("gamma")
 
 static void a_hash_is_sha_256_in_hexadecimal(void **state)
 {
@@ -127,6 +128,25 @@ static void a_token_is_for_the_functions_of_its_globs(void **state)
     asks(t->a, POST("/h", BACKGROUND GAMMA, ""), 200);
     asks(t->a, POST("/f", BACKGROUND GAMMA, ""), 403);
     assert_int_equal(http_jobs(t), 5);
+}
+
+// The rules of `server.access_file` grant to whoever shows no token what they say.
+static void beside_rules_both_kinds_of_tokens_are_good(void **state)
+{
+    struct web *t = *state;
+
+    anybody_may(t, MAY_SUBMIT, "public");
+    token_may(t, "delta", MAY_SUBMIT, "g");
+    asks(t->a, POST("/public", BACKGROUND, ""), 200);
+    asks(t->a, POST("/public", BACKGROUND ALPHA, ""), 403);
+    asks(t->a, POST("/f", BACKGROUND ALPHA, ""), 200);
+    asks(t->a, POST("/f", BACKGROUND, ""), 401);
+    asks(t->a, POST("/g", BACKGROUND BEARER("delta"), ""), 200);
+    asks(t->a, POST("/g", BACKGROUND BEARER("beta"), ""), 401);
+    asks(t->a, POST("/f", BACKGROUND BEARER("delta"), ""), 403);
+    asks(t->b, http_get("/public", "Authorization: Basic x\r\n" BACKGROUND), 200);
+    asks(t->b, http_get("/public", "Origin: http://x\r\n" BACKGROUND), 403);
+    assert_int_equal(http_jobs(t), 4);
 }
 
 #define ELSEWHERE "Host: tandem:8080\r\n"
@@ -189,34 +209,49 @@ static void globs_and_offers_must_both_match(void **state)
     asks(t->a, POST("/mail-a", BACKGROUND ALPHA, ""), 200);
 }
 
-// Whether the file is taken.
-static bool loads(const char *text)
+// Whether settings with that file of tokens are taken.
+static bool are_taken(char *path)
 {
-    struct web_tokens *tokens;
+    struct web_options settings = HTTP_DEFAULTS;
+    struct frontend_reason why = {.text = ""};
+    bool taken;
 
+    settings.tokens = path;
+    taken = http_frontend.check(&settings, &why);
+    if (!taken) {
+        assert_memory_equal(why.text, "tokens: ", 8);
+        assert_non_null(strstr(why.text, path));
+    }
+    return taken;
+}
+
+static bool is_taken(const char *text)
+{
     write_tokens("%s", text);
-    tokens = web_tokens_load(token_path);
-    web_tokens_free(tokens);
-    return tokens != NULL;
+    return are_taken(token_path);
 }
 
 #define HASH "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 static void a_file_that_is_wrong_in_any_line_is_not_taken(void **state)
 {
+    static char nowhere[] = "/nonexistent/tokens";
+    static char folder[] = "/";
+
     (void)state;
-    assert_true(loads(""));
-    assert_true(loads("# nothing\n\n"));
-    assert_true(loads(HASH " f"));
-    assert_true(loads(HASH " f\n" HASH "\tg,h\n"));
-    assert_false(loads(HASH "\n"));
-    assert_false(loads(HASH " \n"));
-    assert_false(loads(HASH "0 f\n"));
-    assert_false(loads("x" HASH " f\n"));
-    assert_false(loads("BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD f\n"));
-    assert_false(loads(HASH " f\ntoken f\n"));
-    assert_null(web_tokens_load("/nonexistent/tokens"));
-    assert_null(web_tokens_load("/"));
+    assert_true(is_taken(""));
+    assert_true(is_taken("# nothing\n\n"));
+    assert_true(is_taken(HASH " f"));
+    assert_true(is_taken(HASH " f\n" HASH "\tg,h\n"));
+    assert_false(is_taken(HASH "\n"));
+    assert_false(is_taken(HASH " \n"));
+    assert_false(is_taken(HASH "0 f\n"));
+    assert_false(is_taken("x" HASH " f\n"));
+    assert_false(is_taken("BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD f\n"));
+    assert_false(is_taken(HASH " f\ntoken f\n"));
+    assert_false(is_taken(HASH " f[\n"));
+    assert_false(are_taken(nowhere));
+    assert_false(are_taken(folder));
 }
 
 static void a_line_that_is_too_long_is_wrong(void **state)
@@ -225,13 +260,13 @@ static void a_line_that_is_too_long_is_wrong(void **state)
 
     (void)state;
     (void)snprintf(text, sizeof text, HASH " %s\n", gear_run('f', 5000));
-    assert_false(loads(text));
+    assert_false(is_taken(text));
 }
 
 // Who may call, by the front-end that was told to read its settings again.
 static bool knows(const struct web_shared *shared, const char *token)
 {
-    return web_tokens_find(shared->tokens, slice_of(token, strlen(token))) != NULL;
+    return access_find_token(shared->http1.tokens, slice_of(token, strlen(token))) != 0;
 }
 
 // Notes the last line's event.
@@ -262,10 +297,11 @@ static void tokens_are_read_again_and_kept_where_they_cannot_be(void **state)
     struct web_options settings = HTTP_DEFAULTS;
     const struct process_facts facts = {.hostname = "test.host", .version = "0"};
     struct web_shared shared = {0};
+    struct web *t = *state;
 
-    (void)state;
     settings.tokens = token_path;
-    assert_int_equal(http_frontend.start(&shared, NULL, &settings, &facts), STATUS_OK);
+    assert_int_equal(http_frontend.start(&shared, rig_broker(t->rig), &settings, &facts),
+                     STATUS_OK);
     assert_true(knows(&shared, "alpha") && !knows(&shared, "new"));
     write_tokens("%s f\n", hash_of("new"));
     reload_logs(&shared, "");
@@ -298,6 +334,7 @@ int main(void)
         TOKENS(the_hash_itself_is_no_token),
         TOKENS(a_token_is_for_the_functions_of_its_globs),
         TOKENS(a_token_proves_more_than_a_host_or_a_page),
+        TOKENS(beside_rules_both_kinds_of_tokens_are_good),
         TOKENS(options_and_a_head_of_the_root_need_no_token),
         TOKENS(jobs_of_other_functions_are_not_there),
         TOKENS(globs_and_offers_must_both_match),

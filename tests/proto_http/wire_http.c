@@ -212,7 +212,7 @@ static void read_body(struct slice *rest, bool to_head, struct http_answer *answ
 {
     struct slice length = http_field(answer, "Content-Length");
     struct slice coding = http_field(answer, "Transfer-Encoding");
-    bool none = to_head || answer->status < 200 || answer->status == 204;
+    bool none = to_head || answer->status < 200 || answer->status == 204 || answer->status == 304;
 
     answer->body = slice_of(rest->ptr, 0);
     assert_false(length.ptr && coding.ptr);
@@ -288,12 +288,13 @@ void http_body_is(const struct http_answer *answer, struct slice body, const cha
     }
 }
 
-// An error of ours says why, as JSON.
+// An error of ours says why, as JSON, or, of the process's health, as text.
 static bool is_complete(const struct http_answer *answer)
 {
     struct slice start = SLICE("{\"error\": \"");
 
-    return answer->status < 400 ||
+    return slice_equal(http_field(answer, "Content-Type"), SLICE("text/plain; charset=utf-8")) ||
+           answer->status < 400 ||
            slice_equal(http_field(answer, "X-Gearman-Command"), SLICE("WORK_EXCEPTION")) ||
            (slice_equal(http_field(answer, "Content-Type"), SLICE("application/json")) &&
             answer->body.len > start.len && memcmp(answer->body.ptr, start.ptr, start.len) == 0);

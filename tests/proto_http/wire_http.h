@@ -51,6 +51,10 @@ int http_setup_with(void **state, struct rig_options options, struct web_options
                           .header_timeout = 10,                                                    \
                           .body_timeout = 60,                                                      \
                           .idle_timeout = 75,                                                      \
+                          .lease = 60,                                                             \
+                          .max_leases = 10000,                                                     \
+                          .idempotency_for = 24 * SECONDS(3600),                                   \
+                          .max_kept_answers = 64 << 20,                                            \
                           .cors_origins = gear_no_prefix,                                          \
                           .hosts = gear_no_prefix,                                                 \
                           .functions = gear_no_prefix,                                             \

@@ -14,8 +14,9 @@ import unittest
 
 TREE, PLAIN, THREADED = sys.argv[1:4]
 TWICE = {"clients", "compat", "bounds", "process"}
-# What has no connection, or is a test of the tests.
-ONCE = re.compile(r"clients_install|crash_cut_\w+|server_(check|safe_path|install)_test")
+# What has no connection, is about a program that asks the broker, or is a test of the tests.
+ONCE = re.compile(r"clients_install|crash_cut_\w+|server_(check|safe_path|install)_test|ctl_\w+|"
+                  r"admin_metrics_prometheus")
 STARTED = re.compile(rb" started .*pid=(\d+)")
 
 
@@ -37,7 +38,8 @@ def read_tests():
 
 def io_threads(program):
     """How many a program has that was started for connections."""
-    words = [word for name, address in (("beanstalk", "127.0.0.1:0"), ("gearman", ""), ("http", ""))
+    words = [word for name, address in (("beanstalk", "127.0.0.1:0"), ("gearman", ""), ("http", ""),
+                                           ("admin", ""))
              for word in ("--set", f"{name}.listen={address}")]
     with subprocess.Popen([program, "--config", "/dev/null", *words],
                           stderr=subprocess.PIPE) as broker:

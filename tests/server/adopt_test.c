@@ -87,6 +87,7 @@ static void expect_connection(bool tls, bool waited)
         fixture_connect(&fixture, client);
     }
     assert_true(fixture_adopt(&fixture, tls, &why));
+    listeners_limit_silence(&fixture.listeners, NSEC_PER_SEC);
     if (!waited) {
         fixture_connect(&fixture, client);
     }
@@ -96,6 +97,8 @@ static void expect_connection(bool tls, bool waited)
     assert_true(fixture.accepted >= 0);
     assert_int_not_equal(option_of(fixture.accepted, IPPROTO_TCP, TCP_NODELAY), 0);
     assert_int_not_equal(option_of(fixture.accepted, SOL_SOCKET, SO_KEEPALIVE), 0);
+    assert_int_equal(option_of(fixture.accepted, IPPROTO_TCP, TCP_KEEPIDLE), 60);
+    assert_int_equal(option_of(fixture.accepted, IPPROTO_TCP, TCP_USER_TIMEOUT), 120000);
     assert_int_not_equal(fcntl(fixture.accepted, F_GETFL) & O_NONBLOCK, 0);
     assert_int_equal(close(fixture.accepted), 0);
     assert_int_equal(close(client), 0);

@@ -59,6 +59,10 @@ static void complaint_of_each_kind_is_logged_once_a_second(void **state)
         assert_true(turn_may_complain(turn, COMPLAINT_TLS_HELLO));
         assert_true(turn_may_complain(turn, COMPLAINT_MEMORY));
         assert_true(turn_may_complain(turn, COMPLAINT_CONNECTIONS));
+        assert_true(turn_may_complain(turn, COMPLAINT_ADDRESS));
+        assert_true(turn_may_complain(turn, COMPLAINT_TOKEN));
+        assert_true(turn_may_complain(turn, COMPLAINT_TOKEN_DELAYED));
+        assert_true(turn_may_complain(turn, COMPLAINT_MEMORY_SHORT));
         bed_clock.mono += NSEC_PER_SEC - 1;
         bed_turns(bed, 1);
         for (int kind = 0; kind < COMPLAINTS; kind++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // One connection: its input in whatever pieces, its output, its end.
+#include "proto_common/unread.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
@@ -375,6 +376,26 @@ static void end_means_nothing_yet_while_the_peer_takes_no_output(void **state)
     assert_int_equal(bed->front.open, 0);
 }
 
+static void a_connection_that_keeps_more_than_it_may_is_dropped(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+    struct wire *wire;
+
+    bed_send(bed, client, "big 3000000\nblock\nmore\n");
+    bed_turns(bed, 20);
+    wire = &bed_latest(bed)->wire;
+    assert_true(wire->out.stalled);
+    assert_false(wire_drop_unread(wire, 0, UINT64_MAX));
+    bed->loop.turn.kept_most = 4000000;
+    assert_false(wire_drop_unread(wire, 0, UINT64_MAX));
+    bed->loop.turn.kept_most = 2000000;
+    assert_true(wire_drop_unread(wire, 0, UINT64_MAX));
+    bed_turns(bed, 2);
+    assert_int_equal(bed->front.open, 0);
+    (void)close(client);
+}
+
 static void finished_connection_sends_its_answers_and_parses_no_more(void **state)
 {
     struct bed *bed = *state;
@@ -393,6 +414,7 @@ static void large_output_leaves_as_the_peer_reads(void **state)
     char *big = repeat("B", 3000000);
 
     bed_send(bed, client, "big 3000000\nquit\n");
+    bed_turns(bed, 3000000 / CONN_SEND_MAX + 1);
     assert_true(bed_latest(bed)->wire.out.stalled);
     bed_expect(bed, client, big);
     bed_expect(bed, client, "\n");
@@ -523,6 +545,7 @@ int main(void)
         CONN_TEST(peer_that_goes_while_output_waits_is_closed),
         CONN_TEST(refused_connection_is_closed),
         CONN_TEST(connection_without_memory_is_closed_and_others_go_on),
+        CONN_TEST(a_connection_that_keeps_more_than_it_may_is_dropped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

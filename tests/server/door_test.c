@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Connections that the I/O threads accept themselves: how many, in which thread, what becomes of
 // handshakes, and that every socket is counted as long as it is open.
+#include "server/net/seats.h"
 #include "server/io/arrivals.h"
 #include "server/io/io_private.h"
 
@@ -175,14 +176,14 @@ static void no_more_are_open_than_may_be_over_all_threads(void **state)
     assert_int_equal(house->bed.front.open, 5);
     assert_int_equal(count_open(house), 5);
     // They found out themselves, and wait for the core.
-    assert_true(house->io->common.full);
+    assert_int_equal(house->io->common.full, SEATS_ALL);
     for (unsigned i = 0; i < 2; i++) {
-        assert_false(house->io->threads[i].doors_open);
+        assert_int_equal(house->io->threads[i].doors_open, 0);
     }
     assert_int_equal(shutdown(house->clients[0], SHUT_RDWR), 0);
     bed_turns(&house->bed, 5);
     assert_int_equal(count_open(house), 4);
-    io_set_full(house->io, false);
+    io_set_full(house->io, 0);
     bed_turns(&house->bed, 5);
     assert_int_equal(count_open(house), 5);
 }
@@ -200,23 +201,23 @@ static void core_is_woken_when_there_are_as_many_as_there_may_be(void **state)
     (void)io_lie_down(house->io);
     rounds(house, 0, 1);
     assert_false(house->io->sleeper.asleep);
-    news = batch_take_all(&house->io->news);
+    news = batch_of(mailbox_take(&house->io->news));
     assert_non_null(news);
     assert_int_equal(news->notes[0].what, NEWS_FULL);
-    batch_push(&house->io->news, (struct batch *)(uintptr_t)news);
+    mailbox_put(&house->io->news, &((struct batch *)(uintptr_t)news)->mail);
 }
 
 static void none_is_accepted_while_the_core_says_that_there_are_enough(void **state)
 {
     struct house *house = *state;
 
-    io_set_full(house->io, true);
+    io_set_full(house->io, SEATS_ALL);
     // They close when the threads have heard of it.
     bed_turns(&house->bed, 1);
     knock(house, 3);
     bed_turns(&house->bed, 5);
     assert_int_equal(count_open(house), 0);
-    io_set_full(house->io, false);
+    io_set_full(house->io, 0);
     bed_turns(&house->bed, 5);
     assert_int_equal(count_open(house), 3);
 }
@@ -262,7 +263,7 @@ static void doors_rest_where_there_are_no_descriptors(void **state)
     assert_int_equal(house->rests, 1);
     for (unsigned i = 0; i < 2; i++) {
         assert_true(house->io->threads[i].rests);
-        assert_false(house->io->threads[i].doors_open);
+        assert_int_equal(house->io->threads[i].doors_open, 0);
     }
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     bed_turns(&house->bed, 5);
@@ -397,7 +398,7 @@ static void handshakes_count_where_no_more_may_be_open(void **state)
     assert_int_equal(count_open(house), 2);
     say(house->clients[0], "f");
     bed_turns(&house->bed, 3);
-    io_set_full(house->io, false);
+    io_set_full(house->io, 0);
     say(client, "d");
     bed_turns(&house->bed, 5);
     assert_int_equal(count_open(house), 2);

@@ -18,7 +18,7 @@ enum { MANY = 10 };
 struct pair {
     struct sleeper writer;
     struct sleeper reader;
-    struct batch_queue queue;
+    struct mailbox queue;
     struct outbox outbox;
 };
 
@@ -38,11 +38,11 @@ static int pair_setup(void **state)
 // Reads all that was handed over; returns how many batches that were.
 static unsigned read_all(struct pair *pair)
 {
-    struct batch *batch = batch_take_all(&pair->queue);
+    struct batch *batch = batch_of(mailbox_take(&pair->queue));
     unsigned count = 0;
 
     while (batch) {
-        struct batch *next = batch->next;
+        struct batch *next = batch_next(batch);
 
         batch_send_home(batch);
         batch = next;
@@ -89,20 +89,20 @@ static unsigned fill(struct pair *pair)
 static void batches_are_taken_in_the_order_in_which_they_were_pushed(void **state)
 {
     struct batch *batches = calloc(3, sizeof *batches);
-    struct batch_queue queue = {0};
+    struct mailbox queue = {0};
 
     (void)state;
-    assert_true(batch_queue_empty(&queue));
-    assert_null(batch_take_all(&queue));
+    assert_true(mailbox_empty(&queue));
+    assert_null(batch_of(mailbox_take(&queue)));
     for (unsigned i = 0; i < 3; i++) {
-        batch_push(&queue, &batches[i]);
+        mailbox_put(&queue, &batches[i].mail);
     }
-    assert_false(batch_queue_empty(&queue));
-    assert_ptr_equal(batch_take_all(&queue), &batches[0]);
-    assert_ptr_equal(batches[0].next, &batches[1]);
-    assert_ptr_equal(batches[1].next, &batches[2]);
-    assert_null(batches[2].next);
-    assert_true(batch_queue_empty(&queue));
+    assert_false(mailbox_empty(&queue));
+    assert_ptr_equal(batch_of(mailbox_take(&queue)), &batches[0]);
+    assert_ptr_equal(batch_next(&batches[0]), &batches[1]);
+    assert_ptr_equal(batch_next(&batches[1]), &batches[2]);
+    assert_null(batch_next(&batches[2]));
+    assert_true(mailbox_empty(&queue));
     free(batches);
 }
 
@@ -118,9 +118,9 @@ static void notes_keep_their_order_and_their_bytes(void **state)
         memset(to->bytes + to->used, 'a' + (int)i, i + 2);
         (void)outbox_note(&pair->outbox, NULL, i, i + 2);
     }
-    assert_true(batch_queue_empty(&pair->queue));
+    assert_true(mailbox_empty(&pair->queue));
     outbox_flush(&pair->outbox);
-    batch = batch_take_all(&pair->queue);
+    batch = batch_of(mailbox_take(&pair->queue));
     assert_int_equal(batch->count, 3);
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(batch->notes[i].what, i);
@@ -128,7 +128,7 @@ static void notes_keep_their_order_and_their_bytes(void **state)
         assert_memory_equal(note_bytes(batch, &batch->notes[i]).ptr, (&"aaaa\0bbbb\0cccc"[5 * i]),
                             i + 2);
     }
-    batch_push(&pair->queue, (struct batch *)(uintptr_t)batch);
+    mailbox_put(&pair->queue, &((struct batch *)(uintptr_t)batch)->mail);
 }
 
 static void batch_with_no_room_for_a_note_or_its_bytes_is_handed_over(void **state)
@@ -139,9 +139,9 @@ static void batch_with_no_room_for_a_note_or_its_bytes_is_handed_over(void **sta
         assert_non_null(outbox_room(&pair->outbox, 0));
         (void)outbox_note(&pair->outbox, NULL, 0, 0);
     }
-    assert_true(batch_queue_empty(&pair->queue));
+    assert_true(mailbox_empty(&pair->queue));
     assert_non_null(outbox_room(&pair->outbox, BATCH_BYTES));
-    assert_false(batch_queue_empty(&pair->queue));
+    assert_false(mailbox_empty(&pair->queue));
     (void)outbox_note(&pair->outbox, NULL, 0, BATCH_BYTES - 1);
     // It has room for one more byte, and not for two.
     assert_int_equal(outbox_room(&pair->outbox, 1)->count, 1);
@@ -157,7 +157,7 @@ static void what_is_empty_is_not_handed_over(void **state)
     outbox_flush(&pair->outbox);
     assert_non_null(outbox_room(&pair->outbox, 0));
     outbox_flush(&pair->outbox);
-    assert_true(batch_queue_empty(&pair->queue));
+    assert_true(mailbox_empty(&pair->queue));
     assert_int_equal(wakes(&pair->reader), 0);
 }
 
@@ -314,19 +314,19 @@ static void sockets_arrive_in_order_and_wake_the_thread(void **state)
 
     (void)state;
     assert_true(sleeper_open(&thread->sleeper));
-    assert_true(arrivals_empty(thread));
+    assert_true(mailbox_empty(&thread->arrivals));
     sleeper_lie_down(&thread->sleeper);
     for (unsigned i = 0; i < 3; i++) {
         links[i] = link_new(&transport_plain, -1, NULL, NULL);
         arrivals_send(thread, links[i]);
     }
     assert_int_equal(wakes(&thread->sleeper), 1);
-    assert_false(arrivals_empty(thread));
+    assert_false(mailbox_empty(&thread->arrivals));
     assert_ptr_equal(arrivals_take(thread), links[0]);
-    assert_ptr_equal(links[0]->next, links[1]);
-    assert_ptr_equal(links[1]->next, links[2]);
-    assert_null(links[2]->next);
-    assert_true(arrivals_empty(thread));
+    assert_ptr_equal(arrivals_next(links[0]), links[1]);
+    assert_ptr_equal(arrivals_next(links[1]), links[2]);
+    assert_null(arrivals_next(links[2]));
+    assert_true(mailbox_empty(&thread->arrivals));
     for (unsigned i = 0; i < 3; i++) {
         link_free(links[i]);
     }

@@ -4,6 +4,7 @@
 #include "server/io/io_private.h"
 
 #include "server/io/arrivals.h"
+#include "server/net/socket.h"
 
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
@@ -298,10 +299,10 @@ static void peer_that_has_reset_its_connection_has_no_address(void **state)
     char text[64];
 
     bed_turns(bed, 2);
-    link_peer_text(bed_latest(bed)->link, text, sizeof text);
+    socket_peer_text(link_fd(bed_latest(bed)->link), text, sizeof text);
     assert_memory_equal(text, "127.0.0.1:", 10);
     reset_client(client);
-    link_peer_text(bed_latest(bed)->link, text, sizeof text);
+    socket_peer_text(link_fd(bed_latest(bed)->link), text, sizeof text);
     assert_string_equal(text, "-");
 }
 

@@ -183,8 +183,36 @@ static void connection_comes_in_ready_for_use(void **state)
     assert_true(fcntl(fixture->accepted, F_GETFD) & FD_CLOEXEC);
     assert_true(flag_of(fixture->accepted, IPPROTO_TCP, TCP_NODELAY));
     assert_true(flag_of(fixture->accepted, SOL_SOCKET, SO_KEEPALIVE));
+    assert_int_equal(flag_of(fixture->accepted, IPPROTO_TCP, TCP_KEEPIDLE), 60);
+    assert_int_equal(flag_of(fixture->accepted, IPPROTO_TCP, TCP_KEEPINTVL), 10);
+    assert_int_equal(flag_of(fixture->accepted, IPPROTO_TCP, TCP_KEEPCNT), 6);
     (void)close(fixture->accepted);
     (void)close(client);
+}
+
+// The kernel counts a peer that does not read with those that are gone: it must not be quicker than
+// the broker itself.
+static void lost_peer_is_given_up_after_two_minutes_unless_one_may_be_slower(void **state)
+{
+    static const struct {
+        nsec_t unread_for;
+        int lost_after;
+    } cases[] = {
+        {60 * NSEC_PER_SEC, 120000}, {120 * NSEC_PER_SEC, 120000}, {121 * NSEC_PER_SEC, 0}, {0, 0}};
+    struct fixture *fixture = *state;
+
+    assert_true(fixture_open(fixture, "127.0.0.1:0"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int client;
+
+        listeners_limit_silence(&fixture->listeners, cases[i].unread_for);
+        client = connect_to(fixture->addresses[0]);
+        fixture_turn(fixture);
+        assert_int_equal(flag_of(fixture->accepted, IPPROTO_TCP, TCP_USER_TIMEOUT),
+                         cases[i].lost_after);
+        (void)close(fixture->accepted);
+        (void)close(client);
+    }
 }
 
 static void several_addresses_are_listened_at(void **state)
@@ -429,6 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(connection_comes_in_ready_for_use),
+        FIXTURE_TEST(lost_peer_is_given_up_after_two_minutes_unless_one_may_be_slower),
         FIXTURE_TEST(several_addresses_are_listened_at),
         FIXTURE_TEST(addresses_with_tls_and_without_stand_side_by_side),
         FIXTURE_TEST(empty_list_listens_nowhere),

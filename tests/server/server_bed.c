@@ -2,7 +2,9 @@
 #include "tests/server/server_bed.h"
 #include "server/conn_link.h"
 #include "server/io/io_private.h"
+#include "server/roster.h"
 
+#include "tests/server/bed_caller.h"
 #include "tests/server/server_cmocka.h"
 
 #include <arpa/inet.h>
@@ -24,9 +26,11 @@ struct bed_stub {
     struct wire *wire;
     bool blocked;
     bool again;
+    bool dear; // so is the feed
     char *buffer;
     size_t wanted;
     size_t filled;
+    struct bed_caller caller;
 };
 
 struct instant bed_clock;
@@ -62,6 +66,7 @@ static enum status stub_open(void *state, void *shared, struct wire *wire)
     }
     stub->front = front;
     stub->wire = wire;
+    stub->caller = (struct bed_caller){.wire = wire, .front = front};
     front->latest = stub;
     front->open++;
     return STATUS_OK;
@@ -141,6 +146,9 @@ static enum feed_state stub_execute(struct bed_stub *stub, const char *line)
         stub->buffer = malloc(n);
         stub->wanted = n;
         stub->filled = 0;
+    } else if (strcmp(line, "dear") == 0) {
+        stub->dear = true;
+        stub_answer(stub, "dear\n");
     } else if (stub_is(line, "late", &n)) {
         stub->wire->deadline_at = broker_now(stub->front->broker).mono + nsec_from_seconds(n);
     } else if (strcmp(line, "now") == 0) {
@@ -149,7 +157,7 @@ static enum feed_state stub_execute(struct bed_stub *stub, const char *line)
         stub_answer(stub, text);
     } else if (strncmp(line, "keep ", 5) == 0 || strncmp(line, "hand ", 5) == 0) {
         stub_keep(stub, line);
-    } else {
+    } else if (!bed_caller_ask(&stub->caller, line)) {
         stub_answer(stub, line);
         stub_answer(stub, "\n");
     }
@@ -187,8 +195,9 @@ static size_t stub_line(struct bed_stub *stub, struct slice input, enum feed_sta
 
 static struct feed stub_result(struct bed_stub *stub, enum feed_state state, size_t used)
 {
-    struct feed feed = {.state = state, .used = used};
+    struct feed feed = {.state = state, .used = used, .dear = stub->dear || state == FEED_AGAIN};
 
+    stub->dear = false;
     if (state == FEED_MORE && stub->buffer) {
         feed.into = stub->buffer + stub->filled;
         feed.into_len = stub->wanted - stub->filled;
@@ -204,6 +213,7 @@ static struct feed stub_feed(void *state, struct slice input, unsigned budget)
     unsigned count = 0;
 
     stub->front->feeds++;
+    stub->front->fed_first = stub->front->fed_first ? stub->front->fed_first : stub;
     if (stub->blocked) {
         return stub_result(stub, FEED_BLOCKED, 0);
     }
@@ -267,6 +277,16 @@ static bool stub_eof(void *state)
     return true;
 }
 
+// A blocked one waits for a job.
+static bool stub_granted(void *state, struct grants *grants)
+{
+    struct bed_stub *stub = state;
+
+    stub->front->granted++;
+    bed_caller_take(&stub->caller, grants);
+    return stub->blocked && grants && !(grants_on(grants, SLICE("jobs")) & MAY_WORK);
+}
+
 static void stub_expired(void *state)
 {
     stub_answer(state, "late\n");
@@ -284,12 +304,36 @@ static void stub_stopping(void *state)
     }
 }
 
+static size_t stub_holds(const void *state)
+{
+    const struct bed_stub *stub = state;
+
+    return stub->buffer ? stub->wanted : 0;
+}
+
 static void stub_close(void *state)
 {
     struct bed_stub *stub = state;
 
     stub->front->open--;
     free(stub->buffer);
+    bed_caller_take(&stub->caller, NULL);
+}
+
+static struct pace stub_pace(void *state)
+{
+    const struct bed_stub *stub = state;
+
+    return (struct pace){.kind = stub->buffer ? PACE_BODY : PACE_NEXT};
+}
+
+static void stub_overdue(void *state, enum pace_verdict verdict, struct slice kept)
+{
+    struct bed_stub *stub = state;
+
+    (void)kept;
+    stub_answer(stub, verdict == PACE_IDLE_OVER ? "idle\n" : "slow\n");
+    wire_finish(stub->wire);
 }
 
 static const struct frontend stub_frontend = {
@@ -299,11 +343,15 @@ static const struct frontend stub_frontend = {
     .start = stub_start,
     .stop = stub_stop,
     .open = stub_open,
+    .granted = stub_granted,
     .feed = stub_feed,
     .filled = stub_filled,
     .eof = stub_eof,
     .expired = stub_expired,
+    .pace = stub_pace,
+    .overdue = stub_overdue,
     .stopping = stub_stopping,
+    .holds = stub_holds,
     .close = stub_close,
 };
 
@@ -319,7 +367,8 @@ void bed_init(struct bed *bed, struct instant (*now)(void))
     bed->service = (struct service){.frontend = &stub_frontend,
                                     .shared = &bed->front,
                                     .transport = &transport_plain,
-                                    .turn = &bed->loop.turn};
+                                    .turn = &bed->loop.turn,
+                                    .tally = &bed->tally};
     assert_int_equal(stub_start(&bed->front, bed->broker, NULL, NULL), STATUS_OK);
     if (BED_IO_THREADS > 0) {
         bed->loop.turn.io = io_open(BED_IO_THREADS, true, bed->loop.turn.base, &bed->loop.turn.open,
@@ -461,8 +510,13 @@ void bed_turns(struct bed *bed, unsigned count)
 
 struct conn *bed_latest(struct bed *bed)
 {
-    assert_false(list_empty(&bed->loop.turn.all));
-    return conn_of(list_item(bed->loop.turn.all.prev, struct turn_member, all));
+    struct conn *latest = roster_first(&bed->loop.turn);
+
+    assert_non_null(latest);
+    for (struct conn *conn; (conn = roster_next(latest));) {
+        latest = conn;
+    }
+    return latest;
 }
 
 void bed_unblock(struct bed_front *front)

@@ -7,6 +7,7 @@
 //
 //   block     says nothing and is blocked until bed_unblock(), then answers `unblocked`; `going`
 //             where the process stops before that
+//   dear      has taken much of the budget, and answers `dear`
 //   again     wants to be fed once more, then answers `again`
 //   big N     answers N bytes `B` as a blob, then LF
 //   take N    takes the N bytes that follow straight into a buffer; answers `took` and its bytes
@@ -14,8 +15,16 @@
 //   late N    wants to be told when N seconds have passed, and answers `late` then
 //   keep X    answers X, which is held until the store has reached a position of its own
 //   hand X    the same, as the answer to a submission
+//   claim X   shows the token X; answers `unknown`, `later N` with the seconds until it may ask
+//             again, or as `itself`
+//   itself    shows none; answers `address` or `known`, and what it may do to the queue `jobs`: the
+//             rights as a number, or `all`
+//   may       answers what it may do, as its session has it
+//   local     answers `yes` where its peer is on this machine, otherwise `no`
 //   quit      is finished
 //   any other line is answered by itself
+//
+// A client that is too late (proto_common/pace.h) is answered `idle` or `slow`, and is finished.
 
 #include "core/broker.h"
 #include "server/conn_private.h"
@@ -42,20 +51,26 @@ struct bed_front {
     bool refuses;        // new connections
     bool eof_means_gone; // as in Gearman; otherwise it goes on, and a blocked line is answered
     unsigned feeds;
+    const void *fed_first; // the state of that connection which was fed first since this was NULL
     unsigned fills;
     unsigned most; // commands parsed in one feed
     unsigned eofs;
-    unsigned goings; // how often connections were told that the process is about to stop
-    unsigned open;   // connections
+    unsigned goings;     // how often connections were told that the process is about to stop
+    unsigned open;       // connections
+    unsigned granted;    // how often connections were told what they may do
+    struct access *also; // tokens of its own; NULL: none. Borrowed
+    size_t looked_at;    // in a broker's links (work.h), what the last claim has cost
     struct bed_stub *latest;
     struct bed_store store;
 };
 
 struct bed {
+    struct pace_limits limits; // in force where the service points to them
     struct broker *broker;
     struct loop loop;
     struct bed_front front;
     struct service service;
+    struct tally tally; // of that
 };
 
 // The clock that loops on the bed read.

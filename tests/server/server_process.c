@@ -36,12 +36,13 @@ void process_start_prepared(struct process *process, void (*prepare)(void *conte
                             const char *const *args)
 {
     // Tests run side by side, and these ports are taken by default.
-    const char *argv[ARGS_MAX] = {program(), "--set", "gearman.listen=", "--set", "http.listen="};
+    const char *argv[ARGS_MAX] = {program(),      "--set", "gearman.listen=", "--set",
+                                  "http.listen=", "--set", "admin.listen="};
     int ends[2];
 
     for (int i = 0; args[i]; i++) {
-        assert_in_range(i, 0, ARGS_MAX - 7);
-        argv[i + 5] = args[i];
+        assert_in_range(i, 0, ARGS_MAX - 9);
+        argv[i + 7] = args[i];
     }
     memset(process, 0, sizeof *process);
     assert_int_equal(pipe(ends), 0);

@@ -15,8 +15,8 @@ struct process {
     size_t len;
 };
 
-// Starts tandemd with the arguments, a list that ends in NULL. Gearman and HTTP are off unless they
-// say so.
+// Starts tandemd with the arguments, a list that ends in NULL. Gearman, HTTP and the port of
+// operators are off unless they say so.
 void process_start(struct process *process, const char *const *args);
 #define PROCESS_START(process, ...) process_start(process, (const char *const[]){__VA_ARGS__, NULL})
 

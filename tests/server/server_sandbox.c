@@ -99,3 +99,12 @@ void sandbox_expect_log(const struct sandbox *sandbox, const char *words)
         }
     }
 }
+
+void sandbox_configure(const struct sandbox *sandbox, const char *text)
+{
+    FILE *file = fopen(sandbox->config, "w");
+
+    assert_non_null(file);
+    (void)fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}

@@ -36,4 +36,7 @@ void sandbox_expect_log(const struct sandbox *sandbox, const char *words);
 // Any free port, whatever the test.
 #define ANY_PORT "--set", "beanstalk.listen=127.0.0.1:0"
 
+// Writes the configuration file.
+void sandbox_configure(const struct sandbox *sandbox, const char *text);
+
 #endif

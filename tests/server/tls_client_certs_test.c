@@ -91,12 +91,74 @@ static void a_certificate_without_alternative_names_has_a_subject(void **state)
 static void nothing_in_a_name_passes_for_another(void **state)
 {
     struct tls_bed *bed = *state;
-    struct pair client = pair_make(
-        &(struct wish){.name = "a,O=root\n\x01", .issuer = &bed->authority, .email = "a, DNS:b"});
+    struct pair client = pair_make(&(struct wish){
+        .name = "a,O=root\n\x01", .issuer = &bed->authority, .email = SLICE("a, DNS:b")});
 
     ask_for_certificates(bed, TLS_CLIENT_CERTS_REQUIRED);
     tls_bed_show(bed, &client);
     expect_identity(bed, "CN=a\\,O=root\\0A\\01,O=Tandem tests", "email:a\\, DNS:b");
+    pair_free(&client);
+}
+
+// The names, each with a bar behind it, are all of those that rules compare.
+static void expect_names(struct tls_bed *bed, const struct pair *client, const char *names)
+{
+    struct tls_link link;
+    const struct peer_identity *identity;
+    char text[256];
+    size_t len = 0;
+
+    ask_for_certificates(bed, TLS_CLIENT_CERTS_REQUIRED);
+    tls_bed_show(bed, client);
+    tls_link_connect(&link, bed);
+    identity = transport_tls.identity(&link.own);
+    assert_non_null(identity);
+    for (size_t i = 0; i < identity->name_count; i++) {
+        struct slice name = identity->names[i];
+
+        assert_in_range(len + name.len + 1, 1, sizeof text - 1);
+        memcpy(text + len, name.ptr, name.len);
+        len += name.len;
+        text[len++] = '|';
+    }
+    text[len] = '\0';
+    assert_string_equal(text, names);
+    tls_link_close(&link);
+}
+
+static void each_name_is_there_by_itself(void **state)
+{
+    struct tls_bed *bed = *state;
+    struct pair client = pair_make(&(struct wish){
+        .name = "client",
+        .cn_too = SLICE("second"),
+        .issuer = &bed->authority,
+        .alt_names =
+            "DNS:worker.example,email:a@b.example,URI:urn:x,IP:10.0.0.1,IP:::1,RID:1.2.3"});
+
+    expect_names(bed, &client, "client|second|worker.example|a@b.example|urn:x|10.0.0.1|::1|");
+    pair_free(&client);
+}
+
+static void a_name_that_looks_like_several_is_one(void **state)
+{
+    struct tls_bed *bed = *state;
+    struct pair client = pair_make(&(struct wish){
+        .name = "a,CN=admin", .issuer = &bed->authority, .email = SLICE("a, DNS:admin")});
+
+    expect_names(bed, &client, "a,CN=admin|a, DNS:admin|");
+    pair_free(&client);
+}
+
+static void a_name_with_a_nul_is_none(void **state)
+{
+    struct tls_bed *bed = *state;
+    struct pair client = pair_make(&(struct wish){.name = "client",
+                                                  .cn_too = SLICE("admin\0.client.example"),
+                                                  .issuer = &bed->authority,
+                                                  .email = SLICE("admin\0@client.example")});
+
+    expect_names(bed, &client, "client|");
     pair_free(&client);
 }
 
@@ -198,7 +260,7 @@ static void who_the_peer_is_needs_memory(void **state)
 
     ask_for_certificates(bed, TLS_CLIENT_CERTS_REQUIRED);
     tls_bed_show(bed, &client);
-    for (size_t n = 1; n <= 2; n++) {
+    for (size_t n = 1; n <= 3; n++) {
         struct tls_link link;
 
         tls_link_open(&link, bed);
@@ -221,6 +283,9 @@ int main(void)
         TEST(an_optional_certificate_is_kept_with_the_connection),
         TEST(a_certificate_without_alternative_names_has_a_subject),
         TEST(nothing_in_a_name_passes_for_another),
+        TEST(each_name_is_there_by_itself),
+        TEST(a_name_that_looks_like_several_is_one),
+        TEST(a_name_with_a_nul_is_none),
         TEST(names_that_are_too_long_are_refused),
         TEST(a_required_certificate_that_is_missing_is_refused_by_an_alert),
         TEST(a_certificate_that_has_expired_is_refused),

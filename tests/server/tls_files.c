@@ -24,7 +24,7 @@ static void add_extension(X509 *certificate, int kind, const char *value)
     X509_EXTENSION_free(extension);
 }
 
-static void set_name(X509 *certificate, const char *name)
+static void set_name(X509 *certificate, const char *name, struct slice too)
 {
     X509_NAME *subject = X509_get_subject_name(certificate);
 
@@ -32,15 +32,18 @@ static void set_name(X509 *certificate, const char *name)
                                       (const unsigned char *)"Tandem tests", -1, -1, 0) == 1);
     ENSURE(X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, (const unsigned char *)name, -1,
                                       -1, 0) == 1);
+    ENSURE(too.len == 0 ||
+           X509_NAME_add_entry_by_txt(subject, "CN", V_ASN1_UTF8STRING,
+                                      (const unsigned char *)too.ptr, (int)too.len, -1, 0) == 1);
 }
 
-static void add_email(X509 *certificate, const char *text)
+static void add_email(X509 *certificate, struct slice text)
 {
     GENERAL_NAMES *names = GENERAL_NAMES_new();
     GENERAL_NAME *name = GENERAL_NAME_new();
     ASN1_IA5STRING *email = ASN1_IA5STRING_new();
 
-    ENSURE(ASN1_STRING_set(email, text, -1) == 1);
+    ENSURE(ASN1_STRING_set(email, text.ptr, (int)text.len) == 1);
     GENERAL_NAME_set0_value(name, GEN_EMAIL, email);
     ENSURE(sk_GENERAL_NAME_push(names, name) > 0);
     ENSURE(X509_add1_ext_i2d(certificate, NID_subject_alt_name, names, 0, 0) == 1);
@@ -60,7 +63,7 @@ struct pair pair_make(const struct wish *wish)
     (void)X509_gmtime_adj(X509_getm_notBefore(pair.certificate), -DAY);
     (void)X509_gmtime_adj(X509_getm_notAfter(pair.certificate),
                           wish->good_for ? wish->good_for : DAY);
-    set_name(pair.certificate, wish->name);
+    set_name(pair.certificate, wish->name, wish->cn_too);
     ENSURE(X509_set_issuer_name(pair.certificate, X509_get_subject_name(issuer->certificate)) == 1);
     ENSURE(X509_set_pubkey(pair.certificate, pair.key) == 1);
     if (wish->is_authority) {
@@ -69,7 +72,7 @@ struct pair pair_make(const struct wish *wish)
     if (wish->alt_names) {
         add_extension(pair.certificate, NID_subject_alt_name, wish->alt_names);
     }
-    if (wish->email) {
+    if (wish->email.len > 0) {
         add_email(pair.certificate, wish->email);
     }
     ENSURE(X509_sign(pair.certificate, issuer->key, EVP_sha256()) > 0);

@@ -5,6 +5,8 @@
 // Certificates and keys in a directory of their own, made when a test wants them: nothing that is
 // kept can expire one day. What cannot be made ends the process.
 
+#include "core/base/slice.h"
+
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 #include <stdbool.h>
@@ -17,10 +19,11 @@ struct pair {
 // What a certificate is to be. Zeroes stand for: signed by itself, no alternative names, good from
 // yesterday until tomorrow.
 struct wish {
-    const char *name; // its CN
+    const char *name;    // its CN
+    struct slice cn_too; // another CN, taken as it is
     const struct pair *issuer;
     const char *alt_names; // as openssl.cnf has them, `DNS:a,email:b`
-    const char *email;     // an alternative name, taken as it is
+    struct slice email;    // an alternative name, taken as it is
     bool is_authority;
     long good_for; // seconds from now, negative for one that has expired
 };

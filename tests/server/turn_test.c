@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 // The turn: whose turn it is, what time it is, and when there is something to do.
 #include "core/base/log.h"
+#include "server/conn_private.h"
 #include "server/process/clock.h"
+#include "server/roster.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 
@@ -60,9 +62,7 @@ static void long_pipeline_does_not_hold_up_others(void **state)
     send_raw(other, "quick\n");
     bed_turns(bed, 1);
     assert_int_equal(recv(other, reply, sizeof reply, 0), 6);
-    assert_in_range(
-        backlog_len(&conn_of(list_item(bed->loop.turn.all.next, struct turn_member, all))->input),
-        5000, 9999);
+    assert_in_range(backlog_len(&roster_first(&bed->loop.turn)->input), 5000, 9999);
     bed_expect(bed, busy, text);
     (void)close(busy);
     (void)close(other);
@@ -76,9 +76,9 @@ static void loop_with_work_left_does_not_sleep(void **state)
 
     // Nothing would ever end the sleep of a loop that waits here.
     send_raw(client, "again\nagain\n");
-    bed_turn(bed, true);
-    assert_true(bed_latest(bed)->runs);
-    bed_turn(bed, true);
+    for (int turns = 0; turns < 3; turns++) {
+        bed_turn(bed, true);
+    }
     assert_int_equal(recv(client, reply, sizeof reply, 0), 12);
     (void)close(client);
 }
@@ -324,16 +324,17 @@ static struct instant feeding_now(void)
     return now;
 }
 
+#define FEED_FOR (TURN_INPUT_FOR / 10)
 enum { LONG_TURN = 20, FEEDS_IN_TIME = 12 };
-_Static_assert(FEEDS_IN_TIME *(NSEC_PER_MSEC / 10) >= TURN_INPUT_FOR &&
-                   (FEEDS_IN_TIME - TURN_CLOCK_EVERY) * (NSEC_PER_MSEC / 10) < TURN_INPUT_FOR,
+_Static_assert(FEEDS_IN_TIME *FEED_FOR >= TURN_INPUT_FOR &&
+                   (FEEDS_IN_TIME - TURN_CLOCK_EVERY) * FEED_FOR < TURN_INPUT_FOR,
                "feeds that a turn has time for");
 
 static void connect_all(struct bed *bed, int *clients)
 {
     memset(bed, 0, sizeof *bed);
     fed = bed;
-    feed_lasts_for = NSEC_PER_MSEC / 10;
+    feed_lasts_for = FEED_FOR;
     bed_init(bed, feeding_now);
     for (int i = 0; i < LONG_TURN; i++) {
         clients[i] = bed_connect(bed);
@@ -376,8 +377,8 @@ static void what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next(void 
     connect_all(&bed, clients);
     feed_lasts_for = TURN_OUTPUT_FOR;
     send_raw(clients[0], "line\n");
-    list_each (node, &bed.loop.turn.all) {
-        conn_touch(conn_of(list_item(node, struct turn_member, all)));
+    for (struct conn *conn = roster_first(&bed.loop.turn); conn; conn = roster_next(conn)) {
+        conn_touch(conn);
     }
     bed_turn(&bed, false);
     assert_false(list_empty(&bed.loop.turn.touched));
@@ -393,8 +394,8 @@ static size_t unevenness(struct bed *bed)
     size_t most = 0;
     size_t least = SIZE_MAX;
 
-    list_each (node, &bed->loop.turn.all) {
-        size_t len = backlog_len(&conn_of(list_item(node, struct turn_member, all))->input);
+    for (const struct conn *conn = roster_first(&bed->loop.turn); conn; conn = roster_next(conn)) {
+        size_t len = backlog_len(&conn->input);
 
         most = len > most ? len : most;
         least = len < least ? len : least;
@@ -428,6 +429,9 @@ static void long_pipelines_come_on_evenly_where_turns_last_long(void **state)
     close_all(&bed, clients);
 }
 
+// In so many turns, a connection sends more than a socket holds.
+enum { UNTIL_FULL = 40 };
+
 static void client_that_takes_no_output_is_dropped_in_the_end(void **state)
 {
     struct bed *bed = *state;
@@ -436,14 +440,14 @@ static void client_that_takes_no_output_is_dropped_in_the_end(void **state)
 
     bed->loop.turn.unread_for = 60 * NSEC_PER_SEC;
     bed_send(bed, client, "big 9000000\n");
-    bed_turns(bed, 5);
+    bed_turns(bed, UNTIL_FULL);
     bed_clock.mono += 50 * NSEC_PER_SEC;
     bed_turns(bed, 2);
     // What it takes makes the time start anew, once there is room for more in the socket.
     while (recv(client, taken, sizeof taken, 0) > 0) {
         // All that the socket holds.
     }
-    bed_turns(bed, 2);
+    bed_turns(bed, UNTIL_FULL);
     bed_clock.mono += 60 * NSEC_PER_SEC - 1;
     bed_turns(bed, 2);
     assert_int_equal(bed->front.open, 1);

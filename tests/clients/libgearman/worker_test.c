@@ -2,8 +2,10 @@
 // libgearman's workers: several functions, limits, keys, reducers, and lost connections.
 #include "tests/clients/libgearman/bed.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static gearman_return_t work_constant(gearman_job_st *job, void *context)
@@ -66,6 +68,47 @@ static void wait_until_running(struct bed *bed, const gearman_job_handle_t handl
 {
     while (!told_by_handle(bed->second, handle).is_running)
         ;
+}
+
+struct attempts {
+    int failed;
+    struct timespec at[2];
+};
+
+static gearman_return_t work_that_fails(gearman_job_st *job, void *context)
+{
+    struct attempts *attempts = context;
+
+    assert_in_range(attempts->failed, 0, 1);
+    (void)clock_gettime(CLOCK_MONOTONIC, &attempts->at[attempts->failed++]);
+    return gearman_job_send_fail(job);
+}
+
+// The broker has a policy for such a function (retried.conf), of which no worker knows.
+static void a_job_that_fails_twice_has_been_retried_and_is_a_dead_letter_then(void **state)
+{
+    struct bed *bed = *state;
+    struct attempts attempts = {0};
+    gearman_job_handle_t handle = "";
+    struct worker *dead = bed_worker(bed);
+    char name[sizeof bed->function + 16];
+    char dead_name[sizeof bed->function + 16];
+    gearman_job_st *job;
+
+    (void)snprintf(name, sizeof name, "%s.retried", bed->function);
+    (void)snprintf(dead_name, sizeof dead_name, "%s.retried.dead", bed->function);
+    worker_can_do(dead, name, work_that_fails, 0, &attempts);
+    assert_int_equal(gearman_worker_register(dead->gearman, dead_name, 0), GEARMAN_SUCCESS);
+    submit(bed->client, name, NULL, "work", handle);
+    // The same worker fails it twice, each time as it does its work, and then gets the dead letter.
+    assert_int_equal(gearman_worker_work(dead->gearman), GEARMAN_SUCCESS);
+    assert_int_equal(gearman_worker_work(dead->gearman), GEARMAN_SUCCESS);
+    job = grab(dead);
+    assert_string_equal(gearman_job_handle(job), handle);
+    assert_string_equal(gearman_job_function_name(job), dead_name);
+    assert_int_equal(gearman_job_send_complete(job, NULL, 0), GEARMAN_SUCCESS);
+    gearman_job_free(job);
+    assert_true(attempts.at[1].tv_sec > attempts.at[0].tv_sec);
 }
 
 static void a_worker_does_the_jobs_of_two_functions(void **state)
@@ -265,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_worker_does_the_jobs_of_two_functions),
+        TEST(a_job_that_fails_twice_has_been_retried_and_is_a_dead_letter_then),
         TEST(a_worker_sees_the_key_of_a_job),
         TEST(a_worker_that_wants_no_job_gets_none),
         TEST(the_job_of_a_worker_that_leaves_is_given_to_another),

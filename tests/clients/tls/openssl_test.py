@@ -13,6 +13,7 @@ QUESTIONS = {
     "beanstalk": (b"list-tube-used\r\nquit\r\n", "USING default"),
     "gearman": (b"version\n", "OK "),
     "http": (b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "HTTP/1.1 40"),
+    "admin": (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 200"),
 }
 
 

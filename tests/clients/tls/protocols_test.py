@@ -51,7 +51,7 @@ class ProtocolsTest(TlsCase):
 
     def test_addresses_in_plain_text_stand_beside_those_with_tls(self):
         broker = self.start(listen=["beanstalk.listen=127.0.0.1:0 tls:127.0.0.1:0",
-                                    "gearman.listen=", "http.listen="])
+                                    "gearman.listen=", "http.listen=", "admin.listen="])
         plain = bed.Beanstalk(self.connect_plain(broker, number=0))
         plain.put(b"hello")
         broker.addresses["beanstalk"].reverse()
@@ -59,7 +59,8 @@ class ProtocolsTest(TlsCase):
 
     def test_a_unix_socket_speaks_tls(self):
         path = self.folder / "socket"
-        self.start(listen=[f"beanstalk.listen=tls:unix:{path}", "gearman.listen=", "http.listen="])
+        self.start(listen=[f"beanstalk.listen=tls:unix:{path}", "gearman.listen=", "http.listen=",
+                           "admin.listen="])
         with socket.socket(socket.AF_UNIX) as plain:
             plain.settimeout(bed.SECONDS)
             plain.connect(str(path))

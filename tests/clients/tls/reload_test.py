@@ -181,7 +181,7 @@ class ReloadTest(TlsCase):
 class StartTest(TlsCase):
     def run_with(self, *settings, more=()):
         """A broker that ends by itself: what it prints, and its exit code."""
-        words = [word for setting in ("gearman.listen=", "http.listen=",
+        words = [word for setting in ("gearman.listen=", "http.listen=", "admin.listen=",
                                       "beanstalk.listen=tls:127.0.0.1:0", *settings)
                  for word in ("--set", setting)]
         return subprocess.run([os.environ["TANDEMD"], "--config", os.devnull, *words, *more],

@@ -59,7 +59,8 @@ VALUES = {
 SECONDS_APART = 2
 
 # Keys that we add; they come after all others. Clients ignore what they do not know.
-ADDED_KEY = re.compile(r"^(tandem-|binlog-(errors|failing)$)")
+ADDED_KEY = re.compile(r"^(tandem-|binlog-(errors|failing)$|"
+                       r"cmd-(reserve-batch|put-unique|complete|progress|clear-tube)$)")
 
 # Of which of the REPLIES scripts made use: one that none meets is not needed.
 used = set()

@@ -139,8 +139,11 @@ class Stage(BareStage):
         self.exchanges += 1
 
     def wait_for(self, line, condition):
+        self.wait_for_all(line, lambda found: all(map(condition, found)))
+
+    def wait_for_all(self, line, condition):
         give_up_at = time.monotonic() + ANSWER_SECONDS
-        while not all(map(condition, found := self.lists(line))):
+        while not condition(found := self.lists(line)):
             if time.monotonic() > give_up_at:
                 raise Silence(f"{line} does not become what it should be\n" +
                               beside(self.peers, *found))

@@ -9,7 +9,7 @@ import time
 
 from gearman import pair as gearman_pair
 from gearman.packets import GRAB_JOB, JOB_ASSIGN, NOOP, PRE_SLEEP, WORK_COMPLETE
-from gearman.pair import ENDS, STUCK
+from gearman.pair import ENDS, STUCK, Lines, is_as_expected
 from http import allowed
 from shared.actors import Mismatch, beside
 from shared.bytestream import ANSWER_SECONDS, Silence
@@ -138,6 +138,13 @@ class Stage(gearman_pair.Stage):
     def __init__(self, peers):
         self.requests = []
         super().__init__(peers)
+
+    def until_different(self, why, line, theirs, ours):
+        """An allowed difference that is not there at once: whoever went is perhaps not missed yet."""
+        note_difference(why)
+        wanted = [Lines(theirs), Lines(ours)]
+        self.wait_for_all(line, lambda found: all(map(is_as_expected, found, wanted)))
+        self.exchanges += 1
 
     def say(self, text):
         return Request(self, text)

@@ -65,7 +65,7 @@ class Server:
 
     def start_tandem(self, path, protocol, also=(), **settings):
         """Starts our own broker; its log says where it listens. `also` are protocols beside."""
-        command = [path, "--config", "/dev/null"]
+        command = [path, "--config", "/dev/null", "--set", "admin.listen="]
         for other in PROTOCOLS:
             address = "127.0.0.1:0" if other in (protocol, *also) else ""
             command += ["--set", f"{other}.listen={address}"]

@@ -2,6 +2,7 @@
 #include "tests/journal/file/forge.h"
 
 #include "core/broker.h"
+#include "journal/codec_memo.h"
 #include "journal/segment.h"
 
 #include <stdlib.h>
@@ -85,6 +86,14 @@ void forge_change(struct forge *forge, enum codec_type type, const struct job_ch
     forge_seal(forge);
 }
 
+void forge_move(struct forge *forge, const struct job_change *change, struct slice name)
+{
+    const struct job_past none = {.why = DEAD_NOT};
+
+    codec_put_move(begin_record(forge, codec_move_size(name.len, 0)), change, name, false, &none);
+    forge_seal(forge);
+}
+
 void forge_number(struct forge *forge, enum codec_type type, uint64_t number)
 {
     codec_put_number(begin_record(forge, CODEC_NUMBER_SIZE), type, number);
@@ -94,6 +103,20 @@ void forge_number(struct forge *forge, enum codec_type type, uint64_t number)
 void forge_pause(struct forge *forge, struct slice name, nsec_t pause_for, nsec_t until_at)
 {
     codec_put_pause(begin_record(forge, codec_pause_size(name.len)), name, pause_for, until_at);
+    forge_seal(forge);
+}
+
+void forge_memo(struct forge *forge, const struct memo *memo)
+{
+    size_t size = codec_memo_size(memo->key.len, memo->value.len);
+
+    (void)codec_put_memo(begin_record(forge, size), memo, true);
+    forge_seal(forge);
+}
+
+void forge_forget(struct forge *forge, enum memo_kind kind, struct slice key)
+{
+    codec_put_forget(begin_record(forge, codec_memo_size(key.len, 0)), kind, key);
     forge_seal(forge);
 }
 

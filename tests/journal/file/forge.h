@@ -32,8 +32,11 @@ void forge_free(struct forge *forge);
 
 void forge_job(struct forge *forge, const struct job_image *image);
 void forge_change(struct forge *forge, enum codec_type type, const struct job_change *change);
+void forge_move(struct forge *forge, const struct job_change *change, struct slice name);
 void forge_number(struct forge *forge, enum codec_type type, uint64_t number);
 void forge_pause(struct forge *forge, struct slice name, nsec_t pause_for, nsec_t until_at);
+void forge_memo(struct forge *forge, const struct memo *memo);
+void forge_forget(struct forge *forge, enum memo_kind kind, struct slice key);
 void forge_bytes(struct forge *forge, struct slice bytes);
 void forge_zeros(struct forge *forge, size_t len);
 // Gives the record that was made last its checksums once more.

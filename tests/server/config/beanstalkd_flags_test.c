@@ -136,6 +136,7 @@ static void check_good(const struct good_case *c, const struct settings *setting
     assert_string_equal(settings->protocols[0].listen, c->listen ? c->listen : LISTEN);
     assert_string_equal(settings->protocols[1].listen, alone ? "" : "127.0.0.1:4730");
     assert_string_equal(settings->protocols[2].listen, alone ? "" : "127.0.0.1:8080");
+    assert_string_equal(settings->protocols[3].listen, alone ? "" : "127.0.0.1:9180");
     assert_string_equal(settings->server.user, c->user ? c->user : "");
     assert_int_equal(bean->max_job_size, c->limited ? c->limit : SIZE);
     assert_int_equal(settings->server.log_level, c->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);

@@ -51,6 +51,8 @@ static void check_refuses_what_is_not_there(void **state)
         {"http.cors_origins=http://a.example:80", "`http://a.example:80` is not an origin"},
         {"http.hosts=a.example b.example:8080", "hosts: `b.example:8080` is not a name alone"},
         {"http.hosts=*", "hosts: `*` is not a name alone"},
+        {"http.functions=a, b[", "functions: `b[` is malformed"},
+        {"http.functions=[[:alpha:]]", "functions: `[[:alpha:]]` is malformed"},
         {"gearman.handle_prefix=a b", "[gearman] handle_prefix: a handle has no blanks"},
     };
     struct sandbox *sandbox = *state;
@@ -140,7 +142,7 @@ static void start_without_its_tokens_names_the_file_and_the_line(void **state)
     PROCESS_START(&sandbox->process, ANY_PORT, "--set", setting);
     process_expect_exit(&sandbox->process, 2, words);
     write_file(sandbox->socket, "# tokens\n" HASH " *\nsecret *\n");
-    (void)snprintf(words, sizeof words, "[http] tokens: %s:3: it begins with no hash",
+    (void)snprintf(words, sizeof words, "[http] tokens: %s:3: the line begins with no hash",
                    sandbox->socket);
     PROCESS_START(&sandbox->process, ANY_PORT, "--set", setting);
     process_expect_exit(&sandbox->process, 2, words);
@@ -154,7 +156,7 @@ static void tokens_are_not_waited_for(void **state)
 
     (void)snprintf(setting, sizeof setting, "http.tokens=%s", sandbox->socket);
     assert_int_equal(mkfifo(sandbox->socket, 0600), 0);
-    expect_checked(sandbox, setting, NULL);
+    expect_checked(sandbox, setting, "not a regular file");
 }
 
 static void hup_with_bad_tokens_changes_nothing(void **state)
@@ -174,7 +176,7 @@ static void hup_with_bad_tokens_changes_nothing(void **state)
     write_file(sandbox->config, text);
     process_signal(&sandbox->process, SIGHUP);
     process_expect(&sandbox->process, " error reload_failed ", &from);
-    process_expect(&sandbox->process, "it begins with no hash of a token", &from);
+    process_expect(&sandbox->process, "the line begins with no hash of a token", &from);
     process_expect(&sandbox->process, "what was read before holds", &from);
     write_file(sandbox->socket, HASH " *\n");
     process_signal(&sandbox->process, SIGHUP);

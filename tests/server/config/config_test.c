@@ -3,6 +3,7 @@
 #include "server/config/config.h"
 
 #include "core/base/log.h"
+#include "server/config/shown.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
@@ -235,13 +236,13 @@ static void error_names_the_line_and_the_reason(void **state)
     struct car *car = *state;
 
     expect_refused(car, "[car]\ncount = 3\nwheels = 4\n", 3, "no key `wheels` in section [car]");
-    expect_refused(car, "[car]\n\n[boat]\nname = x\n", 4, "no section [boat]");
+    expect_refused(car, "[car]\n\n[boat]\nname = x\n", 3, "no section [boat]");
     expect_refused(car, "name = x\n[car]\n", 1, "`name` stands before any section");
     expect_refused(car, "[car]\ncount = many\n", 2, "count: `many` is not a whole number");
     expect_refused(car, "[car]\ncount = 7k\n", 2, "`7k` is not a whole number");
     expect_refused(car, "[car]\ncount = 101\n", 2, "`101` is not between -1 and 100");
     expect_refused(car, "[car]\nsize = big\n", 2, "size: `big` is not a size");
-    expect_refused(car, "[car]\nfast = yes\n", 2, "fast: `yes` is neither");
+    expect_refused(car, "[car]\nfast = maybe\n", 2, "fast: `maybe` is neither");
     expect_refused(car, "[car]\ncolour = dark\n", 2, "`dark` is not one of red|green|dark red");
     expect_refused(car, "[car]\ndoors = 5\n", 2, "doors: five is right out");
     expect_refused(car, "[car]\nname\n", 2, "neither a [section] nor");
@@ -281,10 +282,10 @@ static void file_that_is_not_there_is_an_error(void **state)
     assert_non_null(strstr(car->why.text, "cannot be read"));
 }
 
-// 1,000 bytes between the two.
+// 16,384 bytes between the two.
 static void long_line(char *text, size_t room, const char *before, const char *after)
 {
-    char filler[1001] = "";
+    char filler[16385] = "";
 
     memset(filler, 'x', sizeof filler - 1);
     (void)snprintf(text, room, "%s%s%s", before, filler, after);
@@ -293,7 +294,7 @@ static void long_line(char *text, size_t room, const char *before, const char *a
 static void line_that_is_too_long_is_an_error_and_not_two_lines(void **state)
 {
     struct car *car = *state;
-    char text[2000];
+    char text[17000];
 
     long_line(text, sizeof text, "[car]\nname = ", "\ncount = 3\n");
     expect_refused(car, text, 2, "a line has at most");
@@ -302,7 +303,7 @@ static void line_that_is_too_long_is_an_error_and_not_two_lines(void **state)
 static void comment_may_be_of_any_length(void **state)
 {
     struct car *car = *state;
-    char text[2000];
+    char text[17000];
 
     long_line(text, sizeof text, "[car]\n  # ", "\ncount = 3\n");
     assert_true(load(car, text));
@@ -446,6 +447,30 @@ static void text_without_memory_leaves_the_setting_as_it_was(void **state)
 
 #define CONFIG_TEST(name) cmocka_unit_test_setup_teardown(name, car_setup, car_teardown)
 
+static void settings_are_shown_one_by_one_as_they_are_in_force(void **state)
+{
+    static struct shown shown;
+    struct car *car = *state;
+    struct sight_setting setting;
+
+    assert_true(load(car, "[car]\nsize = 3M\ncolour = dark red\n"));
+    assert_true(shown_setting(&shown, &car->config, 0, &setting));
+    assert_string_equal(setting.section, "car");
+    assert_string_equal(setting.key, "size");
+    assert_string_equal(setting.value, "3M");
+    assert_string_equal(setting.preset, "64k");
+    assert_true(setting.live);
+    assert_true(shown_setting(&shown, &car->config, 4, &setting));
+    assert_string_equal(setting.value, "dark red");
+    assert_true(shown_setting(&shown, &car->config, 3, &setting));
+    assert_string_equal(setting.value, "");
+    assert_true(shown_setting(&shown, &car->config, 5, &setting));
+    assert_string_equal(setting.key, "doors");
+    assert_false(setting.live);
+    assert_false(shown_setting(&shown, &car->config, 6, &setting));
+    shown_clear(&shown);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -467,6 +492,7 @@ int main(void)
         CONFIG_TEST(size_is_printed_without_loss),
         CONFIG_TEST(reload_takes_what_is_live_and_names_the_rest),
         CONFIG_TEST(text_without_memory_leaves_the_setting_as_it_was),
+        CONFIG_TEST(settings_are_shown_one_by_one_as_they_are_in_force),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

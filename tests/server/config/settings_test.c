@@ -4,6 +4,7 @@
 #include "server/config/settings.h"
 
 #include "core/base/log.h"
+#include "server/config/connection_memory.h"
 #include "server/config/command_line.h"
 #include "server/config/fsync.h"
 #include "tests/server/server_cmocka.h"
@@ -52,6 +53,48 @@ static void malformed_address_is_found_when_settings_are_read(void **state)
     (void)state;
     assert_null(load(NULL, "beanstalk.listen=localhost", &why));
     assert_non_null(strstr(why.text, "listen: `localhost`: expected host:port"));
+}
+
+static uint64_t kept_before(const char *set, const char *other)
+{
+    const char *const sets[] = {set, other};
+    const struct settings_source source = {.sets = sets, .set_count = other ? 2 : 1};
+    struct reason why;
+    struct settings *settings = settings_load(&source, &why);
+    uint64_t before;
+
+    assert_non_null(settings);
+    before = connection_memory_before(settings);
+    settings_free(settings);
+    return before;
+}
+
+static void a_connection_may_keep_what_the_largest_job_leaves(void **state)
+{
+    (void)state;
+    assert_int_equal(kept_before("server.max_connection_memory=0", NULL), 64 << 20);
+    assert_int_equal(kept_before("http.max_result=1G", NULL), 64 << 20);
+    assert_int_equal(kept_before("server.max_connection_memory=66M", NULL), 2 << 20);
+    assert_int_equal(kept_before("server.max_connection_memory=1026M", "beanstalk.max_job_size=1G"),
+                     2 << 20);
+}
+
+static void a_connection_must_have_room_for_every_job(void **state)
+{
+    static const char *const larger[] = {"beanstalk.max_job_size=70M", "gearman.max_job_size=70M",
+                                         "http.max_body=70M", "http.max_result=70M"};
+    struct reason why;
+
+    (void)state;
+    assert_null(load(NULL, "server.max_connection_memory=65M", &why));
+    assert_non_null(strstr(why.text, "[server] max_connection_memory: must be 0 or at least "
+                                     "69206016, 2M more than the largest job"));
+    for (size_t i = 0; i < 4; i++) {
+        const char *const sets[] = {"server.max_connection_memory=71M", larger[i]};
+        const struct settings_source source = {.sets = sets, .set_count = 2};
+
+        assert_null(settings_load(&source, &why));
+    }
 }
 
 static void sync_is_always_never_or_a_number_of_milliseconds(void **state)
@@ -172,20 +215,32 @@ static void choices_are_the_values_that_the_code_knows(void **state)
     settings_free(settings);
 }
 
-// Whether the tables have the key with this default.
-static bool is_documented_right(const struct config *config, const char *section, const char *name,
-                                const char *value)
+// Whether the options have the key with this default.
+static bool has_default(const struct option *option, const char *name, const char *value)
 {
-    for (size_t i = 0; i < config->count; i++) {
-        const struct config_table *table = &config->tables[i];
-
-        for (const struct option *option = table->options; option->name; option++) {
-            if (strcmp(table->section, section) == 0 && strcmp(option->name, name) == 0) {
-                return strcmp(option->preset, value) == 0;
-            }
+    for (; option->name; option++) {
+        if (strcmp(option->name, name) == 0) {
+            return strcmp(option->preset, value) == 0;
         }
     }
     return false;
+}
+
+// Whether the tables have.
+static bool is_documented_right(const struct config *config, const char *section, const char *name,
+                                const char *value)
+{
+    const char *unused;
+    const struct config_sections *kind = config_kind_of(config, section, &unused);
+
+    for (size_t i = 0; i < config->count; i++) {
+        const struct config_table *table = &config->tables[i];
+
+        if (strcmp(table->section, section) == 0 && has_default(table->options, name, value)) {
+            return true;
+        }
+    }
+    return kind && has_default(kind->kind->options, name, value);
 }
 
 static size_t count_keys(const struct config *config)
@@ -196,6 +251,11 @@ static size_t count_keys(const struct config *config)
         for (const struct option *option = config->tables[i].options; option->name; option++) {
             // A key of another section is documented there.
             count += !option->section;
+        }
+    }
+    for (size_t i = 0; i < config->kinds; i++) {
+        for (const struct option *option = config->named[i].kind->options; option->name; option++) {
+            count++;
         }
     }
     return count;
@@ -217,7 +277,8 @@ static void example_file_has_every_key_with_its_default_and_no_other(void **stat
         char name[64];
         char value[128] = "";
 
-        if (sscanf(line, "[%63[^]]]", section) == 1 || sscanf(line, "#%63[a-z_] =", name) != 1) {
+        if (sscanf(line, "[%63[^]]]", section) == 1 || sscanf(line, "#[%63[^]]]", section) == 1 ||
+            sscanf(line, "#%63[a-z_] =", name) != 1) {
             continue;
         }
         (void)sscanf(line, "#%*[a-z_] = %127[^\n]", value);
@@ -261,7 +322,12 @@ static void command_line_names_file_and_settings(void **state)
                      EXIT_REASON_NONE);
     assert_int_equal(options.action, ACTION_CHECK);
     assert_string_equal(options.config_path, "b.conf");
+    assert_null(options.queue);
     assert_false(options.repair || options.ignore_binlog);
+    command_line_clear(&options);
+    assert_int_equal(parse(&options, ARGS("--check-config", "--queue", "mail"), &why),
+                     EXIT_REASON_NONE);
+    assert_string_equal(options.queue, "mail");
     command_line_clear(&options);
     assert_int_equal(parse(&options, ARGS("--repair", "--ignore-binlog"), &why), EXIT_REASON_NONE);
     assert_true(options.repair && options.ignore_binlog);
@@ -284,13 +350,16 @@ static void wrong_command_line_is_an_error_that_names_the_argument(void **state)
     assert_int_equal(parse(&options, ARGS("start"), &why), EXIT_REASON_USAGE);
     assert_string_equal(why.text, "start: no such argument (see --help)");
     command_line_clear(&options);
+    assert_int_equal(parse(&options, ARGS("--queue", "mail"), &why), EXIT_REASON_USAGE);
+    assert_string_equal(why.text, "--queue: only with --check-config");
+    command_line_clear(&options);
 }
 
 static void help_tells_every_option(void **state)
 {
-    static const char *const words[] = {"--config",  "--set",          "--check-config",
-                                        "--version", "--help",         "Exit codes",
-                                        "--repair",  "--ignore-binlog"};
+    static const char *const words[] = {"--config",  "--set",           "--check-config",
+                                        "--version", "--help",          "Exit codes",
+                                        "--repair",  "--ignore-binlog", "--queue"};
 
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -304,6 +373,8 @@ int main(void)
         cmocka_unit_test(defaults_need_no_file),
         cmocka_unit_test(set_reaches_every_section),
         cmocka_unit_test(malformed_address_is_found_when_settings_are_read),
+        cmocka_unit_test(a_connection_may_keep_what_the_largest_job_leaves),
+        cmocka_unit_test(a_connection_must_have_room_for_every_job),
         cmocka_unit_test(sync_is_always_never_or_a_number_of_milliseconds),
         cmocka_unit_test(half_of_the_processors_have_io_threads_from_four_on),
         cmocka_unit_test(tls_is_off_by_default_and_threads_are_bounded),

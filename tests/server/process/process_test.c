@@ -12,15 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void write_config(const struct sandbox *sandbox, const char *text)
-{
-    FILE *file = fopen(sandbox->config, "w");
-
-    assert_non_null(file);
-    (void)fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
 static void job_goes_through_and_term_ends_with_zero(void **state)
 {
     struct process *process = &((struct sandbox *)*state)->process;
@@ -39,7 +30,8 @@ static void tls_hello_on_a_plain_port_is_closed_and_logged(void **state)
 {
     static const char *const listen[][2] = {{"beanstalk", "beanstalk.listen=127.0.0.1:0"},
                                             {"gearman", "gearman.listen=127.0.0.1:0"},
-                                            {"http", "http.listen=127.0.0.1:0"}};
+                                            {"http", "http.listen=127.0.0.1:0"},
+                                            {"admin", "admin.listen=127.0.0.1:0"}};
     struct process *process = &((struct sandbox *)*state)->process;
     char line[80];
 
@@ -284,14 +276,14 @@ static void hup_takes_over_what_is_live_and_names_what_is_not(void **state)
     size_t from = 0;
     int client;
 
-    write_config(sandbox, "[beanstalk]\nlisten = 127.0.0.1:0\nmax_job_size = 5\n");
+    sandbox_configure(sandbox, "[beanstalk]\nlisten = 127.0.0.1:0\nmax_job_size = 5\n");
     PROCESS_START(process, "-C", sandbox->config);
     process_expect(process, " info configured file=/tmp/", &from);
     process_expect(process, "/tandemd.conf sets=", &from);
     client = client_connect(process);
     client_send(client, "put 0 0 10 6\r\n123456\r\n");
     client_expect(client, "JOB_TOO_BIG\r\n");
-    write_config(sandbox, "[beanstalk]\nlisten = 127.0.0.1:1\nmax_job_size = 6\n");
+    sandbox_configure(sandbox, "[beanstalk]\nlisten = 127.0.0.1:1\nmax_job_size = 6\n");
     process_signal(process, SIGHUP);
     process_expect(
         process,
@@ -313,10 +305,10 @@ static void hup_with_a_wrong_file_changes_nothing(void **state)
     size_t from = 0;
     int client;
 
-    write_config(sandbox, "[beanstalk]\nlisten = 127.0.0.1:0\n");
+    sandbox_configure(sandbox, "[beanstalk]\nlisten = 127.0.0.1:0\n");
     PROCESS_START(process, "-C", sandbox->config);
     client = client_connect(process);
-    write_config(sandbox, "[beanstalk]\nmax_job_size = 1\nwidth = 7\n");
+    sandbox_configure(sandbox, "[beanstalk]\nmax_job_size = 1\nwidth = 7\n");
     process_signal(process, SIGHUP);
     process_expect(process, " error reload_failed ", &from);
     process_expect(process, "tandemd.conf:3: there is no key `width`", &from);
@@ -335,7 +327,7 @@ static void hup_that_takes_long_is_a_slow_turn(void **state)
     size_t from = 0;
     FILE *file;
 
-    write_config(sandbox, "[beanstalk]\nlisten = 127.0.0.1:0\n[server]\nslow_turn = 1\n");
+    sandbox_configure(sandbox, "[beanstalk]\nlisten = 127.0.0.1:0\n[server]\nslow_turn = 1\n");
     PROCESS_START(process, "-C", sandbox->config);
     process_expect(process, " info started ", &from);
     file = fopen(sandbox->config, "a");
@@ -412,22 +404,6 @@ static void ipv6_is_served(void **state)
     client_expect_end(client);
 }
 
-static void wrong_configuration_exits_with_2_and_names_the_line(void **state)
-{
-    struct sandbox *sandbox = *state;
-    struct process *process = &sandbox->process;
-
-    write_config(sandbox, "[beanstalk]\n\nmax_job_size = lots\n");
-    PROCESS_START(process, "--config", sandbox->config);
-    process_expect_exit(process, 2, "tandemd.conf:3: max_job_size: `lots` is not a size");
-    PROCESS_START(process, "--config", sandbox->socket);
-    process_expect_exit(process, 2, "No such file or directory");
-    PROCESS_START(process, "--set", "beanstalk.width=7");
-    process_expect_exit(process, 2, "--set beanstalk.width=7: there is no key `width`");
-    PROCESS_START(process, "--colour");
-    process_expect_exit(process, 2, "--colour: no such option");
-}
-
 static void what_cannot_be_had_exits_with_1(void **state)
 {
     struct process *process = &((struct sandbox *)*state)->process;
@@ -438,92 +414,6 @@ static void what_cannot_be_had_exits_with_1(void **state)
     process_expect_exit(process, 1, "192.0.2.1:80: Cannot assign requested address");
     PROCESS_START(process, ANY_PORT, "--set", "server.log_file=/nonexistent/log");
     process_expect_exit(process, 1, "/nonexistent/log: No such file");
-}
-
-static const char CHECKED[] = "[server]\n"
-                              "user = \n"
-                              "pid_file = \n"
-                              "socket_mode = \n"
-                              "max_connections = 0\n"
-                              "io_threads = auto\n"
-                              "io_spread = auto\n"
-                              "handshake_timeout = 10\n"
-                              "write_timeout = 60\n"
-                              "slow_turn = 0\n"
-                              "log_level = debug\n"
-                              "log_format = text\n"
-                              "log_file = \n"
-                              "\n"
-                              "[tls]\n"
-                              "certificate = \n"
-                              "key = \n"
-                              "client_ca = \n"
-                              "client_certs = none\n"
-                              "min_version = 1.2\n"
-                              "ciphers = \n"
-                              "\n"
-                              "[journal]\n"
-                              "dir = \n"
-                              "fsync = always\n"
-                              "segment_size = 64M\n"
-                              "max_pending = 64M\n"
-                              "fail_timeout = 5\n"
-                              "\n"
-                              "[beanstalk]\n"
-                              "listen = :7\n"
-                              "max_job_size = 128k\n"
-                              "quote_names = yes\n"
-                              "\n"
-                              "[gearman]\n"
-                              "listen = \n"
-                              "max_job_size = 64M\n"
-                              "max_unread = 1G\n"
-                              "job_retries = -1\n"
-                              "worker_wakeup = 0\n"
-                              "min_timeout = 1000\n"
-                              "exceptions = false\n"
-                              "on_timeout = retry\n"
-                              "on_fail = drop\n"
-                              "handle_prefix = \n"
-                              "\n"
-                              "[http]\n"
-                              "listen = \n"
-                              "max_body = 64M\n"
-                              "max_result = 64M\n"
-                              "max_header_bytes = 16k\n"
-                              "header_timeout = 10\n"
-                              "body_timeout = 60\n"
-                              "idle_timeout = 75\n"
-                              "wait_timeout = 0\n"
-                              "status_codes = honest\n"
-                              "cors_origins = \n"
-                              "hosts = \n"
-                              "functions = \n"
-                              "tokens = \n";
-
-static void check_config_prints_the_settings_that_result(void **state)
-{
-    struct sandbox *sandbox = *state;
-    struct process *process = &sandbox->process;
-
-    write_config(sandbox, "[server]\nlog_level = debug\n[beanstalk]\nmax_job_size = 128k\n");
-    PROCESS_START(process, "-C", sandbox->config, "--set", "beanstalk.listen=:7", "--check-config");
-    assert_int_equal(process_wait(process), 0);
-    assert_string_equal(process->text, CHECKED);
-}
-
-static void version_and_help_exit_with_zero(void **state)
-{
-    struct process *process = &((struct sandbox *)*state)->process;
-
-    PROCESS_START(process, "--version");
-    process_expect_exit(process, 0, "tandemd ");
-    PROCESS_START(process, "-v");
-    process_expect_exit(process, 0, "tandemd ");
-    PROCESS_START(process, "--help");
-    process_expect_exit(process, 0, "Usage: tandemd");
-    PROCESS_START(process, "-h");
-    process_expect_exit(process, 0, "Usage: tandemd");
 }
 
 static void connections_are_logged_at_debug(void **state)
@@ -562,10 +452,7 @@ int main(void)
         SANDBOX_TEST(hup_opens_the_log_file_anew),
         SANDBOX_TEST(several_listeners_serve_the_same_queues),
         SANDBOX_TEST(ipv6_is_served),
-        SANDBOX_TEST(wrong_configuration_exits_with_2_and_names_the_line),
         SANDBOX_TEST(what_cannot_be_had_exits_with_1),
-        SANDBOX_TEST(check_config_prints_the_settings_that_result),
-        SANDBOX_TEST(version_and_help_exit_with_zero),
         SANDBOX_TEST(connections_are_logged_at_debug),
     };
 

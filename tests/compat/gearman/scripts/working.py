@@ -62,8 +62,8 @@ def reports_are_passed_on_in_their_order(stage):
 
 def client_that_reads_later_has_lost_no_result(stage):
     c, w = stage.client(), stage.worker("f")
-    jobs = [f"#{number}" for number in range(1, 21)]
-    result = "r" * (4 << 20)
+    jobs = [f"#{number}" for number in range(1, 16)]
+    result = "r" * (4 << 20)  # less than server.max_connection_memory, all together
     for job in jobs:
         c.ask(SUBMIT_JOB("f", "u" + job[1:], "x"), JOB_CREATED(job))
     for job in jobs:

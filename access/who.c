@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "access/who.h"
+
+#include "core/base/digits.h"
+#include "core/base/glob.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+// A name of the system, and NUL.
+#define SYSTEM_NAME_MAX 256
+
+const char *who_read_cert(struct slice text, struct who *who)
+{
+    char *folded;
+
+    if (text.len == 0 || !glob_valid(text)) {
+        return "cert: needs a glob that is well-formed";
+    }
+    folded = malloc(text.len);
+    if (!folded) {
+        return "out of memory";
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        folded[i] = peer_fold(text.ptr[i]);
+    }
+    if (!glob_valid(slice_of(folded, text.len))) {
+        free(folded);
+        return "the glob has a range from upper case to lower case";
+    }
+    *who = (struct who){.kind = WHO_CERT, .cert = {.glob = text, .folded = folded}};
+    return NULL;
+}
+
+// Reads the digits of an id of a user or group. The highest number stands for none in system calls.
+static bool read_id(struct slice text, uint32_t *id)
+{
+    uint64_t number;
+
+    if (!digits_read(text, &number) || number >= UINT32_MAX) {
+        return false;
+    }
+    *id = (uint32_t)number;
+    return true;
+}
+
+static bool is_number(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9') {
+            return false;
+        }
+    }
+    return text.len > 0;
+}
+
+// A string of the name; false where it is too long, or empty, to be one.
+static bool copy_name(struct slice text, char name[SYSTEM_NAME_MAX])
+{
+    if (text.len == 0 || text.len >= SYSTEM_NAME_MAX) {
+        return false;
+    }
+    memcpy(name, text.ptr, text.len);
+    name[text.len] = '\0';
+    return true;
+}
+
+const char *who_read_user(struct slice text, struct who *who)
+{
+    char name[SYSTEM_NAME_MAX];
+    const struct passwd *entry;
+    uint32_t id;
+
+    if (is_number(text)) {
+        if (!read_id(text, &id)) {
+            return "no user has such a number";
+        }
+    } else {
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): rules are read by one thread.
+        entry = copy_name(text, name) ? getpwnam(name) : NULL;
+        if (!entry) {
+            return "the system knows no such user";
+        }
+        id = entry->pw_uid;
+    }
+    *who = (struct who){.kind = WHO_USER, .user = id};
+    return NULL;
+}
+
+const char *who_read_group(struct slice text, struct who *who)
+{
+    char name[SYSTEM_NAME_MAX];
+    const struct group *entry;
+    uint32_t id;
+
+    if (is_number(text)) {
+        if (!read_id(text, &id)) {
+            return "no group has such a number";
+        }
+    } else {
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): rules are read by one thread.
+        entry = copy_name(text, name) ? getgrnam(name) : NULL;
+        if (!entry) {
+            return "the system knows no such group";
+        }
+        id = entry->gr_gid;
+    }
+    *who = (struct who){.kind = WHO_GROUP, .group = id};
+    return NULL;
+}
+
+const char *who_read_net(struct slice text, struct who *who)
+{
+    *who = (struct who){.kind = WHO_NET};
+    return net_read(text, &who->net);
+}
+
+void who_clear(struct who *who)
+{
+    if (who->kind == WHO_CERT) {
+        free(who->cert.folded);
+    }
+}
+
+static bool has_name(const struct who *who, const struct peer *peer)
+{
+    const struct slice folded = slice_of(who->cert.folded, who->cert.glob.len);
+
+    for (size_t i = 0; i < peer->count; i++) {
+        const struct peer_name *name = &peer->names[i];
+
+        if (name->is_host ? glob_matches(folded, slice_of(name->folded, name->name.len))
+                          : glob_matches(who->cert.glob, name->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_group(gid_t group, const struct access_peer *peer)
+{
+    for (size_t i = 0; i < peer->group_count; i++) {
+        if (peer->groups[i] == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool who_is_peer(const struct who *who, const struct peer *peer)
+{
+    const struct access_peer *known = peer->known;
+
+    switch (who->kind) {
+    case WHO_ANY:
+        return true;
+    case WHO_TOKEN:
+        return false;
+    case WHO_CERT:
+        return has_name(who, peer);
+    case WHO_USER:
+        return known->has_user && known->user == who->user;
+    case WHO_GROUP:
+        return known->has_user && has_group(who->group, known);
+    case WHO_NET:
+        return known->has_address && net_has(&who->net, &known->address);
+    }
+    UNREACHABLE();
+}
+
+bool who_is_token(const struct who *who, unsigned token)
+{
+    return who->kind == WHO_ANY || (who->kind == WHO_TOKEN && who->token == token);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_ACCESS_WHO_H
+#define TANDEM_ACCESS_WHO_H
+
+// The first word of a rule: which callers it is for.
+
+#include "access/net.h"
+#include "access/peer.h"
+
+#include "core/base/macros.h"
+#include "core/base/slice.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum who_kind { WHO_ANY, WHO_TOKEN, WHO_CERT, WHO_USER, WHO_GROUP, WHO_NET };
+
+struct who {
+    enum who_kind kind;
+    union {
+        unsigned token; // its number
+        struct {
+            struct slice glob; // borrowed
+            char *folded;      // the same in lower case; owned
+        } cert;
+        uid_t user;
+        gid_t group;
+        struct net net;
+    };
+};
+
+// Each reads what stands behind the kind and its colon. NULL where it is good; else what is wrong,
+// and nothing is owned.
+const char *who_read_cert(struct slice text, struct who *who) MUST_USE;
+const char *who_read_user(struct slice text, struct who *who) MUST_USE;
+const char *who_read_group(struct slice text, struct who *who) MUST_USE;
+const char *who_read_net(struct slice text, struct who *who) MUST_USE;
+
+void who_clear(struct who *who);
+
+// Whether it is for a peer that has shown no token.
+bool who_is_peer(const struct who *who, const struct peer *peer);
+
+// Whether it is for whoever has shown that token.
+bool who_is_token(const struct who *who, unsigned token);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "admin/metrics_names.h"
+
+#include "proto_common/frontend.h"
+#include "proto_common/http1/list.h"
+
+#include "admin/metrics_label.h"
+#include "admin/metrics_queues.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool metrics_names_read(const char *list, unsigned *names)
+{
+    struct slice left = slice_of(list, strlen(list));
+    struct slice word;
+
+    *names = 0;
+    while (http1_list_next(&left, &word)) {
+        if (slice_equal(word, SLICE("beanstalkd"))) {
+            *names |= METRICS_BEANSTALKD;
+        } else if (slice_equal(word, SLICE("gearman"))) {
+            *names |= METRICS_GEARMAN;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+//
+// The process
+//
+
+enum kind {
+    WHOLE,   // uint64_t
+    SECONDS, // nsec_t
+    ONE      // 1
+};
+
+struct names_row {
+    struct metric_family family;
+    enum kind kind;
+    size_t offset; // of the field in struct metric_look
+};
+
+#define AT(field) offsetof(struct metric_look, field)
+#define JOBS(state) AT(all.of[NUMBER_JOBS + (state)])
+
+// Of beanstalkd_exporter as messagebird and davidtannock have written it: the same number by two
+// names.
+#define BOTH(name, suffix, kind, offset, help)                                                     \
+    {{name, METRIC_GAUGE, help}, kind, offset},                                                    \
+    {                                                                                              \
+        {"beanstalkd_" name suffix, METRIC_GAUGE, help}, kind, offset                              \
+    }
+#define ONLY(name, kind, offset, help)                                                             \
+    {                                                                                              \
+        {name, METRIC_GAUGE, help}, kind, offset                                                   \
+    }
+
+static const struct names_row beanstalkd_rows[] = {
+    ONLY("beanstalkd_up", ONE, 0, "Always 1."),
+    BOTH("current_jobs_urgent", "_count", WHOLE, AT(all.of[NUMBER_BANDS + BAND_HIGH]),
+         "Ready jobs with a priority below 1024."),
+    BOTH("current_jobs_ready", "_count", WHOLE, JOBS(JOB_READY), "Ready jobs."),
+    BOTH("current_jobs_reserved", "_count", WHOLE, JOBS(JOB_RESERVED), "Reserved jobs."),
+    BOTH("current_jobs_delayed", "_count", WHOLE, JOBS(JOB_DELAYED), "Delayed jobs."),
+    BOTH("current_jobs_buried", "_count", WHOLE, JOBS(JOB_BURIED), "Buried jobs."),
+    BOTH("job_timeouts", "_count", WHOLE, AT(all.of[NUMBER_TIMEOUTS]), "Leases that timed out."),
+    BOTH("total_jobs", "_count", WHOLE, AT(all.of[NUMBER_SUBMITTED]), "Jobs accepted so far."),
+    BOTH("current_tubes", "_count", WHOLE, AT(broker.queues), "Queues that there are."),
+    BOTH("current_connections", "_count", WHOLE, AT(beanstalk.open),
+         "Open connections of beanstalk clients."),
+    BOTH("current_producers", "_count", WHOLE, AT(broker.producers), "Sessions that submitted."),
+    BOTH("current_workers", "_count", WHOLE, AT(broker.workers), "Sessions that asked for a job."),
+    BOTH("current_waiting", "_count", WHOLE, AT(broker.waiting), "Sessions that wait for a job."),
+    BOTH("total_connections", "_count", WHOLE, AT(beanstalk.accepted),
+         "Connections of beanstalk clients so far."),
+    ONLY("uptime", SECONDS, AT(up_for), "Seconds since the process began."),
+    ONLY("rusage_utime", SECONDS, AT(user_for), "Processor time in the process."),
+    ONLY("rusage_stime", SECONDS, AT(system_for), "Processor time in the kernel."),
+    ONLY("binlog_oldest_index", WHOLE, AT(journal.oldest),
+         "Number of the oldest file of the journal."),
+    ONLY("binlog_current_index", WHOLE, AT(journal.current),
+         "Number of the file of the journal that is written to."),
+    ONLY("binlog_max_size", WHOLE, AT(journal.segment_bytes),
+         "Bytes of a whole file of the journal."),
+    ONLY("binlog_records_written", WHOLE, AT(journal.records), "Records written."),
+    ONLY("binlog_records_migrated", WHOLE, AT(journal.migrated), "Records written again."),
+};
+
+static void write_rows(const struct names_row *rows, size_t count, const struct metric_look *look,
+                       struct metrics_text *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *field = (const char *)look + rows[i].offset;
+        uint64_t value = 1;
+
+        if (rows[i].kind != ONE) {
+            memcpy(&value, field, sizeof value);
+        }
+        metrics_text_head(text, &rows[i].family);
+        if (rows[i].kind == SECONDS) {
+            metrics_text_seconds(text, &rows[i].family, SLICE(""), value);
+        } else {
+            metrics_text_count(text, &rows[i].family, SLICE(""), value);
+        }
+    }
+}
+
+static void write_gearman(const struct metric_look *look, struct metrics_text *text)
+{
+    static const struct metric_family up = {"gearman_up", METRIC_GAUGE, "Always 1."};
+    static const struct metric_family version = {"gearman_version_info", METRIC_GAUGE,
+                                                 "1, and which version it is."};
+    char labels[128];
+    size_t len;
+
+    metrics_text_head(text, &up);
+    metrics_text_count(text, &up, SLICE(""), 1);
+    metrics_text_head(text, &version);
+    len = (size_t)snprintf(labels, sizeof labels, "version=\"%.100s\"", look->facts->version);
+    metrics_text_count(text, &version, slice_of(labels, len), 1);
+}
+
+void metrics_names_process(unsigned names, const struct metric_look *look,
+                           struct metrics_text *text)
+{
+    if (names & METRICS_BEANSTALKD) {
+        write_rows(beanstalkd_rows, sizeof beanstalkd_rows / sizeof *beanstalkd_rows, look, text);
+    }
+    if (names & METRICS_GEARMAN) {
+        write_gearman(look, text);
+    }
+}
+
+//
+// Queues
+//
+
+void metric_tube_take(const struct queue_info *info, uint64_t tube[TUBE_COUNT])
+{
+    tube[TUBE_TOTAL] = info->total_jobs;
+    tube[TUBE_USING] = info->holders;
+    tube[TUBE_WATCHING] = info->subscriptions;
+    tube[TUBE_WAITING] = info->waiting;
+    tube[TUBE_DELETES] = info->ended;
+    tube[TUBE_PAUSES] = info->pauses;
+    tube[TUBE_PAUSE] = (uint64_t)(info->pause_for / NSEC_PER_SEC);
+    tube[TUBE_PAUSE_LEFT] = (uint64_t)(info->pause_left_for / NSEC_PER_SEC);
+}
+
+static void write_tube(struct metrics_text *text, const struct metric_queue_family *family,
+                       const struct metric_row *row, char *labels, size_t len)
+{
+    metrics_text_count(text, &family->family, slice_of(labels, len), row->tube[family->number]);
+}
+
+static void write_jobs(struct metrics_text *text, const struct metric_queue_family *family,
+                       const struct metric_row *row, char *labels, size_t len)
+{
+    metrics_text_count(text, &family->family, slice_of(labels, len),
+                       row->numbers.of[family->number]);
+}
+
+// Jobs that wait for a worker, now or after a delay; and these and those that are worked on.
+static void write_unbegun(struct metrics_text *text, const struct metric_queue_family *family,
+                          const struct metric_row *row, char *labels, size_t len)
+{
+    const uint64_t *jobs = row->numbers.of + NUMBER_JOBS;
+
+    metrics_text_count(text, &family->family, slice_of(labels, len),
+                       jobs[JOB_READY] + jobs[JOB_DELAYED]);
+}
+
+static void write_undone(struct metrics_text *text, const struct metric_queue_family *family,
+                         const struct metric_row *row, char *labels, size_t len)
+{
+    const uint64_t *jobs = row->numbers.of + NUMBER_JOBS;
+
+    metrics_text_count(text, &family->family, slice_of(labels, len),
+                       jobs[JOB_READY] + jobs[JOB_DELAYED] + jobs[JOB_RESERVED]);
+}
+
+#define TUBE(name, type, suffix, write, n, help)                                                   \
+    {{"tube_" name, METRIC_GAUGE, help},                                                           \
+     write,                                                                                        \
+     .number = (n),                                                                                \
+     .exporter = METRICS_BEANSTALKD,                                                               \
+     .label = "tube"},                                                                             \
+    {                                                                                              \
+        {"beanstalkd_tube_" name suffix, METRIC_##type, help}, write,                              \
+            .number = (n), .exporter = METRICS_BEANSTALKD, .label = "tube"                         \
+    }
+#define FUNCTION(name, write, n, help)                                                             \
+    {                                                                                              \
+        {"gearman_" name, METRIC_GAUGE, help}, write, .number = (n), .exporter = METRICS_GEARMAN,  \
+                                                      .label = "function"                          \
+    }
+
+static const struct metric_queue_family families[] = {
+    TUBE("current_jobs_urgent", GAUGE, "_count", write_jobs, NUMBER_BANDS + BAND_HIGH,
+         "Ready jobs with a priority below 1024."),
+    TUBE("current_jobs_ready", GAUGE, "_count", write_jobs, NUMBER_JOBS + JOB_READY, "Ready jobs."),
+    TUBE("current_jobs_reserved", GAUGE, "_count", write_jobs, NUMBER_JOBS + JOB_RESERVED,
+         "Reserved jobs."),
+    TUBE("current_jobs_delayed", GAUGE, "_count", write_jobs, NUMBER_JOBS + JOB_DELAYED,
+         "Delayed jobs."),
+    TUBE("current_jobs_buried", GAUGE, "_count", write_jobs, NUMBER_JOBS + JOB_BURIED,
+         "Buried jobs."),
+    TUBE("total_jobs", GAUGE, "_count", write_tube, TUBE_TOTAL, "Jobs accepted so far."),
+    TUBE("current_using", GAUGE, "_count", write_tube, TUBE_USING, "Sessions that use the queue."),
+    TUBE("current_watching", GAUGE, "_count", write_tube, TUBE_WATCHING,
+         "Sessions that take jobs from the queue."),
+    TUBE("current_waiting", GAUGE, "_count", write_tube, TUBE_WAITING,
+         "Sessions that wait for a job of the queue."),
+    TUBE("cmd_delete", COUNTER, "", write_tube, TUBE_DELETES, "Jobs completed or taken back."),
+    TUBE("cmd_pause_tube", COUNTER, "", write_tube, TUBE_PAUSES, "How often the queue was paused."),
+    TUBE("pause", GAUGE, "_seconds_total", write_tube, TUBE_PAUSE, "Seconds of the pause."),
+    TUBE("pause_time_left", GAUGE, "_seconds_total", write_tube, TUBE_PAUSE_LEFT,
+         "Seconds that are left of the pause."),
+    FUNCTION("jobs", write_undone, 0, "Jobs that wait or are worked on."),
+    FUNCTION("jobs_running", write_jobs, NUMBER_JOBS + JOB_RESERVED, "Jobs that are worked on."),
+    FUNCTION("jobs_waiting", write_unbegun, 0, "Jobs that wait."),
+    FUNCTION("workers", write_tube, TUBE_WATCHING, "Workers that can do the jobs."),
+    FUNCTION("status_total", write_undone, 0, "Jobs that wait or are worked on."),
+    FUNCTION("status_running", write_jobs, NUMBER_JOBS + JOB_RESERVED, "Jobs that are worked on."),
+    FUNCTION("status_workers", write_tube, TUBE_WATCHING, "Workers that can do the jobs."),
+    FUNCTION("function_jobs", write_undone, 0, "Jobs that wait or are worked on."),
+    FUNCTION("function_jobs_running", write_jobs, NUMBER_JOBS + JOB_RESERVED,
+             "Jobs that are worked on."),
+    FUNCTION("function_jobs_waiting", write_unbegun, 0, "Jobs that wait."),
+    FUNCTION("function_workers", write_tube, TUBE_WATCHING, "Workers that can do the jobs."),
+};
+
+const struct metric_queue_family *metrics_names_family(size_t index)
+{
+    return index < sizeof families / sizeof *families ? &families[index] : NULL;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// What needs attention: rules with thresholds, which the page shows.
+
+import * as history from './history.js'
+import { bytes, count, percent, seconds } from './format.js'
+import { percentile, spread } from './bars.js'
+
+export const LIMITS = {
+  oldest: 300,
+  sync: 0.1,
+  lag: 0.1,
+  near: 0.8,
+  disk: 0.1
+}
+
+export const RULES = [
+  'Buried jobs have become more within the last ten minutes',
+  'A queue has ready jobs, and nobody takes from it',
+  `A job has been ready for more than ${seconds(LIMITS.oldest)}`,
+  `One sync in a hundred takes more than ${seconds(LIMITS.sync)}, or the journal fails`,
+  `Memory or descriptors are above ${percent(LIMITS.near, 1)} of their limit`,
+  `The disk has room for less than ${percent(LIMITS.disk, 1)} of what the journal has on it`,
+  `The loop is late by more than ${seconds(LIMITS.lag)}`,
+  'The broker drains'
+]
+
+const place = queue => `#/queues/${queue.path}`
+
+function ofQueues({ unworked, oldest, buried }) {
+  const list = []
+  for (const queue of unworked) {
+    list.push({
+      kind: 'bad',
+      text: `Nobody works on ${queue.name}`,
+      more: `${count(queue.jobs.ready, 'ready job')}`,
+      href: place(queue)
+    })
+  }
+  for (const queue of oldest) {
+    if (!(queue.oldest_ready_seconds > LIMITS.oldest)) continue
+    list.push({
+      kind: 'warn',
+      text: `${queue.name} is behind`,
+      more: `oldest job ready for ${seconds(queue.oldest_ready_seconds)}`,
+      href: place(queue)
+    })
+  }
+  const points = history.whole.points
+  const grown = points.length ? points.at(-1).buried_now - points[0].buried_now : 0
+  if (grown > 0) {
+    const where = buried
+      .map(({ name }) => name)
+      .slice(0, 3)
+      .join(', ')
+    list.push({
+      kind: 'warn',
+      text: `${count(grown, 'more buried job')} than ${seconds(points.at(-1).t - points[0].t)} ago`,
+      more: where && `most in ${where}`,
+      href: '#/queues?with=buried&sort=-buried'
+    })
+  }
+  return list
+}
+
+function ofJournal(journal) {
+  if (!journal?.enabled) return []
+  const list = []
+  if (journal.failing)
+    list.push({
+      kind: 'bad',
+      text: 'The journal fails',
+      more: 'new durable jobs are refused',
+      href: '#/journal'
+    })
+  const slow = percentile(spread(journal.syncs), 0.99)
+  if (slow > LIMITS.sync)
+    list.push({
+      kind: 'warn',
+      text: 'Syncs are slow',
+      more: `one in a hundred takes more than ${seconds(slow)}`,
+      href: '#/journal'
+    })
+  const { free_bytes: free, bytes: used } = journal
+  if (free !== null && free < used * LIMITS.disk) {
+    list.push({
+      kind: 'warn',
+      text: 'The disk is nearly full',
+      more: `${bytes(free)} free`,
+      href: '#/journal'
+    })
+  }
+  return list
+}
+
+function ofProcess({ memory, descriptors, loop, draining }) {
+  const list = []
+  const near = (name, used, limit) => {
+    if (limit && used > limit * LIMITS.near)
+      list.push({
+        kind: 'warn',
+        text: `${name} near the limit`,
+        more: `${percent(used, limit)} used`
+      })
+  }
+  if (memory.short)
+    list.push({ kind: 'bad', text: 'Memory is short', more: 'new jobs are refused' })
+  else near('Memory is', memory.used_bytes, memory.limit_bytes)
+  near('Descriptors are', descriptors.open, descriptors.limit)
+  if (loop.lag_seconds > LIMITS.lag)
+    list.push({
+      kind: 'warn',
+      text: 'The loop is late',
+      more: `by ${seconds(loop.lag_seconds)} at worst`
+    })
+  if (draining)
+    list.push({
+      kind: 'info',
+      text: 'The broker drains',
+      more: 'new jobs are refused',
+      href: '#/configuration'
+    })
+  return list
+}
+
+// [{kind, text, more, href}], the worst first.
+export function attention(process, journal, queues) {
+  const list = [...ofProcess(process), ...ofJournal(journal), ...ofQueues(queues)]
+  const rank = { bad: 0, warn: 1, info: 2 }
+  return list.sort((a, b) => rank[a.kind] - rank[b.kind])
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Operations over many jobs: what to do is filled in, the broker counts what that would touch, a
+// person agrees, and progress is shown until it is over.
+
+import { call, get } from './api.js'
+import { button, el, setText } from './dom.js'
+import { STAY, dialog, field, formDialog, input } from './dialog.js'
+import { count, whole } from './format.js'
+import { ACTIONS, NEEDS, asked, filterFields } from './operate_fields.js'
+import { meter } from './parts.js'
+
+const JOB = number => count(number, 'job')
+
+const things = (action, number) => (ACTIONS[action].queues ? count(number, 'queue') : JOB(number))
+
+const LOOK_EVERY = 250
+
+// Resolves once it has ended; `seen` is told how far it is.
+async function follow(operation, seen, stopped = () => false) {
+  while (operation.state === 'running' && !stopped()) {
+    seen(operation)
+    await new Promise(resolve => setTimeout(resolve, LOOK_EVERY))
+    operation = await get(`operations/${operation.id}`)
+  }
+  seen(operation)
+  return operation
+}
+
+export function skippedText({ held, forbidden, refused }) {
+  const parts = [
+    [held, 'held by workers'],
+    [forbidden, 'not yours to change'],
+    [refused, 'refused']
+  ]
+  return parts
+    .filter(([number]) => number)
+    .map(([number, why]) => `${whole(number)} ${why}`)
+    .join(', ')
+}
+
+// Runs it in a dialog with its progress, which may be left while it goes on.
+async function runShown(wanted) {
+  const { title, done } = ACTIONS[wanted.action]
+  const bar = meter('Progress')
+  const says = el('p', { role: 'status' })
+  const shown = dialog(title, {}, bar.node, says)
+  let operation = await call('POST', 'operations', wanted).catch(error => {
+    setText(says, error.message)
+    return null
+  })
+  const leave = button('Close', () => shown.close(), { class: 'button' })
+  if (!operation) return shown.foot.append(leave)
+  const stop = button(
+    'Stop it',
+    () => call('DELETE', `operations/${operation.id}`).catch(() => {}),
+    { class: 'button' }
+  )
+  shown.foot.append(stop, leave)
+  leave.focus()
+  let left = false
+  shown.closed.then(() => {
+    left = true
+  })
+  operation = await follow(
+    operation,
+    seen => {
+      bar.draw(seen.state === 'done' ? 1 : seen.looked_at, seen.state === 'done' ? 1 : seen.total)
+      const skipped = skippedText(seen.skipped)
+      setText(
+        says,
+        `${things(wanted.action, seen.touched)} ${done}.` +
+          (skipped && ` Left as they are: ${skipped}.`)
+      )
+    },
+    () => left
+  ).catch(error => setText(says, error.message))
+  stop.remove()
+  if (operation?.state === 'failed') setText(says, `It failed: ${operation.error}`)
+  if (operation?.state === 'cancelled') setText(says, `Stopped. ${says.textContent}`)
+}
+
+// Says what it would touch; resolves to whether the person agrees.
+async function agree(wanted) {
+  const { verb, danger, says } = ACTIONS[wanted.action]
+  const counting = el('p', { role: 'status' }, 'Counting …')
+  const shown = dialog(
+    ACTIONS[wanted.action].title,
+    {},
+    counting,
+    el('p', { class: 'hint', text: says })
+  )
+  shown.foot.append(button('Back', () => shown.close(false)))
+  let left = false
+  shown.closed.then(() => {
+    left = true
+  })
+  try {
+    const tried = await call('POST', 'operations', { ...wanted, dry_run: true })
+    const told = await follow(
+      tried,
+      ({ touched }) => setText(counting, `Counting … ${whole(touched)}`),
+      () => left
+    )
+    if (left) call('DELETE', `operations/${tried.id}`).catch(() => {})
+    if (told.error) throw new Error(told.error)
+    const skipped = skippedText(told.skipped)
+    const where = wanted.queue ?? wanted.queues
+    const to = wanted.to ? ` to ${wanted.to}` : ''
+    counting.replaceChildren(
+      told.touched ? `This will ${verb.toLowerCase()} ` : 'This touches nothing: ',
+      el('strong', {}, things(wanted.action, told.touched)),
+      ` of ${where}${told.touched ? to : ''}. `,
+      skipped && `Left as they are: ${skipped}.`
+    )
+    if (told.touched) {
+      const go = button(`${verb} ${things(wanted.action, told.touched)}`, () => shown.close(true), {
+        class: danger ? 'button danger' : 'button primary'
+      })
+      shown.foot.append(go)
+      go.focus()
+    }
+  } catch (error) {
+    counting.replaceChildren(el('span', { class: 'form-error', text: error.message }))
+  }
+  return shown.closed
+}
+
+// Agreed to, and run; what many act on need not be a form.
+export async function operate(wanted) {
+  if (await agree(wanted)) await runShown(wanted)
+}
+
+// From the form on. Without a queue, the form asks for it, or for a glob of names.
+export async function operateForm(action, queue, { states } = {}) {
+  const { title, says, needs = [], queues, states: usual } = ACTIONS[action]
+  const fields = [
+    el('p', { class: 'hint', text: says }),
+    queue === undefined &&
+      field(
+        'Queue',
+        input('queue', { required: true, maxlength: 512 }),
+        'A name, or a pattern such as mail-*; * is all queues'
+      ),
+    ...needs.map(need => NEEDS[need]()),
+    ...(queues ? [] : filterFields({ states: states ?? usual }))
+  ]
+  await formDialog(
+    queue === undefined ? title : `${title} of ${queue}`,
+    { submit: 'Count', wide: true },
+    fields.filter(Boolean),
+    async (values, shown) => {
+      const wanted = asked(action, queue, values)
+      if (!(await agree(wanted))) return STAY
+      shown.close()
+      await runShown(wanted)
+      return STAY
+    }
+  )
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "admin/reply.h"
+
+#include "core/base/macros.h"
+#include "proto_common/http1/events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Numbers of seconds are read back as they were to a tenth of a microsecond.
+#define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
+#define WHY_SHOWN 180
+
+char *admin_dump(const json_t *document)
+{
+    return document ? json_dumps(document, DUMP_FLAGS) : NULL;
+}
+
+enum http1_next admin_reply_json(struct http1_conn *conn, unsigned status, json_t *document)
+{
+    char *text = admin_dump(document);
+
+    json_decref(document);
+    if (!text) {
+        http1_refuse_memory(conn);
+        return HTTP1_NEXT_REQUEST;
+    }
+    http1_reply(conn, &(struct http1_reply){.status = status, .type = HTTP1_JSON},
+                slice_of(text, strlen(text)));
+    free(text);
+    return HTTP1_NEXT_REQUEST;
+}
+
+enum http1_next admin_reply_nothing(struct http1_conn *conn)
+{
+    http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
+    return HTTP1_NEXT_REQUEST;
+}
+
+enum http1_next admin_refuse(struct http1_conn *conn, unsigned status, const char *why)
+{
+    const char *extra = status == 503 ? HTTP1_RETRY : NULL;
+
+    http1_refuse(conn, &(struct http1_reply){.status = status, .extra = extra}, why);
+    return HTTP1_NEXT_REQUEST;
+}
+
+enum http1_next admin_refuse_shown(struct http1_conn *conn, unsigned status, const char *why)
+{
+    char text[WHY_SHOWN];
+    size_t len = 0;
+
+    for (; *why && len < sizeof text - 1; why++) {
+        // What JSON would escape, and what is no ASCII, is not worth escaping in an explanation.
+        bool plain = *why >= ' ' && *why <= '~' && *why != '"' && *why != '\\';
+        char shown = '?';
+
+        if (plain) {
+            shown = *why;
+        }
+        text[len++] = shown;
+    }
+    text[len] = '\0';
+    return admin_refuse(conn, status, text);
+}
+
+static unsigned code_of(enum status status)
+{
+    switch (status) {
+    case STATUS_NO_MEMORY:
+    case STATUS_NO_SPACE:
+    case STATUS_DRAINING:
+        return 503;
+    case STATUS_TOO_LARGE:
+    case STATUS_JOB_TOO_LARGE:
+        return 413;
+    case STATUS_NOT_FOUND:
+        return 404;
+    case STATUS_FORBIDDEN:
+        return 403;
+    case STATUS_QUEUE_FULL:
+    case STATUS_TOO_MANY_QUEUES:
+    case STATUS_IN_USE:
+    case STATUS_HELD:
+    case STATUS_WRONG_STATE:
+        return 409;
+    case STATUS_BAD_NAME:
+        return 400;
+    case STATUS_OK:
+    case STATUS_MORE:
+    case STATUS_EMPTY:
+    case STATUS_LEASE_SOON:
+    case STATUS_TIMED_OUT:
+    case STATUS_LAST_ONE:
+        break;
+    }
+    UNREACHABLE();
+}
+
+enum http1_next admin_refuse_status(struct http1_conn *conn, enum status status)
+{
+    return admin_refuse(conn, code_of(status), status_text(status));
+}
+
+enum http1_next admin_make(struct http1_conn *conn, const struct http1_reply *head,
+                           const struct admin_maker *maker, void *making)
+{
+    struct admin_request *request = admin_request(conn);
+
+    request->maker = maker;
+    request->making = making;
+    request->chunked = http1_reply_open(conn, head);
+    return request->http1.method == HTTP1_HEAD_METHOD ? HTTP1_NEXT_REQUEST : HTTP1_NEXT_WAIT;
+}
+
+void admin_put(struct http1_conn *conn, struct slice piece)
+{
+    if (piece.len > 0) {
+        http1_piece(&conn->wire->out, admin_request(conn)->chunked, &piece, 1);
+    }
+}
+
+void admin_put_json(struct http1_conn *conn, json_t *document)
+{
+    char *text = admin_dump(document);
+
+    json_decref(document);
+    if (!text) {
+        output_fail(&conn->wire->out);
+        return;
+    }
+    admin_put(conn, slice_of(text, strlen(text)));
+    free(text);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_ADMIN_SHOWN_PROCESS_H
+#define TANDEM_ADMIN_SHOWN_PROCESS_H
+
+// The process as the API shows it: `Process`, `Journal`. Each function returns NULL without memory.
+
+#include "proto_common/http1/context.h"
+
+#include <jansson.h>
+
+// With what the caller of the connection may do.
+json_t *shown_process(const struct http1_conn *conn);
+
+json_t *shown_journal(const struct http1_conn *conn);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/base/glob.h"
+
+#include <stdint.h>
+
+// Where a glob goes on behind what could not be read.
+#define MALFORMED SIZE_MAX
+
+static unsigned char byte_at(struct slice s, size_t at)
+{
+    return (unsigned char)s.ptr[at];
+}
+
+// A byte of a set, or one end of a range, at `at`; returns where the glob goes on.
+static size_t member(struct slice glob, size_t at, unsigned char *byte)
+{
+    if (at < glob.len && glob.ptr[at] == '\\') {
+        at++;
+    } else if (at + 1 < glob.len && glob.ptr[at] == '[' &&
+               (glob.ptr[at + 1] == ':' || glob.ptr[at + 1] == '.' || glob.ptr[at + 1] == '=')) {
+        return MALFORMED;
+    }
+    if (at >= glob.len) {
+        return MALFORMED;
+    }
+    *byte = byte_at(glob, at);
+    return at + 1;
+}
+
+// The set whose members begin at `at`, up to its closing bracket.
+static size_t set(struct slice glob, size_t at, unsigned char byte, bool *fits)
+{
+    bool others = at < glob.len && (glob.ptr[at] == '!' || glob.ptr[at] == '^');
+    bool found = false;
+    size_t first;
+
+    at += others;
+    for (first = at; at == first || (at < glob.len && glob.ptr[at] != ']');) {
+        unsigned char low = 0, high;
+
+        at = member(glob, at, &low);
+        high = low;
+        if (at != MALFORMED && at + 1 < glob.len && glob.ptr[at] == '-' &&
+            glob.ptr[at + 1] != ']') {
+            at = member(glob, at + 1, &high);
+        }
+        if (at == MALFORMED || high < low) {
+            return MALFORMED;
+        }
+        found = found || (byte >= low && byte <= high);
+    }
+    *fits = found != others;
+    return at < glob.len ? at + 1 : MALFORMED;
+}
+
+// What the glob says of one byte, at `at`, where no star stands.
+static size_t element(struct slice glob, size_t at, unsigned char byte, bool *fits)
+{
+    *fits = true;
+    switch (glob.ptr[at]) {
+    case '?':
+        return at + 1;
+    case '[':
+        return set(glob, at + 1, byte, fits);
+    case '\\':
+        if (++at == glob.len) {
+            return MALFORMED;
+        }
+        break;
+    default:
+        break;
+    }
+    *fits = byte_at(glob, at) == byte;
+    return at + 1;
+}
+
+bool glob_matches(struct slice glob, struct slice name)
+{
+    size_t at = 0, of = 0;
+    // Where to go on from when what follows the last star does not fit here.
+    size_t after_star = 0, retry_at = 0;
+    bool starred = false;
+
+    while (at < name.len) {
+        bool fits = false;
+        size_t next = 0;
+
+        if (of < glob.len && glob.ptr[of] == '*') {
+            starred = true;
+            after_star = ++of;
+            retry_at = at;
+            if (of == glob.len) {
+                return true;
+            }
+            continue;
+        }
+        if (of < glob.len) {
+            next = element(glob, of, byte_at(name, at), &fits);
+        }
+        if (fits && next != MALFORMED) {
+            of = next;
+            at++;
+        } else if (starred) {
+            of = after_star;
+            at = ++retry_at;
+        } else {
+            return false;
+        }
+    }
+    while (of < glob.len && glob.ptr[of] == '*') {
+        of++;
+    }
+    return of == glob.len;
+}
+
+bool glob_valid(struct slice glob)
+{
+    bool fits;
+
+    for (size_t at = 0; at < glob.len;) {
+        at = glob.ptr[at] == '*' ? at + 1 : element(glob, at, 0, &fits);
+        if (at == MALFORMED) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_COUNTS_H
+#define TANDEM_CORE_COUNTS_H
+
+// What has happened to jobs, how long they waited and were worked on, and which they are: for those
+// who watch over a broker. Nothing here changes a job. What comes out is borrowed (broker.h).
+//
+// Counts rise only. Those of a queue begin at nothing when it comes, and go with it; those of the
+// broker are the sums over all queues that there ever were since it began. A restart begins anew:
+// jobs that come back from a store were not submitted since.
+
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
+#include "core/status.h"
+#include "core/words.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct counts {
+    uint64_t submitted; // jobs that were accepted; a submission that joined a job is none
+    uint64_t completed; // done, by the word of their worker
+    uint64_t failed;    // not done: by the word of their worker, or the last attempt was lost, or
+                        // nothing keeps them. Those that were buried or moved for it, too
+    uint64_t buried;    // set aside, because they failed or as their worker wished
+    uint64_t timeouts;  // leases that ended by time, whatever became of the job
+    uint64_t retries;   // leases after which the job waits to be worked anew: that ended by time,
+                        // whose holder left, unsubscribed or gave the job back, or released it, or
+                        // said that it cannot be done, where it is to be tried again
+    uint64_t deleted;   // taken back by somebody, or not wanted by anybody any more
+    uint64_t unwanted;  // of these, the latter: not durable, and their last watch has ended
+    uint64_t releases;  // by their workers, or by an operator
+    uint64_t kicks;     // jobs, of however many at once
+    uint64_t expired;   // jobs that were ready for longer than their queue's policy lets them be,
+                        // whatever became of them; they do not count as failed
+    uint64_t dead;      // jobs that the queue's policy took to its dead queue
+};
+
+void queue_counts(const struct queue *queue, struct counts *counts);
+void broker_counts(const struct broker *broker, struct counts *counts);
+
+//
+// How long it takes
+//
+
+// How many durations there were up to bounds of 0.1, 0.15, 0.2, 0.3, 0.4, 0.6 ms ... 9.9 days, two
+// for each doubling; those that are longer are in the last bucket. Not cumulative.
+#define SPAN_BOUNDS 67
+struct spans {
+    uint64_t in[SPAN_BOUNDS + 1];
+    uint64_t sum_us; // of each, rounded down: in nanoseconds, many long ones would be too many
+};
+
+// The bound of a bucket: it counts what is longer than the bound before and at most this.
+// NSEC_NEVER for the last.
+nsec_t spans_bound(size_t bucket);
+
+// For one queue, 1,104 bytes, made when something is first to be counted in it.
+struct queue_times {
+    struct spans wait; // from when the job became ready until a worker got it
+    struct spans run;  // from there to its worker's word that it is done, failed or to be buried
+};
+
+// Whether times are counted from now on; at first they are not. Those that were stay.
+void broker_observe(struct broker *broker, bool observe);
+
+// NULL where none were counted. Where memory is short, there may be no room for them: nothing is
+// counted then. Waits are told in steps of about a millisecond (2^20 ns), and wrap after 52 days; a
+// job that a worker waited for has waited for 0. What is completed late, by a worker whose lease
+// has ended, has no run, nor has a lease that was renewed while nothing was observed.
+const struct queue_times *queue_times(const struct queue *queue);
+
+// The same of all queues that there ever were: what one that has gone had counted is in it still,
+// and what one could not count for want of memory.
+const struct queue_times *broker_times(const struct broker *broker);
+
+// The ready job that has waited longest, and for how long, in the same steps; NULL where none is
+// ready. Of each priority only the first job is looked at. The others came later, so that it has
+// waited longest; but where it came back (its delay ended, it was released, lost or kicked) to its
+// old place before them, they may have waited longer, and are not seen. Of more than 64 priorities,
+// the 32 lowest and the 32 highest numbers are looked at. Each look is a search in a tree.
+const struct job *queue_oldest_ready(const struct broker *broker, const struct queue *queue,
+                                     nsec_t *age_for);
+
+// For how long a ready job has been ready, in the same steps, and a held one held. False where that
+// is not known: in other states, and of some leases while nothing is observed.
+bool job_state_for(const struct broker *broker, const struct job *job, nsec_t *state_for);
+
+//
+// Sessions
+//
+
+struct session_info {
+    uint64_t number; // rising in the order in which sessions were opened
+    size_t held;     // jobs
+    size_t watches;
+    size_t subscriptions;
+    bool waits_for_job, waits_for_nudge;
+    bool producer; // it has submitted a job, or joined one
+    bool worker;   // it has asked for a job, or for a nudge
+};
+
+void session_info(const struct session *session, struct session_info *info);
+
+//
+// Walks over jobs
+//
+
+// Where a walk stands: all zero at first. Plain numbers, whatever they are: a walk may go on after
+// they have been written down and read again, and refers to nothing that could have gone.
+struct job_cursor {
+    uint64_t at[4];
+    uint32_t part;
+};
+
+// Walks the jobs of the queue that are in that state: READY ones as they are to be taken, DELAYED
+// ones as their delays end (those until a calendar moment after all others), BURIED ones longest
+// buried first, RESERVED ones by their holders. STATUS_OK: `*job` is the next one; STATUS_MORE: a
+// slice is over, call again; STATUS_EMPTY: that was all. A job that stays where it is is seen
+// exactly once, one that comes, goes or changes its place meanwhile perhaps; a lease that is
+// renewed may be seen twice, and nothing else.
+enum status queue_jobs_next(const struct broker *broker, const struct queue *queue,
+                            enum job_state state, struct job_cursor *cursor,
+                            const struct job **job) MUST_USE;
+
+// Walks the jobs that the session holds, the lease that ends soonest first; the same otherwise.
+// Never STATUS_MORE.
+enum status session_jobs_next(const struct session *session, struct job_cursor *cursor,
+                              const struct job **job) MUST_USE;
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/model/gate.h"
+
+#include "core/model/broker_private.h"
+#include "core/model/expiry.h"
+#include "core/model/open_queues.h"
+
+static const struct policy_spec *spec_of(const struct queue *queue)
+{
+    return &queue->policy->rule.spec;
+}
+
+bool gate_wanted(const struct policy_spec *policy)
+{
+    return policy->max_running > 0 || policy->rate_interval_for > 0 ||
+           policy->expire_after_for > 0 || policy->weight > 0;
+}
+
+bool gate_make(struct broker *broker, struct queue *queue)
+{
+    struct gate *gate = slab_calloc(&broker->slab, sizeof *gate);
+
+    if (gate) {
+        gate->queue = queue;
+        gate->wakes.at = NSEC_NEVER;
+        gate->looks.at = NSEC_NEVER;
+        list_init(&gate->weighing);
+        queue->gate = gate;
+    }
+    return gate != NULL;
+}
+
+// How far ahead of the present `rests_at` may lie for a job to be taken.
+static nsec_t ahead_for(const struct policy_spec *policy)
+{
+    nsec_t more = policy->burst > 1 ? (nsec_t)policy->burst - 1 : 0;
+
+    return more > 0 && policy->rate_interval_for > NSEC_NEVER / more
+               ? NSEC_NEVER
+               : more * policy->rate_interval_for;
+}
+
+// Later than any moment that comes, but a moment.
+static nsec_t later(nsec_t at, nsec_t by_for)
+{
+    nsec_t sum_at = nsec_add(at, by_for);
+
+    return sum_at == NSEC_NEVER ? NSEC_NEVER - 1 : sum_at;
+}
+
+nsec_t gate_opens_at(const struct queue *queue)
+{
+    return queue->gate->rests_at - ahead_for(spec_of(queue));
+}
+
+static void set_moment(struct broker *broker, struct gate *gate, nsec_t at)
+{
+    moment_set(&broker->timers.gates, &gate->wakes, at, ++broker->gates.last);
+}
+
+static void set_closed(struct broker *broker, struct queue *queue, unsigned reason, bool closed)
+{
+    if (closed == ((queue->closed & reason) != 0)) {
+        return;
+    }
+    if (closed) {
+        queue_close(broker, queue, reason);
+    } else {
+        queue_reopen(broker, queue, reason);
+    }
+}
+
+static void review_rate(struct broker *broker, struct queue *queue)
+{
+    nsec_t at = gate_opens_at(queue);
+    bool closed = spec_of(queue)->rate_interval_for > 0 && at > broker->now.mono;
+
+    if (closed && at != queue->gate->wakes.at) {
+        set_moment(broker, queue->gate, at);
+    }
+    set_closed(broker, queue, CLOSED_RATE, closed);
+}
+
+void gate_review(struct broker *broker, struct queue *queue)
+{
+    uint64_t most = spec_of(queue)->max_running;
+
+    set_closed(broker, queue, CLOSED_RUNNING, most > 0 && queue->jobs[JOB_RESERVED] >= most);
+}
+
+// What an old policy has put off by days, a new one that takes many a second must not wait for: at
+// worst, all that it lets be taken at once has been.
+static void forget_older(const struct broker *broker, struct queue *queue)
+{
+    const struct policy_spec *policy = spec_of(queue);
+    nsec_t worst_at = later(later(broker->now.mono, ahead_for(policy)), policy->rate_interval_for);
+
+    if (queue->gate->rests_at > worst_at) {
+        queue->gate->rests_at = worst_at;
+    }
+}
+
+static void set_weight(struct broker *broker, struct queue *queue, uint32_t weight)
+{
+    struct gate *gate = queue->gate;
+
+    gate->weight = weight;
+    if (weight > 0 && !list_linked(&gate->weighing)) {
+        list_append(&broker->gates.weighing, &gate->weighing);
+        broker->gates.weights++;
+    } else if (weight == 0 && list_linked(&gate->weighing)) {
+        list_remove(&gate->weighing);
+        broker->gates.weights--;
+    }
+}
+
+void gate_set(struct broker *broker, struct queue *queue)
+{
+    struct gate *gate = queue->gate;
+
+    set_moment(broker, gate, NSEC_NEVER);
+    expiry_set(broker, queue);
+    set_weight(broker, queue, queue->policy ? spec_of(queue)->weight : 0);
+    if (queue->policy && gate_wanted(spec_of(queue))) {
+        forget_older(broker, queue);
+        review_rate(broker, queue);
+        gate_review(broker, queue);
+        return;
+    }
+    queue->gate = NULL;
+    slab_free(&broker->slab, gate, sizeof *gate);
+    set_closed(broker, queue, CLOSED_RATE, false);
+    set_closed(broker, queue, CLOSED_RUNNING, false);
+}
+
+void gate_take(struct broker *broker, struct queue *queue)
+{
+    nsec_t interval_for = spec_of(queue)->rate_interval_for;
+    struct gate *gate = queue->gate;
+
+    if (interval_for > 0) {
+        nsec_t from_at = gate->rests_at > broker->now.mono ? gate->rests_at : broker->now.mono;
+
+        gate->rests_at = later(from_at, interval_for);
+        review_rate(broker, queue);
+    }
+}
+
+void gate_wake(struct broker *broker, struct gate *gate)
+{
+    set_moment(broker, gate, NSEC_NEVER);
+    review_rate(broker, gate->queue);
+}
+
+bool gate_keeps(struct broker *broker, struct queue *queue)
+{
+    struct gate *gate = queue->gate;
+
+    if (gate->rests_at <= broker->now.mono) {
+        return false;
+    }
+    if (gate->wakes.at == NSEC_NEVER) {
+        set_moment(broker, gate, gate->rests_at);
+    }
+    return true;
+}
+
+// How many of them the rate lets be taken at once.
+static uint64_t room_of_rate(const struct broker *broker, const struct queue *queue)
+{
+    const struct policy_spec *policy = spec_of(queue);
+    nsec_t now = broker->now.mono;
+    nsec_t rests_at = queue->gate->rests_at > now ? queue->gate->rests_at : now;
+    nsec_t until_at = nsec_add(now, ahead_for(policy));
+
+    return rests_at > until_at ? 0
+                               : (uint64_t)((until_at - rests_at) / policy->rate_interval_for) + 1;
+}
+
+uint64_t gate_room(const struct broker *broker, const struct queue *queue)
+{
+    const struct policy_spec *policy = spec_of(queue);
+    uint64_t held = queue->jobs[JOB_RESERVED];
+    uint64_t room = GATE_ANY;
+
+    if (policy->max_running > 0) {
+        room = held < policy->max_running ? policy->max_running - held : 0;
+    }
+    if (policy->rate_interval_for > 0) {
+        uint64_t of_rate = room_of_rate(broker, queue);
+
+        room = of_rate < room ? of_rate : room;
+    }
+    return room;
+}

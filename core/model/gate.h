@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_MODEL_GATE_H
+#define TANDEM_CORE_MODEL_GATE_H
+
+// Private to the core: what a queue needs whose policy may close it, has its jobs expire
+// (expiry.h), or gives it a share of takes (matching/weigh.h). Where so many of its jobs are held
+// as may be (`max_running`), or so many have been taken of late (`rate`, `burst`), it is closed as
+// a paused one is, until the moment at which it may give again.
+//
+// A gate is made when the policy is attached (policy.h), so that nothing later needs memory. All
+// others have none, and pay for the look at a pointer.
+//
+// The rate is kept by one moment, at which it is as if no job had ever been taken: each job that is
+// taken puts it off by an interval, and the queue is closed while it lies further ahead than the
+// intervals of `burst` jobs but one (the generic cell rate algorithm). It counts on the monotonic
+// clock, in nanoseconds, and so has no steps: over any time that begins at rest, `burst` jobs are
+// taken and then one each interval, at the moment.
+
+#include "core/base/macros.h"
+#include "core/model/broker_parts.h"
+#include "core/model/queue.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gate {
+    struct queue *queue;
+    struct moment wakes; // in broker->timers.gates: it may give again; or nothing keeps it any more
+    nsec_t rests_at;     // monotonic: the rate is at rest from then on
+
+    // Jobs that wait too long (expiry.h).
+    struct moment looks; // in broker->timers.looks: ready jobs are looked at, or go on being
+    uint64_t look_seq; // the place among them that was looked at last; all zero: the first is next
+    uint32_t look_pri;
+    bool expires;      // it is counted in broker->gates.expiring
+    nsec_t waited_for; // the longest wait so far of those that may stay
+
+    // A share of takes (matching/weigh.h).
+    struct list_node weighing; // in broker->gates.weighing
+    uint64_t tag;              // the virtual time of its next turn
+    uint32_t weight;           // 0: none
+};
+
+// Whether queues of such a policy have a gate.
+bool gate_wanted(const struct policy_spec *policy);
+
+// Makes a gate for the queue, which has none; false without memory.
+bool gate_make(struct broker *broker, struct queue *queue) MUST_USE;
+
+// The queue, which has a gate, has another policy: closes or opens it as that says. Without one, or
+// with one that wants no gate, the gate goes.
+void gate_set(struct broker *broker, struct queue *queue);
+
+// So many jobs of the queue are held as are in its counts: closes or opens it.
+void gate_review(struct broker *broker, struct queue *queue);
+
+// A job is taken from the queue, not by its id: that counts for its rate.
+void gate_take(struct broker *broker, struct queue *queue);
+
+// Its moment has come.
+void gate_wake(struct broker *broker, struct gate *gate);
+
+// The queue has nothing but its gate: must it stay, since a new one of its name would have its rate
+// at rest? The moment at which it need not any more is set then.
+bool gate_keeps(struct broker *broker, struct queue *queue);
+
+// How many more of its jobs may be taken now. GATE_ANY: its policy does not say.
+#define GATE_ANY UINT64_MAX
+uint64_t gate_room(const struct broker *broker, const struct queue *queue);
+
+// When the rate lets the queue give again, monotonic; it may be over.
+nsec_t gate_opens_at(const struct queue *queue);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/model/memos.h"
+
+#include "core/model/broker_private.h"
+#include "core/model/memo_index.h"
+#include "core/model/store.h"
+
+// So many of the oldest may go for a new one at once; the others follow in ticks.
+#define WAY_AT_ONCE 16
+
+// How a kind behaves: the oldest go, and the store need not have it; or new ones are refused.
+static const bool oldest_go[MEMO_KINDS] = {[MEMO_RESULT] = true, [MEMO_UNIQUE] = true};
+
+// The store is told that it is gone, if it has it and there is room for that; where there is none,
+// the memo is there again after a restart.
+static void forget(struct broker *broker, struct kept_memo *kept)
+{
+    if (list_linked(&kept->recorded) && record_memo_has_space(broker, RECORD_FORGET, &kept->memo)) {
+        record_memo_append(broker, RECORD_FORGET, &kept->memo);
+    }
+    memo_take_out(broker, kept);
+}
+
+// Drops the oldest until the kind takes no more than it may. False: the budget did not suffice.
+static bool make_way(struct broker *broker, struct memos_of_kind *of, unsigned *budget)
+{
+    while (of->usage.bytes > of->most) {
+        if (*budget == 0) {
+            return false;
+        }
+        --*budget;
+        of->usage.crowded++;
+        forget(broker, memo_by_number(tree_first(&of->by_number)));
+    }
+    return true;
+}
+
+void memos_make_way(struct broker *broker)
+{
+    unsigned budget = BROKER_SLICE;
+    bool done = true;
+
+    for (int kind = 0; kind < MEMO_KINDS; kind++) {
+        if (oldest_go[kind]) {
+            done = make_way(broker, &broker->memos.of[kind], &budget) && done;
+        }
+    }
+    broker->memos.crowded = !done;
+}
+
+enum status memo_check(const struct memo *memo)
+{
+    if (memo->key.len == 0 || memo->key.len > MEMO_KEY_MAX) {
+        return STATUS_BAD_NAME;
+    }
+    return memo->value.len > MEMO_VALUE_MAX ? STATUS_TOO_LARGE : STATUS_OK;
+}
+
+static enum status check(const struct broker *broker, const struct memo *memo,
+                         const struct kept_memo *old)
+{
+    const struct memos_of_kind *of = &broker->memos.of[memo->kind];
+    uint64_t bytes = memo_takes(memo);
+
+    if (memo_check(memo) != STATUS_OK) {
+        return memo_check(memo);
+    }
+    if (bytes > of->most) {
+        return STATUS_TOO_LARGE;
+    }
+    if (!oldest_go[memo->kind] &&
+        of->usage.bytes - (old ? memo_takes(&old->memo) : 0) > of->most - bytes) {
+        return STATUS_NO_MEMORY;
+    }
+    return memory_is_short() ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+// The memo is in place of the old one, if there is one; the store has it, if it has the room.
+static enum status change(struct broker *broker, struct kept_memo *kept, struct kept_memo *old)
+{
+    struct memos *memos = &broker->memos;
+    bool keeps_place = old && !oldest_go[kept->memo.kind];
+    bool stored;
+
+    kept->memo.number = keeps_place ? old->memo.number : memos->last + 1;
+    stored = record_memo_has_space(broker, RECORD_MEMO, &kept->memo);
+    if (!stored && !oldest_go[kept->memo.kind]) {
+        memo_free(broker, kept);
+        return STATUS_NO_SPACE;
+    }
+    memos->last += !keeps_place;
+    if (old) {
+        memo_take_out(broker, old);
+    }
+    memo_put_in(broker, kept);
+    if (stored) {
+        record_memo_append(broker, RECORD_MEMO, &kept->memo);
+        memos->position = broker->store.position;
+    }
+    return STATUS_OK;
+}
+
+static enum status replace(struct broker *broker, const struct memo *memo, struct kept_memo *old)
+{
+    struct memos *memos = &broker->memos;
+    unsigned budget = WAY_AT_ONCE;
+    enum status status = check(broker, memo, old);
+    struct kept_memo *kept;
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    kept = memo_copy(broker, memo);
+    status = kept ? change(broker, kept, old) : STATUS_NO_MEMORY;
+    if (oldest_go[memo->kind] && !make_way(broker, &memos->of[memo->kind], &budget)) {
+        memos->crowded = true;
+    }
+    return status;
+}
+
+// As its caller wishes: refused where the store could not be told.
+static enum status drop(struct broker *broker, struct kept_memo *kept)
+{
+    if (list_linked(&kept->recorded) &&
+        !record_memo_has_space(broker, RECORD_FORGET, &kept->memo)) {
+        return STATUS_NO_SPACE;
+    }
+    forget(broker, kept);
+    return STATUS_OK;
+}
+
+enum status memo_set(struct broker *broker, const struct memo *memo)
+{
+    struct kept_memo *old = memo_look_up(broker, memo->kind, memo->key);
+    enum status status = STATUS_OK;
+
+    if (!memo_has_ended(broker, memo)) {
+        status = replace(broker, memo, old);
+    } else if (old) {
+        status = drop(broker, old);
+    }
+    broker->memos.of[memo->kind].usage.refused += status != STATUS_OK;
+    return status;
+}
+
+enum status broker_memo_set(struct broker *broker, const struct memo *memo)
+{
+    ENSURE(!broker->settling);
+    broker->store.position = 0;
+    return memo_set(broker, memo);
+}
+
+enum status broker_memo_drop(struct broker *broker, enum memo_kind kind, struct slice key)
+{
+    struct kept_memo *kept = memo_look_up(broker, kind, key);
+
+    ENSURE(!broker->settling);
+    broker->store.position = 0;
+    if (!kept || memo_has_ended(broker, &kept->memo)) {
+        return STATUS_NOT_FOUND;
+    }
+    return drop(broker, kept);
+}
+
+void broker_memo_limit(struct broker *broker, enum memo_kind kind, uint64_t bytes)
+{
+    struct memos_of_kind *of = &broker->memos.of[kind];
+
+    of->most = bytes;
+    if (oldest_go[kind] && of->usage.bytes > bytes) {
+        broker->memos.crowded = true;
+    }
+}
+
+void broker_memo_usage(const struct broker *broker, enum memo_kind kind, struct memo_usage *usage)
+{
+    *usage = broker->memos.of[kind].usage;
+}
+
+void memo_end(struct broker *broker, struct moment *moment)
+{
+    memo_take_out(broker, container_of(moment, struct kept_memo, end));
+}
+
+void memos_init(struct memos *memos)
+{
+    memo_index_init(memos);
+    for (int kind = 0; kind < MEMO_KINDS; kind++) {
+        memos->of[kind].most = UINT64_MAX;
+    }
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/api/outcome.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum outcome problem_set(struct problem *problem, enum outcome outcome, const char *format, ...)
+{
+    va_list args;
+
+    problem->outcome = outcome;
+    va_start(args, format);
+    (void)vsnprintf(problem->text, sizeof problem->text, format, args);
+    va_end(args);
+    return outcome;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/facts.h"
+
+#include "ctl/print/letters.h"
+#include "ctl/print/units.h"
+
+#include <stdarg.h>
+#include <time.h>
+
+#define LABEL_WIDTH 14
+
+static void add(struct context *context, const char *label, enum style style, struct slice value)
+{
+    struct text *out = &context->out;
+    struct text escaped = {0};
+
+    letters_escape(&escaped, value, false);
+    style_add(out, STYLE_FAINT, context->screen.colour, slice_of(label, strlen(label)));
+    text_fill(out, ' ', strlen(label) < LABEL_WIDTH ? LABEL_WIDTH - strlen(label) : 1);
+    style_add(out, style, context->screen.colour, text_slice(&escaped));
+    text_put_char(out, '\n');
+    text_free(&escaped);
+}
+
+void fact_text(struct context *context, const char *label, struct slice value)
+{
+    add(context, label, STYLE_PLAIN, value);
+}
+
+void fact(struct context *context, const char *label, const char *format, ...)
+{
+    struct text value = {0};
+    va_list args;
+
+    va_start(args, format);
+    text_vformat(&value, format, args);
+    va_end(args);
+    add(context, label, STYLE_PLAIN, text_slice(&value));
+    text_free(&value);
+}
+
+void fact_styled(struct context *context, const char *label, enum style style, const char *format,
+                 ...)
+{
+    struct text value = {0};
+    va_list args;
+
+    va_start(args, format);
+    text_vformat(&value, format, args);
+    va_end(args);
+    add(context, label, style, text_slice(&value));
+    text_free(&value);
+}
+
+void fact_title(struct context *context, struct slice title)
+{
+    struct text escaped = {0};
+
+    letters_escape(&escaped, title, false);
+    style_add(&context->out, STYLE_STRONG, context->screen.colour, text_slice(&escaped));
+    text_put_char(&context->out, '\n');
+    text_free(&escaped);
+}
+
+void add_number_of(struct text *to, uint64_t count, const char *word)
+{
+    units_add_count(to, count);
+    text_format(to, " %s%s", word, count == 1 ? "" : "s");
+}
+
+struct moment moment_of(double seconds)
+{
+    struct moment moment = {"?"};
+    time_t whole = (time_t)seconds;
+    struct tm parts;
+
+    if (seconds >= 0 && seconds < 1e11 && localtime_r(&whole, &parts)) {
+        (void)strftime(moment.text, sizeof moment.text, "%Y-%m-%d %H:%M:%S", &parts);
+    }
+    return moment;
+}

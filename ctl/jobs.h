@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_JOBS_H
+#define TANDEM_CTL_JOBS_H
+
+// Jobs of a queue, in one state.
+
+#include "ctl/command.h"
+
+enum outcome run_jobs(struct context *context);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/keep.h"
+
+#include "ctl/api/path.h"
+#include "ctl/print/letters.h"
+#include "ctl/print/need.h"
+
+#include <string.h>
+
+// Asks that of the queue, and says what it is now. Takes the body over.
+static enum outcome change(struct context *context, const char *method, const char *step,
+                           json_t *body, const char *now)
+{
+    const char *name = context->words[0];
+    struct text path = {0};
+    struct reply reply = {0};
+    enum outcome outcome;
+
+    text_put(&path, "/api/v1/queues");
+    path_add_name(&path, name);
+    text_put(&path, step);
+    outcome = ask(context, method, text_string(&path), body, &reply);
+    if (outcome == OUTCOME_DONE && context->options->json) {
+        outcome = print_json(context, &reply);
+    } else if (outcome == OUTCOME_DONE) {
+        letters_escape(&context->out, slice_of(name, strlen(name)), false);
+        text_format(&context->out, " %s.\n", now);
+        outcome = print(context);
+    }
+    reply_free(&reply);
+    text_free(&path);
+    return outcome;
+}
+
+enum outcome run_keep(struct context *context)
+{
+    return change(context, "PUT", "", NULL, "stays, also when it is empty");
+}
+
+enum outcome run_forget(struct context *context)
+{
+    return change(context, "DELETE", "", NULL, "goes when nothing refers to it");
+}
+
+static json_int_t limit(uint64_t given)
+{
+    return given == NO_COUNT ? 0 : (json_int_t)given;
+}
+
+enum outcome run_limit(struct context *context)
+{
+    const struct options *options = context->options;
+    json_t *limits = json_pack("{s:I, s:I, s:I}", "high", limit(options->high), "normal",
+                               limit(options->normal), "low", limit(options->low));
+
+    return change(context, "PUT", "/limits", need(limits), "has these limits now");
+}

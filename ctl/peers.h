@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_PEERS_H
+#define TANDEM_CTL_PEERS_H
+
+// Connections: all of them, one of them, and those that take jobs.
+
+#include "ctl/command.h"
+
+enum outcome run_workers(struct context *context);
+enum outcome run_connections(struct context *context);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/print/signals.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stop;
+static volatile sig_atomic_t resized;
+static volatile sig_atomic_t suspend;
+static volatile sig_atomic_t resumed;
+// A pipe: what a handler writes to, and what a wait looks at.
+static int ends[2] = {-1, -1};
+
+static void note(int number)
+{
+    if (number == SIGWINCH) {
+        resized = 1;
+    } else if (number == SIGTSTP) {
+        suspend = 1;
+    } else if (number == SIGCONT) {
+        resumed = 1;
+    } else {
+        stop = number;
+    }
+    // Full: readable it is.
+    if (write(ends[1], "", 1) != 1) {
+        return;
+    }
+}
+
+static void make_pipe(void)
+{
+    if (ends[0] < 0 && pipe(ends) == 0) {
+        for (size_t i = 0; i < 2; i++) {
+            (void)fcntl(ends[i], F_SETFL, O_NONBLOCK);
+            (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+        }
+    }
+}
+
+// A read that is under way is to end: no SA_RESTART.
+static void handle_all(const int *numbers, size_t count, void (*handler)(int number))
+{
+    struct sigaction action = {.sa_handler = handler};
+
+    make_pipe();
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < count; i++) {
+        (void)sigaction(numbers[i], &action, NULL);
+    }
+}
+
+static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+void signals_catch_stops(void)
+{
+    handle_all(stops, sizeof stops / sizeof *stops, note);
+}
+
+void signals_release_stops(void)
+{
+    handle_all(stops, sizeof stops / sizeof *stops, SIG_DFL);
+}
+
+void signals_catch_terminal(void)
+{
+    static const int numbers[] = {SIGWINCH, SIGTSTP, SIGCONT};
+
+    handle_all(numbers, sizeof numbers / sizeof *numbers, note);
+}
+
+int signals_fd(void)
+{
+    return ends[0];
+}
+
+void signals_look(void)
+{
+    char bytes[64];
+
+    while (ends[0] >= 0 && read(ends[0], bytes, sizeof bytes) > 0) {
+    }
+}
+
+int signals_stop(void)
+{
+    return stop;
+}
+
+bool signals_stopped(void *unused)
+{
+    (void)unused;
+    signals_look();
+    return signals_stop() != 0;
+}
+
+void signals_forget_stop(void)
+{
+    stop = 0;
+}
+
+static bool take(volatile sig_atomic_t *fact)
+{
+    bool was = *fact != 0;
+
+    *fact = 0;
+    return was;
+}
+
+bool signals_resized(void)
+{
+    return take(&resized);
+}
+
+bool signals_suspend(void)
+{
+    return take(&suspend);
+}
+
+bool signals_resumed(void)
+{
+    return take(&resumed);
+}

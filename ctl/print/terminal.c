@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/print/terminal.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+// Another screen, without a cursor; and back.
+#define ENTER "\033[?1049h\033[?25l\033[2J"
+#define LEAVE "\033[0m\033[?25h\033[?1049l"
+
+static struct termios before;
+static bool entered;
+static bool registered;
+
+static void write_all(const char *bytes, size_t len)
+{
+    while (len > 0) {
+        ssize_t put = write(STDOUT_FILENO, bytes, len);
+
+        // A signal has come, or nobody is there any more: the next picture is whole again.
+        if (put <= 0) {
+            return;
+        }
+        bytes += put;
+        len -= (size_t)put;
+    }
+}
+
+bool terminal_enter(void)
+{
+    struct termios raw;
+
+    if (entered) {
+        return true;
+    }
+    if (isatty(STDOUT_FILENO) != 1 || tcgetattr(STDIN_FILENO, &before) != 0) {
+        return false;
+    }
+    raw = before;
+    // Ctrl-C and Ctrl-Z go on to be signals.
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    raw.c_cc[VMIN] = 0;
+    raw.c_cc[VTIME] = 0;
+    if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0) {
+        return false;
+    }
+    entered = true;
+    if (!registered) {
+        registered = atexit(terminal_leave) == 0;
+    }
+    write_all(ENTER, sizeof ENTER - 1);
+    return true;
+}
+
+void terminal_leave(void)
+{
+    if (entered) {
+        entered = false;
+        write_all(LEAVE, sizeof LEAVE - 1);
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, &before);
+    }
+}
+
+void terminal_size(size_t *width, size_t *height)
+{
+    struct winsize size;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+
+    *width = known && size.ws_col > 0 ? size.ws_col : 80;
+    *height = known && size.ws_row > 0 ? size.ws_row : 24;
+}
+
+void terminal_draw(const struct text *lines)
+{
+    struct text all = {0};
+    struct slice left = text_slice(lines);
+
+    text_put(&all, "\033[H");
+    while (left.len > 0) {
+        const char *end = memchr(left.ptr, '\n', left.len);
+        size_t len = end ? (size_t)(end - left.ptr) : left.len;
+
+        text_add(&all, slice_of(left.ptr, len));
+        // What is right of it goes. No line feed behind the last line, which would scroll.
+        text_put(&all, "\033[K");
+        left = slice_from(left, end ? len + 1 : len);
+        if (left.len > 0) {
+            text_put(&all, "\r\n");
+        }
+    }
+    text_put(&all, "\033[J");
+    write_all(all.data, all.len);
+    text_free(&all);
+}

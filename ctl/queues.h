@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_QUEUES_H
+#define TANDEM_CTL_QUEUES_H
+
+// Queues: the list of them, and one of them.
+
+#include "ctl/command.h"
+
+enum outcome run_queues(struct context *context);
+enum outcome run_queue(struct context *context);
+
+#endif

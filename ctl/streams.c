@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/streams.h"
+
+#include "ctl/api/events.h"
+#include "ctl/api/field.h"
+#include "ctl/api/path.h"
+#include "ctl/facts.h"
+#include "ctl/print/letters.h"
+#include "ctl/print/signals.h"
+#include "ctl/print/units.h"
+
+#include <time.h>
+
+// Whole lines are printed, or what has come of one that is longer than this.
+#define LINE_MAX_PRINTED ((size_t)64 << 10)
+
+struct printing {
+    struct context *context;
+    struct text rest; // of a line
+};
+
+static void print_rest(struct printing *printing, size_t len)
+{
+    struct text rest = {0};
+
+    letters_escape(&printing->context->out, slice_of(printing->rest.data, len), true);
+    text_add(&rest, slice_of(printing->rest.data + len, printing->rest.len - len));
+    text_free(&printing->rest);
+    printing->rest = rest;
+}
+
+static bool print_lines(void *context, struct slice bytes)
+{
+    struct printing *printing = context;
+    size_t len;
+
+    text_add(&printing->rest, bytes);
+    len = printing->rest.len;
+    while (len > 0 && printing->rest.data[len - 1] != '\n') {
+        len--;
+    }
+    len = len == 0 && printing->rest.len > LINE_MAX_PRINTED ? printing->rest.len : len;
+    if (len > 0) {
+        print_rest(printing, len);
+    }
+    return print(printing->context) == OUTCOME_DONE;
+}
+
+// Names of queues may have in them what a terminal obeys.
+static enum outcome show_metrics(struct context *context)
+{
+    struct printing printing = {.context = context};
+    const struct request request = {.method = "GET",
+                                    .path = "/metrics",
+                                    .accept = "text/plain",
+                                    .take = print_lines,
+                                    .context = &printing};
+    enum outcome outcome = ask_stream(context, &request);
+
+    if (outcome == OUTCOME_DONE && printing.rest.len > 0) {
+        print_rest(&printing, printing.rest.len);
+        outcome = print(context);
+    }
+    text_free(&printing.rest);
+    // It may be the output that has failed.
+    return outcome == OUTCOME_DONE ? context->problem->outcome : outcome;
+}
+
+enum outcome run_metrics(struct context *context)
+{
+    return context->screen.terminal ? show_metrics(context)
+                                    : print_stream(context, "/metrics", "text/plain");
+}
+
+//
+// What changes
+//
+
+struct following {
+    struct context *context;
+    struct events events;
+    uint64_t count;
+    bool bye; // the broker has said that it stops
+};
+
+static void say_process(struct text *out, const json_t *process)
+{
+    text_format(out, "%s ready, %s delayed, %s reserved, %s buried; %s submitted, %s completed",
+                units_count(field_count(process, "jobs.ready")).text,
+                units_count(field_count(process, "jobs.delayed")).text,
+                units_count(field_count(process, "jobs.reserved")).text,
+                units_count(field_count(process, "jobs.buried")).text,
+                units_count(field_count(process, "totals.submitted")).text,
+                units_count(field_count(process, "totals.completed")).text);
+}
+
+static void say_queue(struct text *out, const json_t *queue)
+{
+    letters_escape(out, field_text(queue, "name"), false);
+    text_put(out, ": ");
+    say_process(out, queue);
+}
+
+static void say_operation(struct text *out, const json_t *operation)
+{
+    text_format(out, "%llu: ", (unsigned long long)field_count(operation, "id"));
+    letters_escape(out, field_text(operation, "action"), false);
+    text_put(out, " in ");
+    letters_escape(out, field_text(operation, "target"), false);
+    text_put_char(out, ' ');
+    letters_escape(out, field_text(operation, "state"), false);
+    text_format(out, ", %s of %s looked at, %s touched",
+                units_count(field_count(operation, "looked_at")).text,
+                units_count(field_count(operation, "total")).text,
+                units_count(field_count(operation, "touched")).text);
+}
+
+static void say_event(struct text *out, struct slice name, const json_t *json)
+{
+    text_format(out, "%s  ", moment_of((double)time(NULL)).text);
+    letters_escape(out, name, false);
+    text_fill(out, ' ', name.len < 10 ? 11 - name.len : 1);
+    if (slice_equal(name, SLICE("process"))) {
+        say_process(out, json);
+    } else if (slice_equal(name, SLICE("queue"))) {
+        say_queue(out, json);
+    } else if (slice_equal(name, SLICE("operation"))) {
+        say_operation(out, json);
+    } else if (slice_equal(name, SLICE("gone"))) {
+        letters_escape(out, field_text(json, "name"), false);
+    } else if (slice_equal(name, SLICE("queues"))) {
+        const json_t *queues = field_get(json, "queues");
+
+        for (size_t i = 0; i < json_array_size(queues); i++) {
+            text_put(out, "\n    ");
+            say_queue(out, json_array_get(queues, i));
+        }
+    }
+    text_put_char(out, '\n');
+}
+
+// Each on a line of its own, as JSON: its name and what it says.
+static void add_json(struct text *out, struct slice name, struct slice data)
+{
+    text_put(out, "{\"event\":\"");
+    letters_escape(out, name, false);
+    text_put(out, "\",\"data\":");
+    text_add(out, data);
+    text_put(out, "}\n");
+}
+
+static bool take_event(void *context, struct slice name, struct slice data)
+{
+    struct following *following = context;
+    struct context *ours = following->context;
+    json_t *json = json_loadb(data.ptr, data.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+
+    following->bye = slice_equal(name, SLICE("bye"));
+    if (json && ours->options->json) {
+        add_json(&ours->out, name, data);
+    } else {
+        say_event(&ours->out, name, json);
+    }
+    json_decref(json);
+    following->count++;
+    return print(ours) == OUTCOME_DONE && !following->bye &&
+           following->count < ours->options->count;
+}
+
+static bool take_bytes(void *context, struct slice bytes)
+{
+    struct following *following = context;
+
+    return events_feed(&following->events, bytes);
+}
+
+// How many queues of the list are followed; the API takes no more.
+#define QUEUES_MOST 200
+
+static void make_path(const struct options *options, struct text *path)
+{
+    text_put(path, "/api/v1/events");
+    path_add_text(path, "queue", options->queue);
+    if (options->search || options->name || options->with || options->sort) {
+        path_add_number(path, "queues", QUEUES_MOST);
+    }
+    path_add_text(path, "search", options->search);
+    path_add_text(path, "name", options->name);
+    path_add_text(path, "with", options->with);
+    path_add_text(path, "sort", options->sort);
+}
+
+enum outcome run_events(struct context *context)
+{
+    struct following following = {.context = context, .events = {.each = take_event}};
+    struct text path = {0};
+    struct request request = {.method = "GET",
+                              .accept = "text/event-stream",
+                              .take = take_bytes,
+                              .context = &following,
+                              .endless = true};
+    enum outcome outcome;
+
+    make_path(context->options, &path);
+    request.path = text_string(&path);
+    following.events.context = &following;
+    signals_catch_stops();
+    client_watch(context->client, (const int[]){signals_fd(), -1}, signals_stopped, NULL);
+    outcome = ask_stream(context, &request);
+    if (outcome == OUTCOME_INTERRUPTED) {
+        // As was to be expected.
+        context->problem->text[0] = '\0';
+    } else if (outcome == OUTCOME_DONE && following.events.overflowed) {
+        outcome = problem_set(context->problem, OUTCOME_FAILED, "an event is too large");
+    } else if (outcome == OUTCOME_DONE && following.count < context->options->count) {
+        outcome = problem_set(context->problem, OUTCOME_UNREACHABLE, "the broker has %s",
+                              following.bye ? "stopped, or lets you look no more"
+                                            : "closed the connection");
+    }
+    events_free(&following.events);
+    text_free(&path);
+    return outcome;
+}

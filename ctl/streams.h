@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_STREAMS_H
+#define TANDEM_CTL_STREAMS_H
+
+// What is printed as it comes: metrics, and what changes.
+
+#include "ctl/command.h"
+
+enum outcome run_metrics(struct context *context);
+enum outcome run_events(struct context *context);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/switches.h"
+
+#include "ctl/api/field.h"
+#include "ctl/print/need.h"
+
+#include <string.h>
+
+static enum outcome say(struct context *context, const struct reply *reply, const char *words)
+{
+    if (context->options->json) {
+        return print_json(context, reply);
+    }
+    text_format(&context->out, "%s\n", words);
+    return print(context);
+}
+
+enum outcome run_drain(struct context *context)
+{
+    const char *word = context->count ? context->words[0] : "on";
+    bool on = strcmp(word, "on") == 0;
+    struct reply reply = {0};
+    enum outcome outcome;
+
+    if (!on && strcmp(word, "off") != 0) {
+        return problem_set(context->problem, OUTCOME_USAGE, "drain is on or off, not \"%s\"", word);
+    }
+    outcome = ask(context, "POST", "/api/v1/drain", need(json_pack("{s:b}", "draining", (int)on)),
+                  &reply);
+    if (outcome == OUTCOME_DONE) {
+        outcome = say(context, &reply,
+                      field_true(reply.json, "draining")
+                          ? "Draining: new jobs are refused; drain off ends that."
+                          : "Not draining: new jobs are taken.");
+    }
+    reply_free(&reply);
+    return outcome;
+}
+
+enum outcome run_reload(struct context *context)
+{
+    struct reply reply = {0};
+    enum outcome outcome = ask(context, "POST", "/api/v1/reload", NULL, &reply);
+
+    if (outcome == OUTCOME_DONE && !field_true(reply.json, "reloaded")) {
+        outcome = problem_set(context->problem, OUTCOME_FAILED,
+                              "something in the configuration is wrong, and all stays as it was: "
+                              "the broker's log says what");
+    } else if (outcome == OUTCOME_DONE) {
+        outcome = say(context, &reply, "The configuration was read again.");
+    }
+    reply_free(&reply);
+    return outcome;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_SWITCHES_H
+#define TANDEM_CTL_SWITCHES_H
+
+// What changes the broker as a whole.
+
+#include "ctl/command.h"
+
+enum outcome run_drain(struct context *context);
+enum outcome run_reload(struct context *context);
+
+#endif

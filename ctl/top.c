@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/top.h"
+
+#include "ctl/api/field.h"
+#include "ctl/api/path.h"
+#include "ctl/print/keys.h"
+#include "ctl/print/signals.h"
+#include "ctl/print/terminal.h"
+#include "ctl/top_view.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define INTERVAL_SECONDS 2.0
+#define INTERVAL_LEAST 0.1
+#define INTERVAL_MOST 60.0
+// Queues that the API gives at a time; nobody scrolls further.
+#define QUEUES_MOST 1000
+// What nobody types is not kept.
+#define SEARCH_MOST 200
+
+struct top {
+    struct context *context;
+    struct top_state state;
+    double interval;
+    size_t width, height;
+    double due_at; // when it looks anew
+    bool ends;
+};
+
+static double now(void)
+{
+    struct timespec moment;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &moment);
+    return (double)moment.tv_sec + (double)moment.tv_nsec / 1e9;
+}
+
+static void draw(const struct top *top)
+{
+    struct text lines = {0};
+
+    top_view(&lines, &top->state, top->width, top->height, top->context->screen.colour);
+    terminal_draw(&lines);
+    text_free(&lines);
+}
+
+//
+// Keys
+//
+
+static void look_soon(struct top *top)
+{
+    top->due_at = 0;
+    top->state.held = false;
+}
+
+static void sort_by(struct top *top, size_t steps)
+{
+    top->state.column = (top->state.column + steps) % top_column_count;
+    top->state.reversed = false;
+    top->state.offset = 0;
+    look_soon(top);
+}
+
+static void scroll(struct top *top, long by)
+{
+    uint64_t count = field_count(top->state.queues, "matched");
+    long at = (long)top->state.offset + by;
+    long most = count < QUEUES_MOST ? (long)count - 1 : QUEUES_MOST - 1;
+
+    at = at > most ? most : at;
+    top->state.offset = at > 0 ? (size_t)at : 0;
+    // More of them may have to come.
+    look_soon(top);
+}
+
+static void take_typed(struct top *top, int key)
+{
+    struct text *search = &top->state.search;
+
+    if (key == '\r' || key == '\n') {
+        top->state.typing = false;
+    } else if (key == KEY_ESCAPE) {
+        top->state.typing = false;
+        text_cut(search, 0);
+    } else if (key == 0x7f || key == '\b') {
+        size_t len = search->len;
+
+        // A letter of UTF-8 goes as a whole.
+        while (len > 0 && ((unsigned char)search->data[len - 1] & 0xc0) == 0x80) {
+            len--;
+        }
+        text_cut(search, len > 0 ? len - 1 : 0);
+    } else if (key >= ' ' && key < 0x100 && search->len < SEARCH_MOST) {
+        text_put_char(search, (char)key);
+    }
+    top->state.offset = 0;
+    look_soon(top);
+}
+
+static void change_interval(struct top *top, double factor)
+{
+    double interval = top->interval * factor;
+
+    if (interval >= INTERVAL_LEAST && interval <= INTERVAL_MOST) {
+        top->interval = interval;
+    }
+}
+
+// What moves the picture; false for any other key.
+static bool take_move(struct top *top, int key)
+{
+    long page = (long)top_view_rows(top->height);
+
+    switch (key) {
+    case KEY_UP:
+        scroll(top, -1);
+        return true;
+    case KEY_DOWN:
+        scroll(top, 1);
+        return true;
+    case KEY_PAGE_UP:
+        scroll(top, -page);
+        return true;
+    case KEY_PAGE_DOWN:
+        scroll(top, page);
+        return true;
+    case KEY_HOME:
+        scroll(top, -QUEUES_MOST);
+        return true;
+    case KEY_END:
+        scroll(top, QUEUES_MOST);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void take_key(struct top *top, int key)
+{
+    if (take_move(top, key)) {
+        return;
+    }
+    if (key == 'q' || key == 'Q') {
+        top->ends = true;
+    } else if (key == '<' || key == KEY_LEFT) {
+        sort_by(top, top_column_count - 1);
+    } else if (key == '>' || key == KEY_RIGHT) {
+        sort_by(top, 1);
+    } else if (key == 'r') {
+        top->state.reversed = !top->state.reversed;
+        look_soon(top);
+    } else if (key == '/') {
+        top->state.typing = true;
+    } else if (key == ' ') {
+        top->state.held = !top->state.held;
+    } else if (key == '+' || key == '-') {
+        change_interval(top, key == '+' ? 0.5 : 2);
+    } else if (key == 'h' || key == '?') {
+        top->state.help = !top->state.help;
+    } else if (key == KEY_ESCAPE) {
+        top->state.help = false;
+    }
+}
+
+static void take_keys(struct top *top)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    char bytes[256];
+    ssize_t got;
+
+    if (poll(&input, 1, 0) <= 0) {
+        return;
+    }
+    got = read(STDIN_FILENO, bytes, sizeof bytes);
+    // The terminal has gone.
+    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
+        top->ends = true;
+        return;
+    }
+    for (size_t at = 0, len; got > 0 && at < (size_t)got; at += len) {
+        int key = keys_take(slice_of(bytes + at, (size_t)got - at), &len);
+
+        if (top->state.typing) {
+            take_typed(top, key);
+        } else {
+            take_key(top, key);
+        }
+    }
+    draw(top);
+}
+
+//
+// Signals
+//
+
+static void take_signals(struct top *top)
+{
+    signals_look();
+    if (signals_stop()) {
+        top->ends = true;
+    }
+    if (signals_suspend()) {
+        terminal_leave();
+        (void)raise(SIGSTOP);
+        (void)terminal_enter();
+        look_soon(top);
+    }
+    // Somebody else may have stopped the process, and the shell has used the terminal since.
+    if (signals_resumed()) {
+        terminal_leave();
+        (void)terminal_enter();
+        look_soon(top);
+    }
+    if (signals_resized()) {
+        terminal_size(&top->width, &top->height);
+        look_soon(top);
+        draw(top);
+    }
+}
+
+// While an answer is awaited, too.
+static bool take_input(void *context)
+{
+    struct top *top = context;
+
+    take_signals(top);
+    if (!top->ends) {
+        take_keys(top);
+    }
+    return top->ends;
+}
+
+//
+// The broker
+//
+
+static enum outcome fetch_queues(struct top *top, struct reply *reply)
+{
+    const struct top_column *column = &top_columns[top->state.column];
+    const struct options *options = top->context->options;
+    size_t wanted = top->state.offset + top_view_rows(top->height);
+    struct text sort = {0};
+    struct text path = {0};
+    enum outcome outcome;
+
+    text_put(&sort, column->largest != top->state.reversed ? "-" : "");
+    text_put(&sort, column->sort);
+    text_put(&path, "/api/v1/queues");
+    path_add_text(&path, "sort", text_string(&sort));
+    path_add_number(&path, "limit", wanted < QUEUES_MOST ? wanted : QUEUES_MOST);
+    path_add_text(&path, "search", top->state.search.len ? text_string(&top->state.search) : NULL);
+    path_add_text(&path, "name", options->name);
+    path_add_text(&path, "with", options->with);
+    outcome = ask(top->context, "GET", text_string(&path), NULL, reply);
+    text_free(&sort);
+    text_free(&path);
+    return outcome;
+}
+
+static enum outcome fetch(struct top *top)
+{
+    struct reply process = {0};
+    struct reply queues = {0};
+    enum outcome outcome;
+
+    // Keys that come meanwhile may want another answer, sooner.
+    top->due_at = now() + top->interval;
+    outcome = ask(top->context, "GET", "/api/v1/process", NULL, &process);
+    if (outcome == OUTCOME_DONE) {
+        outcome = fetch_queues(top, &queues);
+    }
+    if (outcome == OUTCOME_DONE) {
+        top_state_take(&top->state, json_incref(process.json), json_incref(queues.json), now());
+    } else if (outcome != OUTCOME_INTERRUPTED) {
+        text_cut(&top->state.trouble, 0);
+        text_put(&top->state.trouble, top->context->problem->text);
+    }
+    reply_free(&process);
+    reply_free(&queues);
+    return outcome;
+}
+
+//
+// The loop
+//
+
+static void wait_for_something(const struct top *top)
+{
+    struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                           {.fd = signals_fd(), .events = POLLIN}};
+    double left = top->state.held ? INTERVAL_MOST : top->due_at - now();
+
+    (void)poll(fds, 2, left > 0 ? (int)(left * 1000) + 1 : 0);
+}
+
+static void loop(struct top *top)
+{
+    while (!top->ends) {
+        if (!top->state.held && now() >= top->due_at) {
+            (void)fetch(top);
+            draw(top);
+        }
+        if (!top->ends) {
+            wait_for_something(top);
+            (void)take_input(top);
+        }
+    }
+}
+
+// The column of --sort, as queues takes it.
+static void choose_column(struct top *top)
+{
+    const char *sort = top->context->options->sort;
+    bool largest = sort && *sort == '-';
+
+    top->state.column = 1;
+    for (size_t i = 0; sort && i < top_column_count; i++) {
+        if (strcmp(top_columns[i].sort, sort + largest) == 0) {
+            top->state.column = i;
+            top->state.reversed = largest != top_columns[i].largest;
+        }
+    }
+}
+
+static enum outcome run(struct top *top)
+{
+    struct context *context = top->context;
+    enum outcome outcome;
+    int stop;
+
+    // Who cannot be asked at all is told so at once.
+    outcome = fetch(top);
+    if (outcome != OUTCOME_DONE) {
+        return outcome;
+    }
+    signals_catch_stops();
+    signals_catch_terminal();
+    if (!terminal_enter()) {
+        return problem_set(context->problem, OUTCOME_USAGE, "top needs a terminal: see queues");
+    }
+    client_watch(context->client, (const int[]){STDIN_FILENO, signals_fd()}, take_input, top);
+    draw(top);
+    loop(top);
+    client_watch(context->client, NULL, NULL, NULL);
+    terminal_leave();
+    stop = signals_stop();
+    context->problem->text[0] = '\0';
+    return stop && stop != SIGINT ? OUTCOME_INTERRUPTED : OUTCOME_DONE;
+}
+
+enum outcome run_top(struct context *context)
+{
+    struct top top = {.context = context, .interval = context->options->interval};
+    enum outcome outcome;
+
+    if (!context->screen.talks || !context->screen.terminal) {
+        return problem_set(context->problem, OUTCOME_USAGE,
+                           "top needs a terminal: queues prints the same once");
+    }
+    if (top.interval < 0) {
+        top.interval = INTERVAL_SECONDS;
+    }
+    top.interval = top.interval < INTERVAL_LEAST ? INTERVAL_LEAST : top.interval;
+    if (context->options->search) {
+        text_put(&top.state.search, context->options->search);
+    }
+    choose_column(&top);
+    terminal_size(&top.width, &top.height);
+    outcome = run(&top);
+    top_state_free(&top.state);
+    return outcome;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_TOP_H
+#define TANDEM_CTL_TOP_H
+
+// Queues and numbers, live.
+
+#include "ctl/command.h"
+
+enum outcome run_top(struct context *context);
+
+#endif

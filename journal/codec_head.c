@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+
+// Heads of segments as bytes, and back.
+
+#include "journal/codec.h"
+
+#include "journal/layout.h"
+
+void codec_put_segment_head(char to[CODEC_SEGMENT_HEAD], const struct segment_head *head)
+{
+    uint64_t unsure = head->previous_unsure ? PREVIOUS_UNSURE : 0;
+
+    memcpy(to, SEGMENT_MAGIC, SEGMENT_VERSION);
+    put32(to + SEGMENT_VERSION, CODEC_VERSION);
+    put32(to + SEGMENT_SIZE, CODEC_SEGMENT_HEAD);
+    put64(to + SEGMENT_NUMBER, head->number);
+    put64(to + SEGMENT_SALT, head->salt);
+    put64(to + SEGMENT_PREVIOUS, head->previous);
+    put64(to + SEGMENT_PREVIOUS_END, head->previous_end | unsure);
+    put64(to + SEGMENT_IDS_END, head->ids_end);
+    put64(to + SEGMENT_CREATED, head->created_ms);
+    put32(to + SEGMENT_SUM, segment_sum(to));
+    put32(to + SEGMENT_ZERO, 0);
+}
+
+static bool segment_head_checks(const char *head)
+{
+    return memcmp(head, SEGMENT_MAGIC, SEGMENT_VERSION) == 0 &&
+           get32(head + SEGMENT_SUM) == segment_sum(head);
+}
+
+enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
+                                        struct segment_head *head)
+{
+    uint32_t version = get32(from + SEGMENT_VERSION);
+    uint64_t previous_end = get64(from + SEGMENT_PREVIOUS_END);
+
+    // The magic bytes, the version and the checksum stand at the same place in all versions.
+    if (!segment_head_checks(from)) {
+        return CODEC_HEAD_BAD;
+    }
+    if (version < CODEC_VERSION_OLDEST || version > CODEC_VERSION) {
+        return CODEC_HEAD_OTHER_VERSION;
+    }
+    *head = (struct segment_head){
+        .number = get64(from + SEGMENT_NUMBER),
+        .salt = get64(from + SEGMENT_SALT),
+        .previous = get64(from + SEGMENT_PREVIOUS),
+        .previous_end = previous_end & ~PREVIOUS_UNSURE,
+        .previous_unsure = (previous_end & PREVIOUS_UNSURE) != 0,
+        .ids_end = get64(from + SEGMENT_IDS_END),
+        .created_ms = get64(from + SEGMENT_CREATED),
+    };
+    return get32(from + SEGMENT_SIZE) == CODEC_SEGMENT_HEAD && get32(from + SEGMENT_ZERO) == 0 &&
+                   head->ids_end <= CODEC_ID_MAX + 1 &&
+                   (version >= CODEC_VERSION_UNSURE || !head->previous_unsure)
+               ? CODEC_HEAD_GOOD
+               : CODEC_HEAD_BAD;
+}
+
+bool codec_mend_segment_head(char head[CODEC_SEGMENT_HEAD])
+{
+    uint32_t said = get32(head + SEGMENT_SUM);
+    struct segment_head read;
+
+    put32(head + SEGMENT_ZERO, 0);
+    // Where one byte of the checksum itself is wrong, the other three agree.
+    for (unsigned i = 0; i < sizeof said; i++) {
+        uint32_t wrong = (said ^ segment_sum(head)) & ~(UINT32_C(0xff) << (8 * i));
+
+        if (wrong == 0) {
+            put32(head + SEGMENT_SUM, segment_sum(head));
+            return codec_read_segment_head(head, &read) == CODEC_HEAD_GOOD;
+        }
+    }
+    for (unsigned i = 0; i < SEGMENT_SUM * 256u; i++) {
+        char was = head[i / 256];
+
+        head[i / 256] = (char)(i % 256);
+        if (codec_read_segment_head(head, &read) == CODEC_HEAD_GOOD) {
+            return true;
+        }
+        head[i / 256] = was;
+    }
+    return false;
+}

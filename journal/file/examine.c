@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal/file/examine.h"
+
+#include "core/broker.h"
+#include "core/restore.h"
+#include "journal/file/disk_read.h"
+#include "journal/file/store.h"
+#include "journal/journal_private.h"
+
+#include <string.h>
+#include <time.h>
+
+static nsec_t read_clock(clockid_t clock)
+{
+    struct timespec now;
+
+    (void)clock_gettime(clock, &now);
+    return nsec_from_seconds((uint64_t)now.tv_sec) + now.tv_nsec;
+}
+
+static nsec_t now_mono(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+// Nobody hands anything to a thread while a journal is read.
+static const struct journal_worker no_worker;
+
+static bool read_jobs(struct journal *journal, struct broker *broker,
+                      struct journal_examined *examined, struct journal_error *why)
+{
+    struct restored restored = {0};
+    struct broker_info info;
+
+    journal->broker = broker;
+    if (!journal->storage->ops->open(journal, &restored, why)) {
+        return false;
+    }
+    if (broker_restore_finish(broker, restored.ids_end ? restored.ids_end : 1) != STATUS_OK) {
+        journal_complain(why, "out of memory");
+        return false;
+    }
+    broker_info(broker, &info);
+    *examined = (struct journal_examined){.ready = info.jobs[JOB_READY],
+                                          .delayed = info.jobs[JOB_DELAYED],
+                                          .buried = info.jobs[JOB_BURIED],
+                                          .queues = info.queues,
+                                          .damaged = restored.damaged};
+    return true;
+}
+
+static bool examine(const struct journal_io *io, struct journal_examined *examined,
+                    struct journal_error *why)
+{
+    const struct journal_settings settings = {
+        .sync_every_for = NSEC_NEVER, .now = now_mono, .repair = true};
+    const struct instant now = {.mono = now_mono(), .wall = read_clock(CLOCK_REALTIME)};
+    struct journal *journal = journal_new(&settings, journal_files_new(io), &no_worker);
+    struct broker_options options = {.recorder = &journal_recorder, .store = journal};
+    struct broker *broker = journal ? broker_new(&options, now) : NULL;
+    bool good = false;
+
+    if (broker) {
+        good = read_jobs(journal, broker, examined, why);
+    } else {
+        journal_complain(why, "out of memory");
+    }
+    // It was never opened to be written: nothing is.
+    (void)journal_close(journal);
+    broker_free(broker);
+    return good;
+}
+
+bool journal_examine(const char *path, struct journal_examined *examined, struct journal_error *why)
+{
+    struct journal_io io;
+    int error = disk_read_open(&io, path);
+    bool good;
+
+    *examined = (struct journal_examined){0};
+    if (error) {
+        journal_complain(why, "%s", strerror(error));
+        return false;
+    }
+    good = examine(&io, examined, why);
+    disk_read_close(&io);
+    return good;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_common/http1/accept.h"
+
+#include "proto_common/http1/fields.h"
+#include "proto_common/http1/reply.h"
+#include "proto_common/http1/request.h"
+#include "proto_common/http1/user.h"
+
+// Answers, and is done with the request; always false.
+static bool refuse(struct http1_conn *conn, unsigned status, const char *why)
+{
+    http1_refuse_status(conn, status, why);
+    return false;
+}
+
+static bool body_fits(struct http1_conn *conn, const struct http1_framing *framing)
+{
+    return framing->len <= conn->request->max_body ||
+           refuse(conn, 413, conn->shared->user->texts.long_body);
+}
+
+static bool read_framing(struct http1_conn *conn, const struct http1_fields *fields,
+                         struct http1_framing *framing)
+{
+    struct http1_refusal refusal;
+
+    if (!http1_framing_read(fields, framing, &refusal)) {
+        return refuse(conn, refusal.status, refusal.why);
+    }
+    return body_fits(conn, framing);
+}
+
+// Reads the head. Until its framing is known to be good, what follows the head is not.
+static bool accept(struct http1_conn *conn, const struct http1_head *head,
+                   struct http1_fields *fields, struct http1_framing *framing)
+{
+    const struct http1_user *user = conn->shared->user;
+    struct http1_request *request = conn->request;
+    bool good = http1_fields_read(head, &conn->shared->names, fields);
+
+    request->method = fields->method;
+    request->version_1_0 = fields->version_1_0;
+    if (!good) {
+        return refuse(conn, 400, "the request cannot be read");
+    }
+    if (fields->method == HTTP1_OTHER_METHOD) {
+        user->other_method(conn, fields->target);
+        return false;
+    }
+    if (!read_framing(conn, fields, framing)) {
+        return false;
+    }
+    // A body that is not wanted is not waited for.
+    conn->unread = http1_has_body(framing);
+    request->keep_alive = fields->keep_alive && !conn->unread;
+    if (user->accept(conn, fields, framing) != HTTP1_NEXT_BODY || !body_fits(conn, framing)) {
+        return false;
+    }
+    request->keep_alive = fields->keep_alive && !request->last;
+    return true;
+}
+
+bool http1_accept(struct http1_conn *conn, const struct http1_head *head,
+                  struct http1_framing *framing)
+{
+    struct http1_fields fields;
+
+    conn->unread = true;
+    if (!http1_request_begin(conn)) {
+        http1_refuse_memory(conn);
+        return false;
+    }
+    return accept(conn, head, &fields, framing);
+}

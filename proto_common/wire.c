@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_common/wire.h"
+
+#include "core/base/macros.h"
+
+void wire_refused_status(struct wire *wire, enum status status)
+{
+    switch (status) {
+    case STATUS_NO_MEMORY:
+        wire_refused(wire, SIGHT_MEMORY);
+        return;
+    case STATUS_NO_SPACE:
+        wire_refused(wire, SIGHT_STORE);
+        return;
+    case STATUS_FORBIDDEN:
+        wire_refused(wire, SIGHT_FORBIDDEN);
+        return;
+    case STATUS_DRAINING:
+        wire_refused(wire, SIGHT_DRAINING);
+        return;
+    case STATUS_QUEUE_FULL:
+    case STATUS_TOO_MANY_QUEUES:
+        wire_refused(wire, SIGHT_LIMIT);
+        return;
+    case STATUS_TOO_LARGE:
+    case STATUS_JOB_TOO_LARGE:
+        wire_refused(wire, SIGHT_TOO_LARGE);
+        return;
+    case STATUS_BAD_NAME:
+        wire_refused(wire, SIGHT_BAD);
+        return;
+    case STATUS_OK:
+    case STATUS_NOT_FOUND:
+    case STATUS_HELD:
+    case STATUS_EMPTY:
+    case STATUS_LEASE_SOON:
+    case STATUS_TIMED_OUT:
+    case STATUS_LAST_ONE:
+    case STATUS_IN_USE:
+    case STATUS_WRONG_STATE:
+    case STATUS_MORE:
+        return;
+    }
+    UNREACHABLE();
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_http/batch.h"
+
+#include "core/base/memory.h"
+#include "proto_common/http1/events.h"
+#include "proto_common/http1/json_body.h"
+#include "proto_common/http1/reply.h"
+
+#include "proto_http/lease_about.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+//
+// JSON
+//
+
+struct item {
+    char *about;       // owned: the object but for its end; NULL once it is written
+    struct blob *body; // a reference
+};
+
+struct web_batch {
+    uint32_t count, next;
+    size_t bytes; // of bodies
+    bool chunked;
+    struct json_body body; // of `next`
+    struct item items[];
+};
+
+static size_t size_of(uint32_t count)
+{
+    return sizeof(struct web_batch) + count * sizeof(struct item);
+}
+
+// The body as a blob, of which the caller has a reference: the job may go before it is written.
+static struct blob *body_of(const struct job *job)
+{
+    return job_blob(job) ? blob_ref(job_blob(job)) : blob_copy(job_body(job));
+}
+
+static bool add(struct http1_conn *conn, const struct web_lease *lease, struct web_batch *batch)
+{
+    struct item *item = &batch->items[batch->count];
+    json_t *object = lease_describe(web_shared(conn), lease);
+
+    item->about = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    json_decref(object);
+    item->body = body_of(broker_find(conn->shared->broker, lease->job_id));
+    batch->count++;
+    batch->bytes += item->body ? item->body->len : 0;
+    return item->about && item->body;
+}
+
+// What a body shows leaves when the store has its job.
+static void hold(struct http1_conn *conn, const struct web_holder *holder)
+{
+    const struct broker *broker = conn->shared->broker;
+    uint64_t last = 0;
+
+    for (uint32_t i = 0; i < holder->count; i++) {
+        uint64_t position = broker_job_position(broker, broker_find(broker, holder->all[i].job_id));
+
+        last = position > last ? position : last;
+    }
+    wire_hold(conn->wire, last);
+}
+
+static void begin_item(struct web_batch *batch)
+{
+    if (batch->next < batch->count) {
+        struct item *item = &batch->items[batch->next];
+
+        json_body_begin(&batch->body, item->body, SIZE_MAX);
+        item->body = NULL;
+    }
+}
+
+enum status web_batch_begin(struct http1_conn *conn, const struct web_holder *holder,
+                            struct web_batch **begun)
+{
+    const struct http1_reply reply = {
+        .status = 200, .type = HTTP1_JSON, .extra = "Cache-Control: no-store\r\n"};
+    struct web_batch *batch = memory_zeroed_of(MEMORY_OUTPUT, size_of(holder->count));
+    bool good = batch;
+
+    for (uint32_t i = 0; good && i < holder->count; i++) {
+        good = add(conn, &holder->all[i], batch);
+    }
+    if (!good) {
+        web_batch_free(batch);
+        return STATUS_NO_MEMORY;
+    }
+    hold(conn, holder);
+    batch->chunked = http1_reply_open(conn, &reply);
+    begin_item(batch);
+    *begun = batch;
+    return STATUS_OK;
+}
+
+static void put(struct http1_conn *conn, const struct web_batch *batch, struct slice text)
+{
+    http1_piece(&conn->wire->out, batch->chunked, &text, 1);
+}
+
+static void put_about(struct http1_conn *conn, struct web_batch *batch)
+{
+    struct item *item = &batch->items[batch->next];
+
+    if (item->about) {
+        // Its closing brace is to come.
+        struct slice parts[] = {
+            batch->next == 0 ? SLICE("{\"jobs\":[") : SLICE(","),
+            slice_of(item->about, strlen(item->about) - 1),
+            SLICE(",\"body\":"),
+        };
+
+        http1_piece(&conn->wire->out, batch->chunked, parts, sizeof parts / sizeof *parts);
+        free(item->about);
+        item->about = NULL;
+    }
+}
+
+static void end_item(struct http1_conn *conn, struct web_batch *batch)
+{
+    json_body_end(&batch->body);
+    batch->next++;
+    put(conn, batch, batch->next < batch->count ? SLICE("}") : SLICE("}]}\n"));
+    begin_item(batch);
+}
+
+enum http1_progress web_batch_step(struct http1_conn *conn, struct web_batch *batch,
+                                   struct feed_turn *turn)
+{
+    char text[JSON_BODY_ROOM];
+    bool ended;
+    size_t len;
+
+    if (!http1_slice_begins(conn, turn)) {
+        return HTTP1_AGAIN;
+    }
+    if (!json_body_check(&batch->body)) {
+        return HTTP1_WROTE;
+    }
+    put_about(conn, batch);
+    len = json_body_write(&batch->body, text, &ended);
+    put(conn, batch, slice_of(text, len));
+    if (ended) {
+        end_item(conn, batch);
+    }
+    if (batch->next < batch->count) {
+        return HTTP1_WROTE;
+    }
+    http1_pieces_end(&conn->wire->out, batch->chunked);
+    return HTTP1_ENDED;
+}
+
+size_t web_batch_holds(const struct web_batch *batch)
+{
+    return batch ? size_of(batch->count) + batch->bytes : 0;
+}
+
+void web_batch_free(struct web_batch *batch)
+{
+    if (!batch) {
+        return;
+    }
+    for (uint32_t i = 0; i < batch->count; i++) {
+        free(batch->items[i].about);
+        blob_unref(batch->items[i].body);
+    }
+    json_body_end(&batch->body);
+    memory_free_of(MEMORY_OUTPUT, batch, size_of(batch->count));
+}
+
+//
+// multipart/mixed
+//
+
+// Between parts stands a line that none of the bodies has in it but by a chance of one in 2^128.
+#define TYPE_ROOM (sizeof "multipart/mixed; boundary=" + LEASE_TOKEN_TEXT)
+
+static void put_part(struct http1_conn *conn, struct output *parts, const char *boundary,
+                     const struct web_lease *lease)
+{
+    const struct job *job = broker_find(conn->shared->broker, lease->job_id);
+    char headers[LEASE_HEADERS_ROOM];
+    char begin[LEASE_TOKEN_TEXT + 128];
+    int len = snprintf(begin, sizeof begin,
+                       "--%s\r\nContent-Type: " HTTP1_BYTES "\r\nContent-Length: %zu\r\n", boundary,
+                       job_body(job).len);
+
+    output_write(parts, slice_of(begin, (size_t)len));
+    output_write(parts, slice_of(headers, lease_headers_write(web_shared(conn), lease, headers)));
+    output_write(parts, SLICE("\r\n"));
+    output_body(parts, job_body(job), job_blob(job));
+    output_write(parts, SLICE("\r\n"));
+}
+
+static void send(struct http1_conn *conn, const char *boundary, struct output *parts)
+{
+    char type[TYPE_ROOM];
+    const struct http1_reply reply = {
+        .status = 200, .type = type, .extra = "Cache-Control: no-store\r\n"};
+
+    (void)snprintf(type, sizeof type, "multipart/mixed; boundary=%s", boundary);
+    http1_reply_head(conn, &reply, output_pending(parts));
+    output_append(&conn->wire->out, parts);
+}
+
+enum status web_batch_multipart(struct http1_conn *conn, const struct web_holder *holder)
+{
+    char boundary[LEASE_TOKEN_TEXT + 1] = {0};
+    struct lease_token token;
+    struct output parts;
+    bool good;
+
+    if (!lease_tokens_make(&web_shared(conn)->leases.tokens, &token)) {
+        return STATUS_NO_MEMORY;
+    }
+    lease_token_write(&token, boundary);
+    output_init(&parts, conn->wire->out.pool);
+    for (uint32_t i = 0; i < holder->count; i++) {
+        put_part(conn, &parts, boundary, &holder->all[i]);
+    }
+    output_write(&parts, SLICE("--"));
+    output_write(&parts, slice_of(boundary, LEASE_TOKEN_TEXT));
+    output_write(&parts, SLICE("--\r\n"));
+    good = !output_failed(&parts);
+    if (good) {
+        hold(conn, holder);
+        send(conn, boundary, &parts);
+    }
+    output_clear(&parts);
+    return good ? STATUS_OK : STATUS_NO_MEMORY;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_http/lease_token.h"
+
+#include "proto_http/base64url.h"
+
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+
+void lease_token_write(const struct lease_token *token, char *to)
+{
+    base64url_write(token->bits, LEASE_TOKEN_SIZE, to);
+}
+
+bool lease_token_read(struct slice text, struct lease_token *token)
+{
+    return base64url_read(text, token->bits, LEASE_TOKEN_SIZE);
+}
+
+bool lease_token_equal(const struct lease_token *a, const struct lease_token *b)
+{
+    return CRYPTO_memcmp(a->bits, b->bits, LEASE_TOKEN_SIZE) == 0;
+}
+
+bool lease_tokens_make(struct lease_tokens *tokens, struct lease_token *token)
+{
+    struct lease_token *next;
+
+    if (tokens->left == 0) {
+        if (RAND_bytes((unsigned char *)tokens->next, sizeof tokens->next) != 1) {
+            return false;
+        }
+        tokens->left = LEASE_TOKENS_AT_ONCE;
+    }
+    next = &tokens->next[--tokens->left];
+    *token = *next;
+    OPENSSL_cleanse(next, sizeof *next);
+    return true;
+}

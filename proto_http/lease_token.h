@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_PROTO_HTTP_LEASE_TOKEN_H
+#define TANDEM_PROTO_HTTP_LEASE_TOKEN_H
+
+// What a worker shows to say something about a job that it has: 128 random bits, spelt in base64url
+// (RFC 4648, 5) without padding. Whoever knows a token may finish its job; nobody can guess one.
+
+#include "core/base/macros.h"
+#include "core/base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LEASE_TOKEN_SIZE 16
+#define LEASE_TOKEN_TEXT 22
+
+struct lease_token {
+    unsigned char bits[LEASE_TOKEN_SIZE];
+};
+
+// Writes LEASE_TOKEN_TEXT bytes, and no NUL.
+void lease_token_write(const struct lease_token *token, char *to);
+
+// False for what is no token's spelling; each token has one.
+bool lease_token_read(struct slice text, struct lease_token *token) MUST_USE;
+
+// Takes the same time wherever they differ.
+bool lease_token_equal(const struct lease_token *a, const struct lease_token *b);
+
+// Random bits that were made for several tokens at once. All zero at first.
+#define LEASE_TOKENS_AT_ONCE 256
+struct lease_tokens {
+    struct lease_token next[LEASE_TOKENS_AT_ONCE]; /* private: those that were given are zero */
+    size_t left;                                   /* private */
+};
+
+// A new token; false where the system has no random bits to give.
+bool lease_tokens_make(struct lease_tokens *tokens, struct lease_token *token) MUST_USE;
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_http/leases.h"
+
+#include "core/base/memory.h"
+#include "proto_common/http1/context.h"
+
+#include <openssl/rand.h>
+
+// So many sessions are closed at once.
+#define CLOSED_AT_ONCE 16
+
+static struct web_lease *lease_in(const struct hash_node *node)
+{
+    return container_of((struct hash_node *)(uintptr_t)node, struct web_lease, by_token);
+}
+
+static uint64_t hash_of(const struct hash_node *node)
+{
+    return lease_in(node)->hash;
+}
+
+// Depends on a secret, so that how long a search takes tells nothing of the tokens that there are.
+static uint64_t hash_token(const struct web_leases *leases, const struct lease_token *token)
+{
+    return siphash(&leases->key, (const char *)token->bits, LEASE_TOKEN_SIZE);
+}
+
+//
+// Life cycle
+//
+
+void web_leases_begin(struct web_leases *leases, struct broker *broker)
+{
+    leases->broker = broker;
+    hash_init(&leases->by_token, hash_of);
+    list_init(&leases->holders);
+    list_init(&leases->emptied);
+}
+
+// Not before it is needed: it takes the system milliseconds to have random bits.
+static bool make_key(struct web_leases *leases)
+{
+    leases->keyed =
+        leases->keyed || RAND_bytes((unsigned char *)&leases->key, sizeof leases->key) == 1;
+    return leases->keyed;
+}
+
+static struct web_holder *holder_in(struct list_node *node)
+{
+    return container_of(node, struct web_holder, in_leases);
+}
+
+static void free_all(struct list_node *list)
+{
+    while (!list_empty(list)) {
+        web_holder_free(holder_in(list_first(list)));
+    }
+}
+
+void web_leases_end(struct web_leases *leases)
+{
+    if (leases->broker) {
+        free_all(&leases->holders);
+        free_all(&leases->emptied);
+        hash_clear(&leases->by_token);
+    }
+}
+
+nsec_t web_leases_due(const struct web_leases *leases)
+{
+    return list_empty(&leases->emptied) ? NSEC_NEVER : broker_now(leases->broker).mono;
+}
+
+void web_leases_work(struct web_leases *leases)
+{
+    for (int i = 0; i < CLOSED_AT_ONCE && !list_empty(&leases->emptied); i++) {
+        web_holder_free(holder_in(list_first(&leases->emptied)));
+    }
+}
+
+//
+// Holders
+//
+
+static void on_leased(void *owner, const struct job *job)
+{
+    struct web_holder *holder = owner;
+
+    holder->told_of = job_id(job);
+    wire_wake(holder->conn->wire);
+}
+
+static void on_wait_over(void *owner, enum wait_end why)
+{
+    struct web_holder *holder = owner;
+
+    (void)why;
+    holder->waited_enough = true;
+    wire_wake(holder->conn->wire);
+}
+
+static void on_nudged(void *owner)
+{
+    (void)owner;
+    UNREACHABLE(); // it awaits none
+}
+
+static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
+{
+    (void)owner;
+    (void)watch;
+    (void)event;
+    UNREACHABLE(); // it watches none
+}
+
+static void forget(struct web_lease *lease)
+{
+    if (lease->known) {
+        hash_remove(&lease->holder->leases->by_token, &lease->by_token);
+        lease->holder->leases->count--;
+        lease->known = false;
+    }
+}
+
+static void forget_all(struct web_holder *holder)
+{
+    for (uint32_t i = 0; i < holder->count; i++) {
+        forget(&holder->all[i]);
+    }
+}
+
+static void on_emptied(void *owner)
+{
+    struct web_holder *holder = owner;
+
+    // A request that waits, or is being answered, looks for itself.
+    if (!holder->conn) {
+        forget_all(holder);
+        list_remove(&holder->in_leases);
+        list_append(&holder->leases->emptied, &holder->in_leases);
+    }
+}
+
+static const struct session_ops holder_ops = {
+    .leased = on_leased,
+    .wait_over = on_wait_over,
+    .nudged = on_nudged,
+    .job_event = on_job_event,
+    .emptied = on_emptied,
+};
+
+enum status web_holder_open(struct web_leases *leases, struct http1_conn *conn,
+                            struct web_holder **opened)
+{
+    struct web_holder *holder;
+    enum status status;
+
+    if (!make_key(leases)) {
+        return STATUS_NO_MEMORY;
+    }
+    holder = memory_zeroed_of(MEMORY_JOBS, sizeof *holder);
+    if (!holder) {
+        return STATUS_NO_MEMORY;
+    }
+    status =
+        broker_session_open(leases->broker, &holder_ops, holder, CHOICE_OLDEST, &holder->session);
+    if (status != STATUS_OK) {
+        memory_free_of(MEMORY_JOBS, holder, sizeof *holder);
+        return status;
+    }
+    (void)broker_session_grant(holder->session, broker_session_grants(conn->session));
+    holder->leases = leases;
+    holder->conn = conn;
+    holder->all = &holder->only;
+    holder->room = 1;
+    list_append(&leases->holders, &holder->in_leases);
+    leases->count++;
+    *opened = holder;
+    return STATUS_OK;
+}
+
+void web_holder_free(struct web_holder *holder)
+{
+    if (!holder) {
+        return;
+    }
+    holder->leases->count -= holder->count == 0;
+    forget_all(holder);
+    if (holder->all != &holder->only) {
+        memory_free_of(MEMORY_JOBS, holder->all, holder->room * sizeof *holder->all);
+    }
+    list_remove(&holder->in_leases);
+    broker_session_close(holder->session);
+    memory_free_of(MEMORY_JOBS, holder, sizeof *holder);
+}
+
+enum status web_holder_room(struct web_holder *holder, uint32_t count)
+{
+    struct web_lease *all;
+
+    ENSURE(holder->count == 0 && holder->room == 1 && count > 0);
+    if (count == 1) {
+        return STATUS_OK;
+    }
+    all = memory_zeroed_of(MEMORY_JOBS, count * sizeof *all);
+    if (!all) {
+        return STATUS_NO_MEMORY;
+    }
+    holder->all = all;
+    holder->room = count;
+    return STATUS_OK;
+}
+
+void web_holder_take_no_more(struct web_holder *holder)
+{
+    const struct subscription *cursor = NULL;
+    struct queue *queue;
+
+    while ((queue = session_queue_next(holder->session, &cursor))) {
+        (void)broker_unsubscribe(holder->session, queue_name(queue), false);
+        cursor = NULL;
+    }
+}
+
+static void free_if_empty(struct web_holder *holder)
+{
+    if (session_leases(holder->session) == 0) {
+        web_holder_free(holder);
+    }
+}
+
+void web_holder_leave(struct web_holder *holder)
+{
+    holder->conn = NULL;
+    free_if_empty(holder);
+}
+
+//
+// Leases
+//
+
+enum status web_lease_add(struct web_holder *holder, uint64_t job_id, nsec_t limit_for)
+{
+    struct web_leases *leases = holder->leases;
+    struct web_lease *lease = &holder->all[holder->count];
+
+    ENSURE(holder->count < holder->room);
+    if (!hash_make_room(&leases->by_token) || !lease_tokens_make(&leases->tokens, &lease->token) ||
+        (limit_for > 0 && broker_limit(holder->session, job_id, limit_for) != STATUS_OK)) {
+        return STATUS_NO_MEMORY;
+    }
+    lease->holder = holder;
+    lease->job_id = job_id;
+    lease->limit_for = limit_for;
+    lease->hash = hash_token(leases, &lease->token);
+    lease->known = true;
+    hash_insert(&leases->by_token, &lease->by_token);
+    leases->count += holder->count > 0; // the first one was counted with the holder
+    holder->count++;
+    return STATUS_OK;
+}
+
+static struct web_lease *find(const struct web_leases *leases, const struct lease_token *token)
+{
+    uint64_t hash = hash_token(leases, token);
+
+    for (struct hash_node *node = hash_first(&leases->by_token, hash); node; node = node->next) {
+        if (lease_in(node)->hash == hash && lease_token_equal(&lease_in(node)->token, token)) {
+            return lease_in(node);
+        }
+    }
+    return NULL;
+}
+
+struct web_lease *web_lease_find(struct web_leases *leases, struct slice text)
+{
+    struct lease_token token;
+    struct web_lease *lease = lease_token_read(text, &token) ? find(leases, &token) : NULL;
+    const struct job *job = lease ? broker_find(leases->broker, lease->job_id) : NULL;
+
+    if (!lease || (job && job_held_by(leases->broker, job, lease->holder->session))) {
+        return lease;
+    }
+    forget(lease);
+    return NULL;
+}
+
+void web_lease_renew(struct web_lease *lease)
+{
+    enum status status;
+
+    if (lease->limit_for > 0) {
+        status = broker_limit(lease->holder->session, lease->job_id, lease->limit_for);
+        ENSURE(status == STATUS_OK); // the room of its limit is there
+    }
+}
+
+void web_lease_end(struct web_lease *lease)
+{
+    struct web_holder *holder = lease->holder;
+
+    forget(lease);
+    free_if_empty(holder);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_http/once.h"
+
+#include "core/base/log.h"
+#include "core/base/memory.h"
+#include "core/memo.h"
+#include "proto_common/http1/caller.h"
+
+#include "proto_http/answer.h"
+#include "proto_http/fields.h"
+#include "proto_http/request.h"
+#include "proto_http/submission.h"
+
+#include <openssl/sha.h>
+#include <string.h>
+
+_Static_assert(ONCE_PRINT_SIZE == SHA256_DIGEST_LENGTH, "prints are of SHA-256");
+
+#define KEY_LEN_MAX 255
+// So much of a body is looked at in one slice.
+#define LOOKED_AT_ONCE ((size_t)256 * 1024)
+// A restart goes on with ids behind the last block, and the last job may be so far back.
+#define MEND_IDS UINT64_C(131072)
+
+//
+// The head
+//
+
+// Answers, and is done with the request; always false.
+static bool refuse(struct http1_conn *conn, const char *why)
+{
+    web_refuse_error(conn, 400, why);
+    return false;
+}
+
+// Whose the key is: the owner's of the token that the request shows, or everybody's who shows none.
+static struct slice owner_of(const struct http1_conn *conn, const struct http1_fields *fields)
+{
+    struct slice value = fields->values[HTTP1_FIELD_AUTHORIZATION];
+    size_t len = 0;
+
+    if (!http1_caller_has_rules(conn) || !http1_has(fields, HTTP1_FIELD_AUTHORIZATION)) {
+        return SLICE("");
+    }
+    // What stands behind the scheme.
+    while (len < value.len && value.ptr[value.len - len - 1] != ' ') {
+        len++;
+    }
+    return slice_from(value, value.len - len);
+}
+
+// Two prints become one.
+static bool add_print(unsigned char *print, struct slice bytes)
+{
+    unsigned char both[2 * ONCE_PRINT_SIZE];
+
+    memcpy(both, print, ONCE_PRINT_SIZE);
+    return SHA256((const unsigned char *)bytes.ptr, bytes.len, both + ONCE_PRINT_SIZE) &&
+           SHA256(both, sizeof both, print);
+}
+
+static bool name_key(struct web_once *once, struct slice owner, struct slice key)
+{
+    unsigned char print[ONCE_PRINT_SIZE] = {0};
+    bool good = add_print(print, owner) && add_print(print, key);
+
+    memcpy(once->name, ONCE_PREFIX, sizeof ONCE_PREFIX - 1);
+    base64url_write(print, sizeof print, once->name + sizeof ONCE_PREFIX - 1);
+    return good;
+}
+
+static bool begin_print(struct web_once *once, const struct http1_conn *conn)
+{
+    const char method = conn->request->method == HTTP1_PUT ? 'P' : 'p';
+
+    return add_print(once->print, slice_of(&method, 1)) &&
+           add_print(once->print, web_target_name(&web_request(conn)->target));
+}
+
+static bool begin(struct http1_conn *conn, const struct http1_fields *fields)
+{
+    struct web_request *request = web_request(conn);
+    struct web_once *once = memory_zeroed(sizeof *once);
+
+    request->once = once;
+    if (!once ||
+        !name_key(once, owner_of(conn, fields), fields->values[WEB_FIELD_IDEMPOTENCY_KEY]) ||
+        !begin_print(once, conn)) {
+        web_refuse_memory(conn);
+        return false;
+    }
+    memcpy(request->unique, once->name, ONCE_NAME_LEN);
+    request->unique_len = ONCE_NAME_LEN;
+    return true;
+}
+
+bool web_once_read(struct http1_conn *conn, const struct http1_fields *fields)
+{
+    size_t len = fields->values[WEB_FIELD_IDEMPOTENCY_KEY].len;
+
+    if (!http1_has(fields, WEB_FIELD_IDEMPOTENCY_KEY)) {
+        return true;
+    }
+    if (web_shared(conn)->options->idempotency_for == 0) {
+        return refuse(conn, "Idempotency-Key is not understood: http.idempotency_for is 0");
+    }
+    if (len == 0 || len > KEY_LEN_MAX) {
+        return refuse(conn, "Idempotency-Key has 1 to 255 bytes");
+    }
+    if (conn->request->method == HTTP1_GET) {
+        return refuse(conn, "Idempotency-Key goes with POST and PUT");
+    }
+    if (!web_request(conn)->background) {
+        return refuse(conn, "Idempotency-Key is for background jobs: no result is kept");
+    }
+    if (http1_has(fields, WEB_FIELD_UNIQUE)) {
+        return refuse(conn, "Idempotency-Key and X-Gearman-Unique exclude each other");
+    }
+    return begin(conn, fields);
+}
+
+//
+// What is remembered
+//
+
+enum { VERSION = 1, AT_KNOWN = 1, AT_ID = 2, AT_PRINT = 10, VALUE_SIZE = 42 };
+
+// `print` may be NULL, where the request is not known any more.
+static enum status remember(const struct web_shared *shared, struct slice name, uint64_t id,
+                            const unsigned char *print)
+{
+    struct broker *broker = shared->http1.broker;
+    char value[VALUE_SIZE] = {VERSION};
+
+    value[AT_KNOWN] = print ? 1 : 0;
+    for (int i = 0; i < 8; i++) {
+        value[AT_ID + i] = (char)(id >> 8 * i & 0xff);
+    }
+    if (print) {
+        memcpy(value + AT_PRINT, print, ONCE_PRINT_SIZE);
+    }
+    return broker_memo_set(
+        broker, &(const struct memo){.kind = MEMO_ANSWER,
+                                     .key = name,
+                                     .value = slice_of(value, sizeof value),
+                                     .until_at = nsec_add(broker_now(broker).wall,
+                                                          shared->options->idempotency_for)});
+}
+
+// The job of that answer; false where it is none that this version has written.
+static bool recall(const struct memo *memo, uint64_t *id)
+{
+    *id = 0;
+    if (memo->value.len != VALUE_SIZE || memo->value.ptr[0] != VERSION) {
+        return false;
+    }
+    for (int i = 0; i < 8; i++) {
+        *id |= (uint64_t)(unsigned char)memo->value.ptr[AT_ID + i] << 8 * i;
+    }
+    return true;
+}
+
+static bool is_same(const struct memo *memo, const struct web_once *once)
+{
+    return !memo->value.ptr[AT_KNOWN] ||
+           memcmp(memo->value.ptr + AT_PRINT, once->print, ONCE_PRINT_SIZE) == 0;
+}
+
+//
+// The request
+//
+
+static void answer_again(struct http1_conn *conn, const struct memo *memo, uint64_t id)
+{
+    if (!is_same(memo, web_request(conn)->once)) {
+        http1_refuse_status(conn, 422, "the Idempotency-Key was used for another request");
+        return;
+    }
+    // The first answer may still wait for the store.
+    wire_hold(conn->wire, web_shared(conn)->once_position);
+    web_submit_answer(conn, id);
+}
+
+static void refuse_memo(struct http1_conn *conn, enum status status)
+{
+    if (status == STATUS_NO_MEMORY) {
+        web_refuse_memory(conn);
+    } else {
+        wire_refused_status(conn->wire, status);
+        web_refuse_later(conn, 503, status_text(status));
+    }
+}
+
+// What cannot be remembered is not done.
+static void take_back(struct http1_conn *conn, const struct submission *submission)
+{
+    if (!submission->joined) {
+        enum status status = broker_cancel(conn->shared->broker, NULL, submission->id, true);
+
+        ENSURE(status == STATUS_OK); // nobody has been told of it
+    }
+}
+
+static void submit(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    const struct web_once *once = web_request(conn)->once;
+    struct submission submission;
+    enum status status = web_submit_job(conn, body, blob, &submission);
+
+    if (status != STATUS_OK) {
+        web_submit_refuse(conn, status);
+        return;
+    }
+    status =
+        remember(web_shared(conn), slice_of(once->name, ONCE_NAME_LEN), submission.id, once->print);
+    if (status != STATUS_OK) {
+        take_back(conn, &submission);
+        refuse_memo(conn, status);
+        return;
+    }
+    web_shared(conn)->once_position = broker_position(conn->shared->broker);
+    wire_submitted(conn->wire, web_shared(conn)->once_position);
+    web_submit_answer(conn, submission.id);
+}
+
+// All of the body has been looked at.
+static void carry_out(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    const struct memo *memo = broker_memo_find(
+        conn->shared->broker, MEMO_ANSWER, slice_of(web_request(conn)->once->name, ONCE_NAME_LEN));
+    uint64_t id;
+
+    if (memo && recall(memo, &id)) {
+        answer_again(conn, memo, id);
+    } else {
+        submit(conn, body, blob);
+    }
+}
+
+// Looks at a slice of the body, and carries the request out behind the last one.
+static enum http1_progress look(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    struct web_once *once = web_request(conn)->once;
+    struct slice slice = slice_from(body, once->at);
+
+    slice.len = slice.len < LOOKED_AT_ONCE ? slice.len : LOOKED_AT_ONCE;
+    once->at += slice.len;
+    if (!add_print(once->print, slice)) {
+        web_refuse_memory(conn);
+    } else if (once->at < body.len) {
+        return HTTP1_WROTE;
+    } else {
+        carry_out(conn, body, blob);
+    }
+    return HTTP1_ENDED;
+}
+
+enum http1_next web_once_submit(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    struct web_once *once = web_request(conn)->once;
+
+    if (blob && body.len > LOOKED_AT_ONCE) {
+        once->body = blob_ref(blob);
+        return HTTP1_NEXT_WAIT;
+    }
+    while (look(conn, body, blob) != HTTP1_ENDED) {
+    }
+    return HTTP1_NEXT_REQUEST;
+}
+
+enum http1_progress web_once_step(struct http1_conn *conn, struct feed_turn *turn)
+{
+    struct web_once *once = web_request(conn)->once;
+
+    if (!http1_slice_begins(conn, turn)) {
+        return HTTP1_AGAIN;
+    }
+    return look(conn, blob_slice(once->body), once->body);
+}
+
+void web_once_free(struct web_once *once)
+{
+    if (once) {
+        blob_unref(once->body);
+        memory_free(once, sizeof *once);
+    }
+}
+
+size_t web_once_holds(const struct web_once *once)
+{
+    return once ? sizeof *once + (once->body ? once->body->len : 0) : 0;
+}
+
+//
+// After a crash
+//
+
+// The job that was submitted last of those that live; NULL where it was submitted long ago.
+static const struct job *last_job(const struct broker *broker)
+{
+    uint64_t next = broker_next_id(broker);
+    uint64_t first = next > MEND_IDS ? next - MEND_IDS : 1;
+    const struct job *job = NULL;
+
+    while (next > first && !job) {
+        job = broker_find(broker, --next);
+    }
+    return job;
+}
+
+void web_once_mend(const struct web_shared *shared)
+{
+    struct broker *broker = shared->http1.broker;
+    const struct job *job = last_job(broker);
+    struct job_info info;
+
+    if (!job) {
+        return;
+    }
+    broker_job_info(broker, job, &info);
+    if (info.key_kind == KEY_NAME && info.key.len == ONCE_NAME_LEN &&
+        memcmp(info.key.ptr, ONCE_PREFIX, sizeof ONCE_PREFIX - 1) == 0 &&
+        info.age_for < shared->options->idempotency_for &&
+        !broker_memo_find(broker, MEMO_ANSWER, info.key) &&
+        remember(shared, info.key, info.id, NULL) != STATUS_OK) {
+        // Without room: the job's name still holds requests that are made again while it lives.
+        log_warn("answer_not_remembered", log_number("job", (int64_t)info.id));
+    }
+}

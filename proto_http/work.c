@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_http/work.h"
+
+#include "proto_common/http1/caller.h"
+#include "proto_common/http1/query.h"
+#include "proto_common/http1/reply.h"
+
+#include "proto_http/batch.h"
+#include "proto_http/lease_about.h"
+
+#define ALL_TAKEN "as many leases as http.max_leases allows are taken"
+
+static struct web_work *work_of(const struct http1_conn *conn)
+{
+    return &web_request(conn)->work;
+}
+
+//
+// Answers
+//
+
+static enum http1_progress refuse(struct http1_conn *conn, enum status status)
+{
+    web_work_forget(work_of(conn));
+    if (status == STATUS_FORBIDDEN) {
+        // The rules were read again.
+        http1_caller_refuse(conn, SLICE(""));
+    } else if (status == STATUS_NO_MEMORY) {
+        http1_refuse_memory(conn);
+    } else {
+        wire_refused_status(conn->wire, status);
+        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY},
+                     status_text(status));
+    }
+    return HTTP1_ENDED;
+}
+
+static enum http1_progress answer_none(struct http1_conn *conn)
+{
+    web_work_forget(work_of(conn));
+    http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
+    return HTTP1_ENDED;
+}
+
+// The answer is made: its jobs are the worker's, unless there was no memory for all of it, so that
+// the connection is closed.
+static enum http1_progress hand_over(struct http1_conn *conn)
+{
+    struct web_holder *holder = work_of(conn)->holder;
+
+    if (!output_failed(&conn->wire->out)) {
+        work_of(conn)->holder = NULL;
+        web_holder_leave(holder);
+    }
+    return HTTP1_ENDED;
+}
+
+// Long names need more room than the head of an answer has.
+static bool put_headers(struct http1_answer *head, struct slice headers)
+{
+    enum { AT_ONCE = 900 };
+
+    for (; headers.len > AT_ONCE; headers = slice_from(headers, AT_ONCE)) {
+        http1_answer_put(head, slice_of(headers.ptr, AT_ONCE));
+        if (!http1_answer_more(head)) {
+            return false;
+        }
+    }
+    http1_answer_put(head, headers);
+    return true;
+}
+
+static enum http1_progress answer_one(struct http1_conn *conn)
+{
+    struct web_holder *holder = work_of(conn)->holder;
+    const struct job *job = broker_find(conn->shared->broker, holder->only.job_id);
+    char headers[LEASE_HEADERS_ROOM];
+    size_t len = lease_headers_write(web_shared(conn), &holder->only, headers);
+    struct http1_answer head;
+
+    wire_hold(conn->wire, broker_job_position(conn->shared->broker, job));
+    if (http1_reply_begin(conn, 200, &head)) {
+        http1_answer_put(&head, SLICE("Content-Type: " HTTP1_BYTES "\r\n"
+                                      "Cache-Control: no-store\r\n"));
+        if (put_headers(&head, slice_of(headers, len))) {
+            http1_reply_end(conn, &head, job_body(job).len);
+            http1_reply_body(conn, job_body(job), job_blob(job));
+        }
+    }
+    return hand_over(conn);
+}
+
+//
+// Jobs
+//
+
+// From each word of the worker on; 0: as long as the job itself says.
+static nsec_t limit_of(const struct http1_conn *conn, const struct job *job)
+{
+    nsec_t asked_for = work_of(conn)->ttr_for;
+    struct job_info info;
+
+    broker_job_info(conn->shared->broker, job, &info);
+    if (asked_for == 0 && info.ttr_for == 0) {
+        return nsec_from_seconds((uint64_t)web_shared(conn)->options->lease);
+    }
+    // A limit that is behind the end of the time to run is not met.
+    return asked_for;
+}
+
+// Takes more for a batch, as far as there are some; how many there are in all.
+static uint32_t take_more(struct http1_conn *conn, const struct job *first, uint64_t *ids)
+{
+    const struct web_work *work = work_of(conn);
+    uint64_t left = (uint64_t)web_shared(conn)->options->max_leases;
+    size_t bytes = job_body(first).len;
+    const struct job *job;
+    uint32_t count = 1;
+
+    left = left > work->holder->leases->count ? left - work->holder->leases->count : 0;
+    ids[0] = job_id(first);
+    while (count < work->max && count <= left && bytes < WEB_BATCH_BYTES &&
+           broker_take(work->holder->session, &job) == STATUS_OK) {
+        bytes += job_body(job).len;
+        ids[count++] = job_id(job);
+    }
+    // Each is as much as a request that is answered with one.
+    broker_charge_links(conn->shared->broker, (size_t)(count - 1) * LINKS_PER_COMMAND);
+    return count;
+}
+
+static enum status lease_all(struct http1_conn *conn, const uint64_t *ids, uint32_t count)
+{
+    struct web_holder *holder = work_of(conn)->holder;
+    enum status status = web_holder_room(holder, count);
+
+    for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
+        const struct job *job = broker_find(conn->shared->broker, ids[i]);
+
+        status = web_lease_add(holder, ids[i], limit_of(conn, job));
+    }
+    return status;
+}
+
+static enum http1_progress answer_batch(struct http1_conn *conn)
+{
+    struct web_work *work = work_of(conn);
+    enum status status;
+
+    if (!work->multipart) {
+        status = web_batch_begin(conn, work->holder, &work->batch);
+        return status == STATUS_OK ? HTTP1_WROTE : refuse(conn, status);
+    }
+    status = web_batch_multipart(conn, work->holder);
+    return status == STATUS_OK ? hand_over(conn) : refuse(conn, status);
+}
+
+// The request has that job.
+static enum http1_progress answer(struct http1_conn *conn, const struct job *job)
+{
+    struct web_work *work = work_of(conn);
+    uint64_t ids[WEB_BATCH_MAX];
+    uint32_t count = take_more(conn, job, ids);
+    enum status status = lease_all(conn, ids, count);
+
+    if (status != STATUS_OK) {
+        return refuse(conn, status);
+    }
+    web_holder_take_no_more(work->holder);
+    return work->max > 0 ? answer_batch(conn) : answer_one(conn);
+}
+
+// Takes a job, or waits for one.
+static enum http1_progress look(struct http1_conn *conn)
+{
+    struct web_work *work = work_of(conn);
+    const struct job *job;
+    enum status status = broker_take(work->holder->session, &job);
+
+    if (status == STATUS_OK) {
+        return answer(conn, job);
+    }
+    if (status == STATUS_EMPTY) {
+        status = broker_wait(work->holder->session, work->until, -1);
+    }
+    if (status == STATUS_OK) {
+        return HTTP1_BLOCKED;
+    }
+    return status == STATUS_TIMED_OUT ? answer_none(conn) : refuse(conn, status);
+}
+
+//
+// The request
+//
+
+static enum status subscribe_all(struct http1_conn *conn, struct web_holder *holder)
+{
+    const struct terms terms = {.limit_for = 0};
+    struct slice query = web_request(conn)->target.query;
+    struct slice name, value;
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && http1_query_next(&query, &name, &value)) {
+        char text[HTTP1_QUERY_VALUE_MAX];
+        struct slice queue = slice_of(text, 0);
+
+        if (slice_equal(name, SLICE("queue"))) {
+            bool good = http1_query_decode(value, text, &queue.len);
+
+            ENSURE(good); // it was looked at before
+            status = broker_subscribe(holder->session, queue, &terms);
+        }
+    }
+    return status;
+}
+
+enum http1_next web_work_begin(struct http1_conn *conn)
+{
+    struct web_work *work = work_of(conn);
+    struct web_leases *leases = &web_shared(conn)->leases;
+    enum status status;
+
+    if (leases->count >= (uint64_t)web_shared(conn)->options->max_leases) {
+        wire_refused(conn->wire, SIGHT_LIMIT);
+        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY}, ALL_TAKEN);
+        return HTTP1_NEXT_REQUEST;
+    }
+    status = web_holder_open(leases, conn, &work->holder);
+    if (status == STATUS_OK) {
+        status = subscribe_all(conn, work->holder);
+    }
+    if (status != STATUS_OK) {
+        (void)refuse(conn, status);
+        return HTTP1_NEXT_REQUEST;
+    }
+    work->until = nsec_add(broker_now(conn->shared->broker).mono, work->wait_for);
+    return look(conn) == HTTP1_ENDED ? HTTP1_NEXT_REQUEST : HTTP1_NEXT_WAIT;
+}
+
+// The jobs of a batch are the worker's once all of it is written: a part of it says nothing.
+static enum http1_progress step_batch(struct http1_conn *conn, struct feed_turn *turn)
+{
+    enum http1_progress progress = web_batch_step(conn, work_of(conn)->batch, turn);
+
+    return progress == HTTP1_ENDED ? hand_over(conn) : progress;
+}
+
+enum http1_progress web_work_step(struct http1_conn *conn, struct feed_turn *turn)
+{
+    struct web_work *work = work_of(conn);
+    struct web_holder *holder = work->holder;
+    uint64_t id = holder->told_of;
+
+    if (work->batch) {
+        return step_batch(conn, turn);
+    }
+    if (holder->waited_enough) {
+        return answer_none(conn);
+    }
+    if (id) {
+        const struct job *job = broker_find(conn->shared->broker, id);
+
+        holder->told_of = 0;
+        // It may have been taken away since.
+        return job && job_held_by(conn->shared->broker, job, holder->session) ? answer(conn, job)
+                                                                              : look(conn);
+    }
+    return HTTP1_BLOCKED;
+}
+
+void web_work_stopped(struct http1_conn *conn)
+{
+    struct web_work *work = work_of(conn);
+    bool begun = work->batch;
+
+    web_work_forget(work);
+    conn->request->keep_alive = false;
+    if (!begun) {
+        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY}, HTTP1_STOPS);
+    }
+}
+
+bool web_work_granted(struct http1_conn *conn, struct grants *grants)
+{
+    struct web_holder *holder = work_of(conn)->holder;
+
+    return holder && broker_session_grant(holder->session, grants);
+}
+
+void web_work_forget(struct web_work *work)
+{
+    web_batch_free(work->batch);
+    work->batch = NULL;
+    web_holder_free(work->holder);
+    work->holder = NULL;
+}
+
+size_t web_work_holds(const struct web_work *work)
+{
+    return web_batch_holds(work->batch);
+}

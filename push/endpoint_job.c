@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include "push/endpoint.h"
+
+#include "push/push_private.h"
+
+void endpoint_idle(struct endpoint *endpoint, struct request *request)
+{
+    request_clear(request);
+    list_remove(&request->step);
+    list_append(&endpoint->idle, &request->step);
+    request->busy = false;
+    endpoint->busy--;
+}
+
+void endpoint_pause(struct endpoint *endpoint, nsec_t pause_for)
+{
+    nsec_t until = nsec_add(push_now(endpoint->push), pause_for);
+
+    if (until > endpoint->paused_until) {
+        endpoint->paused_until = until;
+    }
+}
+
+bool endpoint_give_back(struct endpoint *endpoint, uint64_t id)
+{
+    struct broker *broker = endpoint->push->broker;
+    const struct job *job = broker_find(broker, id);
+    const struct act act = {.kind = ACT_RELEASE};
+
+    return !job || !job_held_by(broker, job, endpoint->session) ||
+           broker_act(broker, NULL, id, &act) != STATUS_NO_SPACE;
+}

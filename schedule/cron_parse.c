@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "schedule/cron.h"
+
+#include "core/base/digits.h"
+#include "core/base/macros.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+enum { MINUTE, HOUR, DAY, MONTH, WEEKDAY, FIELDS };
+
+struct field {
+    const char *name;
+    int least, most;
+    const char *names; // three letters each, the first standing for `least`; NULL: none
+};
+
+static const struct field fields[FIELDS] = {
+    [MINUTE] = {"minute", 0, 59, NULL},
+    [HOUR] = {"hour", 0, 23, NULL},
+    [DAY] = {"day of month", 1, 31, NULL},
+    [MONTH] = {"month", 1, 12, "janfebmaraprmayjunjulaugsepoctnovdec"},
+    [WEEKDAY] = {"day of week", 0, 7, "sunmontuewedthufrisat"},
+};
+
+static const struct {
+    struct slice word, meaning;
+} words[] = {
+    {{"@yearly", 7}, {"0 0 1 1 *", 9}},  {{"@annually", 9}, {"0 0 1 1 *", 9}},
+    {{"@monthly", 8}, {"0 0 1 * *", 9}}, {{"@weekly", 7}, {"0 0 * * 0", 9}},
+    {{"@daily", 6}, {"0 0 * * *", 9}},   {{"@midnight", 9}, {"0 0 * * *", 9}},
+    {{"@hourly", 7}, {"0 * * * *", 9}},
+};
+
+// What is longer is shown up to here.
+#define SHOWN_MAX 24
+
+static bool refuse(struct cron_reason *why, const char *field, struct slice text, const char *what)
+{
+    (void)snprintf(why->text, sizeof why->text, "%s: `%.*s` %s", field,
+                   (int)(text.len < SHOWN_MAX ? text.len : SHOWN_MAX), text.len ? text.ptr : "",
+                   what);
+    return false;
+}
+
+// Cuts off what stands before the first `separator`, and that one; all where there is none.
+static struct slice cut(struct slice *rest, char separator)
+{
+    const char *end = rest->len ? memchr(rest->ptr, separator, rest->len) : NULL;
+    struct slice part = slice_of(rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len);
+
+    *rest = slice_from(*rest, end ? part.len + 1 : part.len);
+    return part;
+}
+
+static bool contains(struct slice text, char c)
+{
+    return text.len && memchr(text.ptr, c, text.len);
+}
+
+static bool parse_name(const struct field *field, struct slice text, int *value)
+{
+    if (!field->names || text.len != 3) {
+        return false;
+    }
+    for (int i = 0; field->names[(size_t)i * 3]; i++) {
+        if (strncasecmp(text.ptr, field->names + (size_t)i * 3, 3) == 0) {
+            *value = field->least + i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_value(const struct field *field, struct slice text, int *value,
+                        struct cron_reason *why)
+{
+    char range[48];
+    uint64_t number;
+
+    if (parse_name(field, text, value)) {
+        return true;
+    }
+    if (!digits_read(text, &number)) {
+        return refuse(why, field->name, text,
+                      field->names ? "is no number and no name" : "is no number");
+    }
+    if (number < (uint64_t)field->least || number > (uint64_t)field->most) {
+        (void)snprintf(range, sizeof range, "is not between %d and %d", field->least, field->most);
+        return refuse(why, field->name, text, range);
+    }
+    *value = (int)number;
+    return true;
+}
+
+// `*`, a value, or a range.
+static bool parse_range(const struct field *field, struct slice text, int *first, int *last,
+                        struct cron_reason *why)
+{
+    struct slice rest = text;
+    bool both = contains(text, '-');
+
+    if (slice_equal(text, SLICE("*"))) {
+        *first = field->least;
+        *last = field->most;
+        return true;
+    }
+    if (!parse_value(field, cut(&rest, '-'), first, why)) {
+        return false;
+    }
+    *last = *first;
+    if (both && !parse_value(field, rest, last, why)) {
+        return false;
+    }
+    if (field == &fields[WEEKDAY] && both && *last == 0) {
+        *last = 7;
+    }
+    return *first <= *last || refuse(why, field->name, text, "runs backwards");
+}
+
+static bool parse_item(const struct field *field, struct slice item, uint64_t *set,
+                       struct cron_reason *why)
+{
+    struct slice rest = item, range = cut(&rest, '/');
+    uint64_t step = 1;
+    int first, last;
+
+    if (!parse_range(field, range, &first, &last, why)) {
+        return false;
+    }
+    if (contains(item, '/')) {
+        if (!contains(range, '-') && !slice_equal(range, SLICE("*"))) {
+            return refuse(why, field->name, item, "has a step, but no range");
+        }
+        if (!digits_read(rest, &step) || step == 0) {
+            return refuse(why, field->name, item, "has no step that is a number above 0");
+        }
+    }
+    for (uint64_t value = (uint64_t)first; value <= (uint64_t)last; value += step) {
+        *set |= UINT64_C(1) << value;
+        if (step > (uint64_t)(last - first)) {
+            break;
+        }
+    }
+    return true;
+}
+
+static bool parse_field(const struct field *field, struct slice text, uint64_t *set,
+                        struct cron_reason *why)
+{
+    struct slice rest = text;
+
+    *set = 0;
+    do {
+        if (!parse_item(field, cut(&rest, ','), set, why)) {
+            return false;
+        }
+    } while (rest.len);
+    return slice_end(text)[-1] != ',' || refuse(why, field->name, text, "ends with a comma");
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static struct slice trim(struct slice text)
+{
+    while (text.len && is_blank(text.ptr[0])) {
+        text = slice_from(text, 1);
+    }
+    while (text.len && is_blank(slice_end(text)[-1])) {
+        text.len--;
+    }
+    return text;
+}
+
+// Five fields, in `parts`. False where there are more or less.
+static bool split(struct slice text, struct slice parts[FIELDS])
+{
+    int count = 0;
+
+    for (; text.len; text = trim(text)) {
+        size_t len = 0;
+
+        while (len < text.len && !is_blank(text.ptr[len])) {
+            len++;
+        }
+        if (count == FIELDS) {
+            return false;
+        }
+        parts[count++] = slice_of(text.ptr, len);
+        text = slice_from(text, len);
+    }
+    return count == FIELDS;
+}
+
+static bool expand(struct slice *text, struct cron_reason *why)
+{
+    if (!text->len || text->ptr[0] != '@') {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (words[i].word.len == text->len &&
+            strncasecmp(words[i].word.ptr, text->ptr, text->len) == 0) {
+            *text = words[i].meaning;
+            return true;
+        }
+    }
+    return refuse(why, "cron", *text, "is none of @yearly, @monthly, @weekly, @daily, @hourly");
+}
+
+bool cron_parse(struct slice text, struct cron *cron, struct cron_reason *why)
+{
+    struct slice parts[FIELDS];
+    uint64_t sets[FIELDS];
+
+    text = trim(text);
+    if (!expand(&text, why)) {
+        return false;
+    }
+    if (!split(text, parts)) {
+        return refuse(why, "cron", text,
+                      "is not minute, hour, day of month, month and day of week");
+    }
+    for (int i = 0; i < FIELDS; i++) {
+        if (!parse_field(&fields[i], parts[i], &sets[i], why)) {
+            return false;
+        }
+    }
+    *cron = (struct cron){
+        .minutes = sets[MINUTE],
+        .hours = (uint32_t)sets[HOUR],
+        .days = (uint32_t)sets[DAY],
+        .months = (uint32_t)sets[MONTH],
+        .weekdays = (uint32_t)((sets[WEEKDAY] | sets[WEEKDAY] >> 7) & 0x7f),
+        .either_day = parts[DAY].ptr[0] != '*' && parts[WEEKDAY].ptr[0] != '*',
+        .real_time = parts[HOUR].ptr[0] == '*',
+    };
+    return cron_has_dates(cron) ||
+           refuse(why, fields[DAY].name, parts[DAY], "is a day that none of the months has");
+}

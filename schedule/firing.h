@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SCHEDULE_FIRING_H
+#define TANDEM_SCHEDULE_FIRING_H
+
+// What becomes of one schedule's moments.
+
+#include "core/base/macros.h"
+
+#include "schedule/schedule.h"
+
+// Its plan is new, or another one: which moments are to come.
+void firing_begin(struct schedules *schedules, struct schedule *schedule);
+
+// Its time to be looked at has come: decides at most one moment, or many that were missed at once.
+// Returns what it cost of a slice.
+#define FIRING_SLICE 16
+unsigned firing_work(struct schedules *schedules, struct schedule *schedule);
+
+// Submits the job besides the moments of the calendar.
+enum status firing_now(struct schedules *schedules, struct schedule *schedule,
+                       struct submission *submission) MUST_USE;
+
+#endif

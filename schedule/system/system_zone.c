@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+
+// GLib ends the process where it has no memory for a zone. That is as if we asserted it: zones are
+// opened when the configuration is read or an operator puts a schedule, some hundred bytes each.
+
+#include "schedule/system/system_zone.h"
+
+#include "core/base/macros.h"
+#include "core/base/memory.h"
+
+#include <glib.h>
+
+// The longest name in the database has 32 letters.
+#define NAME_MAX_LEN 64
+
+struct system_zone {
+    struct zone zone; // first: zones are found by a cast
+    GTimeZone *glib;
+};
+
+static int32_t offset_at(const struct zone *zone, int64_t at)
+{
+    const struct system_zone *system = (const void *)zone;
+    gint interval = g_time_zone_find_interval(system->glib, G_TIME_TYPE_UNIVERSAL, at);
+
+    return g_time_zone_get_offset(system->glib, interval);
+}
+
+// A name of the database: not a path that leads out of it, and no rule of POSIX, which GLib takes,
+// too.
+static bool is_name(struct slice name)
+{
+    if (name.len > NAME_MAX_LEN || (name.len && !g_ascii_isalpha(name.ptr[0]))) {
+        return false;
+    }
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+
+        if (!g_ascii_isalnum(c) && c != '/' && c != '_' && c != '+' && c != '-') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static GTimeZone *open_glib(struct slice name)
+{
+    char identifier[NAME_MAX_LEN + 1] = "";
+
+    if (name.len == 0) {
+        return g_time_zone_new_local();
+    }
+    memcpy(identifier, name.ptr, name.len);
+    return g_time_zone_new_identifier(identifier);
+}
+
+struct zone *system_zone_open(struct slice name)
+{
+    GTimeZone *glib = is_name(name) ? open_glib(name) : NULL;
+    struct system_zone *system = glib ? calloc(1, sizeof *system) : NULL;
+
+    if (system) {
+        system->zone.offset_at = offset_at;
+        system->glib = glib;
+    } else if (glib) {
+        g_time_zone_unref(glib);
+    }
+    return (struct zone *)system;
+}
+
+void system_zone_close(struct zone *zone)
+{
+    struct system_zone *system;
+
+    if (zone) {
+        system = container_of(zone, struct system_zone, zone);
+        g_time_zone_unref(system->glib);
+        free(system);
+    }
+}

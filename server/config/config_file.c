@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/config/config.h"
+
+#include "server/config/ini_line.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The longest line that is not a comment.
+#define LINE_MOST 16384
+
+// A file that is being read.
+struct config_reader {
+    const struct config *config;
+    const char *path;
+    FILE *file;
+    int line;
+    // The section that the line is in: a table's, whose name is copied, or one with a name.
+    char table[64];
+    const struct config_sections *kind; // NULL: a table's
+    char text[LINE_MOST + 1];
+};
+
+// Whether somebody may have meant the end of the value for a comment.
+static bool has_hash(const char *value)
+{
+    for (const char *hash = strchr(value, '#'); hash; hash = strchr(hash + 1, '#')) {
+        if (hash == value || hash[-1] == ' ' || hash[-1] == '\t') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_value(struct config_reader *reader, const char *key, const char *value,
+                       struct reason *why)
+{
+    const struct config_sections *kind = reader->kind;
+
+    if (has_hash(value)) {
+        reason_set(why,
+                   "%s: a comment behind a value begins with ` ;`, or stands on a line of "
+                   "its own",
+                   key);
+        return false;
+    }
+    if (kind) {
+        return section_set(kind->kind, &kind->all[kind->count - 1], key, value, why);
+    }
+    if (reader->table[0] == '\0') {
+        reason_set(why, "the key `%s` stands before any section", key);
+        return false;
+    }
+    return config_set(reader->config, reader->table, key, value, why);
+}
+
+static bool take_section(struct config_reader *reader, const char *text, struct reason *why)
+{
+    char origin[PATH_MAX + 16];
+    const char *name;
+    struct config_sections *kind = config_kind_of(reader->config, text, &name);
+
+    reader->kind = kind;
+    if (kind) {
+        (void)snprintf(origin, sizeof origin, "%s:%d", reader->path, reader->line);
+        return sections_add(kind, name, origin, why) != NULL;
+    }
+    if (!config_has(reader->config, text)) {
+        reason_set(why, "there is no section [%s]", text);
+        return false;
+    }
+    (void)snprintf(reader->table, sizeof reader->table, "%s", text);
+    return true;
+}
+
+static bool take_line(struct config_reader *reader, struct reason *why)
+{
+    char *name;
+    char *value;
+
+    switch (ini_line_cut(reader->text, &name, &value)) {
+    case INI_NOTHING:
+        return true;
+    case INI_SECTION:
+        return take_section(reader, name, why);
+    case INI_KEY:
+        return take_value(reader, name, value, why);
+    case INI_BAD:
+        reason_set(why, "neither a [section] nor `key = value`");
+        return false;
+    }
+    UNREACHABLE();
+}
+
+// The next line; false behind the last one. Comments of any length are taken out; `*good` is false
+// where another line does not fit.
+static bool read_line(struct config_reader *reader, bool *good)
+{
+    size_t len = 0;
+    bool comment = false;
+    int c = getc(reader->file);
+
+    *good = true;
+    if (c == EOF) {
+        return false;
+    }
+    reader->line++;
+    for (; c != EOF && c != '\n'; c = getc(reader->file)) {
+        if (len == 0 && (c == ' ' || c == '\t')) {
+            continue;
+        }
+        comment = comment || (len == 0 && (c == '#' || c == ';'));
+        *good = *good && c != '\0' && len < LINE_MOST;
+        if (*good) {
+            reader->text[len++] = (char)c;
+        }
+    }
+    *good = *good || comment;
+    reader->text[comment ? 0 : len] = '\0';
+    return true;
+}
+
+static bool read_all(struct config_reader *reader, struct reason *why)
+{
+    static const char mark[] = {'\xef', '\xbb', '\xbf'}; // of UTF-8, at the beginning
+    bool good;
+
+    while (read_line(reader, &good)) {
+        if (reader->line == 1 && memcmp(reader->text, mark, sizeof mark) == 0) {
+            memset(reader->text, ' ', sizeof mark);
+        }
+        if (!good) {
+            reason_set(why, "a line has at most %d bytes, and no NUL", LINE_MOST);
+        }
+        if (!good || !take_line(reader, why)) {
+            return false;
+        }
+    }
+    reader->line++;
+    if (ferror(reader->file)) {
+        reason_set(why, "cannot be read");
+        return false;
+    }
+    return true;
+}
+
+// NULL with the reason in `why`.
+static FILE *open_config(const char *path, bool waits, struct reason *why)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
+    struct stat st;
+    FILE *file = NULL;
+
+    if (fd >= 0 && !waits && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        reason_set(why, "%s: not a file", path);
+    } else if (fd < 0 || !(file = fdopen(fd, "r"))) {
+        reason_set(why, "%s: %s", path, strerror(errno));
+    }
+    if (fd >= 0 && !file) {
+        (void)close(fd);
+    }
+    return file;
+}
+
+bool config_load(const struct config *config, const char *path, bool waits, struct reason *why)
+{
+    struct config_reader reader = {.config = config, .path = path};
+    bool good;
+
+    reader.file = open_config(path, waits, why);
+    if (!reader.file) {
+        return false;
+    }
+    good = read_all(&reader, why);
+    (void)fclose(reader.file);
+    if (!good) {
+        reason_wrap(why, "%s:%d: ", path, reader.line);
+    }
+    return good;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/config/queue_section.h"
+
+#include "core/base/glob.h"
+#include "core/submit.h"
+
+#include <string.h>
+
+#define JOBS_MOST INT64_C(1000000000000)
+#define BYTES_MOST (INT64_C(1) << 50)
+#define JOB_SIZE_MOST (INT64_C(1) << 30)
+#define BURST_MOST 1000000
+// What stands for the queue's own name in that of its dead queue.
+#define OWN_NAME "{queue}"
+
+_Static_assert(sizeof(enum backoff) == sizeof(int) && sizeof(enum on_exhausted) == sizeof(int) &&
+                   sizeof(enum on_expired) == sizeof(int),
+               "a choice is written as an int");
+
+static const struct option queue_options[] = {
+    {.name = "max_attempts",
+     .kind = OPTION_COUNT,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.max_attempts),
+     .preset = "0",
+     .max = JOB_ATTEMPTS_MAX,
+     .effect = "How often a job is begun at most where it says nothing itself; 0: no limit."},
+    {.name = "backoff",
+     .kind = OPTION_CHOICE,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.backoff),
+     .preset = "none",
+     .choices = "none|fixed|exponential",
+     .effect = "Whether a job waits after a failed attempt, and longer each time."},
+    {.name = "backoff_min",
+     .kind = OPTION_DURATION,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.backoff_min_for),
+     .preset = "1s",
+     .min = NSEC_PER_MSEC,
+     .max = QUEUE_SECTION_BACKOFF_LONGEST,
+     .effect = "The wait after each failed attempt, or the first one, which doubles each time."},
+    {.name = "backoff_max",
+     .kind = OPTION_DURATION,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.backoff_max_for),
+     .preset = "0",
+     .max = QUEUE_SECTION_BACKOFF_LONGEST,
+     .effect = "What an exponential wait grows to; 0: 30 days."},
+    {.name = "backoff_jitter",
+     .kind = OPTION_SHARE,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.backoff_jitter),
+     .preset = "0",
+     .effect = "From 0 to 1: the share of a wait that chance may take off."},
+    {.name = "count_releases",
+     .kind = OPTION_BOOL,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.count_releases),
+     .preset = "false",
+     .effect = "Whether a release without a delay is a failed attempt, too."},
+    {.name = "on_exhausted",
+     .kind = OPTION_CHOICE,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.on_exhausted),
+     .preset = "contract",
+     .choices = "contract|bury|drop|move",
+     .effect = "What becomes of a job after its last attempt; contract: as its protocol says."},
+    {.name = "dead_queue",
+     .kind = OPTION_TEXT,
+     .live = true,
+     .offset = offsetof(struct queue_section, dead_queue),
+     .preset = "",
+     .effect = "Where jobs are moved to; " OWN_NAME " in it stands for the queue's name."},
+    {.name = "max_jobs",
+     .kind = OPTION_NUMBER,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.max_jobs),
+     .preset = "0",
+     .max = JOBS_MOST,
+     .effect = "Jobs in the queue, beyond which new ones are refused; 0: any number."},
+    {.name = "max_bytes",
+     .kind = OPTION_SIZE,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.max_bytes),
+     .preset = "0",
+     .max = BYTES_MOST,
+     .effect = "Bytes of the bodies in the queue, beyond which new jobs are refused; 0: any."},
+    {.name = "max_job_size",
+     .kind = OPTION_SIZE,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.max_job_size),
+     .preset = "0",
+     .max = JOB_SIZE_MOST,
+     .effect = "The largest body that a new job may have; 0: what its protocol takes."},
+    {.name = "max_running",
+     .kind = OPTION_NUMBER,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.max_running),
+     .preset = "0",
+     .max = JOBS_MOST,
+     .effect = "Jobs that workers hold at a time; 0: any number."},
+    {.name = "rate",
+     .kind = OPTION_RATE,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.rate_interval_for),
+     .preset = "0",
+     .effect = "How many jobs are handed out in a time, such as 100/s or 5/m; 0: any number."},
+    {.name = "burst",
+     .kind = OPTION_COUNT,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.burst),
+     .preset = "0",
+     .max = BURST_MOST,
+     .effect = "So many may be handed out at once after a rest; 0: one."},
+    {.name = "expire_after",
+     .kind = OPTION_DURATION,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.expire_after_for),
+     .preset = "0",
+     .max = POLICY_EXPIRE_MAX,
+     .effect = "How long a job may be ready before it is too old; 0: any time."},
+    {.name = "on_expired",
+     .kind = OPTION_CHOICE,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.on_expired),
+     .preset = "drop",
+     .choices = "drop|move",
+     .effect = "What becomes of a job that is too old."},
+    {.name = "weight",
+     .kind = OPTION_COUNT,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.weight),
+     .preset = "0",
+     .max = POLICY_WEIGHT_MAX,
+     .effect = "The queue's share among those of equal priority; 0: the oldest job is first."},
+    {.name = "unique",
+     .kind = OPTION_CHOICE,
+     .live = true,
+     .offset = offsetof(struct queue_section, unique),
+     .preset = "none",
+     .choices = "none|body",
+     .effect = "body: a job with the same body as one that is there joins that one."},
+    {.name = "unique_for",
+     .kind = OPTION_DURATION,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.unique_for_for),
+     .preset = "0",
+     .max = QUEUE_SECTION_LONGEST,
+     .effect = "How long a job joins one that is done; 0: only one that is not."},
+    {.name = "keep_result",
+     .kind = OPTION_DURATION,
+     .live = true,
+     .offset = offsetof(struct queue_section, spec.keep_result_for),
+     .preset = "0",
+     .max = QUEUE_SECTION_LONGEST,
+     .effect = "How long what a background job ended with can be asked for; 0: not at all."},
+    {.name = "push",
+     .kind = OPTION_TEXT,
+     .live = true,
+     .file_only = true,
+     .offset = offsetof(struct queue_section, push.url),
+     .preset = "",
+     .effect = "The http or https address where the broker itself posts the jobs; empty: none."},
+    {.name = "push_connections",
+     .kind = OPTION_COUNT,
+     .live = true,
+     .file_only = true,
+     .offset = offsetof(struct queue_section, push.connections),
+     .preset = "8",
+     .min = 1,
+     .max = PUSH_CONNECTIONS_MAX,
+     .effect = "How many jobs are on their way there at a time."},
+    {.name = "push_timeout",
+     .kind = OPTION_DURATION,
+     .live = true,
+     .file_only = true,
+     .offset = offsetof(struct queue_section, push.timeout_for),
+     .preset = "30s",
+     .min = 10 * NSEC_PER_MSEC,
+     .max = QUEUE_PUSH_LONGEST,
+     .effect = "How long a request may take there, until its answer is complete."},
+    {.name = "push_max_answer",
+     .kind = OPTION_SIZE,
+     .live = true,
+     .file_only = true,
+     .offset = offsetof(struct queue_section, push.max_answer),
+     .preset = "1M",
+     .max = JOB_SIZE_MOST,
+     .effect = "The largest answer that is taken for a result."},
+    {.name = "push_secret",
+     .kind = OPTION_TEXT,
+     .live = true,
+     .file_only = true,
+     .secret = true,
+     .offset = offsetof(struct queue_section, push.secret),
+     .preset = "",
+     .effect = "By which requests are signed: whsec_ and base64, several divided by blanks."},
+    {.name = "push_secret_file",
+     .kind = OPTION_TEXT,
+     .live = true,
+     .file_only = true,
+     .offset = offsetof(struct queue_section, push.secret_file),
+     .preset = "",
+     .effect = "A file with such secrets."},
+    {.name = "push_ca",
+     .kind = OPTION_TEXT,
+     .live = true,
+     .file_only = true,
+     .offset = offsetof(struct queue_section, push.ca_file),
+     .preset = "",
+     .effect = "A file of certificates that vouch for the endpoint; empty: the system's."},
+    {.name = "push_private",
+     .kind = OPTION_BOOL,
+     .live = true,
+     .file_only = true,
+     .offset = offsetof(struct queue_section, push.may_be_private),
+     .preset = "false",
+     .effect = "Whether its address may be private, loopback or otherwise not public."},
+    {.name = NULL},
+};
+
+static bool check_glob(const char *name, struct reason *why)
+{
+    size_t len = strlen(name);
+
+    if (len == 0) {
+        reason_set(why, "a glob of names of queues is missing");
+    } else if (len > QUEUE_NAME_MAX) {
+        reason_set(why, "a glob has at most %d bytes", QUEUE_NAME_MAX);
+    } else if (!glob_valid(slice_of(name, len))) {
+        reason_set(why, "the glob is malformed");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+// Its own name can make it too long for some queues only: their jobs are buried then.
+static bool check_dead_queue(const char *text, struct reason *why)
+{
+    size_t len = strlen(text);
+
+    for (const char *brace = strchr(text, '{'); brace; brace = strchr(brace + 1, '{')) {
+        if (strncmp(brace, OWN_NAME, sizeof OWN_NAME - 1) != 0) {
+            reason_set(why, "`%s`: nothing but " OWN_NAME " may stand in braces", text);
+            return false;
+        }
+        len -= sizeof OWN_NAME - 1;
+    }
+    if (len > QUEUE_NAME_MAX) {
+        reason_set(why, "the name of a queue has at most %d bytes", QUEUE_NAME_MAX);
+        return false;
+    }
+    return true;
+}
+
+static bool check_value(const struct option *option, const char *text, struct reason *why)
+{
+    return strcmp(option->name, "dead_queue") != 0 || check_dead_queue(text, why);
+}
+
+// Why the keys contradict each other; NULL where they do not.
+static const char *contradiction(const struct policy_spec *spec)
+{
+    bool moves = spec->on_exhausted == ON_EXHAUSTED_MOVE || spec->on_expired == ON_EXPIRED_MOVE;
+
+    if (moves && spec->dead_queue.len == 0) {
+        return spec->on_exhausted == ON_EXHAUSTED_MOVE ? "on_exhausted = move needs a dead_queue"
+                                                       : "on_expired = move needs a dead_queue";
+    }
+    if (!moves && spec->dead_queue.len > 0) {
+        return "dead_queue needs on_exhausted = move, or on_expired = move";
+    }
+    if (spec->on_expired == ON_EXPIRED_MOVE && spec->expire_after_for == 0) {
+        return "on_expired = move needs expire_after";
+    }
+    if (spec->backoff_max_for > 0 && spec->backoff_max_for < spec->backoff_min_for) {
+        return "backoff_max is less than backoff_min";
+    }
+    if (spec->backoff_max_for > 0 && spec->backoff != BACKOFF_EXPONENTIAL) {
+        return "backoff_max needs backoff = exponential";
+    }
+    if (spec->backoff_jitter > 0 && spec->backoff == BACKOFF_NONE) {
+        return "backoff_jitter needs a backoff";
+    }
+    if (spec->burst > 0 && spec->rate_interval_for == 0) {
+        return "burst needs a rate";
+    }
+    if (spec->max_bytes > 0 && spec->max_job_size > spec->max_bytes) {
+        return "max_job_size is more than max_bytes";
+    }
+    return NULL;
+}
+
+static bool finish(void *values, struct reason *why)
+{
+    struct queue_section *section = values;
+    const char *wrong;
+
+    section->spec.dead_queue = slice_of(section->dead_queue, strlen(section->dead_queue));
+    section->spec.unique_body = section->unique == QUEUE_UNIQUE_BODY;
+    wrong = contradiction(&section->spec);
+    if (!wrong) {
+        wrong = queue_push_contradiction(&section->push);
+    }
+    if (wrong) {
+        reason_set(why, "%s", wrong);
+    }
+    return !wrong;
+}
+
+const struct config_kind queue_section_kind = {
+    .word = "queue",
+    .options = queue_options,
+    .size = sizeof(struct queue_section),
+    .most = QUEUE_SECTIONS_MAX,
+    .check_name = check_glob,
+    .check = check_value,
+    .finish = finish,
+};
+
+struct policy_rule queue_section_rule(const struct config_section *section)
+{
+    const struct queue_section *values = section->values;
+
+    return (struct policy_rule){
+        .glob = slice_of(section->name, strlen(section->name)),
+        .origin = slice_of(section->origin, strlen(section->origin)),
+        .tell = *values->push.url != '\0',
+        .spec = values->spec,
+    };
+}

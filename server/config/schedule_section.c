@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/config/schedule_section.h"
+
+#include "schedule/schedules.h"
+#include "schedule/system/system_zone.h"
+
+#include <string.h>
+
+// A job's time to run is kept in whole seconds.
+#define TTR_MOST (INT64_C(100) * 365 * 86400 * NSEC_PER_SEC)
+
+_Static_assert(sizeof(enum schedule_missed) == sizeof(int) &&
+                   sizeof(enum schedule_overlap) == sizeof(int),
+               "a choice is written as an int");
+
+const struct zone_source schedule_zones = {.open = system_zone_open, .close = system_zone_close};
+
+static const struct option schedule_options[] = {
+    {.name = "cron",
+     .kind = OPTION_TEXT,
+     .live = true,
+     .offset = offsetof(struct schedule_section, cron),
+     .preset = "",
+     .effect = "The moments: minute, hour, day of month, month, day of week, or such as @daily."},
+    {.name = "timezone",
+     .kind = OPTION_TEXT,
+     .live = true,
+     .offset = offsetof(struct schedule_section, timezone),
+     .preset = "",
+     .effect = "The zone whose clocks count, such as Europe/Berlin; empty: the machine's."},
+    {.name = "queue",
+     .kind = OPTION_TEXT,
+     .live = true,
+     .offset = offsetof(struct schedule_section, queue),
+     .preset = "",
+     .effect = "The queue of the jobs."},
+    {.name = "body",
+     .kind = OPTION_TEXT,
+     .live = true,
+     .offset = offsetof(struct schedule_section, body),
+     .preset = "",
+     .effect = "Their body."},
+    {.name = "pri",
+     .kind = OPTION_NUMBER,
+     .live = true,
+     .offset = offsetof(struct schedule_section, pri),
+     .preset = "65536",
+     .max = UINT32_MAX,
+     .effect = "Their priority, 0 first."},
+    {.name = "ttr",
+     .kind = OPTION_DURATION,
+     .live = true,
+     .offset = offsetof(struct schedule_section, spec.ttr_for),
+     .preset = "0",
+     .max = TTR_MOST,
+     .effect = "Their time to run; 0: as long as their worker stays connected."},
+    {.name = "missed",
+     .kind = OPTION_CHOICE,
+     .live = true,
+     .offset = offsetof(struct schedule_section, spec.missed),
+     .preset = "skip",
+     .choices = "skip|once|all",
+     .effect = "What becomes of moments that passed while nobody looked."},
+    {.name = "overlap",
+     .kind = OPTION_CHOICE,
+     .live = true,
+     .offset = offsetof(struct schedule_section, spec.overlap),
+     .preset = "allow",
+     .choices = "allow|skip",
+     .effect = "Whether a moment counts while the job of the one before is not done."},
+    {.name = NULL},
+};
+
+static bool check_name(const char *name, struct reason *why)
+{
+    bool good = schedule_is_name(slice_of(name, strlen(name)));
+
+    if (!good) {
+        reason_set(why, "the name of a schedule has 1 to %d letters, digits, dots, _ and -",
+                   SCHEDULE_NAME_MAX);
+    }
+    return good;
+}
+
+static struct slice text_of(const char *text)
+{
+    return slice_of(text, strlen(text));
+}
+
+static bool finish(void *values, struct reason *why)
+{
+    struct schedule_section *section = values;
+    struct schedule_reason reason;
+
+    section->spec.cron = text_of(section->cron);
+    section->spec.timezone = text_of(section->timezone);
+    section->spec.queue = text_of(section->queue);
+    section->spec.body = text_of(section->body);
+    section->spec.pri = (uint32_t)section->pri;
+    if (schedule_check(&section->spec, &schedule_zones, &reason)) {
+        return true;
+    }
+    reason_set(why, "%s", reason.text);
+    return false;
+}
+
+const struct config_kind schedule_section_kind = {
+    .word = "schedule",
+    .options = schedule_options,
+    .size = sizeof(struct schedule_section),
+    .most = SCHEDULES_MAX,
+    .check_name = check_name,
+    .finish = finish,
+};
+
+struct schedule_spec schedule_section_spec(const struct config_section *section)
+{
+    const struct schedule_section *values = section->values;
+    struct schedule_spec spec = values->spec;
+
+    spec.name = text_of(section->name);
+    return spec;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+// struct ucred is one of GNU.
+#define _GNU_SOURCE
+#include "server/transport/origin.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+// More than that no user is in (NGROUPS_MAX of Linux).
+enum { GROUPS_MOST = 65536, GROUPS_FIRST = 32 };
+
+static struct in6_addr map_inet4(struct in_addr inet4)
+{
+    struct in6_addr address = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+
+    memcpy(address.s6_addr + 12, &inet4, sizeof inet4);
+    return address;
+}
+
+static void take_user(int fd, struct origin *origin)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+
+    origin->has_user =
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && len == sizeof peer;
+    if (origin->has_user) {
+        origin->user = peer.uid;
+        origin->group = peer.gid;
+    }
+}
+
+struct origin origin_of(int fd)
+{
+    struct sockaddr_storage addr = {0};
+    socklen_t len = sizeof addr;
+    struct origin origin = {.has_address = false};
+
+    if (getpeername(fd, (struct sockaddr *)&addr, &len) != 0) {
+        return origin;
+    }
+    switch (addr.ss_family) {
+    case AF_INET:
+        origin.has_address = true;
+        origin.address = map_inet4(((const struct sockaddr_in *)&addr)->sin_addr);
+        break;
+    case AF_INET6:
+        origin.has_address = true;
+        origin.address = ((const struct sockaddr_in6 *)&addr)->sin6_addr;
+        break;
+    case AF_UNIX:
+        take_user(fd, &origin);
+        break;
+    default:
+        break;
+    }
+    return origin;
+}
+
+static bool address_is_local(const struct in6_addr *address)
+{
+    return IN6_IS_ADDR_LOOPBACK(address) ||
+           (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
+}
+
+bool origin_is_local(const struct origin *origin)
+{
+    return origin->has_user || (origin->has_address && address_is_local(&origin->address));
+}
+
+// The kernel says how many there are where there is no room for them. An old one knows of none but
+// the first.
+gid_t *origin_groups(int fd, const struct origin *origin, size_t *count)
+{
+    size_t room = GROUPS_FIRST;
+    gid_t *groups = malloc((1 + room) * sizeof *groups);
+    socklen_t len = (socklen_t)(room * sizeof *groups);
+
+    *count = 0;
+    while (groups && getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups + 1, &len) != 0) {
+        bool more = errno == ERANGE && len / sizeof *groups > room && room < GROUPS_MOST;
+
+        if (!more) {
+            len = 0;
+            break;
+        }
+        free(groups);
+        room = len / sizeof *groups;
+        groups = malloc((1 + room) * sizeof *groups);
+    }
+    if (groups) {
+        groups[0] = origin->group;
+        *count = 1 + len / sizeof *groups;
+    }
+    return groups;
+}
+
+void origin_text(const struct origin *origin, char text[ORIGIN_TEXT_MAX])
+{
+    const struct in6_addr *address = &origin->address;
+    bool mapped = IN6_IS_ADDR_V4MAPPED(address);
+
+    if (origin->has_user) {
+        (void)snprintf(text, ORIGIN_TEXT_MAX, "user:%lu", (unsigned long)origin->user);
+    } else if (!origin->has_address ||
+               !inet_ntop(mapped ? AF_INET : AF_INET6,
+                          mapped ? (const void *)(address->s6_addr + 12) : address, text,
+                          ORIGIN_TEXT_MAX)) {
+        (void)snprintf(text, ORIGIN_TEXT_MAX, "-");
+    }
+}

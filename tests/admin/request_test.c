@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+
+// What becomes of any request of an operator, whatever it asks for.
+
+#include "tests/admin/wire_admin.h"
+#include "tests/proto_common/wire_callers.h"
+#include "tests/proto_common/wire_host_private.h"
+
+static void the_process_is_alive_and_ready(void **state)
+{
+    struct admin *t = *state;
+
+    t->sight.is_opening = false;
+    body_is(asks(t->a, SEES("/healthz"), 200), "ok\n");
+    body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
+}
+
+static void while_the_journal_is_read_it_is_not_ready_and_says_how_far_it_is(void **state)
+{
+    struct admin *t = *state;
+
+    t->sight.is_opening = true;
+    t->sight.opening = (struct sight_opening){.done = 250, .total = 1000, .jobs = 7};
+    body_is(asks(t->a, SEES("/readyz"), 503),
+            "the journal is being read: 25 %, 250 of 1000 bytes, 7 jobs so far\n");
+    asks(t->b, SEES("/healthz"), 200);
+}
+
+// The broker is an empty one then, and connections are closed before it goes.
+static void while_the_journal_is_read_each_answer_is_the_last_of_its_connection(void **state)
+{
+    struct admin *t = *state;
+
+    t->sight.is_opening = true;
+    ends(t->a, asks(t->a, SEES("/api/v1/openapi.json"), 503));
+    ends(t->b, asks(t->b, SEES("/readyz"), 503));
+}
+
+static void a_broker_that_drains_is_not_ready(void **state)
+{
+    struct admin *t = *state;
+
+    broker_drain(rig_broker(t->rig));
+    asks(t->a, SEES("/readyz"), 503);
+    broker_end_drain(rig_broker(t->rig));
+    asks(t->a, SEES("/readyz"), 200);
+}
+
+static void a_journal_that_fails_is_not_ready(void **state)
+{
+    struct admin *t = *state;
+
+    t->sight.journal.failing = true;
+    asks(t->a, SEES("/readyz"), 503);
+}
+
+static void the_description_of_the_api_is_a_document(void **state)
+{
+    struct admin *t = *state;
+    json_t *document = tells(t->a, SEES("/api/v1/openapi.json"), 200);
+
+    assert_string_equal(text_at(document, "openapi"), "3.1.0");
+    json_decref(document);
+}
+
+static void a_path_that_is_none_is_not_found(void **state)
+{
+    struct admin *t = *state;
+
+    asks(t->a, SEES("/nothing"), 404);
+    asks(t->a, SEES("/healthz/"), 404);
+    asks(t->a, http_bare("GET", "*", ""), 400);
+}
+
+static void a_method_that_is_none_of_the_path_is_told_which_are(void **state)
+{
+    struct admin *t = *state;
+
+    field_is(asks(t->a, admin_change("POST", "/healthz", ""), 405), "Allow", "OPTIONS, GET, HEAD");
+    field_is(asks(t->a, http_bare("OPTIONS", "/healthz", ""), 204), "Allow", "OPTIONS, GET, HEAD");
+}
+
+static void a_page_of_another_origin_may_look_at_nothing(void **state)
+{
+    struct admin *t = *state;
+
+    // What it is told names no setting that there is not.
+    body_is(asks(t->a, http_get("/nothing", "Origin: http://evil.example\r\n"), 403),
+            "{\"error\": \"Origin is none of this address: pages of other sites may do nothing "
+            "here\"}\n");
+    asks(t->a, http_get("/nothing", "Sec-Fetch-Site: cross-site\r\n"), 403);
+    asks(t->a, http_get("/nothing", "Referer: http://evil.example/x\r\n"), 403);
+    asks(t->a, http_get("/nothing", "Origin: http://localhost\r\n"), 404);
+    asks(t->a, SLICE("GET /nothing HTTP/1.1\r\nHost: evil.example\r\n\r\n"), 403);
+}
+
+static void without_rules_only_callers_of_this_machine_may_look(void **state)
+{
+    struct admin *t = *state;
+
+    t->rig->callers.remote = true;
+    asks(t->a, SEES("/nothing"), 403);
+    asks(t->a, SEES("/healthz"), 200);
+    t->rig->callers.remote = false;
+    asks(t->a, SEES("/nothing"), 404);
+}
+
+// With what was being answered, too: without rules its session may do everything.
+static void where_rules_end_callers_of_other_machines_are_left(void **state)
+{
+    struct admin *t = *state;
+
+    t->rig->callers.remote = true;
+    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "q*"});
+    (void)peer_grant(t->a, rig_callers(t->rig)->anybody);
+    (void)peer_grant(t->b, rig_callers(t->rig)->anybody);
+    asks(t->b, SEES("/nothing"), 404);
+    peer_send(t->a, SEES("/api/v1/events"));
+    rig_run(t->rig);
+    assert_true(peer_grant(t->a, NULL));
+    assert_false(peer_grant(t->b, NULL));
+    asks(t->b, SEES("/nothing"), 403);
+    t->rig->callers.remote = false;
+    peer_send(t->b, SEES("/api/v1/events"));
+    rig_run(t->rig);
+    assert_false(peer_grant(t->b, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ADMIN(the_process_is_alive_and_ready),
+        ADMIN(while_the_journal_is_read_it_is_not_ready_and_says_how_far_it_is),
+        ADMIN(while_the_journal_is_read_each_answer_is_the_last_of_its_connection),
+        ADMIN(a_broker_that_drains_is_not_ready),
+        ADMIN(a_journal_that_fails_is_not_ready),
+        ADMIN(the_description_of_the_api_is_a_document),
+        ADMIN(a_path_that_is_none_is_not_found),
+        ADMIN(a_method_that_is_none_of_the_path_is_told_which_are),
+        ADMIN(a_page_of_another_origin_may_look_at_nothing),
+        ADMIN(without_rules_only_callers_of_this_machine_may_look),
+        ADMIN(where_rules_end_callers_of_other_machines_are_left),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_ADMIN_WIRE_METRICS_H
+#define TANDEM_TESTS_ADMIN_WIRE_METRICS_H
+
+// Metrics in memory: what an answer to GET /metrics says.
+
+#include "admin/metrics_moment.h"
+
+#include "tests/admin/wire_admin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The beanstalk peer says that, and is answered something.
+static inline void says(struct peer *peer, const char *words)
+{
+    peer_ask(peer, slice_of(words, strlen(words)));
+}
+
+// Where the text is in what begins there; NULL: it is not.
+static inline const char *metrics_find(struct slice in, const char *text)
+{
+    size_t len = strlen(text);
+
+    for (; in.len >= len; in = slice_from(in, 1)) {
+        const char *first = memchr(in.ptr, text[0], in.len - len + 1);
+
+        if (!first) {
+            return NULL;
+        }
+        in = slice_from(in, (size_t)(first - in.ptr));
+        if (memcmp(first, text, len) == 0) {
+            return first;
+        }
+    }
+    return NULL;
+}
+
+static inline bool metrics_say(const struct http_answer *answer, const char *text)
+{
+    return metrics_find(answer->body, text) != NULL;
+}
+
+// The value of the series, as text; fails where it is not there, or is there twice.
+static inline const char *sample_text(const struct http_answer *answer, const char *series)
+{
+    char line[1024];
+    const char *found;
+    struct slice behind;
+
+    assert_true(snprintf(line, sizeof line, "\n%s ", series) < (int)sizeof line);
+    found = metrics_find(answer->body, line);
+    if (!found) {
+        fail_msg("there is no %s", series);
+        return "";
+    }
+    found += strlen(line);
+    behind = slice_of(found, (size_t)(answer->body.ptr + answer->body.len - found));
+    if (metrics_find(behind, line)) {
+        fail_msg("%s is there twice", series);
+    }
+    return found;
+}
+
+// A whole number.
+static inline uint64_t sample_of(const struct http_answer *answer, const char *series)
+{
+    return strtoull(sample_text(answer, series), NULL, 10);
+}
+
+static inline void sample_is(const struct http_answer *answer, const char *series, uint64_t value)
+{
+    uint64_t found = sample_of(answer, series);
+
+    if (found != value) {
+        fail_msg("%s is %llu and not %llu", series, (unsigned long long)found,
+                 (unsigned long long)value);
+    }
+}
+
+// A duration, which is told to some milliseconds.
+static inline void sample_is_about(const struct http_answer *answer, const char *series,
+                                   double value)
+{
+    double found = strtod(sample_text(answer, series), NULL);
+
+    if (found < value - 0.01 || found > value + 0.01) {
+        fail_msg("%s is %f and not %f", series, found, value);
+    }
+}
+
+#endif

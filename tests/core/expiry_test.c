@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+// Jobs that were ready for longer than their queue's policy lets them be.
+#include "core/past.h"
+#include "core/results.h"
+#include "tests/core/stage_restart.h"
+
+// A wait is told in steps, so that a job is gone at most so much later than the policy says.
+#define STEPS MSEC(3)
+
+static struct counts counts_of(struct stage *s, const char *queue)
+{
+    struct counts counts;
+
+    queue_counts(stage_find(s, queue), &counts);
+    return counts;
+}
+
+static void job_that_waits_too_long_fails(void **state)
+{
+    struct stage *s = *state;
+    struct actor *c = stage_worker(s, "c", "q");
+
+    POLICY(s, "q", .expire_after_for = SEC(10));
+    SUBMIT(c, .queue = "q");
+    stage_expect_recorded(s, "submit 1");
+    stage_advance(s, SEC(10));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    stage_advance(s, STEPS);
+    stage_expect(s, "c failed 1");
+    stage_expect_recorded(s, "end 1");
+    assert_int_equal(stage_state(s, 1), JOB_GONE);
+    assert_int_equal(counts_of(s, "q").expired, 1);
+    assert_int_equal(counts_of(s, "q").failed, 0);
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+}
+
+static void broker_wakes_for_a_lone_job_when_it_is_over(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    nsec_t began = s->now.mono;
+
+    (void)w;
+    POLICY(s, "q", .expire_after_for = SEC(100));
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+    PUT(s, .queue = "q");
+    stage_advance_to_due(s);
+    assert_true(s->now.mono >= began + SEC(100) && s->now.mono <= began + SEC(100) + STEPS);
+    assert_int_equal(stage_state(s, 1), JOB_GONE);
+}
+
+static void wait_begins_when_the_delay_ends(void **state)
+{
+    struct stage *s = *state;
+
+    POLICY(s, "q", .expire_after_for = SEC(10));
+    PUT(s, .delay_for = SEC(30));
+    stage_advance(s, SEC(30));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    stage_advance(s, SEC(10));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    stage_advance(s, STEPS);
+    assert_int_equal(stage_state(s, 1), JOB_GONE);
+}
+
+static void delayed_held_and_buried_jobs_stay(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "q", .expire_after_for = SEC(1));
+    PUT(s, .queue = "q");
+    PUT_BURIED(s, .queue = "q");
+    PUT(s, .delay_for = SEC(100));
+    assert_int_equal(act_take(w), 1);
+    stage_advance(s, SEC(60));
+    stage_expect_jobs(s, "q", 0, 1, 1, 1);
+}
+
+// A worker that gives it back, or is lost, makes it wait anew; so does who kicks it.
+static void job_that_comes_back_waits_anew(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "q", .expire_after_for = SEC(10));
+    PUT(s, .ttr_for = SEC(15));
+    stage_advance(s, SEC(9));
+    assert_int_equal(act_take(w), 1);
+    stage_advance(s, SEC(5));
+    assert_status(STATUS_OK, act_release(w, 1, 0, 0));
+    stage_advance(s, SEC(9));
+    assert_int_equal(act_take(w), 1);
+    stage_advance(s, SEC(15));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    stage_advance(s, SEC(9));
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_bury(w, 1, 0));
+    stage_advance(s, SEC(60));
+    assert_int_equal(stage_kick(s, "q", 1), 1);
+    stage_advance(s, SEC(9));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    stage_advance(s, SEC(1) + STEPS);
+    assert_int_equal(stage_state(s, 1), JOB_GONE);
+}
+
+static void job_behind_one_that_came_back_is_found(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "q", .expire_after_for = SEC(10));
+    PUT(s, .body = "a");
+    PUT(s, .body = "b");
+    assert_int_equal(act_take(w), 1);
+    stage_advance(s, SEC(9));
+    assert_status(STATUS_OK, act_release(w, 1, 0, 0));
+    stage_advance(s, SEC(1) + STEPS);
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    assert_int_equal(stage_state(s, 2), JOB_GONE);
+}
+
+// More jobs than are looked at in a tick, of which some are over and some not.
+static void many_are_gone_in_slices_and_none_is_given_meanwhile(void **state)
+{
+    enum { OVER = 5 * BROKER_SLICE, FRESH = 10 };
+
+    struct stage *s = *state;
+    struct actor *v = stage_worker(s, "v", "q");
+    struct actor *w = stage_worker(s, "w", "q");
+    uint64_t fresh;
+
+    POLICY(s, "q", .expire_after_for = SEC(10));
+    for (int i = 0; i < OVER; i++) {
+        PUT(s, .queue = "q");
+    }
+    stage_advance(s, SEC(9));
+    fresh = PUT(s, .pri = 1);
+    for (int i = 1; i < FRESH; i++) {
+        PUT(s, .pri = 1);
+    }
+    s->now.mono += SEC(1) + STEPS;
+    broker_tick(s->broker, s->now);
+    assert_int_equal(stage_info(s).jobs[JOB_READY], OVER + FRESH - BROKER_SLICE);
+    // A take goes a slice further, and finds nothing that it may have.
+    assert_int_equal(act_take(w), 0);
+    assert_int_equal(stage_info(s).jobs[JOB_READY], OVER + FRESH - 2 * BROKER_SLICE);
+    assert_int_equal(stage_queue(s, "q").closed, CLOSED_EXPIRING);
+    assert_status(STATUS_NOT_FOUND, act_take_id(w, OVER));
+    act_wait(w);
+    act_await_nudge(v);
+    stage_settle(s);
+    assert_int_equal(stage_state(s, fresh), JOB_RESERVED);
+    assert_int_equal(stage_info(s).jobs[JOB_READY], FRESH - 1);
+    assert_int_equal(counts_of(s, "q").expired, OVER);
+    stage_expect(s, "w leased 321; v nudged");
+}
+
+static void take_finds_what_stands_behind_a_few_that_are_over(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "q", .expire_after_for = SEC(10));
+    // The broker looks at once for what a policy finds, and then after a while.
+    PUT(s, .body = "a");
+    stage_advance(s, MSEC(9990));
+    PUT(s, .body = "b");
+    PUT(s, .body = "c");
+    stage_advance(s, MSEC(10) + STEPS);
+    assert_int_equal(stage_state(s, 1), JOB_GONE);
+    stage_advance(s, SEC(9));
+    PUT(s, .pri = 5);
+    s->now.mono += SEC(1);
+    s->now.wall += SEC(1);
+    assert_int_equal(stage_state(s, 2), JOB_READY);
+    broker_tick(s->broker, s->now);
+    assert_int_equal(act_take(w), 4);
+    assert_int_equal(act_take(w), 0);
+}
+
+static void job_that_is_over_is_taken_by_its_id_no_more(void **state)
+{
+    enum { LATE_ONES = 3 * BROKER_SLICE };
+
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "q", .expire_after_for = SEC(10), .max_running = 100);
+    for (int i = 0; i < LATE_ONES; i++) {
+        PUT(s, .queue = "q");
+    }
+    s->now.mono += SEC(10) + STEPS;
+    broker_tick(s->broker, s->now);
+    assert_int_equal(stage_state(s, LATE_ONES), JOB_READY);
+    assert_status(STATUS_NOT_FOUND, act_take_id(w, LATE_ONES));
+    assert_int_equal(stage_state(s, LATE_ONES), JOB_GONE);
+}
+
+static void job_that_expires_goes_to_the_dead_queue(void **state)
+{
+    struct stage *s = *state;
+    struct actor *c = stage_open(s, "c");
+    const struct job *job;
+    struct job_past past;
+
+    POLICY(s, "q", .expire_after_for = SEC(10), .on_expired = ON_EXPIRED_MOVE,
+           .dead_queue = SLICE("{queue}.dead"));
+    SUBMIT(c, .queue = "q");
+    SUBMIT(c, .queue = "q", .fleeting = true);
+    stage_advance(s, SEC(10) + STEPS);
+    stage_expect(s, "c failed 1; c failed 2");
+    job = broker_find(s->broker, 1);
+    assert_non_null(job);
+    assert_true(slice_equal(queue_name(job_queue(s->broker, job)), SLICE("q.dead")));
+    assert_true(job_past(s->broker, job, &past));
+    assert_int_equal(past.why, DEAD_EXPIRED);
+    assert_int_equal(stage_state(s, 2), JOB_GONE);
+    assert_null(stage_find(s, "q"));
+}
+
+static void job_that_is_moved_waits_anew(void **state)
+{
+    struct stage *s = *state;
+
+    POLICY(s, "q", .expire_after_for = SEC(10));
+    PUT(s, .queue = "other");
+    stage_advance(s, SEC(86400));
+    assert_status(STATUS_OK, stage_act(s, NULL, 1, ACT(.kind = ACT_MOVE, .to = SLICE("q"))));
+    stage_advance(s, SEC(9));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    stage_advance(s, SEC(1) + STEPS);
+    assert_int_equal(stage_state(s, 1), JOB_GONE);
+}
+
+static void what_is_over_when_a_pause_ends_is_given_to_nobody(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "q", .expire_after_for = SEC(10));
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
+    PUT(s, .queue = "q");
+    act_wait(w);
+    stage_advance(s, SEC(55));
+    PUT(s, .pri = 1);
+    stage_advance(s, SEC(5));
+    stage_expect(s, "w leased 2");
+    assert_int_equal(stage_state(s, 1), JOB_GONE);
+}
+
+static void policy_that_comes_and_goes_counts_waits_that_went_before(void **state)
+{
+    struct stage *s = *state;
+
+    PUT(s, .queue = "q");
+    stage_advance(s, SEC(5));
+    POLICY(s, "q", .expire_after_for = SEC(10));
+    stage_settle(s);
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    POLICY(s, "other", .expire_after_for = SEC(1));
+    stage_advance(s, SEC(60));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+    POLICY(s, "q", .expire_after_for = SEC(10));
+    stage_settle(s);
+    assert_int_equal(stage_state(s, 1), JOB_GONE);
+}
+
+// However many jobs stay, the broker does not look again at once.
+static void broker_looks_at_most_64_times_in_the_time_that_a_job_may_wait(void **state)
+{
+    struct stage *s = *state;
+    nsec_t began;
+    int looks = 0;
+
+    POLICY(s, "q", .expire_after_for = SEC(64));
+    for (int i = 0; i < 640; i++) {
+        PUT(s, .queue = "q");
+        stage_advance(s, MSEC(100));
+    }
+    began = s->now.mono;
+    while (broker_next_due(s->broker) <= began + SEC(64)) {
+        stage_advance_to_due(s);
+        looks++;
+    }
+    assert_true(looks > 32 && looks <= 65);
+    stage_advance(s, SEC(2));
+    assert_int_equal(stage_info(s).jobs[JOB_READY], 0);
+}
+
+// Job 1 has been ready since it came, job 2 since its delay ended, job 3 was given back.
+static void wait_goes_on_over_a_restart(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct stage *t = stage_new((struct broker_options){0}, true);
+
+    PUT(s, .queue = "q");
+    PUT(s, .delay_for = SEC(5000));
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_release(w, 1, 0, 0));
+    PUT(s, .queue = "q");
+    stage_advance(s, SEC(6000));
+    POLICY(t, "q", .expire_after_for = SEC(10000));
+    t->now.wall = s->now.wall + SEC(1000);
+    t->now.mono += SEC(5);
+    broker_tick(t->broker, t->now);
+    for (uint64_t id = 1; id <= 3; id++) {
+        struct job_image image = stage_image(s, id);
+        const struct job *job;
+
+        assert_status(STATUS_OK, broker_restore_job(t->broker, &image, &job));
+    }
+    assert_status(STATUS_OK, broker_restore_finish(t->broker, 4));
+    stage_settle(t);
+    stage_advance(t, SEC(2900));
+    assert_int_equal(stage_state(t, 3), JOB_READY);
+    stage_advance(t, SEC(100) + SEC(200)); // looks have their intervals
+    assert_int_equal(stage_state(t, 3), JOB_GONE);
+    stage_advance(t, SEC(4700));
+    assert_int_equal(stage_state(t, 2), JOB_READY);
+    stage_advance(t, SEC(400));
+    assert_int_equal(stage_state(t, 2), JOB_GONE);
+    stage_advance(t, SEC(1400));
+    assert_int_equal(stage_state(t, 1), JOB_READY);
+    stage_advance(t, SEC(500));
+    assert_int_equal(stage_state(t, 1), JOB_GONE);
+    stage_free(t);
+}
+
+// That a worker has a job is not recorded: to the store it is as one that was ready all the time.
+static void job_that_was_held_when_the_process_ended_is_not_over_after_it(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct stage *t = stage_new((struct broker_options){0}, true);
+    const struct job *job;
+    struct job_image image;
+
+    PUT(s, .queue = "q");
+    image = stage_image(s, 1); // as the record of its submission has it
+    assert_int_equal(act_take(w), 1);
+    stage_advance(s, SEC(86400));
+    POLICY(t, "q", .expire_after_for = SEC(3600));
+    t->now.wall = s->now.wall;
+    broker_tick(t->broker, t->now);
+    assert_status(STATUS_OK, broker_restore_job(t->broker, &image, &job));
+    assert_status(STATUS_OK, broker_restore_finish(t->broker, 2));
+    stage_advance(t, SEC(600));
+    assert_int_equal(stage_state(t, 1), JOB_READY);
+    stage_advance(t, SEC(60)); // looks have their intervals
+    assert_int_equal(stage_state(t, 1), JOB_GONE);
+    stage_free(t);
+}
+
+// It came to the dead queue long after it was submitted, and no worker has ever had it.
+static void dead_letter_does_not_bring_its_age_over_a_restart(void **state)
+{
+    struct stage *s = *state;
+    struct stage *t = stage_new((struct broker_options){0}, true);
+    const struct job *job;
+    struct job_image image;
+
+    POLICY(s, "q", .expire_after_for = SEC(86400), .on_expired = ON_EXPIRED_MOVE,
+           .dead_queue = SLICE("dead"));
+    PUT(s, .queue = "q");
+    stage_advance(s, SEC(86400) + STEPS);
+    stage_expect_jobs(s, "dead", 1, 0, 0, 0);
+    image = stage_image(s, 1);
+    POLICY(t, "dead", .expire_after_for = SEC(86400));
+    t->now.wall = s->now.wall;
+    broker_tick(t->broker, t->now);
+    assert_status(STATUS_OK, broker_restore_job(t->broker, &image, &job));
+    assert_status(STATUS_OK, broker_restore_finish(t->broker, 2));
+    stage_advance(t, SEC(86300));
+    assert_int_equal(stage_state(t, 1), JOB_READY);
+    stage_free(t);
+}
+
+// The look has passed the place that an operator brings a job to that is over.
+static void queue_opens_though_a_job_that_is_over_comes_to_stand_first(void **state)
+{
+    enum { OVER = 2 * BROKER_SLICE + 1 };
+
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    uint64_t last = 0;
+
+    POLICY(s, "q", .expire_after_for = SEC(3600));
+    for (int i = 0; i < OVER; i++) {
+        last = PUT(s, .pri = 5);
+    }
+    stage_advance(s, SEC(3590));
+    PUT(s, .pri = 9);
+    s->now.mono += SEC(10) + STEPS;
+    broker_tick(s->broker, s->now);
+    // A take has the queue closed, and goes a slice further, up to the last that is over.
+    assert_int_equal(act_take(w), 0);
+    assert_int_equal(stage_queue(s, "q").closed, CLOSED_EXPIRING);
+    assert_status(STATUS_OK,
+                  stage_act(s, NULL, last, ACT(.kind = ACT_CHANGE, .sets_pri = true, .pri = 1)));
+    stage_settle(s);
+    assert_int_equal(stage_state(s, last), JOB_GONE);
+    assert_int_equal(stage_queue(s, "q").closed, 0);
+    assert_int_equal(act_take(w), OVER + 1);
+}
+
+static void job_that_expires_leaves_word_of_it_where_results_are_kept(void **state)
+{
+    struct stage *s = *state;
+    struct result result;
+
+    POLICY(s, "q", .expire_after_for = SEC(10), .keep_result_for = SEC(100));
+    PUT(s, .queue = "q");
+    stage_advance(s, SEC(10) + STEPS);
+    assert_int_equal(stage_state(s, 1), JOB_GONE);
+    assert_true(broker_result(s->broker, 1, &result));
+    assert_int_equal(result.end, RESULT_FAILED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(job_that_waits_too_long_fails),
+        STORY(broker_wakes_for_a_lone_job_when_it_is_over),
+        STORY(wait_begins_when_the_delay_ends),
+        STORY(delayed_held_and_buried_jobs_stay),
+        STORY(job_that_comes_back_waits_anew),
+        STORY(job_behind_one_that_came_back_is_found),
+        STORY(many_are_gone_in_slices_and_none_is_given_meanwhile),
+        STORY(take_finds_what_stands_behind_a_few_that_are_over),
+        STORY(job_that_is_over_is_taken_by_its_id_no_more),
+        STORY(job_that_expires_goes_to_the_dead_queue),
+        STORY(job_that_is_moved_waits_anew),
+        STORY(what_is_over_when_a_pause_ends_is_given_to_nobody),
+        STORY(policy_that_comes_and_goes_counts_waits_that_went_before),
+        STORY(broker_looks_at_most_64_times_in_the_time_that_a_job_may_wait),
+        STORY(wait_goes_on_over_a_restart),
+        STORY(job_that_was_held_when_the_process_ended_is_not_over_after_it),
+        STORY(dead_letter_does_not_bring_its_age_over_a_restart),
+        STORY(queue_opens_though_a_job_that_is_over_comes_to_stand_first),
+        STORY(job_that_expires_leaves_word_of_it_where_results_are_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

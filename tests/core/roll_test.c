@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+// Rolls: all queues of one moment, whatever becomes of them while they are read.
+#include "tests/core/stage.h"
+
+#include "core/check.h"
+
+#include "tests/support/chance.h"
+
+#include <string.h>
+
+#define NAMES 40
+#define ROLLS 5
+
+// What a test holds of queues by their numbers, NULL where none is there.
+struct field {
+    struct stage *s;
+    struct queue *queues[NAMES];
+};
+
+static struct slice name_of(unsigned number, char text[8])
+{
+    return slice_of(text, (size_t)snprintf(text, 8, "q%u", number));
+}
+
+static void come(struct field *f, unsigned number)
+{
+    char text[8];
+
+    assert_status(STATUS_OK,
+                  broker_queue_hold(f->s->broker, name_of(number, text), &f->queues[number]));
+}
+
+static void go(struct field *f, unsigned number)
+{
+    broker_queue_drop(f->s->broker, f->queues[number]);
+    f->queues[number] = NULL;
+}
+
+static void all_go(struct field *f)
+{
+    for (unsigned i = 0; i < NAMES; i++) {
+        if (f->queues[i]) {
+            go(f, i);
+        }
+    }
+}
+
+static unsigned number_of(struct slice name)
+{
+    unsigned number = 0;
+
+    for (size_t i = 1; i < name.len; i++) {
+        number = number * 10 + (unsigned)(name.ptr[i] - '0');
+    }
+    assert_true(number < NAMES);
+    return number;
+}
+
+// The rest of the roll must have exactly those queues, as bits by their numbers.
+static void rest_is(struct field *f, struct queue_roll *roll, uint64_t expected)
+{
+    const struct queue *queue;
+    uint64_t seen = 0;
+
+    broker_check(f->s->broker);
+    while ((queue = broker_roll_next(f->s->broker, roll))) {
+        unsigned number = number_of(queue_name(queue));
+        uint64_t bit = UINT64_C(1) << number;
+
+        assert_int_equal(queue_has_gone(queue), f->queues[number] != queue);
+        assert_int_equal(seen & bit, 0);
+        seen |= bit;
+    }
+    assert_int_equal(seen, expected);
+}
+
+static void has(struct field *f, struct queue_roll *roll, uint64_t expected)
+{
+    broker_roll_rewind(roll);
+    rest_is(f, roll, expected);
+}
+
+static void what_a_roll_passes_over_is_charged(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll roll;
+
+    for (unsigned i = 0; i < NAMES; i++) {
+        come(&f, i);
+    }
+    all_go(&f);
+    broker_roll_begin(f.s->broker, &roll);
+    (void)broker_take_links(f.s->broker);
+    assert_null(broker_roll_next(f.s->broker, &roll));
+    assert_true(broker_take_links(f.s->broker) >= NAMES / 8);
+    assert_null(broker_roll_next(f.s->broker, &roll));
+    assert_int_equal(broker_take_links(f.s->broker), 0);
+    broker_roll_end(f.s->broker, &roll);
+}
+
+static void roll_has_the_queues_of_its_moment(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll roll;
+
+    come(&f, 0);
+    come(&f, 1);
+    broker_roll_begin(f.s->broker, &roll);
+    come(&f, 2);
+    rest_is(&f, &roll, 3);
+    rest_is(&f, &roll, 0);
+    has(&f, &roll, 3);
+    broker_roll_end(f.s->broker, &roll);
+    all_go(&f);
+}
+
+static void queue_that_has_gone_is_there_for_the_roll_alone(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll roll;
+    uint32_t cursor = 0;
+
+    come(&f, 0);
+    come(&f, 1);
+    broker_roll_begin(f.s->broker, &roll);
+    go(&f, 0);
+    assert_null(stage_find(f.s, "q0"));
+    assert_int_equal(stage_info(f.s).queues, 1);
+    assert_ptr_equal(broker_queue_next(f.s->broker, &cursor), f.queues[1]);
+    assert_null(broker_queue_next(f.s->broker, &cursor));
+    has(&f, &roll, 3);
+    broker_roll_end(f.s->broker, &roll);
+    all_go(&f);
+}
+
+static void queue_that_comes_again_is_listed_once(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll before;
+    struct queue_roll after;
+
+    come(&f, 0);
+    broker_roll_begin(f.s->broker, &before);
+    go(&f, 0);
+    come(&f, 0);
+    broker_roll_begin(f.s->broker, &after);
+    go(&f, 0);
+    has(&f, &before, 1);
+    has(&f, &after, 1);
+    broker_roll_end(f.s->broker, &before);
+    has(&f, &after, 1);
+    broker_roll_end(f.s->broker, &after);
+}
+
+static void roll_that_began_after_a_queue_went_does_not_have_it(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll before;
+    struct queue_roll after;
+
+    come(&f, 0);
+    broker_roll_begin(f.s->broker, &before);
+    go(&f, 0);
+    broker_roll_begin(f.s->broker, &after);
+    has(&f, &after, 0);
+    has(&f, &before, 1);
+    broker_roll_end(f.s->broker, &after);
+    has(&f, &before, 1);
+    broker_roll_end(f.s->broker, &before);
+}
+
+static void a_queue_goes_with_the_last_roll_that_has_it(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll old;
+    struct queue_roll young;
+
+    come(&f, 0);
+    broker_roll_begin(f.s->broker, &old);
+    come(&f, 1);
+    broker_roll_begin(f.s->broker, &young);
+    all_go(&f);
+    has(&f, &old, 1);
+    has(&f, &young, 3);
+    broker_roll_end(f.s->broker, &young);
+    assert_int_equal(broker_next_due(f.s->broker), broker_now(f.s->broker).mono);
+    broker_tick(f.s->broker, f.s->now);
+    broker_check(f.s->broker);
+    // The younger roll's own is forgotten, though the older one goes on.
+    assert_int_equal(broker_rolls_kept(f.s->broker), 1);
+    has(&f, &old, 1);
+    broker_roll_end(f.s->broker, &old);
+    broker_tick(f.s->broker, f.s->now);
+    assert_int_equal(broker_rolls_kept(f.s->broker), 0);
+    assert_true(broker_next_due(f.s->broker) > broker_now(f.s->broker).mono);
+}
+
+static void queue_that_came_after_all_rolls_is_not_kept(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll roll;
+
+    broker_roll_begin(f.s->broker, &roll);
+    come(&f, 0);
+    go(&f, 0);
+    assert_int_equal(broker_rolls_kept(f.s->broker), 0);
+    broker_roll_end(f.s->broker, &roll);
+}
+
+static void very_many_queues_are_forgotten_in_slices(void **state)
+{
+    struct stage *s = *state;
+    struct queue *queues[BROKER_SLICE * 3];
+    struct queue_roll roll;
+    unsigned ticks = 0;
+    char name[16];
+
+    for (unsigned i = 0; i < BROKER_SLICE * 3; i++) {
+        (void)snprintf(name, sizeof name, "many-%u", i);
+        assert_status(STATUS_OK, broker_queue_hold(s->broker, stage_slice(name), &queues[i]));
+    }
+    broker_roll_begin(s->broker, &roll);
+    for (unsigned i = 0; i < BROKER_SLICE * 3; i++) {
+        broker_queue_drop(s->broker, queues[i]);
+    }
+    broker_roll_end(s->broker, &roll);
+    assert_int_equal(broker_rolls_kept(s->broker), BROKER_SLICE * 3);
+    while (broker_rolls_kept(s->broker) > 0) {
+        broker_tick(s->broker, s->now);
+        ticks++;
+    }
+    assert_in_range(ticks, 3, 4);
+}
+
+static void a_broker_may_end_while_queues_are_still_to_be_forgotten(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll roll;
+
+    come(&f, 0);
+    broker_roll_begin(f.s->broker, &roll);
+    go(&f, 0);
+    broker_roll_end(f.s->broker, &roll);
+}
+
+// A roll that may be there, and what must be on it.
+struct expectation {
+    struct queue_roll roll;
+    uint64_t queues;
+    bool there;
+};
+
+static void begin_or_end(struct field *f, struct expectation *e)
+{
+    if (!e->there) {
+        broker_roll_begin(f->s->broker, &e->roll);
+        e->queues = 0;
+        for (unsigned i = 0; i < NAMES; i++) {
+            e->queues |= f->queues[i] ? UINT64_C(1) << i : 0;
+        }
+    } else {
+        broker_roll_end(f->s->broker, &e->roll);
+    }
+    e->there = !e->there;
+}
+
+static void rolls_are_right_whatever_comes_and_goes(void **state)
+{
+    struct field f = {.s = *state};
+    struct expectation rolls[ROLLS] = {{.there = false}};
+
+    for (unsigned i = 0; i < 5000; i++) {
+        unsigned number = below(NAMES);
+
+        if (below(10) == 0) {
+            begin_or_end(&f, &rolls[below(ROLLS)]);
+        } else if (f.queues[number]) {
+            go(&f, number);
+        } else {
+            come(&f, number);
+        }
+        if (below(3) == 0) {
+            broker_tick(f.s->broker, f.s->now);
+        }
+        number = below(ROLLS);
+        if (rolls[number].there) {
+            has(&f, &rolls[number].roll, rolls[number].queues);
+        }
+    }
+    for (unsigned i = 0; i < ROLLS; i++) {
+        if (rolls[i].there) {
+            broker_roll_end(f.s->broker, &rolls[i].roll);
+        }
+    }
+    all_go(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(what_a_roll_passes_over_is_charged),
+        STORY(roll_has_the_queues_of_its_moment),
+        STORY(queue_that_has_gone_is_there_for_the_roll_alone),
+        STORY(queue_that_comes_again_is_listed_once),
+        STORY(roll_that_began_after_a_queue_went_does_not_have_it),
+        STORY(a_queue_goes_with_the_last_roll_that_has_it),
+        STORY(queue_that_came_after_all_rolls_is_not_kept),
+        STORY(very_many_queues_are_forgotten_in_slices),
+        STORY(a_broker_may_end_while_queues_are_still_to_be_forgotten),
+        STORY(rolls_are_right_whatever_comes_and_goes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+// Jobs that are made once: while one of the same body or key lives, and for a while after it is
+// done.
+#include "tests/core/stage_restart.h"
+#include "tests/support/nth_alloc.h"
+
+#define DAY (24 * SEC(3600))
+
+static struct submission put(struct stage *s, const struct plan *plan)
+{
+    struct submission submission;
+
+    assert_status(STATUS_OK, stage_try_put(s, NULL, plan, &submission));
+    return submission;
+}
+
+static void complete(struct actor *w, uint64_t id)
+{
+    assert_int_equal(act_take(w), id);
+    assert_status(STATUS_OK, act_complete(w, id, "done"));
+}
+
+static void same_body_joins_where_the_policy_says_so(void **state)
+{
+    struct stage *s = *state;
+
+    POLICY(s, "q", .unique_body = true);
+    PUT(s, .body = "one");
+    assert_int_equal(put(s, PLAN(.body = "one")).id, 1);
+    assert_true(put(s, PLAN(.body = "one")).joined);
+    assert_false(put(s, PLAN(.body = "two")).joined);
+    assert_false(put(s, PLAN(.body = "one", .queue = "other")).joined);
+    // An empty body is no key.
+    assert_false(put(s, PLAN(.pri = 1)).joined);
+    assert_false(put(s, PLAN(.pri = 1)).joined);
+}
+
+static void contract_with_a_key_keeps_it(void **state)
+{
+    struct stage *s = *state;
+
+    POLICY(s, "*", .unique_body = true);
+    PUT(s, .body = "one", .key = "a");
+    assert_false(put(s, PLAN(.body = "one", .key = "b")).joined);
+    assert_false(put(s, PLAN(.body = "one")).joined);
+    assert_int_equal(put(s, PLAN(.body = "two", .key = "a")).id, 1);
+}
+
+static void body_is_free_again_when_its_job_is_done(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "*", .unique_body = true);
+    PUT(s, .body = "one");
+    complete(w, 1);
+    assert_int_equal(put(s, PLAN(.body = "one")).id, 2);
+}
+
+static void key_stands_for_its_job_for_a_while_after_it_is_done(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "*", .unique_body = true, .unique_for_for = SEC(60));
+    PUT(s, .body = "one");
+    PUT(s, .key = "k");
+    complete(w, 1);
+    complete(w, 2);
+    stage_expect_recorded(
+        s, "submit 1; submit 2; memo secret; memo unique; end 1; memo unique; end 2");
+    stage_advance(s, SEC(60) - 1);
+    assert_int_equal(put(s, PLAN(.body = "one")).id, 1);
+    assert_int_equal(put(s, PLAN(.key = "k")).id, 2);
+    assert_true(put(s, PLAN(.key = "k")).joined);
+    // What is said of the job waits for what is remembered of it.
+    assert_int_equal(broker_position(s->broker), 6);
+    // A key is one of its queue and its kind.
+    assert_false(put(s, PLAN(.body = "k", .key = "one")).joined);
+    assert_false(put(s, PLAN(.key = "k", .queue = "other")).joined);
+    stage_advance(s, 1);
+    assert_false(put(s, PLAN(.body = "one")).joined);
+    assert_false(put(s, PLAN(.key = "k")).joined);
+}
+
+static void only_a_completion_counts(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "*", .unique_for_for = SEC(60));
+    PUT(s, .key = "failed", .on_fail = ON_FAIL_DROP);
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_fail(w, 1, NULL));
+    PUT(s, .key = "deleted");
+    assert_status(STATUS_OK, stage_cancel(s, 2));
+    PUT(s, .key = "buried");
+    assert_int_equal(act_take(w), 3);
+    assert_status(STATUS_OK, act_bury(w, 3, 0));
+    assert_false(put(s, PLAN(.key = "failed")).joined);
+    assert_false(put(s, PLAN(.key = "deleted")).joined);
+    assert_false(put(s, PLAN(.key = "buried")).joined);
+}
+
+static void whoever_waits_gets_a_job_of_its_own(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *c = stage_open(s, "c");
+
+    POLICY(s, "*", .unique_for_for = SEC(60));
+    PUT(s, .key = "k");
+    complete(w, 1);
+    assert_false(SUBMIT(c, .key = "k", .fleeting = true).joined);
+    complete(w, 2);
+    stage_expect(s, "c complete 2 done");
+    // The key stands for the later one now.
+    assert_int_equal(put(s, PLAN(.key = "k")).id, 2);
+}
+
+static void keys_of_jobs_that_are_done_outlive_the_process(void **state)
+{
+    struct stage *s = *state, *again;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "*", .unique_body = true, .unique_for_for = DAY);
+    PUT(s, .body = "one");
+    complete(w, 1);
+    again = stage_restart(s, DAY / 2);
+    POLICY(again, "*", .unique_body = true, .unique_for_for = DAY);
+    assert_int_equal(put(again, PLAN(.body = "one")).id, 1);
+    // The clock is obeyed.
+    stage_step_wall(again, -DAY);
+    assert_int_equal(put(again, PLAN(.body = "one")).id, 1);
+    stage_step_wall(again, 2 * DAY);
+    assert_false(put(again, PLAN(.body = "one")).joined);
+    stage_free(again);
+}
+
+static void key_is_free_where_nothing_can_be_remembered(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "*", .unique_for_for = SEC(60));
+    s->refused = STORE_REFUSES(RECORD_MEMO);
+    PUT(s, .key = "k");
+    complete(w, 1);
+    assert_false(put(s, PLAN(.key = "k")).joined);
+    s->refused = 0;
+    assert_int_equal(act_take(w), 2);
+    nth_alloc_fail_from(1);
+    assert_status(STATUS_OK, broker_complete(w->session, 2, NULL));
+    nth_alloc_fail(0);
+    stage_step(s);
+    assert_false(put(s, PLAN(.key = "k")).joined);
+}
+
+static void a_job_that_has_moved_is_done_in_the_queue_where_it_is(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "there");
+
+    POLICY(s, "*", .unique_for_for = SEC(60));
+    PUT(s, .key = "k");
+    assert_status(STATUS_OK, stage_act(s, NULL, 1, ACT(.kind = ACT_MOVE, .to = SLICE("there"))));
+    complete(w, 1);
+    assert_int_equal(put(s, PLAN(.key = "k", .queue = "there")).id, 1);
+    assert_false(put(s, PLAN(.key = "k")).joined);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(same_body_joins_where_the_policy_says_so),
+        STORY(contract_with_a_key_keeps_it),
+        STORY(body_is_free_again_when_its_job_is_done),
+        STORY(key_stands_for_its_job_for_a_while_after_it_is_done),
+        STORY(only_a_completion_counts),
+        STORY(whoever_waits_gets_a_job_of_its_own),
+        STORY(keys_of_jobs_that_are_done_outlive_the_process),
+        STORY(key_is_free_where_nothing_can_be_remembered),
+        STORY(a_job_that_has_moved_is_done_in_the_queue_where_it_is),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

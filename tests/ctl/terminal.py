@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""A terminal, as a program sees one: a pseudo-terminal with a size, and the picture that comes of
+what is written to it. What the picture does not know is an error, so that a program writes only
+what every terminal understands."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
+import unicodedata
+
+import program
+
+SECONDS = 30  # only what hangs takes so long
+TOKEN = re.compile(r"\x1b\[(\??)([\d;]*)([A-Za-z])|\r|\n|\x08|[^\x00-\x1f]+")
+
+
+class Picture:
+    """What stands on the screen. `other` is whether it is the second screen, which programs use
+    that draw all of it; `wrapped` how often text went beyond the last column."""
+
+    def __init__(self, columns, lines):
+        self.columns, self.lines = columns, lines
+        self.rows = [""] * lines
+        self.at = (0, 0)
+        self.other, self.cursor, self.wrapped = False, True, 0
+        self.kept = None
+
+    def text(self):
+        return "\n".join(row.rstrip() for row in self.rows)
+
+    def feed(self, text):
+        end = 0
+        for token in TOKEN.finditer(text):
+            assert token.start() == end, repr(text[end:token.start()])
+            end = token.end()
+            if token[3]:
+                self.command(token[1], token[2], token[3])
+            elif token[0] == "\r":
+                self.at = (self.at[0], 0)
+            elif token[0] == "\n":
+                self.feed_line()
+            elif token[0] == "\x08":
+                self.at = (self.at[0], max(self.at[1] - 1, 0))
+            else:
+                self.write(token[0])
+        assert end == len(text), repr(text[end:])
+
+    def feed_line(self):
+        if self.at[0] + 1 < self.lines:
+            self.at = (self.at[0] + 1, self.at[1])
+        else:
+            self.rows = [*self.rows[1:], ""]
+
+    def write(self, text):
+        for letter in text:
+            row, column = self.at
+            width = 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+            if column + width > self.columns:
+                self.wrapped += 1
+                self.feed_line()
+                row, column = self.at[0], 0
+            line = self.rows[row].ljust(column)
+            self.rows[row] = line[:column] + letter + line[column + width:]
+            self.at = (row, column + width)
+
+    def command(self, private, numbers, letter):
+        row, column = self.at
+        if private:
+            self.switch(numbers, letter == "h")
+        elif letter == "H" and not numbers:
+            self.at = (0, 0)
+        elif letter == "K" and not numbers:
+            self.rows[row] = self.rows[row][:column]
+        elif letter == "J":
+            first = 0 if numbers == "2" else row + 1
+            if not numbers:
+                self.rows[row] = self.rows[row][:column]
+            self.rows[first:] = [""] * (self.lines - first)
+        else:
+            assert letter == "m", (numbers, letter)
+
+    def switch(self, number, on):
+        if number == "25":
+            self.cursor = on
+        else:
+            assert number == "1049", number
+            if on and not self.other:
+                self.kept, self.rows = (self.rows, self.at), [""] * self.lines
+            elif not on and self.other:
+                self.rows, self.at = self.kept
+            self.other = on
+
+
+class Terminal:
+    """tandemctl, run on a terminal of its own."""
+
+    def __init__(self, *arguments, address=None, columns=80, lines=24, env=None):
+        self.main, side = pty.openpty()
+        self.side = side
+        self.resize(columns, lines, tell=False)
+        self.settings = termios.tcgetattr(side)
+        self.process = subprocess.Popen(
+            [program.PROGRAM, *arguments], stdin=side, stdout=side, stderr=side,
+            env=program.environment(address, **(env or {})), start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        self.written = ""
+        self.fed = b""
+
+    def resize(self, columns, lines, tell=True):
+        fcntl.ioctl(self.main, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.picture = Picture(columns, lines)
+        if tell:
+            self.picture.other = True
+            self.picture.kept = ([""] * lines, (0, 0))
+
+    def type(self, keys):
+        os.write(self.main, keys.encode())
+
+    def read(self, seconds):
+        """Takes in what is written within that time; False at the end."""
+        if not select.select([self.main], [], [], seconds)[0]:
+            return True
+        try:
+            data = os.read(self.main, 65536)
+        except OSError:
+            return False
+        self.fed += data
+        # A letter, or a command, may have been cut.
+        cut = re.search(rb"(\x1b(\[[\d;?]*)?|[\xc0-\xff][\x80-\xbf]{0,2})$", self.fed)
+        whole = self.fed[:cut.start()] if cut and self.incomplete(cut[0]) else self.fed
+        self.fed = self.fed[len(whole):]
+        self.written += whole.decode()
+        self.picture.feed(whole.decode())
+        return bool(data)
+
+    @staticmethod
+    def incomplete(tail):
+        try:
+            tail.decode()
+            return tail.startswith(b"\x1b")
+        except UnicodeDecodeError:
+            return True
+
+    def wait(self, fits, what):
+        """Until that is so of the picture."""
+        give_up_at = time.monotonic() + SECONDS
+        while not fits():
+            left = give_up_at - time.monotonic()
+            if left < 0 or self.process.poll() is not None and not self.read(0):
+                raise AssertionError(f"it never came to {what}; there stands:\n"
+                                     + self.picture.text())
+            self.read(min(left, 0.2))
+
+    def expect(self, pattern):
+        """Until that stands on the screen."""
+        self.wait(lambda: re.search(pattern, self.picture.text()), repr(pattern))
+        return re.search(pattern, self.picture.text())
+
+    def expect_gone(self, pattern):
+        self.wait(lambda: not re.search(pattern, self.picture.text()), f"be without {pattern!r}")
+
+    def end(self):
+        """Its exit code, once it has ended and all is read."""
+        give_up_at = time.monotonic() + SECONDS
+        while self.process.poll() is None:
+            assert time.monotonic() < give_up_at, self.picture.text()
+            self.read(0.05)
+        while select.select([self.main], [], [], 0)[0] and self.read(0):
+            pass
+        return self.process.returncode
+
+    def is_restored(self):
+        """Whether the terminal is as it was: its settings, its screen, its cursor."""
+        return (termios.tcgetattr(self.side) == self.settings and not self.picture.other
+                and self.picture.cursor)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.side)
+        os.close(self.main)

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+
+// Long lists of tubes: made as they are read, and right whatever happens meanwhile.
+
+#include "tests/proto_beanstalk/wire_bean.h"
+#include "tests/support/live_bytes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Names as long as they may be.
+#define NAME 200
+// A list of so many is about 4 MB.
+#define MANY 20000
+
+static int setup(void **state)
+{
+    return bean_setup_with(state, (struct rig_options){.unchecked = true});
+}
+
+#define LONG(test) cmocka_unit_test_setup_teardown(test, setup, bean_teardown)
+
+static struct slice name_of(unsigned number, char text[NAME + 1])
+{
+    return slice_of(text, (size_t)snprintf(text, NAME + 1, "%0*u", NAME, number));
+}
+
+static struct queue **hold_tubes(struct bean *t, unsigned count)
+{
+    struct queue **queues = calloc(count, sizeof *queues);
+
+    assert_non_null(queues);
+    for (unsigned i = 0; i < count; i++) {
+        char text[NAME + 1];
+
+        assert_int_equal(broker_queue_hold(rig_broker(t->rig), name_of(i, text), &queues[i]),
+                         STATUS_OK);
+    }
+    return queues;
+}
+
+// The last one first, so that those of the next world stand in order again.
+static void drop_tubes(struct bean *t, struct queue **queues, unsigned count)
+{
+    while (count > 0) {
+        broker_queue_drop(rig_broker(t->rig), queues[--count]);
+    }
+}
+
+// A list at the front of what was heard: `default` and those tubes; what is behind it.
+static struct slice take_list(struct slice heard, unsigned count)
+{
+    char *body;
+    size_t len;
+    char item[NAME + 4];
+
+    assert_true(heard.len > 3 && memcmp(heard.ptr, "OK ", 3) == 0);
+    len = strtoul(heard.ptr + 3, &body, 10);
+    body += 2;
+    assert_int_equal(len, 4 + sizeof "- default\n" - 1 + (size_t)count * (NAME + 3));
+    assert_true(heard.len >= (size_t)(body - heard.ptr) + len + 2);
+    assert_memory_equal(body, "---\n- default\n", 14);
+    for (unsigned i = 0; i < count; i++) {
+        (void)snprintf(item, sizeof item, "- %0*u\n", NAME, i);
+        assert_memory_equal(body + 14 + (size_t)i * (NAME + 3), item, NAME + 3);
+    }
+    assert_memory_equal(body + len, "\r\n", 2);
+    return slice_from(heard, (size_t)(body - heard.ptr) + len + 2);
+}
+
+static void is_list(struct slice heard, unsigned count)
+{
+    assert_int_equal(take_list(heard, count).len, 0);
+}
+
+static void lists_of_every_length_are_whole(void **state)
+{
+    // Around that which is gathered, and around one of several steps.
+    static const unsigned counts[] = {1, 255, 256, 257, 321, 322, 323, 324, 600, 5000};
+    struct bean *t = *state;
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct queue **queues = hold_tubes(t, counts[i]);
+
+        is_list(peer_ask(t->a, SLICE("list-tubes\r\n")), counts[i]);
+        drop_tubes(t, queues, counts[i]);
+        free(queues);
+    }
+}
+
+static void a_long_list_of_watched_tubes_is_whole(void **state)
+{
+    struct bean *t = *state;
+
+    for (unsigned i = 0; i < 2000; i++) {
+        char text[NAME + 1];
+        char said[NAME + 16];
+        int len = snprintf(said, sizeof said, "watch %s\r\n", name_of(i, text).ptr);
+
+        peer_send(t->a, slice_of(said, (size_t)len));
+        rig_run(t->rig);
+    }
+    peer_hear(t->a);
+    is_list(peer_ask(t->a, SLICE("list-tubes-watched\r\n")), 2000);
+}
+
+static void an_unread_list_is_not_made(void **state)
+{
+    struct bean *t = *state;
+    struct queue **queues = hold_tubes(t, MANY);
+    size_t before = live_bytes();
+
+    peer_stop_reading(t->a);
+    peer_send(t->a, SLICE("list-tubes\r\nlist-tubes\r\nlist-tubes\r\nlist-tube-used\r\n"));
+    rig_run(t->rig);
+    assert_in_range(peer_unread(t->a), 1, (1 << 20) + FEED_STAGED_MAX);
+    assert_in_range(live_bytes() - before, 0, (1 << 20) + 2 * FEED_STAGED_MAX);
+    peer_read_again(t->a);
+    struct slice heard = peer_hear(t->a);
+    for (unsigned i = 0; i < 3; i++) {
+        heard = take_list(heard, MANY);
+    }
+    assert_true(slice_equal(heard, SLICE("USING default\r\n")));
+    drop_tubes(t, queues, MANY);
+    free(queues);
+}
+
+static void tubes_that_go_meanwhile_are_listed_and_new_ones_are_not(void **state)
+{
+    struct bean *t = *state;
+    struct queue **queues = hold_tubes(t, MANY);
+
+    peer_stop_reading(t->a);
+    peer_send(t->a, SLICE("list-tubes\r\n"));
+    rig_run(t->rig);
+    drop_tubes(t, queues, MANY);
+    says(t->b, "use new\r\n", "USING new\r\n");
+    says_yaml(t->b, "list-tubes\r\n", "---\n- default\n- new\n");
+    peer_read_again(t->a);
+    is_list(peer_hear(t->a), MANY);
+    says_yaml(t->a, "list-tubes\r\n", "---\n- default\n- new\n");
+    assert_int_equal(broker_rolls_kept(rig_broker(t->rig)), 0);
+    free(queues);
+}
+
+static void tubes_that_go_before_they_are_counted_are_listed(void **state)
+{
+    struct bean *t = *state;
+    struct queue **queues = hold_tubes(t, MANY);
+
+    peer_send(t->a, SLICE("list-tubes\r\n"));
+    rig_feed(t->rig);
+    drop_tubes(t, queues, MANY);
+    rig_run(t->rig);
+    is_list(peer_hear(t->a), MANY);
+    free(queues);
+}
+
+static void who_leaves_in_the_middle_of_a_list_leaves_nothing_behind(void **state)
+{
+    struct bean *t = *state;
+    struct queue **queues = hold_tubes(t, MANY);
+
+    for (unsigned feeds = 1; feeds < 200; feeds += 20) {
+        struct peer *peer = peer_new(t->rig);
+
+        peer_send(peer, SLICE("list-tubes\r\nlist-tubes\r\n"));
+        for (unsigned i = 0; i < feeds; i++) {
+            rig_feed(t->rig);
+        }
+        peer_free(peer);
+    }
+    peer_send(t->a, SLICE("list-tubes\r\n"));
+    rig_feed(t->rig);
+    drop_tubes(t, queues, MANY);
+    assert_int_equal(broker_rolls_kept(rig_broker(t->rig)), MANY);
+    peer_free(t->a);
+    rig_run(t->rig);
+    assert_int_equal(broker_rolls_kept(rig_broker(t->rig)), 0);
+    free(queues);
+}
+
+static void a_list_shows_what_could_be_observed_when_it_began(void **state)
+{
+    static const struct grant some[] = {{MAY_OBSERVE, {"default", 7}},
+                                        {MAY_OBSERVE, {"0*", 2}},
+                                        {MAY_WORK, {"seen-by-workers", 15}}};
+    struct bean *t = *state;
+    struct grants *grants = grants_new(some, 3);
+    struct grants *none = grants_new(some, 0);
+    struct queue **queues = hold_tubes(t, MANY);
+
+    says(t->b, "use seen-by-workers\r\n", "USING seen-by-workers\r\n");
+    says(t->c, "use hidden\r\n", "USING hidden\r\n");
+    assert_false(peer_grant(t->a, grants));
+    peer_stop_reading(t->a);
+    peer_send(t->a, SLICE("list-tubes\r\n"));
+    rig_run(t->rig);
+    (void)peer_grant(t->a, none);
+    peer_read_again(t->a);
+    is_list(peer_hear(t->a), MANY);
+    drop_tubes(t, queues, MANY);
+    grants_unref(grants);
+    grants_unref(none);
+    free(queues);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LONG(lists_of_every_length_are_whole),
+        LONG(a_long_list_of_watched_tubes_is_whole),
+        LONG(an_unread_list_is_not_made),
+        LONG(tubes_that_go_meanwhile_are_listed_and_new_ones_are_not),
+        LONG(tubes_that_go_before_they_are_counted_are_listed),
+        LONG(who_leaves_in_the_middle_of_a_list_leaves_nothing_behind),
+        LONG(a_list_shows_what_could_be_observed_when_it_began),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/proto_common/wire_host_private.h"
+
+#include "core/base/macros.h"
+
+#include "tests/proto_common/wire_strangers.h"
+
+#include <string.h>
+
+static void on_wake(struct wire *wire)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet);
+    peer->runnable = true;
+    peer->blocked = false;
+}
+
+static void on_drop(struct wire *wire, const char *why)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet && *why);
+    peer->dropped = true;
+}
+
+static void on_finish(struct wire *wire)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet);
+    peer->finished = true;
+    peer->runnable = false;
+}
+
+static void on_shut(struct wire *wire)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet);
+    peer->shut = true;
+}
+
+static void on_peer(const struct wire *wire, char *text)
+{
+    (void)wire;
+    memcpy(text, "127.0.0.1", sizeof "127.0.0.1");
+}
+
+static struct wire_caller on_identify(struct wire *wire, const struct wire_claim *claim)
+{
+    struct peer *peer = (void *)wire;
+
+    ENSURE(!peer->quiet);
+    return wire_callers_identify(&peer->rig->callers, claim, peer->rig->now.mono);
+}
+
+static bool on_is_local(const struct wire *wire)
+{
+    const struct peer *peer = (const void *)wire;
+
+    return !peer->rig->callers.remote;
+}
+
+static bool on_overflows(struct wire *wire)
+{
+    struct peer *peer = (void *)wire;
+    size_t most = peer->rig->kept_most;
+
+    ENSURE(!peer->quiet);
+    if (most == 0 ||
+        output_kept(&wire->out) + peer->kept + peer->frontend->holds(peer->conn) <= most) {
+        return false;
+    }
+    on_drop(wire, "keeps too much");
+    return true;
+}
+
+static void on_refused(struct wire *wire, enum sight_refusal refusal)
+{
+    ((struct peer *)(void *)wire)->rig->refusals[refusal]++;
+}
+
+const struct wire_host wire_host_ops = {.wake = on_wake,
+                                        .drop = on_drop,
+                                        .finish = on_finish,
+                                        .shut = on_shut,
+                                        .peer = on_peer,
+                                        .tls_hello = strangers_note,
+                                        .identify = on_identify,
+                                        .is_local = on_is_local,
+                                        .overflows = on_overflows,
+                                        .refused = on_refused};

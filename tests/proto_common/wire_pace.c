@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/proto_common/wire_pace.h"
+
+#include "tests/proto_common/wire_host_private.h"
+
+void wire_pace_begin(struct wire_pace *pace)
+{
+    *pace = (struct wire_pace){.patience = {.look_at = NSEC_NEVER, .part_at = NSEC_NEVER}};
+}
+
+// False where the front-end sets no limits.
+static bool limits_of(const struct peer *peer, struct pace_limits *limits)
+{
+    if (!peer->frontend->limits || !peer->settings) {
+        return false;
+    }
+    peer->frontend->limits(peer->settings, limits);
+    return true;
+}
+
+static struct pace_view view_of(struct peer *peer)
+{
+    return (struct pace_view){
+        .now_at = peer->rig->now.mono,
+        .pace = peer->frontend->pace(peer->conn),
+        .reads = !peer->runnable && !peer->blocked && !peer->finished && !peer->half_closed,
+        .unread = output_pending(&peer->wire.out) > 0,
+        .kept = peer->kept,
+        .received = peer->pace.received,
+    };
+}
+
+void wire_pace_note(struct peer *peer, bool ran)
+{
+    struct wire_pace *pace = &peer->pace;
+    bool happened =
+        ran || pace->received != pace->received_before || peer->heard != pace->heard_before;
+    struct pace_limits limits;
+
+    if (!peer->closed && happened && limits_of(peer, &limits)) {
+        struct pace_view view = view_of(peer);
+
+        pace->received_before = pace->received;
+        pace->heard_before = peer->heard;
+        patience_note(&pace->patience, &limits, &view);
+    }
+}
+
+bool wire_pace_look(struct peer *peer)
+{
+    struct patience *patience = &peer->pace.patience;
+    struct pace_limits limits;
+    enum pace_verdict verdict = PACE_KEPT;
+
+    if (!peer->closed && patience->look_at <= peer->rig->now.mono && limits_of(peer, &limits)) {
+        struct pace_view view = view_of(peer);
+
+        verdict = patience_look(patience, &limits, &view);
+    }
+    if (verdict != PACE_KEPT) {
+        peer->frontend->overdue(peer->conn, verdict, slice_of(peer->kept_pages.start, peer->kept));
+    }
+    return verdict != PACE_KEPT;
+}

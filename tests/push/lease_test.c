@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+// Jobs on their way: what pauses them, what takes them away meanwhile, and how they end when the
+// broker stops or its settings change.
+#include "tests/push/push_bed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DONE FAKE_ANSWER("200 OK", "4", "done")
+
+static void check_pause(struct push_bed *bed, const char *answer, nsec_t pause_for)
+{
+    fake_script(&bed->fake, answer, false);
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed_shown(bed, 0).outcomes[OUTCOME_DEFERRED] == 1);
+    bed_rest(bed);
+    assert_int_equal(bed_state(bed, 1), JOB_READY);
+    assert_int_equal(bed_attempts(bed, 1), 0);
+    assert_string_equal(bed_shown(bed, 0).state, "paused");
+    assert_in_range(bed_shown(bed, 0).paused_for, pause_for - SECONDS(2), pause_for);
+    bed_advance(bed, pause_for - SECONDS(3));
+    assert_int_equal(bed->fake.count, 1);
+    bed_advance(bed, SECONDS(3));
+    UNTIL(bed, bed_state(bed, 1) == JOB_GONE);
+    assert_int_equal(bed->fake.count, 2);
+}
+
+static void busy_endpoint_says_how_long_to_wait(void **state)
+{
+    check_pause(*state, "HTTP/1.1 429 Busy\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n",
+                SECONDS(30));
+}
+
+static void unavailable_endpoint_says_how_long_to_wait(void **state)
+{
+    check_pause(*state, "HTTP/1.1 503 No\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n",
+                SECONDS(30));
+}
+
+static void longest_pause_is_an_hour(void **state)
+{
+    check_pause(*state, "HTTP/1.1 429 Busy\r\nRetry-After: 9999999\r\nContent-Length: 0\r\n\r\n",
+                SECONDS(3600));
+}
+
+static void busy_endpoint_that_does_not_say_how_long_is_tried_less_often(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->settings.connections = 1;
+    fake_script(&bed->fake, FAKE_ANSWER("429 Busy", "0", ""), false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed->fake.count == 3);
+    bed_rest(bed);
+    assert_int_equal(bed->fake.count, 3);
+    assert_string_equal(bed_shown(bed, 0).state, "paused");
+    assert_int_equal(bed_attempts(bed, 1), 0);
+}
+
+static void earlier_word_of_how_long_to_wait_does_not_last(void **state)
+{
+    struct push_bed *bed = *state;
+
+    fake_script(&bed->fake, "HTTP/1.1 429 Busy\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n",
+                false);
+    fake_script(&bed->fake, FAKE_ANSWER("503 No", "0", ""), false);
+    bed->settings.connections = 1;
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed->fake.count == 1);
+    bed_rest(bed);
+    bed_advance(bed, SECONDS(31));
+    UNTIL(bed, bed_state(bed, 1) == JOB_BURIED);
+    assert_int_equal(bed_shown(bed, 0).outcomes[OUTCOME_REFUSED], 1);
+}
+
+static void request_ends_before_the_lease_of_its_job(void **state)
+{
+    struct push_bed *bed = *state;
+    long long deadline;
+    nsec_t latest_at;
+
+    fake_script(&bed->fake, NULL, false);
+    bed_push(bed);
+    (void)PUT(bed, .ttr_for = SECONDS(1));
+    UNTIL(bed, bed->fake.count == 1);
+    latest_at = bed_now(bed).wall + SECONDS(1) - 100 * NSEC_PER_MSEC;
+    deadline = strtoll(fake_field(&bed->fake, 0, "X-Tandem-Deadline"), NULL, 10);
+    assert_true(deadline * NSEC_PER_MSEC <= latest_at);
+    UNTIL(bed, bed_shown(bed, 0).outcomes[OUTCOME_TIMED_OUT] > 0);
+    assert_true(bed_now(bed).wall >= deadline * NSEC_PER_MSEC);
+}
+
+static void job_that_was_taken_away_is_not_ended_by_the_first_answer(void **state)
+{
+    const struct act release = {.kind = ACT_RELEASE};
+    struct push_bed *bed = *state;
+
+    bed->settings.timeout_for = SECONDS(1);
+    fake_script(&bed->fake, NULL, false);
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .watched = true);
+    UNTIL(bed, bed->fake.count == 1);
+    assert_int_equal(broker_act(bed->broker, NULL, 1, &release), STATUS_OK);
+    UNTIL(bed, strstr(bed->told, "complete"));
+    assert_string_equal(bed->told, "retried 1; complete 1 done");
+    // The first one has no answer, and that means nothing any more.
+    UNTIL(bed, bed_shown(bed, 0).in_flight == 0);
+    assert_int_equal(bed->fake.count, 2);
+}
+
+static void job_that_was_taken_away_before_it_was_sent_is_sent_once(void **state)
+{
+    const struct act release = {.kind = ACT_RELEASE};
+    struct push_bed *bed = *state;
+
+    bed->reached = 0;
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed_state(bed, 1) == JOB_RESERVED);
+    assert_int_equal(broker_act(bed->broker, NULL, 1, &release), STATUS_OK);
+    UNTIL(bed, bed_state(bed, 1) == JOB_RESERVED);
+    bed->reached = UINT64_MAX;
+    UNTIL(bed, bed_state(bed, 1) == JOB_GONE);
+    bed_rest(bed);
+    assert_int_equal(bed->fake.count, 1);
+    assert_int_equal(bed_shown(bed, 0).in_flight, 0);
+}
+
+static void job_that_is_deleted_meanwhile_is_no_trouble(void **state)
+{
+    const struct act delete = {.kind = ACT_DELETE};
+    struct push_bed *bed = *state;
+
+    bed->settings.timeout_for = 300 * NSEC_PER_MSEC;
+    fake_script(&bed->fake, NULL, false);
+    bed_push(bed);
+    (void)PUT(bed, .zeros = 100000);
+    UNTIL(bed, bed->fake.count == 1);
+    assert_int_equal(broker_act(bed->broker, NULL, 1, &delete), STATUS_OK);
+    UNTIL(bed, bed_shown(bed, 0).in_flight == 0);
+}
+
+static void job_that_the_store_has_no_room_to_give_back_is_given_back_later(void **state)
+{
+    struct push_bed *bed = *state;
+
+    fake_script(&bed->fake, "HTTP/1.1 429 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n",
+                false);
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    bed->refused = 1u << RECORD_RELEASE | 1u << RECORD_SET;
+    UNTIL(bed, bed_shown(bed, 0).outcomes[OUTCOME_DEFERRED] == 1);
+    bed_advance(bed, SECONDS(5));
+    assert_int_equal(bed_state(bed, 1), JOB_RESERVED);
+    bed->refused = 0;
+    bed_advance(bed, SECONDS(2));
+    UNTIL(bed, bed_state(bed, 1) == JOB_GONE);
+    assert_int_equal(bed_shown(bed, 0).outcomes[OUTCOME_DEFERRED], 1);
+}
+
+static void address_that_is_private_is_never_connected_to(void **state)
+{
+    struct push_bed *bed = *state;
+
+    (void)snprintf(bed->url, sizeof bed->url, "http://localhost:%d/", bed->fake.port);
+    bed->settings.may_be_private = false;
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed_shown(bed, 0).outcomes[OUTCOME_UNREACHABLE] > 0);
+    assert_string_equal(bed_shown(bed, 0).last_failure,
+                        "its address is not of the public Internet");
+    assert_int_equal(bed->fake.accepted, 0);
+    assert_int_equal(bed_attempts(bed, 1), 0);
+}
+
+static void endpoint_that_stays_the_same_keeps_its_requests(void **state)
+{
+    struct push_bed *bed = *state;
+
+    fake_script(&bed->fake, NULL, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed->fake.count == 1);
+    bed_push(bed);
+    bed_rest(bed);
+    assert_int_equal(bed_shown(bed, 0).in_flight, 1);
+    assert_string_equal(bed_shown(bed, 0).state, "open");
+    assert_int_equal(bed->fake.count, 1);
+}
+
+static void endpoint_that_changes_takes_no_more_and_goes_with_its_last_answer(void **state)
+{
+    struct push_bed *bed = *state;
+    struct sight_push shown;
+
+    bed->settings.timeout_for = SECONDS(1);
+    fake_script(&bed->fake, NULL, false);
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed->fake.count == 1);
+    bed->settings.connections = 2;
+    bed_push(bed);
+    assert_string_equal(bed_shown(bed, 0).state, "leaving");
+    (void)PUT(bed, .body = "y");
+    UNTIL(bed, bed_state(bed, 2) == JOB_GONE);
+    assert_int_equal(bed_state(bed, 1), JOB_RESERVED);
+    UNTIL(bed, !push_show(bed->push, 1, &shown));
+    assert_int_equal(bed_state(bed, 1), JOB_BURIED);
+    assert_int_equal(bed_shown(bed, 0).connections, 2);
+}
+
+static void queue_without_an_endpoint_is_left_alone(void **state)
+{
+    struct push_bed *bed = *state;
+
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed->fake.count == 1);
+    bed_push_all(bed, &bed->settings, 0);
+    bed_rest(bed);
+    (void)PUT(bed, .body = "y");
+    bed_rest(bed);
+    assert_int_equal(bed_state(bed, 2), JOB_READY);
+    assert_false(push_is_busy(bed->push));
+}
+
+static void queue_that_has_another_section_now_goes_to_that_endpoint(void **state)
+{
+    struct push_bed *bed = *state;
+    struct push_settings both[2] = {bed->settings, bed->settings};
+    struct sight_push shown;
+
+    both[0].name = "a*";
+    both[1].name = "*";
+    fake_script(&bed->fake, DONE, false);
+    bed_push_all(bed, &both[1], 1);
+    (void)PUT(bed, .queue = "ab");
+    UNTIL(bed, bed->fake.count == 1);
+    bed_push_all(bed, both, 2);
+    (void)PUT(bed, .queue = "ab");
+    UNTIL(bed, bed->fake.count == 2);
+    bed_rest(bed);
+    assert_true(push_show_of(bed->push, broker_queue_find(bed->broker, SLICE("ab")), &shown));
+    assert_string_equal(shown.section, "a*");
+}
+
+static void stop_lets_answers_come_and_gives_back_the_rest(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->settings.connections = 2;
+    fake_script(&bed->fake, NULL, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    (void)PUT(bed, .body = "y");
+    (void)PUT(bed, .body = "z");
+    UNTIL(bed, bed->fake.count == 2);
+    push_stop(bed->push);
+    bed_rest(bed);
+    assert_true(push_is_busy(bed->push));
+    assert_int_equal(bed->fake.count, 2);
+    push_free(bed->push);
+    bed->push = NULL;
+    for (uint64_t id = 1; id <= 3; id++) {
+        assert_int_equal(bed_state(bed, id), JOB_READY);
+        assert_int_equal(bed_attempts(bed, id), 0);
+    }
+}
+
+static void stop_sends_nothing_that_is_still_held(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->reached = 0;
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    bed_rest(bed);
+    push_stop(bed->push);
+    bed->reached = bed->appended;
+    UNTIL(bed, !push_is_busy(bed->push));
+    assert_int_equal(bed->fake.count, 0);
+    assert_int_equal(bed_state(bed, 1), JOB_READY);
+}
+
+static void stop_in_the_middle_leaves_no_endpoint_to_be_called(void **state)
+{
+    struct push_bed *bed = *state;
+    struct push_settings two[2] = {bed->settings, bed->settings};
+
+    two[0].name = "a";
+    two[1].name = "b";
+    fake_script(&bed->fake, NULL, false);
+    bed_push_all(bed, two, 2);
+    for (int i = 0; i < 3; i++) {
+        (void)PUT(bed, .queue = "a", .ttr_for = SECONDS(2 + i));
+        (void)PUT(bed, .queue = "b", .ttr_for = SECONDS(2 + i));
+    }
+    UNTIL(bed, bed->fake.count == 6);
+    push_stop(bed->push);
+    push_free(bed->push);
+    bed->push = NULL;
+    for (uint64_t id = 1; id <= 6; id++) {
+        assert_int_equal(bed_state(bed, id), JOB_READY);
+    }
+}
+
+static void settings_that_come_after_the_stop_bring_no_endpoint(void **state)
+{
+    struct push_bed *bed = *state;
+
+    fake_script(&bed->fake, NULL, false);
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .ttr_for = SECONDS(1));
+    UNTIL(bed, bed->fake.count == 1);
+    push_stop(bed->push);
+    bed_push(bed);
+    (void)PUT(bed, .body = "y");
+    bed_advance(bed, SECONDS(2));
+    UNTIL(bed, !push_is_busy(bed->push));
+    assert_int_equal(bed->fake.count, 1);
+    assert_int_equal(bed_state(bed, 2), JOB_READY);
+    assert_int_equal(bed_attempts(bed, 2), 0);
+}
+
+static void nothing_of_a_url_but_its_host_is_shown(void **state)
+{
+    struct push_bed *bed = *state;
+    char origin[64];
+
+    bed_push(bed);
+    (void)snprintf(origin, sizeof origin, "http://127.0.0.1:%d", bed->fake.port);
+    assert_string_equal(bed_shown(bed, 0).endpoint, origin);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(busy_endpoint_says_how_long_to_wait),
+        STORY(unavailable_endpoint_says_how_long_to_wait),
+        STORY(longest_pause_is_an_hour),
+        STORY(busy_endpoint_that_does_not_say_how_long_is_tried_less_often),
+        STORY(earlier_word_of_how_long_to_wait_does_not_last),
+        STORY(request_ends_before_the_lease_of_its_job),
+        STORY(job_that_was_taken_away_is_not_ended_by_the_first_answer),
+        STORY(job_that_was_taken_away_before_it_was_sent_is_sent_once),
+        STORY(job_that_is_deleted_meanwhile_is_no_trouble),
+        STORY(job_that_the_store_has_no_room_to_give_back_is_given_back_later),
+        STORY(address_that_is_private_is_never_connected_to),
+        STORY(endpoint_that_stays_the_same_keeps_its_requests),
+        STORY(endpoint_that_changes_takes_no_more_and_goes_with_its_last_answer),
+        STORY(queue_without_an_endpoint_is_left_alone),
+        STORY(queue_that_has_another_section_now_goes_to_that_endpoint),
+        STORY(stop_lets_answers_come_and_gives_back_the_rest),
+        STORY(stop_sends_nothing_that_is_still_held),
+        STORY(stop_in_the_middle_leaves_no_endpoint_to_be_called),
+        STORY(settings_that_come_after_the_stop_bring_no_endpoint),
+        STORY(nothing_of_a_url_but_its_host_is_shown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

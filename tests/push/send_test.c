@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+// Jobs of a queue are posted to its endpoint, and done when that says so.
+#include "push/signature.h"
+#include "tests/push/push_bed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DONE FAKE_ANSWER("200 OK", "4", "done")
+
+static void job_is_posted_and_the_answer_is_its_result(void **state)
+{
+    struct push_bed *bed = *state;
+    long long deadline;
+    uint64_t id;
+
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    id = PUT(bed, .body = "lines\nof text", .watched = true);
+    UNTIL(bed, *bed->told);
+    assert_string_equal(bed->told, "complete 1 done");
+    assert_int_equal(bed_state(bed, id), JOB_GONE);
+    assert_int_equal(bed->fake.count, 1);
+    assert_memory_equal(bed->fake.requests[0], "POST /hook?key=hidden HTTP/1.1\r\n", 32);
+    assert_string_equal(fake_body(&bed->fake, 0), "lines\nof text");
+    assert_string_equal(fake_field(&bed->fake, 0, "Content-Type"), "application/octet-stream");
+    assert_string_equal(fake_field(&bed->fake, 0, "X-Gearman-Job-Handle"), "H:host.example:1");
+    assert_string_equal(fake_field(&bed->fake, 0, "X-Tandem-Queue"), "q");
+    assert_string_equal(fake_field(&bed->fake, 0, "X-Tandem-Attempt"), "1");
+    deadline = strtoll(fake_field(&bed->fake, 0, "X-Tandem-Deadline"), NULL, 10);
+    assert_in_range(deadline, bed_now(bed).wall / NSEC_PER_MSEC,
+                    bed_now(bed).wall / NSEC_PER_MSEC + 5000);
+    assert_memory_equal(fake_field(&bed->fake, 0, "webhook-id"), "H:host-example:1-", 17);
+    assert_null(fake_field(&bed->fake, 0, "webhook-signature"));
+    assert_null(fake_field(&bed->fake, 0, "Expect"));
+}
+
+static void empty_answer_and_empty_body_are_good(void **state)
+{
+    struct push_bed *bed = *state;
+
+    fake_script(&bed->fake, "HTTP/1.1 204 No Content\r\n\r\n", false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "", .watched = true);
+    UNTIL(bed, *bed->told);
+    assert_string_equal(bed->told, "complete 1");
+    assert_string_equal(fake_field(&bed->fake, 0, "Content-Length"), "0");
+}
+
+static void name_of_the_queue_is_escaped(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->settings.name = "a*";
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .queue = "a b\r\nX-Evil: 1%\xc3\xa4", .watched = true);
+    UNTIL(bed, *bed->told);
+    assert_string_equal(fake_field(&bed->fake, 0, "X-Tandem-Queue"),
+                        "a%20b%0D%0AX-Evil:%201%25%C3%A4");
+}
+
+static void check_signature(const struct push_bed *bed, size_t index, const char *secret)
+{
+    struct secrets secrets = {.count = 0};
+    struct signature signature;
+    char text[SIGNATURE_SIZE];
+    char id[256];
+    struct push_reason why = {{0}};
+    size_t len = bed->fake.lens[index] - bed->fake.bodies[index];
+
+    (void)snprintf(id, sizeof id, "%s", fake_field(&bed->fake, index, "webhook-id"));
+    assert_true(secrets_read(&secrets, "push_secret", slice_of(secret, strlen(secret)), &why));
+    assert_true(
+        signature_begin(&signature, &secrets, slice_of(id, strlen(id)),
+                        strtoll(fake_field(&bed->fake, index, "webhook-timestamp"), NULL, 10)));
+    assert_true(signature_take(&signature, slice_of(fake_body(&bed->fake, index), len)));
+    assert_true(signature_write(&signature, text));
+    assert_string_equal(fake_field(&bed->fake, index, "webhook-signature"), text);
+    signature_clear(&signature);
+    secrets_clear(&secrets);
+}
+
+static void requests_are_signed_small_or_large(void **state)
+{
+    static const char two[] = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw "
+                              "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    struct push_bed *bed = *state;
+
+    bed->settings.secret = two;
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "small");
+    UNTIL(bed, bed->fake.count == 1);
+    (void)PUT(bed, .zeros = 1000000);
+    UNTIL(bed, bed->fake.count == 2);
+    (void)PUT(bed, .body = "");
+    UNTIL(bed, bed->fake.count == 3);
+    for (size_t i = 0; i < 3; i++) {
+        check_signature(bed, i, two);
+    }
+    assert_int_equal(bed->fake.lens[1] - bed->fake.bodies[1], 1000000);
+}
+
+static void no_more_jobs_are_taken_than_may_be_sent(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->settings.connections = 3;
+    fake_script(&bed->fake, NULL, false);
+    bed_push(bed);
+    for (unsigned i = 0; i < 10; i++) {
+        (void)PUT(bed, .body = "x");
+    }
+    UNTIL(bed, bed->fake.count == 3);
+    bed_rest(bed);
+    assert_int_equal(bed->fake.count, 3);
+    assert_int_equal(bed_state(bed, 3), JOB_RESERVED);
+    assert_int_equal(bed_state(bed, 4), JOB_READY);
+    assert_int_equal(bed_shown(bed, 0).in_flight, 3);
+}
+
+static void connection_is_used_again(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->settings.connections = 1;
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    for (unsigned i = 0; i < 40; i++) {
+        (void)PUT(bed, .body = "x");
+    }
+    UNTIL(bed, bed_state(bed, 40) == JOB_GONE);
+    assert_int_equal(bed->fake.count, 40);
+    assert_int_equal(bed->fake.accepted, 1);
+    assert_int_equal(bed_shown(bed, 0).outcomes[OUTCOME_COMPLETED], 40);
+}
+
+static void body_leaves_when_the_store_has_it(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->reached = 0;
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    bed_rest(bed);
+    assert_int_equal(bed_state(bed, 1), JOB_RESERVED);
+    assert_int_equal(bed->fake.accepted, 0);
+    bed->reached = bed->appended;
+    UNTIL(bed, bed_state(bed, 1) == JOB_GONE);
+    assert_int_equal(bed->fake.count, 1);
+}
+
+static void job_that_the_store_does_not_make_safe_is_given_back(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->reached = 0;
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    bed_rest(bed);
+    bed_advance(bed, SECONDS(6));
+    assert_true(bed_shown(bed, 0).outcomes[OUTCOME_UNSENT] > 0);
+    assert_int_equal(bed_attempts(bed, 1), 0);
+    bed->reached = bed->appended;
+    UNTIL(bed, bed_state(bed, 1) == JOB_GONE);
+    assert_int_equal(bed->fake.count, 1);
+}
+
+static void glob_pushes_all_queues_that_fit_and_keeps_none_alive(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->settings.name = "mail-*";
+    fake_script(&bed->fake, DONE, false);
+    (void)PUT(bed, .queue = "mail-before");
+    bed_push(bed);
+    (void)PUT(bed, .queue = "mail-a");
+    (void)PUT(bed, .queue = "mail-b");
+    (void)PUT(bed, .queue = "other");
+    UNTIL(bed, bed->fake.count == 3);
+    bed_rest(bed);
+    assert_int_equal(bed_state(bed, 4), JOB_READY);
+    assert_non_null(broker_queue_find(bed->broker, SLICE("mail-a")));
+    bed_advance(bed, SECONDS(61));
+    assert_null(broker_queue_find(bed->broker, SLICE("mail-before")));
+    assert_null(broker_queue_find(bed->broker, SLICE("mail-a")));
+    (void)PUT(bed, .queue = "mail-a");
+    UNTIL(bed, bed->fake.count == 4);
+}
+
+static void queue_that_others_refer_to_is_kept(void **state)
+{
+    struct push_bed *bed = *state;
+    struct queue *queue;
+
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    assert_int_equal(broker_queue_hold(bed->broker, SLICE("q"), &queue), STATUS_OK);
+    bed_rest(bed);
+    bed_advance(bed, SECONDS(61));
+    (void)PUT(bed, .queue = "q");
+    UNTIL(bed, bed->fake.count == 1);
+    broker_queue_drop(bed->broker, queue);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(job_is_posted_and_the_answer_is_its_result),
+        STORY(empty_answer_and_empty_body_are_good),
+        STORY(name_of_the_queue_is_escaped),
+        STORY(requests_are_signed_small_or_large),
+        STORY(no_more_jobs_are_taken_than_may_be_sent),
+        STORY(connection_is_used_again),
+        STORY(body_leaves_when_the_store_has_it),
+        STORY(job_that_the_store_does_not_make_safe_is_given_back),
+        STORY(glob_pushes_all_queues_that_fit_and_keeps_none_alive),
+        STORY(queue_that_others_refer_to_is_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

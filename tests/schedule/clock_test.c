@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+
+// Schedules and the wall clock: it is set by a day, both ways, and clocks of a zone are set.
+
+#include "tests/schedule/story.h"
+
+#define DAY SEC(86400)
+#define HOUR SEC(3600)
+
+static void a_clock_that_goes_back_makes_no_moment_happen_twice(void **state)
+{
+    struct story *t = *state;
+
+    has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
+    passes(t, 2 * HOUR);
+    does(t, "2023-11-14 23:00,2023-11-15 00:00");
+    clock_steps(t, -DAY);
+    passes(t, DAY);
+    does(t, "");
+    // The first hour that was not there yet.
+    passes(t, HOUR);
+    does(t, "2023-11-15 01:00");
+    counts_are(t, "fired 3");
+}
+
+static void a_moment_that_was_refused_waits_for_a_clock_that_goes_back(void **state)
+{
+    struct story *t = *state;
+
+    has_in_file(t, "@daily");
+    t->stage->refused = STORE_REFUSES(RECORD_SUBMIT);
+    passes_until(t, "2023-11-15 00:00:05");
+    t->stage->refused = 0;
+    clock_steps(t, -HOUR);
+    passes_until(t, "2023-11-14 23:59:59");
+    does(t, "");
+    passes(t, SEC(10));
+    does(t, "2023-11-15 00:00");
+}
+
+static void a_clock_that_goes_ahead_makes_moments_missed(void **state)
+{
+    static const struct {
+        enum schedule_missed missed;
+        const char *jobs;
+    } rules[] = {
+        {SCHEDULE_MISSED_SKIP, ""},
+        {SCHEDULE_MISSED_ONCE, "2023-11-15 18:00"},
+        {SCHEDULE_MISSED_ALL,
+         "2023-11-15 00:00,2023-11-15 06:00,2023-11-15 12:00,2023-11-15 18:00"},
+    };
+    struct story *t = *state;
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        has_in_file(t, "0 */6 * * *", .missed = rules[i].missed);
+        clock_steps(t, DAY);
+        does(t, rules[i].jobs);
+        has_nothing_in_file(t);
+        clock_steps(t, -DAY);
+    }
+}
+
+static void there_and_back_is_once(void **state)
+{
+    struct story *t = *state;
+
+    has_in_file(t, "0 */6 * * *", .missed = SCHEDULE_MISSED_ALL);
+    clock_steps(t, DAY);
+    clock_steps(t, -DAY);
+    passes(t, DAY);
+    does(t, "2023-11-15 00:00,2023-11-15 06:00,2023-11-15 12:00,2023-11-15 18:00");
+    passes(t, 2 * HOUR);
+    does(t, "2023-11-16 00:00");
+}
+
+static void a_step_is_seen_within_a_second(void **state)
+{
+    struct story *t = *state;
+
+    has_in_file(t, "@yearly");
+    assert_int_equal(schedules_due(t->schedules), t->stage->now.mono + SEC(1));
+    stage_advance(t->stage, SEC(1));
+    assert_int_equal(schedules_due(t->schedules), t->stage->now.mono + SEC(1));
+    stage_step_wall(t->stage, moment("2024-01-01 00:00") - t->stage->now.wall - MSEC(1));
+    assert_int_equal(schedules_due(t->schedules), t->stage->now.mono + MSEC(1));
+}
+
+static void a_new_schedule_has_no_past(void **state)
+{
+    struct story *t = *state;
+
+    clock_steps(t, DAY);
+    has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
+    works(t);
+    does(t, "");
+    // Nor does one that is forgotten and comes again.
+    has_nothing_in_file(t);
+    clock_steps(t, DAY);
+    has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
+    works(t);
+    does(t, "");
+    counts_are(t, "");
+}
+
+static void other_moments_have_no_past_either(void **state)
+{
+    struct story *t = *state;
+
+    has_in_file(t, "@daily", .missed = SCHEDULE_MISSED_ALL);
+    passes_until(t, "2023-11-15 09:30");
+    does(t, "2023-11-15 00:00");
+    has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
+    works(t);
+    does(t, "");
+    passes(t, HOUR);
+    does(t, "2023-11-15 10:00");
+    has_in_file(t, "0 9 * * *", .timezone = "Made", .missed = SCHEDULE_MISSED_ALL);
+    works(t);
+    does(t, "");
+    passes(t, DAY);
+    does(t, "2023-11-16 08:00");
+}
+
+static void what_else_changes_does_not_touch_moments(void **state)
+{
+    struct story *t = *state;
+
+    has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_SKIP);
+    stage_advance(t->stage, 3 * HOUR);
+    has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_ALL, .queue = "r", .body = "new");
+    works(t);
+    does_at_line(t, "r", "2023-11-14 23:00,2023-11-15 00:00,2023-11-15 01:00", __FILE__, __LINE__);
+}
+
+static void clocks_of_its_zone_are_set(void **state)
+{
+    struct story *t = *state;
+
+    // From 2:00 to 3:00 and, a day later, back.
+    made_zone_changes(&story_zone, "2023-11-16 01:00", 120);
+    made_zone_changes(&story_zone, "2023-11-17 01:00", 60);
+    has_in_file(t, "30 2 * * *", .timezone = "Made", .missed = SCHEDULE_MISSED_ALL);
+    passes(t, 4 * DAY);
+    does(t, "2023-11-15 01:30,2023-11-16 01:00,2023-11-17 00:30,2023-11-18 01:30");
+    counts_are(t, "fired 4");
+}
+
+static void a_gap_that_was_missed_is_made_up_for_once(void **state)
+{
+    struct story *t = *state;
+
+    made_zone_changes(&story_zone, "2023-11-16 01:00", 120);
+    has_in_file(t, "*/10 2 * * *", .timezone = "Made", .missed = SCHEDULE_MISSED_ALL);
+    clock_steps(t, moment("2023-11-16 12:00") - t->stage->now.wall);
+    does(t, "2023-11-15 01:00,2023-11-15 01:10,2023-11-15 01:20,2023-11-15 01:30,2023-11-15 01:40,"
+            "2023-11-15 01:50,2023-11-16 01:00");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TALE(a_clock_that_goes_back_makes_no_moment_happen_twice),
+        TALE(a_moment_that_was_refused_waits_for_a_clock_that_goes_back),
+        TALE(a_clock_that_goes_ahead_makes_moments_missed),
+        TALE(there_and_back_is_once),
+        TALE(a_step_is_seen_within_a_second),
+        TALE(a_new_schedule_has_no_past),
+        TALE(other_moments_have_no_past_either),
+        TALE(what_else_changes_does_not_touch_moments),
+        TALE(clocks_of_its_zone_are_set),
+        TALE(a_gap_that_was_missed_is_made_up_for_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

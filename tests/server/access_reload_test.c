@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+// The rules change while connections are there.
+#include "tests/server/access_bed.h"
+#include "tests/server/server_cmocka.h"
+#include "tests/support/nth_alloc.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static void open_connections_are_judged_by_the_new_rules(void **state)
+{
+    struct access_bed *bed = *state;
+    int client;
+
+    access_bed_rule(bed, "any work,observe jobs\n");
+    client = bed_connect(&bed->bed);
+    access_bed_ask(bed, client, "may", "may 6");
+    access_bed_rule(bed, "any observe jobs\n");
+    bed_turns(&bed->bed, 1);
+    assert_int_equal(bed->bed.front.granted, 2);
+    access_bed_ask(bed, client, "may", "may 4");
+    access_bed_ask(bed, client, "itself", "known 4");
+    (void)close(client);
+}
+
+static void connections_from_before_there_were_rules_are_judged(void **state)
+{
+    struct access_bed *bed = *state;
+    int client = bed_connect(&bed->bed);
+
+    access_bed_ask(bed, client, "may", "may all");
+    access_bed_rule(bed, "any observe jobs\n");
+    bed_turns(&bed->bed, 1);
+    access_bed_ask(bed, client, "may", "may 4");
+    (void)close(client);
+}
+
+static void where_no_rules_are_left_everybody_may_do_everything(void **state)
+{
+    struct access_bed *bed = *state;
+    int client;
+
+    access_bed_rule(bed, TOKEN_HORSE "work jobs\n");
+    client = bed_connect(&bed->bed);
+    access_bed_ask(bed, client, "claim " HORSE, "known 2");
+    access_bed_unrule(bed);
+    bed_turns(&bed->bed, 1);
+    access_bed_ask(bed, client, "may", "may all");
+    assert_null(bed_latest(&bed->bed)->caller);
+    (void)close(client);
+}
+
+static void a_token_is_known_again(void **state)
+{
+    struct access_bed *bed = *state;
+    int client;
+
+    access_bed_rule(bed, TOKEN_HORSE "work jobs\n");
+    client = bed_connect(&bed->bed);
+    access_bed_ask(bed, client, "claim " HORSE, "known 2");
+    access_bed_rule(bed, TOKEN_STAPLE "operate jobs\n" TOKEN_HORSE "observe jobs\n");
+    bed_turns(&bed->bed, 1);
+    access_bed_ask(bed, client, "may", "may 4");
+    (void)close(client);
+}
+
+// The name stays, for the next token that is given out.
+static void whose_token_has_been_replaced_is_who_it_is_by_itself(void **state)
+{
+    struct access_bed *bed = *state;
+    int client;
+
+    access_bed_rule(bed, TOKEN_HORSE "work jobs\n");
+    client = bed_connect(&bed->bed);
+    access_bed_ask(bed, client, "claim " HORSE, "known 2");
+    access_bed_rule(bed, "token:horse:" HASH_STAPLE " work jobs\nany observe jobs\n");
+    bed_turns(&bed->bed, 1);
+    access_bed_ask(bed, client, "may", "may 4");
+    (void)close(client);
+}
+
+static void whose_token_is_gone_is_who_it_is_by_itself(void **state)
+{
+    struct access_bed *bed = *state;
+    int client;
+
+    access_bed_rule(bed, TOKEN_HORSE "work jobs\n");
+    client = bed_connect(&bed->bed);
+    access_bed_ask(bed, client, "claim " HORSE, "known 2");
+    access_bed_rule(bed, TOKEN_STAPLE "operate jobs\nuser:%u observe jobs\n", geteuid());
+    bed_turns(&bed->bed, 1);
+    access_bed_ask(bed, client, "may", "may 4");
+    access_bed_ask(bed, client, "claim " HORSE, "unknown");
+    (void)close(client);
+}
+
+// The token has come and gone between two turns: the number that it had is another's.
+static void rules_that_follow_at_once_are_those_that_count(void **state)
+{
+    struct access_bed *bed = *state;
+    int client;
+
+    access_bed_rule(bed, TOKEN_HORSE "work jobs\n");
+    client = bed_connect(&bed->bed);
+    access_bed_ask(bed, client, "claim " HORSE, "known 2");
+    access_bed_rule(bed, TOKEN_STAPLE "operate jobs\n" TOKEN_HORSE "observe jobs\n");
+    access_bed_rule(bed, TOKEN_STAPLE "operate jobs\nany submit jobs\n");
+    bed_turns(&bed->bed, 1);
+    access_bed_ask(bed, client, "may", "may 1");
+    (void)close(client);
+}
+
+static void one_that_waits_for_what_it_has_lost_is_dropped(void **state)
+{
+    struct access_bed *bed = *state;
+    int waits;
+    int idle;
+
+    access_bed_rule(bed, "any work jobs\n");
+    waits = bed_connect(&bed->bed);
+    bed_send(&bed->bed, waits, "block\n");
+    idle = bed_connect(&bed->bed);
+    access_bed_rule(bed, "any observe jobs\n");
+    bed_expect_end(&bed->bed, waits);
+    access_bed_expect_log(bed, " access_lost conn=1 protocol=stub who=user:");
+    access_bed_expect_no_log(bed, " access_lost conn=2 ");
+    access_bed_ask(bed, idle, "may", "may 4");
+    (void)close(idle);
+}
+
+static void one_that_may_still_have_what_it_waits_for_stays(void **state)
+{
+    struct access_bed *bed = *state;
+    int client;
+
+    access_bed_rule(bed, "any work,observe jobs\n");
+    client = bed_connect(&bed->bed);
+    bed_send(&bed->bed, client, "block\n");
+    access_bed_rule(bed, "any work jobs\n");
+    bed_expect_silence(&bed->bed, client);
+    bed_unblock(&bed->bed.front);
+    bed_expect(&bed->bed, client, "unblocked\n");
+    (void)close(client);
+}
+
+// More than are judged in a turn.
+enum { MANY = 600 };
+
+static int *connect_many(struct access_bed *bed)
+{
+    int *clients = calloc(MANY, sizeof *clients);
+    const struct rlimit files = {.rlim_cur = 4 * MANY, .rlim_max = 4 * MANY};
+
+    assert_non_null(clients);
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    for (size_t i = 0; i < MANY; i++) {
+        clients[i] = bed_connect(&bed->bed);
+    }
+    bed_turns(&bed->bed, 3);
+    bed->bed.front.granted = 0;
+    return clients;
+}
+
+static void very_many_connections_are_judged_in_several_turns(void **state)
+{
+    struct access_bed *bed = *state;
+    int *clients = connect_many(bed);
+    unsigned turns = 0;
+    int newcomer;
+
+    access_bed_rule(bed, "any observe jobs\n");
+    while (bed->bed.front.granted < MANY) {
+        unsigned before = bed->bed.front.granted;
+
+        loop_turn(&bed->bed.loop, true);
+        turns++;
+        assert_in_range(bed->bed.front.granted - before, 1, 256);
+        if (turns == 1) {
+            // Whoever comes meanwhile, or asks, need not wait for that.
+            newcomer = bed_connect(&bed->bed);
+            access_bed_ask(bed, newcomer, "may", "may 4");
+            access_bed_ask(bed, clients[MANY - 1], "may", "may 4");
+            access_bed_ask(bed, clients[MANY - 2], "itself", "known 4");
+            (void)close(newcomer);
+        }
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        access_bed_ask(bed, clients[i], "may", "may 4");
+        (void)close(clients[i]);
+    }
+    free(clients);
+}
+
+static void connections_that_end_meanwhile_are_left_out(void **state)
+{
+    struct access_bed *bed = *state;
+    int *clients = connect_many(bed);
+
+    access_bed_rule(bed, "any observe jobs\n");
+    loop_turn(&bed->bed.loop, true);
+    assert_in_range(bed->bed.front.granted, 1, MANY - 1);
+    for (size_t i = 0; i < MANY; i++) {
+        if (i != MANY - 1) {
+            (void)close(clients[i]);
+        }
+    }
+    bed_turns(&bed->bed, 20);
+    assert_int_equal(bed->bed.front.open, 1);
+    access_bed_ask(bed, clients[MANY - 1], "may", "may 4");
+    (void)close(clients[MANY - 1]);
+    free(clients);
+}
+
+static void who_cannot_be_judged_for_want_of_memory_is_closed(void **state)
+{
+    struct access_bed *bed = *state;
+
+    for (size_t n = 1; n < 100; n++) {
+        int client = bed_connect(&bed->bed);
+        bool failed;
+
+        access_bed_rule(bed, "any observe jobs\n");
+        nth_alloc_fail(n);
+        bed_turns(&bed->bed, 2);
+        failed = nth_alloc_count() >= n;
+        nth_alloc_fail(0);
+        if (!failed) {
+            access_bed_ask(bed, client, "may", "may 4");
+            (void)close(client);
+            assert_in_range(n, 2, 100);
+            return;
+        }
+        bed_expect_end(&bed->bed, client);
+        access_bed_unrule(bed);
+    }
+    fail();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, access_bed_setup, access_bed_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(open_connections_are_judged_by_the_new_rules),
+        TEST(connections_from_before_there_were_rules_are_judged),
+        TEST(where_no_rules_are_left_everybody_may_do_everything),
+        TEST(a_token_is_known_again),
+        TEST(whose_token_has_been_replaced_is_who_it_is_by_itself),
+        TEST(whose_token_is_gone_is_who_it_is_by_itself),
+        TEST(rules_that_follow_at_once_are_those_that_count),
+        TEST(one_that_waits_for_what_it_has_lost_is_dropped),
+        TEST(one_that_may_still_have_what_it_waits_for_stays),
+        TEST(very_many_connections_are_judged_in_several_turns),
+        TEST(connections_that_end_meanwhile_are_left_out),
+        TEST(who_cannot_be_judged_for_want_of_memory_is_closed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

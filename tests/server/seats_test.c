@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+// Seats that each kind of connection has to itself.
+#include "server/net/seats.h"
+
+#include "tests/server/server_cmocka.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#define MOST 6400
+#define BIT(kind) (1u << (kind))
+
+static int seats_setup(void **state)
+{
+    static struct seats seats;
+
+    seats = (struct seats){.listened = SEATS_ALL};
+    assert_true(seats_init(&seats));
+    *state = &seats;
+    return 0;
+}
+
+static int seats_teardown(void **state)
+{
+    seats_clear(*state);
+    return 0;
+}
+
+static void set_taken(struct seats *seats, unsigned kind, uint64_t count)
+{
+    atomic_store(&seats->taken[kind], count);
+}
+
+static void socket_leaves_the_seat_that_it_took(void **state)
+{
+    struct seats *seats = *state;
+
+    seats_take(seats, 5, 1);
+    seats_take(seats, 6, SEATS_LOCAL);
+    assert_int_equal(seats->taken[1], 1);
+    assert_int_equal(seats->taken[SEATS_LOCAL], 1);
+    seats_leave(seats, 5);
+    seats_leave(seats, 5);
+    seats_leave(seats, 7);
+    assert_int_equal(seats->taken[1], 0);
+    assert_int_equal(seats->taken[SEATS_LOCAL], 1);
+}
+
+static void limit_of_descriptors_may_be_raised_later(void **state)
+{
+    struct seats seats = {.listened = SEATS_ALL};
+    struct rlimit files;
+    struct rlimit few;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    few = (struct rlimit){.rlim_cur = 64, .rlim_max = files.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_true(seats_init(&seats));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+    seats_take(&seats, 100, 1);
+    assert_int_equal(seats.taken[1], 1);
+    seats_clear(&seats);
+}
+
+static void nothing_is_full_while_there_are_seats(void **state)
+{
+    struct seats *seats = *state;
+
+    set_taken(seats, 0, MOST - SEATS_KINDS * SEATS_RESERVED - 1);
+    assert_int_equal(seats_full(seats, MOST - SEATS_KINDS * SEATS_RESERVED - 1, MOST), 0);
+}
+
+static void one_kind_leaves_the_others_their_own_seats(void **state)
+{
+    const uint64_t others = (SEATS_KINDS - 1) * SEATS_RESERVED;
+    struct seats *seats = *state;
+
+    set_taken(seats, 0, MOST - others - 1);
+    assert_int_equal(seats_full(seats, MOST - others - 1, MOST), 0);
+    set_taken(seats, 0, MOST - others);
+    assert_int_equal(seats_full(seats, MOST - others, MOST), BIT(0));
+    // Each has its own, and no more.
+    set_taken(seats, 1, SEATS_RESERVED - 1);
+    assert_int_equal(seats_full(seats, MOST - others + SEATS_RESERVED - 1, MOST), BIT(0));
+    set_taken(seats, 1, SEATS_RESERVED);
+    assert_int_equal(seats_full(seats, MOST - others + SEATS_RESERVED, MOST), BIT(0) | BIT(1));
+}
+
+static void kind_without_a_port_has_no_seats_of_its_own(void **state)
+{
+    struct seats *seats = *state;
+
+    seats->listened = BIT(0) | BIT(2);
+    set_taken(seats, 0, MOST - SEATS_RESERVED - 1);
+    assert_int_equal(seats_full(seats, MOST - SEATS_RESERVED - 1, MOST), 0);
+    set_taken(seats, 0, MOST - SEATS_RESERVED);
+    assert_true(seats_full(seats, MOST - SEATS_RESERVED, MOST) & BIT(0));
+    assert_false(seats_full(seats, MOST - SEATS_RESERVED, MOST) & BIT(2));
+}
+
+// Whoever fills the unix sockets of clients keeps nobody away from that of operators.
+static void those_who_administer_have_seats_of_their_own_at_unix_sockets_too(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < FRONTENDS; i++) {
+        bool administers = strcmp(frontends[i]->name, "admin") == 0;
+
+        assert_int_equal(seats_kind(i, false), i);
+        assert_int_equal(seats_kind(i, true), administers ? i : SEATS_LOCAL);
+    }
+}
+
+// They may be about to make room where there is none.
+static void those_who_administer_may_always_have_the_seats_that_are_theirs(void **state)
+{
+    struct seats *seats = *state;
+
+    for (unsigned i = 0; i < FRONTENDS; i++) {
+        set_taken(seats, i, SEATS_RESERVED);
+        assert_int_equal(seats_administer(seats, i), frontends[i]->administers);
+        set_taken(seats, i, SEATS_RESERVED + 1);
+        assert_false(seats_administer(seats, i));
+    }
+}
+
+static void all_are_full_where_no_seat_is_left(void **state)
+{
+    struct seats *seats = *state;
+
+    set_taken(seats, 0, MOST);
+    assert_int_equal(seats_full(seats, MOST, MOST), SEATS_ALL);
+    assert_int_equal(seats_full(seats, MOST + 3, MOST), SEATS_ALL);
+}
+
+static void kinds_of_few_seats_have_few_of_their_own(void **state)
+{
+    struct seats *seats = *state;
+
+    // A 64th of 63 is none, of 128 two.
+    set_taken(seats, 0, 62);
+    assert_int_equal(seats_full(seats, 62, 63), 0);
+    set_taken(seats, 0, 128 - 2 * (SEATS_KINDS - 1));
+    assert_int_equal(seats_full(seats, 128 - 2 * (SEATS_KINDS - 1), 128), BIT(0));
+}
+
+#define SEATS_TEST(name) cmocka_unit_test_setup_teardown(name, seats_setup, seats_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SEATS_TEST(socket_leaves_the_seat_that_it_took),
+        SEATS_TEST(limit_of_descriptors_may_be_raised_later),
+        SEATS_TEST(nothing_is_full_while_there_are_seats),
+        SEATS_TEST(one_kind_leaves_the_others_their_own_seats),
+        SEATS_TEST(kind_without_a_port_has_no_seats_of_its_own),
+        SEATS_TEST(those_who_administer_have_seats_of_their_own_at_unix_sockets_too),
+        SEATS_TEST(those_who_administer_may_always_have_the_seats_that_are_theirs),
+        SEATS_TEST(all_are_full_where_no_seat_is_left),
+        SEATS_TEST(kinds_of_few_seats_have_few_of_their_own),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
