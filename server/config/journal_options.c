@@ -2,6 +2,7 @@
 #include "server/config/journal_options.h"
 
 #include "server/config/fsync.h"
+#include "server/config/import_kinds.h"
 #include "server/config/settings.h"
 
 #include <string.h>
@@ -42,12 +43,42 @@ const struct option journal_options[] = {
      .min = 1,
      .max = FAIL_TIMEOUT_MAX,
      .effect = "Seconds without success on the disk after which those who wait are given up."},
+    {.name = "import",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct store_settings, import),
+     .preset = "",
+     .effect = "Whose jobs to bring in at the first start: beanstalkd:DIR; empty: nobody's."},
     {.name = NULL},
 };
+
+static bool check_import(const char *text, struct reason *why)
+{
+    struct source_news news;
+    bool good = *text == '\0' || source_check(import_kinds, text, &news);
+
+    if (!good) {
+        reason_set(why, "%s", news.what);
+    }
+    return good;
+}
 
 bool journal_options_check(const struct option *option, const char *text, struct reason *why)
 {
     nsec_t unused;
 
+    if (strcmp(option->name, "import") == 0) {
+        return check_import(text, why);
+    }
     return strcmp(option->name, "fsync") != 0 || fsync_parse(text, &unused, why);
+}
+
+bool journal_settings_check(const struct store_settings *settings, struct reason *why)
+{
+    bool good = *settings->import == '\0' || *settings->dir != '\0';
+
+    if (!good) {
+        reason_set(why,
+                   "[journal] import: needs `dir`, where the jobs are to be kept from then on");
+    }
+    return good;
 }

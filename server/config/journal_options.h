@@ -16,4 +16,9 @@ extern const struct option journal_options[];
 // Whether the value, which is of the option's kind, makes sense. Otherwise the reason in `why`.
 bool journal_options_check(const struct option *option, const char *text, struct reason *why);
 
+struct store_settings;
+
+// Whether the values make sense together. Otherwise the reason in `why`.
+bool journal_settings_check(const struct store_settings *settings, struct reason *why) MUST_USE;
+
 #endif

@@ -298,6 +298,7 @@ bool settings_check(const struct settings *settings, struct reason *why)
         }
     }
     return connection_memory_check(settings, why) &&
+           journal_settings_check(&settings->journal, why) &&
            queue_push_check(&settings->named[SETTINGS_QUEUES], why);
 }
 

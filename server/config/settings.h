@@ -47,6 +47,7 @@ struct store_settings {
     uint64_t segment_size; // bytes of a file
     uint64_t max_pending;  // bytes that may wait for the disk before submitters wait, too
     int64_t fail_timeout;  // seconds
+    char *import;          // the source of jobs to bring in at the first start; empty: none
 };
 
 struct protocol_settings {

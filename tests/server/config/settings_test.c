@@ -195,6 +195,18 @@ static void tls_is_off_by_default_and_threads_are_bounded(void **state)
     expect_refused("tls.client_certs=yes", "`yes` is not one of none|optional|required");
 }
 
+static void jobs_are_brought_in_from_a_known_kind_of_store_and_to_a_journal(void **state)
+{
+    struct reason why;
+    struct settings *settings = load(NULL, NULL, &why);
+
+    (void)state;
+    assert_string_equal(settings->journal.import, "");
+    settings_free(settings);
+    expect_refused("journal.import=sqlite", "`sqlite` is not KIND:PLACE, where KIND is one of");
+    expect_refused("journal.import=other:/tmp", "`other:/tmp` is not KIND:PLACE");
+}
+
 // Each in its place of the list is what the code takes it for.
 static void choices_are_the_values_that_the_code_knows(void **state)
 {
@@ -378,6 +390,7 @@ int main(void)
         cmocka_unit_test(sync_is_always_never_or_a_number_of_milliseconds),
         cmocka_unit_test(half_of_the_processors_have_io_threads_from_four_on),
         cmocka_unit_test(tls_is_off_by_default_and_threads_are_bounded),
+        cmocka_unit_test(jobs_are_brought_in_from_a_known_kind_of_store_and_to_a_journal),
         cmocka_unit_test(choices_are_the_values_that_the_code_knows),
         cmocka_unit_test(any_failed_allocation_fails_the_whole),
         cmocka_unit_test(example_file_has_every_key_with_its_default_and_no_other),

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "import/source.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum source_answer source_fail(struct source_news *news, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(news->what, sizeof news->what, format, args);
+    va_end(args);
+    return SOURCE_FAILED;
+}
+
+enum source_answer source_damage(struct source_news *news, const char *where, uint64_t offset,
+                                 const char *format, ...)
+{
+    va_list args;
+
+    (void)snprintf(news->where, sizeof news->where, "%s", where);
+    news->offset = offset;
+    va_start(args, format);
+    (void)vsnprintf(news->what, sizeof news->what, format, args);
+    va_end(args);
+    return SOURCE_DAMAGE;
+}
+
+static void name_kinds(const struct source_kind *const *kinds, const char *text,
+                       struct source_news *news)
+{
+    size_t len;
+
+    (void)source_fail(news, "`%.80s` is not KIND:PLACE, where KIND is one of", text);
+    for (; *kinds; kinds++) {
+        len = strlen(news->what);
+        (void)snprintf(news->what + len, sizeof news->what - len, " %s", (*kinds)->name);
+    }
+}
+
+// The place begins behind the colon.
+static const struct source_kind *find_kind(const struct source_kind *const *kinds, const char *text,
+                                           struct source_news *news)
+{
+    size_t len = strcspn(text, ":");
+    const struct source_kind *const *kind = kinds;
+
+    while (*kind && (strlen((*kind)->name) != len || strncmp((*kind)->name, text, len) != 0)) {
+        kind++;
+    }
+    if (!*kind || text[len] == '\0' || text[len + 1] == '\0') {
+        name_kinds(kinds, text, news);
+        return NULL;
+    }
+    return *kind;
+}
+
+bool source_check(const struct source_kind *const *kinds, const char *text,
+                  struct source_news *news)
+{
+    return find_kind(kinds, text, news) != NULL;
+}
+
+struct source *source_open(const struct source_kind *const *kinds, const char *text,
+                           struct source_news *news)
+{
+    const struct source_kind *kind = find_kind(kinds, text, news);
+
+    return kind ? kind->open(text + strlen(kind->name) + 1, news) : NULL;
+}
+
+enum source_glance source_glance(struct source *source, struct slice old)
+{
+    return source->ops->glance ? source->ops->glance(source, old) : SOURCE_UNSURE;
+}
+
+enum source_answer source_survey(struct source *source, struct source_news *news)
+{
+    return source->ops->survey(source, news);
+}
+
+void source_progress(const struct source *source, struct source_progress *progress)
+{
+    source->ops->progress(source, progress);
+}
+
+struct slice source_fingerprint(const struct source *source)
+{
+    return source->ops->fingerprint(source);
+}
+
+bool source_same(const struct source *source, struct slice old)
+{
+    if (source->ops->same) {
+        return source->ops->same(source, old);
+    }
+    return slice_equal(source->ops->fingerprint(source), old);
+}
+
+enum source_answer source_next(struct source *source, struct source_news *news)
+{
+    return source->ops->next(source, news);
+}
+
+void source_close(struct source *source)
+{
+    if (source) {
+        source->ops->close(source);
+    }
+}
