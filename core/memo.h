@@ -13,6 +13,7 @@
 //   SCHEDULE a schedule that was made at run time. The same.
 //   FIRED    when a schedule fired last. The same.
 //   SECRET   a random number that keys of other memos are made with. The same.
+//   IMPORT   which store of another broker was brought in, and as it was then. The same.
 //
 // A memo ends when the wall clock says so; the clock may be set, and is obeyed at the next tick.
 // One that has ended is not found, even if it was not freed yet.
@@ -40,9 +41,10 @@ enum memo_kind {
     MEMO_POLICY,
     MEMO_SCHEDULE,
     MEMO_FIRED,
-    MEMO_SECRET
+    MEMO_SECRET,
+    MEMO_IMPORT
 };
-#define MEMO_KINDS 7
+#define MEMO_KINDS 8
 
 #define MEMO_KEY_MAX 640
 #define MEMO_VALUE_MAX ((size_t)16 << 20)

@@ -15,41 +15,13 @@
 #include "core/model/policy.h"
 #include "core/model/queue.h"
 #include "core/model/states.h"
+#include "core/verbs/image.h"
 #include "core/verbs/restore_claims.h"
 
 // So long, or for as long as its queue's policy lets it, a job that comes back is ready at least:
 // it may have been held until then, which is not recorded, and the wall clock may have been set
 // ahead.
 #define READY_LEAST (600 * NSEC_PER_SEC)
-
-// The highest id and burial are left out: something comes after each.
-static bool possible_change(const struct job_change *change)
-{
-    return change->id > 0 && change->id < UINT64_MAX && change->burial < UINT64_MAX &&
-           change->attempts <= JOB_ATTEMPTS_MAX &&
-           (change->state == JOB_READY || change->state == JOB_DELAYED ||
-            change->state == JOB_BURIED);
-}
-
-static bool possible_past(const struct job_past *past)
-{
-    return past->why == DEAD_NOT ||
-           (past->why < DEAD_WHYS && past->attempts <= JOB_ATTEMPTS_MAX && past->queue.len > 0 &&
-            past->queue.len <= QUEUE_NAME_MAX && past->at_ms <= INT64_MAX / NSEC_PER_MSEC);
-}
-
-static enum status check_image(const struct job_image *image)
-{
-    if (!possible_change(&image->now) || !possible_past(&image->past) ||
-        image->key_kind > KEY_CONTENT || image->on_fail > ON_FAIL_DROP ||
-        image->on_loss > ON_LOSS_BACK) {
-        return STATUS_BAD_NAME;
-    }
-    if (image->key.len > JOB_KEY_MAX || image->reducer.len > JOB_KEY_MAX) {
-        return STATUS_TOO_LARGE;
-    }
-    return STATUS_OK;
-}
 
 // From here on until broker_restore_finish(), no queue vanishes: what is in it may still come.
 static void begin_restoring(struct broker *broker)
@@ -73,111 +45,6 @@ static enum status find_queue(struct broker *broker, struct slice name, struct q
         broker->restoring.queue = *queue;
     }
     return status;
-}
-
-// When a delay or a pause that is to last until `at` by the wall clock ends, by the monotonic one.
-// The wall clock may have been ahead when that was written, or be behind now: it never lasts longer
-// from here on than it was to last in all.
-static nsec_t on_mono_clock(const struct broker *broker, nsec_t at, nsec_t most_for)
-{
-    nsec_t left_for = at - broker->now.wall;
-
-    return nsec_add(broker->now.mono, left_for < most_for ? left_for : most_for);
-}
-
-// A delay of no length is one that nobody knows.
-static nsec_t delay_of(const struct job_change *change)
-{
-    return change->delay ? nsec_from_seconds(change->delay) : NSEC_NEVER;
-}
-
-static struct job_place place_of(struct broker *broker, const struct job_change *change)
-{
-    struct job_place place = {.state = (enum job_state)change->state, .pri = change->pri};
-
-    if (change->state == JOB_BURIED) {
-        place.burial = change->burial;
-        if (broker->next.burial <= change->burial) {
-            broker->next.burial = change->burial + 1;
-        }
-    } else if (change->state == JOB_DELAYED && change->due_at > broker->now.wall) {
-        place.on_wall = change->on_wall;
-        place.due_at = change->on_wall ? change->due_at
-                                       : on_mono_clock(broker, change->due_at, delay_of(change));
-    } else {
-        place.state = JOB_READY;
-    }
-    return place;
-}
-
-static uint32_t counter(uint32_t count)
-{
-    return count < JOB_COUNT_MAX ? count : JOB_COUNT_MAX;
-}
-
-static bool set_counters(struct broker *broker, struct job *job, const struct job_image *image)
-{
-    uint32_t beyond = image->reserves > 15 ? image->reserves & ~15u : 0;
-
-    job->reserves = image->reserves & 15u;
-    if (beyond || image->timeouts || image->releases || image->buries || image->kicks ||
-        image->now.delay) {
-        struct job_extra *extra = job_extra(broker, job);
-
-        if (!extra) {
-            return false;
-        }
-        extra->reserves = beyond;
-        extra->timeouts = counter(image->timeouts) & JOB_COUNT_MAX;
-        extra->releases = counter(image->releases) & JOB_COUNT_MAX;
-        extra->buries = counter(image->buries) & JOB_COUNT_MAX;
-        extra->kicks = counter(image->kicks) & JOB_COUNT_MAX;
-        extra->delay = image->now.delay;
-    }
-    return true;
-}
-
-static bool set_past(struct broker *broker, struct job *job, const struct job_past *past)
-{
-    if (past->why != DEAD_NOT) {
-        return past_note(broker, job, past);
-    }
-    past_forget(broker, job);
-    return true;
-}
-
-// In no container and no index yet; NULL without memory.
-static struct job *restored_new(struct broker *broker, struct queue *queue,
-                                const struct job_image *image)
-{
-    const struct job_spec spec = {
-        .queue = queue,
-        .pri = image->now.pri,
-        .ttr_for = nsec_from_seconds(image->ttr),
-        .key_kind = (enum key_kind)image->key_kind,
-        .key = image->key,
-        .reducer = image->reducer,
-        .max_attempts = image->max_attempts,
-        .on_fail = (enum on_fail)image->on_fail,
-        .on_loss = (enum on_loss)image->on_loss,
-        .durable = true,
-        .body = image->body,
-        .body_blob = image->blob,
-    };
-    struct job *job = job_new(broker, &spec);
-
-    if (!job) {
-        return NULL;
-    }
-    job->id = image->now.id;
-    job->seq = job->id & JOB_SEQ_MAX;
-    job->created_ms = calendar_from_wall_ms(broker, image->created_ms) & ((UINT64_C(1) << 42) - 1);
-    job->attempts = image->now.attempts & 0x3ffu;
-    if (!set_counters(broker, job, image) || !set_past(broker, job, &image->past)) {
-        job_free(broker, job);
-        return NULL;
-    }
-    return job;
 }
 
 static void forget(struct broker *broker, struct job *job)
@@ -210,7 +77,7 @@ static nsec_t waited_for(const struct broker *broker, const struct job *job,
 
 static void begin(struct broker *broker, struct job *job, const struct job_change *change)
 {
-    const struct job_place place = place_of(broker, change);
+    const struct job_place place = image_place(broker, change);
     struct queue *queue = queue_at(broker, job);
     struct job *old = broker_job(broker, job->id);
 
@@ -234,7 +101,7 @@ static void begin(struct broker *broker, struct job *job, const struct job_chang
 enum status broker_restore_job(struct broker *broker, const struct job_image *image,
                                const struct job **job)
 {
-    enum status status = check_image(image);
+    enum status status = image_check(image);
     struct job *restored;
     struct queue *queue;
 
@@ -245,7 +112,7 @@ enum status broker_restore_job(struct broker *broker, const struct job_image *im
     if (status != STATUS_OK) {
         return status;
     }
-    restored = restored_new(broker, queue, image);
+    restored = image_job_new(broker, queue, image);
     if (!restored) {
         return STATUS_NO_MEMORY;
     }
@@ -289,7 +156,7 @@ static void count_change(struct broker *broker, struct job *job, enum record_kin
 
 static void apply_change(struct broker *broker, struct job *job, const struct job_change *change)
 {
-    const struct job_place place = place_of(broker, change);
+    const struct job_place place = image_place(broker, change);
 
     job->attempts = change->attempts & 0x3ffu;
     job_set_delay(broker, job, nsec_from_seconds(change->delay));
@@ -306,7 +173,7 @@ enum status broker_restore_change(struct broker *broker, enum record_kind kind,
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    if (!possible_change(change)) {
+    if (!image_possible_change(change)) {
         return STATUS_BAD_NAME;
     }
     count_change(broker, job, kind);
@@ -325,9 +192,10 @@ enum status broker_restore_move(struct broker *broker, const struct job_change *
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    status = possible_change(change) && possible_past(past) ? find_queue(broker, name, &queue)
-                                                            : STATUS_BAD_NAME;
-    if (status == STATUS_OK && !set_past(broker, job, past)) {
+    status = image_possible_change(change) && image_possible_past(past)
+                 ? find_queue(broker, name, &queue)
+                 : STATUS_BAD_NAME;
+    if (status == STATUS_OK && !image_set_past(broker, job, past)) {
         status = STATUS_NO_MEMORY;
     }
     if (status == STATUS_OK) {
@@ -363,7 +231,7 @@ enum status broker_restore_pause(struct broker *broker, struct slice name, nsec_
         return status;
     }
     if (pause_for > 0 && until_at > broker->now.wall) {
-        queue_pause(broker, paused, pause_for, on_mono_clock(broker, until_at, pause_for));
+        queue_pause(broker, paused, pause_for, image_on_mono_clock(broker, until_at, pause_for));
     } else if (queue_paused(paused)) {
         queue_resume(broker, paused);
     }

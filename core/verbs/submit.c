@@ -2,7 +2,6 @@
 
 // The door: where a job comes in, and where it can be turned away.
 
-#include "core/base/memory.h"
 #include "core/matching/match.h"
 #include "core/matching/outcome.h"
 #include "core/matching/unique.h"
@@ -17,6 +16,7 @@
 #include "core/model/states.h"
 #include "core/model/store.h"
 #include "core/model/watch.h"
+#include "core/verbs/door.h"
 
 // Where the contract wants the job to begin.
 static struct job_place first_place(const struct broker *broker, const struct job_spec *spec)
@@ -47,37 +47,9 @@ static struct slice key_of(const struct job_spec *spec)
     UNREACHABLE();
 }
 
-// Those that limits count: buried ones wait for a person, and nobody who submits can do anything
-// about them.
-static uint64_t jobs_in(const struct queue *queue)
+static inline size_t body_len(const struct job_spec *spec)
 {
-    return queue_jobs(queue) - queue->jobs[JOB_BURIED];
-}
-
-static enum status check_policy(const struct policy_spec *policy, const struct queue *queue,
-                                const struct job_spec *spec)
-{
-    size_t len = spec->body_blob ? blob_slice(spec->body_blob).len : spec->body.len;
-
-    if ((policy->max_job_size > 0 && len > policy->max_job_size) ||
-        (policy->max_bytes > 0 && len > policy->max_bytes)) {
-        return STATUS_JOB_TOO_LARGE;
-    }
-    if ((policy->max_jobs > 0 && jobs_in(queue) >= policy->max_jobs) ||
-        (policy->max_bytes > 0 && queue->bytes > policy->max_bytes - len)) {
-        return STATUS_QUEUE_FULL;
-    }
-    return STATUS_OK;
-}
-
-static enum status check_limits(const struct queue *queue, const struct job_spec *spec)
-{
-    uint32_t limit = queue->limits[band_of(spec->pri)];
-
-    if (limit > 0 && jobs_in(queue) >= limit) {
-        return STATUS_QUEUE_FULL;
-    }
-    return queue->policy ? check_policy(POLICY_OF(queue), queue, spec) : STATUS_OK;
+    return spec->body_blob ? blob_slice(spec->body_blob).len : spec->body.len;
 }
 
 static void begin(struct broker *broker, struct queue *queue, struct job *job,
@@ -229,21 +201,6 @@ static bool is_done(struct broker *broker, const struct job_spec *spec, struct s
     return submission->joined;
 }
 
-static inline enum status check_sender(const struct broker *broker, const struct queue *queue,
-                                       struct session *by)
-{
-    if (!caller_may(by, MAY_SUBMIT, queue)) {
-        return STATUS_FORBIDDEN;
-    }
-    if (broker->draining) {
-        return STATUS_DRAINING;
-    }
-    if (by) {
-        session_submits(by);
-    }
-    return memory_is_short() ? STATUS_NO_MEMORY : STATUS_OK;
-}
-
 // Whether the policy of the queue gives the job its body as a key.
 static bool wants_key(const struct job_spec *spec)
 {
@@ -271,7 +228,7 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec, st
     key = key_of(spec);
     *submission = (struct submission){0};
     broker->store.position = 0;
-    status = check_sender(broker, spec->queue, by);
+    status = door_check_sender(broker, spec->queue, by);
     if (status != STATUS_OK) {
         return status;
     }
@@ -287,7 +244,7 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec, st
             return STATUS_OK;
         }
     }
-    status = check_limits(spec->queue, spec);
+    status = door_check_limits(spec->queue, spec->pri, body_len(spec));
     if (status != STATUS_OK) {
         return status;
     }
