@@ -3,7 +3,8 @@
 
 #include "core/broker.h"
 
-#include "admin/base64.h"
+#include "lines/base64.h"
+
 #include "admin/context.h"
 #include "admin/input.h"
 #include "admin/reply.h"
@@ -25,7 +26,7 @@ static struct slice read_body(struct input *input)
     }
     if (plain) {
         input_blame(input, 400, "a job has either body or body_base64");
-    } else if (!base64_read(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
+    } else if (!line_base64_read(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
         input_blame(input, 400, "body_base64 is no base64");
     } else {
         text = slice_of(encoded.ptr, len);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/operation_plan.h"
 
-#include "admin/base64.h"
+#include "lines/base64.h"
+
 #include "admin/shown_job.h"
 
 #include <stdint.h>
@@ -23,7 +24,7 @@ static void read_contains(struct input *input, struct slice *contains)
     }
     if (plain) {
         input_blame(input, 400, "there is either contains or contains_base64");
-    } else if (!base64_read(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
+    } else if (!line_base64_read(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
         input_blame(input, 400, "contains_base64 is no base64");
     } else {
         *contains = slice_of(encoded.ptr, len);

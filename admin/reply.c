@@ -65,7 +65,7 @@ enum http1_next admin_refuse_shown(struct http1_conn *conn, unsigned status, con
     return admin_refuse(conn, status, text);
 }
 
-static unsigned code_of(enum status status)
+unsigned admin_status_code(enum status status)
 {
     switch (status) {
     case STATUS_NO_MEMORY:
@@ -100,7 +100,7 @@ static unsigned code_of(enum status status)
 
 enum http1_next admin_refuse_status(struct http1_conn *conn, enum status status)
 {
-    return admin_refuse(conn, code_of(status), status_text(status));
+    return admin_refuse(conn, admin_status_code(status), status_text(status));
 }
 
 enum http1_next admin_make(struct http1_conn *conn, const struct http1_reply *head,

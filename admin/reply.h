@@ -31,6 +31,9 @@ enum http1_next admin_refuse(struct http1_conn *conn, unsigned status, const cha
 // The same for what a verb has answered, which is not STATUS_OK, _MORE or _EMPTY.
 enum http1_next admin_refuse_status(struct http1_conn *conn, enum status status);
 
+// By which status that is answered.
+unsigned admin_status_code(enum status status);
+
 // The request itself is wrong, and this text says how: any text, which is cut where it is long.
 enum http1_next admin_refuse_shown(struct http1_conn *conn, unsigned status, const char *why);
 

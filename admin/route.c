@@ -5,7 +5,9 @@
 #include "admin/connections.h"
 #include "admin/document.h"
 #include "admin/events.h"
+#include "admin/export.h"
 #include "admin/health.h"
+#include "admin/import.h"
 #include "admin/job_acts.h"
 #include "admin/jobs.h"
 #include "admin/metrics.h"
@@ -21,10 +23,10 @@
 #include <string.h>
 
 static const struct admin_route *const tables[] = {
-    health_routes,     asset_routes,     document_routes, queue_routes,
-    job_routes,        metrics_routes,   events_routes,   process_routes,
-    connection_routes, queue_act_routes, job_act_routes,  process_act_routes,
-    operation_routes,  schedule_routes,  policy_routes,   policy_act_routes,
+    health_routes,     asset_routes,       document_routes,  queue_routes,      job_routes,
+    metrics_routes,    events_routes,      process_routes,   connection_routes, queue_act_routes,
+    job_act_routes,    process_act_routes, operation_routes, schedule_routes,   policy_routes,
+    policy_act_routes, import_routes,      export_routes,
 };
 
 void admin_route_find(struct slice path, enum http1_method method, struct admin_found *found)

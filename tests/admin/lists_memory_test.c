@@ -74,6 +74,7 @@ static void looks_need_memory_and_may_do_without(void **state)
         "/api/v1/jobs/4",
         "/api/v1/jobs/4?body=0",
         "/api/v1/jobs/4/result",
+        "/api/v1/export",
     };
 
     (void)state;

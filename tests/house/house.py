@@ -10,9 +10,10 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Each room, and those whose public headers it may include, as ARCHITECTURE.md has it.
 BELOW_FRONT_ENDS = {"core/base", "core", "proto_common"}
-# Whoever sees HTTP sees HTTP/1.1, and the rules; whoever sees Gearman, the calendar.
+# Whoever sees HTTP sees HTTP/1.1, and the rules; whoever sees Gearman, the calendar; whoever sees
+# admin, lines of jobs.
 FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "proto_common/http1", "access", "admin",
-              "schedule", "push"}
+              "schedule", "lines", "push"}
 SEES = {
     "core/base": set(),
     "core": {"core/base"},
@@ -21,6 +22,7 @@ SEES = {
     "core/verbs": {"core/base", "core", "core/model", "core/matching"},
     "access": {"core/base", "core"},
     "schedule": {"core/base", "core"},
+    "lines": {"core/base", "core"},
     "schedule/system": {"core/base", "core", "schedule"},
     "import": {"core/base", "core"},
     "journal": {"core/base", "core"},
@@ -30,7 +32,7 @@ SEES = {
     "proto_beanstalk": BELOW_FRONT_ENDS,
     "proto_gearman": BELOW_FRONT_ENDS | {"schedule"},
     "proto_http": BELOW_FRONT_ENDS | {"proto_common/http1", "access"},
-    "admin": BELOW_FRONT_ENDS | {"proto_common/http1", "schedule"},
+    "admin": BELOW_FRONT_ENDS | {"proto_common/http1", "schedule", "lines"},
     "push": BELOW_FRONT_ENDS,
     "server/process": BELOW_FRONT_ENDS,
     "server/log": BELOW_FRONT_ENDS | {"server/process"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "admin/base64.h"
+#include "lines/base64.h"
 
 #include <stdint.h>
 
@@ -27,7 +27,7 @@ static size_t padding_of(struct slice text)
     return text.ptr[text.len - 2] == '=' ? 2 : 1;
 }
 
-bool base64_read(struct slice text, char *to, size_t *len)
+bool line_base64_read(struct slice text, char *to, size_t *len)
 {
     size_t padding;
 
@@ -57,4 +57,25 @@ bool base64_read(struct slice text, char *to, size_t *len)
         }
     }
     return true;
+}
+
+void line_base64_write(struct slice bytes, char *to)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t at = 0; at < bytes.len; at += 3) {
+        size_t count = bytes.len - at < 3 ? bytes.len - at : 3;
+        uint32_t bits = 0;
+
+        for (size_t i = 0; i < 3; i++) {
+            bits = bits << 8 | (i < count ? (unsigned char)bytes.ptr[at + i] : 0u);
+        }
+        for (size_t i = 0; i < 4; i++) {
+            *to++ = '=';
+            if (i <= count) {
+                to[-1] = letters[bits >> (18 - 6 * i) & 63];
+            }
+        }
+    }
 }

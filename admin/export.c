@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "admin/export.h"
+
+#include "core/base/digits.h"
+#include "core/base/glob.h"
+#include "core/base/memory.h"
+#include "core/broker.h"
+#include "core/record.h"
+#include "proto_common/http1/json_body.h"
+
+#include "lines/job_line.h"
+
+#include "admin/context.h"
+#include "admin/input.h"
+#include "admin/reply.h"
+#include "admin/shown_job.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT_MAX 100000
+#define LIMIT_PRESET 1000
+#define WRITTEN_AT_ONCE 4
+#define LINES_TYPE "application/x-ndjson"
+// Two numbers, with a point between them.
+#define CURSOR_MAX (2 * (DIGITS_MAX + 1))
+
+struct export
+{
+    char queues[QUEUE_NAME_MAX + 1]; // a glob
+    size_t queues_len;
+    struct job_walk walk;
+    uint64_t left;         // jobs that there is room for
+    struct json_body body; // of the line that has begun
+    bool in_line;
+};
+
+//
+// The cursor, as numbers
+//
+
+static void read_cursor(struct job_walk *walk, struct input *input)
+{
+    char text[CURSOR_MAX];
+    const char *point;
+    size_t len;
+
+    if (!input_query_text(input, "cursor", text, sizeof text, &len)) {
+        return;
+    }
+    point = memchr(text, '.', len);
+    if (!point || !digits_read(slice_of(text, (size_t)(point - text)), &walk->position) ||
+        !digits_read(slice_of(point + 1, len - (size_t)(point + 1 - text)), &walk->id)) {
+        input_blame(input, 400, "cursor is none");
+    }
+}
+
+static void write_end(struct http1_conn *conn, const struct job_walk *walk)
+{
+    char text[CURSOR_MAX + sizeof "{\"next\":\"\"}\n"] = "{\"next\":null}\n";
+
+    if (!walk->over) {
+        (void)snprintf(text, sizeof text, "{\"next\":\"%" PRIu64 ".%" PRIu64 "\"}\n",
+                       walk->position, walk->id);
+    }
+    admin_put(conn, slice_of(text, strlen(text)));
+}
+
+//
+// Lines
+//
+
+// A line as far as its body. False without memory.
+static bool begin_line(struct http1_conn *conn, struct export *export, const struct job *job)
+{
+    struct job_image image;
+    struct blob *body = job_blob(job);
+    json_t *head;
+    char *text;
+
+    job_describe(admin_broker(conn), job, &image);
+    body = body ? blob_ref(body) : blob_copy(job_body(job));
+    if (!body) {
+        return false;
+    }
+    json_body_begin(&export->body, body, SIZE_MAX);
+    export->in_line = true;
+    head = job_line_head(&image);
+    text = admin_dump(head);
+    json_decref(head);
+    if (!text) {
+        return false;
+    }
+    shown_job_hold(conn, job);
+    admin_put(conn, slice_of(text, strlen(text) - 1));
+    admin_put(conn, SLICE(",\"body\":"));
+    free(text);
+    return true;
+}
+
+// A slice of the line that has begun. True: it is written.
+static bool go_on(struct http1_conn *conn, struct export *export)
+{
+    char text[JSON_BODY_ROOM];
+    bool ended;
+    size_t len;
+
+    if (!json_body_check(&export->body)) {
+        return false;
+    }
+    len = json_body_write(&export->body, text, &ended);
+    admin_put(conn, slice_of(text, len));
+    if (ended) {
+        admin_put(conn, SLICE("}\n"));
+        json_body_end(&export->body);
+        export->in_line = false;
+    }
+    return ended;
+}
+
+// What would not come back after a restart is of no use elsewhere.
+static bool is_wanted(const struct http1_conn *conn, const struct export *export,
+                      const struct job *job)
+{
+    const struct queue *queue = job_queue(admin_broker(conn), job);
+
+    return job_is_durable(job) &&
+           glob_matches(slice_of(export->queues, export->queues_len), queue_name(queue)) &&
+           session_may(conn->session, MAY_OBSERVE, queue);
+}
+
+// As many lines as belong into a slice.
+static enum status write_some(struct http1_conn *conn, struct export *export)
+{
+    unsigned written = 0;
+
+    for (unsigned i = 0; i < BROKER_SLICE && written<WRITTEN_AT_ONCE &&export->left> 0; i++) {
+        const struct job *job;
+        enum status status = broker_job_next(admin_broker(conn), &export->walk, &job);
+
+        if (status == STATUS_EMPTY) {
+            return status;
+        }
+        if (status == STATUS_OK && is_wanted(conn, export, job)) {
+            if (!begin_line(conn, export, job)) {
+                return STATUS_NO_MEMORY;
+            }
+            export->left--;
+            written++;
+            if (!go_on(conn, export)) {
+                break;
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum http1_progress export_make(struct http1_conn *conn, void *making)
+{
+    struct export *export = making;
+    enum status status = STATUS_OK;
+
+    if (export->in_line) {
+        (void)go_on(conn, export);
+        return HTTP1_WROTE;
+    }
+    if (export->left > 0) {
+        status = write_some(conn, export);
+        if (status == STATUS_NO_MEMORY) {
+            output_fail(&conn->wire->out);
+        }
+        if (status != STATUS_EMPTY) {
+            return HTTP1_WROTE;
+        }
+    }
+    write_end(conn, &export->walk);
+    return HTTP1_ENDED;
+}
+
+static void export_forget(void *making)
+{
+    struct export *export = making;
+
+    json_body_end(&export->body);
+    memory_free(export, sizeof *export);
+}
+
+static size_t export_holds(const void *making)
+{
+    const struct export *export = making;
+
+    return sizeof *export + (export->in_line ? blob_slice(export->body.blob).len : 0);
+}
+
+static const struct admin_maker maker = {
+    .make = export_make,
+    .forget = export_forget,
+    .holds = export_holds,
+};
+
+static void read_request(struct export *export, struct input *input)
+{
+    static const char *const names[] = {"queue", "limit", "cursor", NULL};
+
+    input_parameters(input, names);
+    export->queues[0] = '*';
+    export->queues_len = 1;
+    export->left = LIMIT_PRESET;
+    if (input_query_text(input, "queue", export->queues, sizeof export->queues,
+                         &export->queues_len) &&
+        !glob_valid(slice_of(export->queues, export->queues_len))) {
+        input_blame(input, 400, "queue is no glob");
+    }
+    (void)input_query_number(input, "limit", 1, LIMIT_MAX, &export->left);
+    read_cursor(&export->walk, input);
+}
+
+static enum http1_next answer_export(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    struct export *export = memory_zeroed(sizeof *export);
+    enum http1_next next;
+    struct input input;
+
+    (void)body;
+    (void)blob;
+    if (!export) {
+        return admin_refuse_status(conn, STATUS_NO_MEMORY);
+    }
+    input_begin_query(&input, conn);
+    read_request(export, &input);
+    if (input_good(&input)) {
+        return admin_make(conn, &(struct http1_reply){.status = 200, .type = LINES_TYPE}, &maker,
+                          export);
+    }
+    next = input_refuse(&input);
+    export_forget(export);
+    return next;
+}
+
+const struct admin_route export_routes[] = {
+    {.path = "/api/v1/export", .method = HTTP1_GET, .right = MAY_OBSERVE, .answer = answer_export},
+    {.path = NULL},
+};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_ADMIN_EXPORT_H
+#define TANDEM_ADMIN_EXPORT_H
+
+// GET /api/v1/export: jobs as they are, a line of JSON each (lines/job_line.h), in no order: a page
+// of them, and a last line with the cursor of the next one. A job that lives all through an export
+// is in it once, whatever happens to it meanwhile.
+
+#include "admin/route.h"
+
+extern const struct admin_route export_routes[];
+
+#endif

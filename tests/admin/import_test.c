@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+
+// Jobs as lines of JSON: taken out of one broker, and brought in to another.
+
+#include "tests/admin/wire_admin.h"
+#include "tests/proto_beanstalk/wire_bean.h"
+#include "tests/proto_common/record_quota.h"
+#include "tests/proto_common/wire_callers.h"
+
+#include "core/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POSTS(target, document) admin_change("POST", (target), (document))
+#define IMPORTS(lines) POSTS("/api/v1/import", (lines))
+
+// The answer's text behind its head, without what divides it into chunks. For free().
+static char *body_of(struct slice heard)
+{
+    char *text = malloc(heard.len + 1);
+    const char *at = strstr(heard.ptr, "\r\n\r\n") + 4;
+    size_t len = 0;
+
+    assert_non_null(text);
+    for (;;) {
+        char *behind;
+        size_t chunk = strtoul(at, &behind, 16);
+
+        if (chunk == 0) {
+            break;
+        }
+        memcpy(text + len, behind + 2, chunk);
+        len += chunk;
+        at = behind + 2 + chunk + 2;
+    }
+    text[len] = '\0';
+    return text;
+}
+
+static char *exports(struct admin *t, const char *target)
+{
+    struct slice heard = peer_ask(t->a, SEES(target));
+
+    assert_memory_equal(heard.ptr, "HTTP/1.1 200 ", 13);
+    return body_of(heard);
+}
+
+// What is left of the lines without their ids and burials.
+static void strip(char *text)
+{
+    static const char *const members[] = {"{\"id\":", "\"burial\":"};
+
+    for (size_t i = 0; i < 2; i++) {
+        for (char *at = text; (at = strstr(at, members[i])); at++) {
+            at += strlen(members[i]);
+            memmove(at, strpbrk(at, ","), strlen(strpbrk(at, ",")) + 1);
+        }
+    }
+}
+
+static int by_line(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// The same lines in the order of their text, for free().
+static char *sorted(char *text)
+{
+    char *lines[64];
+    size_t count = 0;
+    char *made = calloc(1, strlen(text) + 2);
+
+    assert_non_null(made);
+    for (char *at = strtok(text, "\n"); at; at = strtok(NULL, "\n")) {
+        assert_true(count < 64);
+        lines[count++] = at;
+    }
+    qsort(lines, count, sizeof *lines, by_line);
+    for (size_t i = 0; i < count; i++) {
+        strcat(made, lines[i]);
+        strcat(made, "\n");
+    }
+    return made;
+}
+
+static char *exported_plainly(struct admin *t)
+{
+    char *text = exports(t, "/api/v1/export");
+    char *made;
+
+    strip(text);
+    made = sorted(text);
+    free(text);
+    return made;
+}
+
+// Jobs in all states, with all that one can have.
+static void fill(struct admin *t)
+{
+    says(t->w, "use q\r\nput 5 0 60 1\r\na\r\n", "USING q\r\nINSERTED 1\r\n");
+    says(t->w, "put 5 9 60 3\r\n\0\xff\n\r\n", "INSERTED 2\r\n");
+    says(t->w, "put 4 0 7 4\r\ntext\r\nput 3 0 60 0\r\n\r\n", "INSERTED 3\r\nINSERTED 4\r\n");
+    asks(t->a, IMPORTS("{\"queue\": {\"encoding\": \"base64\", \"data\": \"/25hbWU=\"}}"), 200);
+    says(t->w, "watch q\r\nreserve\r\nbury 4 8\r\nreserve\r\n",
+         "WATCHING 2\r\nRESERVED 4 0\r\n\r\nBURIED\r\nRESERVED 3 4\r\ntext\r\n");
+    asks(t->a,
+         POSTS("/api/v1/jobs", "{\"queue\": \"k\", \"key\": \"name\", \"max_attempts\": 7,"
+                               "\"on_failure\": \"drop\", \"delay_seconds\": 1.5}"),
+         201);
+    asks(
+        t->a,
+        IMPORTS("{\"queue\": \"dead\", \"key_kind\": \"content\", \"body\": \"b\","
+                "\"reducer\": \"r\", \"attempts\": 3, \"on_loss\": \"back\", \"created_at\": 5.125,"
+                "\"counts\": {\"reserves\": 100, \"timeouts\": 1, \"releases\": 2, \"buries\": 3,"
+                "\"kicks\": 4}, \"past\": {\"queue\": \"alive\", \"why\": \"failed\","
+                "\"attempts\": 3, \"at\": 6.5}}\n"
+                "{\"queue\": \"later\", \"state\": \"delayed\", \"due_at\": 4e9,"
+                "\"due_by_calendar\": true}"),
+        200);
+}
+
+static void what_goes_out_and_in_again_is_the_same_but_for_ids(void **state)
+{
+    struct admin *t = *state;
+    void *other_state;
+    struct admin *other;
+    char *before, *after, *all;
+
+    fill(t);
+    all = exports(t, "/api/v1/export");
+    before = exported_plainly(t);
+    assert_int_equal(admin_setup(&other_state), 0);
+    other = other_state;
+    asks(other->a, IMPORTS(all), 200);
+    after = exported_plainly(other);
+    assert_string_equal(before, after);
+    assert_non_null(strstr(before, "\"past\":{\"queue\":\"alive\",\"why\":\"failed\""));
+    assert_non_null(strstr(before, "{\"encoding\":\"base64\",\"data\":\"/25hbWU=\"}"));
+    broker_check(rig_broker(other->rig));
+    (void)admin_teardown(&other_state);
+    free(all);
+    free(before);
+    free(after);
+}
+
+static void held_jobs_go_out_as_ready_ones(void **state)
+{
+    struct admin *t = *state;
+    char *text;
+
+    says(t->w, "put 5 0 60 1\r\na\r\nreserve\r\n", "INSERTED 1\r\nRESERVED 1 1\r\na\r\n");
+    text = exports(t, "/api/v1/export?queue=def*");
+    assert_non_null(strstr(text, "\"state\":\"ready\""));
+    assert_non_null(strstr(text, "\"reserves\":1,"));
+    assert_non_null(strstr(text, "\n{\"next\":null}\n"));
+    free(text);
+    text = exports(t, "/api/v1/export?queue=other");
+    assert_string_equal(text, "{\"next\":null}\n");
+    free(text);
+}
+
+static void pages_have_each_job_once(void **state)
+{
+    struct admin *t = *state;
+    char target[128] = "/api/v1/export?limit=7";
+    char seen[51] = "";
+    unsigned pages = 0;
+
+    for (int i = 1; i <= 50; i++) {
+        (void)peer_ask(t->w, SLICE("put 5 0 60 1\r\na\r\n"));
+    }
+    for (bool more = true; more; pages++) {
+        char *text = exports(t, target);
+        const char *next = strstr(text, "{\"next\":\"");
+
+        for (const char *at = text; (at = strstr(at, "{\"id\":")); at++) {
+            seen[strtoul(at + 6, NULL, 10)]++;
+        }
+        more = next != NULL;
+        if (more) {
+            (void)snprintf(target, sizeof target, "/api/v1/export?limit=7&cursor=%.*s",
+                           (int)strcspn(next + 9, "\""), next + 9);
+        }
+        // What has gone out may go.
+        (void)peer_ask(t->w, SLICE("reserve\r\ndelete 1\r\n"));
+        free(text);
+    }
+    assert_int_equal(pages, 8);
+    for (int i = 2; i <= 50; i++) {
+        assert_int_equal(seen[i], 1);
+    }
+}
+
+static void a_line_that_is_no_job_is_refused_alone(void **state)
+{
+    static const char *const wrong[] = {
+        "{",
+        "[]",
+        "{}",
+        "{\"queue\": 5}",
+        "{\"queue\": \"\"}",
+        "{\"queue\": \"q\", \"colour\": 1}",
+        "{\"queue\": \"q\", \"state\": \"lost\"}",
+        "{\"queue\": \"q\", \"priority\": -1}",
+        "{\"queue\": \"q\", \"attempts\": 1001}",
+        "{\"queue\": \"q\", \"created_at\": 1e10}",
+        "{\"queue\": \"q\", \"state\": \"delayed\", \"due_at\": -1}",
+        "{\"queue\": \"q\", \"key_kind\": \"name\"}",
+        "{\"queue\": \"q\", \"key\": \"k\", \"key_kind\": \"content\"}",
+        "{\"queue\": \"q\", \"counts\": {\"colour\": 1}}",
+        "{\"queue\": \"q\", \"past\": {\"why\": \"failed\"}}",
+        "{\"queue\": \"q\", \"body\": {\"encoding\": \"base64\", \"data\": \"?\"}}",
+        "{\"queue\": \"q\", \"body\": {\"encoding\": \"text\"}}",
+        "{\"queue\": \"q\", \"body\": {\"encoding\": \"text\", \"data\": \"a\","
+        "\"truncated\": true}}",
+        "{\"queue\": \"a\\u0000b\"}",
+        "{\"queue\": \"q\", \"counts\": [1,2,3,[[[[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]]]]]}",
+    };
+    struct admin *t = *state;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char lines[512];
+        json_t *said;
+
+        (void)snprintf(lines, sizeof lines, "{\"queue\": \"x\"}\r\n\n%s\n{\"queue\": \"y\"}\n",
+                       wrong[i]);
+        said = tells(t->a, IMPORTS(lines), 200);
+        assert_int_equal(number_at(said, "counts/imported"), 2);
+        assert_int_equal(number_at(said, "counts/refused"), 1);
+        assert_int_equal(number_at(said, "lines/1/line"), 3);
+        assert_int_equal(number_at(said, "lines/1/status"), 400);
+        assert_int_equal(number_at(said, "lines/2/line"), 4);
+        json_decref(said);
+    }
+    assert_null(broker_queue_find(rig_broker(t->rig), SLICE("q")));
+}
+
+static void a_key_that_a_live_job_has_joins_it(void **state)
+{
+    struct admin *t = *state;
+    json_t *said = tells(t->a,
+                         IMPORTS("{\"queue\": \"q\", \"key\": \"k\"}\n"
+                                 "{\"queue\": \"q\", \"key\": \"k\"}"),
+                         200);
+
+    assert_int_equal(number_at(said, "lines/0/id"), number_at(said, "lines/1/id"));
+    assert_true(json_is_true(admin_at(said, "lines/1/joined")));
+    assert_int_equal(number_at(said, "counts/joined"), 1);
+    json_decref(said);
+}
+
+static void where_there_is_no_room_the_rest_is_not_looked_at(void **state)
+{
+    struct admin *t = *state;
+    json_t *said;
+
+    t->store_room = 1;
+    said = tells(t->a, IMPORTS("{\"queue\": \"q\"}\n{\"queue\": \"q\"}\n{\"queue\": \"q\"}"), 200);
+    assert_int_equal(number_at(said, "counts/imported"), 1);
+    assert_int_equal(number_at(said, "counts/refused"), 0);
+    assert_int_equal(number_at(said, "stopped/line"), 2);
+    assert_int_equal(number_at(said, "stopped/status"), 503);
+    json_decref(said);
+    t->store_room = RECORD_QUOTA_PLENTY;
+    broker_drain(rig_broker(t->rig));
+    said = tells(t->a, IMPORTS("{\"queue\": \"q\"}"), 200);
+    assert_int_equal(number_at(said, "stopped/line"), 1);
+    json_decref(said);
+}
+
+static void a_delay_is_over_when_its_moment_is(void **state)
+{
+    struct admin *t = *state;
+
+    asks(
+        t->a,
+        IMPORTS("{\"queue\": \"default\", \"state\": \"delayed\", \"due_at\": 1, \"body\": \"a\"}\n"
+                "{\"queue\": \"default\", \"state\": \"delayed\", \"delay_seconds\": 9,"
+                "\"body\": \"b\"}"),
+        200);
+    says(t->w, "reserve-with-timeout 0\r\n", "RESERVED 1 1\r\na\r\n");
+    says(t->w, "reserve-with-timeout 0\r\n", "TIMED_OUT\r\n");
+    rig_advance(t->rig, SECONDS(10));
+    says(t->w, "reserve-with-timeout 0\r\n", "RESERVED 2 1\r\nb\r\n");
+}
+
+static void a_wish_that_means_nothing_is_refused(void **state)
+{
+    struct admin *t = *state;
+
+    asks(t->a, SEES("/api/v1/export?queue=["), 400);
+    asks(t->a, SEES("/api/v1/export?limit=0"), 400);
+    asks(t->a, SEES("/api/v1/export?cursor=1"), 400);
+    asks(t->a, SEES("/api/v1/export?cursor=1.2.3"), 400);
+    asks(t->a, SEES("/api/v1/export?state=ready"), 400);
+    asks(t->a, POSTS("/api/v1/import?dry=1", "{}"), 400);
+    asks(t->a, http_post("/api/v1/import", "", SLICE("{}")), 403);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ADMIN(what_goes_out_and_in_again_is_the_same_but_for_ids),
+        ADMIN(held_jobs_go_out_as_ready_ones),
+        ADMIN(pages_have_each_job_once),
+        ADMIN(a_line_that_is_no_job_is_refused_alone),
+        ADMIN(a_key_that_a_live_job_has_joins_it),
+        ADMIN(where_there_is_no_room_the_rest_is_not_looked_at),
+        ADMIN(a_delay_is_over_when_its_moment_is),
+        ADMIN(a_wish_that_means_nothing_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
