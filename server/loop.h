@@ -27,7 +27,8 @@
 //   log lines             a thread writes them, from a bounded backlog (log/log_writer.h); it also
 //                         closes the files
 //   the service manager   is told without waiting, and later where it has no room
-//                         (process/notify.h)
+//                         (process/notify.h); that the loop turns at all is told where the manager
+//                         watches it
 //   the journal's files   a thread writes, syncs, makes, removes and closes them, and asks how much
 //                         room the disk has (journal/worker.h, journal/file/io.h)
 //   SIGHUP                reads the configuration, the tokens and the rules, asks the system for

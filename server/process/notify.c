@@ -80,12 +80,60 @@ static bool find_manager(struct notifier *notifier)
     return true;
 }
 
+// It never waits behind other messages, and so takes the place of none: where the manager has no
+// room, the next one is told.
+static void beat(evutil_socket_t fd, short what, void *context)
+{
+    const struct notifier *notifier = context;
+
+    (void)fd;
+    (void)what;
+    if (notifier->count == 0) {
+        (void)notifier_send(notifier, "WATCHDOG=1");
+    }
+}
+
+// A number of the environment; false where there is none that is positive.
+static bool read_number(const char *name, int64_t *number)
+{
+    const char *text = getenv(name);
+    char *end;
+
+    if (!text || *text < '0' || *text > '9') {
+        return false;
+    }
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return errno == 0 && *end == '\0' && *number > 0;
+}
+
+// Whether the manager wants to hear of us regularly, and if so, twice as often as it asks for.
+static void notifier_watch(struct notifier *notifier, struct event_base *base)
+{
+    struct timeval every;
+    int64_t micros;
+    int64_t pid;
+
+    if (!read_number("WATCHDOG_USEC", &micros) ||
+        (getenv("WATCHDOG_PID") && (!read_number("WATCHDOG_PID", &pid) || pid != getpid()))) {
+        return;
+    }
+    micros = micros > 1 ? micros / 2 : 1;
+    every.tv_sec = (time_t)(micros / 1000000);
+    every.tv_usec = (suseconds_t)(micros % 1000000);
+    notifier->watched = event_assign(&notifier->beat, base, -1, EV_PERSIST, beat, notifier) == 0 &&
+                        event_add(&notifier->beat, &every) == 0;
+}
+
 void notifier_open(struct notifier *notifier, struct event_base *base)
 {
     *notifier = (struct notifier){.fd = -1};
     if (find_manager(notifier) &&
         evtimer_assign(&notifier->retry, base, retry_now, notifier) == 0) {
         notifier->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    }
+    if (notifier->fd >= 0) {
+        notifier_watch(notifier, base);
     }
 }
 
@@ -94,6 +142,9 @@ void notifier_close(struct notifier *notifier)
     if (notifier->manager_len > 0 && notifier->fd >= 0) {
         notifier_flush(notifier);
         (void)event_del(&notifier->retry);
+        if (notifier->watched) {
+            (void)event_del(&notifier->beat);
+        }
         (void)close(notifier->fd);
     }
     *notifier = (struct notifier){.fd = -1};
@@ -124,5 +175,6 @@ void notify_reloading(struct notifier *notifier)
 
 void notify_stopping(struct notifier *notifier)
 {
-    notifier_tell(notifier, "STOPPING=1");
+    // The end waits for the journal, and the loop does not turn then.
+    notifier_tell(notifier, notifier->watched ? "STOPPING=1\nWATCHDOG_USEC=0" : "STOPPING=1");
 }

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 // Descriptors are handed over from 3 on; this is out of their way.
-enum { FIRST = 3, ELSEWHERE = 50, PATIENCE_MS = 30000 };
+enum { FIRST = 3, ELSEWHERE = 50, PATIENCE_MS = 30000, MESSAGE_MAX = 256 };
 
 struct handover {
     int fds[2];
@@ -240,16 +240,30 @@ static void with_manager(void *context)
     (void)setenv("NOTIFY_SOCKET", context, 1);
 }
 
-static void expect_message(int manager, const char *begin)
+static void receive(int manager, char text[MESSAGE_MAX])
 {
     struct pollfd waiting = {.fd = manager, .events = POLLIN};
-    char text[256];
     ssize_t len;
 
     assert_int_equal(poll(&waiting, 1, PATIENCE_MS), 1);
-    len = recv(manager, text, sizeof text - 1, 0);
+    len = recv(manager, text, MESSAGE_MAX - 1, 0);
     assert_true(len >= 0);
     text[len] = '\0';
+}
+
+// The next message but for those that only say that it lives.
+static void receive_other(int manager, char text[MESSAGE_MAX])
+{
+    do {
+        receive(manager, text);
+    } while (strcmp(text, "WATCHDOG=1") == 0);
+}
+
+static void expect_message(int manager, const char *begin)
+{
+    char text[MESSAGE_MAX];
+
+    receive(manager, text);
     if (strncmp(text, begin, strlen(begin)) != 0) {
         fail_msg("expected %s, got %s", begin, text);
     }
@@ -286,6 +300,34 @@ static void manager_is_not_told_of_a_start_that_failed(void **state)
     assert_int_equal(close(manager), 0);
 }
 
+static void with_watchdog(void *context)
+{
+    with_manager(context);
+    (void)setenv("WATCHDOG_USEC", "100000", 1);
+}
+
+static void manager_that_watches_hears_of_the_loop_until_the_stop(void **state)
+{
+    struct sandbox *sandbox = *state;
+    int manager = unix_socket(sandbox->socket, SOCK_DGRAM);
+    char text[MESSAGE_MAX];
+
+    PROCESS_PREPARED(&sandbox->process, with_watchdog, sandbox->socket, ANY_PORT);
+    process_expect(&sandbox->process, " info started ", NULL);
+    // It may have begun before the start was over.
+    receive_other(manager, text);
+    assert_string_equal(text, "READY=1");
+    for (unsigned i = 0; i < 3; i++) {
+        expect_message(manager, "WATCHDOG=1");
+    }
+    process_signal(&sandbox->process, SIGTERM);
+    receive_other(manager, text);
+    // The journal's end may take its time.
+    assert_string_equal(text, "STOPPING=1\nWATCHDOG_USEC=0");
+    process_expect_exit(&sandbox->process, 0, " info stopped ");
+    assert_int_equal(close(manager), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +340,7 @@ int main(void)
         SANDBOX_TEST(sockets_for_another_process_are_not_touched),
         SANDBOX_TEST(manager_is_told_of_start_reload_and_stop),
         SANDBOX_TEST(manager_is_not_told_of_a_start_that_failed),
+        SANDBOX_TEST(manager_that_watches_hears_of_the_loop_until_the_stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
