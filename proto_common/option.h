@@ -29,6 +29,7 @@ struct option {
     enum option_kind kind;
     bool live;           // can change while the broker runs
     bool secret;         // OPTION_TEXT: nobody is shown its value
+    bool is_file;        // OPTION_TEXT: a file that is read; `credential:NAME` names one, too
     bool file_only;      // of a section: what is made at run time cannot say it
     bool is_job_size;    // OPTION_SIZE: no job, or no result of one, is larger
     size_t offset;       // of the field in the section's struct

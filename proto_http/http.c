@@ -110,6 +110,7 @@ static const struct option options[] = {
      .effect = "Globs of the functions that may be called; empty for all."},
     {.name = "tokens",
      .kind = OPTION_TEXT,
+     .is_file = true,
      .offset = offsetof(struct web_options, tokens),
      .preset = "",
      .effect = "A file of tokens and what they may call; empty for none. Read again on SIGHUP."},

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/command_line.h"
 
+#include "server/config/default_config.h"
+
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +15,8 @@ const char command_line_help[] =
     "A job broker that speaks the beanstalk protocol, the Gearman protocol and HTTP. Its jobs\n"
     "survive it where it has a journal (journal.dir); otherwise they are in memory only.\n"
     "\n"
-    "  -C, --config FILE            read settings from FILE (default: " COMMAND_LINE_DEFAULT_CONFIG
-    "\n"
-    "                               where it exists)\n"
+    "  -C, --config FILE            read settings from FILE (default: " DEFAULT_CONFIG ", or\n"
+    "                               that below the prefix of this program, where it exists)\n"
     "      --set SECTION.KEY=VALUE  set one key, after the file; may be repeated\n"
     "      --check-config           print the settings that result, and exit\n"
     "      --queue NAME             with --check-config: print which section that queue has\n"
@@ -191,8 +192,9 @@ enum exit_reason command_line_parse(struct command_line *options, int argc, char
     if (options->action == ACTION_VERSION || options->action == ACTION_HELP) {
         return EXIT_REASON_NONE;
     }
-    if (!options->config_path && access(COMMAND_LINE_DEFAULT_CONFIG, F_OK) == 0) {
-        options->config_path = COMMAND_LINE_DEFAULT_CONFIG;
+    default_config(options->default_path);
+    if (!options->config_path && access(options->default_path, F_OK) == 0) {
+        options->config_path = options->default_path;
     }
     return options_merge(options, why);
 }

@@ -11,20 +11,20 @@
 #include "server/process/exit_reason.h"
 #include "server/process/reason.h"
 
+#include <limits.h>
 #include <stdbool.h>
-
-#define COMMAND_LINE_DEFAULT_CONFIG "/etc/tandem/tandemd.conf"
 
 enum action { ACTION_RUN, ACTION_CHECK, ACTION_VERSION, ACTION_HELP, ACTION_HASH_TOKEN };
 
 struct command_line {
     enum action action;
-    bool repair;             // a damaged journal is taken over as far as it is good
-    bool ignore_binlog;      // what beanstalkd has left in the journal's directory stays there
-    bool as_beanstalkd;      // one of beanstalkd's flags was there: take its place
-    const char *config_path; // NULL for none
-    const char *queue;       // ACTION_CHECK: whose section is asked for; NULL: none's
-    const char **sets;       // what the flags say, then what each --set said, in order
+    bool repair;                 // a damaged journal is taken over as far as it is good
+    bool ignore_binlog;          // what beanstalkd has left in the journal's directory stays there
+    bool as_beanstalkd;          // one of beanstalkd's flags was there: take its place
+    const char *config_path;     // NULL for none
+    char default_path[PATH_MAX]; /* private: what `config_path` is where none was named */
+    const char *queue;           // ACTION_CHECK: whose section is asked for; NULL: none's
+    const char **sets;           // what the flags say, then what each --set said, in order
     size_t set_count;
     struct flags flags;
     char *owned[FLAGS_SETTINGS_MAX]; /* private: those of `sets` that are freed */
@@ -35,8 +35,8 @@ struct command_line {
 extern const char command_line_help[];
 
 // Reads the arguments, which must outlive the options. Without --config, the default file is used
-// where it exists. EXIT_REASON_NONE, or the reason in `why`; the options are to be cleared in any
-// case, and `as_beanstalkd` is right in any case.
+// where it exists (default_config.h). EXIT_REASON_NONE, or the reason in `why`; the options are to
+// be cleared in any case, and `as_beanstalkd` is right in any case.
 enum exit_reason command_line_parse(struct command_line *options, int argc, char **argv,
                                     struct reason *why) MUST_USE;
 

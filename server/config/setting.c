@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/setting.h"
 
+#include "server/config/credential.h"
 #include "server/config/quantity.h"
 
 #include <inttypes.h>
@@ -116,6 +117,16 @@ static bool parse_text(const char *text, char **value, struct reason *why)
     return true;
 }
 
+static bool parse_file(const char *text, char **value, struct reason *why)
+{
+    char path[PATH_MAX];
+
+    if (!credential_is_named(text)) {
+        return parse_text(text, value, why);
+    }
+    return credential_path(text, path, why) && parse_text(path, value, why);
+}
+
 // The word at place `index` of the list, its length in `*len`; NULL behind the last.
 static const char *choice_at(const char *choices, int index, size_t *len)
 {
@@ -175,7 +186,7 @@ bool setting_parse(const struct option *option, void *values, const char *text, 
         *(bool *)field = flag;
         return true;
     case OPTION_TEXT:
-        return parse_text(text, field, why);
+        return option->is_file ? parse_file(text, field, why) : parse_text(text, field, why);
     case OPTION_CHOICE:
         return parse_choice(option, text, field, why);
     case OPTION_DURATION:

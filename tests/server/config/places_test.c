@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+// Where the configuration is looked for, and the files that a service manager hands over.
+#include "server/config/default_config.h"
+#include "server/config/settings.h"
+#include "tests/server/server_cmocka.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void configuration_is_where_the_prefix_of_the_program_has_it(void **state)
+{
+    static const struct {
+        const char *program;
+        const char *config;
+    } cases[] = {
+        {"/usr/bin/tandemd", "/etc/tandem/tandemd.conf"},
+        {"/bin/tandemd", "/etc/tandem/tandemd.conf"},
+        {"/usr/local/bin/tandemd", "/usr/local/etc/tandem/tandemd.conf"},
+        {"/home/ada/tandem/bin/tandemd", "/home/ada/tandem/etc/tandem/tandemd.conf"},
+        {"/opt/tandem/bin/tandemd", "/etc/opt/tandem/tandem/tandemd.conf"},
+        {"/opt/bin/tandemd", "/opt/etc/tandem/tandemd.conf"},
+        {"/src/tandem/build/release/server/tandemd", "/etc/tandem/tandemd.conf"},
+        {"/home/cabin/tandemd", "/etc/tandem/tandemd.conf"},
+        {"tandemd", "/etc/tandem/tandemd.conf"},
+        {"", "/etc/tandem/tandemd.conf"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[PATH_MAX];
+
+        assert_true(default_config_of(cases[i].program, path));
+        assert_string_equal(path, cases[i].config);
+    }
+}
+
+static void path_that_is_too_long_is_none(void **state)
+{
+    static const char end[] = "/bin/tandemd";
+    char program[PATH_MAX];
+    char path[PATH_MAX];
+
+    (void)state;
+    memset(program, 'a', sizeof program);
+    program[0] = '/';
+    memcpy(program + sizeof program - sizeof end, end, sizeof end);
+    assert_false(default_config_of(program, path));
+}
+
+static struct settings *load(const char *set, struct reason *why)
+{
+    const struct settings_source source = {.sets = &set, .set_count = 1, .again = true};
+
+    return settings_load(&source, why);
+}
+
+static void credential_is_a_file_in_the_managers_directory(void **state)
+{
+    struct reason why;
+    struct settings *settings;
+
+    (void)state;
+    (void)setenv("CREDENTIALS_DIRECTORY", "/run/credentials/tandemd.service", 1);
+    settings = load("tls.key=credential:tandemd.key", &why);
+    assert_non_null(settings);
+    assert_string_equal(settings->tls.key, "/run/credentials/tandemd.service/tandemd.key");
+    settings_free(settings);
+    settings = load("server.access_file=credential:..rules", &why);
+    assert_non_null(settings);
+    assert_string_equal(settings->server.access_file, "/run/credentials/tandemd.service/..rules");
+    settings_free(settings);
+    // A file of that name, since no key of the manager's would be written to.
+    settings = load("server.log_file=credential:log", &why);
+    assert_non_null(settings);
+    assert_string_equal(settings->server.log_file, "credential:log");
+    settings_free(settings);
+}
+
+static void expect_refused(const char *set, const char *words)
+{
+    struct reason why;
+
+    assert_null(load(set, &why));
+    assert_non_null(strstr(why.text, words));
+}
+
+static void credential_leads_nowhere_else(void **state)
+{
+    static const char *const sets[] = {"tls.key=credential:", "tls.key=credential:.",
+                                       "tls.key=credential:..", "tls.key=credential:../key",
+                                       "tls.certificate=credential:/etc/shadow"};
+
+    (void)state;
+    (void)setenv("CREDENTIALS_DIRECTORY", "/run/credentials/tandemd.service", 1);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        expect_refused(sets[i], "is not the name of a credential");
+    }
+}
+
+static void without_credentials_there_is_none(void **state)
+{
+    static const char words[] =
+        "`credential:key`: no credentials were handed over ($CREDENTIALS_DIRECTORY)";
+
+    (void)state;
+    (void)unsetenv("CREDENTIALS_DIRECTORY");
+    expect_refused("tls.key=credential:key", words);
+    // Not below wherever it was started.
+    (void)setenv("CREDENTIALS_DIRECTORY", "credentials", 1);
+    expect_refused("http.tokens=credential:key", words);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configuration_is_where_the_prefix_of_the_program_has_it),
+        cmocka_unit_test(path_that_is_too_long_is_none),
+        cmocka_unit_test(credential_is_a_file_in_the_managers_directory),
+        cmocka_unit_test(credential_leads_nowhere_else),
+        cmocka_unit_test(without_credentials_there_is_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
