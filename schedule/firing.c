@@ -50,8 +50,7 @@ static void keep(struct schedules *schedules, struct schedule *schedule)
     enum status status = kept_put_fired(schedules->broker, schedule);
 
     if (status != STATUS_OK && !schedule->unkept) {
-        note(LOG_LEVEL_WARN, "what came of a schedule could not be kept", schedule,
-             schedule->decided_at, status);
+        note(LOG_LEVEL_WARN, "schedule_not_kept", schedule, schedule->decided_at, status);
     }
     schedule->unkept = status != STATUS_OK;
 }
@@ -150,7 +149,7 @@ static bool choose(struct schedules *schedules, struct schedule *schedule, unsig
         schedule->counts.missed++;
         schedules->counts.missed++;
         set_outcome(schedule, SCHEDULE_MISSED, schedule->next_at, STATUS_OK);
-        note(LOG_LEVEL_INFO, "schedule missed", schedule, schedule->next_at, STATUS_OK);
+        note(LOG_LEVEL_INFO, "schedule_missed", schedule, schedule->next_at, STATUS_OK);
     }
     schedule->missed_to = last;
     schedule->next_at = first;
@@ -185,7 +184,7 @@ static enum status submit(struct schedules *schedules, struct schedule *schedule
         schedule->counts.fired++;
         schedules->counts.fired++;
         set_outcome(schedule, SCHEDULE_FIRED, at, STATUS_OK);
-        note(LOG_LEVEL_DEBUG, "schedule fired", schedule, at, STATUS_OK);
+        note(LOG_LEVEL_DEBUG, "schedule_fired", schedule, at, STATUS_OK);
     }
     return status;
 }
@@ -210,7 +209,7 @@ static void give_up(struct schedules *schedules, struct schedule *schedule)
     schedule->counts.given_up++;
     schedules->counts.given_up++;
     set_outcome(schedule, SCHEDULE_GIVEN_UP, at, schedule->status);
-    note(LOG_LEVEL_ERROR, "schedule given up", schedule, at, schedule->status);
+    note(LOG_LEVEL_ERROR, "schedule_given_up", schedule, at, schedule->status);
     decide(schedules, schedule, at);
 }
 
@@ -223,7 +222,7 @@ static void try_again(struct schedules *schedules, struct schedule *schedule, en
     schedule->counts.refused++;
     schedules->counts.refused++;
     if (schedule->give_up_at == 0) {
-        note(LOG_LEVEL_WARN, "schedule refused", schedule, at, status);
+        note(LOG_LEVEL_WARN, "schedule_refused", schedule, at, status);
         if (!cron_next(&plan->cron, plan->zone, now, &schedule->give_up_at)) {
             schedule->give_up_at = NSEC_NEVER;
         }
@@ -253,7 +252,7 @@ static void overlapped(struct schedules *schedules, struct schedule *schedule)
     schedule->counts.overlapped++;
     schedules->counts.overlapped++;
     set_outcome(schedule, SCHEDULE_OVERLAPPED, schedule->next_at, STATUS_OK);
-    note(LOG_LEVEL_INFO, "schedule overlapped", schedule, schedule->next_at, STATUS_OK);
+    note(LOG_LEVEL_INFO, "schedule_overlapped", schedule, schedule->next_at, STATUS_OK);
     decide(schedules, schedule, schedule->next_at);
 }
 

@@ -25,7 +25,7 @@ static void forget(struct schedules *schedules, struct slice name)
     enum status status = broker_memo_drop(schedules->broker, MEMO_FIRED, name);
 
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
-        log_warn("schedule not forgotten", log_text("schedule", name),
+        log_warn("schedule_not_forgotten", log_text("schedule", name),
                  log_string("status", status_text(status)));
     }
 }
@@ -78,12 +78,12 @@ static void restore_one(struct schedules *schedules, const struct memo *memo)
     struct plan *plan;
 
     if (!kept_read_spec(memo, &spec) || !plan_new(&spec, schedules->zones, &plan, &why)) {
-        log_error("schedule left out", log_text("schedule", memo->key),
+        log_error("schedule_left_out", log_text("schedule", memo->key),
                   log_string("reason", why.text));
         return;
     }
     if (find_or_add(schedules, spec.name, &schedule) != STATUS_OK) {
-        log_error("schedule left out", log_text("schedule", memo->key),
+        log_error("schedule_left_out", log_text("schedule", memo->key),
                   log_string("reason", "no room"));
         plan_free(plan);
         return;
