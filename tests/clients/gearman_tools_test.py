@@ -87,7 +87,7 @@ class ToolsTest(unittest.TestCase):
         self.assertEqual(prefix, "Task created")
         return handle
 
-    # The first session that the README shows.
+    # A program of the system as a worker.
 
     def test_a_worker_counts_the_lines_of_a_file(self):
         self.worker(command=("wc", "-l"))

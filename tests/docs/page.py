@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""A page whose sections show how something is done, and a shell in which what one shows is done.
+"""A page whose sections show how something is done, and what plays what one shows.
 
-In a section, in the order in which they stand:
-  ini      is the configuration of the broker, or a part of it
-  python   or sh, whose first line is a comment with a file's name, is that file
+A section is what stands below a heading of the second level, or before the first one. In it, in the
+order in which they stand:
+  ini      is the configuration of the broker, or a part of it. The broker starts behind the last
+           of these, or at the beginning
+  text     python, js, php or sh, whose first line is a comment with a file's name, is that file
+  sh       without a name is what is typed; it must succeed
   console  is a session: `$ ` begins a command, `> ` goes on with it, and what follows is its output.
-           In output, ... stands for anything within a line, and alone for any lines. `telnet` is
-           played by itself: replies begin in upper case, commands in lower case, and a body comes
-           from whoever announced it
+           In output, ... stands for anything within a line, and alone for any lines. `telnet`, and
+           `openssl s_client`, are played by themselves: replies begin in upper case, commands in
+           lower case, and a body comes from whoever announced it
+
+Comments right above a block, which readers do not see, say of it:
+  <!-- not run: REASON -->        that it is for readers only, and why
+  <!-- needs: COMMAND -->         that the section is left out where this command fails
+  <!-- WORD stands for: COMMAND --> that WORD is to be what the command prints
 """
 
+import collections
 import os
 import pathlib
 import re
@@ -19,20 +28,42 @@ import socket
 import subprocess
 import time
 
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+Block = collections.namedtuple("Block", "kind text name remarks")
+
+BLOCK = re.compile(r"^((?:<!-- .+? -->\n)*)```(\w*)\n(.*?)^```$", re.M | re.S)
+REMARK = re.compile(r"<!-- (.+?) -->")
+NAME = re.compile(r"(?:<\?php )?(?:#|//) ([\w-]+\.\w+)\n")
+PLAYED = re.compile(r"telnet 127\.0\.0\.1 (\d+)$|openssl s_client ")
+# Kinds that stand for something that is done. Everything else only shows how something looks.
+DONE = {"ini", "sh", "console", "python", "js", "php"}
 SECONDS = 60  # only what hangs takes so long
 END = "the command has ended with"
 
 
 def sections(path):
-    """{title: text} of what stands below each heading of the second level."""
+    """{title: text}"""
     parts = re.split(r"^## (.+)\n", pathlib.Path(path).read_text(encoding="utf-8"), flags=re.M)
-    return dict(zip(parts[1::2], parts[2::2]))
+    return dict(zip(["", *parts[1::2]], parts[::2]))
 
 
 def blocks(text):
-    """[(language, text)]"""
-    return BLOCK.findall(text)
+    """All of them."""
+    found = []
+    for remarks, kind, body in BLOCK.findall(text):
+        name = NAME.match(body)
+        found.append(Block(kind, body, name[1] if name else None, REMARK.findall(remarks)))
+    return found
+
+
+def remark(block, word):
+    """What the remarks say behind that word; None where none begins so."""
+    said = [line.removeprefix(word).strip() for line in block.remarks if line.startswith(word)]
+    return said[0] if said else None
+
+
+def runs(block):
+    """Whether something is done with it."""
+    return remark(block, "not run:") is None and (block.kind in DONE or block.name is not None)
 
 
 def commands(session):
@@ -66,16 +97,18 @@ class Shell:
         os.set_blocking(self.process.stdout.fileno(), False)
         self.arrivals = selectors.DefaultSelector()
         self.arrivals.register(self.process.stdout, selectors.EVENT_READ)
+        self.code = 0
 
     def run(self, command):
-        """What it writes."""
+        """What it writes. `code` is what it exits with."""
         self.process.stdin.write(f"{command}\nprintf '\\n{END} %d\\n' $?\n")
         self.process.stdin.flush()
         output, give_up_at = "", time.monotonic() + SECONDS
-        while not (ended := re.search(rf"\n{END} \d+\n", output)):
+        while not (ended := re.search(rf"\n{END} (\d+)\n", output)):
             if not self.arrivals.select(give_up_at - time.monotonic()):
                 raise AssertionError(f"{command}\ndoes not end:\n{output}")
             output += self.process.stdout.read()
+        self.code = int(ended[1])
         output = output[:ended.start()]
         return output if output.endswith("\n") or not output else output + "\n"
 
@@ -87,18 +120,45 @@ class Shell:
         self.arrivals.close()
 
 
-def converse(address, lines):
-    """Plays a session of telnet; the answers must be those that are shown."""
-    host, port = address.split(":")
-    from_server = is_body = False
+def typed(lines):
+    """[(line, whether the server says it)]"""
+    told, from_server, is_body = [], False, False
+    for line in lines:
+        from_server = from_server if is_body else line[:1].isupper()
+        is_body = not is_body and bool(re.match(r"(put|put-unique|complete|RESERVED|FOUND) ", line))
+        told.append((line, from_server))
+    return told
+
+
+def converse(lines, say, hear):
+    """Says what is typed; what is heard must be what is shown."""
+    for at, (line, from_server) in enumerate(typed(lines)):
+        if not from_server:
+            say(line)
+            continue
+        heard = hear()
+        if heard != line:
+            raise AssertionError("\n".join([*lines[:at], f"is answered {heard}, not {line}"]))
+
+
+def telnet(address, lines):
+    """Plays a session with that address."""
+    host, port = address.rsplit(":", 1)
     with socket.create_connection((host, int(port)), SECONDS) as conn, \
             conn.makefile("rb") as answers:
-        for at, line in enumerate(lines):
-            from_server = from_server if is_body else line[:1].isupper()
-            is_body = not is_body and bool(re.match(r"(put|put-unique|complete|RESERVED|FOUND) ", line))
-            if not from_server:
-                conn.sendall(line.encode() + b"\r\n")
-                continue
-            heard = answers.readline().decode().removesuffix("\r\n")
-            if heard != line:
-                raise AssertionError("\n".join([*lines[:at], f"is answered {heard}, not {line}"]))
+        converse(lines, lambda line: conn.sendall(line.encode() + b"\r\n"),
+                 lambda: answers.readline().decode().removesuffix("\r\n"))
+
+
+def pipe(command, folder, lines):
+    """Plays one with what a program says and hears, which ends within a time whatever happens."""
+    with subprocess.Popen(["timeout", str(SECONDS), "bash", "-c", command], cwd=folder, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as program:
+        def say(line):
+            program.stdin.write(line + "\n")
+            program.stdin.flush()
+        try:
+            converse(lines, say, lambda: program.stdout.readline().rstrip("\r\n"))
+        finally:
+            program.kill()

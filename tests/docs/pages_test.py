@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a page shows is what happens: each of its sections beside a broker of its own, at other ports
+and in a folder of its own (page.py). usage: pages_test.py PAGE...
+TANDEMD and TANDEMCTL are the programs; BEANSTALKD and GEARMAND others, where they are there."""
+
+import os
+import pathlib
+import re
+import socket
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/clients"))
+
+import page
+from broker import PROTOCOLS, Broker
+
+PORTS = {"beanstalk": "11300", "gearman": "4730", "http": "8080", "admin": "9180"}
+# Where programs of the pages listen themselves.
+OWN_PORTS = ("9000", "11399", "4739")
+# Folders of the machine stand for some in the folder of the test.
+FOLDERS = re.compile(r"(?<![\w.:/}])/(?=(?:etc/tandem|var/lib|var/log|var/backups|run/tandem)\b)")
+SECTION = re.compile(r"^\[(\w+)")
+PORT = re.compile(r":(\d+)(?=\s|$)")
+LISTEN = re.compile(r"^(listen\s*=\s*)(.*)")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Stage:
+    """Where a section is played: a folder, a shell, and from its place on a broker."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.ports = {port: str(free_port()) for port in OWN_PORTS}
+        self.words = {}
+        self.broker = None
+        for name in ("etc/tandem", "var/lib", "var/log/tandem", "var/backups", "run/tandem"):
+            (folder / name).mkdir(parents=True)
+        self.shell = page.Shell(folder, self.environment())
+
+    def environment(self):
+        """What the shell and its programs find their way by."""
+        programs = self.folder / "bin"
+        programs.mkdir()
+        for name in ("tandemd", "tandemctl", "beanstalkd", "gearmand"):
+            path = os.environ.get(name.upper())
+            if path and os.path.exists(path):
+                (programs / name).symlink_to(pathlib.Path(path).resolve())
+        return {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONUNBUFFERED": "1",
+                "NODE_PATH": str(ROOT / "tests/clients/node_modules")}
+
+    def here(self, text):
+        """The text with the ports, folders and words that are used."""
+        for word, used in self.words.items():
+            text = text.replace(word, used)
+        for port, used in self.ports.items():
+            text = re.sub(rf"\b{port}\b", used, text)
+        return FOLDERS.sub(f"{self.folder}/", text)
+
+    def configure(self, parts):
+        """The settings of all parts, with the system's ports; {protocol: the ports shown}."""
+        lines, shown, protocol = [], {}, None
+        for line in "\n".join(parts).splitlines():
+            if found := SECTION.match(line):
+                protocol = found[1]
+            if protocol in PORTS and (found := LISTEN.match(line)):
+                shown[protocol] = PORT.findall(found[2])
+                line = found[1] + PORT.sub(":0", found[2])
+            lines.append(self.here(line))
+        (self.folder / "tandemd.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return shown
+
+    def start(self, parts):
+        """The broker. Without a journal of their own, sections have one that they do not show."""
+        shown = self.configure(parts)
+        settings = [f"{name}.listen=127.0.0.1:0" for name in PROTOCOLS if name not in shown]
+        if not any(re.search(r"^dir\s*=", part, re.M) for part in parts):
+            settings.append(f"journal.dir={self.folder}/journal")
+        given = os.getcwd()
+        os.chdir(self.folder)  # where relative paths of the settings begin
+        try:
+            self.broker = Broker(os.environ["TANDEMD"], settings, "tandemd.conf")
+        finally:
+            os.chdir(given)
+        for protocol in PROTOCOLS:
+            used = [address.rpartition(":")[2] for address in self.broker.addresses[protocol]]
+            self.ports.update(zip(shown.get(protocol, [PORTS[protocol]]), used))
+        for name, protocol, form in (("TANDEM_ADDRESS", "admin", "http://127.0.0.1:"),
+                                     ("GEARMAN_SERVERS", "gearman", "127.0.0.1:")):
+            self.shell.run(f"export {name}={form}{self.ports.get(PORTS[protocol], '')}")
+
+    def close(self):
+        """The exit code of the broker; 0 where there was none."""
+        self.shell.close()
+        return self.broker.stop() if self.broker else 0
+
+
+class Page(unittest.TestCase):
+    def play(self, stage, session):
+        for command, lines in page.commands(session):
+            command = stage.here(command)
+            lines = [stage.here(line) for line in lines]
+            if found := page.PLAYED.match(command):
+                if found[1]:
+                    page.telnet(f"127.0.0.1:{found[1]}", lines)
+                else:
+                    page.pipe(command, stage.folder, lines)
+                continue
+            written = stage.shell.run(command)
+            if not page.pattern(lines).match(written):
+                raise AssertionError("\n".join([command, "is shown to write", *lines,
+                                                "but has written", written]))
+
+    def act(self, stage, block):
+        for said in block.remarks:
+            if found := re.match(r"(\S+) stands for: (.+)", said):
+                stage.words[found[1]] = stage.shell.run(stage.here(found[2])).strip()
+        if block.name:
+            (stage.folder / block.name).write_text(stage.here(block.text), encoding="utf-8")
+        elif block.kind == "sh":
+            written = stage.shell.run(stage.here(block.text))
+            self.assertEqual(stage.shell.code, 0, f"{block.text}fails:\n{written}")
+        elif block.kind == "console":
+            self.play(stage, block.text)
+
+    def check(self, section):
+        blocks = [block for block in page.blocks(section) if page.runs(block)]
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        os.chmod(folder.name, 0o755)
+        stage = Stage(pathlib.Path(folder.name))
+        self.addCleanup(lambda: self.assertEqual(stage.close(), 0))
+        for block in blocks:
+            needs = page.remark(block, "needs:")
+            if needs and "needed" not in stage.shell.run(f"{needs} && echo needed"):
+                self.skipTest(f"this machine lacks what the page needs: {needs}")
+        settings = [at for at, block in enumerate(blocks) if block.kind == "ini" and not block.name]
+        parts = [blocks[at].text for at in settings]
+        starts_before = settings[-1] if settings else 0
+        for at, block in enumerate(blocks):
+            if at == starts_before:
+                stage.start(parts)
+            self.act(stage, block)
+
+
+def goes_as_shown(section):
+    return lambda self: self.check(section)
+
+
+def add_tests(path):
+    """One of each section that shows how something is done."""
+    for title, section in page.sections(path).items():
+        if any(page.runs(block) for block in page.blocks(section)):
+            name = f"test_{path.stem}_" + (re.sub(r"\W+", "_", title) or "beginning")
+            setattr(Page, name, goes_as_shown(section))
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        add_tests(pathlib.Path(name))
+    if not unittest.defaultTestLoader.getTestCaseNames(Page):
+        sys.exit(print("the page shows nothing to be done"))
+    unittest.main(argv=sys.argv[:1])
