@@ -176,11 +176,27 @@ bool safe_path_find(struct safe_path *safe, const char *path, bool follow, struc
     return true;
 }
 
-// Whether we may take a file under this name. A second name may be a way to any of root's files.
-static bool is_our_only(const struct stat *st, struct reason *why)
+// Whether everybody can put files of his own into the directory.
+static bool is_everybodys(int dir)
 {
-    if (geteuid() == 0 && S_ISREG(st->st_mode) && st->st_nlink > 1) {
+    struct stat st;
+
+    return fstat(dir, &st) != 0 || (st.st_mode & S_IWOTH) != 0;
+}
+
+// Whether we may take a file under this name. A second name may be a way to any of root's files,
+// and what another has put where all can put files is there to be read or written by him.
+static bool is_to_be_had(const struct safe_path *safe, const struct stat *st, struct reason *why)
+{
+    if (geteuid() != 0 || (!S_ISREG(st->st_mode) && !S_ISFIFO(st->st_mode))) {
+        return true;
+    }
+    if (S_ISREG(st->st_mode) && st->st_nlink > 1) {
         reason_set(why, "the file has a second name, which may be that of any file");
+        return false;
+    }
+    if (!safe->is_magic && !is_trusted(st->st_uid) && is_everybodys(safe->dir)) {
+        reason_set(why, "the file is another user's, in a directory that all can write to");
         return false;
     }
     return true;
@@ -196,7 +212,7 @@ bool safe_path_stat(const struct safe_path *safe, struct stat *st, struct reason
         reason_set(why, "%s", strerror(ELOOP));
         return false;
     }
-    return is_our_only(st, why);
+    return is_to_be_had(safe, st, why);
 }
 
 int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *made,
@@ -217,7 +233,7 @@ int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *m
         reason_set(why, "%s", strerror(errno));
         return -1;
     }
-    if (fstat(fd, &st) == 0 && !is_our_only(&st, why)) {
+    if (fstat(fd, &st) == 0 && !is_to_be_had(safe, &st, why)) {
         (void)close(fd);
         return -1;
     }

@@ -27,8 +27,9 @@ bool safe_path_find(struct safe_path *safe, const char *path, bool follow,
                     struct reason *why) MUST_USE;
 
 // Opens what has that name, and nothing that a link there leads to; made with `mode` where there
-// is nothing, which `*made` tells (NULL: it is not made). What is there has one name, where we are
-// root, since a second one might be a way to any of root's files. -1 with the reason in `why`.
+// is nothing, which `*made` tells (NULL: it is not made). Where we are root, what is there has one
+// name, since a second one might be a way to any of root's files, and in a directory that all can
+// write to it is not another user's. -1 with the reason in `why`.
 int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *made,
                    struct reason *why) MUST_USE;
 

@@ -175,6 +175,76 @@ static void link_of_another_in_a_shared_directory_does_not_count(void **state)
     expect_untouched(vault);
 }
 
+// Anybody could put another link there at any moment, root's own being gone then.
+static void link_in_a_directory_of_everybodys_does_not_count(void **state)
+{
+    struct vault *vault = *state;
+    struct sandbox *sandbox = vault->sandbox;
+    char path[SETTING_MAX];
+
+    (void)need_root();
+    assert_int_equal(chmod(sandbox->dir, 0777), 0);
+    assert_int_equal(symlink(vault->file, sandbox->log), 0);
+    expect_refused(sandbox, "server.log_file", sandbox->log, "leads through a symbolic link");
+    assert_int_equal(symlink(vault->dir, sandbox->journal), 0);
+    (void)snprintf(path, sizeof path, "%s/log", sandbox->journal);
+    expect_refused(sandbox, "server.pid_file", path, "leads through a symbolic link");
+    expect_untouched(vault);
+}
+
+// Not even where it is root's own: it would be emptied.
+static void pid_file_is_no_link_whoever_made_it(void **state)
+{
+    struct vault *vault = *state;
+    struct sandbox *sandbox = vault->sandbox;
+
+    (void)need_root();
+    assert_int_equal(symlink(vault->file, sandbox->pid), 0);
+    expect_refused(sandbox, "server.pid_file", sandbox->pid, "symbolic links");
+    expect_untouched(vault);
+}
+
+// A start does not wait for whoever is at the other end, and writes no number to him.
+static void pipe_in_the_place_of_a_file_is_refused_at_once(void **state)
+{
+    struct vault *vault = *state;
+    struct sandbox *sandbox = vault->sandbox;
+
+    give_den(sandbox);
+    assert_int_equal(mkfifo(sandbox->log, 0666), 0);
+    assert_int_equal(mkfifo(sandbox->pid, 0666), 0);
+    expect_refused(sandbox, "server.log_file", sandbox->log, "No such device or address");
+    expect_refused(sandbox, "server.pid_file", sandbox->pid, "there is something else than a file");
+}
+
+static void expect_refused_as_anothers(struct sandbox *sandbox, const char *key, const char *path)
+{
+    expect_refused(sandbox, key, path, "the file is another user's");
+}
+
+// As in /tmp: whoever put the file there could read the log, or say which process is to be killed.
+static void file_of_another_in_a_shared_directory_is_refused(void **state)
+{
+    struct vault *vault = *state;
+    struct sandbox *sandbox = vault->sandbox;
+    const struct passwd *user = need_root();
+    struct stat st;
+    int reader;
+
+    assert_int_equal(chmod(sandbox->dir, 01777), 0);
+    assert_int_equal(rename(vault->file, sandbox->pid), 0);
+    assert_int_equal(chown(sandbox->pid, user->pw_uid, user->pw_gid), 0);
+    expect_refused_as_anothers(sandbox, "server.pid_file", sandbox->pid);
+    expect_refused_as_anothers(sandbox, "server.log_file", sandbox->pid);
+    assert_int_equal(stat(sandbox->pid, &st), 0);
+    assert_int_equal(st.st_size, strlen(SECRET));
+    assert_int_equal(mkfifo(sandbox->log, 0666), 0);
+    assert_int_equal(chown(sandbox->log, user->pw_uid, user->pw_gid), 0);
+    reader = open(sandbox->log, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    expect_refused_as_anothers(sandbox, "server.log_file", sandbox->log);
+    assert_int_equal(close(reader), 0);
+}
+
 static void second_name_of_a_file_is_refused(void **state)
 {
     struct vault *vault = *state;
@@ -265,6 +335,10 @@ int main(void)
         VAULT_TEST(link_that_leads_to_nothing_makes_no_file),
         VAULT_TEST(link_on_the_way_is_none_either),
         VAULT_TEST(link_of_another_in_a_shared_directory_does_not_count),
+        VAULT_TEST(link_in_a_directory_of_everybodys_does_not_count),
+        VAULT_TEST(pid_file_is_no_link_whoever_made_it),
+        VAULT_TEST(pipe_in_the_place_of_a_file_is_refused_at_once),
+        VAULT_TEST(file_of_another_in_a_shared_directory_is_refused),
         VAULT_TEST(second_name_of_a_file_is_refused),
         VAULT_TEST(file_that_was_there_is_not_given_away),
         VAULT_TEST(pid_file_of_another_process_in_its_place_is_left_alone),
