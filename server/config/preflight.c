@@ -4,6 +4,7 @@
 #include "server/config/address.h"
 #include "server/process/privilege.h"
 #include "server/process/safe_path.h"
+#include "server/process/syslog_path.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -135,6 +136,11 @@ static bool check_sockets(const char *addresses, struct reason *why)
     return true;
 }
 
+static bool check_log(const char *path, struct reason *why)
+{
+    return syslog_path(path) || check_file(&log_file, path, why);
+}
+
 static bool check_user(const char *user, struct reason *why)
 {
     struct identity identity;
@@ -151,7 +157,7 @@ bool preflight(const struct settings *settings, bool must_exist, struct reason *
             return false;
         }
     }
-    return check_user(server->user, why) && check_file(&log_file, server->log_file, why) &&
+    return check_user(server->user, why) && check_log(server->log_file, why) &&
            check_file(&pid_file, server->pid_file, why) &&
            check_journal(settings->journal.dir, must_exist, why);
 }

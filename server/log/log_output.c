@@ -3,10 +3,13 @@
 
 #include "server/log/log_line.h"
 #include "server/process/clock.h"
+#include "server/log/log_syslog.h"
 #include "server/process/safe_path.h"
+#include "server/process/syslog_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +26,7 @@ static void output_line(void *context, enum log_level level, const char *name,
     char line[LOG_LINE_MAX];
     int saved = errno;
 
-    log_writer_put(output->writer, line, log_line_of(&event, output->format, line));
+    log_writer_put(output->writer, line, log_line_of(&event, &output->look, line));
     errno = saved;
 }
 
@@ -36,7 +39,7 @@ static void output_drain(void *context)
 
 void log_output_init(struct log_output *output)
 {
-    *output = (struct log_output){.fd = STDERR_FILENO, .format = LOG_FORMAT_TEXT};
+    *output = (struct log_output){.fd = STDERR_FILENO};
 }
 
 // What lines can be appended to.
@@ -71,13 +74,13 @@ static int open_file(const char *path, bool *made, struct reason *why)
 }
 
 // Takes `fd` over in any case.
-static bool output_change(struct log_output *output, int fd, enum log_format format)
+static bool output_change(struct log_output *output, int fd, const struct log_look *look)
 {
     if (output->writer) {
-        log_writer_change(output->writer, fd, format);
+        log_writer_change(output->writer, fd, look);
         return true;
     }
-    output->writer = log_writer_new(fd, format);
+    output->writer = log_writer_new(fd, look);
     if (!output->writer && fd != STDERR_FILENO) {
         (void)close(fd);
     }
@@ -87,22 +90,36 @@ static bool output_change(struct log_output *output, int fd, enum log_format for
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
                      enum log_level level, struct reason *why)
 {
+    const char *syslog = syslog_path(path);
+    struct log_look look = {.format = format};
     bool made = false;
-    int fd = *path ? open_file(path, &made, why) : STDERR_FILENO;
+    int fd = STDERR_FILENO;
+
+    if (syslog) {
+        (void)snprintf(look.syslog, sizeof look.syslog, "%s", syslog);
+        fd = log_syslog_open(syslog, why);
+    } else if (*path) {
+        fd = open_file(path, &made, why);
+    }
 
     if (fd < 0) {
         return false;
     }
-    if (!output_change(output, fd, format)) {
+    if (!output_change(output, fd, &look)) {
         reason_set(why, "out of memory or threads");
         return false;
     }
     output->fd = fd;
     output->made = made;
-    output->format = format;
+    output->look = look;
+    log_output_limit(output, level);
+    return true;
+}
+
+void log_output_limit(struct log_output *output, enum log_level level)
+{
     log_set_sink(output_line, output, level);
     log_set_drain(output_drain);
-    return true;
 }
 
 void log_output_give(const struct log_output *output, uid_t uid, gid_t gid)

@@ -2,9 +2,10 @@
 #ifndef TANDEM_SERVER_LOG_LOG_OUTPUT_H
 #define TANDEM_SERVER_LOG_LOG_OUTPUT_H
 
-// Where log lines go: standard error or a file, as text or as JSON. A line is one write, so that
-// lines of several processes in one file do not mix. A thread writes them (log_writer.h): lines
-// that it cannot write, and those that it has no room for, are counted, and a line tells how many.
+// Where log lines go: standard error, a file or the system's log, as text or as JSON. A line is one
+// write, so that lines of several processes in one file do not mix. A thread writes them
+// (log_writer.h): lines that it cannot write, and those that it has no room for, are counted, and a
+// line tells how many.
 
 #include "core/base/macros.h"
 #include "server/process/reason.h"
@@ -19,18 +20,22 @@ struct log_output {
     struct log_writer *writer; /* private: NULL before the first opening */
     int fd;                    /* private: the writer's */
     bool made;                 /* private: the file was not there before */
-    enum log_format format;    /* private */
+    struct log_look look;      /* private */
 };
 
 // Nothing is open yet, and lines are lost.
 void log_output_init(struct log_output *output);
 
-// Changes over to the file (appending; an empty path is standard error), format and level, opening
+// Changes over to the file (appending; an empty path is standard error, and `syslog` the system's
+// log, see syslog_path.h), format and level, opening
 // the file anew even if it is the same: it may have been moved away. False with the reason in `why`
 // where it cannot be opened, or is not what safe_path.h allows: lines go on to where they went.
 // Lines less urgent than `level` are dropped.
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
                      enum log_level level, struct reason *why) MUST_USE;
+
+// Changes the level of an open log.
+void log_output_limit(struct log_output *output, enum log_level level);
 
 // Gives a log file that we have just made to that user, who is to open it anew later. One that was
 // there before is not given: who put it there, and how it came to be ours, is not known.

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/log/log_writer.h"
 
+#include "server/log/log_syslog.h"
 #include "server/process/clock.h"
 
 #include <errno.h>
@@ -31,8 +32,9 @@ struct log_writer {
     int fd;
     int next_fd;      // what to change to; -1: nothing
     size_t change_at; // where in the backlog
-    enum log_format format;
-    bool busy; // the thread writes
+    struct log_look look;
+    struct log_look next_look; // with next_fd
+    bool busy;                 // the thread writes
     bool closing;
     uint64_t dropped; // lines, behind those that wait
     uint64_t failed;  // lines that could not be written; told with the next line
@@ -41,14 +43,32 @@ struct log_writer {
     char bytes[LOG_BACKLOG];
 };
 
-size_t log_line_of(const struct log_event *event, enum log_format format, char line[LOG_LINE_MAX])
+static size_t line_of(const struct log_event *event, enum log_format format,
+                      char line[LOG_LINE_MAX])
 {
     size_t len = format == LOG_FORMAT_JSON ? log_line_json(event, line) : 0;
 
     return len ? len : log_line_text(event, line);
 }
 
-static size_t dropped_line(uint64_t dropped, enum log_format format, char line[LOG_LINE_MAX])
+size_t log_line_of(const struct log_event *event, const struct log_look *look,
+                   char line[LOG_LINE_MAX])
+{
+    char text[LOG_LINE_MAX];
+
+    if (look->syslog[0] == '\0') {
+        return line_of(event, look->format, line);
+    }
+    return log_syslog_line(event, text, line_of(event, look->format, text), line);
+}
+
+// Of the lines that come last.
+static const struct log_look *last_look(const struct log_writer *writer)
+{
+    return writer->next_fd >= 0 ? &writer->next_look : &writer->look;
+}
+
+static size_t dropped_line(uint64_t dropped, const struct log_look *look, char line[LOG_LINE_MAX])
 {
     const struct log_field count = log_number("lines", (int64_t)dropped);
     const struct log_event event = {.wall_at = clock_now().wall,
@@ -57,7 +77,7 @@ static size_t dropped_line(uint64_t dropped, enum log_format format, char line[L
                                     .fields = &count,
                                     .count = 1};
 
-    return log_line_of(&event, format, line);
+    return log_line_of(&event, look, line);
 }
 
 static void backlog_add(struct log_writer *writer, const void *bytes, size_t len)
@@ -138,12 +158,14 @@ static void close_file(int fd)
 // Writes a line that stands for so many, without the lock.
 static void writer_write(struct log_writer *writer, const char *line, size_t len, uint64_t stands)
 {
+    const struct log_look look = writer->look;
     int fd = writer->fd;
     bool good;
 
     writer->busy = true;
     (void)pthread_mutex_unlock(&writer->mutex);
-    good = write_line(fd, line, len);
+    good = write_line(fd, line, len) ||
+           (look.syslog[0] && log_syslog_join(fd, look.syslog) && write_line(fd, line, len));
     (void)pthread_mutex_lock(&writer->mutex);
     writer->busy = false;
     writer->failed += good ? 0 : stands;
@@ -154,6 +176,7 @@ static void writer_change_over(struct log_writer *writer)
     int former = writer->fd;
 
     writer->fd = writer->next_fd;
+    writer->look = writer->next_look;
     writer->next_fd = -1;
     writer->busy = true;
     (void)pthread_mutex_unlock(&writer->mutex);
@@ -176,7 +199,7 @@ static bool writer_step(struct log_writer *writer)
         writer_write(writer, line, len, 1);
     } else if (dropped > 0) {
         writer->dropped = 0;
-        writer_write(writer, line, dropped_line(dropped, writer->format, line), dropped);
+        writer_write(writer, line, dropped_line(dropped, last_look(writer), line), dropped);
     } else {
         return false;
     }
@@ -237,7 +260,7 @@ static void writer_destroy(struct log_writer *writer)
     free(writer);
 }
 
-struct log_writer *log_writer_new(int fd, enum log_format format)
+struct log_writer *log_writer_new(int fd, const struct log_look *look)
 {
     struct log_writer *writer = calloc(1, sizeof *writer);
 
@@ -246,7 +269,7 @@ struct log_writer *log_writer_new(int fd, enum log_format format)
     }
     writer->fd = fd;
     writer->next_fd = -1;
-    writer->format = format;
+    writer->look = *look;
     (void)pthread_mutex_init(&writer->mutex, NULL);
     cond_init(&writer->wanted);
     cond_init(&writer->written);
@@ -268,7 +291,7 @@ static bool writer_tell_dropped(struct log_writer *writer)
         return true;
     }
     if (writer->last - writer->first > LOG_BACKLOG / 2 ||
-        !backlog_put(writer, line, dropped_line(dropped, writer->format, line))) {
+        !backlog_put(writer, line, dropped_line(dropped, last_look(writer), line))) {
         return false;
     }
     writer->dropped = 0;
@@ -287,7 +310,7 @@ void log_writer_put(struct log_writer *writer, const char *line, size_t len)
     (void)pthread_mutex_unlock(&writer->mutex);
 }
 
-void log_writer_change(struct log_writer *writer, int fd, enum log_format format)
+void log_writer_change(struct log_writer *writer, int fd, const struct log_look *look)
 {
     (void)pthread_mutex_lock(&writer->mutex);
     if (writer->next_fd >= 0) {
@@ -297,7 +320,7 @@ void log_writer_change(struct log_writer *writer, int fd, enum log_format format
         writer->change_at = writer->last;
     }
     writer->next_fd = fd;
-    writer->format = format;
+    writer->next_look = *look;
     (void)pthread_cond_signal(&writer->wanted);
     (void)pthread_mutex_unlock(&writer->mutex);
 }

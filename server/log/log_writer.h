@@ -7,6 +7,9 @@
 // lines are dropped and counted, and a line says how many once others can be written again. Lines
 // in the backlog are lost where the process crashes.
 //
+// Where lines are datagrams for the system's log, one that cannot be sent is tried once more: the
+// daemon that takes them may have been started anew.
+//
 // (A descriptor that does not block would not do: standard error is shared with whoever started us,
 // and a regular file blocks all the same.)
 
@@ -22,19 +25,26 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
 struct log_writer;
 
-// Writes the event as a line of that format; returns its length, at most LOG_LINE_MAX.
-size_t log_line_of(const struct log_event *event, enum log_format format, char line[LOG_LINE_MAX]);
+// How lines look, and whether each of them is a datagram for the system's log.
+struct log_look {
+    enum log_format format;
+    char syslog[108]; // the path of its socket; empty: a line is one of a file
+};
+
+// Writes the event as a line of that look; returns its length, at most LOG_LINE_MAX.
+size_t log_line_of(const struct log_event *event, const struct log_look *look,
+                   char line[LOG_LINE_MAX]);
 
 // Starts to write to `fd`, which is closed in the end unless it is standard error. NULL without
 // memory or a thread; `fd` is still the caller's then.
-struct log_writer *log_writer_new(int fd, enum log_format format) MUST_USE;
+struct log_writer *log_writer_new(int fd, const struct log_look *look) MUST_USE;
 
 // Takes a line of 1 to LOG_LINE_MAX bytes, or drops it. Does not wait for the disk or a reader.
 void log_writer_put(struct log_writer *writer, const char *line, size_t len);
 
 // Lines from now on go to `fd`, which is taken over; those that wait still go to where they went.
-// The format is that of the line that tells how many were dropped.
-void log_writer_change(struct log_writer *writer, int fd, enum log_format format);
+// The look is that of the line that tells how many were dropped.
+void log_writer_change(struct log_writer *writer, int fd, const struct log_look *look);
 
 // Waits until all lines are written, but not for long. False where some are not.
 bool log_writer_drain(struct log_writer *writer);
