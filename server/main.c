@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/log.h"
+#include "core/base/macros.h"
 #include "core/base/slab.h"
 #include "server/config/command_line.h"
 #include "server/config/preflight.h"
 #include "server/hash_token.h"
 #include "server/log/libevent_log.h"
+#include "server/process/background.h"
 #include "server/process/signals.h"
 #include "server/server.h"
 
@@ -13,17 +15,33 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static enum exit_reason fail(enum exit_reason result, const struct reason *why)
+static enum exit_reason fail(const struct command_line *command, enum exit_reason result,
+                             const struct reason *why)
 {
-    (void)fprintf(stderr, "tandemd: %s\n", why->text);
+    command_line_complain(command, result, why);
     return result;
 }
 
-static void log_notes(const struct flags *flags)
+static void log_notes(const struct command_line *command)
 {
-    for (size_t i = 0; i < flags->note_count; i++) {
-        log_warn("flag", log_string("note", flags->notes[i]));
+    for (size_t i = 0; i < command->notes.count; i++) {
+        log_warn("flag", log_string("note", command->notes.all[i]));
     }
+}
+
+// Notes are there whatever the level is: what a flag no longer does is said once, and here.
+static bool open_log(struct log_output *log, const struct server_settings *ours,
+                     const struct command_line *command, struct reason *why)
+{
+    enum log_level level = (enum log_level)ours->log_level;
+
+    if (!log_output_open(log, ours->log_file, (enum log_format)ours->log_format,
+                         level < LOG_LEVEL_WARN ? LOG_LEVEL_WARN : level, why)) {
+        return false;
+    }
+    log_notes(command);
+    log_output_limit(log, level);
+    return true;
 }
 
 // Large blocks, which no slab has (core/base/slab.h), come from the system and go back to it, as
@@ -47,10 +65,15 @@ static _Noreturn void leave(struct server *server)
     _exit(0);
 }
 
-static enum exit_reason log_end(enum exit_reason result, bool kept_all, const struct reason *why)
+static enum exit_reason log_end(const struct command_line *command, enum exit_reason result,
+                                bool kept_all, const struct reason *why)
 {
     if (result != EXIT_REASON_NONE) {
         log_error("not_started", log_string("why", why->text));
+        // Its log may be a file, and whoever starts it looks here.
+        if (command->persona) {
+            (void)fprintf(stderr, "%s: %s\n", command->program, why->text);
+        }
         return result;
     }
     if (!kept_all) {
@@ -61,31 +84,40 @@ static enum exit_reason log_end(enum exit_reason result, bool kept_all, const st
     return result;
 }
 
+// beanstalkd does not make the directory of its binlog.
+static bool needs_directory(const struct command_line *command)
+{
+    return command->codes == EXIT_CODES_BEANSTALKD;
+}
+
 static enum exit_reason serve(struct settings *settings, const struct settings_source *source,
-                              const struct command_line *options)
+                              const struct command_line *command)
 {
     const struct server_settings *ours = &settings->server;
     struct log_output log;
     const struct server_start start = {.settings = settings,
                                        .source = source,
                                        .log = &log,
-                                       .options = {.repair = options->repair,
-                                                   .ignore_binlog = options->ignore_binlog,
-                                                   .must_exist = options->as_beanstalkd}};
+                                       .options = {.repair = command->repair,
+                                                   .ignore_binlog = command->ignore_binlog,
+                                                   .must_exist = needs_directory(command)}};
+    struct background background;
     struct server server;
     struct reason why;
     enum exit_reason result;
 
+    background_none(&background);
+    if (command->daemon && !background_enter(&background, &why)) {
+        return fail(command, EXIT_REASON_OTHER, &why);
+    }
     signals_hold();
     log_output_init(&log);
     libevent_log_route();
-    if (!log_output_open(&log, ours->log_file, (enum log_format)ours->log_format,
-                         (enum log_level)ours->log_level, &why)) {
-        return fail(EXIT_REASON_OTHER, &why);
+    if (!open_log(&log, ours, command, &why)) {
+        return fail(command, EXIT_REASON_OTHER, &why);
     }
     log_info("configured", log_string("file", source->path ? source->path : ""),
              log_number("sets", (int64_t)source->set_count));
-    log_notes(&options->flags);
     keep_large_blocks_apart();
     result = server_open(&server, &start, &why);
     if (result == EXIT_REASON_NONE && server_hangs(&server)) {
@@ -94,9 +126,10 @@ static enum exit_reason serve(struct settings *settings, const struct settings_s
     if (result == EXIT_REASON_NONE && server_is_up(&server)) {
         log_info("started", log_string("version", TANDEM_VERSION),
                  log_number("pid", server.facts.process.pid));
+        background_ready(&background);
         server_run(&server);
     }
-    result = log_end(result, server_close(&server), &why);
+    result = log_end(command, result, server_close(&server), &why);
     log_output_close(&log);
     return result;
 }
@@ -114,7 +147,7 @@ static bool open_standard_files(void)
 }
 
 // What was printed has arrived, as far as that can be known.
-static enum exit_reason printed(void)
+static enum exit_reason printed(const struct command_line *command)
 {
     struct reason why;
 
@@ -122,82 +155,88 @@ static enum exit_reason printed(void)
         return EXIT_REASON_NONE;
     }
     reason_set(&why, "standard output takes nothing more");
-    return fail(EXIT_REASON_OTHER, &why);
+    return fail(command, EXIT_REASON_OTHER, &why);
 }
 
-static enum exit_reason check(const struct settings *settings, const struct command_line *options)
+static enum exit_reason check(const struct settings *settings, const struct command_line *command)
 {
     struct reason why;
 
-    if (options->queue) {
-        queue_section_explain(&settings->named[SETTINGS_QUEUES], options->queue, stdout);
+    for (size_t i = 0; i < command->notes.count; i++) {
+        (void)fprintf(stderr, "%s: %s\n", command->program, command->notes.all[i]);
+    }
+    if (command->queue) {
+        queue_section_explain(&settings->named[SETTINGS_QUEUES], command->queue, stdout);
     } else {
         config_print(&settings->config, stdout);
     }
-    if (!preflight(settings, options->as_beanstalkd, &why)) {
+    if (!preflight(settings, needs_directory(command), &why)) {
         (void)fflush(stdout);
-        return fail(EXIT_REASON_USAGE, &why);
+        return fail(command, EXIT_REASON_USAGE, &why);
     }
-    return printed();
+    return printed(command);
 }
 
-static enum exit_reason run(const struct command_line *options)
+static enum exit_reason run(const struct command_line *command)
 {
-    const struct settings_source source = {.path = options->config_path,
-                                           .sets = options->sets,
-                                           .set_count = options->set_count,
-                                           .beanstalk_only = flags_listen(&options->flags)};
+    const struct settings_source source = {.path = command->config_path,
+                                           .presets = (const char *const *)command->presets.all,
+                                           .preset_count = command->presets.count,
+                                           .sets = (const char *const *)command->sets.all,
+                                           .set_count = command->sets.count};
     struct reason why;
     struct settings *settings = settings_load(&source, &why);
     enum exit_reason result = EXIT_REASON_NONE;
 
     if (!settings) {
-        return fail(EXIT_REASON_USAGE, &why);
+        return fail(command, EXIT_REASON_USAGE, &why);
     }
-    if (options->action == ACTION_CHECK) {
-        result = check(settings, options);
+    if (command->action == ACTION_CHECK) {
+        result = check(settings, command);
     } else {
-        result = serve(settings, &source, options);
+        result = serve(settings, &source, command);
     }
     settings_free(settings);
     return result;
 }
 
+static enum exit_reason act(const struct command_line *command)
+{
+    struct reason why;
+    enum exit_reason result;
+
+    switch (command->action) {
+    case ACTION_NONE:
+        return EXIT_REASON_NONE;
+    case ACTION_VERSION:
+        command_line_print_version(command);
+        return printed(command);
+    case ACTION_HELP:
+        command_line_print_help(command);
+        return printed(command);
+    case ACTION_HASH_TOKEN:
+        result = hash_token(stdin, stdout, &why);
+        return result == EXIT_REASON_NONE ? printed(command) : fail(command, result, &why);
+    case ACTION_CHECK:
+    case ACTION_RUN:
+        return run(command);
+    }
+    UNREACHABLE();
+}
+
 int main(int argc, char **argv)
 {
-    struct command_line options;
+    struct command_line command;
     struct reason why;
     enum exit_reason result;
     int code;
 
     if (!open_standard_files()) {
-        return exit_reason_code(EXIT_REASON_OTHER, false);
+        return exit_reason_code(EXIT_REASON_OTHER, EXIT_CODES_OURS);
     }
-    result = command_line_parse(&options, argc, argv, &why);
-
-    if (result != EXIT_REASON_NONE) {
-        (void)fail(result, &why);
-    } else {
-        switch (options.action) {
-        case ACTION_VERSION:
-            (void)printf("tandemd %s\n", TANDEM_VERSION);
-            result = printed();
-            break;
-        case ACTION_HELP:
-            (void)fputs(command_line_help, stdout);
-            result = printed();
-            break;
-        case ACTION_HASH_TOKEN:
-            result = hash_token(stdin, stdout, &why);
-            result = result == EXIT_REASON_NONE ? printed() : fail(result, &why);
-            break;
-        case ACTION_CHECK:
-        case ACTION_RUN:
-            result = run(&options);
-            break;
-        }
-    }
-    code = exit_reason_code(result, options.as_beanstalkd);
-    command_line_clear(&options);
+    result = command_line_parse(&command, argc, argv, &why);
+    result = result == EXIT_REASON_NONE ? act(&command) : fail(&command, result, &why);
+    code = exit_reason_code(result, command.codes);
+    command_line_clear(&command);
     return code;
 }

@@ -3,19 +3,15 @@
 
 #include "core/base/macros.h"
 #include "server/config/fsync.h"
+#include "server/config/persona_own.h"
 #include "server/config/settings.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
-#include <netdb.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // beanstalkd's own defaults and limits.
 #define DEFAULT_PORT "11300"
-#define DEFAULT_SYNC_MS 50
+static const uint64_t DEFAULT_SYNC_MS = 50;
 static const uint64_t JOB_SIZE_MAX = UINT64_C(1) << 30;
 
 static const char NOTE_C[] = "-c is ignored, as by beanstalkd: the journal is always compacted";
@@ -151,119 +147,92 @@ bool flags_take(struct flags *flags, int letter, const char *value, struct reaso
 // A number or, as in beanstalkd, the name of a service.
 static bool find_port(const char *text, unsigned *port, struct reason *why)
 {
-    const struct servent *service;
-    uint64_t number;
-
-    if (text[strspn(text, "0123456789")] == '\0') {
-        if (!parse_count('p', text, &number, why) || number > UINT16_MAX) {
-            reason_set(why, "-p: `%s` is not between 0 and 65535", text);
-            return false;
-        }
-        *port = (unsigned)number;
+    if (persona_find_port(text, port)) {
         return true;
     }
-    service = getservbyname(text, "tcp");
-    if (!service) {
-        reason_set(why, "-p: `%s` is neither a port nor the name of a service", text);
-        return false;
-    }
-    *port = ntohs((uint16_t)service->s_port);
-    return true;
-}
-
-__attribute__((format(printf, 3, 4))) static bool add_setting(char **settings, size_t *count,
-                                                              const char *format, ...)
-{
-    va_list args;
-    int len;
-
-    va_start(args, format);
-    len = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (len < 0 || !(settings[*count] = malloc((size_t)len + 1))) {
-        return false;
-    }
-    va_start(args, format);
-    (void)vsnprintf(settings[*count], (size_t)len + 1, format, args);
-    va_end(args);
-    ++*count;
-    return true;
+    reason_set(why,
+               text[strspn(text, "0123456789")] == '\0'
+                   ? "-p: `%s` is not between 0 and 65535"
+                   : "-p: `%s` is neither a port nor the name of a service",
+               text);
+    return false;
 }
 
 // -l and -p together are one key of ours. beanstalkd takes :: for every address, IPv4 as well.
-static enum exit_reason add_listen(const struct flags *flags, char **settings, size_t *count,
+static enum exit_reason add_listen(const struct flags *flags, struct words *settings,
                                    struct reason *why)
 {
     const char *host = flags->host ? flags->host : "0.0.0.0";
     unsigned port;
-    bool good;
 
     if (host[strcspn(host, " \t,")] != '\0') {
         reason_set(why, "-l: `%s` is not an address", host);
         return EXIT_REASON_ADDRESS;
     }
     if (strncmp(host, "unix:", 5) == 0) {
-        good = add_setting(settings, count, "beanstalk.listen=%s", host);
+        words_add(settings, "beanstalk.listen=%s", host);
     } else if (!find_port(flags->port ? flags->port : DEFAULT_PORT, &port, why)) {
         return EXIT_REASON_ADDRESS;
-    } else if (strcmp(host, "::") == 0) {
-        good = add_setting(settings, count, "beanstalk.listen=*:%u", port);
     } else {
-        // A host of that name is meant then, and not TLS.
-        bool brackets = strchr(host, ':') != NULL || strcmp(host, "tls") == 0;
-
-        good = add_setting(settings, count,
-                           brackets ? "beanstalk.listen=[%s]:%u" : "beanstalk.listen=%s:%u", host,
+        persona_add_listen(settings, "beanstalk.listen", "", strcmp(host, "::") == 0 ? "*" : host,
                            port);
     }
-    if (!good) {
-        reason_set(why, "out of memory");
-    }
-    return good ? EXIT_REASON_NONE : EXIT_REASON_OTHER;
+    return EXIT_REASON_NONE;
 }
 
 // With a journal and no word on syncing, it is as in beanstalkd.
-static bool add_journal(const struct flags *flags, char **settings, size_t *count)
+static void add_journal(const struct flags *flags, struct words *settings)
 {
-    if (flags->dir && !add_setting(settings, count, "journal.dir=%s", flags->dir)) {
-        return false;
+    if (flags->dir) {
+        words_add(settings, "journal.dir=%s", flags->dir);
     }
-    if (flags->sized &&
-        !add_setting(settings, count, "journal.segment_size=%" PRIu64, flags->segment_size)) {
-        return false;
+    if (flags->sized) {
+        words_add(settings, "journal.segment_size=%" PRIu64, flags->segment_size);
     }
     if (flags->timed && flags->never) {
-        return add_setting(settings, count, "journal.fsync=never");
+        words_add(settings, "journal.fsync=never");
+    } else if (flags->timed && flags->sync_ms == 0) {
+        words_add(settings, "journal.fsync=always");
+    } else if (flags->timed || flags->dir) {
+        words_add(settings, "journal.fsync=%" PRIu64,
+                  flags->timed ? flags->sync_ms : DEFAULT_SYNC_MS);
     }
-    if (flags->timed && flags->sync_ms == 0) {
-        return add_setting(settings, count, "journal.fsync=always");
-    }
-    if (flags->timed || flags->dir) {
-        return add_setting(settings, count, "journal.fsync=%" PRIu64,
-                           flags->timed ? flags->sync_ms : DEFAULT_SYNC_MS);
-    }
-    return true;
 }
 
-enum exit_reason flags_settings(const struct flags *flags, char *settings[FLAGS_SETTINGS_MAX],
-                                size_t *count, struct reason *why)
+enum exit_reason flags_settings(const struct flags *flags, struct words *settings,
+                                struct reason *why)
 {
     enum exit_reason result = EXIT_REASON_NONE;
 
-    *count = 0;
     if (flags_listen(flags)) {
-        result = add_listen(flags, settings, count, why);
+        result = add_listen(flags, settings, why);
     }
     if (result != EXIT_REASON_NONE) {
         return result;
     }
-    if ((flags->user && !add_setting(settings, count, "server.user=%s", flags->user)) ||
-        (flags->verbose && !add_setting(settings, count, "server.log_level=debug")) ||
-        (flags->limited &&
-         !add_setting(settings, count, "beanstalk.max_job_size=%" PRIu64, flags->max_job_size)) ||
-        !add_journal(flags, settings, count)) {
-        reason_set(why, "out of memory");
-        return EXIT_REASON_OTHER;
+    if (flags->user) {
+        words_add(settings, "server.user=%s", flags->user);
     }
+    if (flags->verbose) {
+        words_add(settings, "server.log_level=debug");
+    }
+    if (flags->limited) {
+        words_add(settings, "beanstalk.max_job_size=%" PRIu64, flags->max_job_size);
+    }
+    add_journal(flags, settings);
     return EXIT_REASON_NONE;
+}
+
+void flags_import(const struct flags *flags, struct words *presets)
+{
+    if (flags->dir && persona_can_import("beanstalkd")) {
+        words_add(presets, "journal.import=beanstalkd:%s", flags->dir);
+    }
+}
+
+void flags_tell(const struct flags *flags, struct words *notes)
+{
+    for (size_t i = 0; i < flags->note_count; i++) {
+        words_add(notes, "%s", flags->notes[i]);
+    }
 }

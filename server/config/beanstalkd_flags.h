@@ -8,6 +8,7 @@
 // any order and then turned into settings of ours. -v and -h are the command line's own business.
 
 #include "core/base/macros.h"
+#include "server/config/words.h"
 #include "server/process/exit_reason.h"
 #include "server/process/reason.h"
 
@@ -19,7 +20,6 @@
 #define FLAGS_LETTERS "l:p:b:f:Fz:s:u:Vcn"
 
 #define FLAGS_NOTES_MAX 3
-#define FLAGS_SETTINGS_MAX 7
 
 struct flags {
     const char *notes[FLAGS_NOTES_MAX]; // what the operator should know, for the log
@@ -48,9 +48,14 @@ bool flags_know(int letter);
 // reason in `why`.
 bool flags_take(struct flags *flags, int letter, const char *value, struct reason *why) MUST_USE;
 
-// What the flags say as `section.key=value`, allocated, in `settings`; their number in `*count`,
-// which the caller frees in any case. EXIT_REASON_NONE, or the reason in `why`.
-enum exit_reason flags_settings(const struct flags *flags, char *settings[FLAGS_SETTINGS_MAX],
-                                size_t *count, struct reason *why) MUST_USE;
+// Adds what the flags say as `section.key=value`. EXIT_REASON_NONE, or the reason in `why`.
+enum exit_reason flags_settings(const struct flags *flags, struct words *settings,
+                                struct reason *why) MUST_USE;
+
+// Adds that the jobs which beanstalkd has left in the journal's directory come over.
+void flags_import(const struct flags *flags, struct words *presets);
+
+// Adds the notes.
+void flags_tell(const struct flags *flags, struct words *notes);
 
 #endif

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/command_line.h"
 
+#include "server/config/beanstalkd_flags.h"
 #include "server/config/default_config.h"
+#include "server/config/persona.h"
+#include "server/config/persona_own.h"
 
 #include <getopt.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 const char command_line_help[] =
     "Usage: tandemd [options]\n"
+    "       tandemd --as beanstalkd|gearmand [options of that program]\n"
     "       tandemd hash-token       print the hash of a token that is read, for rules\n"
     "\n"
     "A job broker that speaks the beanstalk protocol, the Gearman protocol and HTTP. Its jobs\n"
@@ -23,6 +27,8 @@ const char command_line_help[] =
     "      --repair                 start with a damaged journal, and say in the log what is lost\n"
     "      --ignore-binlog          start in a directory where beanstalkd has left jobs, without\n"
     "                               them\n"
+    "      --as PROGRAM             take the place of PROGRAM (beanstalkd, gearmand), with its\n"
+    "                               options and exit codes; also where it is called by that name\n"
     "  -v, --version                print the version, and exit\n"
     "  -h, --help                   print this, and exit\n"
     "\n"
@@ -74,136 +80,208 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
+// What is being read: a command, and what of it is put together at the end.
+struct reading {
+    struct command_line *command;
+    struct flags flags;
+    struct words said; // by --set
+    char **argv;
+};
+
 // Names the option that getopt has just refused: a letter of a cluster, or a whole word.
-static void option_bad(struct command_line *options, char **argv, const char *what,
-                       struct reason *why)
+static void option_bad(struct reading *reading, const char *what, struct reason *why)
 {
     if (optopt > 0 && optopt < LONG_CONFIG) {
-        options->as_beanstalkd = options->as_beanstalkd || flags_know(optopt);
+        if (flags_know(optopt)) {
+            reading->command->codes = EXIT_CODES_BEANSTALKD;
+        }
         reason_set(why, "-%c: %s (see --help)", optopt, what);
     } else {
-        reason_set(why, "%s: %s (see --help)", argv[optind - 1], what);
+        reason_set(why, "%s: %s (see --help)", reading->argv[optind - 1], what);
     }
 }
 
 // Takes one option that getopt has found.
-static bool option_take(struct command_line *options, int letter, char **argv, struct reason *why)
+static bool option_take(struct reading *reading, int letter, struct reason *why)
 {
+    struct command_line *command = reading->command;
+
     switch (letter) {
     case 'C':
     case LONG_CONFIG:
-        options->config_path = optarg;
+        command->config_path = optarg;
         return true;
     case LONG_SET:
-        options->sets[options->set_count++] = optarg;
+        words_add(&reading->said, "%s", optarg);
         return true;
     case LONG_CHECK:
-        options->action = ACTION_CHECK;
+        command->action = ACTION_CHECK;
         return true;
     case LONG_QUEUE:
-        options->queue = optarg;
+        command->queue = optarg;
         return true;
     case LONG_REPAIR:
-        options->repair = true;
+        command->repair = true;
         return true;
     case LONG_IGNORE:
-        options->ignore_binlog = true;
+        command->ignore_binlog = true;
         return true;
     case 'v':
     case LONG_VERSION:
-        options->action = ACTION_VERSION;
+        command->action = ACTION_VERSION;
         return true;
     case 'h':
     case LONG_HELP:
-        options->action = ACTION_HELP;
+        command->action = ACTION_HELP;
         return true;
     case ':':
-        option_bad(options, argv, "a value is missing", why);
+        option_bad(reading, "a value is missing", why);
         return false;
     case '?':
-        option_bad(options, argv, "no such option", why);
+        option_bad(reading, "no such option", why);
         return false;
     default:
-        options->as_beanstalkd = true;
-        return flags_take(&options->flags, letter, optarg, why);
+        command->codes = EXIT_CODES_BEANSTALKD;
+        return flags_take(&reading->flags, letter, optarg, why);
     }
 }
 
-// As in beanstalkd, what stands behind -v or -h is not looked at.
-static bool options_scan(struct command_line *options, int argc, char **argv, struct reason *why)
+// Whether the rest does not matter, as in beanstalkd behind -v or -h.
+static bool is_all_said(const struct command_line *command)
+{
+    return command->action == ACTION_VERSION || command->action == ACTION_HELP;
+}
+
+static bool options_scan(struct reading *reading, int argc, struct reason *why)
 {
     int letter;
 
     opterr = 0;
     optind = 0; // so that GNU's getopt forgets a cluster that it was in the middle of
-    while ((letter = getopt_long(argc, argv, ":C:vh" FLAGS_LETTERS, long_options, NULL)) != -1) {
-        if (!option_take(options, letter, argv, why)) {
+    while ((letter = getopt_long(argc, reading->argv, ":C:vh" FLAGS_LETTERS, long_options, NULL)) !=
+           -1) {
+        if (!option_take(reading, letter, why)) {
             return false;
         }
-        if (options->action == ACTION_VERSION || options->action == ACTION_HELP) {
+        if (is_all_said(reading->command)) {
             return true;
         }
     }
     if (optind < argc) {
-        reason_set(why, "%s: no such argument (see --help)", argv[optind]);
-        return false;
-    }
-    if (options->queue && options->action != ACTION_CHECK) {
-        reason_set(why, "--queue: only with --check-config");
+        reason_set(why, "%s: no such argument (see --help)", reading->argv[optind]);
         return false;
     }
     return true;
 }
 
 // Puts what the flags say in front of what --set says.
-static enum exit_reason options_merge(struct command_line *options, struct reason *why)
+static enum exit_reason options_merge(struct reading *reading, struct reason *why)
 {
-    enum exit_reason result =
-        flags_settings(&options->flags, options->owned, &options->owned_count, why);
+    struct command_line *command = reading->command;
+    enum exit_reason result = flags_settings(&reading->flags, &command->sets, why);
 
-    if (result != EXIT_REASON_NONE) {
-        return result;
+    if (flags_listen(&reading->flags)) {
+        persona_listen_only(&command->presets, "beanstalk");
     }
-    memmove(options->sets + options->owned_count, options->sets,
-            options->set_count * sizeof *options->sets);
-    for (size_t i = 0; i < options->owned_count; i++) {
-        options->sets[i] = options->owned[i];
+    if (!command->ignore_binlog) {
+        flags_import(&reading->flags, &command->presets);
     }
-    options->set_count += options->owned_count;
-    return EXIT_REASON_NONE;
+    flags_tell(&reading->flags, &command->notes);
+    words_move(&command->sets, &reading->said);
+    default_config(command->default_path);
+    if (!command->config_path && access(command->default_path, F_OK) == 0) {
+        command->config_path = command->default_path;
+    }
+    return result;
 }
 
-enum exit_reason command_line_parse(struct command_line *options, int argc, char **argv,
-                                    struct reason *why)
+static enum exit_reason parse_ours(struct command_line *command, int argc, char **argv,
+                                   struct reason *why)
 {
-    *options = (struct command_line){.action = ACTION_RUN};
-    options->sets = calloc((size_t)argc + FLAGS_SETTINGS_MAX, sizeof *options->sets);
-    if (!options->sets) {
+    struct reading reading = {.command = command, .argv = argv};
+    enum exit_reason result = EXIT_REASON_NONE;
+
+    if (argc == 2 && strcmp(argv[1], "hash-token") == 0) {
+        command->action = ACTION_HASH_TOKEN;
+    } else if (!options_scan(&reading, argc, why)) {
+        result = EXIT_REASON_USAGE;
+    } else if (!is_all_said(command)) {
+        result = options_merge(&reading, why);
+    }
+    words_clear(&reading.said);
+    return result;
+}
+
+// What is wrong with any command line, whoever's options it has.
+static enum exit_reason command_finish(const struct command_line *command, struct reason *why)
+{
+    if (command->presets.is_torn || command->sets.is_torn || command->notes.is_torn) {
         reason_set(why, "out of memory");
         return EXIT_REASON_OTHER;
     }
-    if (argc == 2 && strcmp(argv[1], "hash-token") == 0) {
-        options->action = ACTION_HASH_TOKEN;
-        return EXIT_REASON_NONE;
-    }
-    if (!options_scan(options, argc, argv, why)) {
+    if (command->queue && command->action != ACTION_CHECK && !is_all_said(command)) {
+        reason_set(why, "--queue: only with --check-config");
         return EXIT_REASON_USAGE;
     }
-    if (options->action == ACTION_VERSION || options->action == ACTION_HELP) {
-        return EXIT_REASON_NONE;
-    }
-    default_config(options->default_path);
-    if (!options->config_path && access(options->default_path, F_OK) == 0) {
-        options->config_path = options->default_path;
-    }
-    return options_merge(options, why);
+    return EXIT_REASON_NONE;
 }
 
-void command_line_clear(struct command_line *options)
+enum exit_reason command_line_parse(struct command_line *command, int argc, char **argv,
+                                    struct reason *why)
 {
-    for (size_t i = 0; i < options->owned_count; i++) {
-        free(options->owned[i]);
+    const struct persona *persona;
+    enum exit_reason result;
+
+    *command = (struct command_line){.action = ACTION_RUN, .program = "tandemd"};
+    if (!persona_find(&persona, argc, argv, why)) {
+        return EXIT_REASON_USAGE;
     }
-    free(options->sets);
-    *options = (struct command_line){.action = ACTION_RUN};
+    if (persona) {
+        command->persona = persona;
+        command->codes = persona->codes;
+        command->program = argv[0];
+        result = persona->parse(command, argc, argv, why);
+    } else {
+        result = parse_ours(command, argc, argv, why);
+    }
+    return result == EXIT_REASON_NONE ? command_finish(command, why) : result;
+}
+
+void command_line_complain(const struct command_line *command, enum exit_reason result,
+                           const struct reason *why)
+{
+    const struct persona *persona = command->persona;
+
+    (void)fprintf(stderr, "%s: %s\n", command->program, why->text);
+    if (result == EXIT_REASON_USAGE && persona && persona->helps_when_misused) {
+        persona->print_help(command, stderr);
+    }
+}
+
+void command_line_print_help(const struct command_line *command)
+{
+    const struct persona *persona = command->persona;
+
+    if (persona) {
+        persona->print_help(command, persona->help_stream());
+    } else {
+        (void)fputs(command_line_help, stdout);
+    }
+}
+
+void command_line_print_version(const struct command_line *command)
+{
+    if (command->persona) {
+        command->persona->print_version(stdout);
+    } else {
+        (void)printf("tandemd %s\n", TANDEM_VERSION);
+    }
+}
+
+void command_line_clear(struct command_line *command)
+{
+    words_clear(&command->presets);
+    words_clear(&command->sets);
+    words_clear(&command->notes);
+    *command = (struct command_line){.action = ACTION_RUN};
 }

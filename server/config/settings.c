@@ -144,7 +144,8 @@ static const struct option server_options[] = {
      .offset = offsetof(struct server_settings, log_file),
      .preset = "",
      .live = true,
-     .effect = "Where the log goes; empty for standard error. Opened anew on SIGHUP."},
+     .effect =
+         "Where the log goes; empty: standard error; syslog: the system's. Opened anew on SIGHUP."},
     {.name = NULL},
 };
 
@@ -216,14 +217,8 @@ static void settings_add(struct settings *settings, const struct config_table *t
     settings->tables[settings->config.count++] = *table;
 }
 
-// Where a front-end listens unless it is told.
-static const char *default_listen(const struct frontend *frontend, bool beanstalk_only)
-{
-    return beanstalk_only && strcmp(frontend->name, "beanstalk") != 0 ? "" : frontend->listen;
-}
-
 // The tables of one front-end.
-static void settings_add_frontend(struct settings *settings, size_t index, bool beanstalk_only)
+static void settings_add_frontend(struct settings *settings, size_t index)
 {
     const struct frontend *frontend = frontends[index];
     struct protocol_settings *protocol = &settings->protocols[index];
@@ -233,7 +228,7 @@ static void settings_add_frontend(struct settings *settings, size_t index, bool 
         .name = "listen",
         .kind = OPTION_TEXT,
         .offset = offsetof(struct protocol_settings, listen),
-        .preset = default_listen(frontend, beanstalk_only),
+        .preset = frontend->listen,
         .effect = "Addresses to accept connections at; empty for none.",
     };
     settings_add(settings, &(struct config_table){.section = frontend->name,
@@ -256,7 +251,7 @@ static size_t options_room(const struct frontend *frontend)
 }
 
 // Makes room for what the tables describe, and lists them; false without memory.
-static bool settings_describe(struct settings *settings, bool beanstalk_only)
+static bool settings_describe(struct settings *settings)
 {
     size_t room = 1;
 
@@ -285,7 +280,7 @@ static bool settings_describe(struct settings *settings, bool beanstalk_only)
     room = 0;
     for (size_t i = 0; i < FRONTENDS; i++) {
         settings->protocols[i].options = settings->options + room;
-        settings_add_frontend(settings, i, beanstalk_only);
+        settings_add_frontend(settings, i);
         room += options_room(frontends[i]);
     }
     return true;
@@ -346,22 +341,30 @@ bool settings_same_tls(const struct settings *a, const struct settings *b)
     return true;
 }
 
+static bool settings_assign(struct settings *settings, const char *const *texts, size_t count,
+                            struct reason *why)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!config_assign(&settings->config, texts[i], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 struct settings *settings_load(const struct settings_source *source, struct reason *why)
 {
     struct settings *settings = calloc(1, sizeof *settings);
 
-    if (!settings || !settings_describe(settings, source->beanstalk_only)) {
+    if (!settings || !settings_describe(settings)) {
         reason_set(why, "out of memory");
         goto failed;
     }
     if (!config_preset(&settings->config, why) ||
-        (source->path && !config_load(&settings->config, source->path, !source->again, why))) {
+        !settings_assign(settings, source->presets, source->preset_count, why) ||
+        (source->path && !config_load(&settings->config, source->path, !source->again, why)) ||
+        !settings_assign(settings, source->sets, source->set_count, why)) {
         goto failed;
-    }
-    for (size_t i = 0; i < source->set_count; i++) {
-        if (!config_assign(&settings->config, source->sets[i], why)) {
-            goto failed;
-        }
     }
     if (!config_finish(&settings->config, why) || !settings_check(settings, why) ||
         (!source->again &&

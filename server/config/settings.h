@@ -72,16 +72,17 @@ struct settings {
 
 // Where settings come from.
 struct settings_source {
-    const char *path;        // of the file, NULL for none
-    const char *const *sets; // what --set said, in order
+    const char *path;           // of the file, NULL for none
+    const char *const *presets; // in force unless the file or `sets` say otherwise
+    size_t preset_count;
+    const char *const *sets; // what the command line says, in order
     size_t set_count;
-    bool beanstalk_only; // no other protocol listens by default
-    bool again;          // clients are being served: nothing is waited for
+    bool again; // clients are being served: nothing is waited for
 };
 
-// Defaults, then the file, then --set. NULL with the reason in `why`, too, where a front-end cannot
-// begin with what results, or TLS, or the rules cannot be read; not the latter two where it is read
-// again: the caller then knows more.
+// Defaults, presets, the file, then what the command line says. NULL with the reason in `why`, too,
+// where a front-end cannot begin with what results, or TLS, or the rules cannot be read; not the
+// latter two where it is read again: the caller then knows more.
 struct settings *settings_load(const struct settings_source *source, struct reason *why) MUST_USE;
 
 // Whether every front-end can begin with its options, such as to read the files that they name.

@@ -30,7 +30,7 @@ static void route_fatal(int error)
     // It is memory or descriptors that could not be had, not a bug to keep a core file of.
     log_error("libevent_fatal", log_number("error", error));
     log_drain();
-    _exit(exit_reason_code(EXIT_REASON_OTHER, false));
+    _exit(exit_reason_code(EXIT_REASON_OTHER, EXIT_CODES_OURS));
 }
 
 void libevent_log_route(void)

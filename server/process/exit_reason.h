@@ -4,8 +4,6 @@
 
 // What keeps the process from starting, as far as its exit code tells one case from another.
 
-#include <stdbool.h>
-
 enum exit_reason {
     EXIT_REASON_NONE,
     EXIT_REASON_USAGE,        // the command line or the configuration is wrong
@@ -17,7 +15,9 @@ enum exit_reason {
     EXIT_REASON_OTHER,        // a file, memory or descriptors could not be had
 };
 
-// The exit code; in beanstalkd's place it is the one that beanstalkd has for the case.
-int exit_reason_code(enum exit_reason reason, bool as_beanstalkd);
+// Whose exit codes there are: in another program's place, they are those that it has for the case.
+enum exit_codes { EXIT_CODES_OURS, EXIT_CODES_BEANSTALKD, EXIT_CODES_GEARMAND };
+
+int exit_reason_code(enum exit_reason reason, enum exit_codes whose);
 
 #endif

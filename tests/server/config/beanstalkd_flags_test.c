@@ -35,9 +35,10 @@ static void parse(struct command_line *options, const char *const *args, struct 
 // Loads without any file: one may be installed on this machine.
 static struct settings *load(const struct command_line *options)
 {
-    const struct settings_source source = {.sets = options->sets,
-                                           .set_count = options->set_count,
-                                           .beanstalk_only = flags_listen(&options->flags)};
+    const struct settings_source source = {.presets = (const char *const *)options->presets.all,
+                                           .preset_count = options->presets.count,
+                                           .sets = (const char *const *)options->sets.all,
+                                           .set_count = options->sets.count};
     struct reason why;
 
     return settings_load(&source, &why);
@@ -159,9 +160,9 @@ static void every_flag_comes_to_what_it_is_in_beanstalkd(void **state)
         if (result != EXIT_REASON_NONE) {
             fail_msg("%s: %s", c->args[0], why.text);
         }
-        assert_true(options.as_beanstalkd);
+        assert_int_equal(options.codes, EXIT_CODES_BEANSTALKD);
         assert_int_equal(options.action, ACTION_RUN);
-        assert_int_equal(options.flags.note_count, c->notes);
+        assert_int_equal(options.notes.count, c->notes);
         settings = load(&options);
         assert_non_null(settings);
         check_good(c, settings);
@@ -223,8 +224,8 @@ static void bad_use_has_the_exit_code_of_beanstalkd(void **state)
         if (!strstr(why.text, c->why)) {
             fail_msg("%s: expected \"%s\", got \"%s\"", c->args[0], c->why, why.text);
         }
-        if (exit_reason_code(result, options.as_beanstalkd) != c->code) {
-            fail_msg("%s: %d", c->args[0], exit_reason_code(result, options.as_beanstalkd));
+        if (exit_reason_code(result, options.codes) != c->code) {
+            fail_msg("%s: %d", c->args[0], exit_reason_code(result, options.codes));
         }
         command_line_clear(&options);
     }
@@ -243,7 +244,7 @@ static void service_name_is_a_port(void **state)
         // A machine without /etc/services has no names.
         assert_non_null(strstr(why.text, "neither a port nor the name of a service"));
     } else {
-        assert_string_equal(options.sets[0], "beanstalk.listen=0.0.0.0:80");
+        assert_string_equal(options.sets.all[0], "beanstalk.listen=0.0.0.0:80");
     }
     command_line_clear(&options);
 }
@@ -290,7 +291,7 @@ static void our_own_options_do_not_take_its_place(void **state)
     (void)state;
     parse(&options, args, &why, &result);
     assert_int_equal(result, EXIT_REASON_NONE);
-    assert_false(options.as_beanstalkd);
+    assert_int_equal(options.codes, EXIT_CODES_OURS);
     settings = load(&options);
     assert_string_equal(settings->protocols[0].listen, "127.0.0.1:11300");
     settings_free(settings);

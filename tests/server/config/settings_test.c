@@ -326,9 +326,9 @@ static void command_line_names_file_and_settings(void **state)
                      EXIT_REASON_NONE);
     assert_int_equal(options.action, ACTION_RUN);
     assert_string_equal(options.config_path, "a.conf");
-    assert_int_equal(options.set_count, 2);
-    assert_string_equal(options.sets[0], "x.y=1");
-    assert_string_equal(options.sets[1], "x.z=2");
+    assert_int_equal(options.sets.count, 2);
+    assert_string_equal(options.sets.all[0], "x.y=1");
+    assert_string_equal(options.sets.all[1], "x.z=2");
     command_line_clear(&options);
     assert_int_equal(parse(&options, ARGS("--config", "b.conf", "--check-config"), &why),
                      EXIT_REASON_NONE);
@@ -343,7 +343,7 @@ static void command_line_names_file_and_settings(void **state)
     command_line_clear(&options);
     assert_int_equal(parse(&options, ARGS("--repair", "--ignore-binlog"), &why), EXIT_REASON_NONE);
     assert_true(options.repair && options.ignore_binlog);
-    assert_false(options.as_beanstalkd);
+    assert_int_equal(options.codes, EXIT_CODES_OURS);
     command_line_clear(&options);
 }
 
