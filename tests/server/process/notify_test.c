@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 // What a service manager that watches the process hears of it, and when it hears nothing.
 #include "server/process/notify.h"
+#include "tests/server/manager_socket.h"
 #include "tests/server/server_cmocka.h"
 
 #include <event2/event.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { SILENCE_MS = 200 };
@@ -20,27 +19,12 @@ struct manager {
     struct notifier notifier;
 };
 
-// A name that is in no directory, and nobody else's: the kernel chooses it.
-static void name_socket(int fd)
-{
-    struct sockaddr_un addr = {.sun_family = AF_UNIX};
-    socklen_t len = sizeof addr;
-    char name[64];
-
-    assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr.sun_family), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
-    (void)snprintf(name, sizeof name, "@%.*s",
-                   (int)(len - offsetof(struct sockaddr_un, sun_path) - 1), addr.sun_path + 1);
-    assert_int_equal(setenv("NOTIFY_SOCKET", name, 1), 0);
-}
-
 static int manager_setup(void **state)
 {
     struct manager *manager = calloc(1, sizeof *manager);
 
     assert_non_null(manager);
-    manager->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    name_socket(manager->fd);
+    manager->fd = manager_socket();
     manager->base = event_base_new();
     assert_non_null(manager->base);
     (void)unsetenv("WATCHDOG_PID");
