@@ -9,6 +9,7 @@
 #include "ctl/jobs.h"
 #include "ctl/journal_check.h"
 #include "ctl/keep.h"
+#include "ctl/migrate.h"
 #include "ctl/operations.h"
 #include "ctl/pause.h"
 #include "ctl/peers.h"
@@ -123,6 +124,11 @@ const struct command commands[] = {
     {"events", "", 0, 0, WORD_OTHER, FOR_JSON | FOR_QUEUE | FOR_QUEUE_LIST | FOR_EVENTS, false,
      run_events, "What changes, as it changes, until Ctrl-C.",
      "With --json, each event is a line with a JSON object."},
+    {"migrate", "[beanstalk://HOST:PORT] [--to beanstalk://HOST:PORT]", 0, 1, WORD_OTHER,
+     FOR_MIGRATE, false, run_migrate,
+     "Moves the jobs of a running beanstalkd here, or with --to, those of here to one.",
+     "Clients of both may go on. It may be killed, and goes on when it is called again. With both "
+     "addresses it moves jobs between any two servers that speak beanstalk."},
     {"journal-check", "DIRECTORY", 1, 1, WORD_FILE, FOR_JSON, true, run_journal_check,
      "Reads a journal that no broker uses, and says what is wrong with it.",
      "Nothing is changed. It takes as much memory as the jobs did."},

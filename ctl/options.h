@@ -41,6 +41,9 @@ struct options {
     const char *job_key, *on_failure;
     // A schedule
     const char *timezone, *missed, *overlap;
+    // A migration
+    const char *tubes, *state_file;
+    bool wait, follow;
     // How it is shown
     bool as_text, as_hex, raw;
     double interval;
@@ -69,7 +72,8 @@ enum {
     FOR_EVENTS = 16384,
     FOR_CONNECTIONS = 32768,
     FOR_LIMIT = 65536,
-    FOR_SCHEDULE = 131072
+    FOR_SCHEDULE = 131072,
+    FOR_MIGRATE = 262144
 };
 
 enum option_kind {

@@ -48,11 +48,14 @@ SEES = {
                                                "server/net", "server/io"},
     "ctl/print": {"core/base"},
     "ctl/api": {"core/base", "ctl/print"},
+    "ctl/beanstalk": {"core/base", "ctl/print", "ctl/api"},
+    "ctl/migrate": {"core/base", "ctl/print", "ctl/api", "ctl/beanstalk"},
     # It reads a journal that no broker uses by itself.
-    "ctl": {"core/base", "core", "journal", "journal/file", "ctl/print", "ctl/api"},
+    "ctl": {"core/base", "core", "journal", "journal/file", "ctl/print", "ctl/api",
+            "ctl/beanstalk", "ctl/migrate"},
 }
 # Rooms of another program than the broker.
-APART = {"ctl/print", "ctl/api", "ctl"}
+APART = {"ctl/print", "ctl/api", "ctl/beanstalk", "ctl/migrate", "ctl"}
 # Rooms that define what the headers of another declare.
 BEHIND = {"core": {"core/model", "core/matching", "core/verbs"}}
 # Rooms that are a part of another: they may include the headers that it keeps to itself.

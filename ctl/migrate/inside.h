@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_MIGRATE_INSIDE_H
+#define TANDEM_CTL_MIGRATE_INSIDE_H
+
+// What the parts of a migration share.
+
+#include "load.h"
+#include "core/base/nsec.h"
+#include "ctl/beanstalk/link.h"
+#include "ctl/migrate/migration.h"
+#include "ctl/print/screen.h"
+
+// How many jobs met which fate.
+struct tally {
+    uint64_t moved;      // they are at the target, and no longer at the source
+    uint64_t duplicates; // they stand on both sides, or were worked at one and stand at the other
+    uint64_t doubtful;   // they may
+    uint64_t taken_back; // workers of the source were faster; the copies are no more
+    uint64_t no_ttr;     // they got one
+    uint64_t already;    // of the moved ones: had gone from the source when a run went on
+};
+
+struct tubes;
+struct state;
+
+struct migration {
+    const struct migration_settings *settings;
+    struct problem *problem;
+    struct screen screen;
+    struct text out; // lines that are not printed yet
+    struct link *source, *target;
+    struct state *state;
+    struct tubes *tubes;
+    struct load batch;
+    struct tally tally;
+    uint64_t has_most;   // bytes of a body at the source, as it says
+    uint64_t takes_most; // bytes that the target takes
+    uint64_t *large;     // ids of jobs that have more
+    size_t large_count;
+    size_t large_held;     // of those, how many the source's connection has reserved
+    uint64_t held;         // jobs that workers of the source have
+    uint64_t moved_before; // before this pass
+    bool buries;           // the target can have buried jobs: it knows reserve-job
+    char watched[204];     // the tube that the source's connection watches
+    size_t want;           // jobs of a batch
+    uint64_t window;       // ids that are looked at together
+    nsec_t leased_at;      // when the jobs of the batch were asked for
+    nsec_t began_at, said_at;
+    bool stopped; // a signal asks for an end
+};
+
+nsec_t migration_now(void);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "lease.h"
+
+#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/yaml.h"
+#include "ctl/print/need.h"
+#include "tubes.h"
+
+// Ids of jobs that are too large are kept until the end.
+#define LARGE_MAX ((size_t)100000)
+
+//
+// Single jobs
+//
+
+static bool read_u32(struct slice stats, struct slice key, uint32_t *value)
+{
+    uint64_t number;
+
+    if (!yaml_count(stats, key, &number) || number > UINT32_MAX) {
+        return false;
+    }
+    *value = (uint32_t)number;
+    return true;
+}
+
+bool item_read(const struct migration *migration, struct item *item, struct slice stats)
+{
+    const struct tube *tube;
+    struct slice name;
+    uint32_t left = 0;
+
+    if (!yaml_text(stats, SLICE("tube"), &name) ||
+        !read_u32(stats, SLICE("pri"), &item->priority) ||
+        !read_u32(stats, SLICE("ttr"), &item->ttr)) {
+        return false;
+    }
+    tube = tubes_find(migration->tubes, name);
+    if (!tube) {
+        return false;
+    }
+    item->tube = (size_t)(tube - migration->tubes->list);
+    item->lasts = item->ttr == 0;
+    if (item->kind == KIND_DELAYED) {
+        if (!read_u32(stats, SLICE("time-left"), &left)) {
+            return false;
+        }
+        // Whole seconds are told: what is left is a second more at most, and no job starts early.
+        item->delay = left < UINT32_MAX ? left + 1 : left;
+    }
+    return true;
+}
+
+bool large_note(struct migration *migration, uint64_t id)
+{
+    for (size_t i = 0; i < migration->large_count; i++) {
+        if (migration->large[i] == id) {
+            return true;
+        }
+    }
+    if (migration->large_count == LARGE_MAX) {
+        return link_fail(migration->source, OUTCOME_FAILED,
+                         "has too many jobs that are larger than the %llu bytes that %s takes",
+                         (unsigned long long)migration->takes_most, link_name(migration->target));
+    }
+    if (!migration->large) {
+        migration->large = need(calloc(LARGE_MAX, sizeof *migration->large));
+    }
+    migration->large[migration->large_count++] = id;
+    return true;
+}
+
+//
+// Reserving
+//
+
+// What was asked of one tube.
+struct asked {
+    struct tube *tube;
+    size_t count;
+};
+
+static void say_asked(struct migration *migration, const struct asked *asked, const char *before)
+{
+    link_say(migration->source, "watch %s", asked->tube->name);
+    if (strcmp(before, asked->tube->name) != 0) {
+        link_say(migration->source, "ignore %s", before);
+    }
+    for (size_t i = 0; i < asked->count; i++) {
+        link_say(migration->source, "reserve-with-timeout 0");
+    }
+}
+
+// One that is too large stays reserved until the end, or else it would come again at once.
+static bool take_body(struct migration *migration, const struct answer_line *answer)
+{
+    struct load *batch = &migration->batch;
+    uint64_t id = answer->numbers[0];
+    uint64_t len = answer->numbers[1];
+    struct slice body;
+
+    if (len > migration->has_most) {
+        return answer_odd(migration->source, answer, "reserve-with-timeout");
+    }
+    if (len > migration->takes_most) {
+        size_t noted = migration->large_count;
+
+        if (!large_note(migration, id)) {
+            return false;
+        }
+        migration->large_held += migration->large_count - noted;
+        return link_pass_over(migration->source, len);
+    }
+    if (!link_body(migration->source, len, &body)) {
+        return false;
+    }
+    load_set_body(batch, load_add(batch, id, KIND_READY), body);
+    return true;
+}
+
+static bool hear_asked(struct migration *migration, const struct asked *asked, bool ignored)
+{
+    struct answer_line answer;
+    bool more = true;
+
+    if (!answer_expect(migration->source, "watch", "WATCHING", 0, &answer) ||
+        (ignored && !answer_expect(migration->source, "ignore", "WATCHING", 0, &answer))) {
+        return false;
+    }
+    for (size_t i = 0; i < asked->count; i++) {
+        if (!answer_read(migration->source, &answer)) {
+            return false;
+        }
+        if (answer_is(&answer, "TIMED_OUT") || answer_is(&answer, "DEADLINE_SOON")) {
+            more = false;
+        } else if (!answer_is(&answer, "RESERVED") || answer.count < 2) {
+            return answer_odd(migration->source, &answer, "reserve-with-timeout");
+        } else if (!take_body(migration, &answer)) {
+            return false;
+        }
+    }
+    asked->tube->ready =
+        more && asked->tube->ready > asked->count ? asked->tube->ready - asked->count : 0;
+    return true;
+}
+
+#define TUBES_TOGETHER 64
+
+// Chooses tubes that have ready jobs, for as many as a batch reserves.
+static size_t choose(struct migration *migration, struct asked *asked, size_t *next)
+{
+    struct tubes *tubes = migration->tubes;
+    size_t want = migration->want;
+    size_t count = 0;
+
+    while (*next < tubes->count && count < TUBES_TOGETHER && want > 0) {
+        struct tube *tube = &tubes->list[*next];
+        size_t take = tube->ready < want ? (size_t)tube->ready : want;
+
+        if (take > 0) {
+            asked[count++] = (struct asked){tube, take};
+            want -= take;
+        }
+        if (take == tube->ready) {
+            ++*next;
+        }
+    }
+    return count;
+}
+
+static bool reserve(struct migration *migration, size_t *next, bool *any)
+{
+    struct asked asked[TUBES_TOGETHER];
+    size_t count = choose(migration, asked, next);
+    char first[sizeof asked->tube->name];
+    const char *before = first;
+
+    *any = count > 0;
+    (void)memcpy(first, migration->watched, sizeof first);
+    for (size_t i = 0; i < count; i++) {
+        say_asked(migration, &asked[i], before);
+        before = asked[i].tube->name;
+    }
+    (void)memcpy(migration->watched, before == first ? first : asked[count - 1].tube->name,
+                 sizeof first);
+    before = first;
+    for (size_t i = 0; i < count; i++) {
+        if (!hear_asked(migration, &asked[i], strcmp(before, asked[i].tube->name) != 0)) {
+            return false;
+        }
+        before = asked[i].tube->name;
+    }
+    return true;
+}
+
+//
+// What they are
+//
+
+static bool ask_stats(struct migration *migration)
+{
+    struct load *batch = &migration->batch;
+    struct slice document;
+    bool found;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        link_say(migration->source, "stats-job %llu", (unsigned long long)batch->items[i].from);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (!answer_document(migration->source, "stats-job", &document, &found)) {
+            return false;
+        }
+        if (!found || !item_read(migration, item, document)) {
+            item->from = 0;
+        }
+    }
+    load_pack(batch);
+    return true;
+}
+
+bool lease_take(struct migration *migration, size_t *next)
+{
+    bool any = true;
+
+    while (any && migration->batch.count == 0) {
+        migration->leased_at = migration_now();
+        if (!reserve(migration, next, &any)) {
+            return false;
+        }
+    }
+    return ask_stats(migration);
+}
+
+//
+// Keeping
+//
+
+// NSEC_NEVER where none ends by time.
+static nsec_t shortest(const struct load *batch)
+{
+    nsec_t least = NSEC_NEVER;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct item *item = &batch->items[i];
+
+        if (item->kind == KIND_READY && !item->lasts && nsec_from_seconds(item->ttr) < least) {
+            least = nsec_from_seconds(item->ttr);
+        }
+    }
+    return least;
+}
+
+bool lease_keep(struct migration *migration)
+{
+    struct load *batch = &migration->batch;
+    struct answer_line answer;
+
+    if (migration_now() - migration->leased_at < shortest(batch) / 2) {
+        return true;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->items[i].kind == KIND_READY) {
+            link_say(migration->source, "touch %llu", (unsigned long long)batch->items[i].from);
+        }
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->items[i].kind != KIND_READY) {
+            continue;
+        }
+        if (!answer_read(migration->source, &answer)) {
+            return false;
+        }
+        if (!answer_is(&answer, "TOUCHED")) {
+            batch->items[i].from = 0;
+        }
+    }
+    load_pack(batch);
+    return true;
+}

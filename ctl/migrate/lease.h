@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_MIGRATE_LEASE_H
+#define TANDEM_CTL_MIGRATE_LEASE_H
+
+// Ready jobs: they are reserved, so that no worker of the source gets them meanwhile. If this
+// process or the connection ends, the source has them ready again, as they were.
+
+#include "inside.h"
+
+// What is to be known of a job beside its body, from its statistics; false: not all of it is there,
+// or its tube is not moved.
+bool item_read(const struct migration *migration, struct item *item, struct slice stats);
+
+// Notes the id of a job that is larger than the target takes; false with a problem where there are
+// too many to note.
+bool large_note(struct migration *migration, uint64_t id);
+
+// Adds ready jobs to the empty batch, of tubes from *next on, which goes on with them. The batch
+// stays empty where there are none.
+bool lease_take(struct migration *migration, size_t *next);
+
+// To be called before a put that follows: where half of the shortest ttr has passed, all begin
+// theirs anew, and those that were lost by then leave the batch.
+bool lease_keep(struct migration *migration);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/migrate/migration.h"
+
+#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/yaml.h"
+#include "ctl/print/progress.h"
+#include "ctl/print/signals.h"
+#include "inside.h"
+#include "pass.h"
+#include "report.h"
+#include "resume.h"
+#include "state.h"
+#include "target.h"
+#include "tubes.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+
+// How often it looks for more, where it waits.
+#define WAIT_MSEC 500
+
+nsec_t migration_now(void)
+{
+    struct timespec spec;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &spec);
+    return nsec_from_seconds((uint64_t)spec.tv_sec) + spec.tv_nsec;
+}
+
+//
+// Both servers
+//
+
+static bool enter(struct link *link, const char *token)
+{
+    struct answer_line answer;
+
+    if (!token) {
+        return true;
+    }
+    // Where it is refused there may be no rules at all; if there are, what follows is refused.
+    link_say(link, "auth %s", token);
+    return answer_read(link, &answer);
+}
+
+static bool ask_source(struct migration *migration, struct text *id)
+{
+    struct slice document;
+    struct slice value;
+    bool found;
+
+    link_say(migration->source, "stats");
+    if (!answer_document(migration->source, "stats", &document, &found)) {
+        return false;
+    }
+    if (!yaml_count(document, SLICE("max-job-size"), &migration->has_most)) {
+        return link_fail(migration->source, OUTCOME_FAILED, "does not say its max-job-size");
+    }
+    if (yaml_text(document, SLICE("id"), &value)) {
+        text_add(id, value);
+    }
+    return true;
+}
+
+// A server that is moved to itself would never be empty. Servers have had ids since 1.4.
+static bool differ(struct migration *migration)
+{
+    struct text id = {0};
+    struct slice document;
+    struct slice value;
+    bool found;
+    bool same = false;
+
+    if (!ask_source(migration, &id)) {
+        text_free(&id);
+        return false;
+    }
+    link_say(migration->target, "stats");
+    if (!answer_document(migration->target, "stats", &document, &found)) {
+        text_free(&id);
+        return false;
+    }
+    same = id.len > 0 && yaml_text(document, SLICE("id"), &value) &&
+           slice_equal(value, text_slice(&id));
+    text_free(&id);
+    if (same) {
+        (void)problem_set(migration->problem, OUTCOME_USAGE, "%s and %s are the same server",
+                          link_name(migration->source), link_name(migration->target));
+    }
+    return !same;
+}
+
+static bool open_links(struct migration *migration)
+{
+    const struct migration_settings *settings = migration->settings;
+
+    return link_open(&migration->source, settings->from, settings->timeout, migration->problem) &&
+           link_open(&migration->target, settings->to, settings->timeout, migration->problem) &&
+           enter(migration->source, settings->from_token) &&
+           enter(migration->target, settings->to_token) && differ(migration) &&
+           target_ask(migration);
+}
+
+//
+// The whole
+//
+
+// Whether there may be more to come.
+static bool waits(const struct migration *migration)
+{
+    struct pollfd woken = {.fd = signals_fd(), .events = POLLIN};
+
+    if (!migration->settings->follow &&
+        (!migration->settings->wait || migration->held + migration->tubes->in_paused == 0)) {
+        return false;
+    }
+    (void)poll(&woken, 1, WAIT_MSEC);
+    return true;
+}
+
+static bool run(struct migration *migration)
+{
+    struct load left = {0};
+    uint64_t before;
+    bool good = state_open(&migration->state, migration, &left) && open_links(migration) &&
+                resume(migration, &left);
+
+    load_free(&left);
+    while (good) {
+        before = migration->tally.moved + migration->tally.taken_back;
+        good = pass_run(migration) && report_progress(migration);
+        migration->stopped = migration->stopped || signals_stopped(NULL);
+        if (migration->stopped ||
+            (good && before == migration->tally.moved + migration->tally.taken_back &&
+             !waits(migration))) {
+            break;
+        }
+    }
+    return good;
+}
+
+// What is under way is told with whatever ended the run.
+static enum outcome end(struct migration *migration, bool good)
+{
+    struct problem *problem = migration->problem;
+    struct text text = {0};
+    enum outcome outcome = good ? report_end(migration) : problem->outcome;
+
+    if (good && migration->stopped && !migration->settings->follow) {
+        outcome = problem_set(problem, OUTCOME_INTERRUPTED,
+                              "interrupted between two batches: the same command goes on");
+    }
+    if (!good) {
+        (void)report_progress(migration);
+        text_put(&text, problem->text);
+        if (state_open_end(migration->state)) {
+            text_format(&text, "; the same command goes on, by %s", state_path(migration->state));
+        }
+        outcome = problem_set(problem, outcome, "%s", text_string(&text));
+        text_free(&text);
+    }
+    return outcome;
+}
+
+enum outcome migration_run(const struct migration_settings *settings, struct problem *problem)
+{
+    struct tubes tubes = {0};
+    struct migration migration = {.settings = settings,
+                                  .problem = problem,
+                                  .tubes = &tubes,
+                                  .watched = "default",
+                                  .want = 1,
+                                  .window = 1,
+                                  .began_at = migration_now()};
+    enum outcome outcome;
+
+    migration.said_at = migration.began_at;
+    screen_find(&migration.screen);
+    signals_catch_stops();
+    outcome = end(&migration, run(&migration));
+    signals_release_stops();
+    if (migration.screen.shows) {
+        progress_clear();
+    }
+    link_close(migration.source);
+    link_close(migration.target);
+    state_close(migration.state);
+    load_free(&migration.batch);
+    tubes_free(&tubes);
+    text_free(&migration.out);
+    free(migration.large);
+    return outcome;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_MIGRATE_PASS_H
+#define TANDEM_CTL_MIGRATE_PASS_H
+
+// One look at all tubes of the source, and the move of what can be had there.
+
+#include "inside.h"
+
+// False with a problem. Ends early where a signal asks for an end.
+bool pass_run(struct migration *migration);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include "ctl/print/progress.h"
+#include "ctl/print/units.h"
+#include "tubes.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#define BAR_EACH (NSEC_PER_SEC / 10)
+#define LINE_EACH (5 * NSEC_PER_SEC)
+
+void report_line(struct migration *migration, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    text_vformat(&migration->out, format, args);
+    va_end(args);
+    text_put_char(&migration->out, '\n');
+}
+
+void report_duplicate(struct migration *migration, const struct item *item)
+{
+    report_line(migration,
+                "duplicate: job %llu of %s, which a worker has there, is job %llu of %s, too",
+                (unsigned long long)item->from, link_name(migration->source),
+                (unsigned long long)item->to, link_name(migration->target));
+}
+
+static bool write_out(struct migration *migration)
+{
+    if (migration->out.len > 0 && migration->screen.shows) {
+        progress_clear();
+    }
+    if (migration->out.len > 0 && !screen_write(&migration->out)) {
+        (void)problem_set(migration->problem, OUTCOME_FAILED, "the output cannot be written: %s",
+                          strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+bool report_progress(struct migration *migration)
+{
+    const struct tubes *tubes = migration->tubes;
+    uint64_t moved = migration->tally.moved;
+    uint64_t total = migration->moved_before + tubes->ready + tubes->delayed + tubes->buried;
+    nsec_t now = migration_now();
+    struct text words = {0};
+
+    if (now - migration->said_at >= (migration->screen.shows ? BAR_EACH : LINE_EACH)) {
+        migration->said_at = now;
+        text_format(&words, "%s of about %s jobs moved", units_count(moved).text,
+                    units_count(total > moved ? total : moved).text);
+        if (!migration->screen.shows) {
+            report_line(migration, "%s", text_string(&words));
+        }
+        if (!write_out(migration)) {
+            text_free(&words);
+            return false;
+        }
+        if (migration->screen.shows) {
+            progress_draw(moved, total, text_string(&words));
+        }
+        text_free(&words);
+    }
+    return write_out(migration);
+}
+
+static void say_sum(struct migration *migration)
+{
+    const struct tally *tally = &migration->tally;
+    double seconds = (double)(migration_now() - migration->began_at) / (double)NSEC_PER_SEC;
+
+    report_line(migration, "%s %s moved from %s to %s in %s.", units_count(tally->moved).text,
+                tally->moved == 1 ? "job" : "jobs", link_name(migration->source),
+                link_name(migration->target), units_seconds(seconds).text);
+    if (tally->duplicates + tally->doubtful > 0) {
+        report_line(migration, "%s stand on both sides, and %s may; they are named above.",
+                    units_count(tally->duplicates).text, units_count(tally->doubtful).text);
+    }
+    if (tally->taken_back > 0) {
+        report_line(migration, "%s were left to workers of %s that were faster.",
+                    units_count(tally->taken_back).text, link_name(migration->source));
+    }
+    if (tally->no_ttr > 0) {
+        report_line(migration,
+                    "%s had no time to run, as jobs of Gearman: they have %llu seconds now "
+                    "(--ttr); keys and attempts of Gearman are lost.",
+                    units_count(tally->no_ttr).text, (unsigned long long)migration->settings->ttr);
+    }
+}
+
+// A reason for which jobs are left, added to the problem.
+static void add_left(struct text *to, uint64_t count, const char *why)
+{
+    if (count > 0) {
+        text_format(to, "%s%s %s", to->len ? "; " : "", units_count(count).text, why);
+    }
+}
+
+static void name_large(struct migration *migration)
+{
+    for (size_t i = 0; i < migration->large_count; i++) {
+        report_line(migration, "too large: job %llu of %s", (unsigned long long)migration->large[i],
+                    link_name(migration->source));
+    }
+}
+
+enum outcome report_end(struct migration *migration)
+{
+    const struct tubes *tubes = migration->tubes;
+    bool hard = migration->large_count > 0 || tubes->hidden > 0 ||
+                (tubes->buried > 0 && !migration->buries);
+    struct text left = {0};
+    enum outcome outcome = OUTCOME_DONE;
+
+    add_left(&left, migration->large_count, "are larger than the target takes");
+    add_left(&left, migration->buries ? 0 : tubes->buried,
+             "are buried, and the target cannot bury them (it has no reserve-job, which came with "
+             "beanstalkd 1.12)");
+    add_left(&left, migration->held, "are held by workers");
+    add_left(&left, tubes->in_paused, "are in paused tubes");
+    add_left(&left, tubes->hidden, "are in queues whose names no tube can have");
+    name_large(migration);
+    say_sum(migration);
+    if (!write_out(migration)) {
+        outcome = OUTCOME_FAILED;
+    } else if (left.len > 0) {
+        outcome = problem_set(migration->problem, hard ? OUTCOME_FAILED : OUTCOME_NOT_NOW,
+                              "jobs are left at %s: %s", link_name(migration->source),
+                              text_string(&left));
+    }
+    text_free(&left);
+    return outcome;
+}

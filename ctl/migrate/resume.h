@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_MIGRATE_RESUME_H
+#define TANDEM_CTL_MIGRATE_RESUME_H
+
+// What a run that was killed has left under way.
+//
+// A job whose put was acknowledged is deleted at the source now. Where a worker has it there, it is
+// a duplicate; where it has gone, that run had deleted it, or a worker has since. A job whose put
+// was not acknowledged may stand at the target: it is moved again, and told. To find its copy's id,
+// jobs of the target that are newer than the last known one are compared with it; no job is deleted
+// for being alike, as clients may put equal jobs, but for the hidden copies of buried ones.
+
+#include "inside.h"
+
+// Settles the batch that was under way, as the state file has it. False with a problem.
+bool resume(struct migration *migration, struct load *left);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "settle.h"
+
+#include "ctl/beanstalk/answer.h"
+#include "lease.h"
+#include "report.h"
+#include "state.h"
+#include "target.h"
+
+// Those whose put was acknowledged. What a worker of the source has got meanwhile is `gone`.
+static bool delete_all(struct migration *migration)
+{
+    struct load *batch = &migration->batch;
+    struct answer_line answer;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->items[i].to) {
+            link_say(migration->source, "delete %llu", (unsigned long long)batch->items[i].from);
+        }
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (item->to == 0) {
+            continue;
+        }
+        if (!answer_read(migration->source, &answer)) {
+            return false;
+        }
+        item->gone = answer_is(&answer, "NOT_FOUND");
+        if (!item->gone && !answer_is(&answer, "DELETED")) {
+            return answer_odd(migration->source, &answer, "delete");
+        }
+    }
+    return true;
+}
+
+static void count(struct migration *migration)
+{
+    const struct load *batch = &migration->batch;
+    struct tally *tally = &migration->tally;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct item *item = &batch->items[i];
+
+        if (item->to == 0) {
+            continue;
+        }
+        if (!item->gone) {
+            tally->moved++;
+        } else if (item->back) {
+            tally->taken_back++;
+        } else {
+            tally->duplicates++;
+            report_duplicate(migration, item);
+        }
+    }
+}
+
+// The next batch is to have about as many bytes as are good.
+static void adapt(struct migration *migration)
+{
+    size_t most = migration->has_most ? (size_t)(LOAD_BYTES_MAX / migration->has_most) : LOAD_JOBS;
+
+    most = most > LOAD_JOBS ? LOAD_JOBS : most > 0 ? most : 1;
+    if (migration->batch.bodies.len > LOAD_BYTES) {
+        migration->want = migration->want > 1 ? migration->want / 2 : 1;
+    } else {
+        migration->want = migration->want * 4 < most ? migration->want * 4 : most;
+    }
+}
+
+bool settle_batch(struct migration *migration)
+{
+    struct load *batch = &migration->batch;
+    bool refused;
+
+    if (!state_intend(migration->state, batch) || !lease_keep(migration) ||
+        !target_put(migration, &refused) || !state_acknowledge(migration->state, batch) ||
+        !target_bury(migration) || !delete_all(migration) || !target_take_back(migration)) {
+        return false;
+    }
+    count(migration);
+    adapt(migration);
+    load_clear(batch);
+    return state_done(migration->state, &migration->tally) && report_progress(migration) &&
+           !refused;
+}

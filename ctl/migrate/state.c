@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "state.h"
+
+#include "core/base/digits.h"
+#include "ctl/print/need.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD "tandem-migration 1"
+// What is larger than this is begun anew.
+#define SIZE_USUAL ((size_t)4 << 20)
+#define SIZE_MAX_READ ((size_t)256 << 20)
+
+struct state {
+    struct problem *problem;
+    struct text path;
+    struct text head; // the first lines
+    struct text line; // what is to be written
+    int fd;
+    size_t size;
+    uint64_t last;
+    bool under_way;
+};
+
+static bool fail(const struct state *state, const char *what)
+{
+    (void)problem_set(state->problem, OUTCOME_FAILED, "%s %s: %s", text_string(&state->path), what,
+                      strerror(errno));
+    return false;
+}
+
+//
+// Writing
+//
+
+static bool write_out(struct state *state, bool sync)
+{
+    size_t at = 0;
+
+    while (at < state->line.len) {
+        ssize_t count = write(state->fd, state->line.data + at, state->line.len - at);
+
+        if (count < 0 && errno != EINTR) {
+            return fail(state, "cannot be written");
+        }
+        at += count > 0 ? (size_t)count : 0;
+    }
+    state->size += state->line.len;
+    text_cut(&state->line, 0);
+    if (sync && fdatasync(state->fd) != 0) {
+        return fail(state, "cannot be synced");
+    }
+    return true;
+}
+
+static void add_numbers(struct text *to, const char *word, const uint64_t *numbers, size_t count)
+{
+    char digits[DIGITS_MAX];
+
+    text_put(to, word);
+    for (size_t i = 0; i < count; i++) {
+        text_put_char(to, ' ');
+        text_add(to, slice_of(digits, (size_t)(digits_write(digits, numbers[i]) - digits)));
+    }
+}
+
+bool state_intend(struct state *state, const struct load *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        add_numbers(&state->line, "i", &batch->items[i].from, 1);
+        text_put_char(&state->line, ' ');
+        text_put_char(&state->line, (char)batch->items[i].kind);
+        text_put_char(&state->line, '\n');
+    }
+    add_numbers(&state->line, "intended", &(const uint64_t){batch->count}, 1);
+    text_put_char(&state->line, '\n');
+    state->under_way = true;
+    return write_out(state, true);
+}
+
+bool state_acknowledge(struct state *state, const struct load *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct item *item = &batch->items[i];
+
+        if (item->to == 0) {
+            continue;
+        }
+        add_numbers(&state->line, "a", (const uint64_t[]){item->from, item->to}, 2);
+        text_put_char(&state->line, '\n');
+        state->last = item->to > state->last ? item->to : state->last;
+    }
+    add_numbers(&state->line, "acknowledged", &(const uint64_t){batch->count}, 1);
+    text_put_char(&state->line, '\n');
+    return write_out(state, true);
+}
+
+bool state_done(struct state *state, const struct tally *tally)
+{
+    const uint64_t numbers[] = {tally->moved,      tally->duplicates, tally->doubtful,
+                                tally->taken_back, tally->no_ttr,     state->last};
+
+    if (state->size > SIZE_USUAL || state->size == 0) {
+        if (ftruncate(state->fd, 0) != 0 || lseek(state->fd, 0, SEEK_SET) != 0) {
+            return fail(state, "cannot be begun anew");
+        }
+        state->size = 0;
+        text_add(&state->line, text_slice(&state->head));
+    }
+    add_numbers(&state->line, "done", numbers, sizeof numbers / sizeof *numbers);
+    text_put_char(&state->line, '\n');
+    state->under_way = false;
+    return write_out(state, false);
+}
+
+//
+// Reading
+//
+
+// Reads `word` and so many numbers behind it, and what is left of the line.
+static bool read_numbers(struct slice line, struct slice word, uint64_t *numbers, size_t count,
+                         struct slice *rest)
+{
+    if (line.len < word.len || memcmp(line.ptr, word.ptr, word.len) != 0) {
+        return false;
+    }
+    line = slice_from(line, word.len);
+    for (size_t i = 0; i < count; i++) {
+        const char *end;
+        size_t len;
+
+        if (line.len == 0 || line.ptr[0] != ' ') {
+            return false;
+        }
+        line = slice_from(line, 1);
+        end = line.len ? memchr(line.ptr, ' ', line.len) : NULL;
+        len = end ? (size_t)(end - line.ptr) : line.len;
+        if (!digits_read(slice_of(line.ptr, len), &numbers[i])) {
+            return false;
+        }
+        line = slice_from(line, len);
+    }
+    *rest = line;
+    return true;
+}
+
+// What is read so far.
+struct reading {
+    struct load *left;
+    struct tally *tally;
+    bool intended;
+    size_t next; // of the items: they are acknowledged in their order
+};
+
+static bool take_item(struct reading *reading, uint64_t id, struct slice kind)
+{
+    if (kind.len != 2 || kind.ptr[0] != ' ' || !memchr("rdb", kind.ptr[1], 3)) {
+        return false;
+    }
+    (void)load_add(reading->left, id, (enum kind)kind.ptr[1]);
+    return true;
+}
+
+static bool take_acknowledged(struct reading *reading, const uint64_t *ids)
+{
+    struct load *left = reading->left;
+
+    while (reading->next < left->count && left->items[reading->next].from != ids[0]) {
+        reading->next++;
+    }
+    if (reading->next == left->count) {
+        return false;
+    }
+    left->items[reading->next].to = ids[1];
+    return true;
+}
+
+static bool take_line(struct state *state, struct reading *reading, struct slice line)
+{
+    uint64_t numbers[6];
+    struct slice rest;
+
+    if (read_numbers(line, SLICE("done"), numbers, 6, &rest) && rest.len == 0) {
+        *reading->tally = (struct tally){.moved = numbers[0],
+                                         .duplicates = numbers[1],
+                                         .doubtful = numbers[2],
+                                         .taken_back = numbers[3],
+                                         .no_ttr = numbers[4]};
+        state->last = numbers[5] > state->last ? numbers[5] : state->last;
+        load_clear(reading->left);
+        reading->intended = false;
+        reading->next = 0;
+        return true;
+    }
+    if (read_numbers(line, SLICE("intended"), numbers, 1, &rest) && rest.len == 0) {
+        reading->intended = true;
+        return numbers[0] == reading->left->count;
+    }
+    if (read_numbers(line, SLICE("acknowledged"), numbers, 1, &rest) && rest.len == 0) {
+        return reading->intended;
+    }
+    if (read_numbers(line, SLICE("a"), numbers, 2, &rest) && rest.len == 0) {
+        state->last = numbers[1] > state->last ? numbers[1] : state->last;
+        return take_acknowledged(reading, numbers);
+    }
+    return read_numbers(line, SLICE("i"), numbers, 1, &rest) &&
+           take_item(reading, numbers[0], rest);
+}
+
+static bool parse(struct state *state, struct reading *reading, struct slice whole)
+{
+    const char *end;
+
+    if (whole.len < state->head.len || memcmp(whole.ptr, state->head.data, state->head.len) != 0) {
+        (void)problem_set(state->problem, OUTCOME_USAGE,
+                          "%s is not the state of a migration between these two",
+                          text_string(&state->path));
+        return false;
+    }
+    whole = slice_from(whole, state->head.len);
+    while (whole.len > 0 && (end = memchr(whole.ptr, '\n', whole.len)) != NULL) {
+        struct slice line = slice_of(whole.ptr, (size_t)(end - whole.ptr));
+
+        if (!take_line(state, reading, line)) {
+            (void)problem_set(state->problem, OUTCOME_FAILED, "%s is damaged",
+                              text_string(&state->path));
+            return false;
+        }
+        whole = slice_from(whole, line.len + 1);
+    }
+    // What was written before `intended` was not begun.
+    if (!reading->intended) {
+        load_clear(reading->left);
+    }
+    // A line without an end goes, so that the next one begins a line.
+    state->size -= whole.len;
+    return (ftruncate(state->fd, (off_t)state->size) == 0 && lseek(state->fd, 0, SEEK_END) >= 0) ||
+           fail(state, "cannot be cut");
+}
+
+static bool read_all(struct state *state, struct reading *reading)
+{
+    struct stat about;
+    char *whole;
+    bool good = true;
+
+    if (fstat(state->fd, &about) != 0 || (size_t)about.st_size > SIZE_MAX_READ) {
+        errno = EFBIG;
+        return fail(state, "cannot be read");
+    }
+    whole = need(malloc((size_t)about.st_size + 1));
+    while (good && state->size < (size_t)about.st_size) {
+        ssize_t count = read(state->fd, whole + state->size, (size_t)about.st_size - state->size);
+
+        good = count > 0 || fail(state, "cannot be read");
+        state->size += good ? (size_t)count : 0;
+    }
+    // A file without its first lines was being made, or begun anew while nothing was under way.
+    if (good &&
+        (state->size >= state->head.len || memcmp(whole, state->head.data, state->size) != 0)) {
+        good = parse(state, reading, slice_of(whole, state->size));
+    } else {
+        state->size = 0;
+    }
+    free(whole);
+    return good;
+}
+
+//
+// The file
+//
+
+static void find_path(struct state *state, const struct migration_settings *settings)
+{
+    const char *home = getenv("XDG_STATE_HOME");
+
+    if (settings->state) {
+        text_put(&state->path, settings->state);
+        return;
+    }
+    if (home && *home) {
+        (void)mkdir(home, 0700);
+        text_format(&state->path, "%s/", home);
+    }
+    text_format(&state->path, "tandem-migrate-%s-to-%s.state", text_string(&settings->from->name),
+                text_string(&settings->to->name));
+}
+
+static bool open_file(struct state *state)
+{
+    state->fd = open(text_string(&state->path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (state->fd < 0) {
+        return fail(state, "cannot be opened");
+    }
+    if (flock(state->fd, LOCK_EX | LOCK_NB) != 0) {
+        (void)problem_set(state->problem, OUTCOME_NOT_NOW, "%s is in use by another migration",
+                          text_string(&state->path));
+        return false;
+    }
+    return true;
+}
+
+bool state_open(struct state **opened, struct migration *migration, struct load *left)
+{
+    const struct migration_settings *settings = migration->settings;
+    struct state *state = need(calloc(1, sizeof *state));
+    struct reading reading = {.left = left, .tally = &migration->tally};
+
+    state->problem = migration->problem;
+    text_format(&state->head, HEAD "\nfrom %s\nto %s\n", text_string(&settings->from->name),
+                text_string(&settings->to->name));
+    find_path(state, settings);
+    *opened = state;
+    // Until it is known what it has, it stays.
+    state->under_way = true;
+    if (!open_file(state) || !read_all(state, &reading)) {
+        state_close(state);
+        *opened = NULL;
+        return false;
+    }
+    state->under_way = left->count > 0;
+    return state->size > 0 || state_done(state, &migration->tally);
+}
+
+void state_close(struct state *state)
+{
+    if (state) {
+        if (!state->under_way) {
+            (void)unlink(text_string(&state->path));
+        }
+        if (state->fd >= 0) {
+            (void)close(state->fd);
+        }
+        text_free(&state->path);
+        text_free(&state->head);
+        text_free(&state->line);
+        free(state);
+    }
+}
+
+const char *state_path(const struct state *state)
+{
+    return text_string(&state->path);
+}
+
+bool state_open_end(const struct state *state)
+{
+    return state->under_way;
+}
+
+uint64_t state_last(const struct state *state)
+{
+    return state->last;
+}

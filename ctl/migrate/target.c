@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "target.h"
+
+#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/yaml.h"
+#include "tubes.h"
+
+// An id that no server reaches.
+#define NO_ID "9223372036854775807"
+
+bool target_ask(struct migration *migration)
+{
+    struct answer_line answer;
+    struct slice document;
+    bool found;
+
+    link_say(migration->target, "stats");
+    if (!answer_document(migration->target, "stats", &document, &found)) {
+        return false;
+    }
+    if (!yaml_count(document, SLICE("max-job-size"), &migration->takes_most)) {
+        return link_fail(migration->target, OUTCOME_FAILED, "does not say its max-job-size");
+    }
+    link_say(migration->target, "reserve-job " NO_ID);
+    if (!answer_read(migration->target, &answer)) {
+        return false;
+    }
+    migration->buries = answer_is(&answer, "NOT_FOUND");
+    return true;
+}
+
+//
+// Putting
+//
+
+static void say_put(struct migration *migration, const struct item *item)
+{
+    uint32_t delay = item->kind == KIND_BURIED ? HIDDEN_FOR : item->delay;
+    uint32_t ttr = item->ttr ? item->ttr : (uint32_t)migration->settings->ttr;
+
+    link_say(migration->target, "put %u %u %u %zu", (unsigned)item->priority, (unsigned)delay,
+             (unsigned)ttr, item->body_len);
+    link_say_body(migration->target, load_body(&migration->batch, item));
+}
+
+static bool refuse(struct migration *migration, const struct answer_line *answer)
+{
+    struct link *target = migration->target;
+
+    if (answer_is(answer, "DRAINING")) {
+        (void)link_fail(target, OUTCOME_NOT_NOW, "takes no new jobs: it drains");
+    } else if (answer_is(answer, "OUT_OF_MEMORY")) {
+        (void)link_fail(target, OUTCOME_NOT_NOW, "has no room for more jobs");
+    } else {
+        (void)answer_odd(target, answer, "put");
+    }
+    return true;
+}
+
+bool target_put(struct migration *migration, bool *refused)
+{
+    struct load *batch = &migration->batch;
+    struct answer_line answer;
+    size_t tube = SIZE_MAX;
+
+    *refused = false;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->items[i].tube != tube) {
+            tube = batch->items[i].tube;
+            link_say(migration->target, "use %s", migration->tubes->list[tube].name);
+        }
+        say_put(migration, &batch->items[i]);
+    }
+    tube = SIZE_MAX;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (item->tube != tube) {
+            tube = item->tube;
+            if (!answer_expect(migration->target, "use", "USING", 0, &answer)) {
+                return false;
+            }
+        }
+        if (!answer_read(migration->target, &answer)) {
+            return false;
+        }
+        if (answer_is(&answer, "INSERTED") && answer.count > 0) {
+            item->to = answer.numbers[0];
+        } else {
+            *refused = refuse(migration, &answer);
+        }
+        migration->tally.no_ttr += item->to && item->ttr == 0;
+    }
+    return true;
+}
+
+//
+// Burying
+//
+
+static bool is_hidden(const struct item *item)
+{
+    return item->kind == KIND_BURIED && item->to != 0;
+}
+
+static bool hear_buried(struct migration *migration, struct item *item)
+{
+    struct answer_line answer;
+
+    if (!answer_read(migration->target, &answer)) {
+        return false;
+    }
+    if (answer_is(&answer, "NOT_FOUND")) {
+        item->to = 0;
+    } else if (!answer_is(&answer, "RESERVED") || answer.count < 2) {
+        return answer_odd(migration->target, &answer, "reserve-job");
+    } else if (!link_pass_over(migration->target, answer.numbers[1])) {
+        return false;
+    }
+    return answer_read(migration->target, &answer) &&
+           (answer_is(&answer, "BURIED") || item->to == 0 ||
+            answer_odd(migration->target, &answer, "bury"));
+}
+
+bool target_bury(struct migration *migration)
+{
+    struct load *batch = &migration->batch;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct item *item = &batch->items[i];
+
+        if (is_hidden(item)) {
+            link_say(migration->target, "reserve-job %llu", (unsigned long long)item->to);
+            link_say(migration->target, "bury %llu %u", (unsigned long long)item->to,
+                     (unsigned)item->priority);
+        }
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        if (is_hidden(&batch->items[i]) && !hear_buried(migration, &batch->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+//
+// Taking back
+//
+
+bool target_take_back(struct migration *migration)
+{
+    struct load *batch = &migration->batch;
+    struct answer_line answer;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->items[i].gone) {
+            link_say(migration->target, "delete %llu", (unsigned long long)batch->items[i].to);
+        }
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->items[i].gone) {
+            if (!answer_read(migration->target, &answer)) {
+                return false;
+            }
+            batch->items[i].back = answer_is(&answer, "DELETED");
+        }
+    }
+    return true;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "tubes.h"
+
+#include "core/base/glob.h"
+#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/yaml.h"
+#include "ctl/print/need.h"
+
+// Tubes that are asked for at once.
+#define TOGETHER 512
+
+static int compare(const void *a, const void *b)
+{
+    const struct tube *one = a;
+    const struct tube *other = b;
+
+    return strcmp(one->name, other->name);
+}
+
+static bool read_names(struct migration *migration, struct slice list)
+{
+    struct tubes *tubes = migration->tubes;
+    const char *glob = migration->settings->tubes;
+    size_t capacity = 0;
+    struct slice name;
+
+    while (yaml_item(&list, &name)) {
+        if (!is_tube(name)) {
+            return link_fail(migration->source, OUTCOME_FAILED,
+                             "is no beanstalk server: it lists a tube of an impossible name");
+        }
+        if (glob && !glob_matches(slice_of(glob, strlen(glob)), name)) {
+            continue;
+        }
+        if (tubes->count == capacity) {
+            capacity = capacity ? capacity * 2 : 64;
+            tubes->list = need(reallocarray(tubes->list, capacity, sizeof *tubes->list));
+        }
+        tubes->list[tubes->count] = (struct tube){0};
+        memcpy(tubes->list[tubes->count++].name, name.ptr, name.len);
+    }
+    if (tubes->count > 0) {
+        qsort(tubes->list, tubes->count, sizeof *tubes->list, compare);
+    }
+    return true;
+}
+
+static void read_numbers(struct tubes *tubes, struct tube *tube, struct slice document)
+{
+    uint64_t pause = 0;
+
+    (void)yaml_count(document, SLICE("current-jobs-ready"), &tube->ready);
+    (void)yaml_count(document, SLICE("current-jobs-delayed"), &tube->delayed);
+    (void)yaml_count(document, SLICE("current-jobs-buried"), &tube->buried);
+    (void)yaml_count(document, SLICE("current-jobs-reserved"), &tube->reserved);
+    (void)yaml_count(document, SLICE("pause-time-left"), &pause);
+    tube->paused = pause > 0;
+    tubes->ready += tube->ready;
+    tubes->delayed += tube->delayed;
+    tubes->buried += tube->buried;
+    tubes->reserved += tube->reserved;
+    tubes->in_paused += tube->paused ? tube->ready : 0;
+}
+
+static bool ask_numbers(struct migration *migration, size_t first, size_t end)
+{
+    struct tubes *tubes = migration->tubes;
+    struct slice document;
+    bool found;
+
+    for (size_t i = first; i < end; i++) {
+        link_say(migration->source, "stats-tube %s", tubes->list[i].name);
+    }
+    for (size_t i = first; i < end; i++) {
+        if (!answer_document(migration->source, "stats-tube", &document, &found)) {
+            return false;
+        }
+        if (found) {
+            read_numbers(tubes, &tubes->list[i], document);
+        }
+    }
+    return true;
+}
+
+// Only a list of all tubes can be compared with the server's own sums.
+static bool ask_sums(struct migration *migration)
+{
+    static const struct slice keys[] = {
+        {"current-jobs-ready", 18}, {"current-jobs-delayed", 20}, {"current-jobs-buried", 19}};
+    struct tubes *tubes = migration->tubes;
+    uint64_t listed = tubes->ready + tubes->delayed + tubes->buried;
+    uint64_t sum = 0;
+    struct slice document;
+    bool found;
+
+    link_say(migration->source, "stats");
+    if (!answer_document(migration->source, "stats", &document, &found)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        uint64_t count = 0;
+
+        (void)yaml_count(document, keys[i], &count);
+        sum += count;
+    }
+    tubes->hidden = sum > listed ? sum - listed : 0;
+    return true;
+}
+
+bool tubes_ask(struct migration *migration)
+{
+    struct tubes *tubes = migration->tubes;
+    struct slice document;
+    bool found;
+
+    tubes_free(tubes);
+    link_say(migration->source, "list-tubes");
+    if (!answer_document(migration->source, "list-tubes", &document, &found) ||
+        !read_names(migration, document)) {
+        return false;
+    }
+    for (size_t i = 0; i < tubes->count; i += TOGETHER) {
+        size_t end = tubes->count - i > TOGETHER ? i + TOGETHER : tubes->count;
+
+        if (!ask_numbers(migration, i, end)) {
+            return false;
+        }
+    }
+    return migration->settings->tubes || ask_sums(migration);
+}
+
+struct tube *tubes_find(const struct tubes *tubes, struct slice name)
+{
+    struct tube key = {0};
+
+    if (!is_tube(name) || tubes->count == 0) {
+        return NULL;
+    }
+    memcpy(key.name, name.ptr, name.len);
+    return bsearch(&key, tubes->list, tubes->count, sizeof *tubes->list, compare);
+}
+
+void tubes_free(struct tubes *tubes)
+{
+    free(tubes->list);
+    *tubes = (struct tubes){0};
+}
