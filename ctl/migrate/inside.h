@@ -17,6 +17,7 @@ struct tally {
     uint64_t doubtful;   // they may
     uint64_t taken_back; // workers of the source were faster; the copies are no more
     uint64_t no_ttr;     // they got one
+    uint64_t lost;       // leases that ended before the put; such jobs come again
     uint64_t already;    // of the moved ones: had gone from the source when a run went on
 };
 

@@ -274,6 +274,7 @@ bool lease_keep(struct migration *migration)
         }
         if (!answer_is(&answer, "TOUCHED")) {
             batch->items[i].from = 0;
+            migration->tally.lost++;
         }
     }
     load_pack(batch);

@@ -119,6 +119,12 @@ static bool waits(const struct migration *migration)
     return true;
 }
 
+// Jobs with which something has happened.
+static uint64_t progress_of(const struct tally *tally)
+{
+    return tally->moved + tally->taken_back + tally->lost;
+}
+
 static bool run(struct migration *migration)
 {
     struct load left = {0};
@@ -128,12 +134,11 @@ static bool run(struct migration *migration)
 
     load_free(&left);
     while (good) {
-        before = migration->tally.moved + migration->tally.taken_back;
+        before = progress_of(&migration->tally);
         good = pass_run(migration) && report_progress(migration);
         migration->stopped = migration->stopped || signals_stopped(NULL);
         if (migration->stopped ||
-            (good && before == migration->tally.moved + migration->tally.taken_back &&
-             !waits(migration))) {
+            (good && before == progress_of(&migration->tally) && !waits(migration))) {
             break;
         }
     }

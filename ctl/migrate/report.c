@@ -24,7 +24,7 @@ void report_line(struct migration *migration, const char *format, ...)
 void report_duplicate(struct migration *migration, const struct item *item)
 {
     report_line(migration,
-                "duplicate: job %llu of %s, which a worker has there, is job %llu of %s, too",
+                "duplicate: job %llu of %s, which a worker took there, is job %llu of %s, too",
                 (unsigned long long)item->from, link_name(migration->source),
                 (unsigned long long)item->to, link_name(migration->target));
 }

@@ -349,7 +349,7 @@ const char *state_path(const struct state *state)
 
 bool state_open_end(const struct state *state)
 {
-    return state->under_way;
+    return state && state->under_way;
 }
 
 uint64_t state_last(const struct state *state)

@@ -22,7 +22,7 @@ struct state;
 bool state_open(struct state **state, struct migration *migration, struct load *left);
 // Removes the file where nothing is under way.
 void state_close(struct state *state);
-// Whether something is.
+// Whether something is; false for NULL.
 bool state_open_end(const struct state *state);
 const char *state_path(const struct state *state);
 

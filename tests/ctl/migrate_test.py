@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: MIT
+"""tandemctl migrate, between Debian's beanstalkd and tandemd, and beside servers that lie."""
+
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import moving
+import program
+
+ODD_TUBES = ["mail", "a" * 200, "A-+/;.$_()", "9", "(", "default"]
+
+
+class WithFolder(unittest.TestCase):
+    timeout = "60"
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def kept(self, server):
+        self.addCleanup(server.kill)
+        return server
+
+    def run_ctl(self, *arguments, address=None):
+        return subprocess.run([program.PROGRAM, "migrate", *arguments, "--state-file",
+                               str(self.folder / "state"), "--timeout", self.timeout],
+                              env=program.environment(address), capture_output=True, text=True,
+                              timeout=moving.SECONDS, check=False)
+
+    def good(self, *arguments, **more):
+        done = self.run_ctl(*arguments, **more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        self.assertFalse((self.folder / "state").exists())
+        return done.stdout
+
+
+class Between(WithFolder):
+    def setUp(self):
+        super().setUp()
+        self.old = self.kept(moving.beanstalkd())
+        self.new = self.kept(moving.tandemd(self.folder / "journal"))
+        self.client = moving.Client(self.old.port)
+        self.addCleanup(self.client.close)
+
+    def here(self, *arguments):
+        return self.good(self.old.address(), *arguments, address=self.new.api)
+
+    def back(self, *arguments):
+        return self.good("--to", self.old.address(), *arguments, address=self.new.api)
+
+    def seen(self, port, last):
+        """What a client can see, in the order of ids; delays may be a second longer."""
+        jobs = [job for _, job in sorted(moving.jobs_of(port, last).items())]
+        return sorted((job["tube"], job["state"], job["pri"], job["ttr"], job["body"])
+                      for job in jobs), jobs
+
+    def fill(self, chance):
+        """All states, odd names, bodies of any bytes; the last id."""
+        last = 0
+        for tube in ODD_TUBES:
+            for size in (0, 1, 2, 100, 65535):
+                last = self.client.put(chance.randbytes(size), chance.choice([0, 7, 2**32 - 1]), 0,
+                                       chance.choice([1, 60, 2**32 - 1]), tube)
+                last = self.client.put(b"\r\n" + chance.randbytes(size // 2), chance.randrange(99),
+                                       chance.choice([600, 2**32 - 100]), 60)
+            self.client.bury(tube, 2)
+            self.client.say_all(["watch default", f"ignore {tube}"])
+        return last
+
+    def test_every_job_keeps_tube_priority_ttr_state_and_body_there_and_back(self):
+        last = self.fill(random.Random(1))
+        before, jobs = self.seen(self.old.port, last)
+        self.assertEqual({job["state"] for job in jobs}, {"ready", "delayed", "buried"})
+        self.assertRegex(self.here(), r"60 jobs moved from \S+ to \S+ in ")
+        self.assertEqual(moving.jobs_of(self.old.port, last), {})
+        self.assertEqual(self.seen(self.new.port, last)[0], before)
+        self.back()
+        self.assertEqual(moving.jobs_of(self.new.port, last), {})
+        self.assertEqual(self.seen(self.old.port, 3 * last)[0], before)
+
+    def test_a_delay_goes_on_and_never_ends_early(self):
+        self.client.put(b"soon", delay=5000)
+        self.here()
+        with moving.Client(self.new.port) as client:
+            left = int(client.stats(1)["time-left"])
+        self.assertLessEqual(left, 5000)
+        self.assertGreater(left, 5000 - moving.SECONDS)
+
+    def test_buried_jobs_keep_their_order(self):
+        for number in range(20):
+            self.client.put(b"%d" % number, priority=99 - number, tube="mail")
+        order = self.client.bury("mail", 20)
+        self.here()
+        with moving.Client(self.new.port) as client:
+            client.say("use mail")
+            bodies = []
+            for _ in order:
+                words, body = client.say("peek-buried")
+                bodies.append(body)
+                client.say(f"delete {words[1]}")
+        self.assertEqual(bodies, [b"%d" % (job - 1) for job in order])
+
+    def test_many_jobs_come_in_batches_and_in_their_order(self):
+        self.client.say("use mail")
+        self.client.say_all([("put 5 0 60 4", b"%04d" % number) for number in range(3000)])
+        self.client.say_all([("put 5 900 60 1", b"d") for _ in range(3000)])
+        self.here()
+        with moving.Client(self.new.port) as client:
+            client.say("watch mail")
+            taken = client.say_all(["reserve-with-timeout 0"] * 3000)
+            self.assertEqual([body for _, body in taken], [b"%04d" % n for n in range(3000)])
+            tube = moving.fields(client.say("stats-tube mail")[1])
+        self.assertEqual(tube["current-jobs-delayed"], "3000")
+
+    def test_only_the_tubes_that_are_meant_are_moved(self):
+        for tube in ("mail-in", "mail-out", "thumbs"):
+            self.client.put(b"x", tube=tube)
+        self.assertIn("2 jobs moved", self.here("--tubes", "mail-*"))
+        self.assertEqual([job["tube"] for job in moving.jobs_of(self.old.port, 3).values()],
+                         ["thumbs"])
+
+    def test_held_jobs_are_told_and_with_wait_they_are_waited_for(self):
+        self.client.put(b"held", ttr=100000)
+        self.client.say("reserve")
+        done = self.run_ctl(self.old.address(), address=self.new.api)
+        self.assertEqual(done.returncode, program.NOT_NOW)
+        self.assertIn("1 are held by workers", done.stderr)
+        waiting = subprocess.Popen([program.PROGRAM, "migrate", self.old.address(), "--wait",
+                                    "--timeout", self.timeout, "--state-file", str(self.folder / "state")],
+                                   env=program.environment(self.new.api),
+                                   stdout=subprocess.PIPE, text=True)
+        # Given back only when it has seen that there is nothing else.
+        self.client.put(b"sign")
+        while moving.jobs_of(self.old.port, 2).keys() != {1}:
+            self.assertIsNone(waiting.poll())
+        self.client.say("release 1 5 0")
+        self.assertIn("2 jobs moved", waiting.communicate(timeout=moving.SECONDS)[0])
+        self.assertEqual(waiting.returncode, 0)
+
+    def test_with_follow_it_goes_on_until_a_signal(self):
+        following = subprocess.Popen([program.PROGRAM, "migrate", self.old.address(), "--follow",
+                                      "--timeout", self.timeout, "--state-file", str(self.folder / "state")],
+                                     env=program.environment(self.new.api),
+                                     stdout=subprocess.PIPE, text=True)
+        for number in range(1, 4):
+            self.client.put(b"x")
+            while moving.jobs_of(self.old.port, number):
+                self.assertIsNone(following.poll())
+        following.send_signal(signal.SIGTERM)
+        self.assertIn("3 jobs moved", following.communicate(timeout=moving.SECONDS)[0])
+
+    def test_what_is_too_large_for_the_target_stays_and_is_named(self):
+        small = self.kept(moving.beanstalkd(None, "-z", "100"))
+        self.client.put(b"x" * 101)
+        self.client.put(b"x" * 100)
+        done = self.run_ctl(self.old.address(), "--to", small.address())
+        self.assertEqual(done.returncode, program.FAILED, done)
+        self.assertIn("too large: job 1 of", done.stdout)
+        self.assertIn("1 are larger than the target takes", done.stderr)
+        self.assertEqual(list(moving.jobs_of(self.old.port, 2)), [1])
+
+    def test_a_target_that_drains_gets_nothing_and_nothing_is_lost(self):
+        drains = self.kept(moving.beanstalkd())
+        drains.process.send_signal(signal.SIGUSR1)
+        for _ in range(5):
+            self.client.put(b"x")
+        done = self.run_ctl(self.old.address(), "--to", drains.address())
+        self.assertEqual(done.returncode, program.NOT_NOW, done)
+        self.assertIn("it drains", done.stderr)
+        self.assertEqual(len(moving.jobs_of(self.old.port, 5)), 5)
+
+    def test_two_at_once_do_not_share_a_state(self):
+        self.client.put(b"x", delay=900)
+        first = subprocess.Popen([program.PROGRAM, "migrate", self.old.address(), "--follow",
+                                  "--timeout", self.timeout, "--state-file", str(self.folder / "state")],
+                                 env=program.environment(self.new.api), stdout=subprocess.DEVNULL)
+        self.addCleanup(first.wait)
+        self.addCleanup(first.kill)
+        while moving.jobs_of(self.old.port, 1):
+            self.assertIsNone(first.poll())
+        done = self.run_ctl(self.old.address(), address=self.new.api)
+        self.assertEqual(done.returncode, program.NOT_NOW)
+        self.assertIn("in use by another migration", done.stderr)
+
+    def test_a_server_is_not_moved_to_itself(self):
+        done = self.run_ctl(self.old.address(), "--to", f"beanstalk://localhost:{self.old.port}")
+        self.assertEqual(done.returncode, program.USAGE)
+        self.assertIn("are the same server", done.stderr)
+
+
+class Cut(WithFolder):
+    """Connections end where it matters."""
+
+    def setUp(self):
+        super().setUp()
+        self.old = self.kept(moving.beanstalkd())
+        self.new = self.kept(moving.beanstalkd())
+        self.source, self.target = moving.Proxy(self.old), moving.Proxy(self.new)
+        for proxy in (self.source, self.target):
+            self.addCleanup(proxy.close)
+        self.client = moving.Client(self.old.port)
+        self.addCleanup(self.client.close)
+        self.addresses = self.source.address(), "--to", self.target.address()
+
+    def cut(self):
+        done = self.run_ctl(*self.addresses)
+        self.assertEqual(done.returncode, program.UNREACHABLE, done)
+        self.assertIn("the same command goes on", done.stderr)
+        for proxy in (self.source, self.target):
+            proxy.command = proxy.answer = lambda data: True
+        return done
+
+    def waited(self, server, count):
+        """False, once the server has so many jobs."""
+        while self.count(server.port) != count:
+            pass
+        return False
+
+    def count(self, port, last=50):
+        return len(moving.jobs_of(port, last))
+
+    def test_jobs_whose_put_was_not_acknowledged_are_named_by_both_ids(self):
+        for number in range(5):
+            self.client.put(b"%d" % number)
+
+        def swallow(data):
+            # The first batch is one job.
+            return b"INSERTED 2\r\n" not in data or self.waited(self.new, 5)
+        self.target.answer = swallow
+        self.cut()
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (4, 5))
+        said = self.good(*self.addresses)
+        for number in range(2, 6):
+            self.assertRegex(said, rf"in doubt: job {number} of \S+ may stand at ")
+            self.assertRegex(said, rf"in doubt: job {number} of \S+ is as job {number} of ")
+        self.assertIn("0 stand on both sides, and 4 may", said)
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (0, 9))
+
+    def test_jobs_that_were_deleted_before_the_end_are_not_moved_again(self):
+        for number in range(5):
+            self.client.put(b"%d" % number)
+
+        def swallow(data):
+            if b"delete 2" in data:
+                self.source.answer = lambda _: self.waited(self.old, 0)
+            return True
+        self.source.command = swallow
+        self.cut()
+        said = self.good(*self.addresses)
+        self.assertEqual(said.count("gone already: "), 4)
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (0, 5))
+
+    def test_jobs_whose_put_was_acknowledged_are_deleted_when_it_goes_on(self):
+        for number in range(5):
+            self.client.put(b"%d" % number)
+        self.source.command = lambda data: b"delete 2" not in data
+        self.cut()
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (4, 5))
+        self.assertNotIn("in doubt", self.good(*self.addresses))
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (0, 5))
+
+    def test_a_copy_that_was_to_be_buried_is_buried_when_it_goes_on(self):
+        self.client.put(b"dead")
+        self.client.bury("default", 1)
+        self.target.command = lambda data: b"bury " not in data
+        self.cut()
+        self.good(*self.addresses)
+        self.assertEqual([job["state"] for job in moving.jobs_of(self.new.port, 9).values()],
+                         ["buried"])
+
+    def test_a_hidden_copy_that_nobody_acknowledged_is_deleted(self):
+        self.client.put(b"dead")
+        self.client.bury("default", 1)
+        self.target.answer = lambda data: b"INSERTED" not in data
+        self.cut()
+        self.good(*self.addresses)
+        self.assertEqual([job["state"] for job in moving.jobs_of(self.new.port, 9).values()],
+                         ["buried"])
+
+    def test_a_delayed_job_that_a_worker_is_faster_to_get_is_left_to_it(self):
+        self.client.put(b"later", delay=900)
+
+        def take(data):
+            if data.startswith(b"delete "):
+                self.client.say_all(["kick-job 1", "reserve"])
+            return True
+        self.source.command = take
+        done = self.run_ctl(*self.addresses)
+        self.assertEqual(done.returncode, program.NOT_NOW, done)
+        self.assertIn("1 were left to workers of", done.stdout)
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (1, 0))
+
+    def test_a_job_that_both_sides_work_is_a_duplicate_and_named(self):
+        self.client.put(b"both", delay=900)
+        worker = moving.Client(self.new.port)
+        self.addCleanup(worker.close)
+
+        def take(data):
+            if data.startswith(b"delete "):
+                for one in (self.client, worker):
+                    one.say_all(["kick-job 1", "reserve"])
+            return True
+        self.source.command = take
+        done = self.run_ctl(*self.addresses)
+        self.assertRegex(done.stdout, r"duplicate: job 1 of \S+, .*, is job 1 of ")
+        self.assertIn("1 stand on both sides, and 0 may", done.stdout)
+
+
+class Liar:
+    """Answers each line by what a function of it returns; None closes the connection."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"beanstalk://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self):
+        try:
+            connection, _ = self.listener.accept()
+            with connection, connection.makefile("rb") as lines:
+                for line in lines:
+                    said = self.answer(line.decode().strip())
+                    if said is None:
+                        return
+                    for piece in [said] if isinstance(said, bytes) else said:
+                        connection.sendall(piece)
+        except OSError:
+            pass  # it has hung up
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
+
+
+def document(text):
+    return b"OK %d\r\n%s\r\n" % (len(text), text)
+
+
+HONEST = {
+    "stats": document(b"---\nid: 7\nmax-job-size: 65535\ncurrent-jobs-ready: 1\n"),
+    "list-tubes": document(b"---\n- default\n"),
+    "stats-tube": document(b"---\ncurrent-jobs-ready: 1\n"),
+    "watch": b"WATCHING 1\r\n",
+    "reserve-with-timeout": b"RESERVED 1 1\r\nx\r\n",
+    "stats-job": document(b"---\nid: 1\ntube: default\nstate: ready\npri: 1\nttr: 60\n"),
+    "delete": b"DELETED\r\n",
+}
+
+
+class Lies(WithFolder):
+    def setUp(self):
+        super().setUp()
+        self.target = self.kept(moving.beanstalkd())
+
+    def complaint(self, **said):
+        """What is said where the source answers that to these commands."""
+        answers = {**HONEST, **{key.replace("_", "-"): value for key, value in said.items()}}
+        liar = Liar(lambda line: answers.get(line.split(" ")[0], b"UNKNOWN_COMMAND\r\n"))
+        self.addCleanup(liar.close)
+        done = self.run_ctl(liar.address, "--to", self.target.address())
+        self.assertIn(done.returncode, (program.FAILED, program.UNREACHABLE), done)
+        self.assertRegex(done.stderr, r"^tandemctl: 127\.0\.0\.1:\d+ ")
+        self.assertNotRegex(done.stderr, "[^ -~\n]")
+        return done.stderr
+
+    def test_no_answer_makes_it_crash_or_take_all_memory(self):
+        endless = [b"a" * 65536] * 64
+        for said, expected in (
+                ({"stats": b"\xff\x00\x1b[2J\r\n"}, "has answered stats with"),
+                ({"stats": endless}, "a line has no end"),
+                ({"stats": None}, "is gone"),
+                ({"stats": b"OK 99999999999999\r\n"}, "which is too much"),
+                ({"stats": b"OK -1\r\n"}, "has answered stats with"),
+                ({"stats": b"OK 3\r\nabcdef\r\n"}, "another length"),
+                ({"stats": b"OK 3\n"}, "without CR"),
+                ({"stats": document(b"")}, "max-job-size"),
+                ({"stats": document(b"max-job-size: 99999999999999999999\n")}, "max-job-size"),
+                ({"list_tubes": document(b"---\n- a b\n")}, "impossible name"),
+                ({"list_tubes": document(b"- " + b"a" * 201)}, "impossible name"),
+                ({"stats_tube": b"FOUND 1 1\r\n"}, "has answered stats-tube"),
+                ({"watch": b"\r\n"}, "has answered watch"),
+                ({"reserve_with_timeout": b"RESERVED 1 99999999999\r\n"}, "has answered reserve"),
+                ({"reserve_with_timeout": b"RESERVED 1 1\r\nxyz\r\n"}, "another length"),
+                ({"reserve_with_timeout": b"RESERVED x y\r\n"}, "has answered reserve"),
+                ({"stats_job": b"RESERVED 1 1\r\n"}, "has answered stats-job"),
+                ({"delete": b"WHAT\r\n"}, "has answered delete"),
+                ({"delete": None}, "is gone")):
+            with self.subTest(said=said):
+                (self.folder / "state").unlink(missing_ok=True)
+                self.assertIn(expected, self.complaint(**said))
+
+    def test_one_that_says_no_more_is_given_up(self):
+        self.timeout = "1"
+        self.assertIn("does not answer", self.complaint(list_tubes=b"OK 5\r\n--"))
+
+    def test_what_was_under_way_is_told(self):
+        self.assertIn(f"; the same command goes on, by {self.folder}/state",
+                      self.complaint(delete=None))
+        self.assertTrue((self.folder / "state").exists())
+
+    def test_a_state_that_is_none_is_refused(self):
+        (self.folder / "state").write_text("something else of mine\n" * 9)
+        done = self.run_ctl(self.target.address(), "--to", "beanstalk://127.0.0.1:1")
+        self.assertEqual(done.returncode, program.USAGE)
+        self.assertIn("is not the state of a migration between these two", done.stderr)
+        self.assertTrue((self.folder / "state").exists())
+
+
+class Words(WithFolder):
+    def test_addresses_that_are_none_are_refused(self):
+        for address in ("127.0.0.1:11300", "http://h:1", "beanstalk://", "beanstalk://h:0",
+                        "beanstalk://h:x", "beanstalk://[::1", "beanstalk://a b", "beanstalk://::1"):
+            with self.subTest(address=address):
+                done = self.run_ctl(address, "--to", "beanstalk://127.0.0.1:1")
+                self.assertEqual(done.returncode, program.USAGE, done)
+                self.assertIn("is no address", done.stderr)
+
+    def test_nobody_there_is_said(self):
+        port = moving.free_port()
+        done = self.run_ctl(f"beanstalk://127.0.0.1:{port}", "--to", "beanstalk://127.0.0.1:1")
+        self.assertEqual(done.returncode, program.UNREACHABLE)
+        self.assertIn(f"127.0.0.1:{port} cannot be reached: ", done.stderr)
+
+    def test_without_an_address_it_asks_for_one(self):
+        done = self.run_ctl()
+        self.assertEqual(done.returncode, program.USAGE)
+        self.assertIn("from where?", done.stderr)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("BEANSTALKD", "beanstalkd")
+    unittest.main(verbosity=2)
