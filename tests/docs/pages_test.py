@@ -28,10 +28,13 @@ PORT = re.compile(r":(\d+)(?=\s|$)")
 LISTEN = re.compile(r"^(listen\s*=\s*)(.*)")
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def keep_port():
+    """A socket with a port that is given to nobody else meanwhile, and at which a program that is
+    told of it may listen: both say SO_REUSEADDR."""
+    kept = socket.socket()
+    kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    kept.bind(("127.0.0.1", 0))
+    return kept
 
 
 class Stage:
@@ -39,7 +42,9 @@ class Stage:
 
     def __init__(self, folder):
         self.folder = folder
-        self.ports = {port: str(free_port()) for port in OWN_PORTS}
+        self.kept = [keep_port() for _ in OWN_PORTS]
+        self.ports = {port: str(kept.getsockname()[1])
+                      for port, kept in zip(OWN_PORTS, self.kept)}
         self.words = {}
         self.broker = None
         for name in ("etc/tandem", "var/lib", "var/log/tandem", "var/backups", "run/tandem"):
@@ -100,6 +105,8 @@ class Stage:
     def close(self):
         """The exit code of the broker; 0 where there was none."""
         self.shell.close()
+        for kept in self.kept:
+            kept.close()
         return self.broker.stop() if self.broker else 0
 
 
