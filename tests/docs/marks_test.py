@@ -78,6 +78,12 @@ class Marks(unittest.TestCase):
         for title, text in recipes.items():
             self.assertIn("console", [block.kind for block in page.blocks(text)], title)
 
+    def test_operating_says_what_to_do_of_each_alert(self):
+        rules = (ROOT / "conf/tandem-alerts.yml").read_text(encoding="utf-8")
+        page_text = (ROOT / "docs/OPERATING.md").read_text(encoding="utf-8")
+        told = re.findall(r"`(Tandem\w+)`", page_text)
+        self.assertEqual(sorted(told), sorted(re.findall(r"- alert: (\w+)", rules)))
+
     def test_what_pages_refer_to_is_there(self):
         for path in EVERY:
             for target, anchor in LINK.findall(path.read_text(encoding="utf-8")):

@@ -141,11 +141,22 @@ def converse(lines, say, hear):
             raise AssertionError("\n".join([*lines[:at], f"is answered {heard}, not {line}"]))
 
 
+def connect(host, port):
+    """A connection; a program that was begun just now may not listen yet."""
+    give_up_at = time.monotonic() + SECONDS
+    while True:
+        try:
+            return socket.create_connection((host, port), SECONDS)
+        except ConnectionRefusedError:
+            if time.monotonic() > give_up_at:
+                raise
+            time.sleep(0.05)
+
+
 def telnet(address, lines):
     """Plays a session with that address."""
     host, port = address.rsplit(":", 1)
-    with socket.create_connection((host, int(port)), SECONDS) as conn, \
-            conn.makefile("rb") as answers:
+    with connect(host, int(port)) as conn, conn.makefile("rb") as answers:
         converse(lines, lambda line: conn.sendall(line.encode() + b"\r\n"),
                  lambda: answers.readline().decode().removesuffix("\r\n"))
 
