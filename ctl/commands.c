@@ -5,6 +5,8 @@
 #include "ctl/act.h"
 #include "ctl/add.h"
 #include "ctl/command.h"
+#include "ctl/export.h"
+#include "ctl/import.h"
 #include "ctl/inside.h"
 #include "ctl/jobs.h"
 #include "ctl/journal_check.h"
@@ -129,6 +131,15 @@ const struct command commands[] = {
      "Moves the jobs of a running beanstalkd here, or with --to, those of here to one.",
      "Clients of both may go on. It may be killed, and goes on when it is called again. With both "
      "addresses it moves jobs between any two servers that speak beanstalk."},
+    {"export", "[FILE]", 0, 1, WORD_FILE, FOR_EXPORT, false, run_export,
+     "Writes all jobs as lines of JSON, in the order of their numbers.",
+     "Buried jobs come last. Held jobs are written as ready. FILE is there when all of it is; "
+     "without one, or where it is -, it is standard output."},
+    {"import", "FILE | - | KIND:PLACE", 1, 1, WORD_FILE, FOR_JSON | FOR_IMPORT, false, run_import,
+     "Brings in jobs: lines of JSON, or what another broker has left behind.",
+     "KIND:PLACE is beanstalkd:DIRECTORY, gearmand-sqlite:FILE, gearmand-postgres:CONNINFO or "
+     "gearmand-mysql-dump:FILE. FILE.imported keeps how far it is: where it stops, the same command "
+     "goes on. A line that is no job, or that its queue does not take, is left, and said."},
     {"journal-check", "DIRECTORY", 1, 1, WORD_FILE, FOR_JSON, true, run_journal_check,
      "Reads a journal that no broker uses, and says what is wrong with it.",
      "Nothing is changed. It takes as much memory as the jobs did."},

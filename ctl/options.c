@@ -179,6 +179,7 @@ static void begin(struct options *options)
     *options = (struct options){
         .timeout = 10,
         .limit = NO_COUNT,
+        .from = NO_COUNT,
         .older_than = NO_SECONDS,
         .younger_than = NO_SECONDS,
         .priority_least = 0,

@@ -39,6 +39,9 @@ struct options {
     // A new job
     uint64_t ttr, attempts;
     const char *job_key, *on_failure;
+    // Jobs from elsewhere
+    uint64_t from;
+    bool repair;
     // A schedule
     const char *timezone, *missed, *overlap;
     // A migration
@@ -73,7 +76,9 @@ enum {
     FOR_CONNECTIONS = 32768,
     FOR_LIMIT = 65536,
     FOR_SCHEDULE = 131072,
-    FOR_MIGRATE = 262144
+    FOR_MIGRATE = 262144,
+    FOR_IMPORT = 524288,
+    FOR_EXPORT = 1048576
 };
 
 enum option_kind {

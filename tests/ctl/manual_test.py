@@ -28,7 +28,7 @@ class Manual(unittest.TestCase):
         for command in self.commands:
             options |= set(re.findall(r"^ +(?:-., )?(--[a-z-]+)",
                                       program.run(command, "--help").stdout.decode(), re.M))
-        self.assertEqual(options, set(re.findall(r"--[a-z][a-z-]+", self.text)) - {"--repair"})
+        self.assertEqual(options, set(re.findall(r"--[a-z][a-z-]+", self.text)))
 
     @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_mandoc_finds_nothing_wrong(self):

@@ -25,6 +25,7 @@ SEES = {
     "lines": {"core/base", "core"},
     "schedule/system": {"core/base", "core", "schedule"},
     "import": {"core/base", "core"},
+    "import/gearmand": {"core/base", "core", "import"},
     "journal": {"core/base", "core"},
     "journal/file": {"core/base", "core", "journal"},
     "proto_common": {"core/base", "core"},
@@ -51,8 +52,8 @@ SEES = {
     "ctl/beanstalk": {"core/base", "ctl/print", "ctl/api"},
     "ctl/migrate": {"core/base", "ctl/print", "ctl/api", "ctl/beanstalk"},
     # It reads a journal that no broker uses by itself.
-    "ctl": {"core/base", "core", "journal", "journal/file", "ctl/print", "ctl/api",
-            "ctl/beanstalk", "ctl/migrate"},
+    "ctl": {"core/base", "core", "journal", "journal/file", "lines", "import", "import/gearmand",
+            "ctl/print", "ctl/api", "ctl/beanstalk", "ctl/migrate"},
 }
 # Rooms of another program than the broker.
 APART = {"ctl/print", "ctl/api", "ctl/beanstalk", "ctl/migrate", "ctl"}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/export.h"
+
+#include "ctl/api/field.h"
+#include "ctl/api/path.h"
+#include "ctl/export_sort.h"
+#include "ctl/facts.h"
+#include "ctl/print/need.h"
+#include "ctl/print/progress.h"
+#include "ctl/print/signals.h"
+#include "ctl/print/units.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// So many jobs are asked for at a time.
+#define PAGE 2000
+
+struct export
+{
+    struct context *context;
+    struct export_sort *sort;
+    struct text line; // that has begun
+    struct text next; // cursor of the next page; empty: none
+    bool ended;       // the last line of the page has come
+    uint64_t total;   // about
+};
+
+//
+// What comes
+//
+
+// The page's last line, which says where the next one begins.
+static bool take_end(struct export *export)
+{
+    json_t *end = json_loadb(export->line.data, export->line.len, 0, NULL);
+
+    text_cut(&export->next, 0);
+    text_add(&export->next, field_text(end, "next"));
+    export->ended = json_object_get(end, "next") != NULL;
+    json_decref(end);
+    return export->ended;
+}
+
+static bool take_line(struct export *export)
+{
+    static const char end[] = "{\"next\":";
+    struct slice line = text_slice(&export->line);
+    bool taken;
+
+    if (line.len >= sizeof end - 1 && memcmp(line.ptr, end, sizeof end - 1) == 0) {
+        taken = take_end(export);
+    } else {
+        taken = export_sort_add(export->sort, line, export->context->problem);
+    }
+    text_cut(&export->line, 0);
+    return taken;
+}
+
+static bool take(void *context, struct slice bytes)
+{
+    struct export *export = context;
+
+    while (bytes.len > 0) {
+        const char *end = memchr(bytes.ptr, '\n', bytes.len);
+        size_t len = end ? (size_t)(end - bytes.ptr) + 1 : bytes.len;
+
+        text_add(&export->line, slice_of(bytes.ptr, len));
+        bytes = slice_from(bytes, len);
+        if (end && !take_line(export)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum outcome ask_page(struct export *export)
+{
+    struct context *context = export->context;
+    struct text path = {0};
+    struct request request = {.method = "GET", .accept = "*/*", .take = take, .context = export};
+    enum outcome outcome;
+
+    text_put(&path, "/api/v1/export");
+    path_add_text(&path, "queue", context->options->queues);
+    path_add_number(&path, "limit", PAGE);
+    path_add_text(&path, "cursor", export->next.len ? text_string(&export->next) : NULL);
+    request.path = text_string(&path);
+    request.endless = true;
+    export->ended = false;
+    outcome = ask_stream(context, &request);
+    text_free(&path);
+    if (outcome == OUTCOME_DONE && context->problem->outcome != OUTCOME_DONE) {
+        outcome = context->problem->outcome;
+    }
+    if (outcome == OUTCOME_DONE && !export->ended) {
+        outcome = problem_set(context->problem, OUTCOME_FAILED, "the answer has no end");
+    }
+    return outcome;
+}
+
+static void show(const struct export *export)
+{
+    uint64_t count = export_sort_count(export->sort);
+
+    if (export->context->screen.shows) {
+        struct text words = {0};
+
+        add_number_of(&words, count, "job");
+        progress_draw(count, export->total > count ? export->total : count, text_string(&words));
+        text_free(&words);
+    }
+}
+
+static enum outcome find_total(struct export *export)
+{
+    struct reply reply = {0};
+    enum outcome outcome = OUTCOME_DONE;
+
+    if (export->context->screen.shows && !export->context->options->queues) {
+        outcome = ask(export->context, "GET", "/api/v1/process", NULL, &reply);
+        export->total =
+            field_count(reply.json, "jobs.ready") + field_count(reply.json, "jobs.delayed") +
+            field_count(reply.json, "jobs.reserved") + field_count(reply.json, "jobs.buried");
+        reply_free(&reply);
+    }
+    return outcome == OUTCOME_FORBIDDEN ? OUTCOME_DONE : outcome;
+}
+
+static enum outcome gather(struct export *export)
+{
+    enum outcome outcome = find_total(export);
+
+    while (outcome == OUTCOME_DONE) {
+        outcome = ask_page(export);
+        if (outcome != OUTCOME_DONE || export->next.len == 0) {
+            break;
+        }
+        show(export);
+        if (signals_stop()) {
+            outcome = problem_set(export->context->problem, OUTCOME_INTERRUPTED,
+                                  "interrupted: nothing was written");
+        }
+    }
+    if (export->context->screen.shows) {
+        progress_clear();
+    }
+    return outcome;
+}
+
+//
+// Where it goes
+//
+
+static enum outcome fail(struct context *context, const char *path)
+{
+    return problem_set(context->problem, OUTCOME_FAILED, "%s: %s", path, strerror(errno));
+}
+
+static bool sync_folder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = fd >= 0 && fsync(fd) == 0;
+
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return done;
+}
+
+static enum outcome write_named(struct export *export, const char *path, const char *folder)
+{
+    struct context *context = export->context;
+    struct text name = {0};
+    enum outcome outcome = OUTCOME_DONE;
+    FILE *file;
+    int fd;
+
+    text_format(&name, "%s.XXXXXX", path);
+    fd = mkstemp(name.data);
+    file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!file) {
+        outcome = fail(context, path);
+        text_free(&name);
+        return outcome;
+    }
+    if (!export_sort_write(export->sort, file, context->problem)) {
+        outcome = context->problem->outcome;
+    } else if (fsync(fd) != 0 || rename(text_string(&name), path) != 0 || !sync_folder(folder)) {
+        outcome = fail(context, path);
+    }
+    (void)fclose(file);
+    if (outcome != OUTCOME_DONE) {
+        (void)unlink(text_string(&name));
+    }
+    text_free(&name);
+    return outcome;
+}
+
+static enum outcome write_all(struct export *export, const char *path, const char *folder)
+{
+    struct text said = {0};
+    enum outcome outcome;
+
+    if (path) {
+        outcome = write_named(export, path, folder);
+    } else {
+        outcome = export_sort_write(export->sort, stdout, export->context->problem)
+                      ? OUTCOME_DONE
+                      : export->context->problem->outcome;
+    }
+    if (outcome == OUTCOME_DONE) {
+        add_number_of(&said, export_sort_count(export->sort), "job");
+        (void)fprintf(stderr, "%s.\n", text_string(&said));
+        text_free(&said);
+    }
+    return outcome;
+}
+
+enum outcome run_export(struct context *context)
+{
+    const char *path =
+        context->count > 0 && strcmp(context->words[0], "-") != 0 ? context->words[0] : NULL;
+    const char *temporary = getenv("TMPDIR");
+    char *copy = path ? need(strdup(path)) : NULL;
+    const char *folder = copy ? dirname(copy) : temporary ? temporary : "/tmp";
+    struct export export = {.context = context};
+    enum outcome outcome;
+
+    export.sort = export_sort_new(folder, context->problem);
+    if (!export.sort) {
+        free(copy);
+        return context->problem->outcome;
+    }
+    signals_catch_stops();
+    outcome = gather(&export);
+    if (outcome == OUTCOME_DONE) {
+        outcome = write_all(&export, path, folder);
+    }
+    signals_release_stops();
+    export_sort_free(export.sort);
+    text_free(&export.line);
+    text_free(&export.next);
+    free(copy);
+    return outcome;
+}

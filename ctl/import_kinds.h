@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_IMPORT_KINDS_H
+#define TANDEM_CTL_IMPORT_KINDS_H
+
+// The kinds of stores that `tandemctl import` reads (import/source.h).
+
+#include "import/source.h"
+
+// Ends with NULL.
+extern const struct source_kind *const import_kinds_known[];
+
+#endif

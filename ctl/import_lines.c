@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/import_lines.h"
+
+#include "import/source.h"
+#include "lines/job_line.h"
+
+#include "ctl/import_kinds.h"
+#include "ctl/print/need.h"
+#include "ctl/print/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// No broker takes a larger job, not even with a body in base64.
+#define LINE_MOST ((size_t)1536 * 1024 * 1024)
+// A store that is full of damage is known to be so after some of it.
+#define DAMAGES_TOLD 100
+
+struct import_lines {
+    FILE *file; // NULL: a source
+    const char *path;
+    struct text line;
+    struct source *source;
+    char *made; // the line of a source's job
+    uint64_t size, read, damages;
+};
+
+//
+// A file
+//
+
+static bool open_file(struct import_lines *lines, const char *from, struct problem *problem)
+{
+    struct stat about;
+
+    if (strcmp(from, "-") == 0) {
+        lines->file = stdin;
+        return true;
+    }
+    lines->file = fopen(from, "re");
+    if (!lines->file || fstat(fileno(lines->file), &about) != 0) {
+        (void)problem_set(problem, OUTCOME_FAILED, "%s: %s", from, strerror(errno));
+        return false;
+    }
+    if (S_ISREG(about.st_mode)) {
+        lines->path = from;
+        lines->size = (uint64_t)about.st_size;
+    }
+    return true;
+}
+
+static bool next_of_file(struct import_lines *lines, struct slice *line, bool *ended,
+                         struct problem *problem)
+{
+    int c;
+
+    text_cut(&lines->line, 0);
+    while ((c = getc_unlocked(lines->file)) != EOF && c != '\n') {
+        text_put_char(&lines->line, (char)c);
+        if (lines->line.len > LINE_MOST) {
+            (void)problem_set(problem, OUTCOME_FAILED, "a line is longer than any job");
+            return false;
+        }
+    }
+    if (ferror(lines->file)) {
+        (void)problem_set(problem, OUTCOME_FAILED, "the lines cannot be read: %s", strerror(errno));
+        return false;
+    }
+    *ended = c == EOF && lines->line.len == 0;
+    *line = text_slice(&lines->line);
+    lines->read += lines->line.len + 1;
+    return true;
+}
+
+//
+// A source
+//
+
+static void tell_damage(struct import_lines *lines, const struct source_news *news)
+{
+    if (lines->damages++ < DAMAGES_TOLD) {
+        (void)fprintf(stderr, "tandemctl: %s, at %" PRIu64 ": %s\n", news->where, news->offset,
+                      news->what);
+    }
+}
+
+static bool survey(struct import_lines *lines, bool repair, struct problem *problem)
+{
+    struct source_news news;
+    enum source_answer answer;
+
+    while ((answer = source_survey(lines->source, &news)) != SOURCE_END) {
+        if (answer == SOURCE_DAMAGE) {
+            tell_damage(lines, &news);
+        } else if (answer == SOURCE_FAILED) {
+            (void)problem_set(problem, OUTCOME_FAILED, "%s", news.what);
+            return false;
+        }
+    }
+    if (lines->damages > 0 && !repair) {
+        (void)problem_set(problem, OUTCOME_FAILED,
+                          "the store is damaged in %" PRIu64
+                          " places: nothing was brought in; --repair brings in what is good of it",
+                          lines->damages);
+        return false;
+    }
+    return true;
+}
+
+static bool open_source(struct import_lines *lines, const char *from, bool repair,
+                        struct problem *problem)
+{
+    struct source_news news;
+
+    lines->source = source_open(import_kinds_known, from, &news);
+    if (!lines->source) {
+        (void)problem_set(problem, OUTCOME_FAILED, "%s", news.what);
+        return false;
+    }
+    return survey(lines, repair, problem);
+}
+
+static bool next_of_source(struct import_lines *lines, struct slice *line, bool *ended,
+                           struct problem *problem)
+{
+    struct source_news news;
+    enum source_answer answer;
+
+    while ((answer = source_next(lines->source, &news)) == SOURCE_MORE || answer == SOURCE_DAMAGE) {
+    }
+    *ended = answer == SOURCE_END;
+    if (answer == SOURCE_FAILED) {
+        (void)problem_set(problem, OUTCOME_FAILED, "%s", news.what);
+        return false;
+    }
+    if (answer == SOURCE_JOB) {
+        free(lines->made);
+        lines->made = need(job_line_write(&news.image));
+        *line = slice_of(lines->made, strlen(lines->made));
+    }
+    return true;
+}
+
+//
+// Either
+//
+
+static bool names_kind(const char *from)
+{
+    for (const struct source_kind *const *kind = import_kinds_known; *kind; kind++) {
+        size_t len = strlen((*kind)->name);
+
+        if (strncmp(from, (*kind)->name, len) == 0 && from[len] == ':') {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct import_lines *import_lines_open(const char *from, bool repair, struct problem *problem)
+{
+    struct import_lines *lines = need(calloc(1, sizeof *lines));
+    bool good = names_kind(from) ? open_source(lines, from, repair, problem)
+                                 : open_file(lines, from, problem);
+
+    if (!good) {
+        import_lines_close(lines);
+        return NULL;
+    }
+    return lines;
+}
+
+void import_lines_close(struct import_lines *lines)
+{
+    if (lines) {
+        if (lines->file && lines->file != stdin) {
+            (void)fclose(lines->file);
+        }
+        source_close(lines->source);
+        free(lines->made);
+        text_free(&lines->line);
+        free(lines);
+    }
+}
+
+const char *import_lines_path(const struct import_lines *lines)
+{
+    return lines->path;
+}
+
+bool import_lines_next(struct import_lines *lines, struct slice *line, bool *ended,
+                       struct problem *problem)
+{
+    return lines->file ? next_of_file(lines, line, ended, problem)
+                       : next_of_source(lines, line, ended, problem);
+}
+
+void import_lines_progress(const struct import_lines *lines, uint64_t *done, uint64_t *total)
+{
+    *done = lines->read;
+    *total = lines->size;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/import_state.h"
+
+#include "ctl/print/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FORM "tandem import: line %" SCNu64 " of %" SCNu64 " bytes of %" SCNu64 "\n"
+
+static bool fail(struct problem *problem, const char *path)
+{
+    (void)problem_set(problem, OUTCOME_FAILED, "%s: %s", path, strerror(errno));
+    return false;
+}
+
+static struct text name_of(const char *path, const char *end)
+{
+    struct text name = {0};
+
+    text_format(&name, "%s.imported%s", path, end);
+    return name;
+}
+
+static bool look(const char *path, uint64_t *size, uint64_t *changed)
+{
+    struct stat about;
+
+    if (stat(path, &about) != 0) {
+        return false;
+    }
+    *size = (uint64_t)about.st_size;
+    *changed = (uint64_t)about.st_mtim.tv_sec;
+    return true;
+}
+
+bool import_state_load(const char *path, uint64_t *line, struct problem *problem)
+{
+    struct text name = name_of(path, "");
+    FILE *file = fopen(text_string(&name), "re");
+    uint64_t size, changed, was_size, was_changed;
+    bool good = true;
+
+    *line = 1;
+    if (!file) {
+        good = errno == ENOENT || fail(problem, text_string(&name));
+    } else if (fscanf(file, FORM, line, &was_size, &was_changed) != 3 || *line == 0) {
+        good = false;
+        (void)problem_set(problem, OUTCOME_FAILED, "%s says nothing of an import: remove it",
+                          text_string(&name));
+    } else if (!look(path, &size, &changed)) {
+        good = fail(problem, path);
+    } else if (size != was_size || changed != was_changed) {
+        good = false;
+        (void)problem_set(problem, OUTCOME_FAILED,
+                          "%s has changed since an import of it stopped at line %" PRIu64
+                          ": remove %s.imported, or say --from",
+                          path, *line, path);
+    }
+    if (file) {
+        (void)fclose(file);
+    }
+    text_free(&name);
+    return good;
+}
+
+static bool write_state(const char *name, const char *path, uint64_t line)
+{
+    uint64_t size, changed;
+    FILE *file;
+    bool good;
+
+    if (!look(path, &size, &changed)) {
+        return false;
+    }
+    file = fopen(name, "we");
+    if (!file) {
+        return false;
+    }
+    good = fprintf(file, "tandem import: line %" PRIu64 " of %" PRIu64 " bytes of %" PRIu64 "\n",
+                   line, size, changed) > 0;
+    return (fclose(file) == 0) && good;
+}
+
+bool import_state_save(const char *path, uint64_t line, struct problem *problem)
+{
+    struct text name = name_of(path, "");
+    struct text made = name_of(path, ".new");
+    bool good = write_state(text_string(&made), path, line) &&
+                rename(text_string(&made), text_string(&name)) == 0;
+
+    good = good || fail(problem, text_string(&name));
+    text_free(&name);
+    text_free(&made);
+    return good;
+}
+
+void import_state_forget(const char *path)
+{
+    struct text name = name_of(path, "");
+
+    (void)unlink(text_string(&name));
+    text_free(&name);
+}
