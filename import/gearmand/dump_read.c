@@ -277,7 +277,7 @@ static enum source_answer next_row(struct dump_read *read, struct row *row,
     if (!dump_lex_is_sign(lex, ',')) {
         read->in_values = false;
         // ON DUPLICATE KEY UPDATE, or the end. A row that is whole counts, whatever follows it.
-        read->behind = lex->word == DUMP_END || lex->word == DUMP_BAD || !skip_statement(read);
+        read->torn = !skip_statement(read);
     }
     return take_row(read, row, news);
 }
@@ -286,6 +286,11 @@ enum source_answer dump_read_next(struct dump_read *read, struct row *row, struc
 {
     struct dump_lex *lex = &read->lex;
 
+    if (read->torn) {
+        read->torn = false;
+        return damage(read, lex->word == DUMP_BAD ? lex->why : "the dump ends in a statement",
+                      news);
+    }
     for (unsigned i = 0; i < WORDS_AT_ONCE; i++) {
         if (read->in_values) {
             return next_row(read, row, news);

@@ -20,6 +20,7 @@ struct dump_read {
     size_t order_count, given_count;
     bool in_values; // between the rows of a statement
     bool behind;    // the word is read that the next statement begins with
+    bool torn;      // the last row was whole, and its statement is not
     struct dump_bytes values[DUMP_COLUMNS];
     bool is_null[DUMP_COLUMNS];
 };

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What a real gearmand has left in PostgreSQL, brought in to a real broker. INITDB names that
+program of a PostgreSQL, which has its others beside it; the cluster is the test's own, and is spoken
+to by a unix socket alone."""
+
+import os
+import pathlib
+import pwd
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+import gearmand_test
+
+INITDB = shutil.which(os.environ["INITDB"])
+
+
+@unittest.skipUnless(INITDB, "there is no PostgreSQL")
+class Postgres(gearmand_test.WithGearmand):
+    def setUp(self):
+        super().setUp()
+        # It does not run as root, nor in a folder that is only root's.
+        root = os.getuid() == 0
+        self.user = "nobody" if root else pwd.getpwuid(os.getuid()).pw_name
+        self.as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if root else {}
+        self.cluster = pathlib.Path(tempfile.mkdtemp(prefix="tandem-postgres-"))
+        self.addCleanup(shutil.rmtree, self.cluster, ignore_errors=True)
+        if root:
+            shutil.chown(self.cluster, "nobody")
+        self.run_tool(INITDB, "-D", f"{self.cluster}/data", "-A", "trust", "-E", "SQL_ASCII",
+                      "--locale", "C", "--no-sync")
+        self.control = str(pathlib.Path(INITDB).resolve().parent / "pg_ctl")
+        self.run_tool(self.control, "-D", f"{self.cluster}/data", "-w", "-t", "120", "-l",
+                      f"{self.cluster}/log", "-o",
+                      f"-k {self.cluster} -c listen_addresses= -c fsync=off", "start")
+        self.addCleanup(self.run_tool, self.control, "-D", f"{self.cluster}/data", "-m",
+                        "immediate", "stop")
+        self.place = f"host={self.cluster} user={self.user} dbname=postgres"
+        self.source = f"gearmand-postgres:{self.place}"
+
+    def run_tool(self, *command):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/", **self.as_user)
+
+    def start(self):
+        return gearmand_test.Gearmand(self, "-q", "Postgres", "--libpq-conninfo", self.place)
+
+    def import_when_it_has_gone(self):
+        """The server may not have noticed yet that gearmand was killed."""
+        give_up_at = time.monotonic() + gearmand_test.SECONDS
+        while True:
+            done = self.run_ctl("import", self.source)
+            if b"stop gearmand first" not in done.stderr:
+                return done
+            self.assertLess(time.monotonic(), give_up_at)
+
+    def test_what_comes_over_is_what_gearmand_itself_replays(self):
+        functions = [b"f", b"g\xff"]
+        gearmand = self.start()
+        # It forgets their priorities when it reads them back, which is no example to follow.
+        gearmand_test.load(random.Random(1), gearmand.port, functions, [gearmand_test.SUBMIT_BG])
+        client = gearmand_test.Peer(gearmand.port)
+        for submit in gearmand_test.SUBMITS:
+            client.say(submit, b"p", b"u%d" % submit, b"x")
+            self.assertEqual(client.hear()[0], gearmand_test.JOB_CREATED)
+        client.close()
+        self.assertIn(b"stop gearmand first", self.run_ctl("import", self.source).stderr)
+        gearmand.end()
+        done = self.import_when_it_has_gone()
+        self.assertEqual([job["priority"] for job in self.exported() if job["queue"] == "p"],
+                         [65536, 512, 2147549184])
+        gearmand = self.start()
+        wanted = gearmand_test.drain(gearmand.port, [*functions, b"p"])
+        gearmand.end()
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertRegex(done.stdout, rb"^%d jobs? brought in" % sum(map(len, wanted.values())))
+        port = int(self.broker.addresses["gearman"][0].rsplit(":", 1)[1])
+        found = gearmand_test.drain(port, [*functions, b"p"])
+        self.assertEqual(sorted(found.pop(b"p")), sorted(wanted.pop(b"p")))
+        self.assertEqual(found, wanted)
+
+    def test_a_table_that_is_not_there_is_named(self):
+        done = self.run_ctl("import", f"{self.source}?table=nowhere")
+        self.assertIn(b"nowhere", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
