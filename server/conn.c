@@ -351,16 +351,13 @@ void conn_close(struct conn *conn)
         // It counts as open until the thread has closed its socket.
         link_close(conn->link, conn->broken);
     } else {
-        // As soon as it is closed, its descriptor may be that of a socket of another thread.
-        if (conn_turn(conn)->io) {
-            conn_unwatch(conn);
-        }
+        // First: as soon as it is closed, its descriptor may be that of another thread's socket, or
+        // of a file of the journal.
+        conn_unwatch(conn);
         crowd_leave(conn_turn(conn)->crowd, conn->fd);
         conn->service->transport->close(conn->fd, conn_transport_state(conn));
         conn_turn(conn)->open--;
     }
-    // The kernel watches no descriptor that is closed, so that it has little to do for this now.
-    conn_unwatch(conn);
     conn_free_deadline(conn);
     conn_free_caller(conn);
     roster_remove(conn);
