@@ -23,8 +23,11 @@ typedef void (*log_sink)(void *context, enum log_level level, const char *event,
                          const struct log_field *fields, size_t count);
 
 // Installs the sink; NULL for none. Lines above `most` (the most talkative level that is wanted)
-// are dropped before they cost anything.
+// are dropped before they cost anything. No other thread may log meanwhile.
 void log_set_sink(log_sink sink, void *context, enum log_level most);
+
+// Changes the most talkative level alone, which may be done while other threads log.
+void log_set_most(enum log_level most);
 
 // For a sink that hands lines on to be written later: what waits, for a bounded time, until they
 // are. To be set after the sink, which forgets it.

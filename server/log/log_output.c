@@ -23,10 +23,12 @@ static void output_line(void *context, enum log_level level, const char *name,
                                     .name = name,
                                     .fields = fields,
                                     .count = count};
+    struct log_look look;
     char line[LOG_LINE_MAX];
     int saved = errno;
 
-    log_writer_put(output->writer, line, log_line_of(&event, &output->look, line));
+    log_writer_look(output->writer, &look);
+    log_writer_put(output->writer, line, log_line_of(&event, &look, line));
     errno = saved;
 }
 
@@ -73,15 +75,21 @@ static int open_file(const char *path, bool *made, struct reason *why)
     return fd;
 }
 
-// Takes `fd` over in any case.
-static bool output_change(struct log_output *output, int fd, const struct log_look *look)
+// Takes `fd` over in any case. The journal's thread may log meanwhile, so that the sink stays where
+// there is one.
+static bool output_change(struct log_output *output, int fd, const struct log_look *look,
+                          enum log_level level)
 {
     if (output->writer) {
         log_writer_change(output->writer, fd, look);
+        log_set_most(level);
         return true;
     }
     output->writer = log_writer_new(fd, look);
-    if (!output->writer && fd != STDERR_FILENO) {
+    if (output->writer) {
+        log_set_sink(output_line, output, level);
+        log_set_drain(output_drain);
+    } else if (fd != STDERR_FILENO) {
         (void)close(fd);
     }
     return output->writer != NULL;
@@ -105,21 +113,19 @@ bool log_output_open(struct log_output *output, const char *path, enum log_forma
     if (fd < 0) {
         return false;
     }
-    if (!output_change(output, fd, &look)) {
+    if (!output_change(output, fd, &look, level)) {
         reason_set(why, "out of memory or threads");
         return false;
     }
     output->fd = fd;
     output->made = made;
-    output->look = look;
-    log_output_limit(output, level);
     return true;
 }
 
-void log_output_limit(struct log_output *output, enum log_level level)
+void log_output_limit(const struct log_output *output, enum log_level level)
 {
-    log_set_sink(output_line, output, level);
-    log_set_drain(output_drain);
+    ENSURE(output->writer);
+    log_set_most(level);
 }
 
 void log_output_give(const struct log_output *output, uid_t uid, gid_t gid)

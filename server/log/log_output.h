@@ -20,7 +20,6 @@ struct log_output {
     struct log_writer *writer; /* private: NULL before the first opening */
     int fd;                    /* private: the writer's */
     bool made;                 /* private: the file was not there before */
-    struct log_look look;      /* private */
 };
 
 // Nothing is open yet, and lines are lost.
@@ -35,7 +34,7 @@ bool log_output_open(struct log_output *output, const char *path, enum log_forma
                      enum log_level level, struct reason *why) MUST_USE;
 
 // Changes the level of an open log.
-void log_output_limit(struct log_output *output, enum log_level level);
+void log_output_limit(const struct log_output *output, enum log_level level);
 
 // Gives a log file that we have just made to that user, who is to open it anew later. One that was
 // there before is not given: who put it there, and how it came to be ours, is not known.

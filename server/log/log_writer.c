@@ -299,6 +299,13 @@ static bool writer_tell_dropped(struct log_writer *writer)
     return true;
 }
 
+void log_writer_look(struct log_writer *writer, struct log_look *look)
+{
+    (void)pthread_mutex_lock(&writer->mutex);
+    *look = *last_look(writer);
+    (void)pthread_mutex_unlock(&writer->mutex);
+}
+
 void log_writer_put(struct log_writer *writer, const char *line, size_t len)
 {
     ENSURE(len > 0 && len <= LOG_LINE_MAX);

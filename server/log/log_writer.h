@@ -39,6 +39,9 @@ size_t log_line_of(const struct log_event *event, const struct log_look *look,
 // memory or a thread; `fd` is still the caller's then.
 struct log_writer *log_writer_new(int fd, const struct log_look *look) MUST_USE;
 
+// The look of lines that are put now.
+void log_writer_look(struct log_writer *writer, struct log_look *look);
+
 // Takes a line of 1 to LOG_LINE_MAX bytes, or drops it. Does not wait for the disk or a reader.
 void log_writer_put(struct log_writer *writer, const char *line, size_t len);
 
