@@ -100,7 +100,8 @@ static void offer_queues(const struct line *line, const char *before, const char
                                         .cacert = options.cacert,
                                         .cert = options.cert,
                                         .key = options.key,
-                                        .timeout = TIMEOUT_SECONDS};
+                                        .timeout = options.timeout > 0 ? options.timeout
+                                                                       : TIMEOUT_SECONDS};
     if (client_new(&client, &settings, &problem)) {
         offer_queues_of(line, client, before, prefix);
         client_free(client);

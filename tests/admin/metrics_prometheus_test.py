@@ -10,8 +10,8 @@ import json
 import os
 import pathlib
 import re
-import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -19,6 +19,9 @@ import unittest
 import urllib.parse
 
 from metrics_world import ROOT, World
+
+sys.path.append(str(ROOT / "tests" / "support"))
+import ports  # noqa: E402
 
 GIVE_UP = 60  # seconds; only what hangs takes so long
 
@@ -68,17 +71,12 @@ scrape_configs:
 """
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Prometheus:
     def __init__(self, folder, between):
         config = pathlib.Path(folder, "prometheus.yml")
         config.write_text(CONFIG.format(rules=ROOT / "conf" / "tandem-alerts.yml", between=between))
-        self.port = free_port()
+        self.held = ports.reserve()
+        self.port = ports.number(self.held)
         self.process = subprocess.Popen(
             [os.environ["PROMETHEUS"], f"--config.file={config}", "--log.level=warn",
              f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{self.port}"])
@@ -105,7 +103,8 @@ class Prometheus:
 
     def stop(self):
         self.process.terminate()
-        return self.process.wait()
+        self.process.wait()
+        self.held.close()
 
 
 class Reads(unittest.TestCase):

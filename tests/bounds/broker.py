@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-START_SECONDS = 20
+START_SECONDS = 60
 STOP_SECONDS = 60
 POLL_SECONDS = 0.01
 LISTENING = r" listening address=127\.0\.0\.1:(\d+) protocol="

@@ -21,7 +21,7 @@ class Blocked(BoundsCase):
         for client in blocked:
             client.send(b"reserve\r\n")
             sent += client.fill(b"list-tube-used\r\n" * 4096, EACH)
-        self.until(lambda: int(idler.stats()["current-waiting"]) == CLIENTS, 20, "all wait")
+        self.until(lambda: int(idler.stats()["current-waiting"]) == CLIENTS, 60, "all wait")
         self.assert_idle(broker, idler)
         grown = broker.resident() - before
         self.tell(f"{sent / MIB:.1f} MiB were taken from {CLIENTS} blocked clients")
@@ -35,7 +35,7 @@ class Blocked(BoundsCase):
         client.send(b"reserve\r\n")
         commands = b"".join(chunks_for(range(1000000, 1000000 + COMMANDS), b"use %d\r\n"))
         sent = client.fill(commands, len(commands))
-        self.until(lambda: producer.stats()["current-waiting"] == "1", 20, "the client waits")
+        self.until(lambda: producer.stats()["current-waiting"] == "1", 60, "the client waits")
         self.tell(f"{sent} of {len(commands)} bytes were taken while it was blocked")
         self.assertFalse(client.is_answered())
         producer.ask("put 0 0 60 1\r\nx")

@@ -21,7 +21,7 @@ class Declared(BoundsCase):
         before = broker.resident(), broker.virtual()
         for client in clients:
             client.send(b"put 0 0 60 %d\r\n" % LARGEST + b"x" * sent)
-        self.until(lambda: watcher.stats()["current-producers"] == str(CLIENTS), 20,
+        self.until(lambda: watcher.stats()["current-producers"] == str(CLIENTS), 60,
                    "all are heard")
         self.assert_idle(broker, self.connect_idler(broker))
         self.tell(f"{CLIENTS} bodies of {LARGEST // MIB} MiB are announced, {sent} bytes come")
@@ -38,5 +38,5 @@ class Declared(BoundsCase):
         watcher = self.connect(broker)
         for client in clients:
             client.close()
-        self.until(lambda: watcher.stats()["current-producers"] == "0", 20, "all leave")
+        self.until(lambda: watcher.stats()["current-producers"] == "0", 60, "all leave")
         self.assertEqual(watcher.stats()["total-jobs"], "0")

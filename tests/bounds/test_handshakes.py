@@ -33,7 +33,7 @@ class Handshakes(BoundsCase):
         certificate, key = authority.issue_server().both()
         broker = self.start("beanstalk.listen=127.0.0.1:0, tls:127.0.0.1:0",
                             f"tls.certificate={certificate}", f"tls.key={key}", *settings)
-        self.until(lambda: LISTENING.search(broker.log()), 20, "it listens with TLS")
+        self.until(lambda: LISTENING.search(broker.log()), 60, "it listens with TLS")
         broker.tls_port = int(LISTENING.search(broker.log()).group(1))
         broker.trusted = ssl.create_default_context(cafile=authority.certificate)
         return broker
@@ -107,9 +107,11 @@ class Handshakes(BoundsCase):
         self.assertEqual(broker.complaints(), [])
 
     def test_handshake_that_is_not_made_in_its_time_is_given_up(self):
-        broker = self.start_tls("server.handshake_timeout=1")
+        # Long enough for the one that is made.
+        broker = self.start_tls("server.handshake_timeout=5")
         for peer in (*self.crowd(broker, 50), *self.crowd(broker, 50, hello())):
             drain(peer)
+        self.until(broker.complaints, 60, "the log has a line")
         self.assertRegex(broker.complaints()[0], "handshake_failed peer=127.0.0.1:[0-9]+ "
                          "protocol=beanstalk why=timeout")
         self.assert_serves_tls(broker)
@@ -119,7 +121,7 @@ class Handshakes(BoundsCase):
         settled = self.connect(broker)
         self.assert_served(settled)
         peers = self.crowd(broker, 9)
-        self.until(lambda: self.limit_is_told(broker, settled), 20, "the limit is reached")
+        self.until(lambda: self.limit_is_told(broker, settled), 60, "the limit is reached")
         late = self.connect(broker)
         late.send(b"list-tube-used\r\n")
         self.assertFalse(late.is_answered())

@@ -2,7 +2,6 @@
 """With server.max_memory, whatever clients do to fill the memory: it stays near the limit, others are
 served, workers drain what was accepted, and submissions are accepted again."""
 
-import re
 import struct
 import threading
 import time
@@ -54,17 +53,13 @@ class Limits(BoundsCase):
         self.watch = Watch(self.broker)
         self.watch.start()
 
-    def port(self, protocol):
-        return int(re.search(rf" listening address=127\.0\.0\.1:(\d+) protocol={protocol}",
-                             self.broker.log()).group(1))
-
     def leave(self):
         """All clients of the attack go, but for what they have left behind."""
         for client in self.crowd:
             client.close()
 
     def many(self, count, protocol="beanstalk"):
-        port = self.broker.port if protocol == "beanstalk" else self.port(protocol)
+        port = self.broker.port if protocol == "beanstalk" else self.broker.port_of(protocol)
         for _ in range(count):
             try:
                 client = Client(port)
@@ -99,7 +94,7 @@ class Limits(BoundsCase):
         """Clients come again, and jobs are taken."""
         self.leave()
         self.until(lambda: "memory_short" not in self.broker.log() or
-                   "memory_eased" in self.broker.log(), 20, "memory is freed")
+                   "memory_eased" in self.broker.log(), 60, "memory is freed")
         client = Client(self.broker.port)
         self.addCleanup(client.close)
 
@@ -107,7 +102,7 @@ class Limits(BoundsCase):
             client.send(b"put 0 0 60 1\r\nx\r\n")
             return client.answer().startswith(b"INSERTED")
 
-        self.until(accepted, 20, "a job is accepted again")
+        self.until(accepted, 60, "a job is accepted again")
 
     def put_until_refused(self, size):
         """How many jobs of that size are accepted before one is not."""

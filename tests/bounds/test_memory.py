@@ -7,7 +7,7 @@ import unittest
 from broker import allow_open_files
 from case import JOBS, MIB, SANITIZED, BoundsCase, chunks_for, put_jobs
 
-GIVE_BACK_SECONDS = 20
+GIVE_BACK_SECONDS = 60
 # Blocks and batches that wait for the next things of their kind, however many there were.
 KEPT_MOST = 4 * MIB
 WARM_UP = 10000

@@ -2,13 +2,11 @@
 """What jobs send to a client that does not read takes little more memory than its bytes, however
 small the parts are, and no more than a connection may keep."""
 
-import re
 import struct
 
 from case import JOBS, KIB, MIB, BoundsCase
 from client import Client
 
-GEARMAN = re.compile(r" listening address=127\.0\.0\.1:(\d+) protocol=gearman")
 SEND_BUFFER = 64 * KIB
 CHUNK = 1000
 CAN_DO, SUBMIT_JOB, GRAB_JOB, WORK_DATA, ECHO = 1, 7, 9, 28, 16
@@ -25,7 +23,7 @@ def packet(kind, *arguments):
 
 class Parts(BoundsCase):
     def connect_gearman(self, broker):
-        client = Client(int(GEARMAN.search(broker.log()).group(1)), SEND_BUFFER)
+        client = Client(broker.port_of("gearman"), SEND_BUFFER)
         self.addCleanup(client.close)
         return client
 
@@ -74,7 +72,7 @@ class Parts(BoundsCase):
         for _ in range(15):
             self.send_parts(worker, handle, part, 100)
             most = max(most, broker.resident() - before)
-        self.assertTrue(broker.complaints("dropped"))
+        self.until(lambda: broker.complaints("dropped"), 60, "the log has a line")
         self.assert_grown_less("parts that nobody reads", most, UNREAD_MOST + BESIDE)
         self.assert_served(self.connect(broker))
         self.assertLess(len(client.rest()), UNREAD_MOST)

@@ -35,7 +35,7 @@ class HalfClosed(BoundsCase):
         watcher = self.connect(broker)
         client = self.connect(broker)
         client.send(b"reserve\r\n")
-        self.until(lambda: watcher.stats()["current-waiting"] == "1", 20, "it waits")
+        self.until(lambda: watcher.stats()["current-waiting"] == "1", 60, "it waits")
         client.half_close()
         self.assertEqual(client.rest(), b"TIMED_OUT\r\n")
 
@@ -67,7 +67,7 @@ class Gone(BoundsCase):
             self.assert_served(client)
         ports = {client.sock.getsockname()[1] for client in clients}
         self.until(lambda: [self.is_probed_soon(timer)
-                            for timer in timers_towards(broker.port, ports)] == [True] * 3, 20,
+                            for timer in timers_towards(broker.port, ports)] == [True] * 3, 60,
                    "no timer but that of keepalive runs")
 
     @staticmethod

@@ -61,5 +61,5 @@ class Unread(BoundsCase):
         watcher = self.connect(broker)
         earlier = int(watcher.stats()["current-connections"])
         client.close()
-        self.until(lambda: int(watcher.stats()["current-connections"]) == earlier - 1, 20,
+        self.until(lambda: int(watcher.stats()["current-connections"]) == earlier - 1, 60,
                    "the connection ends")

@@ -16,7 +16,8 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 
 from beanstalk.random_sessions import run_random
 from shared.actors import Mismatch

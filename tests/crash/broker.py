@@ -6,15 +6,17 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
+import sys
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import ports
 import wire
 from retriers import POLICY
 
 START_SECONDS = 60
-STOP_SECONDS = 30
+STOP_SECONDS = 60
 LAST_WORDS = 2000  # bytes
 COMPLAINT = r"^(?:\S+ (?:warn|error) |.*Sanitizer).*$"
 PROTOCOLS = ("beanstalk", "gearman", "http", "admin")
@@ -22,18 +24,6 @@ PROTOCOLS = ("beanstalk", "gearman", "http", "admin")
 
 class Failure(Exception):
     """The broker does not start, or does not end."""
-
-
-def free_ports(names):
-    """A port for each name. Each is held until all are chosen: one that was let go may come again."""
-    probes = {name: socket.socket() for name in names}
-    try:
-        for probe in probes.values():
-            probe.bind(("127.0.0.1", 0))
-        return {name: probe.getsockname()[1] for name, probe in probes.items()}
-    finally:
-        for probe in probes.values():
-            probe.close()
 
 
 class Tandem:
@@ -83,10 +73,18 @@ class Broker:
         self.log = open(pathlib.Path(base) / "log", "ab")
         self.read_to = 0  # of the log
         self.process = None
+        self.held = []
         self.ports = {}
 
+    def let_ports_go(self):
+        for sock in self.held:
+            sock.close()
+
     def spawn(self, fsync, segment_size):
-        self.ports = free_ports(PROTOCOLS)
+        self.let_ports_go()
+        # Held all the time: nobody else may have one before the broker does, or while it is away.
+        self.held = [ports.reserve() for _ in PROTOCOLS]
+        self.ports = dict(zip(PROTOCOLS, map(ports.number, self.held)))
         self.process = subprocess.Popen(
             self.kind.command(self.ports, self.directory, fsync, segment_size, self.disk),
             stdout=self.log, stderr=self.log, env=self.disk.environment(self.directory))
@@ -173,4 +171,5 @@ class Broker:
     def close(self):
         if self.process and self.process.poll() is None:
             self.kill()
+        self.let_ports_go()
         self.log.close()

@@ -28,7 +28,7 @@ from retriers import Retrier
 POLICIES = ("always", "50", "never")
 SHOWN = 20  # violations of a round
 JOIN_SECONDS = 60
-HEALTH_SECONDS = 20
+HEALTH_SECONDS = 60
 STARTS = 3  # that a disk may spoil
 MIB = 1 << 20
 

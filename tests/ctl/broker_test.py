@@ -143,7 +143,8 @@ class Looking(WithBroker):
 
     def test_names_of_queues_are_completed(self):
         self.client.put(b"x")
-        self.assertEqual(self.good("complete", "2", "tandemctl", "queue", "ma"), "mail\n")
+        self.assertEqual(self.good("complete", "3", "tandemctl", "--timeout=60s", "queue", "ma"),
+                         "mail\n")
 
 
 class Changing(WithBroker):

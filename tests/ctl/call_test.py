@@ -15,6 +15,7 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
 import certificates
 import fake_api
+import ports
 import program
 import samples
 
@@ -160,10 +161,10 @@ class Unreachable(unittest.TestCase):
         return f"http://127.0.0.1:{server.getsockname()[1]}"
 
     def test_where_nobody_answers_it_says_what_to_look_at(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        self.assertRegex(self.fails("status", address=f"127.0.0.1:{port}"),
-                         r"nobody answers at .* Is tandemd running.*--address")
+        with ports.reserve() as silent:  # nobody listens there, and nobody else will
+            self.assertRegex(
+                self.fails("status", address=f"127.0.0.1:{ports.number(silent)}"),
+                r"nobody answers at .* Is tandemd running.*--address")
         with tempfile.TemporaryDirectory() as folder:
             self.assertIn("nobody answers",
                           self.fails("status", address=f"unix:{folder}/none"))

@@ -11,12 +11,13 @@ import unittest
 import program
 import samples
 
+PATIENT = "--timeout=60s"  # by itself it asks for a second, which is short on a busy machine
 COMPLETION = pathlib.Path(__file__).resolve().parents[2] / "ctl/completion"
 
 
 class Words(program.WithApi):
     def offered(self, *words, code=0):
-        done = self.run_ctl("complete", str(len(words)), "tandemctl", *words)
+        done = self.run_ctl("complete", str(len(words) + 1), "tandemctl", PATIENT, *words)
         self.assertEqual((done.returncode, done.stderr), (code, b""))
         return done.stdout.decode().splitlines()
 
@@ -49,8 +50,8 @@ class Words(program.WithApi):
         self.assertEqual(self.api.requests[0].query["name"], r"m\**")
 
     def test_the_broker_that_the_line_names_is_asked(self):
-        done = program.run("complete", "4", "tandemctl", "--address", self.api.address, "queue",
-                           "ma", address="http://127.0.0.1:1")
+        done = program.run("complete", "5", "tandemctl", PATIENT, "--address", self.api.address,
+                           "queue", "ma", address="http://127.0.0.1:1")
         self.assertEqual(done.stdout, b"mail\n")
 
     def test_where_files_are_meant_the_shell_is_told(self):
@@ -97,17 +98,18 @@ class Shells(program.WithApi):
         self.assertEqual(self.bash("tandemctl stat"), ["status"])
         self.assertEqual(self.bash("tandemctl jobs mail --state "),
                          ["ready", "delayed", "reserved", "buried"])
-        self.assertEqual(self.bash("tandemctl queue ma"), ["mail"])
+        self.assertEqual(self.bash(f"tandemctl {PATIENT} queue ma"), ["mail"])
 
     def test_bash_quotes_what_a_name_has_in_it(self):
-        self.assertEqual(self.bash("tandemctl queue tw"), [r"two\ words"])
-        self.assertEqual(self.bash(r"tandemctl queue two\ w"), [r"two\ words"])
-        self.assertEqual(self.bash("tandemctl queue $"), [r"\$\(exit\)\`x\`\;"])
+        self.assertEqual(self.bash(f"tandemctl {PATIENT} queue tw"), [r"two\ words"])
+        self.assertEqual(self.bash(rf"tandemctl {PATIENT} queue two\ w"), [r"two\ words"])
+        self.assertEqual(self.bash(f"tandemctl {PATIENT} queue $"), [r"\$\(exit\)\`x\`\;"])
 
     def test_bash_completes_behind_colons_and_equal_signs(self):
-        self.assertEqual(self.bash("tandemctl queue a:b"), ["b:c"])
-        self.assertEqual(self.bash("tandemctl kick --queue=th"), ["thumbs"])
-        self.assertEqual(self.bash(f"tandemctl --address {self.api.address} queue ma"), ["mail"])
+        self.assertEqual(self.bash(f"tandemctl {PATIENT} queue a:b"), ["b:c"])
+        self.assertEqual(self.bash(f"tandemctl {PATIENT} kick --queue=th"), ["thumbs"])
+        self.assertEqual(self.bash(f"tandemctl {PATIENT} --address {self.api.address} queue ma"),
+                         ["mail"])
 
     def test_bash_offers_files_where_they_are_meant(self):
         self.assertEqual(self.bash("tandemctl journal-check "), ["compopt -o default"])
@@ -119,9 +121,9 @@ class Shells(program.WithApi):
             _files() {{ print files; }}
             offer() {{ local -a words; words=("$@"); local CURRENT=$#words
                        source {COMPLETION}/_tandemctl; }}
-            offer tandemctl queue ma
+            offer tandemctl {PATIENT} queue ma
             offer tandemctl jobs mail --state b
-            offer tandemctl queue two\\\\\\ w
+            offer tandemctl {PATIENT} queue two\\\\\\ w
             offer tandemctl journal-check ''
         """
         done = subprocess.run(["zsh", "-f", "-c", script], env=self.env, capture_output=True,

@@ -3,6 +3,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -70,11 +71,13 @@ class Events(program.WithApi):
 
     def test_it_goes_on_until_a_signal_ends_it(self):
         self.send(*self.both(), stay=True)
-        ctl = subprocess.Popen([program.PROGRAM, "events", "--json", "--timeout", "100ms"],
+        ctl = subprocess.Popen([program.PROGRAM, "events", "--json", "--timeout", "2s"],
                                env=program.environment(self.api.address), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
         for _ in self.both():
             self.assertTrue(ctl.stdout.readline())
+        # Longer than an answer may take.
+        self.assertEqual(select.select([ctl.stdout], [], [], 2.5)[0], [])
         os.kill(ctl.pid, signal.SIGINT)
         self.assertEqual(ctl.communicate(timeout=60), (b"", b""))
         self.assertEqual(ctl.returncode, program.INTERRUPTED)

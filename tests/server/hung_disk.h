@@ -30,6 +30,10 @@ void hung_disk_start(struct hung_disk *disk, struct sandbox *sandbox, const char
 // From now on the disk answers.
 void hung_disk_answer(struct hung_disk *disk);
 
+// Stops tandemd while the disk does not answer, without the patience that it has with a disk: it is
+// told twice.
+void hung_disk_stop(const struct hung_disk *disk);
+
 // Tandemd has ended.
 void hung_disk_close(struct hung_disk *disk);
 

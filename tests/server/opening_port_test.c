@@ -13,6 +13,8 @@
 
 #define ANSWER_MAX 4096
 #define ADMIN "--set", "admin.listen=127.0.0.1:0"
+// Who says nothing, or half of a request, is left alone.
+#define NO_HURRY "--set", "admin.header_timeout=600", "--set", "admin.idle_timeout=600"
 #define READY "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 // Until the connection ends.
@@ -81,8 +83,7 @@ static void operators_are_served_while_jobs_come_back(void **state)
                   503, "the journal is being read: /readyz says how far that is");
     expect_answer(process, "GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n", 503,
                   "\r\nRetry-After: ");
-    process_signal(process, SIGTERM);
-    process_expect_exit(process, 0, "stopped");
+    hung_disk_stop(&disk);
     hung_disk_close(&disk);
 }
 
@@ -118,7 +119,7 @@ static void operators_see_the_jobs_when_they_are_back(void **state)
     int half;
     int client;
 
-    HUNG_DISK_START(&disk, sandbox, ADMIN);
+    HUNG_DISK_START(&disk, sandbox, ADMIN, NO_HURRY);
     silent = connect_to_operators(process);
     half = connect_to_operators(process);
     client_send(half, "GET /rea");
@@ -143,7 +144,7 @@ static void a_start_can_be_stopped_while_operators_are_connected(void **state)
     int silent;
     int half;
 
-    HUNG_DISK_START(&disk, sandbox, ADMIN);
+    HUNG_DISK_START(&disk, sandbox, ADMIN, NO_HURRY);
     silent = connect_to_operators(process);
     half = connect_to_operators(process);
     client_send(half, "GET /rea");
@@ -206,8 +207,7 @@ static void rules_hold_while_jobs_come_back(void **state)
     HUNG_DISK_START(&disk, sandbox, ADMIN, "--set", setting);
     expect_answer(process, "GET /api/v1/queues HTTP/1.1\r\nHost: localhost\r\n\r\n", 401, "");
     expect_answer(process, READY, 503, "0 jobs so far");
-    process_signal(process, SIGTERM);
-    process_expect_exit(process, 0, "stopped");
+    hung_disk_stop(&disk);
     hung_disk_close(&disk);
 }
 
@@ -218,14 +218,13 @@ static void limit_of_connections_holds_while_jobs_come_back(void **state)
     struct hung_disk disk;
     int silent[2];
 
-    HUNG_DISK_START(&disk, sandbox, ADMIN, "--set", "server.max_connections=2");
+    HUNG_DISK_START(&disk, sandbox, ADMIN, NO_HURRY, "--set", "server.max_connections=2");
     silent[0] = connect_to_operators(process);
     silent[1] = connect_to_operators(process);
     process_expect(process, "connections_limit connections=2", NULL);
     (void)close(silent[0]);
     expect_answer(process, READY, 503, "");
-    process_signal(process, SIGTERM);
-    process_expect_exit(process, 0, "stopped");
+    hung_disk_stop(&disk);
     hung_disk_close(&disk);
     (void)close(silent[1]);
 }
@@ -256,8 +255,7 @@ static void operators_are_served_over_tls(void **state)
     assert_int_equal(SSL_write(tls, READY, sizeof READY - 1), sizeof READY - 1);
     assert_true(SSL_read(tls, answer, sizeof answer - 1) > 0);
     assert_non_null(strstr(answer, "HTTP/1.1 503 "));
-    process_signal(process, SIGTERM);
-    process_expect_exit(process, 0, "stopped");
+    hung_disk_stop(&disk);
     hung_disk_close(&disk);
     SSL_free(tls);
     SSL_CTX_free(context);

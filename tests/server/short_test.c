@@ -5,8 +5,10 @@
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 
+#include <dirent.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,6 +20,8 @@ struct calls {
     unsigned receives;
     unsigned sends;
     unsigned options; // that were set
+    unsigned closes;
+    unsigned watched; // of those, where the kernel watched the descriptor still
 };
 
 static struct calls calls;
@@ -27,11 +31,13 @@ int __real_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags);
 ssize_t __real_recv(int fd, void *bytes, size_t len, int flags);
 ssize_t __real_send(int fd, const void *bytes, size_t len, int flags);
 int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
+int __real_close(int fd);
 
 int __wrap_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags);
 ssize_t __wrap_recv(int fd, void *bytes, size_t len, int flags);
 ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags);
 int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
+int __wrap_close(int fd);
 
 int __wrap_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
 {
@@ -55,6 +61,49 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t 
 {
     calls.options += counts ? 1 : 0;
     return __real_setsockopt(fd, level, name, value, len);
+}
+
+// Whether a file that tells of a descriptor says that it is an epoll's, which watches this one.
+static bool tells_of(const char *name, int watched)
+{
+    char path[64];
+    char line[128];
+    bool found = false;
+    FILE *file;
+    int number;
+
+    (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%.16s", name);
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        found = found || (sscanf(line, "tfd: %d", &number) == 1 && number == watched);
+    }
+    if (file) {
+        (void)fclose(file);
+    }
+    return found;
+}
+
+static bool is_watched(int fd)
+{
+    DIR *all = opendir("/proc/self/fdinfo");
+    const struct dirent *one;
+    bool found = false;
+
+    assert_non_null(all);
+    while ((one = readdir(all))) {
+        found = found || tells_of(one->d_name, fd);
+    }
+    (void)closedir(all);
+    return found;
+}
+
+int __wrap_close(int fd)
+{
+    if (counts) {
+        calls.closes++;
+        calls.watched += is_watched(fd) ? 1 : 0;
+    }
+    return __real_close(fd);
 }
 
 struct fixture {
@@ -207,6 +256,23 @@ static void descriptor_of_one_that_has_left_serves_the_next(void **state)
     }
 }
 
+// Else another thread might get the number, be it for a file, before the kernel is told to forget
+// it.
+static void descriptor_that_is_closed_is_not_watched_any_more(void **state)
+{
+    struct fixture *fixture = *state;
+    int client = client_connect(fixture);
+
+    pass(fixture, 1);
+    assert_true(is_watched(bed_latest(&fixture->bed)->fd));
+    client_send(client, "quit\n");
+    pass(fixture, 2);
+    assert_int_equal(fixture->bed.front.open, 0);
+    assert_int_equal(calls.closes, 1);
+    assert_int_equal(calls.watched, 0);
+    (void)close(client);
+}
+
 #define SHORT_TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -216,6 +282,7 @@ int main(void)
         SHORT_TEST(what_is_there_when_a_connection_begins_is_answered_in_that_turn),
         SHORT_TEST(turn_takes_input_from_so_many_that_begin_and_no_more),
         SHORT_TEST(descriptor_of_one_that_has_left_serves_the_next),
+        SHORT_TEST(descriptor_that_is_closed_is_not_watched_any_more),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,8 +63,7 @@ static void settings_that_are_read_again_during_the_start_hold_at_once(void **st
     HUNG_DISK_START(&disk, sandbox, NULL);
     process_signal(&sandbox->process, SIGHUP);
     process_expect(&sandbox->process, "reloaded", NULL);
-    process_signal(&sandbox->process, SIGTERM);
-    process_expect_exit(&sandbox->process, 0, "stopped");
+    hung_disk_stop(&disk);
     hung_disk_close(&disk);
 }
 

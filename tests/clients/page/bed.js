@@ -74,7 +74,7 @@ async function open(hash = '#/', { size = DESK, scheme = 'light' } = {}) {
   contexts.push(context)
   await context.addInitScript(watchShifts)
   const page = await context.newPage()
-  page.setDefaultTimeout(15000)
+  page.setDefaultTimeout(60000)
   page.noted = { said: [], elsewhere: [], mayFail: false }
   listen(page, page.noted)
   await page.goto(`${server.origin}/${hash}`)

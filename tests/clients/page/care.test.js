@@ -5,7 +5,8 @@
 // with a token, and while the broker is away.
 
 const assert = require('node:assert/strict')
-const { spawnSync } = require('node:child_process')
+const { spawn, spawnSync } = require('node:child_process')
+const { once } = require('node:events')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
@@ -254,19 +255,25 @@ test(
 )
 
 test('the page says that the broker is away, and goes on when it is back', { skip }, async () => {
-  const server = await bed.serve()
+  // Nobody else may have it while the broker is away.
+  const holder = spawn('python3', ['-B', path.join(__dirname, '../../support/ports.py')], {
+    stdio: ['pipe', 'pipe', 'inherit']
+  })
+  const [port] = await once(holder.stdout.setEncoding('utf8'), 'data')
+  const listen = `admin.listen=127.0.0.1:${port.trim()}`
+  const server = await bed.serve([listen])
   const page = await bed.open()
   page.noted.mayFail = true
   await page.getByRole('status').getByText('Live').waitFor()
-  const { port } = server.admin
   await server.stop()
   await page.getByRole('status').getByText('Away').waitFor()
   await page
     .getByText(/does not answer|has ended/)
     .first()
     .waitFor()
-  await bed.serve([`admin.listen=127.0.0.1:${port}`])
+  await bed.serve([listen])
   await page.getByRole('status').getByText('Live').waitFor()
+  holder.stdin.end()
   // The browser has said that it found nobody there.
   page.noted.said = page.noted.said.filter(
     text =>

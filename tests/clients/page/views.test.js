@@ -250,5 +250,5 @@ test('the configuration in force can be searched', { skip }, async () => {
   await page.keyboard.type('max_memory')
   await page.getByRole('button', { name: 'Changed only' }).click()
   await page.getByText('max_memory').first().waitFor()
-  assert.equal(await page.locator('.setting', { hasText: 'log_level' }).first().isVisible(), false)
+  await page.locator('.setting', { hasText: 'log_level' }).first().waitFor({ state: 'hidden' })
 })

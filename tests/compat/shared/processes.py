@@ -9,9 +9,10 @@ import subprocess
 import tempfile
 import time
 
+import ports
 from shared.actors import Mismatch
 
-START_SECONDS = 20
+START_SECONDS = 60
 END_SECONDS = 60
 LAST_WORDS = 3000  # bytes
 PROTOCOLS = ("beanstalk", "gearman", "http")
@@ -109,14 +110,9 @@ class Server:
 
 @contextlib.contextmanager
 def reserved_port():
-    """A free port that for the time of the block only who names it can have.
-
-    A server that allows the reuse of addresses can listen there, as this socket only is bound.
-    """
-    with socket.socket() as sock:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(("127.0.0.1", 0))
-        yield sock.getsockname()[1]
+    """A free port that for the time of the block only who names it can have."""
+    with ports.reserve() as sock:
+        yield ports.number(sock)
 
 
 class Pair:

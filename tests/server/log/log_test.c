@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -344,6 +345,71 @@ static void change_of_the_file_waits_for_the_lines_before_it(void **state)
     (void)rmdir(dir);
 }
 
+static void *log_some(void *count)
+{
+    for (int i = 0; i < *(const int *)count; i++) {
+        log_info("of_a_thread", log_number("n", i));
+    }
+    return NULL;
+}
+
+// Counts the lines of a file that end as they should.
+static int count_lines(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char line[LOG_LINE_MAX];
+    int count = 0;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        const char *number = strstr(line, " info of_a_thread n=");
+
+        assert_non_null(number);
+        assert_int_equal(strspn(strchr(number, '=') + 1, "0123456789\n"),
+                         strlen(strchr(number, '=') + 1));
+        count++;
+    }
+    (void)fclose(file);
+    return count;
+}
+
+// The journal's thread logs while the configuration is read again.
+static void changes_while_another_thread_logs_lose_no_line(void **state)
+{
+    char dir[] = "/tmp/tandem-log-XXXXXX";
+    char paths[2][64];
+    int count = 1000;
+    int counted = 0;
+    struct log_output output;
+    struct reason why;
+    pthread_t thread;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    log_output_init(&output);
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(paths[i], sizeof paths[i], "%s/log.%d", dir, i);
+        assert_true(log_output_open(&output, paths[i], LOG_FORMAT_TEXT, LOG_LEVEL_INFO, &why));
+    }
+    assert_int_equal(pthread_create(&thread, NULL, log_some, &count), 0);
+    for (int i = 0; i < 20; i++) {
+        assert_true(log_output_open(&output, paths[i % 2], LOG_FORMAT_TEXT,
+                                    i % 3 ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, &why));
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    // It waits, but not for long.
+    for (int i = 0; i < 15 && counted < count; i++) {
+        log_drain();
+        counted = count_lines(paths[0]) + count_lines(paths[1]);
+    }
+    assert_int_equal(counted, count);
+    log_output_close(&output);
+    for (int i = 0; i < 2; i++) {
+        (void)unlink(paths[i]);
+    }
+    (void)rmdir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +424,7 @@ int main(void)
         cmocka_unit_test(lines_that_nobody_reads_are_dropped_and_counted),
         cmocka_unit_test(lines_that_cannot_be_written_are_counted_too),
         cmocka_unit_test(change_of_the_file_waits_for_the_lines_before_it),
+        cmocka_unit_test(changes_while_another_thread_logs_lose_no_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
