@@ -306,7 +306,12 @@ class Answers(World):
         self.ask("get", f"{JOB}/result", 404, [self.jobs["ready"]])
         self.ask("get", f"{JOB}/result", 400, [job], {"nonsense": 1})
         self.ask("delete", JOB, 404, [job])
+        clients = self.ask_ok(CONNECTIONS, protocol="beanstalk")["total"]
         worker.close()
+        # What comes next counts them.
+        give_up_at = time.monotonic() + SECONDS
+        while self.ask_ok(CONNECTIONS, protocol="beanstalk")["total"] == clients:
+            self.assertLess(time.monotonic(), give_up_at)
 
     def test_05_connections_and_workers(self):
         connections = self.ask_ok(CONNECTIONS)["connections"]

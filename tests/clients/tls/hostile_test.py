@@ -140,7 +140,8 @@ class HalfTest(HostileTest):
 class StallTest(HostileTest):
     def test_who_does_not_finish_in_time_is_ended_and_the_log_says_so(self):
         for data in (b"", self.hello()[:1], self.hello()[:100], self.hello()):
-            broker = self.start("server.handshake_timeout=1")
+            # Long enough for who is through.
+            broker = self.start("server.handshake_timeout=3")
             settled = self.beanstalk(broker)
             connection = self.connect_plain(broker)
             connection.sendall(data)
