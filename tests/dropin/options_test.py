@@ -148,6 +148,25 @@ class Options(party.Sandbox):
         ours = party.run(party.TANDEMD, "gearmand", "-p", "8", "--check-config", env=environment)
         self.assertIn("listen = *:8\n", ours.stdout)
 
+    def test_queues_of_gearmand_come_over_to_a_journal(self):
+        self.check_shown("gearmand", ["-q", "libsqlite3", "--libsqlite3-db", "q.db"],
+                         "journal.dir = q.db.tandem", "journal.import = gearmand-sqlite:q.db")
+        self.check_shown("gearmand", ["-q", "libsqlite3", "--libsqlite3-db", "q.db",
+                                      "--libsqlite3-table", "jobs"],
+                         "journal.import = gearmand-sqlite:q.db?table=jobs")
+        conninfo = ["--libpq-conninfo", "host=db dbname=jobs"]
+        for name in "libpq", "Postgres":
+            self.check_shown("gearmand", ["-q", name, *conninfo, "--set", "journal.dir=kept"],
+                             "journal.dir = kept",
+                             "journal.import = gearmand-postgres:host=db dbname=jobs")
+        self.check_shown("gearmand", ["-q", "builtin"], "journal.dir =", "journal.import =")
+
+    def test_queues_that_are_kept_elsewhere_are_refused_with_what_to_do(self):
+        for name in "redis", "mysql", "libmemcached", "libtokyocabinet":
+            ours = party.run(party.TANDEMD, "gearmand", "-q", name, "-l", "none", cwd=self.folder)
+            self.assertEqual(ours.returncode, 1)
+            self.assertIn("tandemctl import", ours.stderr)
+
     def test_a_log_that_cannot_be_had_is_standard_error(self):
         shown, notes, code = settings("gearmand", "-l", "/nonexistent/log", cwd=self.folder)
         self.assertEqual(code, 0)

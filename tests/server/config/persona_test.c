@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+// Command lines in the place of beanstalkd and gearmand, where memory runs out at any point, and
+// whatever the arguments are. What they mean is compared with those programs in tests/dropin.
+#include "server/config/command_line.h"
+
+#include "server/config/persona.h"
+#include "tests/server/server_cmocka.h"
+#include "tests/support/chance.h"
+#include "tests/support/nth_alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ARGS_MAX 24
+
+static enum exit_reason parse(struct command_line *command, const char *const *args,
+                              struct reason *why)
+{
+    static char copies[ARGS_MAX][64];
+    char *argv[ARGS_MAX + 1] = {NULL};
+    int argc = 0;
+
+    for (; args[argc]; argc++) {
+        assert_in_range(argc, 0, ARGS_MAX - 1);
+        (void)snprintf(copies[argc], sizeof copies[0], "%s", args[argc]);
+        argv[argc] = copies[argc];
+    }
+    return command_line_parse(command, argc, argv, why);
+}
+
+static void fail_each_allocation(const char *const *args)
+{
+    for (size_t n = 1;; n++) {
+        struct command_line command;
+        struct reason why;
+        enum exit_reason result;
+        size_t count;
+
+        nth_alloc_fail(n);
+        result = parse(&command, args, &why);
+        count = nth_alloc_count();
+        nth_alloc_fail(0);
+        command_line_clear(&command);
+        if (count < n) {
+            assert_int_equal(result, EXIT_REASON_NONE);
+            return;
+        }
+        if (result != EXIT_REASON_NONE) {
+            assert_string_equal(why.text, "out of memory");
+        }
+    }
+}
+
+static void any_failed_allocation_of_beanstalkds_fails_the_whole(void **state)
+{
+    static const char *const args[] = {"/usr/bin/beanstalkd",
+                                       "-VFu",
+                                       "nobody",
+                                       "-p7",
+                                       "-z",
+                                       "5",
+                                       "-b/d",
+                                       "-s9",
+                                       "-c",
+                                       "-n",
+                                       "--set",
+                                       "admin.listen=:7",
+                                       "-l::1",
+                                       NULL};
+
+    (void)state;
+    fail_each_allocation(args);
+}
+
+static void any_failed_allocation_of_gearmands_fails_the_whole(void **state)
+{
+    static const char *const args[] = {
+        "gearmand", "-dRu",  "nobody", "-p7", "-L",     "::1", "--ssl", "-j", "5",   "-t", "2",
+        "-w3",      "--set", "a.b",    "-l",  "stderr", "-r",  "http",  "-P", "pid", NULL};
+
+    (void)state;
+    fail_each_allocation(args);
+}
+
+// Out of these and what they are made of.
+static const char *const pieces[] = {
+    "-d",
+    "-p",
+    "--port",
+    "--port=",
+    "-",
+    "--",
+    "",
+    "-dRp",
+    "-x",
+    "--libpq-table",
+    "=",
+    "-j",
+    "99999999999999999999",
+    "-1",
+    "+",
+    "--set",
+    "--as",
+    "--as=beanstalkd",
+    "--as=gearmand",
+    "--config",
+    "-b",
+    "-z",
+    "-VFlp",
+    "unix:",
+    "--verbose",
+    "DEBUG",
+    "-q",
+    "libsqlite3",
+    "--libsqlite3-db",
+    "[::",
+    "tls",
+    "-L",
+    "--ssl",
+    "-r",
+    "http",
+    "--check-args",
+    "--config-file",
+    "/dev/null",
+    "-h",
+    "-V",
+    "-v",
+    "\xff\n",
+};
+
+static void any_arguments_are_taken_or_refused_with_a_reason(void **state)
+{
+    static const char *const names[] = {"gearmand", "beanstalkd"};
+
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        const char *args[ARGS_MAX] = {names[round % 2]};
+        size_t count = 1 + below(8);
+        struct command_line command;
+        struct reason why = {""};
+
+        for (size_t i = 1; i <= count; i++) {
+            args[i] = pieces[below(sizeof pieces / sizeof *pieces)];
+        }
+        if (parse(&command, args, &why) != EXIT_REASON_NONE) {
+            assert_string_not_equal(why.text, "");
+        }
+        command_line_clear(&command);
+    }
+}
+
+static void words_that_stand_for_many_numbers_are_bounded(void **state)
+{
+    static const char *const args[] = {"gearmand", "-l",  "none", "-P", "pid",
+                                       "-j",       "300", "-f",   "-1", NULL};
+    struct command_line command;
+    struct reason why;
+    bool seen[2] = {false};
+
+    (void)state;
+    assert_int_equal(parse(&command, args, &why), EXIT_REASON_NONE);
+    for (size_t i = 0; i < command.sets.count; i++) {
+        seen[0] = seen[0] || strcmp(command.sets.all[i], "gearman.job_retries=300") == 0;
+        seen[1] = seen[1] || strcmp(command.sets.all[i], "server.max_connections=1000000000") == 0;
+    }
+    assert_true(seen[0] && seen[1]);
+    command_line_clear(&command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_failed_allocation_of_beanstalkds_fails_the_whole),
+        cmocka_unit_test(any_failed_allocation_of_gearmands_fails_the_whole),
+        cmocka_unit_test(any_arguments_are_taken_or_refused_with_a_reason),
+        cmocka_unit_test(words_that_stand_for_many_numbers_are_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
