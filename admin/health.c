@@ -35,8 +35,10 @@ static enum http1_next say_opening(struct http1_conn *conn, const struct sight_o
     char text[160];
 
     (void)snprintf(text, sizeof text,
-                   "the journal is being read: %" PRIu64 " %%, %" PRIu64 " of %" PRIu64
-                   " bytes, %" PRIu64 " jobs so far\n",
+                   "%s: %" PRIu64 " %%, %" PRIu64 " of %" PRIu64 " bytes, %" PRIu64
+                   " jobs so far\n",
+                   opening->imports ? "jobs of another broker are being brought in"
+                                    : "the journal is being read",
                    percent, opening->done, opening->total, opening->jobs);
     return say(conn, 503, text);
 }

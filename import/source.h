@@ -29,6 +29,8 @@ enum source_answer {
     SOURCE_JOB,    // a job: it is in `image`
     SOURCE_MORE,   // not done yet: to be called again
     SOURCE_END,    // all of it was seen, or given
+    SOURCE_TORN,   // something was being written when its broker ended, and nobody has been told of
+                   // it: it is left out. `where`, `offset`, `what`; the next call goes on
     SOURCE_DAMAGE, // something cannot be read: `where`, `offset`, `what`. The next call goes on
     SOURCE_FAILED  // it cannot go on: `what` is the reason, for the operator
 };
@@ -36,9 +38,9 @@ enum source_answer {
 // What a call tells.
 struct source_news {
     struct job_image image; // JOB; borrowed until the next call
-    uint64_t offset;        // DAMAGE: in bytes, or a number of the row
-    char where[64];         // DAMAGE: the file, or the table
-    char what[256];         // DAMAGE, FAILED
+    uint64_t offset;        // TORN, DAMAGE: in bytes, or a number of the row
+    char where[64];         // TORN, DAMAGE: the file, or the table
+    char what[256];         // TORN, DAMAGE, FAILED
 };
 
 // What is known of a store without reading all of it.
@@ -51,6 +53,7 @@ enum source_glance {
 struct source_progress {
     uint64_t read; // of the survey: in bytes, or in rows
     uint64_t size; // 0: not known
+    uint64_t jobs; // that there are; 0: not known yet
 };
 
 struct source;
@@ -88,7 +91,7 @@ struct source *source_open(const struct source_kind *const *kinds, const char *t
 // Before the survey: how the store compares with the one that had the fingerprint `old`.
 enum source_glance source_glance(struct source *source, struct slice old);
 
-// MORE, DAMAGE, END or FAILED. Not after END or FAILED.
+// MORE, TORN, DAMAGE, END or FAILED. Not after END or FAILED.
 enum source_answer source_survey(struct source *source, struct source_news *news) MUST_USE;
 void source_progress(const struct source *source, struct source_progress *progress);
 

@@ -101,6 +101,7 @@ struct sight_journal {
 struct sight_opening {
     uint64_t done, total; // bytes
     uint64_t jobs;
+    bool imports; // the journal is read: now jobs of another broker come in
 };
 
 struct sight_setting {

@@ -11,12 +11,13 @@
 // Kinds of connections that are not accepted yet, as bits.
 static unsigned server_unwanted(const struct server *server)
 {
+    bool opens = store_is_opening(server->store) || opening_imports(&server->opening);
     unsigned early = 0;
 
     if (server->stage != SERVER_STARTS) {
         return 0;
     }
-    for (unsigned kind = 0; kind < FRONTENDS && store_is_opening(server->store); kind++) {
+    for (unsigned kind = 0; kind < FRONTENDS && opens; kind++) {
         early |= frontends[kind]->administers ? 1u << kind : 0;
     }
     return SEATS_ALL & ~early;

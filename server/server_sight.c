@@ -48,8 +48,10 @@ static bool sight_opening(void *host, struct sight_opening *opening)
     bool opens = opening_progress(&server->opening, &progress);
 
     if (opens) {
-        *opening = (struct sight_opening){
-            .done = progress.read, .total = progress.size, .jobs = progress.jobs};
+        *opening = (struct sight_opening){.done = progress.read,
+                                          .total = progress.size,
+                                          .jobs = progress.jobs,
+                                          .imports = opening_imports(&server->opening)};
     }
     return opens;
 }

@@ -158,7 +158,8 @@ static void server_opening_turned(void *context)
 }
 
 // What is there before the first address is listened at.
-static bool server_prepare(struct server *server, struct reason *why)
+static bool server_prepare(struct server *server, const struct server_start *start,
+                           struct reason *why)
 {
     struct broker_options broker_options = {.secret = facts_secret(), .key = facts_key()};
     const char *pid_file = server->settings->server.pid_file;
@@ -174,6 +175,10 @@ static bool server_prepare(struct server *server, struct reason *why)
     server->opening = (struct opening){.store = server->store,
                                        .notifier = &server->notifier,
                                        .broker = server->broker,
+                                       .import = {.text = server->settings->journal.import,
+                                                  .journal = server->settings->journal.dir,
+                                                  .repair = start->options.repair,
+                                                  .give_up = start->options.ignore_binlog},
                                        .turned = server_opening_turned,
                                        .context = server};
     if (!server->broker || !server->crowd ||
@@ -289,7 +294,7 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     server_init_sight(server);
     if (!store_make(&server->store, start->settings, &start->options,
                     server->facts.machine.nodename, why) ||
-        !server_prepare(server, why)) {
+        !server_prepare(server, start, why)) {
         return EXIT_REASON_OTHER;
     }
     if (!inherited_each(server_adopt, server, why) || !server_listen(server, why)) {

@@ -122,9 +122,10 @@ static bool refuse_binlog(const struct journal_store *store, struct reason *why)
         return false;
     }
     if (found) {
-        reason_set(why, "beanstalkd has left files with jobs here (binlog.*), which would not "
-                        "be taken over; let beanstalkd run until its queues are empty, name "
-                        "another directory, or start with --ignore-binlog");
+        reason_set(why,
+                   "beanstalkd has left files with jobs here (binlog.*): with journal.import = "
+                   "beanstalkd:%s they are brought in, once; with --ignore-binlog they stay",
+                   store->settings->dir);
     }
     return !found;
 }
@@ -143,7 +144,7 @@ static bool open_directory(struct journal_store *store, struct reason *why)
         reason_set(why, "%s", strerror(error));
         return false;
     }
-    return options->ignore_binlog || refuse_binlog(store, why);
+    return options->ignore_binlog || *store->settings->import || refuse_binlog(store, why);
 }
 
 // Called by the journal's thread.

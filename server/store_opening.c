@@ -7,6 +7,8 @@
 static const struct timeval LOOK = {.tv_sec = 5};
 // How long a disk may take to let go of a start that is to be stopped.
 static const struct timeval PATIENCE = {.tv_sec = 2};
+// While jobs are brought in: the store may have news.
+static const struct timeval PULSE = {.tv_usec = 10000};
 // As long as it gets on, the service manager is asked to wait for so long from now on.
 enum { EXTEND_SECONDS = 60 };
 // Turns in which those who are connected are still answered when the store is open. One reads the
@@ -17,12 +19,27 @@ static void look(evutil_socket_t fd, short what, void *context)
 {
     struct opening *opening = context;
     struct store *store = opening->store;
+    struct store_progress progress;
 
     (void)fd;
     (void)what;
+    if (opening_imports(opening)) {
+        importing_progress(&opening->importing, &progress);
+        importing_log_progress(&opening->importing.tally, opening->import.text, progress.read,
+                               progress.size);
+        notify_extend(opening->notifier, EXTEND_SECONDS);
+        return;
+    }
     if (store->ops->log_progress(store, clock_mono() - opening->began_at)) {
         notify_extend(opening->notifier, EXTEND_SECONDS);
     }
+}
+
+static void pulse(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    (void)context;
 }
 
 static void patience_over(evutil_socket_t fd, short what, void *context)
@@ -38,7 +55,9 @@ void opening_stop(struct opening *opening)
 {
     opening->gives_up = opening->stops || event_add(&opening->patience, &PATIENCE) != 0;
     opening->stops = true;
-    store_stop_opening(opening->store);
+    if (!opening_imports(opening)) {
+        store_stop_opening(opening->store);
+    }
 }
 
 bool opening_progress(const struct opening *opening, struct store_progress *progress)
@@ -46,7 +65,11 @@ bool opening_progress(const struct opening *opening, struct store_progress *prog
     if (!opening->stand_in) {
         return false;
     }
-    store_progress(opening->store, progress);
+    if (opening_imports(opening)) {
+        importing_progress(&opening->importing, progress);
+    } else {
+        store_progress(opening->store, progress);
+    }
     return true;
 }
 
@@ -88,10 +111,36 @@ static void change_brokers(const struct opening *opening, struct loop *loop)
     loop_use_broker(loop, opening->broker);
 }
 
-static enum opening_end opening_finish(const struct opening *opening, struct loop *loop,
+// Jobs of another broker, as far as that is wanted and nobody stops it.
+static bool import(struct opening *opening, struct loop *loop, struct reason *why)
+{
+    struct importing *importing = &opening->importing;
+    bool good = importing_open(importing, &opening->import, opening->broker, opening->store, why);
+
+    if (good && importing_is_on(importing)) {
+        reason_set(why, "out of memory");
+        good = event_assign(&opening->pulse, loop->turn.base, -1, EV_PERSIST, pulse, NULL) == 0 &&
+               event_add(&opening->pulse, &PULSE) == 0;
+    }
+    while (good && importing_is_on(importing) && !opening->stops) {
+        turn(opening, loop, importing_waits(importing));
+        good = importing_work(importing, loop->turn.now(), why);
+    }
+    if (event_initialized(&opening->pulse)) {
+        (void)event_del(&opening->pulse);
+    }
+    importing_close(importing);
+    return good;
+}
+
+static enum opening_end opening_finish(struct opening *opening, struct loop *loop,
                                        struct reason *why)
 {
     bool good = store_open_end(opening->store, why);
+
+    if (good && opening->store && !opening->stops) {
+        good = import(opening, loop, why);
+    }
 
     if (good && !opening->stops) {
         change_brokers(opening, loop);

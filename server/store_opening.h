@@ -9,8 +9,12 @@
 // time as long as the thread gets on.
 //
 // Connections that begin on the stand-in do not outlive it.
+//
+// Jobs that another broker has left behind are brought in afterwards (importing.h), by the loop's
+// thread and in slices, while the stand-in still answers.
 
 #include "core/base/macros.h"
+#include "server/importing.h"
 #include "server/loop.h"
 #include "server/process/notify.h"
 #include "server/store.h"
@@ -28,11 +32,14 @@ struct opening {
     // What it works on; to be set.
     struct store *store;
     struct notifier *notifier;
-    struct broker *broker;         // whose jobs come back
+    struct broker *broker; // whose jobs come back
+    struct importing_options import;
     void (*turned)(void *context); // when it begins, and at the end of each turn
     void *context;                 // of that
     struct broker *stand_in;       /* private: NULL without a store */
+    struct importing importing;    /* private */
     struct event look;             /* private */
+    struct event pulse;            /* private: ends the loop's waits while jobs are brought in */
     struct event patience;         /* private */
     nsec_t began_at;               /* private */
     bool stops;                    /* private */
@@ -59,6 +66,12 @@ void opening_clear(struct opening *opening);
 
 // How far it is; false where it has not begun, or is over.
 bool opening_progress(const struct opening *opening, struct store_progress *progress);
+
+// Whether that is how far the jobs of another broker are.
+static inline bool opening_imports(const struct opening *opening)
+{
+    return importing_is_on(&opening->importing);
+}
 
 // From an event's callback: has it end soon, at the second time at once.
 void opening_stop(struct opening *opening);

@@ -23,8 +23,8 @@ class Broker:
     """`settings` are as for --set. `addresses` are lists by protocol, as the log has them but for
     the prefix `tls:`."""
 
-    def __init__(self, tandemd, settings, config=os.devnull):
-        command = [tandemd, "--config", config]
+    def __init__(self, tandemd, settings, config=os.devnull, options=()):
+        command = [tandemd, "--config", config, *options]
         for setting in settings:
             command += ["--set", setting]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True,

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/importing_sync.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+// A file that has gone meanwhile is no failure.
+static int sync_file(int directory, const char *name)
+{
+    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int error = 0;
+
+    if (fd < 0) {
+        return errno == ENOENT || errno == ELOOP || errno == EACCES ? 0 : errno;
+    }
+    if (fsync(fd) != 0 && errno != EINVAL) {
+        error = errno;
+    }
+    (void)close(fd);
+    return error;
+}
+
+bool importing_sync(const char *dir, struct reason *why)
+{
+    DIR *listing = opendir(dir);
+    const struct dirent *entry;
+    int error = listing ? 0 : errno;
+
+    while (!error && (entry = readdir(listing))) {
+        const char *name = entry->d_name;
+
+        // Nothing is in the lock file, and to close it may be to let go of another lock on it.
+        if (strcmp(name, "lock") != 0 && strcmp(name, "..") != 0) {
+            error = sync_file(dirfd(listing), name);
+        }
+    }
+    if (listing) {
+        (void)closedir(listing);
+    }
+    if (error) {
+        reason_set(why, "journal %s: it cannot be synced: %s", dir, strerror(error));
+    }
+    return !error;
+}

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tandemd starts on what a beanstalkd has left, and starts again.
+
+    start_test.py BEANSTALKD, and TANDEMD in the environment"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+import binlog
+from beans import SECONDS, Reference, Tandem, refusal, yaml
+
+TANDEMD = os.environ["TANDEMD"]
+
+
+class Case(unittest.TestCase):
+    reference = None
+
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tandem-import-"))
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.old = self.directory / "old"
+        self.journal = self.directory / "journal"
+
+    def start(self, source=True, *more, options=()):
+        tandem = Tandem(TANDEMD, self.journal, self.old if source else None, *more,
+                        options=options)
+        self.addCleanup(tandem.kill)
+        client = tandem.client()
+        self.addCleanup(client.close)
+        return tandem, client
+
+    def stats(self, client, job):
+        words, body = client.ask(b"stats-job %d\r\n" % job)
+        return yaml(body) if words[0] == b"OK" else None
+
+    def refuse(self, words, *options, source=True):
+        self.assertIn(words, refusal(TANDEMD, self.journal, self.old if source else None, *options))
+
+
+class OldFormat(Case):
+    def test_each_job_of_format_5_comes_with_its_state_and_its_counters(self):
+        now = time.time()
+        binlog.write(self.old, 1, [
+            binlog.record(5, 3, b"mail", b"three", pri=7, ttr=99, created=now - 500),
+            binlog.record(5, 4, b"mail", b"four", state="delayed", delay=9000, deadline=now + 5000),
+            binlog.record(5, 5, b"mail", b"five", state="delayed", delay=9, deadline=now - 1),
+            binlog.record(5, 6, b"mail", b"six", state="reserved", counts=(5, 4, 3, 2, 1)),
+            binlog.record(5, 7, b"mail", b"seven"),
+            binlog.record(5, 7, state="deleted", size=7),
+        ], version=5)
+        binlog.write(self.old, 2, [
+            binlog.record(5, 9, b"b", b"nine", state="buried", counts=(1, 0, 0, 1, 0)),
+            binlog.record(5, 8, b"b", b"eight", state="buried", counts=(1, 0, 0, 1, 0)),
+            binlog.record(5, 3, state="ready", pri=11, ttr=99, created=now - 500, size=7),
+        ], version=5)
+        _, client = self.start()
+        three = self.stats(client, 3)
+        self.assertEqual((three["tube"], three["state"], three["pri"], three["ttr"]),
+                         ("mail", "ready", "11", "99"))
+        self.assertGreaterEqual(int(three["age"]), 500)
+        self.assertEqual(self.stats(client, 4)["state"], "delayed")
+        self.assertLessEqual(int(self.stats(client, 4)["time-left"]), 5000)
+        self.assertEqual(self.stats(client, 5)["state"], "ready")
+        six = self.stats(client, 6)
+        self.assertEqual([six[key] for key in ("state", "reserves", "timeouts", "releases",
+                                               "buries", "kicks")],
+                         ["ready", "5", "4", "3", "2", "1"])
+        self.assertIsNone(self.stats(client, 7))
+        client.ask(b"use b\r\n")
+        self.assertEqual(client.ask(b"peek-buried\r\n"), ([b"FOUND", b"9", b"4"], b"nine\r\n"))
+
+
+class Starts(Case):
+    def leave(self, count=20):
+        """What a beanstalkd has left that was killed."""
+        server = Reference(self.reference, self.old)
+        client = server.client()
+        for job in range(count):
+            client.put(b"mail", b"job %d" % (job + 1))
+        client.close()
+        server.kill()
+
+    def test_jobs_are_worked_as_if_nothing_had_happened_and_ids_go_on(self):
+        self.leave()
+        tandem, client = self.start()
+        client.ask(b"watch mail\r\n")
+        self.assertEqual(client.ask(b"reserve\r\n"), ([b"RESERVED", b"1", b"5"], b"job 1\r\n"))
+        self.assertEqual(client.ask(b"delete 1\r\n")[0], [b"DELETED"])
+        self.assertGreater(client.put(b"mail", b"new"), 20)
+        self.assertEqual(tandem.stop(), 0)
+
+    def test_a_second_start_brings_in_nothing_whether_asked_to_or_not(self):
+        self.leave()
+        tandem, client = self.start()
+        client.ask(b"delete 1\r\n")
+        tandem.stop()
+        for source in True, False:
+            tandem, client = self.start(source)
+            self.assertIsNone(self.stats(client, 1))
+            self.assertEqual(self.stats(client, 2)["state"], "ready")
+            tandem.stop()
+
+    def test_files_with_other_times_are_the_same_files_and_gone_ones_are_no_loss(self):
+        self.leave()
+        self.start()[0].stop()
+        for path in self.old.glob("binlog.*"):
+            os.utime(path, (1, 1))
+        self.start()[0].stop()
+        shutil.rmtree(self.old)
+        tandem, client = self.start()
+        self.assertEqual(self.stats(client, 20)["state"], "ready")
+
+    def test_a_binlog_that_has_grown_since_refuses_the_start(self):
+        self.leave()
+        self.start()[0].stop()
+        server = Reference(self.reference, self.old)
+        client = server.client()
+        client.put(b"mail", b"one more")
+        client.close()
+        server.kill()
+        self.refuse("it has changed since")
+        self.start(False)
+
+    def test_one_that_beanstalkd_only_looked_at_is_the_same(self):
+        self.leave()
+        self.start()[0].stop()
+        Reference(self.reference, self.old).kill()
+        self.start()
+
+    def test_beanstalkd_goes_back_to_its_files_after_a_journal_in_the_same_directory(self):
+        self.leave()
+        self.journal = self.old
+        tandem, client = self.start()
+        client.ask(b"delete 1\r\n")
+        tandem.stop()
+        tandem, client = self.start()
+        self.assertIsNone(self.stats(client, 1))
+        tandem.stop()
+        server = Reference(self.reference, self.old)
+        self.addCleanup(server.kill)
+        client = server.client()
+        self.assertEqual(self.stats(client, 20)["state"], "ready")
+        client.close()
+
+    def test_files_in_the_directory_of_the_journal_are_not_overlooked(self):
+        self.leave()
+        self.journal = self.old
+        self.refuse(f"journal.import = beanstalkd:{self.old}", source=False)
+        tandem, client = self.start(False, options=["--ignore-binlog"])
+        self.assertIsNone(self.stats(client, 1))
+
+    def test_a_running_beanstalkd_refuses_the_start(self):
+        server = Reference(self.reference, self.old)
+        self.addCleanup(server.kill)
+        self.refuse(f"a beanstalkd is running on it (pid {server.process.pid})")
+
+    def test_a_journal_with_jobs_of_its_own_refuses_the_import_until_they_are_done(self):
+        self.leave()
+        tandem, client = self.start(False)
+        own = client.put(b"mail", b"own")
+        client.close()
+        tandem.stop()
+        self.refuse("the journal has jobs already")
+        tandem, client = self.start(False)
+        client.ask(b"delete %d\r\n" % own)
+        tandem.stop()
+        self.start()
+
+    def test_a_directory_that_may_have_been_beanstalkds_needs_no_binlog(self):
+        self.journal = self.old
+        tandem, client = self.start()
+        own = client.put(b"mail", b"own")
+        tandem.stop()
+        tandem, client = self.start()
+        self.assertEqual(self.stats(client, own)["state"], "ready")
+
+    def test_nothing_to_bring_in_is_a_mistake_of_whoever_asked_for_it(self):
+        self.old.mkdir()
+        self.refuse("there are no files of beanstalkd's (binlog.N)")
+
+
+class Broken(Case):
+    def records(self, *jobs):
+        return [binlog.record(7, job, b"mail", b"job %d" % job) for job in jobs]
+
+    def test_what_was_being_written_is_left_out_and_stops_nothing(self):
+        whole = self.records(1)[0]
+        cuts = range(len(whole))
+        for number, cut in enumerate(cuts, 1):
+            binlog.write(self.old, number, [*self.records(1000 + number), whole[:cut]])
+        tandem, client = self.start()
+        self.assertIsNone(self.stats(client, 1))
+        for number, _ in enumerate(cuts, 1):
+            self.assertEqual(self.stats(client, 1000 + number)["state"], "ready")
+        self.assertTrue(tandem.broker.expect("import_torn .*job 1 was being written"))
+
+    def test_what_can_be_read_of_a_damaged_one_comes_with_repair_and_no_other(self):
+        cut = self.records(4)[0]
+        broken = [
+            ("a body has not the end", 0, [cut[:-2] + b"xx", *self.records(5)]),
+            ("an impossible length", 0, [binlog.record(7, 4, b"mail", b"four", size=-5)]),
+            ("an impossible length", 0, [binlog.record(7, 4, b"mail", b"four", size=1 << 30)]),
+            ("in no state", 0, [binlog.record(7, 4, b"mail", b"four", state=9)]),
+            ("in no state", 0, [binlog.record(7, (1 << 64) - 1, b"mail", b"four")]),
+            ("name of a tube is impossible", 0, [binlog.record(7, 4, b"ma\nil", b"four")]),
+            ("name of a tube is too long", 0, [binlog.record(7, 4, b"m" * 201, b"four")]),
+            ("not the end either", 0, [bytes(300), cut]),
+            ("has no id", 0, [binlog.record(7, 0, b"mail", b"four")]),
+            ("the length of a body has changed", 0, [binlog.record(7, 1001, size=99)]),
+            ("cut off", -4096, [cut[:50]]),
+        ]
+        binlog.write(self.old, 1, self.records(1001))
+        for number, (_, size, records) in enumerate(broken, 2):
+            binlog.write(self.old, number, [*self.records(1000 + number), *records],
+                         size=4096 + size)
+        binlog.write(self.old, 20, self.records(1020))
+        binlog.write(self.old, 21, self.records(4), version=8)
+        self.refuse("damaged in 13 places, first in binlog.2 at 102: a body has not the end")
+        tandem, client = self.start(options=["--repair"])
+        said = [line for line in tandem.broker.log() if "import_damage" in line]
+        for what in [*(what for what, _, _ in broken), "7 files from this one on are missing",
+                     "format is none that is known"]:
+            self.assertTrue(any(what in line for line in said), what)
+        for number in [*range(1, len(broken) + 2), 20]:
+            self.assertEqual(self.stats(client, 1000 + number)["state"], "ready")
+        self.assertIsNone(self.stats(client, 4))
+        tandem.stop()
+        self.start()
+
+
+class Killed(Case):
+    COUNT = 100000
+
+    def start_and_kill(self):
+        """As soon as operators can see that a quarter of the jobs has come in."""
+        command = [TANDEMD, "--config", "/dev/null"]
+        for setting in ("beanstalk.listen=127.0.0.1:0", "gearman.listen=", "http.listen=",
+                        "admin.listen=127.0.0.1:0", f"journal.dir={self.journal}",
+                        f"journal.import=beanstalkd:{self.old}"):
+            command += ["--set", setting]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            said = ""
+            for line in process.stderr:
+                if found := re.search(r"address=(\S+) protocol=admin", line):
+                    said = self.watch(found[1])
+                    break
+            process.kill()
+            process.communicate()
+        return said
+
+    def watch(self, address):
+        give_up_at = time.monotonic() + SECONDS
+        while time.monotonic() < give_up_at:
+            try:
+                with urllib.request.urlopen(f"http://{address}/readyz", timeout=SECONDS):
+                    return "done"
+            except urllib.error.HTTPError as answer:
+                with answer:
+                    said = answer.read().decode()
+                found = re.search("brought in.* ([0-9]{5,}) jobs", said)
+                if found and int(found[1]) > self.COUNT / 4:
+                    return said
+            except OSError:
+                pass  # whom it does not serve yet it does not keep
+        raise AssertionError("nothing is brought in")
+
+    def test_in_the_middle_it_goes_on_at_the_next_start_and_loses_and_doubles_nothing(self):
+        binlog.write(self.old, 1, [binlog.record(7, job, b"mail", b"x" * 100)
+                                   for job in range(1, self.COUNT + 1)])
+        said = self.start_and_kill()
+        if said != "done":
+            self.assertRegex(said, r"^jobs of another broker are being brought in: \d+ %, ")
+        tandem, client = self.start()
+        self.assertTrue(tandem.broker.expect("import_done" if said != "done" else "import_known"))
+        tube = yaml(client.ask(b"stats-tube mail\r\n")[1])
+        self.assertEqual(int(tube["current-jobs-ready"]), self.COUNT)
+        client.ask(b"watch mail\r\n")
+        self.assertEqual(client.ask(b"reserve\r\n")[0], [b"RESERVED", b"1", b"100"])
+
+    def test_what_is_not_done_must_go_on_or_be_given_up(self):
+        path = binlog.write(self.old, 1, [binlog.record(7, 1, b"mail", b"x"), b"\xff" * 200])
+        self.refuse("--repair")
+        self.refuse("only a part of the jobs of", source=False)
+        tandem, _ = self.start(False, options=["--ignore-binlog"])
+        tandem.stop()
+        self.refuse("were given up by --ignore-binlog")
+        path.unlink()
+        self.start(False)
+
+
+if __name__ == "__main__":
+    Case.reference = sys.argv.pop(1)
+    unittest.main(verbosity=2)
