@@ -156,9 +156,15 @@ struct reading {
     size_t next; // of the items: they are acknowledged in their order
 };
 
+static bool is_kind(char letter)
+{
+    return letter == (char)KIND_READY || letter == (char)KIND_DELAYED ||
+           letter == (char)KIND_BURIED;
+}
+
 static bool take_item(struct reading *reading, uint64_t id, struct slice kind)
 {
-    if (kind.len != 2 || kind.ptr[0] != ' ' || !memchr("rdb", kind.ptr[1], 3)) {
+    if (kind.len != 2 || kind.ptr[0] != ' ' || !is_kind(kind.ptr[1])) {
         return false;
     }
     (void)load_add(reading->left, id, (enum kind)kind.ptr[1]);

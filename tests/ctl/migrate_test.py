@@ -4,6 +4,7 @@
 import os
 import pathlib
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import unittest
 
 import moving
 import program
+import terminal
 
 ODD_TUBES = ["mail", "a" * 200, "A-+/;.$_()", "9", "(", "default"]
 
@@ -157,6 +159,19 @@ class Between(WithFolder):
         following.send_signal(signal.SIGTERM)
         self.assertIn("3 jobs moved", following.communicate(timeout=moving.SECONDS)[0])
 
+    def test_a_terminal_shows_a_bar(self):
+        for _ in range(3):
+            self.client.put(b"x")
+        shown = terminal.Terminal("migrate", self.old.address(), "--follow", "--timeout",
+                                  self.timeout, "--state-file", str(self.folder / "state"),
+                                  address=self.new.api)
+        self.addCleanup(shown.close)
+        shown.expect(r"\[#+\] 100 % 3 of about 3 jobs moved")
+        shown.type("\x03")
+        self.assertEqual(shown.end(), program.DONE)
+        self.assertIn("3 jobs moved from", shown.picture.text())
+        self.assertNotIn("%", shown.picture.text())
+
     def test_what_is_too_large_for_the_target_stays_and_is_named(self):
         small = self.kept(moving.beanstalkd(None, "-z", "100"))
         self.client.put(b"x" * 101)
@@ -284,6 +299,32 @@ class Cut(WithFolder):
         self.good(*self.addresses)
         self.assertEqual([job["state"] for job in moving.jobs_of(self.new.port, 9).values()],
                          ["buried"])
+
+    def test_a_target_before_1_12_gets_all_but_buried_jobs_which_are_told(self):
+        self.client.put(b"dead")
+        self.client.bury("default", 1)
+        self.client.put(b"alive")
+        self.client.put(b"later", delay=900)
+        self.target.hides = b"reserve-job"
+        done = self.run_ctl(*self.addresses)
+        self.assertEqual(done.returncode, program.FAILED, done)
+        self.assertIn("1 are buried, and the target cannot bury them", done.stderr)
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (1, 2))
+
+    def test_a_source_that_knows_neither_reserve_job_nor_kick_job_gives_all(self):
+        said = []
+        self.source.command = lambda data: said.append(data) or True
+        self.client.put(b"dead")
+        self.client.bury("default", 1)
+        self.client.put(b"alive")
+        self.client.put(b"later", delay=900)
+        self.good(*self.addresses)
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (0, 3))
+        commands = set(re.findall(rb"^[a-z-]+", b"".join(said), re.M))
+        self.assertLessEqual(commands, {b"stats", b"list-tubes", b"stats-tube", b"stats-job",
+                                        b"watch", b"ignore", b"use", b"reserve-with-timeout",
+                                        b"peek", b"peek-delayed", b"peek-buried", b"touch",
+                                        b"delete"})
 
     def test_a_delayed_job_that_a_worker_is_faster_to_get_is_left_to_it(self):
         self.client.put(b"later", delay=900)

@@ -120,7 +120,10 @@ class Server:
 
 class Proxy:
     """Stands before a server. `command` and `answer` get what is sent each way, and say whether it
-    goes on; otherwise the connection ends on both sides."""
+    goes on; otherwise the connection ends on both sides. `hides` is a command that the server does
+    not know then."""
+
+    hides = None
 
     def __init__(self, server):
         self.server = server
@@ -148,6 +151,8 @@ class Proxy:
             while data := one.recv(1 << 20):
                 if not getattr(self, hook)(data):
                     break
+                if self.hides and hook == "command":
+                    data = data.replace(self.hides, b"x" * len(self.hides))
                 other.sendall(data)
         except OSError:
             pass  # the other pump has ended it
