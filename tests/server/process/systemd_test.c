@@ -328,6 +328,38 @@ static void manager_that_watches_hears_of_the_loop_until_the_stop(void **state)
     assert_int_equal(close(manager), 0);
 }
 
+static void with_credentials(void *context)
+{
+    (void)setenv("CREDENTIALS_DIRECTORY", context, 1);
+}
+
+// The sandbox is the manager's directory, and has one file.
+static void file_that_is_handed_over_is_read_again_by_its_name(void **state)
+{
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
+    const char *name = strrchr(sandbox->config, '/') + 1;
+    char setting[128];
+    int client;
+
+    sandbox_configure(sandbox, "any observe *\n");
+    (void)snprintf(setting, sizeof setting, "server.access_file=credential:%s", name);
+    PROCESS_PREPARED(process, with_credentials, sandbox->dir, ANY_PORT, "--set", setting);
+    client = client_connect(process);
+    client_send(client, "put 0 0 10 1\r\nx\r\n");
+    client_expect(client, "FORBIDDEN\r\n");
+    sandbox_configure(sandbox, "any observe,submit *\n");
+    process_signal(process, SIGHUP);
+    process_expect(process, " info reloaded ", NULL);
+    client_send(client, "put 0 0 10 1\r\nx\r\n");
+    client_expect(client, "INSERTED 1\r\n");
+    process_stop(process);
+    client_expect_end(client);
+    (void)snprintf(setting, sizeof setting, "server.access_file=credential:no-%s", name);
+    PROCESS_PREPARED(process, with_credentials, sandbox->dir, ANY_PORT, "--set", setting);
+    process_expect_exit(process, 2, "No such file or directory");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +373,7 @@ int main(void)
         SANDBOX_TEST(manager_is_told_of_start_reload_and_stop),
         SANDBOX_TEST(manager_is_not_told_of_a_start_that_failed),
         SANDBOX_TEST(manager_that_watches_hears_of_the_loop_until_the_stop),
+        SANDBOX_TEST(file_that_is_handed_over_is_read_again_by_its_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
