@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FORM "tandem import: line %" SCNu64 " of %" SCNu64 " bytes of %" SCNu64 "\n"
+// Longer than any such line.
+#define STATE_MAX 160
 
 static bool fail(struct problem *problem, const char *path)
 {
@@ -38,32 +40,71 @@ static bool look(const char *path, uint64_t *size, uint64_t *changed)
     return true;
 }
 
+// The number behind that text, which `*at` begins with; `*at` is behind it then.
+static bool read_number(const char **at, const char *before, uint64_t *number)
+{
+    size_t len = strlen(before);
+    char *end;
+
+    if (strncmp(*at, before, len) != 0 || (*at)[len] < '0' || (*at)[len] > '9') {
+        return false;
+    }
+    *number = strtoull(*at + len, &end, 10);
+    *at = end;
+    return true;
+}
+
+struct state {
+    uint64_t line, size, changed;
+};
+
+static bool read_state(FILE *file, struct state *state)
+{
+    char text[STATE_MAX];
+    const char *at = fgets(text, sizeof text, file);
+
+    return at && read_number(&at, "tandem import: line ", &state->line) &&
+           read_number(&at, " of ", &state->size) &&
+           read_number(&at, " bytes of ", &state->changed) && state->line > 0;
+}
+
+static bool check_state(const char *path, const struct state *state, struct problem *problem)
+{
+    uint64_t size, changed;
+
+    if (!look(path, &size, &changed)) {
+        return fail(problem, path);
+    }
+    if (size != state->size || changed != state->changed) {
+        (void)problem_set(problem, OUTCOME_FAILED,
+                          "%s has changed since an import of it stopped at line %" PRIu64
+                          ": remove %s.imported, or say --from",
+                          path, state->line, path);
+        return false;
+    }
+    return true;
+}
+
 bool import_state_load(const char *path, uint64_t *line, struct problem *problem)
 {
     struct text name = name_of(path, "");
     FILE *file = fopen(text_string(&name), "re");
-    uint64_t size, changed, was_size, was_changed;
+    struct state state = {.line = 1};
     bool good = true;
 
-    *line = 1;
     if (!file) {
         good = errno == ENOENT || fail(problem, text_string(&name));
-    } else if (fscanf(file, FORM, line, &was_size, &was_changed) != 3 || *line == 0) {
+    } else if (!read_state(file, &state)) {
         good = false;
         (void)problem_set(problem, OUTCOME_FAILED, "%s says nothing of an import: remove it",
                           text_string(&name));
-    } else if (!look(path, &size, &changed)) {
-        good = fail(problem, path);
-    } else if (size != was_size || changed != was_changed) {
-        good = false;
-        (void)problem_set(problem, OUTCOME_FAILED,
-                          "%s has changed since an import of it stopped at line %" PRIu64
-                          ": remove %s.imported, or say --from",
-                          path, *line, path);
+    } else {
+        good = check_state(path, &state, problem);
     }
     if (file) {
         (void)fclose(file);
     }
+    *line = state.line;
     text_free(&name);
     return good;
 }

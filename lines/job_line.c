@@ -135,10 +135,12 @@ static bool is_end(const json_t *document)
 
 enum job_line_kind job_line_read(struct slice text, nsec_t now_at, struct job_line *line)
 {
-    struct members members = {.of = "", .why = line->why, .why_size = sizeof line->why};
+    struct members members = {.of = ""};
     json_error_t error;
 
     memset(line, 0, sizeof *line);
+    members.why = line->why;
+    members.why_size = sizeof line->why;
     line->document =
         json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!line->document && json_error_code(&error) == json_error_out_of_memory) {

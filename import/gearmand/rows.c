@@ -207,7 +207,7 @@ char *rows_place(const char *place, const char *preset, char table[TABLE_NAME_MA
         (void)source_fail(news, "a table's name has 1 to %d bytes", TABLE_NAME_MAX);
         return NULL;
     }
-    (void)strcpy(table, name);
+    memcpy(table, name, strlen(name) + 1);
     copy = strndup(place, found ? (size_t)(found - place) : strlen(place));
     if (!copy) {
         (void)source_fail(news, "out of memory");

@@ -69,8 +69,9 @@ static int by_line(const void *a, const void *b)
 static char *sorted(char *text)
 {
     char *lines[64];
-    size_t count = 0;
-    char *made = calloc(1, strlen(text) + 2);
+    size_t count = 0, len = 0;
+    size_t size = strlen(text) + 2;
+    char *made = calloc(1, size);
 
     assert_non_null(made);
     for (char *at = strtok(text, "\n"); at; at = strtok(NULL, "\n")) {
@@ -79,8 +80,7 @@ static char *sorted(char *text)
     }
     qsort(lines, count, sizeof *lines, by_line);
     for (size_t i = 0; i < count; i++) {
-        strcat(made, lines[i]);
-        strcat(made, "\n");
+        len += (size_t)snprintf(made + len, size - len, "%s\n", lines[i]);
     }
     return made;
 }
@@ -213,8 +213,7 @@ static void a_line_that_is_no_job_is_refused_alone(void **state)
         "{\"queue\": \"q\", \"past\": {\"why\": \"failed\"}}",
         "{\"queue\": \"q\", \"body\": {\"encoding\": \"base64\", \"data\": \"?\"}}",
         "{\"queue\": \"q\", \"body\": {\"encoding\": \"text\"}}",
-        "{\"queue\": \"q\", \"body\": {\"encoding\": \"text\", \"data\": \"a\","
-        "\"truncated\": true}}",
+        "{\"queue\":\"q\",\"body\":{\"encoding\":\"text\",\"data\":\"a\",\"truncated\":true}}",
         "{\"queue\": \"a\\u0000b\"}",
         "{\"queue\": \"q\", \"counts\": [1,2,3,[[[[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]]]]]}",
     };

@@ -223,6 +223,22 @@ class Sqlite(WithGearmand):
         self.assertIn("file is not a database", done.stderr.decode())
 
 
+class Dump(WithGearmand):
+    def test_a_dump_of_mysql_comes_over_and_damage_is_named_by_its_line(self):
+        dump = self.folder / "dump.sql"
+        rows = b"('a','f',1,'it\\'s\\0',0),\n('b','f',0,0x4142,0)"
+        dump.write_bytes(b"INSERT INTO `gearman_queue` VALUES " + rows + b";\n")
+        self.assertEqual(self.good("import", f"gearmand-mysql-dump:{dump}"),
+                         "2 jobs brought in, 0 joined, 0 refused.\n")
+        self.assertEqual([job["body"]["data"] for job in self.exported()], ["aXQncwA=", "AB"])
+        dump.write_bytes(b"INSERT INTO `gearman_queue` VALUES\n('c','f',1,'x',0),\n('d','f")
+        done = self.run_ctl("import", f"gearmand-mysql-dump:{dump}")
+        self.assertEqual((done.returncode, done.stdout), (program.FAILED, b""))
+        self.assertIn("line, at 3: the dump ends within a value", done.stderr.decode())
+        done = self.run_ctl("import", f"gearmand-mysql-dump:{dump}", "--repair")
+        self.assertEqual(done.stdout, b"1 job brought in, 0 joined, 0 refused.\n")
+
+
 del broker_test
 
 if __name__ == "__main__":

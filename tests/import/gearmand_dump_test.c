@@ -37,18 +37,25 @@ static void add(struct dump *dump, struct slice bytes)
     dump->text[len] = '\0';
 }
 
+static void add_text(struct dump *dump, const char *text)
+{
+    size_t len = strlen(dump->text);
+
+    (void)snprintf(dump->text + len, sizeof dump->text - len, "%s", text);
+}
+
 static void add_row(struct dump *dump, const struct row *row)
 {
     char numbers[80];
 
     add(dump, row->unique);
-    strcat(dump->text, "|");
+    add_text(dump, "|");
     add(dump, row->function);
     (void)snprintf(numbers, sizeof numbers, "|%d|", (int)row->priority);
-    strcat(dump->text, numbers);
+    add_text(dump, numbers);
     add(dump, row->data);
     (void)snprintf(numbers, sizeof numbers, "|%d\n", (int)row->when_to_run);
-    strcat(dump->text, numbers);
+    add_text(dump, numbers);
 }
 
 static void read_dump(struct dump *dump, const char *sql, size_t len)
@@ -66,10 +73,10 @@ static void read_dump(struct dump *dump, const char *sql, size_t len)
         if (answer == SOURCE_JOB) {
             add_row(dump, &row);
         } else if (answer == SOURCE_DAMAGE) {
-            char place[32];
+            char said[320];
 
-            (void)snprintf(place, sizeof place, "%d: ", (int)news.offset);
-            strcat(strcat(strcat(dump->text, place), news.what), "\n");
+            (void)snprintf(said, sizeof said, "%d: %s\n", (int)news.offset, news.what);
+            add_text(dump, said);
         }
     }
     dump_read_end(&dump->read);
