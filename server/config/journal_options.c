@@ -47,7 +47,7 @@ const struct option journal_options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(struct store_settings, import),
      .preset = "",
-     .effect = "Whose jobs to bring in at the first start: beanstalkd:DIR; empty: nobody's."},
+     .effect = "Whose jobs to bring in at the first start, KIND:PLACE; empty: nobody's."},
     {.name = NULL},
 };
 
