@@ -193,7 +193,7 @@ static enum source_answer binlog_source_next(struct source *source, struct sourc
 {
     struct binlog_source *bs = of(source);
     const struct binlog_job *job;
-    struct binlog_fields fields;
+    struct binlog_fields fields = {.id = 0};
     enum source_answer answer;
 
     if (bs->next == bs->index.count) {

@@ -302,7 +302,7 @@ static enum source_answer take_record(struct binlog_scan *scan, const struct fou
 
 static enum source_answer step(struct binlog_scan *scan, struct source_news *news)
 {
-    struct found found;
+    struct found found = {.head = 0};
     enum source_answer answer;
 
     if (scan->ends) {
