@@ -49,7 +49,7 @@ FAIL_ALIKE = [
     ["-p", "x", "-l", "none", "-P", "pid"],
     ["-P", "/nonexistent/pid", "-l", "none"],
     ["-d", "-P", "/nonexistent/pid", "-l", "none"],
-    ["-u", "no-such-user", "-l", "none", "-P", "pid"],
+    ["-u", "no-such-user", "-p", "0", "-l", "none", "-P", "pid"],
     ["-L", "no-such-host.invalid", "-p", "0", "-l", "none", "-P", "pid"],
 ]
 # As for the user, which it looks up once it listens.
@@ -72,34 +72,38 @@ class Words(party.Sandbox):
         return theirs, ours
 
     def each(self, name, cases):
-        """Both, for each case. gearmand takes its time to fail."""
+        """The arguments and both, for each case. gearmand takes its time to fail."""
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            for args, (theirs, ours) in zip(cases, pool.map(
-                    lambda args: self.both(name, args), cases)):
-                with self.subTest(name=name, args=args):
-                    self.assertEqual(ours.returncode, theirs.returncode, ours.stderr)
-                    yield theirs, ours
+            answers = list(pool.map(lambda args: self.both(name, args), cases))
+        for args, (theirs, ours) in zip(cases, answers):
+            with self.subTest(name=name, args=args):
+                self.assertEqual(ours.returncode, theirs.returncode, ours.stderr)
+        return [(args, *answer) for args, answer in zip(cases, answers)]
 
     def test_beanstalkd_is_quoted_and_its_help_follows(self):
-        for theirs, ours in self.each("beanstalkd", BEANSTALKD):
-            self.assertEqual(first_line(ours.stderr), first_line(theirs.stderr))
-            self.assertEqual("Options:" in ours.stderr, "Options:" in theirs.stderr)
-            self.assertEqual((ours.stdout, theirs.stdout), ("", ""))
+        for args, theirs, ours in self.each("beanstalkd", BEANSTALKD):
+            with self.subTest(args=args):
+                self.assertEqual(first_line(ours.stderr), first_line(theirs.stderr))
+                self.assertEqual("Options:" in ours.stderr, "Options:" in theirs.stderr)
+                self.assertEqual((ours.stdout, theirs.stdout), ("", ""))
 
     def test_gearmand_is_quoted(self):
-        for theirs, ours in self.each("gearmand", GEARMAND):
-            self.assertEqual(ours.stderr, theirs.stderr)
-            self.assertEqual((ours.stdout, theirs.stdout), ("", ""))
+        for args, theirs, ours in self.each("gearmand", GEARMAND):
+            with self.subTest(args=args):
+                self.assertEqual(ours.stderr, theirs.stderr)
+                self.assertEqual((ours.stdout, theirs.stdout), ("", ""))
 
     def test_gearmand_is_quoted_where_a_queue_cannot_be_had_and_we_say_why(self):
-        for theirs, ours in self.each("gearmand", BEGIN_ALIKE):
-            self.assertTrue(ours.stderr.startswith(theirs.stderr.rstrip("\n")), ours.stderr)
+        for args, theirs, ours in self.each("gearmand", BEGIN_ALIKE):
+            with self.subTest(args=args):
+                self.assertTrue(ours.stderr.startswith(theirs.stderr.rstrip("\n")), ours.stderr)
 
     def test_other_failures_have_the_same_exit_code(self):
         for name, cases in ("gearmand", FAIL_ALIKE), ("beanstalkd", BEANSTALKD_FAILS_ALIKE):
-            for _, ours in self.each(name, cases):
-                self.assertNotEqual(ours.returncode, 0)
-                self.assertIn(f"{name}: ", ours.stderr)
+            for args, _, ours in self.each(name, cases):
+                with self.subTest(name=name, args=args):
+                    self.assertNotEqual(ours.returncode, 0)
+                    self.assertIn(f"{name}: ", ours.stderr)
 
     def test_versions_begin_alike_and_come_on_the_same_stream(self):
         for name, args in ("beanstalkd", ["-v"]), ("beanstalkd", ["-Vvh"]), ("gearmand", ["-V"]):
