@@ -3,6 +3,7 @@
 
 import itertools
 import os
+import signal
 import time
 import unittest
 
@@ -74,6 +75,12 @@ class BoundsCase(unittest.TestCase):
         self.tell(f"{what}: {grown / KIB:.0f} KiB more, limit {limit / KIB:.0f} KiB")
         if not SANITIZED:
             self.assertLess(grown, limit)
+
+    def catch_up(self, broker):
+        """Its log has all lines so far: a thread writes them, in their order."""
+        before = broker.log().count(" accepting_jobs ")
+        broker.process.send_signal(signal.SIGUSR2)
+        self.until(lambda: broker.log().count(" accepting_jobs ") > before, 60, "the log is written")
 
     def until(self, condition, seconds, what):
         give_up_at = time.monotonic() + seconds

@@ -8,8 +8,10 @@ from case import JOBS, SANITIZED, BoundsCase, chunks_for, chunks_of, put_jobs
 
 SLOW_TURN_MS = 50 if SANITIZED else 5
 BULK_SECONDS = 60
-# The others' commands that are answered while it goes on, at least.
-ANSWERED_MIN = 10
+# The others' commands that are answered while it goes on, at least: when the first of several is
+# answered it is not over. Fewer jobs may be over before the machine lets the others ask: then what
+# counts is that no turn is slow.
+ANSWERED_MIN = 1 if SANITIZED else 2
 # Seconds; longer than putting that many takes.
 DELAY = 3 + JOBS // 200000
 
@@ -30,6 +32,7 @@ class Bulk(BoundsCase):
         return answered
 
     def check(self, broker, what, answered, loaded_lines):
+        self.catch_up(broker)
         slow = broker.complaints("slow_turn ")
         self.tell(f"{what}: others' commands answered meanwhile: {answered}; turns over "
                   f"{SLOW_TURN_MS} ms: {loaded_lines} before, {slow[loaded_lines:]}")
@@ -37,6 +40,7 @@ class Bulk(BoundsCase):
         self.assertGreaterEqual(answered, ANSWERED_MIN)
 
     def slow_lines(self, broker):
+        self.catch_up(broker)
         return len(broker.complaints("slow_turn "))
 
     def test_putting_and_deleting_a_million_jobs_makes_no_slow_turn(self):

@@ -70,12 +70,11 @@ static bool tells_of(const char *name, int watched)
     char line[128];
     bool found = false;
     FILE *file;
-    int number;
 
     (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%.16s", name);
     file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file)) {
-        found = found || (sscanf(line, "tfd: %d", &number) == 1 && number == watched);
+        found = found || (strncmp(line, "tfd:", 4) == 0 && strtol(line + 4, NULL, 10) == watched);
     }
     if (file) {
         (void)fclose(file);
