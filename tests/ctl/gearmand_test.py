@@ -12,10 +12,13 @@ import socket
 import sqlite3
 import struct
 import subprocess
+import sys
 import time
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
 import broker_test
+import ports
 import program
 
 SECONDS = 60  # only what hangs takes so long
@@ -64,9 +67,9 @@ class Peer:
 
 class Gearmand:
     def __init__(self, test, *queue):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        held = ports.reserve()
+        test.addCleanup(held.close)
+        self.port = ports.number(held)
         self.process = subprocess.Popen(
             [os.environ["GEARMAND"], "-L", "127.0.0.1", "-p", str(self.port), "-l", "stderr",
              *queue], stderr=subprocess.DEVNULL)
