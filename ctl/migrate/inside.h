@@ -4,7 +4,7 @@
 
 // What the parts of a migration share.
 
-#include "load.h"
+#include "ctl/migrate/load.h"
 #include "core/base/nsec.h"
 #include "ctl/beanstalk/link.h"
 #include "ctl/migrate/migration.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "lease.h"
+#include "ctl/migrate/lease.h"
 
 #include "ctl/beanstalk/answer.h"
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/print/need.h"
-#include "tubes.h"
+#include "ctl/migrate/tubes.h"
 
 // Ids of jobs that are too large are kept until the end.
 #define LARGE_MAX ((size_t)100000)

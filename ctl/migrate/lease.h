@@ -5,7 +5,7 @@
 // Ready jobs: they are reserved, so that no worker of the source gets them meanwhile. If this
 // process or the connection ends, the source has them ready again, as they were.
 
-#include "inside.h"
+#include "ctl/migrate/inside.h"
 
 // What is to be known of a job beside its body, from its statistics; false: not all of it is there,
 // or its tube is not moved.

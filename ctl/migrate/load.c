@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "load.h"
+#include "ctl/migrate/load.h"
 
 #include "ctl/print/need.h"
 

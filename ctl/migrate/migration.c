@@ -5,13 +5,13 @@
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/print/progress.h"
 #include "ctl/print/signals.h"
-#include "inside.h"
-#include "pass.h"
-#include "report.h"
-#include "resume.h"
-#include "state.h"
-#include "target.h"
-#include "tubes.h"
+#include "ctl/migrate/inside.h"
+#include "ctl/migrate/pass.h"
+#include "ctl/migrate/report.h"
+#include "ctl/migrate/resume.h"
+#include "ctl/migrate/state.h"
+#include "ctl/migrate/target.h"
+#include "ctl/migrate/tubes.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "pass.h"
+#include "ctl/migrate/pass.h"
 
 #include "ctl/print/signals.h"
-#include "lease.h"
-#include "settle.h"
-#include "tubes.h"
-#include "walk.h"
+#include "ctl/migrate/lease.h"
+#include "ctl/migrate/settle.h"
+#include "ctl/migrate/tubes.h"
+#include "ctl/migrate/walk.h"
 
 // Whether to go on behind a batch.
 static bool goes_on(struct migration *migration)

@@ -4,7 +4,7 @@
 
 // One look at all tubes of the source, and the move of what can be had there.
 
-#include "inside.h"
+#include "ctl/migrate/inside.h"
 
 // False with a problem. Ends early where a signal asks for an end.
 bool pass_run(struct migration *migration);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "report.h"
+#include "ctl/migrate/report.h"
 
 #include "ctl/print/progress.h"
 #include "ctl/print/units.h"
-#include "tubes.h"
+#include "ctl/migrate/tubes.h"
 
 #include <errno.h>
 #include <stdarg.h>

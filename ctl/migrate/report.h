@@ -5,7 +5,7 @@
 // What a migration tells: a bar on a terminal, lines otherwise, and each job that may have to be
 // worked twice by its ids on both sides.
 
-#include "inside.h"
+#include "ctl/migrate/inside.h"
 
 void report_line(struct migration *migration, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "resume.h"
+#include "ctl/migrate/resume.h"
 
 #include "ctl/beanstalk/answer.h"
 #include "ctl/beanstalk/yaml.h"
-#include "report.h"
-#include "state.h"
-#include "target.h"
-#include "twins.h"
+#include "ctl/migrate/report.h"
+#include "ctl/migrate/state.h"
+#include "ctl/migrate/target.h"
+#include "ctl/migrate/twins.h"
 
 #include <poll.h>
 

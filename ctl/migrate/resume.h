@@ -10,7 +10,7 @@
 // jobs of the target that are newer than the last known one are compared with it; no job is deleted
 // for being alike, as clients may put equal jobs, but for the hidden copies of buried ones.
 
-#include "inside.h"
+#include "ctl/migrate/inside.h"
 
 // Settles the batch that was under way, as the state file has it. False with a problem.
 bool resume(struct migration *migration, struct load *left);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "settle.h"
+#include "ctl/migrate/settle.h"
 
 #include "ctl/beanstalk/answer.h"
-#include "lease.h"
-#include "report.h"
-#include "state.h"
-#include "target.h"
+#include "ctl/migrate/lease.h"
+#include "ctl/migrate/report.h"
+#include "ctl/migrate/state.h"
+#include "ctl/migrate/target.h"
 
 // Those whose put was acknowledged. What a worker of the source has got meanwhile is `gone`.
 static bool delete_all(struct migration *migration)

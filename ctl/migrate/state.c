@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "state.h"
+#include "ctl/migrate/state.h"
 
 #include "core/base/digits.h"
 #include "ctl/print/need.h"

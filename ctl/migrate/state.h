@@ -13,7 +13,7 @@
 // is an `intended` without `done`, the jobs of that batch that have an `a` stand at the target, and
 // may be deleted at the source already; of the others nobody knows whether the target has them.
 
-#include "inside.h"
+#include "ctl/migrate/inside.h"
 
 struct state;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "target.h"
+#include "ctl/migrate/target.h"
 
 #include "ctl/beanstalk/answer.h"
 #include "ctl/beanstalk/yaml.h"
-#include "tubes.h"
+#include "ctl/migrate/tubes.h"
 
 // An id that no server reaches.
 #define NO_ID "9223372036854775807"

@@ -5,7 +5,7 @@
 // The jobs of a batch at the target. A buried one is put with a delay of decades, reserved by its
 // number and buried: no worker can get it in between.
 
-#include "inside.h"
+#include "ctl/migrate/inside.h"
 
 // Asks what the target can do.
 bool target_ask(struct migration *migration);

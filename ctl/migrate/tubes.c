@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tubes.h"
+#include "ctl/migrate/tubes.h"
 
 #include "core/base/glob.h"
 #include "ctl/beanstalk/answer.h"

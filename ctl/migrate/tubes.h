@@ -4,7 +4,7 @@
 
 // The tubes of the source that are moved, and how many jobs they have.
 
-#include "inside.h"
+#include "ctl/migrate/inside.h"
 
 struct tube {
     char name[204]; // a string

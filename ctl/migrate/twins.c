@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "twins.h"
+#include "ctl/migrate/twins.h"
 
 #include "ctl/beanstalk/answer.h"
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/print/need.h"
-#include "state.h"
-#include "target.h"
+#include "ctl/migrate/state.h"
+#include "ctl/migrate/target.h"
 
 // Ids that are asked for together, how many of them may be of no job before it is taken for the
 // end, and how many are looked at at most.

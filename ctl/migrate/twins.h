@@ -5,7 +5,7 @@
 // Jobs of the target that are as jobs of the source whose put was not acknowledged: copies, in all
 // likelihood.
 
-#include "inside.h"
+#include "ctl/migrate/inside.h"
 
 // Looks for them among the jobs of the target that are newer than the last one known. An item that
 // has one gets its id; the hidden copy of a buried one is deleted, and the item is `back`. False

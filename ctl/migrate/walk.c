@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "walk.h"
+#include "ctl/migrate/walk.h"
 
 #include "ctl/beanstalk/answer.h"
 #include "ctl/beanstalk/yaml.h"
-#include "lease.h"
-#include "tubes.h"
+#include "ctl/migrate/lease.h"
+#include "ctl/migrate/tubes.h"
 
 #define TUBES_TOGETHER 64
 // Ids that are looked at together: between these, by how many of them are delayed jobs.

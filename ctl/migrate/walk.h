@@ -9,7 +9,7 @@
 // looked at, too, by stats-job: many are moved together where many were put together. Buried ones
 // come one of a tube at a time, in the order in which they were buried.
 
-#include "inside.h"
+#include "ctl/migrate/inside.h"
 
 // Add such jobs to the empty batch, which stays empty where there are none that can be moved.
 bool walk_delayed(struct migration *migration);
