@@ -24,6 +24,10 @@ struct tally {
 struct tubes;
 struct state;
 
+#define SERVER_ID_MAX 64
+// No server has larger bodies, whatever it says.
+#define JOB_SIZE_MOST (UINT64_C(1) << 30)
+
 struct migration {
     const struct migration_settings *settings;
     struct problem *problem;
@@ -31,6 +35,10 @@ struct migration {
     struct text out; // lines that are not printed yet
     struct link *source, *target;
     struct state *state;
+    char source_id[SERVER_ID_MAX + 1]; // which process it is; empty: it does not say
+    char target_id[SERVER_ID_MAX + 1];
+    char source_then[SERVER_ID_MAX + 1]; // when the batch that was left was put
+    char target_then[SERVER_ID_MAX + 1];
     struct tubes *tubes;
     struct load batch;
     struct tally tally;

@@ -15,6 +15,7 @@
 
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 // How often it looks for more, where it waits.
@@ -44,10 +45,21 @@ static bool enter(struct link *link, const char *token)
     return answer_read(link, &answer);
 }
 
-static bool ask_source(struct migration *migration, struct text *id)
+// An id that is a word; what says none, or an odd one, has the empty one.
+static void read_id(struct slice stats, char id[SERVER_ID_MAX + 1])
+{
+    struct slice value;
+
+    id[0] = '\0';
+    if (yaml_text(stats, SLICE("id"), &value) && value.len <= SERVER_ID_MAX && is_tube(value)) {
+        memcpy(id, value.ptr, value.len);
+        id[value.len] = '\0';
+    }
+}
+
+static bool ask_source(struct migration *migration)
 {
     struct slice document;
-    struct slice value;
     bool found;
 
     link_say(migration->source, "stats");
@@ -57,38 +69,33 @@ static bool ask_source(struct migration *migration, struct text *id)
     if (!yaml_count(document, SLICE("max-job-size"), &migration->has_most)) {
         return link_fail(migration->source, OUTCOME_FAILED, "does not say its max-job-size");
     }
-    if (yaml_text(document, SLICE("id"), &value)) {
-        text_add(id, value);
+    if (migration->has_most > JOB_SIZE_MOST) {
+        migration->has_most = JOB_SIZE_MOST;
     }
+    read_id(document, migration->source_id);
     return true;
 }
 
 // A server that is moved to itself would never be empty. Servers have had ids since 1.4.
 static bool differ(struct migration *migration)
 {
-    struct text id = {0};
     struct slice document;
-    struct slice value;
     bool found;
-    bool same = false;
 
-    if (!ask_source(migration, &id)) {
-        text_free(&id);
+    if (!ask_source(migration)) {
         return false;
     }
     link_say(migration->target, "stats");
     if (!answer_document(migration->target, "stats", &document, &found)) {
-        text_free(&id);
         return false;
     }
-    same = id.len > 0 && yaml_text(document, SLICE("id"), &value) &&
-           slice_equal(value, text_slice(&id));
-    text_free(&id);
-    if (same) {
+    read_id(document, migration->target_id);
+    if (migration->source_id[0] && strcmp(migration->source_id, migration->target_id) == 0) {
         (void)problem_set(migration->problem, OUTCOME_USAGE, "%s and %s are the same server",
                           link_name(migration->source), link_name(migration->target));
+        return false;
     }
-    return !same;
+    return true;
 }
 
 static bool open_links(struct migration *migration)

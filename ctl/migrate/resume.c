@@ -9,6 +9,8 @@
 #include "ctl/migrate/twins.h"
 
 #include <poll.h>
+#include <stdint.h>
+#include <string.h>
 
 // The connection of a run that was killed may still hold jobs for a moment.
 #define RELEASED_WITHIN (2 * NSEC_PER_SEC)
@@ -77,11 +79,71 @@ static bool delete_at_source(struct migration *migration, uint64_t id, bool *del
     return answer_document(migration->source, "stats-job", &stats, there);
 }
 
+// Whether the server, which has been started anew, still has the job that had the id then. A server
+// that keeps no jobs gives the same ids to others: a job is the one only if it is older than the
+// process, whose age is asked for after the job's.
+static bool is_older(struct link *ask, uint64_t id, bool *there, bool *older)
+{
+    struct slice stats;
+    uint64_t age = 0;
+    uint64_t uptime = UINT64_MAX;
+    bool found;
+
+    link_say(ask, "stats-job %llu", (unsigned long long)id);
+    link_say(ask, "stats");
+    if (!answer_document(ask, "stats-job", &stats, there)) {
+        return false;
+    }
+    (void)yaml_count(stats, SLICE("age"), &age);
+    if (!answer_document(ask, "stats", &stats, &found)) {
+        return false;
+    }
+    (void)yaml_count(stats, SLICE("uptime"), &uptime);
+    *older = *there && age > uptime;
+    return true;
+}
+
+// Whether nothing is lost where the job is deleted at the source: the copy is what it was, and so
+// is the job, or it has gone.
+static bool check_servers(struct migration *migration, const struct item *item, bool *safe)
+{
+    bool there = true;
+    bool older = true;
+
+    *safe = true;
+    if (strcmp(migration->target_then, migration->target_id) != 0) {
+        if (!is_older(migration->target, item->to, &there, &older)) {
+            return false;
+        }
+        *safe = older;
+    }
+    if (*safe && strcmp(migration->source_then, migration->source_id) != 0) {
+        if (!is_older(migration->source, item->from, &there, &older)) {
+            return false;
+        }
+        *safe = older || !there;
+    }
+    return true;
+}
+
 static bool settle_acknowledged(struct migration *migration, struct item *item, nsec_t until)
 {
     bool deleted;
     bool there;
+    bool safe;
 
+    if (!check_servers(migration, item, &safe)) {
+        return false;
+    }
+    if (!safe) {
+        migration->tally.doubtful++;
+        report_line(migration,
+                    "in doubt: job %llu of %s is kept, which was put as job %llu of %s before a "
+                    "server was started anew",
+                    (unsigned long long)item->from, link_name(migration->source),
+                    (unsigned long long)item->to, link_name(migration->target));
+        return true;
+    }
     if (item->kind == KIND_BURIED && !bury_again(migration, item)) {
         return false;
     }

@@ -4,6 +4,10 @@
 
 // What a run that was killed has left under way.
 //
+// Where a server has been started anew since, it may have lost its jobs and given their ids to
+// others: then a job is deleted only where both are older than the process of their server, and is
+// moved again otherwise, and told.
+//
 // A job whose put was acknowledged is deleted at the source now. Where a worker has it there, it is
 // a duplicate; where it has gone, that run had deleted it, or a worker has since. A job whose put
 // was not acknowledged may stand at the target: it is moved again, and told. To find its copy's id,

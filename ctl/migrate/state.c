@@ -17,6 +17,7 @@
 
 struct state {
     struct problem *problem;
+    struct migration *migration;
     struct text path;
     struct text head; // the first lines
     struct text line; // what is to be written
@@ -68,8 +69,16 @@ static void add_numbers(struct text *to, const char *word, const uint64_t *numbe
     }
 }
 
+// One that has no id is written as `-`.
+static const char *id_or_none(const char *id)
+{
+    return *id ? id : "-";
+}
+
 bool state_intend(struct state *state, const struct load *batch)
 {
+    text_format(&state->line, "servers %s %s\n", id_or_none(state->migration->source_id),
+                id_or_none(state->migration->target_id));
     for (size_t i = 0; i < batch->count; i++) {
         add_numbers(&state->line, "i", &batch->items[i].from, 1);
         text_put_char(&state->line, ' ');
@@ -185,6 +194,22 @@ static bool take_acknowledged(struct reading *reading, const uint64_t *ids)
     return true;
 }
 
+static bool take_servers(struct state *state, struct slice line)
+{
+    const char *space = line.len ? memchr(line.ptr, ' ', line.len) : NULL;
+    size_t len = space ? (size_t)(space - line.ptr) : 0;
+    struct slice target = slice_from(line, space ? len + 1 : line.len);
+
+    if (!space || len > SERVER_ID_MAX || target.len > SERVER_ID_MAX) {
+        return false;
+    }
+    memcpy(state->migration->source_then, line.ptr, len);
+    state->migration->source_then[len] = '\0';
+    memcpy(state->migration->target_then, target.ptr, target.len);
+    state->migration->target_then[target.len] = '\0';
+    return true;
+}
+
 static bool take_line(struct state *state, struct reading *reading, struct slice line)
 {
     uint64_t numbers[6];
@@ -201,6 +226,9 @@ static bool take_line(struct state *state, struct reading *reading, struct slice
         reading->intended = false;
         reading->next = 0;
         return true;
+    }
+    if (read_numbers(line, SLICE("servers "), numbers, 0, &rest)) {
+        return take_servers(state, rest);
     }
     if (read_numbers(line, SLICE("intended"), numbers, 1, &rest) && rest.len == 0) {
         reading->intended = true;
@@ -317,6 +345,7 @@ bool state_open(struct state **opened, struct migration *migration, struct load 
     struct reading reading = {.left = left, .tally = &migration->tally};
 
     state->problem = migration->problem;
+    state->migration = migration;
     text_format(&state->head, HEAD "\nfrom %s\nto %s\n", text_string(&settings->from->name),
                 text_string(&settings->to->name));
     find_path(state, settings);
@@ -329,7 +358,8 @@ bool state_open(struct state **opened, struct migration *migration, struct load 
         return false;
     }
     state->under_way = left->count > 0;
-    return state->size > 0 || state_done(state, &migration->tally);
+    // What was written of a batch that was not begun ends here, too.
+    return state->under_way || state_done(state, &migration->tally);
 }
 
 void state_close(struct state *state)

@@ -21,6 +21,9 @@ bool target_ask(struct migration *migration)
     if (!yaml_count(document, SLICE("max-job-size"), &migration->takes_most)) {
         return link_fail(migration->target, OUTCOME_FAILED, "does not say its max-job-size");
     }
+    if (migration->takes_most > JOB_SIZE_MOST) {
+        migration->takes_most = JOB_SIZE_MOST;
+    }
     link_say(migration->target, "reserve-job " NO_ID);
     if (!answer_read(migration->target, &answer)) {
         return false;

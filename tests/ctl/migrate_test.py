@@ -282,6 +282,47 @@ class Cut(WithFolder):
         self.assertNotIn("in doubt", self.good(*self.addresses))
         self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (0, 5))
 
+    def cut_before_the_second_batch_is_deleted(self):
+        for number in range(5):
+            self.client.put(b"%d" % number)
+        self.source.command = lambda data: b"delete 2" not in data
+        self.cut()
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (4, 5))
+
+    def test_other_jobs_to_which_a_new_source_gives_the_ids_are_not_deleted_for_them(self):
+        self.cut_before_the_second_batch_is_deleted()
+        self.old.kill()
+        self.old.start()
+        with moving.Client(self.old.port) as client:
+            for number in range(5):
+                client.put(b"other %d" % number)
+        said = self.good(*self.addresses)
+        for number in range(2, 6):
+            self.assertRegex(said, rf"in doubt: job {number} of \S+ is kept, ")
+        bodies = [job["body"] for job in moving.jobs_of(self.new.port, 50).values()]
+        self.assertEqual(sorted(bodies), sorted([b"%d" % number for number in range(5)] +
+                                                [b"other %d" % number for number in range(5)]))
+
+    def test_jobs_whose_copies_a_new_target_has_lost_are_moved_again(self):
+        self.cut_before_the_second_batch_is_deleted()
+        self.new.kill()
+        self.new.start()
+        said = self.good(*self.addresses)
+        for number in range(2, 6):
+            self.assertRegex(said, rf"in doubt: job {number} of \S+ is kept, ")
+        self.assertEqual(sorted(job["body"] for job in moving.jobs_of(self.new.port, 50).values()),
+                         [b"1", b"2", b"3", b"4"])
+
+    def test_a_batch_that_was_not_wholly_written_down_does_not_damage_the_next_one(self):
+        names = (address.removeprefix("beanstalk://") for address in self.addresses[::2])
+        (self.folder / "state").write_text(
+            "tandem-migration 1\nfrom {}\nto {}\ni 8 r\ni 9".format(*names))
+        self.client.put(b"one")
+        self.source.command = lambda data: b"delete 1" not in data
+        self.cut()
+        self.good(*self.addresses)
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (0, 1))
+
     def test_a_copy_that_was_to_be_buried_is_buried_when_it_goes_on(self):
         self.client.put(b"dead")
         self.client.bury("default", 1)
@@ -435,6 +476,9 @@ class Lies(WithFolder):
                 ({"reserve_with_timeout": b"RESERVED 1 1\r\nxyz\r\n"}, "another length"),
                 ({"reserve_with_timeout": b"RESERVED x y\r\n"}, "has answered reserve"),
                 ({"stats_job": b"RESERVED 1 1\r\n"}, "has answered stats-job"),
+                ({"stats": document(b"max-job-size: 18446744073709551615\n"),
+                  "reserve_with_timeout": b"RESERVED 1 18446744073709551614\r\n"},
+                 "has answered reserve"),
                 ({"delete": b"WHAT\r\n"}, "has answered delete"),
                 ({"delete": None}, "is gone")):
             with self.subTest(said=said):
