@@ -14,13 +14,6 @@
 // Whoever has so many bad lines has read enough of them.
 #define REFUSALS_TOLD 100
 
-void import_send_add(struct import_send *send, struct slice line)
-{
-    text_add(&send->lines, line);
-    text_put_char(&send->lines, '\n');
-    send->count++;
-}
-
 bool import_send_is_full(const struct import_send *send)
 {
     return send->lines.len >= BYTES_MOST || send->count >= LINES_MOST;
@@ -36,6 +29,18 @@ static void tell(struct import_send *send, uint64_t line, struct slice why)
                       text_string(&said));
     }
     text_free(&said);
+}
+
+void import_send_add(struct import_send *send, struct slice line)
+{
+    // A request is a string, which would end there, and the lines behind it be lost.
+    if (line.len > 0 && memchr(line.ptr, '\0', line.len)) {
+        tell(send, send->first + send->count, SLICE("there is a NUL byte in it"));
+        line = SLICE("");
+    }
+    text_add(&send->lines, line);
+    text_put_char(&send->lines, '\n');
+    send->count++;
 }
 
 // Some lines that stand one behind the other.

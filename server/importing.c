@@ -36,18 +36,20 @@ static bool leave_others(struct importing *importing, struct reason *why)
     const char *text = importing->options.text;
     struct slice other;
     char name[MEMO_KEY_MAX + 1];
+    char shown[IMPORTING_SHOWN];
 
     while (import_memo_unfinished(importing->broker, text, &other)) {
         (void)snprintf(name, sizeof name, "%.*s", (int)other.len, other.ptr);
+        importing_show(name, shown);
         if (!importing->options.give_up) {
             reason_set(why,
                        "only a part of the jobs of %s was brought in so far; start with "
                        "journal.import = %s so that it goes on, or with --ignore-binlog to do "
                        "without the others",
-                       name, name);
+                       shown, shown);
             return false;
         }
-        log_warn("import_left", log_string("from", name));
+        log_warn("import_left", log_string("from", shown));
         if (!import_memo_set(importing->broker, name, IMPORT_LEFT, slice_of(NULL, 0), why)) {
             return false;
         }
@@ -61,7 +63,7 @@ static bool open_source(struct importing *importing, struct reason *why)
 
     importing->source = source_open(import_kinds, importing->options.text, &news);
     if (!importing->source) {
-        reason_set(why, "journal.import = %s: %s", importing->options.text, news.what);
+        reason_set(why, "journal.import = %s: %s", importing->shown, news.what);
     }
     return importing->source != NULL;
 }
@@ -74,7 +76,7 @@ static bool begin_again(struct importing *importing, struct slice print, struct 
     importing->was_done = true;
     importing->stage = IMPORTING_SURVEY;
     if (source_glance(importing->source, print) != SOURCE_UNSURE) {
-        log_info("import_known", log_string("from", importing->options.text),
+        log_info("import_known", log_string("from", importing->shown),
                  log_string("note", "its jobs were brought in before"));
         finish(importing);
     }
@@ -86,7 +88,7 @@ static bool begin(struct importing *importing, struct reason *why)
     const char *text = importing->options.text;
 
     importing->stage = IMPORTING_SURVEY;
-    log_info("import_begun", log_string("from", text),
+    log_info("import_begun", log_string("from", importing->shown),
              log_string("again", importing->resumed ? "yes" : "no"));
     return importing->resumed ||
            import_memo_set(importing->broker, text, IMPORT_BEGUN, slice_of(NULL, 0), why);
@@ -115,7 +117,7 @@ static bool begin_first(struct importing *importing, struct reason *why)
                    "journal.import = %s: the journal has jobs already, whose ids may be the same; "
                    "name a new journal.dir, or start without journal.import and let `tandemctl "
                    "import` bring these jobs in",
-                   importing->options.text);
+                   importing->shown);
         return false;
     }
     return begin(importing, why);
@@ -127,6 +129,7 @@ bool importing_open(struct importing *importing, const struct importing_options 
     struct slice print;
 
     *importing = (struct importing){.options = *options, .broker = broker, .store = store};
+    importing_show(options->text, importing->shown);
     importing->tally.began_at = clock_mono();
     if (!leave_others(importing, why)) {
         return false;
@@ -144,7 +147,7 @@ bool importing_open(struct importing *importing, const struct importing_options 
         reason_set(why,
                    "journal.import = %s: a part of its jobs was brought in, and the others were "
                    "given up by --ignore-binlog; start without journal.import",
-                   options->text);
+                   importing->shown);
         return false;
     case IMPORT_NONE:
         return begin_first(importing, why);
@@ -160,8 +163,8 @@ static bool refuse_damage(const struct importing *importing, struct reason *why)
         reason_set(why,
                    "journal.import = %s: damaged in %" PRIu64 " places, first in %s at %" PRIu64
                    ": %s; the log names them all; with --repair what can be read is brought in",
-                   importing->options.text, tally->damaged, tally->damage.where,
-                   tally->damage.offset, tally->damage.what);
+                   importing->shown, tally->damaged, tally->damage.where, tally->damage.offset,
+                   tally->damage.what);
         return false;
     }
     return true;
@@ -177,10 +180,10 @@ static bool compare_done(struct importing *importing, bool same, struct reason *
             "journal.import = %s: its jobs were brought in before, and it has changed since: "
             "another broker has used it; let that one work until its queues are empty and "
             "start without journal.import, or bring its jobs in by `tandemctl import`",
-            text);
+            importing->shown);
         return false;
     }
-    log_info("import_known", log_string("from", text),
+    log_info("import_known", log_string("from", importing->shown),
              log_string("note", "its jobs were brought in before"));
     importing->stage = IMPORTING_SETTLE;
     return import_memo_set(importing->broker, text, IMPORT_DONE,
@@ -203,7 +206,7 @@ static bool end_survey(struct importing *importing, struct reason *why)
                    "journal.import = %s: a part of its jobs was brought in before, and it has "
                    "changed since; nobody was served from the journal yet: remove what is in %s, "
                    "but no binlog.N, to begin anew",
-                   text, importing->options.journal);
+                   importing->shown, importing->options.journal);
         return false;
     }
     importing->stage = IMPORTING_JOBS;
@@ -217,7 +220,7 @@ static bool take_news(struct importing *importing, enum source_answer answer,
                       const struct source_news *news, struct reason *why)
 {
     if (answer == SOURCE_FAILED) {
-        reason_set(why, "journal.import = %s: %s", importing->options.text, news->what);
+        reason_set(why, "journal.import = %s: %s", importing->shown, news->what);
         return false;
     }
     // A source that was brought in once may be as damaged as it was then.
@@ -254,7 +257,7 @@ static bool take_refusal(struct importing *importing, enum status status, struct
         return refuse_damage(importing, why);
     }
     reason_set(why, "journal.import = %s: job %" PRIu64 ": %s; the next start goes on",
-               importing->options.text, id, status_text(status));
+               importing->shown, id, status_text(status));
     return false;
 }
 
@@ -326,7 +329,7 @@ static bool sync_all(struct importing *importing, struct reason *why)
         return false;
     }
     if (!importing->was_done) {
-        importing_log_done(&importing->tally, importing->options.text);
+        importing_log_done(&importing->tally, importing->shown);
     }
     finish(importing);
     return true;

@@ -36,6 +36,7 @@ enum importing_stage {
 
 struct importing {
     struct importing_options options;
+    char shown[IMPORTING_SHOWN];  /* private: the text, as others may see it */
     struct broker *broker;        /* private */
     struct store *store;          /* private */
     struct source *source;        /* private */

@@ -9,6 +9,12 @@
 
 #include <stdint.h>
 
+#define IMPORTING_SHOWN 512
+
+// The text of a source as it may stand in a log: a password that it may have is left out, with all
+// behind the kind.
+void importing_show(const char *text, char shown[IMPORTING_SHOWN]);
+
 struct importing_tally {
     nsec_t began_at;           // by the monotonic clock
     uint64_t jobs;             // that were brought in

@@ -25,7 +25,7 @@ static void look(evutil_socket_t fd, short what, void *context)
     (void)what;
     if (opening_imports(opening)) {
         importing_progress(&opening->importing, &progress);
-        importing_log_progress(&opening->importing.tally, opening->import.text, progress.read,
+        importing_log_progress(&opening->importing.tally, opening->importing.shown, progress.read,
                                progress.size);
         notify_extend(opening->notifier, EXTEND_SECONDS);
         return;

@@ -235,6 +235,9 @@ static bool number_of(const struct dump_read *read, unsigned column, int64_t *nu
 
     *number = 0;
     text = slice_from(text, minus);
+    if (text.len == 0 || text.len > 10) {
+        return false;
+    }
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] < '0' || text.ptr[i] > '9') {
             return false;
@@ -242,7 +245,7 @@ static bool number_of(const struct dump_read *read, unsigned column, int64_t *nu
         *number = *number * 10 + (text.ptr[i] - '0');
     }
     *number = minus ? -*number : *number;
-    return text.len > 0 && text.len <= 10;
+    return true;
 }
 
 static enum source_answer take_row(struct dump_read *read, struct row *row,

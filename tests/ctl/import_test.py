@@ -74,6 +74,13 @@ class OutAndIn(broker_test.WithBroker):
         self.assertEqual(json.loads(done.stdout),
                          {"imported": 1, "joined": 0, "refused": 1, "next": 6})
 
+    def test_a_nul_byte_makes_no_line_behind_it_vanish(self):
+        lines = b'{"queue": "a", "body": "x"}\n\0\0\n{"queue": "a", "body": "y"}\n'
+        done = self.run_ctl("import", "-", stdin=lines)
+        self.assertEqual(done.returncode, program.FAILED)
+        self.assertEqual(done.stdout, b"2 jobs brought in, 0 joined, 1 refused.\n")
+        self.assertIn("tandemctl: -, line 2: there is a NUL byte in it", done.stderr.decode())
+
     def test_an_import_that_stops_goes_on_where_it_was(self):
         path = self.folder / "jobs"
         path.write_text("".join(json.dumps({"queue": "a", "body": str(i)}) + "\n"

@@ -162,6 +162,8 @@ static void damage_is_named_by_its_line_and_the_rest_is_read(void **state)
             "('b','f','one','d',0),('c','f',1,'d','never'),('d','f',1,'d',0);\n",
             "2: a hexadecimal value has half a byte\n3: it is no INSERT\n"
             "5: the priority is no number\n5: when_to_run is no number\nd|f|1|d|0\n");
+    DUMP_IS("INSERT INTO `gearman_queue` VALUES ('a','f',99999999999999999999,'d',0);\n",
+            "1: the priority is no number\n");
 }
 
 static void a_dump_that_was_cut_off_is_said_to_be(void **state)

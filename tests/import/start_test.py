@@ -188,6 +188,13 @@ class Starts(Case):
         self.old.mkdir()
         self.refuse("there are no files of beanstalkd's (binlog.N)")
 
+    def test_a_password_that_is_part_of_where_jobs_come_from_is_not_told(self):
+        self.old = self.directory / "password=hunter2"
+        self.old.mkdir()
+        said = refusal(TANDEMD, self.journal, self.old)
+        self.assertIn("journal.import = beanstalkd:...: there are no files", said)
+        self.assertNotIn("hunter2", said)
+
 
 class Broken(Case):
     def records(self, *jobs):
