@@ -14,6 +14,9 @@
 
 struct session;
 
+// The highest id that can be given. A job's id has 48 bits, in a store, too; others come after it.
+#define IMPORT_ID_MAX (UINT64_C(1) << 47)
+
 struct imported {
     uint64_t id;
     bool joined; // a live job has the key already: that is the id, and nothing was brought in

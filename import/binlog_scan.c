@@ -9,8 +9,8 @@
 
 // What a slice reads and looks at, at most.
 enum { SLICE_BYTES = 1 << 20, SLICE_RECORDS = 4096 };
-// Ids above are not ones that any beanstalkd gets to.
-#define ID_MOST (UINT64_C(1) << 62)
+// Ids above are not ones that any beanstalkd gets to. Ours have 48 bits, and more are to come.
+#define ID_MOST (UINT64_C(1) << 47)
 
 // The record that is looked at.
 struct found {

@@ -12,7 +12,7 @@
 #define TTR_PRESET 60
 // Milliseconds since 1970 have 42 bits in a job; a moment in nanoseconds has 63.
 #define CREATED_MOST 4.3e9
-#define DUE_MOST 8e9
+#define DUE_MOST 9223372036.0
 
 static uint32_t number_of(struct members *members, const char *name, uint64_t most, uint64_t preset)
 {

@@ -49,8 +49,12 @@ static json_t *name_or_null(struct slice bytes)
     return bytes.len > 0 ? name(bytes) : json_null();
 }
 
+// What is beyond the last whole second is not read back.
 static json_t *seconds(nsec_t at)
 {
+    const nsec_t most = NSEC_NEVER / NSEC_PER_SEC * NSEC_PER_SEC;
+
+    at = at < most ? at : most;
     return json_real((double)llround((double)at / (double)NSEC_PER_MSEC) / 1000.0);
 }
 

@@ -107,6 +107,8 @@ enum status broker_import(struct broker *broker, const struct job_image *image, 
     broker->store.position = 0;
     if (job.now.id == 0) {
         job.now.id = broker->next.id;
+    } else if (job.now.id > IMPORT_ID_MAX) {
+        return STATUS_BAD_NAME;
     } else if (broker_job(broker, job.now.id)) {
         return STATUS_IN_USE;
     }

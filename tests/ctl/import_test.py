@@ -81,6 +81,14 @@ class OutAndIn(broker_test.WithBroker):
         self.assertEqual(done.stdout, b"2 jobs brought in, 0 joined, 1 refused.\n")
         self.assertIn("tandemctl: -, line 2: there is a NUL byte in it", done.stderr.decode())
 
+    def test_the_last_moment_that_a_job_can_wait_for_comes_back(self):
+        line = (b'{"queue": "a", "state": "delayed", "due_by_calendar": true, '
+                b'"due_at": 9223372036}\n')
+        self.assertEqual(self.run_ctl("import", "-", stdin=line).returncode, 0)
+        out = self.run_ctl("export", "-").stdout
+        self.assertEqual(json.loads(out)["due_at"], 9223372036)
+        self.assertEqual(self.run_ctl("import", "-", stdin=out).returncode, 0)
+
     def test_an_import_that_stops_goes_on_where_it_was(self):
         path = self.folder / "jobs"
         path.write_text("".join(json.dumps({"queue": "a", "body": str(i)}) + "\n"

@@ -211,6 +211,15 @@ class Broken(Case):
             self.assertEqual(self.stats(client, 1000 + number)["state"], "ready")
         self.assertTrue(tandem.broker.expect("import_torn .*job 1 was being written"))
 
+    def test_an_id_that_leaves_none_for_other_jobs_is_damage(self):
+        for job in 1 << 48, 1 << 61:
+            binlog.write(self.old, 1, self.records(1) + [binlog.record(7, job, b"mail", b"high")])
+            self.refuse("a job is in no state that it can be in")
+        tandem, client = self.start(options=["--repair"])
+        tandem.stop()
+        tandem, client = self.start()
+        self.assertEqual(self.stats(client, 1)["state"], "ready")
+
     def test_what_can_be_read_of_a_damaged_one_comes_with_repair_and_no_other(self):
         cut = self.records(4)[0]
         broken = [
