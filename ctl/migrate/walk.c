@@ -52,7 +52,8 @@ static bool hear_first(struct migration *migration, struct first *first, enum ki
         *(kind == KIND_BURIED ? &first->tube->buried : &first->tube->delayed) = 0;
         return true;
     }
-    if (!answer_is(&answer, "FOUND") || answer.count < 2 ||
+    // No job has the id 0: it would be asked for again and again.
+    if (!answer_is(&answer, "FOUND") || answer.count < 2 || answer.numbers[0] == 0 ||
         answer.numbers[1] > migration->has_most) {
         return answer_odd(source, &answer, "peek");
     }

@@ -434,6 +434,7 @@ HONEST = {
     "list-tubes": document(b"---\n- default\n"),
     "stats-tube": document(b"---\ncurrent-jobs-ready: 1\n"),
     "watch": b"WATCHING 1\r\n",
+    "use": b"USING default\r\n",
     "reserve-with-timeout": b"RESERVED 1 1\r\nx\r\n",
     "stats-job": document(b"---\nid: 1\ntube: default\nstate: ready\npri: 1\nttr: 60\n"),
     "delete": b"DELETED\r\n",
@@ -479,6 +480,10 @@ class Lies(WithFolder):
                 ({"stats": document(b"max-job-size: 18446744073709551615\n"),
                   "reserve_with_timeout": b"RESERVED 1 18446744073709551614\r\n"},
                  "has answered reserve"),
+                ({"stats_tube": document(b"---\ncurrent-jobs-delayed: 1\n"),
+                  "peek_delayed": b"FOUND 0 1\r\nx\r\n"}, "has answered peek"),
+                ({"stats_tube": document(b"---\ncurrent-jobs-buried: 1\n"),
+                  "peek_buried": b"FOUND 0 1\r\nx\r\n"}, "has answered peek"),
                 ({"delete": b"WHAT\r\n"}, "has answered delete"),
                 ({"delete": None}, "is gone")):
             with self.subTest(said=said):
