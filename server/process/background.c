@@ -12,7 +12,8 @@
 
 static const char READY = 'r';
 
-// Ends as the other process does, or well once that is ready.
+// Ends well once the other process is ready, and otherwise as that does: not well, even where it
+// was told to stop and has obeyed.
 static _Noreturn void wait_for(pid_t other, int news)
 {
     char word;
@@ -27,7 +28,7 @@ static _Noreturn void wait_for(pid_t other, int news)
     }
     while (waitpid(other, &status, 0) < 0 && errno == EINTR) {
     }
-    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
+    _exit(WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : EXIT_FAILURE);
 }
 
 bool background_enter(struct background *background, struct reason *why)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+// Going to the background: what the process that was started ends with.
+#include "server/process/background.h"
+
+#include "tests/server/server_cmocka.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum end { END_WELL, END_BADLY, END_KILLED, READY_AND_END_BADLY };
+
+// What the new process does.
+static _Noreturn void end_so(struct background *background, enum end end)
+{
+    if (end == READY_AND_END_BADLY) {
+        background_ready(background);
+    }
+    if (end == END_KILLED) {
+        (void)raise(SIGKILL);
+    }
+    _exit(end == END_WELL ? 0 : 7);
+}
+
+// What the one that waits for it ends with.
+static int code_for(enum end end)
+{
+    int status = 0;
+    pid_t starter = fork();
+
+    assert_true(starter >= 0);
+    if (starter == 0) {
+        struct background background;
+        struct reason why;
+
+        if (!background_enter(&background, &why)) {
+            _exit(126);
+        }
+        end_so(&background, end);
+    }
+    while (waitpid(starter, &status, 0) < 0) {
+        assert_int_equal(errno, EINTR);
+    }
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void start_is_good_once_the_new_process_is_ready_whatever_becomes_of_it(void **state)
+{
+    (void)state;
+    assert_int_equal(code_for(READY_AND_END_BADLY), 0);
+}
+
+static void start_fails_as_the_new_process_does(void **state)
+{
+    (void)state;
+    assert_int_equal(code_for(END_BADLY), 7);
+    assert_int_equal(code_for(END_KILLED), EXIT_FAILURE);
+}
+
+static void start_fails_where_the_new_process_ends_well_before_it_is_ready(void **state)
+{
+    (void)state;
+    assert_int_equal(code_for(END_WELL), EXIT_FAILURE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(start_is_good_once_the_new_process_is_ready_whatever_becomes_of_it),
+        cmocka_unit_test(start_fails_as_the_new_process_does),
+        cmocka_unit_test(start_fails_where_the_new_process_ends_well_before_it_is_ready),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
