@@ -94,12 +94,16 @@ static bool begin(struct importing *importing, struct reason *why)
            import_memo_set(importing->broker, text, IMPORT_BEGUN, slice_of(NULL, 0), why);
 }
 
-// Of a directory that is another broker's as well as the journal's, nobody need know which it was.
+// Of a directory that is another broker's as well as the journal's, or a file with the journal
+// beside it, nobody need know which it was.
 static bool is_nothing(const struct importing *importing)
 {
     const char *place = strchr(importing->options.text, ':') + 1;
+    const char *journal = importing->options.journal;
+    size_t len = strcspn(place, "?");
 
-    return strcmp(place, importing->options.journal) == 0 &&
+    return strncmp(place, journal, len) == 0 &&
+           (journal[len] == '\0' || strcmp(journal + len, ".tandem") == 0) &&
            source_glance(importing->source, slice_of(NULL, 0)) == SOURCE_GONE;
 }
 

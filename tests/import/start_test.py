@@ -188,6 +188,14 @@ class Starts(Case):
         self.old.mkdir()
         self.refuse("there are no files of beanstalkd's (binlog.N)")
 
+    def test_a_file_that_gearmand_would_make_need_not_be_there(self):
+        place = self.directory / "queue.db"
+        self.journal = self.directory / "queue.db.tandem"
+        for source in f"gearmand-sqlite:{place}", f"gearmand-sqlite:{place}?table=jobs":
+            tandem = Tandem(TANDEMD, self.journal, None, f"journal.import={source}")
+            self.addCleanup(tandem.kill)
+            tandem.stop()
+
     def test_a_password_that_is_part_of_where_jobs_come_from_is_not_told(self):
         self.old = self.directory / "password=hunter2"
         self.old.mkdir()
