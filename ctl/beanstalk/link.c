@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/beanstalk/link.h"
 
-#include "core/base/nsec.h"
 #include "ctl/print/need.h"
 
 #include <errno.h>
@@ -53,7 +52,7 @@ const char *link_name(const struct link *link)
 // Life cycle
 //
 
-static nsec_t now(void)
+nsec_t link_now(void)
 {
     struct timespec spec;
 
@@ -63,7 +62,7 @@ static nsec_t now(void)
 
 static int milliseconds_until(nsec_t at)
 {
-    nsec_t left = at - now();
+    nsec_t left = at - link_now();
 
     return left > 0 ? (int)nsec_to_msec(left) : 0;
 }
@@ -99,7 +98,7 @@ static bool connect_to(struct link *link, const struct addrinfo *address)
     }
     if (errno == EINPROGRESS) {
         error = ETIMEDOUT;
-        if (wait_for(link, POLLOUT, now() + link->wait_for, &found) > 0 &&
+        if (wait_for(link, POLLOUT, link_now() + link->wait_for, &found) > 0 &&
             getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == 0) {
             return true;
         }
@@ -234,7 +233,7 @@ static bool receive_some(struct link *link)
 // Sends what there is and waits for something new; there is room for at least one byte.
 static bool exchange(struct link *link)
 {
-    nsec_t until = now() + link->wait_for;
+    nsec_t until = link_now() + link->wait_for;
     size_t had = link->in_end;
     short found;
     int ready;

@@ -9,6 +9,7 @@
 // else at most LINK_AHEAD bytes are kept. Where the server is gone, does nothing for the time-out
 // or says what no server says, the problem tells so, and the link is of no use any more.
 
+#include "core/base/nsec.h"
 #include "core/base/slice.h"
 #include "ctl/api/outcome.h"
 #include "ctl/beanstalk/place.h"
@@ -27,6 +28,9 @@ struct link;
 bool link_open(struct link **link, const struct place *place, double timeout,
                struct problem *problem);
 void link_close(struct link *link);
+
+// The clock by which answers are waited for.
+nsec_t link_now(void);
 
 // host:port
 const char *link_name(const struct link *link);

@@ -58,6 +58,4 @@ struct migration {
     bool stopped; // a signal asks for an end
 };
 
-nsec_t migration_now(void);
-
 #endif

@@ -225,7 +225,7 @@ bool lease_take(struct migration *migration, size_t *next)
     bool any = true;
 
     while (any && migration->batch.count == 0) {
-        migration->leased_at = migration_now();
+        migration->leased_at = link_now();
         if (!reserve(migration, next, &any)) {
             return false;
         }
@@ -257,7 +257,7 @@ bool lease_keep(struct migration *migration)
     struct load *batch = &migration->batch;
     struct answer_line answer;
 
-    if (migration_now() - migration->leased_at < shortest(batch) / 2) {
+    if (link_now() - migration->leased_at < shortest(batch) / 2) {
         return true;
     }
     for (size_t i = 0; i < batch->count; i++) {

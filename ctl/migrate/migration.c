@@ -16,18 +16,9 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 // How often it looks for more, where it waits.
 #define WAIT_MSEC 500
-
-nsec_t migration_now(void)
-{
-    struct timespec spec;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &spec);
-    return nsec_from_seconds((uint64_t)spec.tv_sec) + spec.tv_nsec;
-}
 
 //
 // Both servers
@@ -184,7 +175,7 @@ enum outcome migration_run(const struct migration_settings *settings, struct pro
                                   .watched = "default",
                                   .want = 1,
                                   .window = 1,
-                                  .began_at = migration_now()};
+                                  .began_at = link_now()};
     enum outcome outcome;
 
     migration.said_at = migration.began_at;

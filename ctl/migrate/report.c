@@ -47,7 +47,7 @@ bool report_progress(struct migration *migration)
     const struct tubes *tubes = migration->tubes;
     uint64_t moved = migration->tally.moved;
     uint64_t total = migration->moved_before + tubes->ready + tubes->delayed + tubes->buried;
-    nsec_t now = migration_now();
+    nsec_t now = link_now();
     struct text words = {0};
 
     if (now - migration->said_at >= (migration->screen.shows ? BAR_EACH : LINE_EACH)) {
@@ -72,7 +72,7 @@ bool report_progress(struct migration *migration)
 static void say_sum(struct migration *migration)
 {
     const struct tally *tally = &migration->tally;
-    double seconds = (double)(migration_now() - migration->began_at) / (double)NSEC_PER_SEC;
+    double seconds = (double)(link_now() - migration->began_at) / (double)NSEC_PER_SEC;
 
     report_line(migration, "%s %s moved from %s to %s in %s.", units_count(tally->moved).text,
                 tally->moved == 1 ? "job" : "jobs", link_name(migration->source),

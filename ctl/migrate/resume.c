@@ -150,7 +150,7 @@ static bool settle_acknowledged(struct migration *migration, struct item *item, 
     if (!delete_at_source(migration, item->from, &deleted, &there)) {
         return false;
     }
-    while (there && migration_now() < until) {
+    while (there && link_now() < until) {
         (void)poll(NULL, 0, LOOK_EACH_MSEC);
         if (!delete_at_source(migration, item->from, &deleted, &there)) {
             return false;
@@ -217,7 +217,7 @@ static bool settle_unknown(struct migration *migration, struct load *left)
 
 bool resume(struct migration *migration, struct load *left)
 {
-    nsec_t until = migration_now() + RELEASED_WITHIN;
+    nsec_t until = link_now() + RELEASED_WITHIN;
     size_t unknown = count_unknown(left);
 
     if (left->count == 0) {
