@@ -13,12 +13,14 @@
 #define GAP_MOST 4096
 #define LOOK_MOST ((uint64_t)1 << 20)
 
-// One of the two servers' jobs, as the other may have it. The strings are the item's.
+// One of the two servers' jobs, as the other may have it. Of the target's, the body is compared
+// when it comes and is not kept: there may be many, and large ones.
 struct looks {
-    char tube[204];
+    char tube[204]; // a string
     uint64_t priority, ttr, delay;
     struct text body;
     bool there;
+    bool asked; // for its body
 };
 
 static bool read_stats(struct link *link, struct looks *looks)
@@ -39,85 +41,160 @@ static bool read_stats(struct link *link, struct looks *looks)
     return true;
 }
 
-static bool read_body(const struct migration *migration, struct link *link, struct looks *looks)
+// False in `*there`: it has gone meanwhile.
+static bool read_body(const struct migration *migration, struct link *link, struct slice *body,
+                      bool *there)
 {
     uint64_t most = link == migration->source ? migration->has_most : migration->takes_most;
     struct answer_line answer;
-    struct slice body;
 
     if (!answer_read(link, &answer)) {
         return false;
     }
-    if (answer_is(&answer, "NOT_FOUND")) {
-        looks->there = false;
+    *there = !answer_is(&answer, "NOT_FOUND");
+    if (!*there) {
         return true;
     }
     if (!answer_is(&answer, "FOUND") || answer.count < 2 || answer.numbers[1] > most) {
         return answer_odd(link, &answer, "peek");
     }
-    if (!link_body(link, answer.numbers[1], &body)) {
-        return false;
-    }
-    text_cut(&looks->body, 0);
-    text_add(&looks->body, body);
-    return true;
+    return link_body(link, answer.numbers[1], body);
 }
 
-// Jobs with the ids first, first + step ... of an array, or in a row.
-static bool look(const struct migration *migration, struct link *link, const uint64_t *ids,
-                 struct looks *looks, size_t count)
+static bool ask_stats(struct link *link, const uint64_t *ids, struct looks *looks, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         looks[i].there = false;
         link_say(link, "stats-job %llu", (unsigned long long)ids[i]);
-        link_say(link, "peek %llu", (unsigned long long)ids[i]);
     }
     for (size_t i = 0; i < count; i++) {
-        if (!read_stats(link, &looks[i]) || !read_body(migration, link, &looks[i])) {
+        if (!read_stats(link, &looks[i])) {
             return false;
         }
     }
     return true;
 }
 
+static void say_peek(struct link *link, struct looks *looks, uint64_t id)
+{
+    looks->asked = true;
+    link_say(link, "peek %llu", (unsigned long long)id);
+}
+
+// The jobs of the source, with their bodies.
+static bool learn(const struct migration *migration, const uint64_t *ids, struct looks *known,
+                  size_t count)
+{
+    struct slice body;
+
+    if (!ask_stats(migration->source, ids, known, count)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        say_peek(migration->source, &known[i], ids[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!read_body(migration, migration->source, &body, &known[i].there)) {
+            return false;
+        }
+        if (known[i].there) {
+            text_add(&known[i].body, body);
+        }
+    }
+    return true;
+}
+
+static bool is_open(const struct item *item)
+{
+    return item->to == 0 && !item->back;
+}
+
+// But for the body.
 static bool is_alike(const struct migration *migration, const struct looks *one,
                      const struct looks *other)
 {
     uint64_t ttr = one->ttr ? one->ttr : migration->settings->ttr;
 
     return one->there && other->there && strcmp(one->tube, other->tube) == 0 &&
-           one->priority == other->priority && ttr == other->ttr &&
-           slice_equal(text_slice(&one->body), text_slice(&other->body));
+           one->priority == other->priority && ttr == other->ttr;
 }
 
-static bool delete_hidden(struct migration *migration, struct item *item, uint64_t id)
+static bool is_like_any(const struct migration *migration, const struct load *unknown,
+                        const struct looks *known, const struct looks *found)
 {
-    struct answer_line answer;
-
-    link_say(migration->target, "delete %llu", (unsigned long long)id);
-    if (!answer_read(migration->target, &answer)) {
-        return false;
+    for (size_t i = 0; i < unknown->count; i++) {
+        if (is_open(&unknown->items[i]) && is_alike(migration, &known[i], found)) {
+            return true;
+        }
     }
-    item->back = answer_is(&answer, "DELETED");
-    return true;
+    return false;
 }
 
-// A job of the target, beside all that are unknown.
-static bool match(struct migration *migration, struct load *unknown, const struct looks *known,
-                  const struct looks *found, uint64_t id)
+// A job of the target, beside all that are unknown. The hidden copy of a buried one is `back`, and
+// yet to be deleted.
+static void match(const struct migration *migration, struct load *unknown,
+                  const struct looks *known, const struct looks *found, struct slice body,
+                  uint64_t id)
 {
     for (size_t i = 0; i < unknown->count; i++) {
         struct item *item = &unknown->items[i];
 
-        if (item->to == 0 && !item->back && is_alike(migration, &known[i], found)) {
-            if (item->kind == KIND_BURIED && found->delay == HIDDEN_FOR) {
-                return delete_hidden(migration, item, id);
-            }
+        if (is_open(item) && is_alike(migration, &known[i], found) &&
+            slice_equal(text_slice(&known[i].body), body)) {
             item->to = id;
-            return true;
+            item->back = item->kind == KIND_BURIED && found->delay == HIDDEN_FOR;
+            return;
+        }
+    }
+}
+
+static bool delete_hidden(struct migration *migration, struct load *unknown)
+{
+    struct answer_line answer;
+
+    for (size_t i = 0; i < unknown->count; i++) {
+        struct item *item = &unknown->items[i];
+
+        if (item->back && item->to != 0) {
+            link_say(migration->target, "delete %llu", (unsigned long long)item->to);
+            if (!answer_read(migration->target, &answer)) {
+                return false;
+            }
+            item->back = answer_is(&answer, "DELETED");
+            item->to = 0;
         }
     }
     return true;
+}
+
+// Jobs of the target with ids in a row.
+static bool compare(struct migration *migration, struct load *unknown, const struct looks *known,
+                    const uint64_t *ids, struct looks *found)
+{
+    struct slice body;
+    bool there;
+
+    if (!ask_stats(migration->target, ids, found, TOGETHER)) {
+        return false;
+    }
+    for (size_t i = 0; i < TOGETHER; i++) {
+        found[i].asked = false;
+        if (is_like_any(migration, unknown, known, &found[i])) {
+            say_peek(migration->target, &found[i], ids[i]);
+        }
+    }
+    for (size_t i = 0; i < TOGETHER; i++) {
+        if (!found[i].asked) {
+            continue;
+        }
+        if (!read_body(migration, migration->target, &body, &there)) {
+            return false;
+        }
+        if (there) {
+            match(migration, unknown, known, &found[i], body, ids[i]);
+        }
+    }
+    return delete_hidden(migration, unknown);
 }
 
 static bool scan(struct migration *migration, struct load *unknown, const struct looks *known,
@@ -131,14 +208,11 @@ static bool scan(struct migration *migration, struct load *unknown, const struct
         for (size_t i = 0; i < TOGETHER; i++) {
             ids[i] = at + i;
         }
-        if (!look(migration, migration->target, ids, found, TOGETHER)) {
+        if (!compare(migration, unknown, known, ids, found)) {
             return false;
         }
         for (size_t i = 0; i < TOGETHER; i++) {
             gap = found[i].there ? 0 : gap + 1;
-            if (found[i].there && !match(migration, unknown, known, &found[i], ids[i])) {
-                return false;
-            }
         }
     }
     return true;
@@ -167,8 +241,7 @@ bool twins_find(struct migration *migration, struct load *unknown)
     for (size_t i = 0; i < unknown->count; i++) {
         ids[i] = unknown->items[i].from;
     }
-    good = look(migration, migration->source, ids, known, unknown->count) &&
-           scan(migration, unknown, known, found);
+    good = learn(migration, ids, known, unknown->count) && scan(migration, unknown, known, found);
     looks_free(known, unknown->count);
     looks_free(found, TOGETHER);
     free(ids);

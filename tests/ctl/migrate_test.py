@@ -259,6 +259,21 @@ class Cut(WithFolder):
         self.assertIn("0 stand on both sides, and 4 may", said)
         self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (0, 9))
 
+    def test_only_bodies_of_jobs_that_may_be_copies_are_asked_of_the_target(self):
+        for number in range(2):
+            self.client.put(b"%d" % number)
+        self.target.answer = lambda data: b"INSERTED 2\r\n" not in data
+        self.cut()
+        with moving.Client(self.new.port) as client:
+            client.put(b"1", priority=7)
+            client.put(b"1", ttr=61)
+            client.put(b"1", tube="mail")
+            client.put(b"other", tube="default")
+        said = []
+        self.target.command = lambda data: said.append(data) or True
+        self.assertRegex(self.good(*self.addresses), "in doubt: job 2 of .* is as job 2 of ")
+        self.assertEqual(re.findall(rb"peek (\d+)\r", b"".join(said)), [b"2", b"6"])
+
     def test_jobs_that_were_deleted_before_the_end_are_not_moved_again(self):
         for number in range(5):
             self.client.put(b"%d" % number)
