@@ -230,7 +230,8 @@ static bool receive_some(struct link *link)
     return true;
 }
 
-// Sends what there is and waits for something new; there is room for at least one byte.
+// Sends what there is and waits for something new. A server that takes a large body bit by bit is
+// given its time for each bit; there is room for at least one byte.
 static bool exchange(struct link *link)
 {
     nsec_t until = link_now() + link->wait_for;
@@ -250,8 +251,11 @@ static bool exchange(struct link *link)
         if (ready < 0) {
             return lost(link);
         }
-        if ((found & POLLOUT) && !send_some(link)) {
-            return false;
+        if (found & POLLOUT) {
+            if (!send_some(link)) {
+                return false;
+            }
+            until = link_now() + link->wait_for;
         }
         if ((found & ~POLLOUT) && !receive_some(link)) {
             return false;

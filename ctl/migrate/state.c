@@ -326,11 +326,15 @@ static void find_path(struct state *state, const struct migration_settings *sett
 
 static bool open_file(struct state *state)
 {
+    struct stat about;
+
     state->fd = open(text_string(&state->path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (state->fd < 0) {
         return fail(state, "cannot be opened");
     }
-    if (flock(state->fd, LOCK_EX | LOCK_NB) != 0) {
+    // Whoever had it may have ended, and removed it, between our opening it and our lock.
+    if (flock(state->fd, LOCK_EX | LOCK_NB) != 0 || fstat(state->fd, &about) != 0 ||
+        about.st_nlink == 0) {
         (void)problem_set(state->problem, OUTCOME_NOT_NOW, "%s is in use by another migration",
                           text_string(&state->path));
         return false;

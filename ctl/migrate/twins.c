@@ -85,7 +85,7 @@ static void say_peek(struct link *link, struct looks *looks, uint64_t id)
 static bool learn(const struct migration *migration, const uint64_t *ids, struct looks *known,
                   size_t count)
 {
-    struct slice body;
+    struct slice body = slice_of(NULL, 0);
 
     if (!ask_stats(migration->source, ids, known, count)) {
         return false;
@@ -171,7 +171,7 @@ static bool delete_hidden(struct migration *migration, struct load *unknown)
 static bool compare(struct migration *migration, struct load *unknown, const struct looks *known,
                     const uint64_t *ids, struct looks *found)
 {
-    struct slice body;
+    struct slice body = slice_of(NULL, 0);
     bool there;
 
     if (!ask_stats(migration->target, ids, found, TOGETHER)) {
