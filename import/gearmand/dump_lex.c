@@ -89,7 +89,7 @@ static bool is_blank(int c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// The byte that the next word begins with; EOF at the end.
+// The byte that the next word begins with; EOF at the end, with lex->why where that is no good one.
 static int find_word(struct dump_lex *lex)
 {
     for (;;) {
@@ -111,6 +111,7 @@ static int find_word(struct dump_lex *lex)
             }
             if (c == '/' && next == '*') {
                 if (!skip_comment(lex)) {
+                    (void)bad(lex, "the dump ends within a comment");
                     return EOF;
                 }
                 continue;
@@ -246,12 +247,17 @@ static enum dump_word read_word(struct dump_lex *lex, int c)
 
 enum dump_word dump_lex_next(struct dump_lex *lex)
 {
-    int c = find_word(lex);
+    int c;
 
+    lex->why = NULL;
+    c = find_word(lex);
     lex->bytes.len = 0;
     lex->quoted = c == '`';
     if (c == EOF) {
-        lex->word = ferror(lex->file) ? bad(lex, "the dump cannot be read") : DUMP_END;
+        if (ferror(lex->file)) {
+            (void)bad(lex, "the dump cannot be read");
+        }
+        lex->word = lex->why ? DUMP_BAD : DUMP_END;
     } else if (c == '`') {
         lex->word = read_quoted(lex, c, DUMP_NAME);
     } else if (c == '\'' || c == '"') {

@@ -84,6 +84,7 @@ static const struct rows_ops ops = {
 struct source *gearmand_mysql_dump_open(const char *place, struct source_news *news)
 {
     struct dump_rows *dr = calloc(1, sizeof *dr);
+    bool good;
 
     if (!dr) {
         (void)source_fail(news, "out of memory");
@@ -91,9 +92,10 @@ struct source *gearmand_mysql_dump_open(const char *place, struct source_news *n
     }
     dr->rows.ops = &ops;
     dr->path = rows_place(place, "gearman_queue", dr->rows.table, news);
-    dr->file = dr->path ? fopen(dr->path, "re") : NULL;
-    if (!dr->path || (!dr->file && errno != ENOENT)) {
-        if (dr->path) {
+    good = dr->path && rows_may_be_file(dr->path, news);
+    dr->file = good ? fopen(dr->path, "re") : NULL;
+    if (!good || (!dr->file && errno != ENOENT)) {
+        if (good) {
             (void)source_fail(news, "%.160s: %s", dr->path, strerror(errno));
         }
         close_rows(&dr->rows);

@@ -215,6 +215,17 @@ char *rows_place(const char *place, const char *preset, char table[TABLE_NAME_MA
     return copy;
 }
 
+bool rows_may_be_file(const char *path, struct source_news *news)
+{
+    struct stat about;
+
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
+        (void)source_fail(news, "%.160s is not a regular file", path);
+        return false;
+    }
+    return true;
+}
+
 bool rows_stamp_file(const char *path, char *to, size_t size)
 {
     struct stat about;

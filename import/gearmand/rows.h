@@ -46,6 +46,10 @@ struct source *rows_source(struct rows *rows, struct source_news *news);
 bool rows_image(const struct row *row, uint64_t id, uint64_t now_ms, struct job_image *image,
                 char *why, size_t size);
 
+// False with the reason where something stands there that is no file: to open a pipe would be to
+// wait for whoever writes to it.
+bool rows_may_be_file(const char *path, struct source_news *news);
+
 // The file's size and when it was changed; false where there is none.
 bool rows_stamp_file(const char *path, char *to, size_t size);
 

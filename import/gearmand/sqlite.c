@@ -124,11 +124,29 @@ static bool begin(struct sqlite_rows *sr)
     return good;
 }
 
+// What SQLite makes up when it is asked: rows without an end, and without a file that holds them.
+static bool is_made_up(struct sqlite_rows *sr)
+{
+    char *ask = sqlite3_mprintf("SELECT 1 FROM sqlite_master WHERE name = %Q COLLATE NOCASE "
+                                "AND type IN ('table', 'view') AND rootpage = 0",
+                                sr->rows.table);
+    sqlite3_stmt *statement = NULL;
+    bool made_up = ask && sqlite3_prepare_v2(sr->db, ask, -1, &statement, NULL) == SQLITE_OK &&
+                   sqlite3_step(statement) == SQLITE_ROW;
+
+    (void)sqlite3_finalize(statement);
+    sqlite3_free(ask);
+    return made_up;
+}
+
 static bool open_database(struct sqlite_rows *sr, struct source_news *news)
 {
     // A copy may be mended by its journal, the file itself may not be touched.
     int flags;
 
+    if (!rows_may_be_file(sr->path, news)) {
+        return false;
+    }
     if (sqlite_file_is_used(sr->path)) {
         (void)source_fail(news, "%.160s: a process has it open: stop gearmand first", sr->path);
         return false;
@@ -139,6 +157,11 @@ static bool open_database(struct sqlite_rows *sr, struct source_news *news)
     flags = sr->file.folder ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
     if (sqlite3_open_v2(sr->file.path, &sr->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         return fail(sr, news);
+    }
+    if (is_made_up(sr)) {
+        (void)source_fail(news, "%.120s: %s is a view, or a virtual table, and no table of rows",
+                          sr->path, sr->rows.table);
+        return false;
     }
     return begin(sr) || fail(sr, news);
 }

@@ -225,6 +225,25 @@ class Sqlite(WithGearmand):
         self.assertEqual(done.returncode, program.FAILED)
         self.assertIn("file is not a database", done.stderr.decode())
 
+    def test_what_has_no_end_is_not_begun(self):
+        base = sqlite3.connect(self.file)
+        base.execute("CREATE VIEW gearman_queue AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL "
+                     "SELECT x + 1 FROM n) SELECT x AS rowid, 'u' AS unique_key, 'f' AS "
+                     "function_name, 1 AS priority, 'd' AS data, 0 AS when_to_run FROM n")
+        base.commit()
+        base.close()
+        done = self.run_ctl("import", self.source)
+        self.assertEqual(done.returncode, program.FAILED)
+        self.assertIn("no table of rows", done.stderr.decode())
+
+    def test_a_pipe_is_waited_for_by_nobody(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        for kind in ("sqlite", "mysql-dump"):
+            done = self.run_ctl("import", f"gearmand-{kind}:{pipe}")
+            self.assertEqual(done.returncode, program.FAILED)
+            self.assertIn("is not a regular file", done.stderr.decode())
+
 
 class Dump(WithGearmand):
     def test_a_dump_of_mysql_comes_over_and_damage_is_named_by_its_line(self):

@@ -166,6 +166,15 @@ static void damage_is_named_by_its_line_and_the_rest_is_read(void **state)
             "1: the priority is no number\n");
 }
 
+static void a_number_of_any_length_is_a_number_or_none(void **state)
+{
+    (void)state;
+    DUMP_IS("INSERT INTO `gearman_queue` VALUES ('a','f',2,'d',-9999999999),\n"
+            "('b','f',1,'d',99999999999999999999999999999999),\n"
+            "('c','f',-99999999999999999999999999999999,'d',0);\n",
+            "a|f|2|d|-1410065407\n2: when_to_run is no number\n3: the priority is no number\n");
+}
+
 static void a_dump_that_was_cut_off_is_said_to_be(void **state)
 {
     static const char sql[] =
@@ -182,6 +191,8 @@ static void a_dump_that_was_cut_off_is_said_to_be(void **state)
     }
     DUMP_IS("INSERT INTO `gearman_queue` VALUES ('a','f',1,'d",
             "1: the dump ends within a value\n");
+    DUMP_IS("INSERT INTO `gearman_queue` VALUES ('a','f',1,'d',0);\n/* of a se",
+            "a|f|1|d|0\n2: the dump ends within a comment\n");
     DUMP_IS("", "");
     DUMP_IS("SET NAMES utf8mb4", "1: the dump ends in a statement\n");
 }
@@ -194,6 +205,7 @@ int main(void)
         cmocka_unit_test(statements_come_in_all_forms),
         cmocka_unit_test(other_tables_and_comments_are_passed_over),
         cmocka_unit_test(damage_is_named_by_its_line_and_the_rest_is_read),
+        cmocka_unit_test(a_number_of_any_length_is_a_number_or_none),
         cmocka_unit_test(a_dump_that_was_cut_off_is_said_to_be),
     };
 
