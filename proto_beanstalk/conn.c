@@ -203,7 +203,6 @@ struct feed bean_feed(void *state, struct slice input, unsigned budget)
 
 struct feed bean_filled(void *state, size_t len, unsigned budget)
 {
-    struct bean_conn *conn = state;
-
-    return steps_filled(&steps, conn, conn->wire, conn->shared->broker, len, budget);
+    steps_take(&steps, state, len);
+    return bean_feed(state, SLICE(""), budget);
 }

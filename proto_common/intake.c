@@ -22,16 +22,16 @@ enum intake_state intake_take(struct intake *intake, struct slice *input)
     return intake_missing(intake) > 0 ? INTAKE_MORE : INTAKE_COMPLETE;
 }
 
-void intake_place(struct intake *intake, struct feed *feed)
+struct intake_room intake_place(struct intake *intake)
 {
-    if (intake_missing(intake) < INTAKE_DIRECT_MIN) {
-        return;
-    }
-    if (!blob_builder_room(&intake->body, &feed->into, &feed->into_len)) {
-        feed->into = NULL;
-        feed->into_len = 0;
+    struct intake_room room = {0};
+
+    if (intake_missing(intake) >= INTAKE_DIRECT_MIN &&
+        !blob_builder_room(&intake->body, &room.into, &room.len)) {
         intake->lacks_memory = true;
+        return (struct intake_room){0};
     }
+    return room;
 }
 
 void intake_filled(struct intake *intake, size_t len)

@@ -15,8 +15,6 @@
 #include "core/base/slice.h"
 #include "core/broker.h"
 
-#include "proto_common/feed.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,9 +52,13 @@ static inline void intake_give_way(struct intake *intake)
 // may have been taken all the same.
 enum intake_state intake_take(struct intake *intake, struct slice *input);
 
-// Has the host put the next bytes in their place, if enough are missing. Without memory it does
-// not, and the next intake_take() says so.
-void intake_place(struct intake *intake, struct feed *feed);
+// Where the next bytes belong, if enough are missing that the host should put them there; NULL
+// otherwise, and without memory, which the next intake_take() says.
+struct intake_room {
+    char *into;
+    size_t len;
+};
+struct intake_room intake_place(struct intake *intake);
 
 // `len` bytes were put there.
 void intake_filled(struct intake *intake, size_t len);

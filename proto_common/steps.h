@@ -79,21 +79,23 @@ static inline struct feed steps_feed(const struct steps *steps, void *conn, stru
         struct intake *intake = steps->intake(conn);
 
         if (intake) {
-            intake_place(intake, &feed);
+            struct intake_room room = intake_place(intake);
+
+            feed.into = room.into;
+            feed.into_len = room.len;
         }
     }
     return feed;
 }
 
-// The front-end's `filled`: `len` bytes were put where the last feed wanted them.
-static inline struct feed steps_filled(const struct steps *steps, void *conn, struct wire *wire,
-                                       struct broker *broker, size_t len, unsigned budget)
+// What the front-end's `filled` does first, and then feeds no bytes, by the function that feeds all
+// others, so that the loop is there once: `len` bytes were put where the last feed wanted them.
+static inline void steps_take(const struct steps *steps, void *conn, size_t len)
 {
     struct intake *intake = steps->intake(conn);
 
     ENSURE(intake);
     intake_filled(intake, len);
-    return steps_feed(steps, conn, wire, broker, SLICE(""), budget);
 }
 
 #endif

@@ -299,7 +299,6 @@ struct feed gear_feed(void *state, struct slice input, unsigned budget)
 
 struct feed gear_filled(void *state, size_t len, unsigned budget)
 {
-    struct gear_conn *conn = state;
-
-    return steps_filled(&steps, conn, conn->wire, conn->shared->broker, len, budget);
+    steps_take(&steps, state, len);
+    return gear_feed(state, SLICE(""), budget);
 }

@@ -330,7 +330,6 @@ struct feed http1_feed(void *state, struct slice input, unsigned budget)
 
 struct feed http1_filled(void *state, size_t len, unsigned budget)
 {
-    struct http1_conn *conn = state;
-
-    return steps_filled(&steps, conn, conn->wire, conn->shared->broker, len, budget);
+    steps_take(&steps, state, len);
+    return http1_feed(state, SLICE(""), budget);
 }

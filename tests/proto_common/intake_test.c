@@ -72,15 +72,14 @@ static size_t receive_large(size_t head, size_t piece)
     intake_begin(&intake, LARGE);
     take(&intake, slice_of(bytes, head), head == LARGE, 0);
     while (at < LARGE) {
-        struct feed feed = {.state = FEED_MORE};
+        struct intake_room room = intake_place(&intake);
         size_t len = LARGE - at < piece ? LARGE - at : piece;
 
-        intake_place(&intake, &feed);
-        assert_int_equal(feed.into != NULL, LARGE - at >= INTAKE_DIRECT_MIN);
-        if (feed.into) {
-            assert_true(feed.into_len > 0 && feed.into_len <= LARGE - at);
-            len = feed.into_len < len ? feed.into_len : len;
-            memcpy(feed.into, bytes + at, len);
+        assert_int_equal(room.into != NULL, LARGE - at >= INTAKE_DIRECT_MIN);
+        if (room.into) {
+            assert_true(room.len > 0 && room.len <= LARGE - at);
+            len = room.len < len ? room.len : len;
+            memcpy(room.into, bytes + at, len);
             intake_filled(&intake, len);
             in_place += len;
         } else {
@@ -169,25 +168,25 @@ static void a_body_that_outgrows_memory_counts_what_is_there(void **state)
 
 static void no_memory_for_a_place_is_told_by_the_next_piece(void **state)
 {
-    struct feed feed = {.state = FEED_MORE};
+    struct intake_room room;
     struct slice input = slice_of(bytes, 10);
     struct intake intake;
 
     (void)state;
     intake_begin(&intake, LARGE);
     nth_alloc_fail(1);
-    intake_place(&intake, &feed);
+    room = intake_place(&intake);
     nth_alloc_fail(0);
-    assert_null(feed.into);
-    assert_int_equal(feed.into_len, 0);
+    assert_null(room.into);
+    assert_int_equal(room.len, 0);
     assert_int_equal(intake_take(&intake, &(struct slice){"", 0}), INTAKE_MORE);
-    intake_place(&intake, &feed);
-    assert_non_null(feed.into);
+    room = intake_place(&intake);
+    assert_non_null(room.into);
     intake_discard(&intake);
 
     intake_begin(&intake, LARGE);
     nth_alloc_fail(1);
-    intake_place(&intake, &feed);
+    room = intake_place(&intake);
     nth_alloc_fail(0);
     assert_int_equal(intake_take(&intake, &input), INTAKE_NO_MEMORY);
     assert_int_equal(intake_missing(&intake), LARGE);

@@ -258,7 +258,8 @@ static void a_large_body_is_received_in_its_place(void **state)
         assert_true(left >= INTAKE_DIRECT_MIN && fed.into_len <= left);
         memset(fed.into, 'x', fed.into_len);
         left -= fed.into_len;
-        fed = steps_filled(&steps, conn, &conn->wire, conn->broker, fed.into_len, 100);
+        steps_take(&steps, conn, fed.into_len);
+        fed = feed(conn, NULL, 100);
         expect(fed, FEED_MORE, 0);
     }
     assert_true(left > 0 && left < INTAKE_DIRECT_MIN);
