@@ -305,8 +305,8 @@ static void a_memo_that_cannot_be_is_refused(void **state)
     static const struct {
         size_t at;
         char byte;
-    } wrong[] = {{7, 0x40}, {15, (char)0x80}, {16, 9}, {16, 11}, {19, 1}, {20, 0},
-                 {20, 6},   {21, 3},          {22, 7}, {23, 1},  {23, 2}};
+    } wrong[] = {{7, 0x40}, {15, (char)0x80}, {16, 9},          {16, 11}, {19, 1}, {20, 0},
+                 {20, 6},   {21, 3},          {22, MEMO_KINDS}, {23, 1},  {23, 2}};
     struct sealed sealed;
 
     (void)state;
