@@ -93,7 +93,6 @@ static const struct good_case {
     {.args = {"-s0"}, .segment = 4096},
     {.args = {"-s-1"}, .segment = UINT64_C(17179869184)},
     {.args = {"-b", "/d", "--set", "journal.fsync=always"}, .dir = "/d"},
-    {.args = {"-b", "/d", "--set", "journal.dir="}, .fsync = "50"},
     {.args = {"-V"}, .verbose = true},
     {.args = {"-VVV"}, .verbose = true},
     {.args = {"-c"}, .notes = 1},
@@ -231,6 +230,30 @@ static void bad_use_has_the_exit_code_of_beanstalkd(void **state)
     }
 }
 
+// Jobs of that directory would be brought in and kept nowhere.
+static void a_journal_cannot_be_taken_away_from_b_but_with_what_it_imports(void **state)
+{
+    static const char *const bad[] = {"-b", "/d", "--set", "journal.dir=", NULL};
+    static const char *const good[] = {
+        "-b", "/d", "--set", "journal.dir=", "--set", "journal.import=", NULL};
+    struct command_line options;
+    struct settings *settings;
+    enum exit_reason result;
+    struct reason why;
+
+    (void)state;
+    parse(&options, bad, &why, &result);
+    assert_int_equal(result, EXIT_REASON_NONE);
+    assert_null(load(&options));
+    command_line_clear(&options);
+    parse(&options, good, &why, &result);
+    assert_int_equal(result, EXIT_REASON_NONE);
+    settings = load(&options);
+    assert_string_equal(settings->journal.dir, "");
+    settings_free(settings);
+    command_line_clear(&options);
+}
+
 static void service_name_is_a_port(void **state)
 {
     static const char *const args[] = {"-p", "http", NULL};
@@ -328,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_flag_comes_to_what_it_is_in_beanstalkd),
         cmocka_unit_test(bad_use_has_the_exit_code_of_beanstalkd),
+        cmocka_unit_test(a_journal_cannot_be_taken_away_from_b_but_with_what_it_imports),
         cmocka_unit_test(service_name_is_a_port),
         cmocka_unit_test(version_and_help_end_the_reading),
         cmocka_unit_test(our_own_options_do_not_take_its_place),
