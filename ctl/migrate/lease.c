@@ -4,6 +4,7 @@
 #include "ctl/beanstalk/answer.h"
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/print/need.h"
+#include "ctl/migrate/identity.h"
 #include "ctl/migrate/tubes.h"
 
 // Ids of jobs that are too large are kept until the end.
@@ -41,6 +42,7 @@ bool item_read(const struct migration *migration, struct item *item, struct slic
     }
     item->tube = (size_t)(tube - migration->tubes->list);
     item->lasts = item->ttr == 0;
+    item->put_by = identity_put_by(stats);
     if (item->kind == KIND_DELAYED) {
         if (!read_u32(stats, SLICE("time-left"), &left)) {
             return false;

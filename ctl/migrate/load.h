@@ -29,6 +29,8 @@ struct item {
     uint32_t priority, delay, ttr;
     bool lasts; // a lease of it does not end by time
     size_t body_at, body_len;
+    uint64_t hash;   // by which it is known again (identity.h)
+    uint64_t put_by; // in seconds since 1970: it was put then, or earlier
 };
 
 struct load {

@@ -3,6 +3,7 @@
 
 #include "ctl/beanstalk/answer.h"
 #include "ctl/beanstalk/yaml.h"
+#include "ctl/migrate/identity.h"
 #include "ctl/migrate/report.h"
 #include "ctl/migrate/state.h"
 #include "ctl/migrate/target.h"
@@ -27,23 +28,25 @@ static bool is_state(struct slice stats, struct slice word)
     return yaml_text(stats, SLICE("state"), &state) && slice_equal(state, word);
 }
 
-// A copy that was to be buried is.
+// A copy that was to be buried is. By its delay it is known: no other job has such a one.
 static bool bury_again(struct migration *migration, const struct item *item)
 {
     struct link *target = migration->target;
     struct answer_line answer;
     struct slice stats;
     uint64_t priority = 0;
+    uint64_t delay = 0;
     bool found;
 
     link_say(target, "stats-job %llu", (unsigned long long)item->to);
     if (!answer_document(target, "stats-job", &stats, &found)) {
         return false;
     }
-    if (!found || is_state(stats, SLICE("buried"))) {
+    (void)yaml_count(stats, SLICE("pri"), &priority);
+    (void)yaml_count(stats, SLICE("delay"), &delay);
+    if (!found || is_state(stats, SLICE("buried")) || delay != HIDDEN_FOR) {
         return true;
     }
-    (void)yaml_count(stats, SLICE("pri"), &priority);
     link_say(target, "reserve-job %llu", (unsigned long long)item->to);
     link_say(target, "bury %llu %llu", (unsigned long long)item->to, (unsigned long long)priority);
     if (!answer_read(target, &answer) || (answer_is(&answer, "RESERVED") && answer.count == 2 &&
@@ -79,74 +82,88 @@ static bool delete_at_source(struct migration *migration, uint64_t id, bool *del
     return answer_document(migration->source, "stats-job", &stats, there);
 }
 
-// Whether the server, which has been started anew, still has the job that had the id then. A server
-// that keeps no jobs gives the same ids to others: a job is the one only if it is older than the
-// process, whose age is asked for after the job's.
-static bool is_older(struct link *ask, uint64_t id, bool *there, bool *older)
+// Whether the target, another process of which has been asked to put the job, still has the copy.
+// One that keeps no jobs gives the same ids to others: a job is the one only if it is older than
+// the process, whose age is asked for after the job's.
+static bool is_kept(struct migration *migration, const struct item *item, bool *kept)
 {
+    struct link *target = migration->target;
     struct slice stats;
     uint64_t age = 0;
     uint64_t uptime = UINT64_MAX;
+    enum seen seen;
     bool found;
 
-    link_say(ask, "stats-job %llu", (unsigned long long)id);
-    link_say(ask, "stats");
-    if (!answer_document(ask, "stats-job", &stats, there)) {
+    link_say(target, "stats-job %llu", (unsigned long long)item->to);
+    link_say(target, "stats");
+    if (!answer_document(target, "stats-job", &stats, &found)) {
         return false;
     }
     (void)yaml_count(stats, SLICE("age"), &age);
-    if (!answer_document(ask, "stats", &stats, &found)) {
+    if (!answer_document(target, "stats", &stats, &found)) {
         return false;
     }
     (void)yaml_count(stats, SLICE("uptime"), &uptime);
-    *older = *there && age > uptime;
-    return true;
-}
-
-// Whether nothing is lost where the job is deleted at the source: the copy is what it was, and so
-// is the job, or it has gone.
-static bool check_servers(struct migration *migration, const struct item *item, bool *safe)
-{
-    bool there = true;
-    bool older = true;
-
-    *safe = true;
-    if (strcmp(migration->target_then, migration->target_id) != 0) {
-        if (!is_older(migration->target, item->to, &there, &older)) {
-            return false;
-        }
-        *safe = older;
-    }
-    if (*safe && strcmp(migration->source_then, migration->source_id) != 0) {
-        if (!is_older(migration->source, item->from, &there, &older)) {
-            return false;
-        }
-        *safe = older || !there;
-    }
-    return true;
-}
-
-static bool settle_acknowledged(struct migration *migration, struct item *item, nsec_t until)
-{
-    bool deleted;
-    bool there;
-    bool safe;
-
-    if (!check_servers(migration, item, &safe)) {
+    if (!identity_see_target(migration, item, &seen)) {
         return false;
     }
-    if (!safe) {
+    *kept = seen == SEEN_SAME && age > uptime;
+    return true;
+}
+
+// Whether another process of the source has given the number to another job; false with a problem.
+static bool see_source(struct migration *migration, const struct item *item, bool *other)
+{
+    enum seen seen = SEEN_SAME;
+
+    if (strcmp(migration->source_then, migration->source_id) != 0 &&
+        !identity_see_source(migration, item, &seen)) {
+        return false;
+    }
+    *other = seen == SEEN_OTHER;
+    if (*other) {
+        report_line(migration, "another job has this number now: job %llu of %s",
+                    (unsigned long long)item->from, link_name(migration->source));
+    }
+    return true;
+}
+
+// Whether the copy is what it was; otherwise the job is left, and moved again.
+static bool see_target(struct migration *migration, const struct item *item, bool *kept)
+{
+    *kept = true;
+    if (strcmp(migration->target_then, migration->target_id) != 0 &&
+        !is_kept(migration, item, kept)) {
+        return false;
+    }
+    if (!*kept) {
         migration->tally.doubtful++;
         report_line(migration,
                     "in doubt: job %llu of %s is kept, which was put as job %llu of %s before a "
                     "server was started anew",
                     (unsigned long long)item->from, link_name(migration->source),
                     (unsigned long long)item->to, link_name(migration->target));
-        return true;
     }
-    if (item->kind == KIND_BURIED && !bury_again(migration, item)) {
-        return false;
+    return true;
+}
+
+// It is at the target, and no longer at the source.
+static void count_moved(struct migration *migration, const struct item *item, bool deleted)
+{
+    migration->tally.moved++;
+    if (!deleted) {
+        migration->tally.already++;
+        report_line(migration, "gone already: job %llu of %s, which is job %llu of %s",
+                    (unsigned long long)item->from, link_name(migration->source),
+                    (unsigned long long)item->to, link_name(migration->target));
     }
+}
+
+static bool delete_acknowledged(struct migration *migration, const struct item *item, nsec_t until)
+{
+    bool deleted;
+    bool there;
+
     if (!delete_at_source(migration, item->from, &deleted, &there)) {
         return false;
     }
@@ -159,16 +176,31 @@ static bool settle_acknowledged(struct migration *migration, struct item *item, 
     if (there) {
         migration->tally.duplicates++;
         report_duplicate(migration, item);
-        return true;
-    }
-    migration->tally.moved++;
-    if (!deleted) {
-        migration->tally.already++;
-        report_line(migration, "gone already: job %llu of %s, which is job %llu of %s",
-                    (unsigned long long)item->from, link_name(migration->source),
-                    (unsigned long long)item->to, link_name(migration->target));
+    } else {
+        count_moved(migration, item, deleted);
     }
     return true;
+}
+
+static bool settle_acknowledged(struct migration *migration, const struct item *item, nsec_t until)
+{
+    bool kept;
+    bool other;
+
+    if (!see_source(migration, item, &other) || (!other && !see_target(migration, item, &kept))) {
+        return false;
+    }
+    if (!other && !kept) {
+        return true;
+    }
+    if (item->kind == KIND_BURIED && !bury_again(migration, item)) {
+        return false;
+    }
+    if (other) {
+        count_moved(migration, item, false);
+        return true;
+    }
+    return delete_acknowledged(migration, item, until);
 }
 
 //
@@ -185,15 +217,31 @@ static size_t count_unknown(const struct load *left)
     return count;
 }
 
-static bool settle_unknown(struct migration *migration, struct load *left)
+// Leaves those whose put was not acknowledged, and that the source may still have.
+static bool keep_unknown(struct migration *migration, struct load *left)
 {
     for (size_t i = 0; i < left->count; i++) {
-        if (left->items[i].to != 0) {
-            left->items[i].from = 0;
+        struct item *item = &left->items[i];
+        bool other = false;
+
+        if (item->to == 0 && !see_source(migration, item, &other)) {
+            return false;
+        }
+        if (other) {
+            report_line(migration, "in doubt: whether the one that was put stands at %s",
+                        link_name(migration->target));
+        }
+        if (item->to != 0 || other) {
+            item->from = 0;
         }
     }
     load_pack(left);
-    if (!twins_find(migration, left)) {
+    return true;
+}
+
+static bool settle_unknown(struct migration *migration, struct load *left)
+{
+    if (!keep_unknown(migration, left) || !twins_find(migration, left)) {
         return false;
     }
     for (size_t i = 0; i < left->count; i++) {

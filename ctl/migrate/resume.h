@@ -4,9 +4,11 @@
 
 // What a run that was killed has left under way.
 //
-// Where a server has been started anew since, it may have lost its jobs and given their ids to
-// others: then a job is deleted only where both are older than the process of their server, and is
-// moved again otherwise, and told.
+// Where a server has been started anew since, or another one stands at its address, it may have
+// given the ids to others. Then a job is deleted at the source only where it is known again
+// (identity.h); another one that has its number is left, and told. A copy of which the target, too,
+// has not the same any more, from before its process began, counts for nothing: the job is moved
+// again, and told.
 //
 // A job whose put was acknowledged is deleted at the source now. Where a worker has it there, it is
 // a duplicate; where it has gone, that run had deleted it, or a worker has since. A job whose put

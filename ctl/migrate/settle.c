@@ -2,6 +2,7 @@
 #include "ctl/migrate/settle.h"
 
 #include "ctl/beanstalk/answer.h"
+#include "ctl/migrate/identity.h"
 #include "ctl/migrate/lease.h"
 #include "ctl/migrate/report.h"
 #include "ctl/migrate/state.h"
@@ -75,6 +76,7 @@ bool settle_batch(struct migration *migration)
     struct load *batch = &migration->batch;
     bool refused;
 
+    identity_note(migration);
     if (!state_intend(migration->state, batch) || !lease_keep(migration) ||
         !target_put(migration, &refused) || !state_acknowledge(migration->state, batch) ||
         !target_bury(migration) || !delete_all(migration) || !target_take_back(migration)) {

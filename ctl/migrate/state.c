@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/state.h"
 
-#include "core/base/digits.h"
+#include "ctl/migrate/line.h"
 #include "ctl/print/need.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEAD "tandem-migration 1"
+#define FORM "tandem-migration "
+#define HEAD FORM "2"
 // What is larger than this is begun anew.
 #define SIZE_USUAL ((size_t)4 << 20)
 #define SIZE_MAX_READ ((size_t)256 << 20)
@@ -58,17 +59,6 @@ static bool write_out(struct state *state, bool sync)
     return true;
 }
 
-static void add_numbers(struct text *to, const char *word, const uint64_t *numbers, size_t count)
-{
-    char digits[DIGITS_MAX];
-
-    text_put(to, word);
-    for (size_t i = 0; i < count; i++) {
-        text_put_char(to, ' ');
-        text_add(to, slice_of(digits, (size_t)(digits_write(digits, numbers[i]) - digits)));
-    }
-}
-
 // One that has no id is written as `-`.
 static const char *id_or_none(const char *id)
 {
@@ -80,12 +70,14 @@ bool state_intend(struct state *state, const struct load *batch)
     text_format(&state->line, "servers %s %s\n", id_or_none(state->migration->source_id),
                 id_or_none(state->migration->target_id));
     for (size_t i = 0; i < batch->count; i++) {
-        add_numbers(&state->line, "i", &batch->items[i].from, 1);
+        const struct item *item = &batch->items[i];
+
+        line_add(&state->line, "i", (const uint64_t[]){item->from, item->hash, item->put_by}, 3);
         text_put_char(&state->line, ' ');
-        text_put_char(&state->line, (char)batch->items[i].kind);
+        text_put_char(&state->line, (char)item->kind);
         text_put_char(&state->line, '\n');
     }
-    add_numbers(&state->line, "intended", &(const uint64_t){batch->count}, 1);
+    line_add(&state->line, "intended", &(const uint64_t){batch->count}, 1);
     text_put_char(&state->line, '\n');
     state->under_way = true;
     return write_out(state, true);
@@ -99,11 +91,11 @@ bool state_acknowledge(struct state *state, const struct load *batch)
         if (item->to == 0) {
             continue;
         }
-        add_numbers(&state->line, "a", (const uint64_t[]){item->from, item->to}, 2);
+        line_add(&state->line, "a", (const uint64_t[]){item->from, item->to}, 2);
         text_put_char(&state->line, '\n');
         state->last = item->to > state->last ? item->to : state->last;
     }
-    add_numbers(&state->line, "acknowledged", &(const uint64_t){batch->count}, 1);
+    line_add(&state->line, "acknowledged", &(const uint64_t){batch->count}, 1);
     text_put_char(&state->line, '\n');
     return write_out(state, true);
 }
@@ -120,7 +112,7 @@ bool state_done(struct state *state, const struct tally *tally)
         state->size = 0;
         text_add(&state->line, text_slice(&state->head));
     }
-    add_numbers(&state->line, "done", numbers, sizeof numbers / sizeof *numbers);
+    line_add(&state->line, "done", numbers, sizeof numbers / sizeof *numbers);
     text_put_char(&state->line, '\n');
     state->under_way = false;
     return write_out(state, false);
@@ -129,33 +121,6 @@ bool state_done(struct state *state, const struct tally *tally)
 //
 // Reading
 //
-
-// Reads `word` and so many numbers behind it, and what is left of the line.
-static bool read_numbers(struct slice line, struct slice word, uint64_t *numbers, size_t count,
-                         struct slice *rest)
-{
-    if (line.len < word.len || memcmp(line.ptr, word.ptr, word.len) != 0) {
-        return false;
-    }
-    line = slice_from(line, word.len);
-    for (size_t i = 0; i < count; i++) {
-        const char *end;
-        size_t len;
-
-        if (line.len == 0 || line.ptr[0] != ' ') {
-            return false;
-        }
-        line = slice_from(line, 1);
-        end = line.len ? memchr(line.ptr, ' ', line.len) : NULL;
-        len = end ? (size_t)(end - line.ptr) : line.len;
-        if (!digits_read(slice_of(line.ptr, len), &numbers[i])) {
-            return false;
-        }
-        line = slice_from(line, len);
-    }
-    *rest = line;
-    return true;
-}
 
 // What is read so far.
 struct reading {
@@ -171,12 +136,16 @@ static bool is_kind(char letter)
            letter == (char)KIND_BURIED;
 }
 
-static bool take_item(struct reading *reading, uint64_t id, struct slice kind)
+static bool take_item(struct reading *reading, const uint64_t *numbers, struct slice kind)
 {
+    struct item *item;
+
     if (kind.len != 2 || kind.ptr[0] != ' ' || !is_kind(kind.ptr[1])) {
         return false;
     }
-    (void)load_add(reading->left, id, (enum kind)kind.ptr[1]);
+    item = load_add(reading->left, numbers[0], (enum kind)kind.ptr[1]);
+    item->hash = numbers[1];
+    item->put_by = numbers[2];
     return true;
 }
 
@@ -215,7 +184,7 @@ static bool take_line(struct state *state, struct reading *reading, struct slice
     uint64_t numbers[6];
     struct slice rest;
 
-    if (read_numbers(line, SLICE("done"), numbers, 6, &rest) && rest.len == 0) {
+    if (line_read(line, SLICE("done"), numbers, 6, &rest) && rest.len == 0) {
         *reading->tally = (struct tally){.moved = numbers[0],
                                          .duplicates = numbers[1],
                                          .doubtful = numbers[2],
@@ -227,22 +196,34 @@ static bool take_line(struct state *state, struct reading *reading, struct slice
         reading->next = 0;
         return true;
     }
-    if (read_numbers(line, SLICE("servers "), numbers, 0, &rest)) {
+    if (line_read(line, SLICE("servers "), numbers, 0, &rest)) {
         return take_servers(state, rest);
     }
-    if (read_numbers(line, SLICE("intended"), numbers, 1, &rest) && rest.len == 0) {
+    if (line_read(line, SLICE("intended"), numbers, 1, &rest) && rest.len == 0) {
         reading->intended = true;
         return numbers[0] == reading->left->count;
     }
-    if (read_numbers(line, SLICE("acknowledged"), numbers, 1, &rest) && rest.len == 0) {
+    if (line_read(line, SLICE("acknowledged"), numbers, 1, &rest) && rest.len == 0) {
         return reading->intended;
     }
-    if (read_numbers(line, SLICE("a"), numbers, 2, &rest) && rest.len == 0) {
+    if (line_read(line, SLICE("a"), numbers, 2, &rest) && rest.len == 0) {
         state->last = numbers[1] > state->last ? numbers[1] : state->last;
         return take_acknowledged(reading, numbers);
     }
-    return read_numbers(line, SLICE("i"), numbers, 1, &rest) &&
-           take_item(reading, numbers[0], rest);
+    return line_read(line, SLICE("i"), numbers, 3, &rest) && take_item(reading, numbers, rest);
+}
+
+static bool refuse(const struct state *state, struct slice whole)
+{
+    bool older = whole.len >= sizeof FORM && memcmp(whole.ptr, FORM, sizeof FORM - 1) == 0 &&
+                 memcmp(whole.ptr, HEAD, sizeof HEAD - 1) != 0;
+
+    (void)problem_set(state->problem, OUTCOME_USAGE,
+                      older ? "%s is of another version of tandemctl, which has to go on with it; "
+                              "without the file, jobs that were under way may come twice"
+                            : "%s is not the state of a migration between these two",
+                      text_string(&state->path));
+    return false;
 }
 
 static bool parse(struct state *state, struct reading *reading, struct slice whole)
@@ -250,10 +231,7 @@ static bool parse(struct state *state, struct reading *reading, struct slice who
     const char *end;
 
     if (whole.len < state->head.len || memcmp(whole.ptr, state->head.data, state->head.len) != 0) {
-        (void)problem_set(state->problem, OUTCOME_USAGE,
-                          "%s is not the state of a migration between these two",
-                          text_string(&state->path));
-        return false;
+        return refuse(state, whole);
     }
     whole = slice_from(whole, state->head.len);
     while (whole.len > 0 && (end = memchr(whole.ptr, '\n', whole.len)) != NULL) {

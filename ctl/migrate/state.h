@@ -4,9 +4,9 @@
 
 // What a migration has under way, in a file of lines that is synced at each step:
 //
-//   tandem-migration 1        then   from HOST:PORT   and   to HOST:PORT
+//   tandem-migration 2        then   from HOST:PORT   and   to HOST:PORT
 //   servers ID ID             which processes the two servers are, as they say
-//   i ID KIND ...             the batch that is about to be put; `intended N` behind it
+//   i ID HASH SECOND KIND ... the batch that is about to be put (identity.h), then `intended N`
 //   a ID ID ...               puts that were acknowledged; `acknowledged N` behind them
 //   done N N N N N N          nothing of the batch is under way; sums since the beginning
 //

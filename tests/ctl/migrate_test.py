@@ -304,19 +304,61 @@ class Cut(WithFolder):
         self.cut()
         self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (4, 5))
 
+    def left_for_others(self, bodies):
+        """Goes on where other jobs have the numbers; all are at the target then."""
+        said = self.good(*self.addresses)
+        for number in range(2, 6):
+            self.assertIn(f"another job has this number now: job {number} of ", said)
+        self.assertNotIn("in doubt", said)
+        self.assertEqual(sorted(job["body"] for job in moving.jobs_of(self.new.port, 50).values()),
+                         sorted([b"%d" % number for number in range(5)] + bodies))
+
     def test_other_jobs_to_which_a_new_source_gives_the_ids_are_not_deleted_for_them(self):
         self.cut_before_the_second_batch_is_deleted()
         self.old.kill()
         self.old.start()
+        others = [b"other %d" % number for number in range(5)]
+        with moving.Client(self.old.port) as client:
+            for body in others:
+                client.put(body)
+        self.left_for_others(others)
+
+    def test_other_jobs_of_another_server_that_are_older_than_it_are_not_deleted(self):
+        self.cut_before_the_second_batch_is_deleted()
+        self.other_source(lambda number: b"other %d" % number)
+        self.left_for_others([b"other %d" % number for number in range(5)])
+
+    def test_a_job_that_was_put_later_is_another_one_though_it_looks_the_same(self):
+        self.cut_before_the_second_batch_is_deleted()
+        state = self.folder / "state"
+        state.write_text(re.sub(r"(?m)^(i \d+ \d+) \d+", r"\1 1000000", state.read_text()))
+        self.other_source(lambda number: b"%d" % number)
+        self.left_for_others([b"%d" % number for number in range(5)])
+
+    def test_jobs_that_a_source_has_kept_are_known_again_when_it_is_started_anew(self):
+        self.other_source(lambda number: b"%d" % number)
+        self.source.command = lambda data: b"delete 2" not in data
+        self.cut()
+        self.old.kill()
+        self.old.start()
+        with moving.Client(self.old.port) as client:
+            client.say_all(["reserve-job 3", "release 3 7 900"])
+        said = self.good(*self.addresses)
+        self.assertNotIn("another job", said)
+        self.assertNotIn("in doubt", said)
+        self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (0, 5))
+
+    def other_source(self, body):
+        """A server that keeps its jobs, which are from before its process began."""
+        self.client.close()
+        self.old.kill()
+        self.old = self.kept(moving.beanstalkd(self.folder / "kept"))
         with moving.Client(self.old.port) as client:
             for number in range(5):
-                client.put(b"other %d" % number)
-        said = self.good(*self.addresses)
-        for number in range(2, 6):
-            self.assertRegex(said, rf"in doubt: job {number} of \S+ is kept, ")
-        bodies = [job["body"] for job in moving.jobs_of(self.new.port, 50).values()]
-        self.assertEqual(sorted(bodies), sorted([b"%d" % number for number in range(5)] +
-                                                [b"other %d" % number for number in range(5)]))
+                client.put(body(number))
+        self.old.kill()
+        self.old.start()
+        self.source.server = self.old
 
     def test_jobs_whose_copies_a_new_target_has_lost_are_moved_again(self):
         self.cut_before_the_second_batch_is_deleted()
@@ -331,7 +373,7 @@ class Cut(WithFolder):
     def test_a_batch_that_was_not_wholly_written_down_does_not_damage_the_next_one(self):
         names = (address.removeprefix("beanstalk://") for address in self.addresses[::2])
         (self.folder / "state").write_text(
-            "tandem-migration 1\nfrom {}\nto {}\ni 8 r\ni 9".format(*names))
+            "tandem-migration 2\nfrom {}\nto {}\ni 8 1 1 r\ni 9".format(*names))
         self.client.put(b"one")
         self.source.command = lambda data: b"delete 1" not in data
         self.cut()
@@ -514,12 +556,21 @@ class Lies(WithFolder):
                       self.complaint(delete=None))
         self.assertTrue((self.folder / "state").exists())
 
-    def test_a_state_that_is_none_is_refused(self):
-        (self.folder / "state").write_text("something else of mine\n" * 9)
+    def refused_state(self, text):
+        (self.folder / "state").write_text(text)
         done = self.run_ctl(self.target.address(), "--to", "beanstalk://127.0.0.1:1")
         self.assertEqual(done.returncode, program.USAGE)
-        self.assertIn("is not the state of a migration between these two", done.stderr)
-        self.assertTrue((self.folder / "state").exists())
+        self.assertEqual((self.folder / "state").read_text(), text)
+        return done.stderr
+
+    def test_a_state_that_is_none_is_refused(self):
+        self.assertIn("is not the state of a migration between these two",
+                      self.refused_state("something else of mine\n" * 9))
+
+    def test_a_state_of_an_older_form_is_refused(self):
+        name = self.target.address().removeprefix("beanstalk://")
+        self.assertIn("is of another version of tandemctl", self.refused_state(
+            f"tandem-migration 1\nfrom {name}\nto 127.0.0.1:1\ni 8 r\nintended 1\n"))
 
 
 class Words(WithFolder):
