@@ -60,8 +60,12 @@ static void binlog_source_progress(const struct source *source, struct source_pr
 {
     const struct binlog_source *bs = of(source);
 
+    const struct binlog_scan *scan = &bs->scan;
+    // What is known to be empty counts as it is looked at: it may be much.
+    uint64_t empty = scan->ends && scan->end_at > scan->at ? scan->end_at - scan->at : 0;
+
     *progress = (struct source_progress){
-        .read = bs->scan.passed, .size = bs->scan.size, .jobs = bs->index.count};
+        .read = scan->passed + empty, .size = scan->size, .jobs = bs->index.count};
 }
 
 static struct slice binlog_source_fingerprint(const struct source *source)
