@@ -45,21 +45,39 @@ static bool read_names(struct migration *migration, struct slice list)
     return true;
 }
 
-static void read_numbers(struct tubes *tubes, struct tube *tube, struct slice document)
+// A server may not know a number, but not make one up: what is not seen would be left behind.
+static bool read_number(struct migration *migration, struct slice document, const char *key,
+                        uint64_t *number)
 {
+    struct slice name = slice_of(key, strlen(key));
+    struct slice text;
+
+    if (yaml_text(document, name, &text) && !yaml_count(document, name, number)) {
+        return link_fail(migration->source, OUTCOME_FAILED,
+                         "answers stats-tube with a %s that is no number", key);
+    }
+    return true;
+}
+
+static bool read_numbers(struct migration *migration, struct tube *tube, struct slice document)
+{
+    struct tubes *tubes = migration->tubes;
     uint64_t pause = 0;
 
-    (void)yaml_count(document, SLICE("current-jobs-ready"), &tube->ready);
-    (void)yaml_count(document, SLICE("current-jobs-delayed"), &tube->delayed);
-    (void)yaml_count(document, SLICE("current-jobs-buried"), &tube->buried);
-    (void)yaml_count(document, SLICE("current-jobs-reserved"), &tube->reserved);
-    (void)yaml_count(document, SLICE("pause-time-left"), &pause);
+    if (!read_number(migration, document, "current-jobs-ready", &tube->ready) ||
+        !read_number(migration, document, "current-jobs-delayed", &tube->delayed) ||
+        !read_number(migration, document, "current-jobs-buried", &tube->buried) ||
+        !read_number(migration, document, "current-jobs-reserved", &tube->reserved) ||
+        !read_number(migration, document, "pause-time-left", &pause)) {
+        return false;
+    }
     tube->paused = pause > 0;
     tubes->ready += tube->ready;
     tubes->delayed += tube->delayed;
     tubes->buried += tube->buried;
     tubes->reserved += tube->reserved;
     tubes->in_paused += tube->paused ? tube->ready : 0;
+    return true;
 }
 
 static bool ask_numbers(struct migration *migration, size_t first, size_t end)
@@ -75,8 +93,8 @@ static bool ask_numbers(struct migration *migration, size_t first, size_t end)
         if (!answer_document(migration->source, "stats-tube", &document, &found)) {
             return false;
         }
-        if (found) {
-            read_numbers(tubes, &tubes->list[i], document);
+        if (found && !read_numbers(migration, &tubes->list[i], document)) {
+            return false;
         }
     }
     return true;

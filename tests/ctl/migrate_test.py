@@ -528,6 +528,7 @@ class Lies(WithFolder):
                 ({"stats": document(b"max-job-size: 99999999999999999999\n")}, "max-job-size"),
                 ({"list_tubes": document(b"---\n- a b\n")}, "impossible name"),
                 ({"list_tubes": document(b"- " + b"a" * 201)}, "impossible name"),
+                ({"stats_tube": document(b"current-jobs-ready: -1\n")}, "that is no number"),
                 ({"stats_tube": b"FOUND 1 1\r\n"}, "has answered stats-tube"),
                 ({"watch": b"\r\n"}, "has answered watch"),
                 ({"reserve_with_timeout": b"RESERVED 1 99999999999\r\n"}, "has answered reserve"),
