@@ -58,13 +58,14 @@ static void count(struct migration *migration)
     }
 }
 
-// The next batch is to have about as many bytes as are good.
-static void adapt(struct migration *migration)
+// The next batch is to have about as many bytes as are good, and to be done before leases of it
+// end: otherwise it would be taken and lost again and again.
+static void adapt(struct migration *migration, bool lost)
 {
     size_t most = migration->has_most ? (size_t)(LOAD_BYTES_MAX / migration->has_most) : LOAD_JOBS;
 
     most = most > LOAD_JOBS ? LOAD_JOBS : most > 0 ? most : 1;
-    if (migration->batch.bodies.len > LOAD_BYTES) {
+    if (lost || migration->batch.bodies.len > LOAD_BYTES) {
         migration->want = migration->want > 1 ? migration->want / 2 : 1;
     } else {
         migration->want = migration->want * 4 < most ? migration->want * 4 : most;
@@ -74,6 +75,7 @@ static void adapt(struct migration *migration)
 bool settle_batch(struct migration *migration)
 {
     struct load *batch = &migration->batch;
+    uint64_t lost = migration->tally.lost;
     bool refused;
 
     identity_note(migration);
@@ -83,7 +85,7 @@ bool settle_batch(struct migration *migration)
         return false;
     }
     count(migration);
-    adapt(migration);
+    adapt(migration, migration->tally.lost > lost);
     load_clear(batch);
     return state_done(migration->state, &migration->tally) && report_progress(migration) &&
            !refused;

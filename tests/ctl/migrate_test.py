@@ -6,10 +6,8 @@ import pathlib
 import random
 import re
 import signal
-import socket
 import subprocess
 import tempfile
-import threading
 import unittest
 
 import moving
@@ -204,6 +202,21 @@ class Between(WithFolder):
         done = self.run_ctl(self.old.address(), address=self.new.api)
         self.assertEqual(done.returncode, program.NOT_NOW)
         self.assertIn("in use by another migration", done.stderr)
+
+    def test_leases_that_run_out_in_mid_batch_leave_it_and_smaller_batches_have_the_jobs(self):
+        source, client = moving.Proxy(self.new), moving.Client(self.new.port)
+        self.addCleanup(source.close)
+        self.addCleanup(client.close)
+        for _ in range(3):
+            client.put(b"x", ttr=1)
+
+        def hold(data):
+            asked = re.findall(rb"stats-job (\d+)\r\n", data)
+            while len(asked) > 1 and any(client.stats(int(job))["state"] != "ready" for job in asked):
+                pass
+            return True
+        source.command = hold
+        self.assertIn("3 jobs moved", self.good(source.address(), "--to", self.old.address()))
 
     def test_a_server_is_not_moved_to_itself(self):
         done = self.run_ctl(self.old.address(), "--to", f"beanstalk://localhost:{self.old.port}")
@@ -453,35 +466,6 @@ class Cut(WithFolder):
         self.assertIn("1 stand on both sides, and 0 may", done.stdout)
 
 
-class Liar:
-    """Answers each line by what a function of it returns; None closes the connection."""
-
-    def __init__(self, answer):
-        self.answer = answer
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"beanstalk://127.0.0.1:{self.listener.getsockname()[1]}"
-        self.thread = threading.Thread(target=self.serve)
-        self.thread.start()
-
-    def serve(self):
-        try:
-            connection, _ = self.listener.accept()
-            with connection, connection.makefile("rb") as lines:
-                for line in lines:
-                    said = self.answer(line.decode().strip())
-                    if said is None:
-                        return
-                    for piece in [said] if isinstance(said, bytes) else said:
-                        connection.sendall(piece)
-        except OSError:
-            pass  # it has hung up
-
-    def close(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-        self.thread.join()
-
-
 def document(text):
     return b"OK %d\r\n%s\r\n" % (len(text), text)
 
@@ -506,7 +490,7 @@ class Lies(WithFolder):
     def complaint(self, **said):
         """What is said where the source answers that to these commands."""
         answers = {**HONEST, **{key.replace("_", "-"): value for key, value in said.items()}}
-        liar = Liar(lambda line: answers.get(line.split(" ")[0], b"UNKNOWN_COMMAND\r\n"))
+        liar = moving.Liar(lambda line: answers.get(line.split(" ")[0], b"UNKNOWN_COMMAND\r\n"))
         self.addCleanup(liar.close)
         done = self.run_ctl(liar.address, "--to", self.target.address())
         self.assertIn(done.returncode, (program.FAILED, program.UNREACHABLE), done)

@@ -177,6 +177,35 @@ class Proxy:
             end.close()
 
 
+class Liar:
+    """Answers each line by what a function of it returns; None closes the connection."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"beanstalk://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self):
+        try:
+            connection, _ = self.listener.accept()
+            with connection, connection.makefile("rb") as lines:
+                for line in lines:
+                    said = self.answer(line.decode().strip())
+                    if said is None:
+                        return
+                    for piece in [said] if isinstance(said, bytes) else said:
+                        connection.sendall(piece)
+        except OSError:
+            pass  # it has hung up
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
+
+
 def beanstalkd(folder=None, *options):
     """Debian's; with a folder, no kill makes it lose what it has acknowledged."""
     port = free_port()
