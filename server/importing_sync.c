@@ -29,7 +29,7 @@ bool importing_sync(const char *dir, struct reason *why)
     const struct dirent *entry;
     int error = listing ? 0 : errno;
 
-    while (!error && (entry = readdir(listing))) {
+    while (listing && !error && (entry = readdir(listing))) {
         const char *name = entry->d_name;
 
         // Nothing is in the lock file, and to close it may be to let go of another lock on it.

@@ -68,7 +68,7 @@ static int by_line(const void *a, const void *b)
 // The same lines in the order of their text, for free().
 static char *sorted(char *text)
 {
-    char *lines[64];
+    char *lines[64] = {NULL};
     size_t count = 0, len = 0;
     size_t size = strlen(text) + 2;
     char *made = calloc(1, size);

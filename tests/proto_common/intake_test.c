@@ -188,6 +188,7 @@ static void no_memory_for_a_place_is_told_by_the_next_piece(void **state)
     nth_alloc_fail(1);
     room = intake_place(&intake);
     nth_alloc_fail(0);
+    assert_null(room.into);
     assert_int_equal(intake_take(&intake, &input), INTAKE_NO_MEMORY);
     assert_int_equal(intake_missing(&intake), LARGE);
     intake_discard(&intake);
