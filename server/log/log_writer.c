@@ -19,10 +19,12 @@
 // How long lines may take to be written when the process ends.
 enum { PATIENCE_SECONDS = 2 };
 
-// Each line in the backlog stands behind its length.
-typedef uint16_t line_len;
-
-_Static_assert(LOG_LINE_MAX <= UINT16_MAX, "a length has room for any line");
+// Each line in the backlog stands behind this.
+struct line_head {
+    uint32_t len;
+    uint32_t stands; // how many lines are lost where it cannot be written: one that tells of others
+                     // that were lost stands for these
+};
 
 struct log_writer {
     pthread_t thread;
@@ -100,9 +102,11 @@ static void backlog_take(struct log_writer *writer, void *bytes, size_t len)
     writer->first += len;
 }
 
-static bool backlog_put(struct log_writer *writer, const char *line, size_t len)
+// `stands` is how many lines are lost with it.
+static bool backlog_put(struct log_writer *writer, const char *line, size_t len, uint64_t stands)
 {
-    line_len head = (line_len)len;
+    const struct line_head head = {.len = (uint32_t)len,
+                                   .stands = stands < UINT32_MAX ? (uint32_t)stands : UINT32_MAX};
 
     if (writer->last - writer->first + sizeof head + len > LOG_BACKLOG) {
         return false;
@@ -114,17 +118,17 @@ static bool backlog_put(struct log_writer *writer, const char *line, size_t len)
 
 // The next line; begins again at the first bytes where it was the last one, so that a backlog that
 // is short stays in little memory.
-static size_t backlog_next(struct log_writer *writer, char line[LOG_LINE_MAX])
+static struct line_head backlog_next(struct log_writer *writer, char line[LOG_LINE_MAX])
 {
-    line_len len;
+    struct line_head head;
 
-    backlog_take(writer, &len, sizeof len);
-    backlog_take(writer, line, len);
+    backlog_take(writer, &head, sizeof head);
+    backlog_take(writer, line, head.len);
     if (writer->first == writer->last && writer->next_fd < 0) {
         writer->first = 0;
         writer->last = 0;
     }
-    return len;
+    return head;
 }
 
 // False where it cannot be written.
@@ -194,9 +198,9 @@ static bool writer_step(struct log_writer *writer)
     if (writer->next_fd >= 0 && writer->first >= writer->change_at) {
         writer_change_over(writer);
     } else if (writer->first != writer->last) {
-        size_t len = backlog_next(writer, line);
+        struct line_head head = backlog_next(writer, line);
 
-        writer_write(writer, line, len, 1);
+        writer_write(writer, line, head.len, head.stands);
     } else if (dropped > 0) {
         writer->dropped = 0;
         writer_write(writer, line, dropped_line(dropped, last_look(writer), line), dropped);
@@ -291,7 +295,7 @@ static bool writer_tell_dropped(struct log_writer *writer)
         return true;
     }
     if (writer->last - writer->first > LOG_BACKLOG / 2 ||
-        !backlog_put(writer, line, dropped_line(dropped, last_look(writer), line))) {
+        !backlog_put(writer, line, dropped_line(dropped, last_look(writer), line), dropped)) {
         return false;
     }
     writer->dropped = 0;
@@ -310,7 +314,7 @@ void log_writer_put(struct log_writer *writer, const char *line, size_t len)
 {
     ENSURE(len > 0 && len <= LOG_LINE_MAX);
     (void)pthread_mutex_lock(&writer->mutex);
-    if (!writer_tell_dropped(writer) || !backlog_put(writer, line, len)) {
+    if (!writer_tell_dropped(writer) || !backlog_put(writer, line, len, 1)) {
         writer->dropped++;
     }
     (void)pthread_cond_signal(&writer->wanted);
