@@ -63,6 +63,11 @@ const char *store_host(const struct store *store)
     return store ? store->ops->host(store) : "";
 }
 
+enum store_standing store_standing(const struct store *store)
+{
+    return store && store->ops->standing ? store->ops->standing(store) : STORE_ALONE;
+}
+
 bool store_close(struct store *store)
 {
     return !store || store->ops->close(store);

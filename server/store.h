@@ -14,6 +14,7 @@
 // store has reached that (loop.h). Everything is called by the loop's thread; a store may have
 // threads of its own, and says through a descriptor in the loop's event base that there is news.
 
+#include "core/base/fence.h"
 #include "core/broker.h"
 #include "proto_common/sight.h"
 #include "server/process/reason.h"
@@ -41,7 +42,24 @@ struct store_progress {
     uint64_t jobs; // that the broker has been given back, about
 };
 
+// How this process stands to what is kept, where others may have it, too.
+enum store_standing {
+    STORE_ALONE,   // nobody else may: files, or no store at all
+    STORE_FOLLOWS, // it is being opened, and as long as somebody else owns it, that goes on
+    STORE_OWNS,    // it is open
+    STORE_UNSURE,  // the same, but somebody else may have taken it: nothing may be answered
+    STORE_LOST     // somebody else has, or is to have it: it must be closed, and opened anew
+};
+
+// Who owns what is kept.
+struct store_owner {
+    char name[128];
+    char address[512]; // as it was set for store_make(); empty: nobody owns it now
+    uint64_t epoch;
+};
+
 struct store;
+struct sight_cluster;
 
 struct store_ops {
     // Sets who records for a new broker.
@@ -78,6 +96,18 @@ struct store_ops {
     // What operators are shown of it: sets what it knows. Only of one that is open.
     void (*show)(const struct store *store, struct sight_journal *journal);
 
+    // What follows is NULL where nobody else may have what is kept.
+
+    // Valid at any time, on the loop's thread.
+    enum store_standing (*standing)(const struct store *store);
+    // Until when answers may leave.
+    const struct fence *(*fence)(const struct store *store);
+    // Has somebody else own it from when the store is closed on.
+    void (*hand_over)(struct store *store);
+    void (*owner)(const struct store *store, struct store_owner *owner);
+    // What operators are shown of that; texts are valid until the turn ends.
+    void (*cluster)(const struct store *store, struct sight_cluster *cluster);
+
     // Makes everything last, waiting for that, and frees the store. False where that failed. The
     // broker and the event base are still there, the last connection has gone, and it is not being
     // opened. Also for a store that was never opened.
@@ -104,6 +134,7 @@ void store_progress(const struct store *store, struct store_progress *progress);
 void store_stop_opening(struct store *store);
 bool store_open_end(struct store *store, struct reason *why) MUST_USE;
 const char *store_host(const struct store *store);
+enum store_standing store_standing(const struct store *store);
 bool store_close(struct store *store) MUST_USE;
 
 #endif
