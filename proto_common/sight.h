@@ -13,6 +13,8 @@
 
 #include "core/base/nsec.h"
 
+#include "proto_common/sight_cluster.h"
+#include "proto_common/sight_connection.h"
 #include "proto_common/sight_refusals.h"
 
 #include <stdbool.h>
@@ -42,23 +44,6 @@ struct sight_protocol {
     uint64_t received; // bytes so far
     uint64_t sent;
     uint64_t refusals[SIGHT_REFUSAL_COUNT];
-};
-
-#define SIGHT_PEER_MAX 128
-#define SIGHT_CALLER_MAX 128 // longer ones are cut
-
-struct sight_connection {
-    uint64_t number;           // of the connection, as in the log: rising
-    const char *protocol;      // name of the front-end
-    char peer[SIGHT_PEER_MAX]; // address and port, or "unix"
-    bool tls;
-    char caller[SIGHT_CALLER_MAX]; // role or identity that rules know; empty: nobody in particular
-    const char *client_id;         // what a Gearman client calls itself; NULL: nothing
-    nsec_t connected_at;           // monotonic
-    const struct session *session; // the core's, for session_info(); NULL: it has none
-    uint64_t received, sent;       // bytes
-    uint64_t unread;               // bytes of output that the peer has not taken
-    uint64_t kept;                 // bytes that are kept for it, `unread` among them
 };
 
 struct sight_loop {
@@ -95,48 +80,6 @@ struct sight_journal {
     uint64_t errors;
     bool failing;
     uint64_t disk_free; // bytes; UINT64_MAX: not known
-};
-
-enum sight_role {
-    SIGHT_ALONE,   // nobody else may have the journal
-    SIGHT_OWNER,   //
-    SIGHT_UNSURE,  // it was the owner, and cannot say whether it still is
-    SIGHT_STANDBY, // it follows, and serves nobody
-    SIGHT_OPENING  // it reads the journal and is far behind, or cannot reach the database
-};
-
-// A process that has, or follows, the same journal.
-struct sight_member {
-    const char *node;
-    const char *address;
-    bool owner;
-    bool self;
-    uint64_t epoch;
-    uint64_t behind; // rows that it does not have yet
-    nsec_t seen_for; // how long ago it was heard of
-};
-
-// A journal that several processes share.
-struct sight_cluster {
-    enum sight_role role; // SIGHT_ALONE: all else is 0
-    const char *shard;
-    const char *node;  // this process
-    const char *owner; // empty: nobody
-    const char *owner_address;
-    uint64_t epoch;
-    uint64_t since_ms;     // wall clock: when the owner took it
-    uint64_t seq;          // of the last row, as far as it is known
-    uint64_t behind;       // rows that this process does not have yet
-    uint64_t takeovers;    // that this process has made
-    nsec_t lease_left_for; // of the owner's, by this machine's clock; 0: it has lapsed
-    bool connected;        // to the database
-    bool durable;          // a commit waits for a disk
-    bool replicated;       // ... and for a standby of the database
-    const char *care;      // the settings of the database that say so
-    const char *why;       // why the database cannot be reached; empty: it can be
-    const struct sight_member *members;
-    size_t count;
-    uint64_t proxied, proxied_total; // connections passed to the owner: now, and so far
 };
 
 // While the journal is being read at the start.

@@ -115,13 +115,11 @@ struct rows_ops {
     // Makes the lease last from now on, and tells what it sums up. Waits for what may still be
     // under way of a call that was in doubt: what was committed is told by lease->seq.
     enum rows_outcome (*renew)(struct rows *rows, uint64_t epoch, struct rows_lease *lease);
-    // Removes the unit: `oldest` is the one behind it then. ROWS_AWAY also where somebody reads it
-    // for long.
+    // Removes the unit: `oldest` is the one behind it. ROWS_AWAY also where it is read for long.
     enum rows_outcome (*remove)(struct rows *rows, uint64_t epoch, uint64_t unit);
     // Gives the lease up, and wakes those who wait().
     enum rows_outcome (*release)(struct rows *rows, uint64_t epoch);
-    // Sleeps until somebody is woken, or for so long. ROWS_DONE in any case where the connection
-    // is there.
+    // Sleeps until somebody is woken, or for so long: ROWS_DONE in any case, where it is connected.
     enum rows_outcome (*wait)(struct rows *rows, nsec_t for_at_most);
     // Says how this member stands, and reads how all stand who have said so lately (a minute).
     enum rows_outcome (*report)(struct rows *rows, const struct rows_member *own,
