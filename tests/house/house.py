@@ -28,6 +28,7 @@ SEES = {
     "import/gearmand": {"core/base", "core", "import"},
     "journal": {"core/base", "core"},
     "journal/file": {"core/base", "core", "journal"},
+    "journal/pg": {"core/base", "core", "journal"},
     "proto_common": {"core/base", "core"},
     "proto_common/http1": BELOW_FRONT_ENDS,
     "proto_beanstalk": BELOW_FRONT_ENDS,
@@ -44,7 +45,7 @@ SEES = {
                                                    "schedule/system", "import", "import/gearmand", "server/config"},
     "server/io": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
                                                   "schedule/system", "import", "import/gearmand", "server/config", "server/net"},
-    "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"import", "import/gearmand", "journal", "journal/file", "schedule/system",
+    "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"import", "import/gearmand", "journal", "journal/file", "journal/pg", "schedule/system",
                                                "server/process", "server/log", "server/transport", "server/config",
                                                "server/net", "server/io"},
     "ctl/print": {"core/base"},
@@ -60,7 +61,7 @@ APART = {"ctl/print", "ctl/api", "ctl/beanstalk", "ctl/migrate", "ctl"}
 # Rooms that define what the headers of another declare.
 BEHIND = {"core": {"core/model", "core/matching", "core/verbs"}}
 # Rooms that are a part of another: they may include the headers that it keeps to itself.
-INSIDE = {"journal/file": "journal"}
+INSIDE = {"journal/file": "journal", "journal/pg": "journal"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
