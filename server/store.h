@@ -26,6 +26,7 @@ struct store_options {
     bool repair;        // what is damaged is taken over as far as it is good
     bool ignore_binlog; // jobs of beanstalkd in the same directory stay where they are
     bool must_exist;    // the directory is not made where it is missing
+    bool yields;        // others may own it first, after a handover
 };
 
 // How much may still be appended.
@@ -98,6 +99,9 @@ struct store_ops {
 
     // What follows is NULL where nobody else may have what is kept.
 
+    // Before it is opened: where this process listens, as others are to know it (advertise.h). The
+    // text is copied.
+    void (*advertise)(struct store *store, const char *addresses);
     // Valid at any time, on the loop's thread.
     enum store_standing (*standing)(const struct store *store);
     // Until when answers may leave.
