@@ -10,8 +10,15 @@
 //
 // Places among equals are those of the ids. A delay that is over, by the wall clock, is over. None,
 // unless its length is not known, and no pause lasts longer from now on than it was to last in all.
-// What is restored does not count as put. Queues stay until broker_restore_finish(); after that,
-// one that has nothing but a pause stays until the pause is over.
+// What is restored does not count as put. A queue that is empty stays until things are tidied, or
+// broker_restore_finish(); after that, one that has nothing but a pause stays until the pause is
+// over.
+//
+// A store that somebody else goes on writing may be followed for as long as one likes: the present
+// is set and things are tidied every now and then, and broker_restore_finish() is called when the
+// other writes no more. Until then nothing falls due, so that what ends by itself, of which there
+// is no record, ends when things are tidied; but a job whose delay is over stays delayed until the
+// first ticks.
 //
 // What was restored before STATUS_NO_MEMORY stays, and the same call may be made again.
 
@@ -53,6 +60,16 @@ enum status broker_restore_memo(struct broker *broker, const struct memo *memo,
 // The memo was dropped. STATUS_NOT_FOUND.
 enum status broker_restore_forget(struct broker *broker, enum memo_kind kind,
                                   struct slice key) MUST_USE;
+
+// The present, for what is restored next: a moment that is past would cut delays short. The clocks
+// go on from there.
+void broker_restore_now(struct broker *broker, struct instant now);
+
+// Ends pauses that are over, forgets memos whose moment has passed, and frees queues that have
+// neither a job nor a pause, though records that are not stored any more said that they be kept; at
+// most so many of all these, of which none is looked at in vain more than once. Whether that was
+// all there is.
+bool broker_restore_tidy(struct broker *broker, unsigned most);
 
 // All jobs are back. Ids go on at `first_id`, which must be above those of all jobs.
 // STATUS_NO_MEMORY.

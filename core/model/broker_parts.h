@@ -125,8 +125,9 @@ struct gates {
 // Jobs that come back after a restart (restore.h).
 struct restoring {
     struct list_node names; // jobs that held a name: their namesakes' rings
+    struct list_node idle;  // queues that were empty: by the node that nudges need otherwise
     struct queue *queue;    // of the last restored job
-    bool active;            // queues stay until all jobs are there
+    bool active;            // no queue vanishes on its own until all jobs are there
     bool contents;          // some jobs held their content as a key
 };
 

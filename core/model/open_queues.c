@@ -35,10 +35,6 @@ void open_queue_review(struct broker *broker, struct queue *queue)
     const struct job *best = queue->closed ? NULL : job_in_tree(tree_first(&queue->ready));
     struct bound *bound = &queue->bound;
 
-    // A store may tell of one id in two queues, and no two bounds may be equal.
-    if (broker->restoring.active) {
-        return;
-    }
     if (bound->in != (best != NULL)) {
         if (best) {
             queue->opened = ++broker->open.last;

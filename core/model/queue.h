@@ -76,7 +76,7 @@ struct queue {
 
     struct list_node opening;  // in broker->open.in_order
     struct list_node matching; // in broker->matching.backlog
-    struct list_node nudging;  // in broker->matching.nudging
+    struct list_node nudging;  // in broker->matching.nudging, or in broker->restoring.idle
     struct list_node policed;  // in broker->policies.news
 
     uint16_t name_len;

@@ -288,11 +288,9 @@ void job_set_pri(struct broker *broker, struct job *job, uint32_t pri)
     }
 }
 
-// The bound of a queue may still be where a job of it stood once. A job that goes takes that place
-// along, and no two bounds may be equal.
-static void give_up_bound(struct broker *broker, struct queue *queue, const struct job *job)
+void job_give_up_bound(struct broker *broker, struct queue *queue, uint64_t seq)
 {
-    if (queue->bound.in && queue->bound.seq == job->seq) {
+    if (queue->bound.in && queue->bound.seq == seq) {
         open_queue_set_bound(broker, &queue->bound, job_in_tree(tree_first(&queue->ready)));
     }
 }
@@ -311,7 +309,7 @@ void job_transfer(struct broker *broker, struct job *job, struct queue *to)
 
     ENSURE(place.state != JOB_RESERVED);
     leave(broker, from, job);
-    give_up_bound(broker, from, job);
+    job_give_up_bound(broker, from, job->seq);
     from->bytes -= body_len(job);
     to->bytes += body_len(job);
     job->queue = to->place;

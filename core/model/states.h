@@ -42,6 +42,10 @@ void job_transfer(struct broker *broker, struct job *job, struct queue *to);
 // Takes a job out of its place and out of the index by id, for good.
 void job_leave(struct broker *broker, struct job *job);
 
+// The bound of a queue may still be where a job of it stood once, and no two bounds may be equal: a
+// job that has left, and takes its place among equals along to another queue, has it moved.
+void job_give_up_bound(struct broker *broker, struct queue *queue, uint64_t seq);
+
 // The place in the state READY that changes nothing else about the job.
 struct job_place job_ready_place(const struct job *job);
 

@@ -53,6 +53,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     list_init(&broker->telling.interests);
     list_init(&broker->closing);
     list_init(&broker->restoring.names);
+    list_init(&broker->restoring.idle);
     list_init(&broker->paused.by_record);
     list_init(&broker->gates.weighing);
     policies_init(&broker->policies);

@@ -83,7 +83,10 @@ static void check_queue_flags(struct tally *tally, const struct queue *queue)
     ENSURE(queue->waiting == check_list(&queue->job_waits) + check_list(&queue->nudge_waits));
     ENSURE(queue_paused(queue) == (queue->pause_end.at != NSEC_NEVER) || queue->pause_for > 0);
     ENSURE(queue->kept || queue->holders || queue->subscriptions || queue->stays_for_pause ||
-           queue_jobs(queue) || (queue->gate && queue->gate->wakes.at != NSEC_NEVER));
+           queue_jobs(queue) || (queue->gate && queue->gate->wakes.at != NSEC_NEVER) ||
+           tally->broker->restoring.active);
+    ENSURE(!tally->broker->restoring.active || queue_jobs(queue) || queue_paused(queue) ||
+           list_linked(&queue->nudging));
     ENSURE(!queue->stays_for_pause || queue_paused(queue));
     ENSURE(queue_paused(queue) == list_linked(&queue->recorded));
     tally->paused += queue_paused(queue);

@@ -9,7 +9,6 @@
 #include "core/model/key.h"
 #include "core/model/lookup.h"
 #include "core/model/observe.h"
-#include "core/model/open_queues.h"
 #include "core/model/past.h"
 #include "core/model/pause.h"
 #include "core/model/policy.h"
@@ -17,6 +16,7 @@
 #include "core/model/states.h"
 #include "core/verbs/image.h"
 #include "core/verbs/restore_claims.h"
+#include "core/verbs/restore_tidy.h"
 
 // So long, or for as long as its queue's policy lets it, a job that comes back is ready at least:
 // it may have been held until then, which is not recorded, and the wall clock may have been set
@@ -39,18 +39,24 @@ static enum status find_queue(struct broker *broker, struct slice name, struct q
     if (*queue && slice_equal(queue_name(*queue), name)) {
         return STATUS_OK;
     }
-    status = broker_queue_hold(broker, name, queue);
+    status = broker_queue_hold_anyway(broker, name, queue);
     if (status == STATUS_OK) {
         broker_queue_drop(broker, *queue);
         broker->restoring.queue = *queue;
+        restore_note_idle(broker, *queue);
     }
     return status;
 }
 
 static void forget(struct broker *broker, struct job *job)
 {
+    struct queue *queue = queue_at(broker, job);
+    uint64_t seq = job->seq;
+
     restore_set_claim(broker, job, false);
     job_end(broker, job);
+    job_give_up_bound(broker, queue, seq);
+    restore_note_idle(broker, queue);
 }
 
 // How long a job that comes back has been ready before, where its queue lets jobs expire: since it
@@ -199,8 +205,11 @@ enum status broker_restore_move(struct broker *broker, const struct job_change *
         status = STATUS_NO_MEMORY;
     }
     if (status == STATUS_OK) {
+        struct queue *from = queue_at(broker, job);
+
         queue->kept = queue->kept || kept;
         job_transfer(broker, job, queue);
+        restore_note_idle(broker, from);
         key_know_content(broker, job);
         apply_change(broker, job, change);
     }
@@ -234,6 +243,7 @@ enum status broker_restore_pause(struct broker *broker, struct slice name, nsec_
         queue_pause(broker, paused, pause_for, image_on_mono_clock(broker, until_at, pause_for));
     } else if (queue_paused(paused)) {
         queue_resume(broker, paused);
+        restore_note_idle(broker, paused);
     }
     *queue = paused;
     return STATUS_OK;
@@ -258,10 +268,9 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
     broker->restoring.active = false;
     broker->restoring.queue = NULL;
     while ((queue = table_next(&broker->index.queues, &cursor))) {
-        open_queue_review(broker, queue);
         list_sort(&queue->buried, buried_before);
         queue->stays_for_pause = queue_paused(queue);
-        queue_vanish_if_idle(broker, queue);
     }
+    restore_end_idle(broker);
     return STATUS_OK;
 }

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+// A broker is given back what a store has while somebody else goes on writing it, for long: what
+// ends by itself ends there, too, and it has no more than what a start would find.
+#include "core/base/memory.h"
+#include "tests/core/stage_restart.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ALL 1000000
+
+static struct job_image plain(uint64_t id, const char *queue)
+{
+    return (struct job_image){
+        .now = {.id = id, .state = JOB_READY}, .queue = stage_slice(queue), .body = SLICE("body")};
+}
+
+static void restore(struct stage *s, struct job_image image)
+{
+    const struct job *job = NULL;
+
+    assert_status(STATUS_OK, broker_restore_job(s->broker, &image, &job));
+}
+
+static void end(struct stage *s, uint64_t id)
+{
+    assert_status(STATUS_OK, broker_restore_end(s->broker, id));
+}
+
+static void pause_until(struct stage *s, const char *name, nsec_t pause_for, nsec_t until_at)
+{
+    const struct queue *queue;
+
+    assert_status(STATUS_OK,
+                  broker_restore_pause(s->broker, stage_slice(name), pause_for, until_at, &queue));
+}
+
+static void remember(struct stage *s, enum memo_kind kind, const char *key, nsec_t until_at)
+{
+    const struct memo memo = {.kind = kind,
+                              .key = stage_slice(key),
+                              .value = SLICE("value"),
+                              .until_at = until_at,
+                              .number = 1};
+    const struct memo *restored;
+
+    assert_status(STATUS_OK, broker_restore_memo(s->broker, &memo, &restored));
+}
+
+static uint64_t memos(struct stage *s, enum memo_kind kind)
+{
+    struct memo_usage usage;
+
+    broker_memo_usage(s->broker, kind, &usage);
+    return usage.count;
+}
+
+// Time passes for who follows: nothing falls due.
+static void pass(struct stage *s, nsec_t by_for)
+{
+    s->now.mono += by_for;
+    s->now.wall += by_for;
+    broker_restore_now(s->broker, s->now);
+}
+
+static void tidy(struct stage *s)
+{
+    assert_true(broker_restore_tidy(s->broker, ALL));
+}
+
+static void finish(struct stage *s, uint64_t first_id)
+{
+    assert_status(STATUS_OK, broker_restore_finish(s->broker, first_id));
+    stage_step(s);
+    stage_expect_recorded(s, "");
+}
+
+static void empty_queues_go_when_things_are_tidied(void **state)
+{
+    struct stage *s = *state;
+
+    restore(s, plain(1, "q"));
+    restore(s, plain(2, "r"));
+    end(s, 1);
+    assert_non_null(stage_find(s, "q"));
+    tidy(s);
+    assert_null(stage_find(s, "q"));
+    restore(s, plain(3, "q"));
+    finish(s, 10);
+    act_drain(stage_worker(s, "w", "q"), "3");
+    act_drain(stage_worker(s, "v", "r"), "2");
+}
+
+static void queue_whose_last_job_has_moved_goes(void **state)
+{
+    struct stage *s = *state;
+    const struct job_change now = {.id = 1, .state = JOB_READY};
+    const struct job_past past = {.why = DEAD_NOT};
+
+    restore(s, plain(1, "q"));
+    assert_status(STATUS_OK, broker_restore_move(s->broker, &now, SLICE("r"), false, &past));
+    tidy(s);
+    assert_null(stage_find(s, "q"));
+    finish(s, 10);
+    act_drain(stage_worker(s, "w", "r"), "1");
+}
+
+static void job_that_comes_back_in_another_queue_leaves_none_behind(void **state)
+{
+    struct stage *s = *state;
+
+    restore(s, plain(1, "q"));
+    restore(s, plain(1, "r"));
+    tidy(s);
+    assert_null(stage_find(s, "q"));
+    finish(s, 10);
+    act_drain(stage_worker(s, "w", "r"), "1");
+}
+
+// Nothing that a store still has says that it was kept.
+static void kept_queue_goes_with_its_last_job(void **state)
+{
+    struct stage *s = *state;
+    struct job_image image = plain(1, "q");
+
+    image.queue_kept = true;
+    restore(s, image);
+    tidy(s);
+    end(s, 1);
+    tidy(s);
+    assert_null(stage_find(s, "q"));
+    image.now.id = 2;
+    restore(s, image);
+    finish(s, 10);
+    assert_true(stage_queue(s, "q").kept);
+}
+
+static void queue_that_has_a_job_again_stays(void **state)
+{
+    struct stage *s = *state;
+
+    restore(s, plain(1, "q"));
+    end(s, 1);
+    restore(s, plain(2, "q"));
+    tidy(s);
+    end(s, 2);
+    restore(s, plain(3, "q"));
+    finish(s, 10);
+    act_drain(stage_worker(s, "w", "q"), "3");
+}
+
+static void paused_queue_stays_until_its_pause_is_over(void **state)
+{
+    struct stage *s = *state;
+
+    pause_until(s, "q", SEC(60), STAGE_WALL_AT + SEC(60));
+    pause_until(s, "r", SEC(60), STAGE_WALL_AT + SEC(60));
+    restore(s, plain(1, "r"));
+    pass(s, SEC(59));
+    tidy(s);
+    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(1));
+    pass(s, SEC(1));
+    tidy(s);
+    assert_null(stage_find(s, "q"));
+    assert_int_equal(stage_queue(s, "r").pause_for, 0);
+    finish(s, 10);
+    act_drain(stage_worker(s, "w", "r"), "1");
+}
+
+static void queue_goes_when_a_record_ends_its_pause(void **state)
+{
+    struct stage *s = *state;
+
+    pause_until(s, "q", SEC(60), STAGE_WALL_AT + SEC(60));
+    tidy(s);
+    pause_until(s, "q", 0, STAGE_WALL_AT);
+    tidy(s);
+    assert_null(stage_find(s, "q"));
+    finish(s, 1);
+}
+
+static void pause_that_goes_on_outlives_the_start(void **state)
+{
+    struct stage *s = *state;
+
+    pause_until(s, "q", SEC(60), STAGE_WALL_AT + SEC(60));
+    pass(s, SEC(10));
+    tidy(s);
+    finish(s, 1);
+    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(50));
+    stage_advance(s, SEC(50));
+    assert_null(stage_find(s, "q"));
+}
+
+static void memos_end_at_their_moment(void **state)
+{
+    struct stage *s = *state;
+
+    remember(s, MEMO_RESULT, "a", STAGE_WALL_AT + SEC(5));
+    remember(s, MEMO_SCHEDULE, "b", NSEC_NEVER);
+    pass(s, SEC(4));
+    tidy(s);
+    assert_int_equal(memos(s, MEMO_RESULT), 1);
+    pass(s, SEC(1));
+    tidy(s);
+    assert_int_equal(memos(s, MEMO_RESULT), 0);
+    finish(s, 1);
+    assert_int_equal(memos(s, MEMO_SCHEDULE), 1);
+}
+
+// A wall clock that is set ahead ends memos, as it does anywhere, and no pause.
+static void clock_that_is_set_is_obeyed(void **state)
+{
+    struct stage *s = *state;
+
+    remember(s, MEMO_RESULT, "a", STAGE_WALL_AT + SEC(500));
+    pause_until(s, "q", SEC(500), STAGE_WALL_AT + SEC(500));
+    s->now.wall += SEC(500);
+    pass(s, 0);
+    tidy(s);
+    assert_int_equal(memos(s, MEMO_RESULT), 0);
+    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(500));
+    finish(s, 1);
+}
+
+static void delays_count_from_the_present(void **state)
+{
+    struct stage *s = *state;
+    struct job_image image = plain(1, "q");
+
+    pass(s, SEC(1000));
+    image.now.state = JOB_DELAYED;
+    image.now.delay = 60;
+    image.now.due_at = s->now.wall + SEC(60);
+    restore(s, image);
+    assert_int_equal(stage_job(s, 1).left_for, SEC(60));
+    pass(s, SEC(59));
+    finish(s, 10);
+    stage_advance(s, MSEC(999));
+    assert_int_equal(stage_state(s, 1), JOB_DELAYED);
+    stage_advance(s, MSEC(1));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+}
+
+static void delay_that_is_over_ends_with_the_first_tick(void **state)
+{
+    struct stage *s = *state;
+    struct job_image image = plain(1, "q");
+
+    image.now.state = JOB_DELAYED;
+    image.now.delay = 60;
+    image.now.due_at = s->now.wall + SEC(60);
+    restore(s, image);
+    pass(s, SEC(3600));
+    tidy(s);
+    assert_int_equal(stage_state(s, 1), JOB_DELAYED);
+    finish(s, 10);
+    stage_settle(s);
+    act_drain(stage_worker(s, "w", "q"), "1");
+}
+
+static void tidying_goes_in_slices(void **state)
+{
+    struct stage *s = *state;
+
+    for (uint64_t id = 1; id <= 10; id++) {
+        char name[8];
+
+        (void)snprintf(name, sizeof name, "q%d", (int)id);
+        restore(s, plain(id, name));
+        end(s, id);
+    }
+    assert_false(broker_restore_tidy(s->broker, 4));
+    assert_int_equal(stage_info(s).queues, 6);
+    assert_false(broker_restore_tidy(s->broker, 6));
+    assert_int_equal(stage_info(s).queues, 0);
+    assert_true(broker_restore_tidy(s->broker, 1));
+    finish(s, 11);
+}
+
+// What keeps clients out refuses nothing that somebody was told is safe.
+static void limits_refuse_nothing_that_comes_back(void **state)
+{
+    struct stage *s = *state;
+
+    broker_set_max_queues(s->broker, 1);
+    memory_set_limit(1);
+    restore(s, plain(1, "q"));
+    restore(s, plain(2, "r"));
+    pause_until(s, "s", SEC(60), STAGE_WALL_AT + SEC(60));
+    remember(s, MEMO_ANSWER, "a", NSEC_NEVER);
+    memory_set_limit(0);
+    finish(s, 10);
+    assert_int_equal(stage_info(s).queues, 3);
+    assert_int_equal(memos(s, MEMO_ANSWER), 1);
+}
+
+static void broker_that_follows_can_be_given_up(void **state)
+{
+    struct stage *s = *state;
+
+    restore(s, plain(1, "q"));
+    restore(s, plain(2, "r"));
+    end(s, 2);
+    pause_until(s, "q", SEC(60), STAGE_WALL_AT + SEC(60));
+    remember(s, MEMO_RESULT, "a", STAGE_WALL_AT + SEC(5));
+    pass(s, SEC(1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(empty_queues_go_when_things_are_tidied),
+        STORY(queue_whose_last_job_has_moved_goes),
+        STORY(job_that_comes_back_in_another_queue_leaves_none_behind),
+        STORY(kept_queue_goes_with_its_last_job),
+        STORY(queue_that_has_a_job_again_stays),
+        STORY(paused_queue_stays_until_its_pause_is_over),
+        STORY(queue_goes_when_a_record_ends_its_pause),
+        STORY(pause_that_goes_on_outlives_the_start),
+        STORY(memos_end_at_their_moment),
+        STORY(clock_that_is_set_is_obeyed),
+        STORY(delays_count_from_the_present),
+        STORY(delay_that_is_over_ends_with_the_first_tick),
+        STORY(tidying_goes_in_slices),
+        STORY(limits_refuse_nothing_that_comes_back),
+        STORY(broker_that_follows_can_be_given_up),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
