@@ -2,10 +2,9 @@
 #include "ctl/migrate/lease.h"
 
 #include "ctl/beanstalk/answer.h"
-#include "ctl/beanstalk/yaml.h"
-#include "ctl/print/need.h"
-#include "ctl/migrate/identity.h"
+#include "ctl/migrate/about.h"
 #include "ctl/migrate/tubes.h"
+#include "ctl/print/need.h"
 
 // Ids of jobs that are too large are kept until the end.
 #define LARGE_MAX ((size_t)100000)
@@ -13,45 +12,6 @@
 //
 // Single jobs
 //
-
-static bool read_u32(struct slice stats, struct slice key, uint32_t *value)
-{
-    uint64_t number;
-
-    if (!yaml_count(stats, key, &number) || number > UINT32_MAX) {
-        return false;
-    }
-    *value = (uint32_t)number;
-    return true;
-}
-
-bool item_read(const struct migration *migration, struct item *item, struct slice stats)
-{
-    const struct tube *tube;
-    struct slice name;
-    uint32_t left = 0;
-
-    if (!yaml_text(stats, SLICE("tube"), &name) ||
-        !read_u32(stats, SLICE("pri"), &item->priority) ||
-        !read_u32(stats, SLICE("ttr"), &item->ttr)) {
-        return false;
-    }
-    tube = tubes_find(migration->tubes, name);
-    if (!tube) {
-        return false;
-    }
-    item->tube = (size_t)(tube - migration->tubes->list);
-    item->lasts = item->ttr == 0;
-    item->put_by = identity_put_by(stats);
-    if (item->kind == KIND_DELAYED) {
-        if (!read_u32(stats, SLICE("time-left"), &left)) {
-            return false;
-        }
-        // Whole seconds are told: what is left is a second more at most, and no job starts early.
-        item->delay = left < UINT32_MAX ? left + 1 : left;
-    }
-    return true;
-}
 
 bool large_note(struct migration *migration, uint64_t id)
 {
@@ -195,33 +155,6 @@ static bool reserve(struct migration *migration, size_t *next, bool *any)
     return true;
 }
 
-//
-// What they are
-//
-
-static bool ask_stats(struct migration *migration)
-{
-    struct load *batch = &migration->batch;
-    struct slice document;
-    bool found;
-
-    for (size_t i = 0; i < batch->count; i++) {
-        link_say(migration->source, "stats-job %llu", (unsigned long long)batch->items[i].from);
-    }
-    for (size_t i = 0; i < batch->count; i++) {
-        struct item *item = &batch->items[i];
-
-        if (!answer_document(migration->source, "stats-job", &document, &found)) {
-            return false;
-        }
-        if (!found || !item_read(migration, item, document)) {
-            item->from = 0;
-        }
-    }
-    load_pack(batch);
-    return true;
-}
-
 bool lease_take(struct migration *migration, size_t *next)
 {
     bool any = true;
@@ -232,7 +165,7 @@ bool lease_take(struct migration *migration, size_t *next)
             return false;
         }
     }
-    return ask_stats(migration);
+    return about_ask(migration);
 }
 
 //

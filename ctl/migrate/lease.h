@@ -7,10 +7,6 @@
 
 #include "ctl/migrate/inside.h"
 
-// What is to be known of a job beside its body, from its statistics; false: not all of it is there,
-// or its tube is not moved.
-bool item_read(const struct migration *migration, struct item *item, struct slice stats);
-
 // Notes the id of a job that is larger than the target takes; false with a problem where there are
 // too many to note.
 bool large_note(struct migration *migration, uint64_t id);

@@ -2,7 +2,7 @@
 #include "ctl/migrate/walk.h"
 
 #include "ctl/beanstalk/answer.h"
-#include "ctl/beanstalk/yaml.h"
+#include "ctl/migrate/about.h"
 #include "ctl/migrate/lease.h"
 #include "ctl/migrate/tubes.h"
 
@@ -89,40 +89,8 @@ static bool ask_first(struct migration *migration, struct first *first, size_t c
 }
 
 //
-// What they are
+// Their bodies
 //
-
-static bool is_in_state(struct slice stats, enum kind kind)
-{
-    struct slice state;
-
-    return yaml_text(stats, SLICE("state"), &state) &&
-           slice_equal(state, kind == KIND_BURIED ? SLICE("buried") : SLICE("delayed"));
-}
-
-// Of all in the batch; those that are not what they are to be leave it.
-static bool ask_stats(struct migration *migration)
-{
-    struct load *batch = &migration->batch;
-    struct slice document;
-    bool found;
-
-    for (size_t i = 0; i < batch->count; i++) {
-        link_say(migration->source, "stats-job %llu", (unsigned long long)batch->items[i].from);
-    }
-    for (size_t i = 0; i < batch->count; i++) {
-        struct item *item = &batch->items[i];
-
-        if (!answer_document(migration->source, "stats-job", &document, &found)) {
-            return false;
-        }
-        if (!found || !is_in_state(document, item->kind) || !item_read(migration, item, document)) {
-            item->from = 0;
-        }
-    }
-    load_pack(batch);
-    return true;
-}
 
 static bool hear_body(struct migration *migration, struct item *item)
 {
@@ -242,7 +210,7 @@ bool walk_delayed(struct migration *migration)
         }
         add_near(migration, first, count);
         looked_at = migration->batch.count;
-        if (!ask_stats(migration)) {
+        if (!about_ask(migration)) {
             return false;
         }
         cut(migration, looked_at);
@@ -261,7 +229,7 @@ bool walk_buried(struct migration *migration)
 
     do {
         count = choose(migration, KIND_BURIED, first);
-        if (!ask_first(migration, first, count, KIND_BURIED) || !ask_stats(migration)) {
+        if (!ask_first(migration, first, count, KIND_BURIED) || !about_ask(migration)) {
             return false;
         }
         give_up(migration, first, count);
