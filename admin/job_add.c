@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/job_add.h"
 
+#include "core/base/base64.h"
 #include "core/broker.h"
-
-#include "lines/base64.h"
-
 #include "admin/context.h"
 #include "admin/input.h"
 #include "admin/reply.h"
@@ -26,7 +24,7 @@ static struct slice read_body(struct input *input)
     }
     if (plain) {
         input_blame(input, 400, "a job has either body or body_base64");
-    } else if (!line_base64_read(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
+    } else if (!base64_decode(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
         input_blame(input, 400, "body_base64 is no base64");
     } else {
         text = slice_of(encoded.ptr, len);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/operation_plan.h"
 
-#include "lines/base64.h"
-
+#include "core/base/base64.h"
 #include "admin/shown_job.h"
 
 #include <stdint.h>
@@ -24,7 +23,7 @@ static void read_contains(struct input *input, struct slice *contains)
     }
     if (plain) {
         input_blame(input, 400, "there is either contains or contains_base64");
-    } else if (!line_base64_read(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
+    } else if (!base64_decode(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
         input_blame(input, 400, "contains_base64 is no base64");
     } else {
         *contains = slice_of(encoded.ptr, len);

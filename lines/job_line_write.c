@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/job_line.h"
 
+#include "core/base/base64.h"
 #include "core/base/utf8.h"
 #include "core/submit.h"
-
-#include "lines/base64.h"
 #include "lines/words.h"
 
 #include <math.h>
@@ -21,12 +20,12 @@ static bool is_text(struct slice bytes)
 
 static json_t *encoded(struct slice bytes)
 {
-    size_t len = line_base64_len(bytes.len);
+    size_t len = base64_encoded_len(bytes.len);
     char *text = malloc(len + 1);
     json_t *shown = NULL;
 
     if (text) {
-        line_base64_write(bytes, text);
+        base64_encode(bytes, text);
         shown = json_stringn_nocheck(text, len);
         free(text);
     }

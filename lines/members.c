@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/members.h"
 
-#include "lines/base64.h"
+#include "core/base/base64.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -140,7 +140,7 @@ static bool read_encoded(struct members *members, const char *name, json_t *valu
     } else {
         char *at = (char *)(uintptr_t)json_string_value(data);
 
-        if (line_base64_read(text_of(data), at, &len)) {
+        if (base64_decode(text_of(data), at, &len)) {
             *bytes = slice_of(at, len);
             return true;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "push/signature.h"
 
+#include "core/base/base64.h"
 #include "core/base/digits.h"
 
 #include <openssl/evp.h>
@@ -64,7 +65,8 @@ bool signature_write(struct signature *signature, char text[SIGNATURE_SIZE])
         }
         memcpy(at, "v1,", 3);
         at += 3;
-        at += EVP_EncodeBlock((unsigned char *)at, digest, (int)len);
+        base64_encode(slice_of((const char *)digest, len), at);
+        at += base64_encoded_len(len);
     }
     *at = '\0';
     return true;

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_API_BASE64_H
 #define TANDEM_CTL_API_BASE64_H
 
-// Bytes in JSON (RFC 4648).
+// Bytes in JSON.
 
 #include "core/base/slice.h"
 #include "ctl/print/text.h"

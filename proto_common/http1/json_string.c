@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_common/http1/json_string.h"
 
+#include "core/base/base64.h"
 #include "core/base/utf8.h"
 
-#include <openssl/evp.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -93,6 +93,6 @@ size_t json_escape(char *to, struct slice text)
 
 size_t json_base64(char *to, struct slice bytes)
 {
-    return (size_t)EVP_EncodeBlock((unsigned char *)to, (const unsigned char *)bytes.ptr,
-                                   (int)bytes.len);
+    base64_encode(bytes, to);
+    return base64_encoded_len(bytes.len);
 }

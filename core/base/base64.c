@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "lines/base64.h"
+#include "core/base/base64.h"
 
 #include <stdint.h>
+#include <string.h>
 
 // What a letter stands for; 64: nothing.
 static uint32_t value_of(char letter)
@@ -27,7 +28,7 @@ static size_t padding_of(struct slice text)
     return text.ptr[text.len - 2] == '=' ? 2 : 1;
 }
 
-bool line_base64_read(struct slice text, char *to, size_t *len)
+bool base64_decode(struct slice text, char *to, size_t *len)
 {
     size_t padding;
 
@@ -59,23 +60,31 @@ bool line_base64_read(struct slice text, char *to, size_t *len)
     return true;
 }
 
-void line_base64_write(struct slice bytes, char *to)
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static void encode_three(const unsigned char *bytes, char *to)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t bits = (uint32_t)bytes[0] << 16 | (uint32_t)bytes[1] << 8 | bytes[2];
 
-    for (size_t at = 0; at < bytes.len; at += 3) {
-        size_t count = bytes.len - at < 3 ? bytes.len - at : 3;
-        uint32_t bits = 0;
+    to[0] = letters[bits >> 18];
+    to[1] = letters[bits >> 12 & 63];
+    to[2] = letters[bits >> 6 & 63];
+    to[3] = letters[bits & 63];
+}
 
-        for (size_t i = 0; i < 3; i++) {
-            bits = bits << 8 | (i < count ? (unsigned char)bytes.ptr[at + i] : 0u);
-        }
-        for (size_t i = 0; i < 4; i++) {
-            *to++ = '=';
-            if (i <= count) {
-                to[-1] = letters[bits >> (18 - 6 * i) & 63];
-            }
-        }
+void base64_encode(struct slice bytes, char *to)
+{
+    const unsigned char *from = (const unsigned char *)bytes.ptr;
+    unsigned char last[3] = {0};
+    size_t at = 0;
+
+    for (; bytes.len - at >= 3; at += 3, to += 4) {
+        encode_three(from + at, to);
+    }
+    if (at < bytes.len) {
+        memcpy(last, from + at, bytes.len - at);
+        encode_three(last, to);
+        to[3] = '=';
+        to[2] = bytes.len - at == 1 ? '=' : to[2];
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_LINES_BASE64_H
-#define TANDEM_LINES_BASE64_H
+#ifndef TANDEM_CORE_BASE_BASE64_H
+#define TANDEM_CORE_BASE_BASE64_H
 
 // Bytes as base64 (RFC 4648, 4): the alphabet with + and /, padded, and nothing else.
 
@@ -10,20 +10,20 @@
 #include <stddef.h>
 
 // The most bytes that a text of so many becomes.
-static inline size_t line_base64_room(size_t len)
+static inline size_t base64_decoded_room(size_t len)
 {
     return len / 4 * 3;
 }
 
-// Decodes `text` to `to`, which has room for line_base64_room(); `*len` is how many bytes there
+// Decodes `text` to `to`, which has room for base64_decoded_room(); `*len` is how many bytes there
 // are. False where it is no base64. `to` may be where the text is.
-bool line_base64_read(struct slice text, char *to, size_t *len);
+bool base64_decode(struct slice text, char *to, size_t *len);
 
 // The letters that so many bytes become, and those of `bytes` to `to`, without a NUL.
-static inline size_t line_base64_len(size_t len)
+static inline size_t base64_encoded_len(size_t len)
 {
     return (len + 2) / 3 * 4;
 }
-void line_base64_write(struct slice bytes, char *to);
+void base64_encode(struct slice bytes, char *to);
 
 #endif
