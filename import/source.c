@@ -33,7 +33,11 @@ static void name_kinds(const struct source_kind *const *kinds, const char *text,
 {
     size_t len;
 
-    (void)source_fail(news, "`%.80s` is not KIND:PLACE, where KIND is one of", text);
+    // Not the place: it may hold a password.
+    int shown = (int)strcspn(text, ":");
+
+    (void)source_fail(news, "`%.*s%s` is not KIND:PLACE, where KIND is one of",
+                      shown < 80 ? shown : 80, text, text[strcspn(text, ":")] ? ":..." : "");
     for (; *kinds; kinds++) {
         len = strlen(news->what);
         (void)snprintf(news->what + len, sizeof news->what - len, " %s", (*kinds)->name);

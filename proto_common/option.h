@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum option_kind {
     OPTION_SIZE,     // bytes, with k, M or G for powers of 1,024; field: uint64_t
@@ -27,8 +28,10 @@ struct option {
     const char *section; // the section of the key; NULL: that of the table. A front-end that reads
                          // a key of another section has the same value as that section
     enum option_kind kind;
-    bool live;           // can change while the broker runs
-    bool secret;         // OPTION_TEXT: nobody is shown its value
+    bool live;   // can change while the broker runs
+    bool secret; // OPTION_TEXT: nobody is shown its value
+    // OPTION_TEXT: writes what may be shown of a value with a secret in it; NULL: all of it.
+    void (*show)(const char *text, FILE *file);
     bool is_file;        // OPTION_TEXT: a file that is read; `credential:NAME` names one, too
     bool file_only;      // of a section: what is made at run time cannot say it
     bool is_job_size;    // OPTION_SIZE: no job, or no result of one, is larger

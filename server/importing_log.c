@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-// strcasestr is a GNU function.
-#define _GNU_SOURCE
 #include "server/importing_log.h"
 
 #include "core/base/log.h"
+#include "server/config/import_kinds.h"
 #include "server/process/clock.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 // So many lines say where something is torn or damaged, each.
 #define LINES_MOST 1000
 
 void importing_show(const char *text, char shown[IMPORTING_SHOWN])
 {
-    bool secret = strcasestr(text, "password") || strstr(text, "://");
+    FILE *file = fmemopen(shown, IMPORTING_SHOWN, "w");
 
-    (void)snprintf(shown, IMPORTING_SHOWN, "%.*s%s", secret ? (int)strcspn(text, ":") : PATH_MAX,
-                   text, secret ? ":..." : "");
+    shown[0] = '\0';
+    if (file) {
+        import_show(text, file);
+        (void)fclose(file);
+        shown[IMPORTING_SHOWN - 1] = '\0';
+    }
 }
 
 void importing_note(struct importing_tally *tally, bool torn, const struct source_news *news)

@@ -11,8 +11,7 @@
 
 #define IMPORTING_SHOWN 512
 
-// The text of a source as it may stand in a log: a password that it may have is left out, with all
-// behind the kind.
+// The text of a source as it may stand in a log: without the passwords that it may have.
 void importing_show(const char *text, char shown[IMPORTING_SHOWN]);
 
 struct importing_tally {

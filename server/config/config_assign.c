@@ -50,6 +50,34 @@ static bool assign(const struct config *config, const struct assignment *parts, 
     return section && section_set(kind->kind, section, parts->key, parts->text, why);
 }
 
+// Whether the value of that key may be one that nobody is to see.
+static bool is_secret(const struct config *config, const struct assignment *parts)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const struct option *option = config->tables[i].options;
+
+        if (strcmp(config->tables[i].section, parts->section) != 0) {
+            continue;
+        }
+        for (; option->name; option++) {
+            if (strcmp(option->name, parts->key) == 0 && (option->secret || option->show)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void wrap(const struct config *config, const struct assignment *parts,
+                 const char *assignment, struct reason *why)
+{
+    if (is_secret(config, parts)) {
+        reason_wrap(why, "--set %s.%s: ", parts->section, parts->key);
+    } else {
+        reason_wrap(why, "--set %s: ", assignment);
+    }
+}
+
 bool config_assign(const struct config *config, const char *assignment, struct reason *why)
 {
     char *copy = strdup(assignment);
@@ -63,7 +91,7 @@ bool config_assign(const struct config *config, const char *assignment, struct r
     } else {
         good = assign(config, &parts, why);
         if (!good) {
-            reason_wrap(why, "--set %s: ", assignment);
+            wrap(config, &parts, assignment, why);
         }
     }
     free(copy);

@@ -3,6 +3,9 @@
 
 #include "import/beanstalkd.h"
 #include "import/gearmand/gearmand.h"
+#include "server/config/conninfo.h"
+
+#include <string.h>
 
 const struct source_kind *const import_kinds[] = {
     &beanstalkd_source,
@@ -11,3 +14,16 @@ const struct source_kind *const import_kinds[] = {
     &gearmand_mysql_dump_source,
     NULL,
 };
+
+void import_show(const char *text, FILE *file)
+{
+    const char *name = gearmand_postgres_source.name;
+    size_t len = strlen(name);
+
+    if (strncmp(text, name, len) == 0 && text[len] == ':') {
+        (void)fprintf(file, "%s:", name);
+        conninfo_show(text + len + 1, file);
+    } else {
+        (void)fputs(text, file);
+    }
+}

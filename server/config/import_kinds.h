@@ -6,7 +6,12 @@
 
 #include "import/source.h"
 
+#include <stdio.h>
+
 // Ends with NULL.
 extern const struct source_kind *const import_kinds[];
+
+// Writes KIND:PLACE without the passwords that the place may hold.
+void import_show(const char *text, FILE *file);
 
 #endif

@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/journal_options.h"
 
+#include "server/config/conninfo.h"
 #include "server/config/fsync.h"
 #include "server/config/import_kinds.h"
 #include "server/config/settings.h"
 
 #include <string.h>
 
+#define LEASE_TTL_MOST 60
+#define SHARD_MOST 32
+#define HOST_MOST 255
 #define FAIL_TIMEOUT_MAX 86400
 #define PENDING_LEAST (INT64_C(1) << 20)
 #define PENDING_MOST (INT64_C(64) << 30)
 
 const struct option journal_options[] = {
+    {.name = "store",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct store_settings, store),
+     .preset = "file",
+     .choices = "file|postgres",
+     .effect = "What jobs are kept in: files of this machine, or a database of PostgreSQL."},
     {.name = "dir",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct store_settings, dir),
@@ -46,8 +56,51 @@ const struct option journal_options[] = {
     {.name = "import",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct store_settings, import),
+     .show = import_show,
      .preset = "",
      .effect = "Whose jobs to bring in at the first start, KIND:PLACE; empty: nobody's."},
+    {.name = "postgres",
+     .kind = OPTION_TEXT,
+     .show = conninfo_show,
+     .offset = offsetof(struct store_settings, postgres),
+     .preset = "",
+     .effect = "The database, as libpq takes it: keywords or a URI. Passwords are not shown."},
+    {.name = "shard",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct store_settings, shard),
+     .preset = "main",
+     .effect =
+         "Which of the journals in the database this is: at most 32 of a to z, 0 to 9 and _."},
+    {.name = "role",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct store_settings, role),
+     .preset = "auto",
+     .choices = "auto|standby",
+     .effect = "Whether it may own the journal, or only ever follows who does."},
+    {.name = "standby",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct store_settings, standby),
+     .preset = "proxy",
+     .choices = "proxy|refuse",
+     .effect = "What clients meet while another owns the journal: a way to it, or a closed door."},
+    {.name = "address",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct store_settings, address),
+     .preset = "",
+     .effect = "The host by which other members reach this one; empty for the machine's name."},
+    {.name = "require_quorum",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(struct store_settings, quorum),
+     .preset = "warn",
+     .choices = "no|warn|yes",
+     .effect = "What it means where commits reach no disk, or no second server of the database."},
+    {.name = "lease_ttl",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct store_settings, lease_ttl),
+     .preset = "5",
+     .min = 1,
+     .max = LEASE_TTL_MOST,
+     .effect = "Seconds after which a member that is not heard of owns the journal no longer."},
     {.name = NULL},
 };
 
@@ -62,6 +115,31 @@ static bool check_import(const char *text, struct reason *why)
     return good;
 }
 
+static bool check_shard(const char *text, struct reason *why)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    bool good = len > 0 && len <= SHARD_MOST && text[len] == '\0';
+
+    if (!good) {
+        reason_set(why, "`%s` is not a name of 1 to %d of a to z, 0 to 9 and _", text, SHARD_MOST);
+    }
+    return good;
+}
+
+// A name or a number without a port. Other members are told of it in a list of words.
+static bool check_host(const char *text, struct reason *why)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789.-_:%");
+    bool good = text[len] == '\0' && len <= HOST_MOST;
+
+    if (!good) {
+        reason_set(why, "`%s` is neither a host name nor an IP address", text);
+    }
+    return good;
+}
+
 bool journal_options_check(const struct option *option, const char *text, struct reason *why)
 {
     nsec_t unused;
@@ -69,16 +147,42 @@ bool journal_options_check(const struct option *option, const char *text, struct
     if (strcmp(option->name, "import") == 0) {
         return check_import(text, why);
     }
+    if (strcmp(option->name, "shard") == 0) {
+        return check_shard(text, why);
+    }
+    if (strcmp(option->name, "address") == 0) {
+        return check_host(text, why);
+    }
     return strcmp(option->name, "fsync") != 0 || fsync_parse(text, &unused, why);
+}
+
+// What is wrong with settings of a journal in a database; NULL: nothing.
+static const char *complaint_about_postgres(const struct store_settings *settings)
+{
+    if (settings->store != STORE_POSTGRES) {
+        return *settings->postgres ? "[journal] postgres: needs `store = postgres`" : NULL;
+    }
+    if (*settings->postgres == '\0') {
+        return "[journal] store = postgres: needs `postgres`, the database";
+    }
+    if (*settings->dir) {
+        return "[journal] dir: is of `store = file`; with `store = postgres` it is empty";
+    }
+    return *settings->import
+               ? "[journal] import: needs `store = file`; with a database, bring jobs "
+                 "in by `tandemctl import`"
+               : NULL;
 }
 
 bool journal_settings_check(const struct store_settings *settings, struct reason *why)
 {
-    bool good = *settings->import == '\0' || *settings->dir != '\0';
+    const char *complaint = complaint_about_postgres(settings);
 
-    if (!good) {
-        reason_set(why,
-                   "[journal] import: needs `dir`, where the jobs are to be kept from then on");
+    if (!complaint && *settings->import && *settings->dir == '\0') {
+        complaint = "[journal] import: needs `dir`, where the jobs are to be kept from then on";
     }
-    return good;
+    if (complaint) {
+        reason_set(why, "%s", complaint);
+    }
+    return !complaint;
 }

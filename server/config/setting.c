@@ -215,6 +215,15 @@ static void print_size(uint64_t size, FILE *file)
     }
 }
 
+static void print_text(const struct option *option, const char *text, FILE *file)
+{
+    if (option->show) {
+        option->show(text, file);
+    } else {
+        (void)fputs(option->secret && *text ? SETTING_HIDDEN : text, file);
+    }
+}
+
 void setting_print(const struct option *option, const void *values, FILE *file)
 {
     const void *field = setting_field_const(option, values);
@@ -235,9 +244,7 @@ void setting_print(const struct option *option, const void *values, FILE *file)
         (void)fputs(*(const bool *)field ? "true" : "false", file);
         return;
     case OPTION_TEXT:
-        (void)fputs(option->secret && **(char *const *)field ? SETTING_HIDDEN
-                                                             : *(char *const *)field,
-                    file);
+        print_text(option, *(char *const *)field, file);
         return;
     case OPTION_CHOICE:
         word = choice_at(option->choices, *(const int *)field, &len);

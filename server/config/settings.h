@@ -41,13 +41,27 @@ struct server_settings {
 #define SETTINGS_SEGMENT_LEAST 4096
 #define SETTINGS_SEGMENT_MOST (INT64_C(16) << 30)
 
+// The values of `store`, `role`, `standby` and `require_quorum`, in the order of their choices.
+enum store_kind { STORE_FILE, STORE_POSTGRES };
+enum store_role { STORE_ROLE_AUTO, STORE_ROLE_STANDBY };
+enum store_standby { STANDBY_PROXY, STANDBY_REFUSE };
+enum store_quorum { QUORUM_NO, QUORUM_WARN, QUORUM_YES };
+
 struct store_settings {
-    char *dir;             // of the journal; empty: jobs are in memory only
+    int store;             // enum store_kind
+    char *dir;             // of the journal; empty: jobs are in memory only, or in PostgreSQL
     char *fsync;           // for fsync_parse
     uint64_t segment_size; // bytes of a file
     uint64_t max_pending;  // bytes that may wait for the disk before submitters wait, too
     int64_t fail_timeout;  // seconds
     char *import;          // the source of jobs to bring in at the first start; empty: none
+    char *postgres;        // conninfo, a secret; empty unless STORE_POSTGRES. Of that store alone:
+    char *shard;           // which journal of the database
+    int role;              // enum store_role
+    int standby;           // enum store_standby
+    char *address;         // by which other members reach this one; empty: the machine's host name
+    int quorum;            // enum store_quorum
+    int64_t lease_ttl;     // seconds
 };
 
 struct protocol_settings {

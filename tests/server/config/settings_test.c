@@ -5,12 +5,15 @@
 
 #include "core/base/log.h"
 #include "server/config/connection_memory.h"
+#include "server/config/conninfo.h"
 #include "server/config/command_line.h"
 #include "server/config/fsync.h"
+#include "server/config/import_kinds.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct settings *load(const char *path, const char *set, struct reason *why)
@@ -204,7 +207,129 @@ static void jobs_are_brought_in_from_a_known_kind_of_store_and_to_a_journal(void
     assert_string_equal(settings->journal.import, "");
     settings_free(settings);
     expect_refused("journal.import=sqlite", "`sqlite` is not KIND:PLACE, where KIND is one of");
-    expect_refused("journal.import=other:/tmp", "`other:/tmp` is not KIND:PLACE");
+    expect_refused("journal.import=other:/tmp", "`other:...` is not KIND:PLACE");
+}
+
+static struct settings *load_all(const char *const *sets, struct reason *why)
+{
+    struct settings_source source = {.sets = sets};
+
+    while (sets[source.set_count]) {
+        source.set_count++;
+    }
+    return settings_load(&source, why);
+}
+
+#define LOAD_ALL(why, ...) load_all((const char *const[]){__VA_ARGS__, NULL}, why)
+#define POSTGRES "journal.store=postgres", "journal.postgres=dbname=jobs"
+
+static void a_journal_in_postgres_needs_a_database_and_no_directory(void **state)
+{
+    struct reason why;
+    struct settings *settings = LOAD_ALL(&why, POSTGRES, "journal.shard=two_2",
+                                         "journal.address=10.0.0.1", "journal.lease_ttl=9");
+
+    (void)state;
+    assert_non_null(settings);
+    assert_int_equal(settings->journal.store, STORE_POSTGRES);
+    assert_string_equal(settings->journal.postgres, "dbname=jobs");
+    assert_string_equal(settings->journal.shard, "two_2");
+    assert_string_equal(settings->journal.address, "10.0.0.1");
+    assert_int_equal(settings->journal.lease_ttl, 9);
+    settings_free(settings);
+    assert_null(LOAD_ALL(&why, "journal.postgres=dbname=jobs"));
+    assert_string_equal(why.text, "[journal] postgres: needs `store = postgres`");
+    assert_null(LOAD_ALL(&why, "journal.store=postgres"));
+    assert_string_equal(why.text, "[journal] store = postgres: needs `postgres`, the database");
+    assert_null(LOAD_ALL(&why, POSTGRES, "journal.dir=/tmp"));
+    assert_non_null(strstr(why.text, "dir: is of `store = file`"));
+    assert_null(LOAD_ALL(&why, POSTGRES, "journal.import=beanstalkd:/tmp"));
+    assert_non_null(strstr(why.text, "import: needs `store = file`"));
+}
+
+static void names_of_shards_and_hosts_are_checked(void **state)
+{
+    (void)state;
+    expect_refused("journal.shard=", "`` is not a name of 1 to 32 of a to z, 0 to 9 and _");
+    expect_refused("journal.shard=Main", "`Main` is not a name");
+    expect_refused("journal.shard=a-b", "`a-b` is not a name");
+    expect_refused("journal.shard=a23456789012345678901234567890123", "is not a name");
+    expect_refused("journal.address=10.0.0.1 10.0.0.2", "neither a host name nor an IP address");
+    expect_refused("journal.address=a=b", "neither a host name nor an IP address");
+    expect_refused("journal.lease_ttl=0", "`0` is not between 1 and 60");
+    expect_refused("journal.lease_ttl=61", "`61` is not between 1 and 60");
+}
+
+static void expect_shown(void (*show)(const char *text, FILE *file), const char *text,
+                         const char *shown)
+{
+    char *written = NULL;
+    size_t size;
+    FILE *file = open_memstream(&written, &size);
+
+    assert_non_null(file);
+    show(text, file);
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(written, shown);
+    free(written);
+}
+
+static void passwords_of_databases_are_not_shown(void **state)
+{
+    static const char *const texts[][2] = {
+        {"", ""},
+        {"dbname=a host=b,c port=1", "dbname=a host=b,c port=1"},
+        {"password=b", "password=(hidden)"},
+        {" host = a password = 'b c' user=d ", " host = a password = (hidden) user=d "},
+        {"password='a\\'b c\\\\' user=d", "password=(hidden) user=d"},
+        {"password=a\\ b user=d", "password=(hidden) user=d"},
+        {"sslpassword=x passfile=/y", "sslpassword=(hidden) passfile=/y"},
+        {"password=it is long", "password=(hidden) (hidden)"},
+        {"user=a password='b", "user=a (hidden)"},
+        {"user=a password=b\\", "user=a (hidden)"},
+        {"secret", "(hidden)"},
+        {"postgres://u:p@h,i:5/d?a=b", "postgres://u:(hidden)@h,i:5/d?a=b"},
+        {"postgresql://u:p@q/?@h/d", "postgresql://u:(hidden)@h/d"},
+        {"postgresql://u@h:5/d", "postgresql://u@h:5/d"},
+        {"postgresql:///d?user=a&password=b&c=d", "postgresql:///d?user=a&password=(hidden)&c=d"},
+        {"postgresql:///d?p%61ssword=b", "postgresql:///d?p%61ssword=(hidden)"},
+        {"postgresql://h", "postgresql://h"},
+        {"postgresql://", "postgresql://"},
+        {"postgresql://h/d?", "postgresql://h/d?"},
+        {"postgresql://h/d?a&", "postgresql://h/d?a&"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        expect_shown(conninfo_show, texts[i][0], texts[i][1]);
+    }
+    expect_shown(import_show, "beanstalkd:/password=x", "beanstalkd:/password=x");
+    expect_shown(import_show, "gearmand-postgres:host=a password=b",
+                 "gearmand-postgres:host=a password=(hidden)");
+    expect_shown(import_show, "gearmand-postgres:postgresql://a:b@c?table=d",
+                 "gearmand-postgres:postgresql://a:(hidden)@c?table=d");
+}
+
+// Neither in what --check-config prints, nor in what is said of a wrong line.
+static void a_password_does_not_leave_the_settings(void **state)
+{
+    struct reason why;
+    struct settings *settings =
+        LOAD_ALL(&why, "journal.store=postgres", "journal.postgres=user=a password=geheim");
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    (void)state;
+    assert_non_null(settings);
+    config_print(&settings->config, file);
+    assert_int_equal(fclose(file), 0);
+    assert_non_null(strstr(text, "\npostgres = user=a password=(hidden)\n"));
+    free(text);
+    settings_free(settings);
+    assert_null(load(NULL, "journal.import=postgres:password=geheim", &why));
+    assert_null(strstr(why.text, "geheim"));
+    assert_non_null(strstr(why.text, "--set journal.import: import: `postgres:...` is not"));
 }
 
 // Each in its place of the list is what the code takes it for.
@@ -224,6 +349,12 @@ static void choices_are_the_values_that_the_code_knows(void **state)
     settings_free(settings);
     settings = load(NULL, "tls.client_certs=required", &why);
     assert_int_equal(settings->tls.client_certs, TLS_CLIENT_CERTS_REQUIRED);
+    settings_free(settings);
+    settings = LOAD_ALL(&why, "journal.role=standby", "journal.standby=refuse",
+                        "journal.require_quorum=yes");
+    assert_int_equal(settings->journal.role, STORE_ROLE_STANDBY);
+    assert_int_equal(settings->journal.standby, STANDBY_REFUSE);
+    assert_int_equal(settings->journal.quorum, QUORUM_YES);
     settings_free(settings);
 }
 
@@ -390,6 +521,10 @@ int main(void)
         cmocka_unit_test(sync_is_always_never_or_a_number_of_milliseconds),
         cmocka_unit_test(half_of_the_processors_have_io_threads_from_four_on),
         cmocka_unit_test(tls_is_off_by_default_and_threads_are_bounded),
+        cmocka_unit_test(a_journal_in_postgres_needs_a_database_and_no_directory),
+        cmocka_unit_test(names_of_shards_and_hosts_are_checked),
+        cmocka_unit_test(passwords_of_databases_are_not_shown),
+        cmocka_unit_test(a_password_does_not_leave_the_settings),
         cmocka_unit_test(jobs_are_brought_in_from_a_known_kind_of_store_and_to_a_journal),
         cmocka_unit_test(choices_are_the_values_that_the_code_knows),
         cmocka_unit_test(any_failed_allocation_fails_the_whole),
