@@ -25,8 +25,6 @@ static const struct {
     // A prepared statement that has gone, by a pool between us and the server.
     {"26", {ROWS_AWAY, true}},
     {"42P05", {ROWS_AWAY, true}},
-    // Its plan is one of before the schema was made anew.
-    {"0A000", {ROWS_AWAY, true}},
     // Lost, or never had.
     {"08", {ROWS_DOUBT, true}},
     {"57014", {ROWS_AWAY, false}},

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal/pg/db.h"
+
+#include "core/base/digits.h"
+#include "journal/pg/schema.h"
+#include "journal/pg/verdict.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+// libpq would go from server to server itself, but stays for ever with one that takes a connection
+// and says nothing: only its blocking calls know connect_timeout. So each server is asked in a
+// connection of its own, and given up after that time.
+//
+// The first that takes writes is taken (target_session_attrs). Where a database has split, and two
+// servers do, no fence within the database can tell: whoever has it fail over must see to it that
+// the primary of before takes no commits any more (synchronous_standby_names, a watchdog).
+
+#define HOST_MAX 1024
+// Beside what the user has given: four of text, one of a number, and the end.
+#define MORE_OPTIONS 12
+
+struct wanted {
+    const char *keywords[64];
+    const char *values[64];
+    int count;
+    char host[HOST_MAX], address[HOST_MAX], port[32], user_timeout[32];
+};
+
+static const char *given(const struct db *db, const char *keyword)
+{
+    for (const PQconninfoOption *option = db->options; option->keyword; option++) {
+        if (strcmp(option->keyword, keyword) == 0) {
+            return option->val;
+        }
+    }
+    return NULL;
+}
+
+static void want(struct wanted *wanted, const char *keyword, const char *value)
+{
+    if ((size_t)wanted->count < sizeof wanted->keywords / sizeof wanted->keywords[0] - 1) {
+        wanted->keywords[wanted->count] = keyword;
+        wanted->values[wanted->count] = value;
+        wanted->count++;
+    }
+}
+
+// Where the user has not said it himself.
+static void preset(const struct db *db, struct wanted *wanted, const char *keyword,
+                   const char *value)
+{
+    if (!given(db, keyword)) {
+        want(wanted, keyword, value);
+    }
+}
+
+// The part of a list for that server; one part alone is for all.
+static const char *part_of(const char *list, unsigned index, char *part, size_t size)
+{
+    const char *at = list;
+
+    for (; index > 0 && strchr(at, ','); index--) {
+        at = strchr(at, ',') + 1;
+    }
+    if (index > 0) {
+        at = list;
+    }
+    (void)snprintf(part, size, "%.*s", (int)strcspn(at, ","), at);
+    return part;
+}
+
+static void gather(const struct db *db, unsigned host, struct wanted *wanted)
+{
+    wanted->count = 0;
+    for (const PQconninfoOption *option = db->options; option->keyword; option++) {
+        const char *value = option->val;
+
+        if (value && strcmp(option->keyword, "host") == 0) {
+            value = part_of(value, host, wanted->host, sizeof wanted->host);
+        } else if (value && strcmp(option->keyword, "hostaddr") == 0) {
+            value = part_of(value, host, wanted->address, sizeof wanted->address);
+        } else if (value && strcmp(option->keyword, "port") == 0) {
+            value = part_of(value, host, wanted->port, sizeof wanted->port);
+        }
+        if (value) {
+            want(wanted, option->keyword, value);
+        }
+    }
+    (void)snprintf(wanted->user_timeout, sizeof wanted->user_timeout, "%u",
+                   nsec_to_msec(db->patience_for));
+    preset(db, wanted, "fallback_application_name", "tandemd");
+    preset(db, wanted, "target_session_attrs", "read-write");
+    preset(db, wanted, "client_encoding", "UTF8");
+    preset(db, wanted, "keepalives_idle", "5");
+    preset(db, wanted, "keepalives_interval", "2");
+    preset(db, wanted, "keepalives_count", "3");
+    preset(db, wanted, "tcp_user_timeout", wanted->user_timeout);
+    wanted->keywords[wanted->count] = NULL;
+    wanted->values[wanted->count] = NULL;
+}
+
+static enum rows_outcome shake_hands(struct db *db, nsec_t until_at)
+{
+    PostgresPollingStatusType want = PGRES_POLLING_WRITING;
+
+    for (;;) {
+        enum db_event event =
+            db_poll(db, want == PGRES_POLLING_READING ? POLLIN : POLLOUT, until_at);
+
+        if (event == DB_STOPPED) {
+            return db_fail(db, ROWS_STOPPED, "stopped");
+        }
+        if (event == DB_LATE) {
+            return db_fail(db, ROWS_AWAY, "connection to server at \"%s\" timed out",
+                           PQhost(db->conn) ? PQhost(db->conn) : "");
+        }
+        want = PQconnectPoll(db->conn);
+        if (want == PGRES_POLLING_OK) {
+            return ROWS_DONE;
+        }
+        if (want == PGRES_POLLING_FAILED) {
+            return db_fail(db, ROWS_AWAY, "%s", PQerrorMessage(db->conn));
+        }
+    }
+}
+
+// It tells what a commit is worth by a warning: "canceling wait for synchronous replication".
+static void take_notice(void *context, const PGresult *result)
+{
+    struct db *db = context;
+
+    if (verdict_of_warning(PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED),
+                           PQresultErrorField(result, PG_DIAG_SQLSTATE))) {
+        const char *what = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+
+        db->warned = true;
+        (void)db_fail(db, ROWS_DOUBT, "%s", what ? what : "a warning");
+    }
+}
+
+static nsec_t connect_until(const struct db *db)
+{
+    const char *text = given(db, "connect_timeout");
+    uint64_t seconds = 2;
+    nsec_t until_at;
+
+    if (text && (!digits_read(slice_of(text, strlen(text)), &seconds) || seconds > UINT32_MAX)) {
+        seconds = 0;
+    }
+    if (seconds == 0) {
+        return db->give_up_at; // as libpq has it
+    }
+    until_at = nsec_add(db_now(), nsec_from_seconds(seconds));
+    return until_at < db->give_up_at ? until_at : db->give_up_at;
+}
+
+static enum rows_outcome connect_to(struct db *db, unsigned host)
+{
+    struct wanted wanted;
+    enum rows_outcome outcome;
+
+    gather(db, host, &wanted);
+    db->conn = PQconnectStartParams(wanted.keywords, wanted.values, 0);
+    if (!db->conn) {
+        return db_fail(db, ROWS_AWAY, "out of memory");
+    }
+    if (PQstatus(db->conn) == CONNECTION_BAD) {
+        return db_fail(db, ROWS_AWAY, "%s", PQerrorMessage(db->conn));
+    }
+    (void)PQsetNoticeReceiver(db->conn, take_notice, db);
+    outcome = shake_hands(db, connect_until(db));
+    if (outcome == ROWS_DONE && PQsetnonblocking(db->conn, 1) != 0) {
+        outcome = db_fail(db, ROWS_AWAY, "%s", PQerrorMessage(db->conn));
+    }
+    return outcome;
+}
+
+// A password in a URI that is not percent-encoded ends in the host, and would be told with it.
+static bool host_is_sane(const struct db *db)
+{
+    const char *host = given(db, "host");
+
+    return !host || !strchr(host + (host[0] == '@'), '@');
+}
+
+//
+// What a session begins with
+//
+
+// A transaction whose client has stalled must not keep the lease from others. But no statement is
+// ended by time: that would end the wait for a standby, and leave a commit in doubt. Waits for
+// locks are ended on this side. Whoever waits for a row takes it as it is then.
+static const char greeting[] = "SET idle_in_transaction_session_timeout = '2s'; "
+                               "SET statement_timeout = 0; SET lock_timeout = 0; "
+                               "SET default_transaction_isolation = 'read committed'; "
+                               "SELECT version FROM tandem.version";
+
+static enum rows_outcome greet(struct db *db)
+{
+    PGresult *result;
+    enum rows_outcome outcome = db_ask(db, greeting, DB_LOOKS, &result);
+
+    if (outcome == ROWS_REFUSED && db->unknown) {
+        return db_fail(db, ROWS_REFUSED, "%s", SCHEMA_IS_NOT_THERE);
+    }
+    if (outcome == ROWS_DONE) {
+        const char *version = PQntuples(result) == 1 ? PQgetvalue(result, 0, 0) : "none";
+
+        if (strcmp(version, SCHEMA_VERSION) != 0) {
+            outcome = db_fail(db, ROWS_REFUSED, SCHEMA_IS_ANOTHER, version);
+        }
+        PQclear(result);
+    }
+    return outcome;
+}
+
+// The one that was last had is asked first, then those behind it.
+static enum rows_outcome connect_to_any(struct db *db)
+{
+    enum rows_outcome outcome = ROWS_AWAY;
+
+    if (!db->options || !host_is_sane(db)) {
+        return db_fail(db, ROWS_REFUSED, "this is no connection string as libpq knows them");
+    }
+    for (unsigned tried = 0; tried < db->hosts && outcome == ROWS_AWAY; tried++) {
+        outcome = connect_to(db, db->host);
+        if (outcome == ROWS_DONE && !db->bare) {
+            outcome = greet(db);
+        }
+        if (outcome != ROWS_DONE) {
+            db_drop(db);
+            db->host = (db->host + 1) % db->hosts;
+        }
+        if (db_now() >= db->give_up_at) {
+            break;
+        }
+    }
+    return outcome;
+}
+
+enum rows_outcome db_ready(struct db *db)
+{
+    enum rows_outcome outcome;
+
+    if (atomic_load(&db->stopped)) {
+        return db_fail(db, ROWS_STOPPED, "stopped");
+    }
+    if (db->conn && PQstatus(db->conn) != CONNECTION_OK) {
+        db_drop(db);
+    }
+    if (db->conn) {
+        return ROWS_DONE;
+    }
+    db->count++;
+    outcome = connect_to_any(db);
+    if (outcome != ROWS_DONE) {
+        db_drop(db);
+    }
+    db->warned = false; // what it warned of was no commit of ours
+    return outcome;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal/pg/schema.h"
+
+#include "journal/pg/db.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// For locks of others, and for tables of which there are many.
+#define PATIENCE_FOR nsec_from_seconds(60)
+
+// Two that make it at the same time do so one after the other. The number is this schema's own.
+static const char begin[] = "BEGIN; SELECT pg_advisory_xact_lock(7310571060325937513)";
+
+// The lease and the members are rows that change all the time: there is room in their pages for the
+// next version, so that no index need be touched, and the versions before are cleared away in
+// passing. Bytes are kept as they are: they are compressed where it pays, or of a client that has.
+static const char tables[] =
+    "CREATE SCHEMA IF NOT EXISTS tandem;"
+    "CREATE TABLE IF NOT EXISTS tandem.version (version int NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS tandem.lease ("
+    "shard text PRIMARY KEY, epoch bigint NOT NULL DEFAULT 0, turn bigint NOT NULL DEFAULT 0, "
+    "holder text NOT NULL DEFAULT '', address text NOT NULL DEFAULT '', "
+    "since timestamptz NOT NULL DEFAULT now(), expires timestamptz NOT NULL DEFAULT now(), "
+    "released boolean NOT NULL DEFAULT true, oldest bigint NOT NULL DEFAULT 1, "
+    "unit bigint NOT NULL DEFAULT 0, seq bigint NOT NULL DEFAULT 0) WITH (fillfactor = 10);"
+    "CREATE TABLE IF NOT EXISTS tandem.member ("
+    "shard text, node text, address text NOT NULL, owner boolean NOT NULL, epoch bigint NOT NULL, "
+    "seq bigint NOT NULL, seen timestamptz NOT NULL, PRIMARY KEY (shard, node)) "
+    "WITH (fillfactor = 10);"
+    "CREATE TABLE IF NOT EXISTS tandem.rows ("
+    "shard text NOT NULL, slot smallint NOT NULL, unit bigint NOT NULL, seq bigint NOT NULL, "
+    "epoch bigint NOT NULL, batch bytea NOT NULL) PARTITION BY LIST (shard);"
+    "ALTER TABLE tandem.rows ALTER COLUMN batch SET STORAGE EXTERNAL";
+
+bool schema_shard_is_sane(const char *shard)
+{
+    size_t len = strlen(shard);
+
+    return len > 0 && len <= SCHEMA_SHARD_MAX &&
+           strspn(shard, "abcdefghijklmnopqrstuvwxyz0123456789_") == len;
+}
+
+static enum rows_outcome say(struct db *db, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static enum rows_outcome say(struct db *db, const char *format, ...)
+{
+    char command[512];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    db_go_on(db);
+    return db_say(db, command, DB_CHANGES);
+}
+
+// Before anything is changed.
+static enum rows_outcome check_version(struct db *db)
+{
+    PGresult *result;
+    enum rows_outcome outcome =
+        db_ask(db, "SELECT to_regclass('tandem.version') IS NOT NULL", DB_LOOKS, &result);
+    bool there = outcome == ROWS_DONE && strcmp(PQgetvalue(result, 0, 0), "t") == 0;
+
+    PQclear(result);
+    if (!there) {
+        return outcome;
+    }
+    outcome = db_ask(db, "SELECT version FROM tandem.version", DB_LOOKS, &result);
+    if (outcome == ROWS_DONE && PQntuples(result) > 0 &&
+        strcmp(PQgetvalue(result, 0, 0), SCHEMA_VERSION) != 0) {
+        outcome = db_fail(db, ROWS_REFUSED, SCHEMA_IS_ANOTHER, PQgetvalue(result, 0, 0));
+    }
+    PQclear(result);
+    return outcome;
+}
+
+static enum rows_outcome make_shard(struct db *db, const char *shard)
+{
+    enum rows_outcome outcome =
+        say(db,
+            "CREATE TABLE IF NOT EXISTS tandem.shard_%s PARTITION OF tandem.rows "
+            "FOR VALUES IN ('%s') PARTITION BY LIST (slot)",
+            shard, shard);
+
+    for (unsigned slot = 0; slot < ROWS_UNITS_MAX && outcome == ROWS_DONE; slot++) {
+        outcome = say(db,
+                      "CREATE TABLE IF NOT EXISTS tandem.rows_%s_%u PARTITION OF "
+                      "tandem.shard_%s (PRIMARY KEY (unit, seq)) FOR VALUES IN (%u)",
+                      shard, slot, shard, slot);
+    }
+    if (outcome == ROWS_DONE) {
+        outcome =
+            say(db, "INSERT INTO tandem.lease (shard) VALUES ('%s') ON CONFLICT DO NOTHING", shard);
+    }
+    return outcome;
+}
+
+static enum rows_outcome make(struct db *db, const char *shard)
+{
+    enum rows_outcome outcome = db_ready(db);
+
+    if (outcome == ROWS_DONE) {
+        outcome = say(db, "%s", begin);
+    }
+    if (outcome == ROWS_DONE) {
+        outcome = check_version(db);
+    }
+    if (outcome == ROWS_DONE) {
+        db_go_on(db);
+        outcome = db_say(db, tables, DB_CHANGES);
+    }
+    if (outcome == ROWS_DONE) {
+        outcome = say(db, "INSERT INTO tandem.version SELECT " SCHEMA_VERSION
+                          " WHERE NOT EXISTS (SELECT FROM tandem.version)");
+    }
+    if (outcome == ROWS_DONE) {
+        outcome = make_shard(db, shard);
+    }
+    return outcome == ROWS_DONE ? say(db, "COMMIT") : outcome;
+}
+
+static void tell_grants(const char *shard, char *said, size_t size)
+{
+    size_t len = (size_t)snprintf(
+        said, size,
+        "-- What the role by which the broker connects needs, and nothing more. Its name is\n"
+        "-- tandem here.\n"
+        "GRANT USAGE ON SCHEMA tandem TO tandem;\n"
+        "GRANT SELECT ON tandem.version TO tandem;\n"
+        "GRANT SELECT, UPDATE ON tandem.lease TO tandem;\n"
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON tandem.member TO tandem;\n"
+        "GRANT INSERT ON tandem.rows TO tandem;\n"
+        "GRANT SELECT, TRUNCATE ON");
+
+    for (unsigned slot = 0; slot < ROWS_UNITS_MAX && len < size; slot++) {
+        len += (size_t)snprintf(said + len, size - len, "%s\n    tandem.rows_%s_%u",
+                                slot > 0 ? "," : "", shard, slot);
+    }
+    if (len < size) {
+        (void)snprintf(said + len, size - len, " TO tandem;\n");
+    }
+}
+
+bool pg_init_store(const char *conninfo, const char *shard, char *said, size_t size)
+{
+    struct db db;
+    bool good = false;
+
+    if (!schema_shard_is_sane(shard)) {
+        (void)snprintf(said, size, "the name of a shard has 1 to 32 of a-z, 0-9 and _");
+        return false;
+    }
+    if (db_init(&db, conninfo, PATIENCE_FOR)) {
+        db.bare = true;
+        db_begin(&db);
+        good = make(&db, shard) == ROWS_DONE;
+    } else {
+        (void)db_fail(&db, ROWS_AWAY, "out of memory");
+    }
+    if (good) {
+        tell_grants(shard, said, size);
+    } else {
+        (void)snprintf(said, size, "%s", db.why);
+    }
+    db_close(&db);
+    return good;
+}

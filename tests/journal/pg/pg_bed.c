@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/journal/pg/pg_bed.h"
+
+#include "journal/pg/rows_libpq.h"
+#include "journal/pg/schema.h"
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *bed_admin_conninfo(void)
+{
+    const char *conninfo = getenv("POSTGRES");
+
+    if (!conninfo) {
+        fail_msg("POSTGRES is not set: run this by tests/support/postgres.py");
+    }
+    return conninfo;
+}
+
+// Of words of which the last counts.
+const char *bed_conninfo(void)
+{
+    static char conninfo[512];
+
+    (void)snprintf(conninfo, sizeof conninfo, "%s user=tandem", bed_admin_conninfo());
+    return conninfo;
+}
+
+PGconn *bed_connect(void)
+{
+    PGconn *conn = PQconnectdb(bed_admin_conninfo());
+
+    if (PQstatus(conn) != CONNECTION_OK) {
+        fail_msg("%s", PQerrorMessage(conn));
+    }
+    return conn;
+}
+
+long long bed_sql(PGconn *conn, const char *format, ...)
+{
+    char command[SCHEMA_SAID_SIZE];
+    PGresult *result;
+    ExecStatusType status;
+    va_list args;
+    long long number = 0;
+
+    va_start(args, format);
+    (void)vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    result = PQexec(conn, command);
+    status = PQresultStatus(result);
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
+        fail_msg("%s: %s", command, PQerrorMessage(conn));
+    }
+    if (PQntuples(result) > 0) {
+        number = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+    }
+    PQclear(result);
+    return number;
+}
+
+// The shard of all tests, which is made once, by whoever may: that takes a second.
+static void make_shard(PGconn *admin)
+{
+    char said[SCHEMA_SAID_SIZE];
+
+    if (!pg_init_store(bed_admin_conninfo(), BED_SHARD, said, sizeof said)) {
+        fail_msg("%s", said);
+    }
+    if (bed_sql(admin, "SELECT count(*) FROM pg_roles WHERE rolname = 'tandem'") == 0) {
+        (void)bed_sql(admin, "CREATE ROLE tandem LOGIN");
+    }
+    (void)bed_sql(admin, "%s", said);
+}
+
+static void empty_shard(PGconn *admin)
+{
+    (void)bed_sql(admin, "DELETE FROM tandem.rows; DELETE FROM tandem.member; "
+                         "DELETE FROM tandem.lease; INSERT INTO tandem.lease (shard) "
+                         "VALUES ('" BED_SHARD "')");
+}
+
+int bed_begin(void **state)
+{
+    static bool made;
+    struct bed *bed = calloc(1, sizeof *bed);
+    struct rows_settings a = bed_settings("a"), b = bed_settings("b");
+
+    assert_non_null(bed);
+    bed->admin = bed_connect();
+    if (!made) {
+        make_shard(bed->admin);
+        made = true;
+    }
+    empty_shard(bed->admin);
+    bed->a = bed_open(&a);
+    bed->b = bed_open(&b);
+    *state = bed;
+    return 0;
+}
+
+int bed_end(void **state)
+{
+    struct bed *bed = *state;
+
+    bed_free(bed->a);
+    bed_free(bed->b);
+    PQfinish(bed->admin);
+    free(bed);
+    return 0;
+}
+
+struct rows_settings bed_settings(const char *holder)
+{
+    return (struct rows_settings){
+        .conninfo = bed_conninfo(),
+        .shard = BED_SHARD,
+        .holder = holder,
+        .address = "beanstalk=127.0.0.1:11300",
+        .ttl_for = nsec_from_seconds(60),
+        .patience_for = nsec_from_seconds(60),
+    };
+}
+
+struct rows *bed_open(const struct rows_settings *settings)
+{
+    struct rows *rows = rows_libpq_new(settings);
+
+    assert_non_null(rows);
+    return rows;
+}
+
+void bed_free(struct rows *rows)
+{
+    rows->ops->free(rows);
+}
+
+void bed_lapse(struct bed *bed)
+{
+    (void)bed_sql(bed->admin, "UPDATE tandem.lease SET expires = now()");
+}
+
+void bed_await_waiter(struct bed *bed)
+{
+    for (unsigned i = 0; i < 6000; i++) {
+        if (bed_sql(bed->admin, "SELECT count(*) FROM pg_stat_activity "
+                                "WHERE usename = 'tandem' AND wait_event_type = 'Lock'") > 0) {
+            return;
+        }
+        (void)poll(NULL, 0, 10);
+    }
+    fail_msg("nobody waits");
+}
+
+uint64_t bed_take(struct rows *rows)
+{
+    struct rows_lease lease, taken;
+
+    if (rows->ops->look(rows, &lease) != ROWS_DONE) {
+        fail_msg("%s", rows->ops->why(rows));
+    }
+    if (rows->ops->take(rows, &lease, &taken) != ROWS_DONE) {
+        fail_msg("%s", rows->ops->why(rows));
+    }
+    assert_int_equal(taken.epoch, lease.epoch + 1);
+    return taken.epoch;
+}
+
+enum rows_outcome bed_append(struct rows *rows, uint64_t epoch, uint64_t unit, uint64_t seq,
+                             const char *bytes)
+{
+    // In two parts, as batches come.
+    union {
+        const char *from;
+        void *base;
+    } text = {bytes};
+    size_t len = strlen(bytes);
+    struct iovec parts[] = {{.iov_base = text.base, .iov_len = len / 2},
+                            {.iov_base = (char *)text.base + len / 2, .iov_len = len - len / 2}};
+    struct rows_new row = {.unit = unit, .seq = seq, .parts = parts, .count = 2, .len = len};
+    struct rows_append append = {.epoch = epoch, .rows = &row, .count = 1};
+
+    return rows->ops->append(rows, &append);
+}
+
+struct text {
+    char bytes[4096];
+    size_t len;
+};
+
+static bool note_row(void *context, const struct rows_row *row)
+{
+    struct text *text = context;
+
+    text->len += (size_t)snprintf(text->bytes + text->len, sizeof text->bytes - text->len,
+                                  "%s%llu:%.*s", text->len > 0 ? " " : "",
+                                  (unsigned long long)row->seq, (int)row->len, row->bytes);
+    assert_true(text->len < sizeof text->bytes);
+    return true;
+}
+
+const char *bed_read(struct rows *rows, uint64_t unit, uint64_t after)
+{
+    static struct text text;
+
+    text = (struct text){.len = 0};
+    if (rows->ops->read(rows, unit, after, note_row, &text) != ROWS_DONE) {
+        fail_msg("%s", rows->ops->why(rows));
+    }
+    return text.bytes;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_JOURNAL_PG_PG_BED_H
+#define TANDEM_TESTS_JOURNAL_PG_PG_BED_H
+
+// Rows in a real PostgreSQL, whose connection string is in the environment as POSTGRES. Each bed
+// has them for itself. They are changed by a role that may do no more than init-store says that it
+// must; `admin` may do everything.
+
+#include "journal/pg/rows.h"
+
+#include <libpq-fe.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+#define BED_SHARD "test"
+
+struct bed {
+    PGconn *admin;
+    struct rows *a; // two members, with the settings of bed_settings()
+    struct rows *b;
+};
+
+// cmocka's setup and teardown; `*state` is the bed.
+int bed_begin(void **state);
+int bed_end(void **state);
+
+// Leases of a minute, and as much patience, which no test uses up.
+struct rows_settings bed_settings(const char *holder);
+struct rows *bed_open(const struct rows_settings *settings);
+void bed_free(struct rows *rows);
+const char *bed_conninfo(void); // of the role
+const char *bed_admin_conninfo(void);
+
+// Says something to the server, which must succeed. The first field of the first row as a number;
+// 0: there is none.
+long long bed_sql(PGconn *conn, const char *format, ...) __attribute__((format(printf, 2, 3)));
+PGconn *bed_connect(void);
+// Lets the lease lapse.
+void bed_lapse(struct bed *bed);
+// Waits until a backend of the role waits for a lock.
+void bed_await_waiter(struct bed *bed);
+
+// Takes the lease, which must succeed. The epoch.
+uint64_t bed_take(struct rows *rows);
+enum rows_outcome bed_append(struct rows *rows, uint64_t epoch, uint64_t unit, uint64_t seq,
+                             const char *bytes);
+// What is read of the unit: numbers and bytes, as "1:abc 2:def". Valid until called again.
+const char *bed_read(struct rows *rows, uint64_t unit, uint64_t after);
+
+#endif
