@@ -85,6 +85,8 @@ void base64_encode(struct slice bytes, char *to)
         memcpy(last, from + at, bytes.len - at);
         encode_three(last, to);
         to[3] = '=';
-        to[2] = bytes.len - at == 1 ? '=' : to[2];
+        if (bytes.len - at == 1) {
+            to[2] = '=';
+        }
     }
 }
