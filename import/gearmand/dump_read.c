@@ -87,7 +87,18 @@ static bool read_table(struct dump_read *read)
         ours = is_name(lex, read->table);
         (void)dump_lex_next(lex);
     }
+    read->named |= ours;
     return ours;
+}
+
+// LOCK TABLES: all that a dump without CREATE TABLE says of a table that is empty.
+static void read_lock(struct dump_read *read)
+{
+    (void)dump_lex_next(&read->lex);
+    if (dump_lex_is(&read->lex, "TABLES")) {
+        (void)dump_lex_next(&read->lex);
+        (void)read_table(read);
+    }
 }
 
 static bool is_column(const struct dump_lex *lex)
@@ -307,6 +318,8 @@ enum source_answer dump_read_next(struct dump_read *read, struct row *row, struc
         }
         if (dump_lex_is(lex, "CREATE")) {
             read_create(read);
+        } else if (dump_lex_is(lex, "LOCK")) {
+            read_lock(read);
         }
         if (dump_lex_is(lex, "INSERT") || dump_lex_is(lex, "REPLACE")) {
             if (!read_insert(read)) {

@@ -21,6 +21,7 @@ struct dump_read {
     bool in_values; // between the rows of a statement
     bool behind;    // the word is read that the next statement begins with
     bool torn;      // the last row was whole, and its statement is not
+    bool named;     // a statement was about the table
     struct dump_bytes values[DUMP_COLUMNS];
     bool is_null[DUMP_COLUMNS];
 };

@@ -26,11 +26,17 @@ static struct dump_rows *of(const struct rows *rows)
 static enum source_answer read_row(struct rows *rows, struct row *row, struct source_news *news)
 {
     struct dump_rows *dr = of(rows);
+    enum source_answer answer;
 
     if (!dr->file) {
         return source_fail(news, "%.200s: there is no such file", dr->path);
     }
-    return dump_read_next(&dr->read, row, news);
+    answer = dump_read_next(&dr->read, row, news);
+    if (answer == SOURCE_END && !dr->read.named) {
+        return source_fail(news, "%.120s: there is no table %s in this dump", dr->path,
+                           dr->rows.table);
+    }
+    return answer;
 }
 
 static bool rewind_rows(struct rows *rows, struct source_news *news)

@@ -275,6 +275,21 @@ class Dump(WithGearmand):
         done = self.run_ctl("import", f"gearmand-mysql-dump:{dump}", "--repair")
         self.assertEqual(done.stdout, b"1 job brought in, 0 joined, 0 refused.\n")
 
+    def test_a_dump_without_the_table_is_no_dump_of_an_empty_one(self):
+        dump = self.folder / "dump.sql"
+        for text in ("", "CREATE TABLE `other` (`gearman_queue` int);\n",
+                     "INSERT INTO `gearman_queue`.`other` VALUES (1);\n",
+                     "LOCK TABLES `other` WRITE;\nUNLOCK TABLES;\n"):
+            dump.write_text(text)
+            done = self.run_ctl("import", f"gearmand-mysql-dump:{dump}")
+            self.assertEqual((done.returncode, done.stdout), (program.FAILED, b""), text)
+            self.assertIn("there is no table gearman_queue in this dump", done.stderr.decode())
+        for text in ("CREATE TABLE `gearman_queue` (`data` longblob);\n",
+                     "LOCK TABLES `gearman_queue` WRITE;\nUNLOCK TABLES;\n"):
+            dump.write_text(text)
+            self.assertEqual(self.good("import", f"gearmand-mysql-dump:{dump}"),
+                             "0 jobs brought in, 0 joined, 0 refused.\n", text)
+
 
 del broker_test
 
