@@ -5,6 +5,7 @@
 #include "ctl/api/path.h"
 #include "ctl/export_sort.h"
 #include "ctl/facts.h"
+#include "ctl/import_lines.h"
 #include "ctl/print/need.h"
 #include "ctl/print/progress.h"
 #include "ctl/print/signals.h"
@@ -19,6 +20,8 @@
 
 // So many jobs are asked for at a time.
 #define PAGE 2000
+// Bytes of a line that is none of a job, at most: it has a cursor.
+#define END_MOST ((size_t)4096)
 
 struct export
 {
@@ -34,6 +37,11 @@ struct export
 // What comes
 //
 
+static bool begins_with(struct slice line, struct slice words)
+{
+    return line.len >= words.len && memcmp(line.ptr, words.ptr, words.len) == 0;
+}
+
 // The page's last line, which says where the next one begins.
 static bool take_end(struct export *export)
 {
@@ -48,17 +56,29 @@ static bool take_end(struct export *export)
 
 static bool take_line(struct export *export)
 {
-    static const char end[] = "{\"next\":";
     struct slice line = text_slice(&export->line);
     bool taken;
 
-    if (line.len >= sizeof end - 1 && memcmp(line.ptr, end, sizeof end - 1) == 0) {
+    if (begins_with(line, SLICE("{\"next\":"))) {
         taken = take_end(export);
     } else {
         taken = export_sort_add(export->sort, line, export->context->problem);
     }
     text_cut(&export->line, 0);
     return taken;
+}
+
+// Whether a line whose end has not come may still be one: all memory is not for who sends no end.
+static bool may_go_on(struct export *export)
+{
+    struct slice line = text_slice(&export->line);
+
+    if (line.len <= (begins_with(line, SLICE("{\"id\":")) ? LINE_MOST : END_MOST)) {
+        return true;
+    }
+    (void)problem_set(export->context->problem, OUTCOME_FAILED,
+                      "the broker has sent a line that is longer than any job");
+    return false;
 }
 
 static bool take(void *context, struct slice bytes)
@@ -71,7 +91,7 @@ static bool take(void *context, struct slice bytes)
 
         text_add(&export->line, slice_of(bytes.ptr, len));
         bytes = slice_from(bytes, len);
-        if (end && !take_line(export)) {
+        if (!(end ? take_line(export) : may_go_on(export))) {
             return false;
         }
     }

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// No broker takes a larger job, not even with a body in base64.
-#define LINE_MOST ((size_t)1536 * 1024 * 1024)
 // A store that is full of damage is known to be so after some of it.
 #define DAMAGES_TOLD 100
 

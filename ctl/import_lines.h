@@ -9,7 +9,11 @@
 #include "ctl/api/outcome.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+// No broker takes a larger job, not even with a body in base64.
+#define LINE_MOST ((size_t)1536 * 1024 * 1024)
 
 struct import_lines;
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How tandemctl reaches a broker, and what it says where it does not."""
 
+import itertools
 import os
 import pathlib
 import shutil
@@ -51,6 +52,27 @@ class Addresses(program.WithApi):
         done = self.run_ctl("status", env={"http_proxy": "http://127.0.0.1:1",
                                            "ALL_PROXY": "http://127.0.0.1:1"})
         self.assertEqual(done.returncode, 0)
+
+
+class Exports(program.WithApi):
+    def export(self, pieces):
+        def send(handler):
+            handler.send_response(200)
+            handler.end_headers()
+            handler.close_connection = True
+            for piece in pieces:
+                handler.wfile.write(piece)
+        self.api.overrides["GET", "/api/v1/export"] = 200, send
+        return program.run("export", "-", "--address", self.api.address)
+
+    def test_a_line_that_can_be_none_is_refused_before_it_ends(self):
+        for begins in (b"x", b'{"next":"', b'{"ide":'):
+            done = self.export(itertools.chain([begins], itertools.repeat(b"x" * 65536)))
+            self.assertEqual((done.returncode, done.stdout), (program.FAILED, b""))
+            self.assertIn(b"longer than any job", done.stderr)
+        line = b'{"id":1,"body":"%s"}\n' % (b"x" * 1000000)
+        done = self.export([line[:3], line[3:], b'{"next":null}\n'])
+        self.assertEqual((done.returncode, done.stdout), (0, line), done.stderr)
 
 
 class Tokens(program.WithApi):
