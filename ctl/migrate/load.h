@@ -20,8 +20,9 @@
 enum kind { KIND_READY = 'r', KIND_DELAYED = 'd', KIND_BURIED = 'b' };
 
 struct item {
-    uint64_t from; // its id at the source
-    uint64_t to;   // at the target; 0: no put was acknowledged
+    uint64_t from;   // its id at the source
+    uint64_t to;     // at the target; 0: no put was acknowledged
+    uint64_t spoilt; // the same, where the target had no memory to queue it, and buried it
     enum kind kind;
     bool gone;   // it cannot be deleted at the source, because it is not there or a worker has it
     bool back;   // its copy was taken from the target again

@@ -29,6 +29,14 @@ void report_duplicate(struct migration *migration, const struct item *item)
                 (unsigned long long)item->to, link_name(migration->target));
 }
 
+void report_spoilt(struct migration *migration, const struct item *item)
+{
+    report_line(migration,
+                "in doubt: job %llu of %s may be job %llu of %s, too, which had no memory for it",
+                (unsigned long long)item->from, link_name(migration->source),
+                (unsigned long long)item->spoilt, link_name(migration->target));
+}
+
 static bool write_out(struct migration *migration)
 {
     if (migration->out.len > 0 && migration->screen.shows) {

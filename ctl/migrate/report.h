@@ -10,6 +10,7 @@
 void report_line(struct migration *migration, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void report_duplicate(struct migration *migration, const struct item *item);
+void report_spoilt(struct migration *migration, const struct item *item);
 
 // How far it is, where it is time to say so. False where nobody reads it any more.
 bool report_progress(struct migration *migration);

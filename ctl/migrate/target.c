@@ -3,6 +3,7 @@
 
 #include "ctl/beanstalk/answer.h"
 #include "ctl/beanstalk/yaml.h"
+#include "ctl/migrate/report.h"
 #include "ctl/migrate/tubes.h"
 
 // An id that no server reaches.
@@ -52,10 +53,38 @@ static bool refuse(struct migration *migration, const struct answer_line *answer
 
     if (answer_is(answer, "DRAINING")) {
         (void)link_fail(target, OUTCOME_NOT_NOW, "takes no new jobs: it drains");
-    } else if (answer_is(answer, "OUT_OF_MEMORY")) {
+    } else if (answer_is(answer, "OUT_OF_MEMORY") || answer_is(answer, "BURIED")) {
         (void)link_fail(target, OUTCOME_NOT_NOW, "has no room for more jobs");
     } else {
         (void)answer_odd(target, answer, "put");
+    }
+    return true;
+}
+
+// What was spoilt stays at the source. A copy that is not there any more was kicked and taken.
+static bool drop_spoilt(struct migration *migration)
+{
+    struct load *batch = &migration->batch;
+    struct answer_line answer;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->items[i].spoilt) {
+            link_say(migration->target, "delete %llu", (unsigned long long)batch->items[i].spoilt);
+        }
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct item *item = &batch->items[i];
+
+        if (!item->spoilt) {
+            continue;
+        }
+        if (!answer_read(migration->target, &answer)) {
+            return false;
+        }
+        if (!answer_is(&answer, "DELETED")) {
+            migration->tally.doubtful++;
+            report_spoilt(migration, item);
+        }
     }
     return true;
 }
@@ -90,11 +119,12 @@ bool target_put(struct migration *migration, bool *refused)
         if (answer_is(&answer, "INSERTED") && answer.count > 0) {
             item->to = answer.numbers[0];
         } else {
+            item->spoilt = answer_is(&answer, "BURIED") && answer.count > 0 ? answer.numbers[0] : 0;
             *refused = refuse(migration, &answer);
         }
         migration->tally.no_ttr += item->to && item->ttr == 0;
     }
-    return true;
+    return drop_spoilt(migration);
 }
 
 //

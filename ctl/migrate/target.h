@@ -11,7 +11,8 @@
 bool target_ask(struct migration *migration);
 
 // Puts all; those that are acknowledged have an id then. Where some were refused, the problem says
-// so, and `refused` is set. False: the connection is of no use any more.
+// so, and `refused` is set; copies that were buried for want of memory are deleted again. False:
+// the connection is of no use any more.
 bool target_put(struct migration *migration, bool *refused);
 // Buries those of that kind. One that has gone meanwhile has no id any more.
 bool target_bury(struct migration *migration);

@@ -532,6 +532,29 @@ class Lies(WithFolder):
                 (self.folder / "state").unlink(missing_ok=True)
                 self.assertIn(expected, self.complaint(**said))
 
+    def test_a_target_without_memory_keeps_no_copy_unnamed(self):
+        for deleted, named in ((b"DELETED\r\n", 0), (b"NOT_FOUND\r\n", 1)):
+            (self.folder / "state").unlink(missing_ok=True)
+            answers = {"stats": document(b"---\nid: 8\nmax-job-size: 65535\n"),
+                       "reserve-job": b"NOT_FOUND\r\n", "use": b"USING default\r\n",
+                       "put": b"BURIED 7\r\n", "x": b"", "delete": deleted}
+            heard = []
+
+            def answer(line, heard=heard, answers=answers):
+                heard.append(line)
+                return answers.get(line.split(" ")[0], b"UNKNOWN_COMMAND\r\n")
+            source = moving.Liar(lambda line: HONEST.get(line.split(" ")[0],
+                                                     b"UNKNOWN_COMMAND\r\n"))
+            target = moving.Liar(answer)
+            for liar in (source, target):
+                self.addCleanup(liar.close)
+            done = self.run_ctl(source.address, "--to", target.address)
+            self.assertEqual(done.returncode, program.NOT_NOW, done)
+            self.assertIn("has no room for more jobs", done.stderr)
+            self.assertIn("delete 7", heard)
+            self.assertEqual(len(re.findall(r"in doubt: job 1 of \S+ may be job 7 of ", done.stdout)),
+                             named, done)
+
     def test_one_that_says_no_more_is_given_up(self):
         self.timeout = "1"
         self.assertIn("does not answer", self.complaint(list_tubes=b"OK 5\r\n--"))
