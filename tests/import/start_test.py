@@ -197,10 +197,9 @@ class Starts(Case):
             tandem.stop()
 
     def test_a_password_that_is_part_of_where_jobs_come_from_is_not_told(self):
-        self.old = self.directory / "password=hunter2"
-        self.old.mkdir()
-        said = refusal(TANDEMD, self.journal, self.old)
-        self.assertIn("journal.import = beanstalkd:...: there are no files", said)
+        source = f"gearmand-postgres:host={self.directory} user=me password=hunter2"
+        said = refusal(TANDEMD, self.journal, None, "--set", f"journal.import={source}")
+        self.assertIn(f"journal.import = gearmand-postgres:host={self.directory} user=me ", said)
         self.assertNotIn("hunter2", said)
 
 
