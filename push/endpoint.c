@@ -58,6 +58,13 @@ static nsec_t multi_now(void *owner)
     return push_now(push);
 }
 
+static bool multi_may_send(void *owner)
+{
+    const struct push *push = ((struct endpoint *)owner)->push;
+
+    return push->host.may_send(push->host.context);
+}
+
 static void multi_changed(void *owner)
 {
     struct endpoint *endpoint = owner;
@@ -78,7 +85,7 @@ static void multi_over(void *owner, CURL *transfer, CURLcode result)
 }
 
 static const struct multi_ops multi_ops = {
-    .now = multi_now, .changed = multi_changed, .over = multi_over};
+    .now = multi_now, .may_send = multi_may_send, .changed = multi_changed, .over = multi_over};
 
 static bool open_requests(struct endpoint *endpoint)
 {

@@ -43,12 +43,35 @@ static void act(struct multi *multi, curl_socket_t socket, int what)
     tell_over(multi);
 }
 
+// Whatever the sockets would have libcurl do waits until it may send.
+static void rest(struct multi *multi)
+{
+    list_each (node, &multi->watches) {
+        (void)event_del(&list_item(node, struct watch_socket, all)->event);
+    }
+    multi->rests = true;
+    multi->timer_at = multi->ops->now(multi->owner);
+    multi->ops->changed(multi->owner);
+}
+
+static void end_rest(struct multi *multi)
+{
+    multi->rests = false;
+    list_each (node, &multi->watches) {
+        (void)event_add(&list_item(node, struct watch_socket, all)->event, NULL);
+    }
+}
+
 static void socket_ready(evutil_socket_t fd, short what, void *context)
 {
     const struct watch_socket *watch = context;
     int select = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
 
-    act(watch->multi, fd, select);
+    if (watch->multi->ops->may_send(watch->multi->owner)) {
+        act(watch->multi, fd, select);
+    } else {
+        rest(watch->multi);
+    }
 }
 
 static short events_of(int what)
@@ -170,6 +193,9 @@ void multi_take_off(struct multi *multi, CURL *transfer)
 
 void multi_run(struct multi *multi)
 {
+    if (multi->rests) {
+        end_rest(multi);
+    }
     // libcurl sets another timer where it needs one.
     multi->timer_at = NSEC_NEVER;
     act(multi, CURL_SOCKET_TIMEOUT, 0);

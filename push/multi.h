@@ -20,6 +20,8 @@ struct event_base;
 struct multi_ops {
     // The present, monotonic.
     nsec_t (*now)(void *owner);
+    // Whether anything may be sent at this moment. As long as not, nobody calls multi_run().
+    bool (*may_send)(void *owner);
     // multi->timer_at is another moment now, or a transfer is over. Only sets a mark.
     void (*changed)(void *owner);
     // The transfer is over, and no longer one of the multi's. May call no function of this header.
@@ -32,6 +34,7 @@ struct multi {
     struct list_node watches;    /* private: of sockets */
     const struct multi_ops *ops; /* private */
     void *owner;                 /* private */
+    bool rests;                  /* private: until multi_run() no socket is watched */
     nsec_t timer_at;             // when multi_run() is wanted; NSEC_NEVER: not at all
 };
 

@@ -242,6 +242,9 @@ void push_work(struct push *push)
     nsec_t now_at = push_now(push);
     struct endpoint *first;
 
+    if (!push->host.may_send(push->host.context)) {
+        return;
+    }
     hear_of_queues(push);
     if (store_got_on(push)) {
         push->reached = push->host.reached(push->host.context);

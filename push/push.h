@@ -37,6 +37,8 @@ struct push_host {
     void (*tick)(void *context);
     // The position that the store has reached (record.h).
     uint64_t (*reached)(void *context);
+    // Whether anything may be sent at this moment. As long as not, nobody calls push_work().
+    bool (*may_send)(void *context);
     const struct handles *handles; // what handles of jobs begin with
 };
 

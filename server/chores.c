@@ -22,7 +22,9 @@ void chores_remove(struct turn *turn, const struct chore *chore)
 // The turn in which the store has caught up has those again that it keeps waiting.
 static nsec_t due_of(const struct turn *turn, const struct chore *chore)
 {
-    return turn->pressure <= chore->most ? chore->due(chore->context) : NSEC_NEVER;
+    bool waits = turn->pressure > chore->most || (turn->fenced && !chore->for_operators);
+
+    return waits ? NSEC_NEVER : chore->due(chore->context);
 }
 
 nsec_t chores_due(const struct turn *turn)

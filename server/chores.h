@@ -22,6 +22,7 @@ struct chore {
     // Under more pressure of the store than this there is none: as clients that submit, or that end
     // jobs, it waits.
     enum store_pressure most;
+    bool for_operators; // it goes on while nobody else is served (turn->fenced)
     struct chore *next; /* private: in turn->chores */
 };
 

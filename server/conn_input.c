@@ -7,6 +7,9 @@ bool conn_is_paused(const struct conn *conn)
 {
     enum store_pressure pressure = conn_turn(conn)->pressure;
 
+    if (conn_turn(conn)->fenced && !conn->service->frontend->administers) {
+        return true;
+    }
     return pressure == STORE_STUCK || (pressure == STORE_BEHIND && conn->wire.submits);
 }
 

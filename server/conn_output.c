@@ -66,11 +66,18 @@ static void conn_limit_output(struct conn *conn)
     }
 }
 
+// Whether what is staged may leave at this moment.
+static bool conn_may_send(const struct conn *conn)
+{
+    return turn_may_send(conn_turn(conn)) || conn->service->frontend->administers;
+}
+
 void conn_flush(struct conn *conn)
 {
     size_t sent = 0;
 
-    while (!conn->wire.out.stalled && !conn->broken && output_sendable(&conn->wire.out) > 0) {
+    while (!conn->wire.out.stalled && !conn->broken && output_sendable(&conn->wire.out) > 0 &&
+           conn_may_send(conn)) {
         if (sent >= CONN_SEND_MAX) {
             conn_touch(conn);
             break;

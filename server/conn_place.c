@@ -10,7 +10,7 @@ static bool conn_may_leave(const struct conn *conn)
 
 static void conn_leave(struct conn *conn)
 {
-    struct link *link = io_take(conn_turn(conn)->io, conn->service->transport, conn->fd,
+    struct link *link = io_take(conn_turn(conn)->io, &conn->service->io, conn->fd,
                                 conn_transport_state(conn), conn);
 
     if (link) {

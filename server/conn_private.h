@@ -142,7 +142,7 @@ void conn_tell_room(const struct conn *conn);
 // nothing more.
 void conn_check_peer(struct conn *conn);
 
-// Whether the store cannot take what might come of its input.
+// Whether the store cannot take what might come of its input, or nobody is to be served.
 bool conn_is_paused(const struct conn *conn);
 
 // Has the connection fed in the next turn if its front-end can go on without new input.

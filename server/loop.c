@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/loop.h"
 
+#include "core/base/fence.h"
 #include "core/base/log.h"
 #include "server/chores.h"
 #include "server/conn.h"
 #include "server/io/io.h"
 #include "server/net/event_loop.h"
+#include "server/process/clock.h"
 #include "server/roster.h"
 #include "server/turn_conns.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+// How often a fence that is closed is looked at.
+#define FENCE_LOOK_EVERY (20 * NSEC_PER_MSEC)
 
 static void loop_timer_fired(evutil_socket_t fd, short what, void *context)
 {
@@ -45,6 +50,7 @@ void loop_use_broker(struct loop *loop, struct broker *broker)
 void loop_use_store(struct loop *loop, struct store *store)
 {
     loop->store = store;
+    loop->turn.fence = store->ops->fence ? store->ops->fence(store) : NULL;
     loop->turn.pool.reached = store->ops->reached(store);
 }
 
@@ -84,6 +90,19 @@ static const struct deadline *loop_first_deadline(const struct loop *loop)
     return first ? container_of((struct tree_node *)(uintptr_t)first, struct deadline, node) : NULL;
 }
 
+// When the fence is to be looked at even if nothing else happens: as it is about to close, and then
+// often, for whoever opens it wakes nobody.
+static nsec_t loop_fence_due(const struct turn *turn)
+{
+    nsec_t until_at = fence_until(turn->fence);
+    nsec_t now_at = turn->now().mono;
+
+    if (turn->fenced) {
+        return now_at + FENCE_LOOK_EVERY;
+    }
+    return until_at == NSEC_NEVER ? NSEC_NEVER : now_at + (until_at - clock_boot());
+}
+
 static nsec_t loop_next_due(const struct loop *loop)
 {
     const struct deadline *first = loop_first_deadline(loop);
@@ -101,6 +120,11 @@ static nsec_t loop_next_due(const struct loop *loop)
         nsec_t store_at = loop->store->ops->next_due(loop->store);
 
         due_at = store_at < due_at ? store_at : due_at;
+    }
+    if (loop->turn.fence) {
+        nsec_t fence_at = loop_fence_due(&loop->turn);
+
+        due_at = fence_at < due_at ? fence_at : due_at;
     }
     return due_at;
 }
@@ -236,16 +260,19 @@ static void loop_store_step(struct loop *loop)
 {
     struct store *store = loop->store;
     enum store_pressure before = loop->turn.pressure;
+    bool was_fenced = loop->turn.fenced;
     uint64_t reached;
 
     store->ops->turn(store);
     reached = store->ops->reached(store);
     loop->turn.pressure = store->ops->pressure(store);
+    loop->turn.fenced = false;
+    (void)turn_may_send(&loop->turn);
     if (reached != loop->turn.pool.reached) {
         loop->turn.pool.reached = reached;
         list_append_all(&loop->turn.touched, &loop->turn.held);
     }
-    if (loop->turn.pressure < before) {
+    if (loop->turn.pressure < before || (was_fenced && !loop->turn.fenced)) {
         list_append_all(&loop->turn.touched, &loop->turn.paused);
     }
     if (store->ops->gave_up(store)) {

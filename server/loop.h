@@ -21,6 +21,10 @@
 // has reached another position; then they are finished like others that were touched. While the
 // store is behind, those that submit are not read, and while it is stuck, none is.
 
+// Where others may take over what the store keeps, its fence is looked at when the first event of a
+// turn comes, and again right before output leaves. While it is closed, nobody is read, fed or sent
+// anything but who administers, and nothing is done in the background.
+
 // Nothing that happens here may wait for somebody: one stalled reader or one slow disk would stop
 // all clients. What calls of the system could, and why they do not:
 //

@@ -19,6 +19,11 @@ static uint64_t host_reached(void *context)
     return turn->pool.reached;
 }
 
+static bool host_may_send(void *context)
+{
+    return turn_may_send(context);
+}
+
 static nsec_t chore_due(const void *context)
 {
     return push_due(context);
@@ -35,6 +40,7 @@ static bool start(struct pushing *pushing, struct reason *why)
     const struct push_host host = {.context = pushing->turn,
                                    .tick = host_tick,
                                    .reached = host_reached,
+                                   .may_send = host_may_send,
                                    .handles = &pushing->handles};
 
     pushing->push = push_new(&host, pushing->turn->broker, pushing->turn->base, &wrong);

@@ -11,6 +11,7 @@ void server_limit_io(struct server *server)
         .handshake_for = nsec_from_seconds((uint64_t)server->settings->server.handshake_timeout),
         .most = server->most_connections,
         .crowd = server->crowd,
+        .fence = server->loop.turn.fence,
     };
 
     io_set_limits(server->loop.turn.io, &limits);

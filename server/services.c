@@ -43,8 +43,11 @@ static void chore_work(void *context)
 static void add_chore(struct service *service)
 {
     if (service->frontend->due) {
-        service->chore = (struct chore){
-            .due = chore_due, .work = chore_work, .context = service, .most = STORE_EASY};
+        service->chore = (struct chore){.due = chore_due,
+                                        .work = chore_work,
+                                        .context = service,
+                                        .most = STORE_EASY,
+                                        .for_operators = service->frontend->administers};
         chores_add(service->turn, &service->chore);
     }
 }
@@ -61,8 +64,10 @@ bool services_start(struct services *services, const struct settings *settings,
         service->turn = turn;
         service->tally = &services->tallies[i];
         service->transport = &transport_plain;
-        service->io = (struct io_service){
-            .transport = &transport_plain, .context = service, .kind = (unsigned)i};
+        service->io = (struct io_service){.transport = &transport_plain,
+                                          .context = service,
+                                          .kind = (unsigned)i,
+                                          .for_operators = frontend->administers};
         service->shared =
             shared_new(i, frontend->administers ? turn->broker : broker, settings, facts, why);
         if (!service->shared) {
@@ -118,10 +123,12 @@ bool services_open_tls(struct services *services, const struct tls_settings *set
         services->tls_each[i] = services->each[i];
         services->tls_each[i].transport = &transport_tls;
         services->tls_each[i].transport_shared = &services->tls_shared[i];
-        services->tls_each[i].io = (struct io_service){.transport = &transport_tls,
-                                                       .shared = &services->tls_shared[i],
-                                                       .context = &services->tls_each[i],
-                                                       .kind = (unsigned)i};
+        services->tls_each[i].io =
+            (struct io_service){.transport = &transport_tls,
+                                .shared = &services->tls_shared[i],
+                                .context = &services->tls_each[i],
+                                .kind = (unsigned)i,
+                                .for_operators = services->each[i].io.for_operators};
     }
     return true;
 }

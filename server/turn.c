@@ -2,6 +2,8 @@
 #include "server/turn.h"
 
 #include "access/throttle.h"
+#include "core/base/fence.h"
+#include "server/process/clock.h"
 #include "server/rules.h"
 
 #include <stdlib.h>
@@ -44,6 +46,14 @@ void turn_set_rules(struct turn *turn, struct rules *rules)
 void turn_walk_begin(struct turn *turn, enum turn_walk walk)
 {
     turn->walks[walk] = tree_first(&turn->all);
+}
+
+bool turn_look_at_fence(struct turn *turn)
+{
+    bool open = fence_is_open(turn->fence, clock_boot());
+
+    turn->fenced = turn->fenced || !open;
+    return open;
 }
 
 void turn_begin(struct turn *turn)

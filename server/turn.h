@@ -11,6 +11,7 @@
 #include "core/base/tree.h"
 #include "core/broker.h"
 #include "proto_common/output.h"
+#include "server/complaint.h"
 #include "server/net/budget.h"
 #include "server/store.h"
 
@@ -19,6 +20,7 @@
 
 struct chore;
 struct conn;
+struct fence;
 struct io;
 struct crowd;
 struct rules;
@@ -37,19 +39,6 @@ struct deadline {
     nsec_t at;
     struct conn *conn;
 };
-
-// What may be logged for each of very many clients.
-enum complaint {
-    COMPLAINT_MEMORY,
-    COMPLAINT_HANDSHAKE,
-    COMPLAINT_TLS_HELLO,
-    COMPLAINT_CONNECTIONS,
-    COMPLAINT_ADDRESS,
-    COMPLAINT_TOKEN,
-    COMPLAINT_TOKEN_DELAYED,
-    COMPLAINT_MEMORY_SHORT
-};
-#define COMPLAINTS 8
 
 // Walks over all connections, a slice in a turn (roster_walk). Who comes meanwhile is met, too.
 enum turn_walk {
@@ -88,6 +77,8 @@ struct turn {
     struct list_node held;    // those that wait for the store to reach a position
     struct list_node paused;  // those that are not read until the store is at ease
     enum store_pressure pressure;
+    const struct fence *fence;   // until when answers may leave (store.h); NULL: for ever
+    bool fenced;                 // that moment has come, and nobody is served but who administers
     struct tree deadlines;       // by `at`
     struct instant (*now)(void); /* private */
     bool ticked;                 /* private: in this turn */
@@ -116,12 +107,23 @@ static inline bool turn_walks(const struct turn *turn, enum turn_walk walk)
 // Nothing is used up yet, and the broker has not been told of the present.
 void turn_begin(struct turn *turn);
 
+// Has the fence, where there is one, looked at; false where it is closed, which turn->fenced then
+// says, too.
+bool turn_look_at_fence(struct turn *turn);
+
+// Whether what is staged may leave at this moment.
+static inline bool turn_may_send(struct turn *turn)
+{
+    return !turn->fence || turn_look_at_fence(turn);
+}
+
 // Must be called by an event's callback before it calls a verb: sets the broker's present, once in
 // a turn.
 static inline void turn_tick(struct turn *turn)
 {
     if (!turn->ticked) {
         turn->ticked = true;
+        (void)turn_may_send(turn);
         broker_tick(turn->broker, turn->now());
     }
 }

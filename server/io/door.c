@@ -57,7 +57,7 @@ enum { UNEVEN_MAX = 8 };
 // Begins a connection here, or with the thread that has the fewest.
 static void let_in(struct io_thread *thread, const struct io_service *service, int fd, void *own)
 {
-    struct link *link = link_new(service->transport, fd, own, service);
+    struct link *link = link_new(service, fd, own);
     struct io_thread *fewest = arrivals_fewest(thread->common);
 
     if (!link) {

@@ -235,9 +235,10 @@ bool io_listen(struct io *io, const struct io_service *service, int fd)
 }
 
 // Before they run: when the limits are set for the first time.
-static void io_use_crowd(struct io *io, struct crowd *crowd)
+static void io_use(struct io *io, struct crowd *crowd, const struct fence *fence)
 {
     io->common.crowd = crowd;
+    io->common.fence = fence;
     for (unsigned i = 0; i < io->count; i++) {
         io->threads[i].handshakes.crowd = crowd;
     }
@@ -247,8 +248,8 @@ void io_set_limits(struct io *io, const struct io_limits *limits)
 {
     struct thread_common *common = &io->common;
 
-    if (common->crowd != limits->crowd) {
-        io_use_crowd(io, limits->crowd);
+    if (common->crowd != limits->crowd || common->fence != limits->fence) {
+        io_use(io, limits->crowd, limits->fence);
     }
     atomic_store_explicit(&common->unread_for, limits->unread_for, memory_order_relaxed);
     atomic_store(&common->handshake_for, limits->handshake_for);
@@ -271,7 +272,7 @@ bool io_spreads(const struct io *io)
 
 bool io_greet(struct io *io, const struct io_service *service, int fd)
 {
-    struct link *link = link_new(service->transport, fd, NULL, service);
+    struct link *link = link_new(service, fd, NULL);
     struct io_thread *thread = arrivals_fewest(&io->common);
 
     if (link) {
@@ -282,10 +283,10 @@ bool io_greet(struct io *io, const struct io_service *service, int fd)
     return link != NULL;
 }
 
-struct link *io_take(struct io *io, const struct transport *transport, int fd, const void *own,
+struct link *io_take(struct io *io, const struct io_service *service, int fd, const void *own,
                      void *conn)
 {
-    struct link *link = link_new(transport, fd, own, NULL);
+    struct link *link = link_new(service, fd, own);
 
     if (link) {
         link->side.io = io;

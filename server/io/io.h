@@ -98,10 +98,10 @@ struct io_limits {
     nsec_t handshake_for; // the time that each handshake has
     uint64_t most;        // so many sockets may be open
     struct crowd *crowd;  // that counts them by address; always the same
+    const struct fence *fence; // behind it only operators are sent anything; always the same
 };
 void io_set_limits(struct io *io, const struct io_limits *limits);
-
-// Whether there are as many sockets as there may be, so that none is accepted.
+// The kinds of which there are as many sockets as there may be, so that none is accepted.
 void io_set_full(struct io *io, unsigned full);
 // Whether connections that have something to do, and accepting, are the threads' or the core's.
 bool io_spreads(const struct io *io);
@@ -112,7 +112,7 @@ bool io_greet(struct io *io, const struct io_service *service, int fd) MUST_USE;
 
 // Hands a connection's socket over to a thread. NULL without memory: nothing has changed. The
 // connection must not use the socket, nor `own`, which is copied, until io_host.back.
-struct link *io_take(struct io *io, const struct transport *transport, int fd, const void *own,
+struct link *io_take(struct io *io, const struct io_service *service, int fd, const void *own,
                      void *conn);
 
 // Its socket, to ask the kernel whose it is: it is open until the link is closed.

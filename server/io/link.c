@@ -14,9 +14,9 @@ static size_t link_size(const struct transport *transport)
     return (size + alignof(struct link) - 1) & ~(alignof(struct link) - 1);
 }
 
-struct link *link_new(const struct transport *transport, int fd, const void *own,
-                      const struct io_service *service)
+struct link *link_new(const struct io_service *service, int fd, const void *own)
 {
+    const struct transport *transport = service->transport;
     size_t size = link_size(transport);
     struct link *link = aligned_alloc(alignof(struct link), size);
 

@@ -125,7 +125,7 @@ struct link_side {
 struct link {
     int fd;
     const struct transport *transport;
-    const struct io_service *service; // that it came in at; NULL: the core accepted it
+    const struct io_service *service; // whose connection it is
     struct mail mail;                 // on its way to another thread (arrivals.h)
     bool unmet;                       // it only carries a socket, to be greeted first (door.h)
     struct link_socket socket;
@@ -133,9 +133,9 @@ struct link {
     alignas(uint64_t) char own[]; // the transport's state
 };
 
-// A link for a socket, which is not begun. NULL without memory. `own` is copied; NULL: all zero.
-struct link *link_new(const struct transport *transport, int fd, const void *own,
-                      const struct io_service *service);
+// A link for a socket, which is not begun. NULL without memory. `own`, the transport's state, is
+// copied; NULL: all zero.
+struct link *link_new(const struct io_service *service, int fd, const void *own);
 
 // The socket is not closed by this.
 void link_free(struct link *link);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/io/link_socket.h"
 
+#include "core/base/fence.h"
 #include "server/io/thread.h"
 #include "server/net/budget.h"
 
@@ -113,6 +114,24 @@ void link_read(struct link *link)
     }
 }
 
+// How often a fence that is closed is looked at.
+static const struct timeval FENCE_LOOK = {.tv_usec = 20000};
+
+// Whether output may leave at this moment.
+static bool link_may_send(const struct link *link)
+{
+    struct io_thread *thread = link->socket.thread;
+    const struct fence *fence = thread->common->fence;
+
+    if (!fence || fence_is_open(fence, clock_boot()) || link->service->for_operators) {
+        return true;
+    }
+    if (!event_pending(&thread->fence_timer, EV_TIMEOUT, NULL)) {
+        (void)event_add(&thread->fence_timer, &FENCE_LOOK);
+    }
+    return false;
+}
+
 // One attempt; returns how much has left.
 static size_t link_send_now(struct link *link, struct slice bytes)
 {
@@ -139,7 +158,8 @@ void link_send_backlog(struct link *link)
 {
     struct link_socket *socket = &link->socket;
 
-    while (!socket->error && !socket->stalled && backlog_len(&socket->backlog) > 0) {
+    while (!socket->error && !socket->stalled && backlog_len(&socket->backlog) > 0 &&
+           link_may_send(link)) {
         size_t sent = link_send_now(link, backlog_slice(&socket->backlog));
 
         // Where it was lost, there is no backlog any more.
@@ -152,7 +172,7 @@ void link_send(struct link *link, struct slice bytes)
     struct link_socket *socket = &link->socket;
 
     link_send_backlog(link);
-    while (!socket->error && !socket->stalled && bytes.len > 0) {
+    while (!socket->error && !socket->stalled && bytes.len > 0 && link_may_send(link)) {
         bytes = slice_from(bytes, link_send_now(link, bytes));
     }
     if (!socket->error && bytes.len > 0 && !backlog_append(&socket->backlog, bytes)) {

@@ -14,7 +14,8 @@ void link_read(struct link *link);
 // Sends the bytes behind those that are on their way; keeps what the peer does not take.
 void link_send(struct link *link, struct slice bytes);
 
-// Sends what was kept.
+// Sends what was kept, while the fence is open. Where it is not, the thread comes back to the link
+// when that is open again (link_go_on).
 void link_send_backlog(struct link *link);
 
 // The connection is lost by that error of errno.h.

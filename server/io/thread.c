@@ -51,6 +51,22 @@ static void thread_look_at_unread(evutil_socket_t fd, short what, void *context)
     unread_look_again(thread);
 }
 
+// Those whose output waits for the fence have it kept, as those have whose peers do not read; where
+// the fence is closed still, the first of them sets the timer again.
+static void thread_look_at_fence(evutil_socket_t fd, short what, void *context)
+{
+    struct io_thread *thread = context;
+    struct list_node *next;
+
+    (void)fd;
+    (void)what;
+    thread_wake(thread);
+    for (struct list_node *node = thread->unread.next; node != &thread->unread; node = next) {
+        next = node->next;
+        link_go_on(link_of_unread(node));
+    }
+}
+
 // Each link that waited once: what could not be done this time, either, waits again.
 static void thread_go_on(struct io_thread *thread)
 {
@@ -201,6 +217,7 @@ bool thread_open(struct io_thread *thread, struct thread_common *common, struct 
            doors_init(thread) &&
            evtimer_assign(&thread->unread_timer, thread->base, thread_look_at_unread, thread) ==
                0 &&
+           evtimer_assign(&thread->fence_timer, thread->base, thread_look_at_fence, thread) == 0 &&
            event_assign(&thread->woken, thread->base, thread->sleeper.fd,
                         EV_READ | EV_ET | EV_PERSIST, thread_woken, thread) == 0 &&
            event_add(&thread->woken, NULL) == 0;
@@ -230,7 +247,8 @@ bool thread_start(struct io_thread *thread, unsigned index)
 // Where it could not be opened, some were not made.
 static void thread_forget_events(struct io_thread *thread)
 {
-    struct event *const events[] = {&thread->woken, &thread->unread_timer, &thread->rest};
+    struct event *const events[] = {&thread->woken, &thread->unread_timer, &thread->fence_timer,
+                                    &thread->rest};
 
     for (unsigned i = 0; i < sizeof events / sizeof *events; i++) {
         if (event_initialized(events[i])) {

@@ -31,6 +31,7 @@ struct thread_common {
     struct io_thread *threads;
     unsigned count;
     struct crowd *crowd;           // set before they run; NULL: nobody counts
+    const struct fence *fence;     // the same: until when output may leave; NULL: for ever
     _Atomic(uint64_t) *open;       // sockets that were accepted and are not closed
     _Atomic(uint64_t) most;        // so many of these there may be
     atomic_uint full;              // kinds of which none is accepted now, as bits (net/seats.h).
@@ -58,6 +59,7 @@ struct io_thread {
     struct list_node waiting; // links that have something to do and could not do it
     struct list_node unread;  // links with output that their peers have not taken (unread.h)
     struct event unread_timer;
+    struct event fence_timer; // while output waits for the fence
     struct list_node doors;
     struct handshakes handshakes;
     nsec_t handshake_for; // as they know it

@@ -23,3 +23,8 @@ nsec_t clock_mono(void)
 {
     return clock_read(CLOCK_MONOTONIC);
 }
+
+nsec_t clock_boot(void)
+{
+    return clock_read(CLOCK_BOOTTIME);
+}

@@ -12,4 +12,7 @@ struct instant clock_now(void);
 // Of the monotonic clock alone.
 nsec_t clock_mono(void);
 
+// CLOCK_BOOTTIME, which goes on while the machine sleeps.
+nsec_t clock_boot(void);
+
 #endif

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 // The longest request.
-#define INPUT_MAX ((size_t)4 << 20)
+#define INPUT_MAX ((size_t)40 << 20)
 
 // Not of the allocator, which a test may have fail.
 static char *input_new(void)

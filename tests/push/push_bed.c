@@ -62,6 +62,13 @@ static void host_tick(void *context)
     broker_tick(bed->broker, bed_now(bed));
 }
 
+static bool host_may_send(void *context)
+{
+    const struct push_bed *bed = context;
+
+    return !bed->fenced;
+}
+
 static uint64_t host_reached(void *context)
 {
     return ((const struct push_bed *)context)->reached;
@@ -110,10 +117,12 @@ int bed_setup(void **state)
         .connections = 4,
         .may_be_private = true,
     };
-    bed->push = push_new(
-        &(struct push_host){
-            .context = bed, .tick = host_tick, .reached = host_reached, .handles = &bed->handles},
-        bed->broker, bed->base, &why);
+    bed->push = push_new(&(struct push_host){.context = bed,
+                                             .tick = host_tick,
+                                             .reached = host_reached,
+                                             .may_send = host_may_send,
+                                             .handles = &bed->handles},
+                         bed->broker, bed->base, &why);
     assert_non_null(bed->push);
     assert_int_equal(
         broker_session_open(bed->broker, &watcher_ops, bed, CHOICE_OLDEST, &bed->watcher),
@@ -190,14 +199,15 @@ void bed_turn(struct push_bed *bed)
 {
     struct timeval soon = {.tv_usec = 2000};
     nsec_t now_at = broker_now(bed->broker).mono;
-    bool busy = push_due(bed->push) <= now_at || broker_next_due(bed->broker) <= now_at;
+    bool busy =
+        (!bed->fenced && push_due(bed->push) <= now_at) || broker_next_due(bed->broker) <= now_at;
 
     if (!busy) {
         (void)event_base_loopexit(bed->base, &soon);
     }
     (void)event_base_loop(bed->base, busy ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
     broker_tick(bed->broker, bed_now(bed));
-    if (push_due(bed->push) <= broker_now(bed->broker).mono) {
+    if (!bed->fenced && push_due(bed->push) <= broker_now(bed->broker).mono) {
         push_work(bed->push);
     }
     (void)broker_settle(bed->broker);

@@ -37,6 +37,7 @@ struct push_bed {
     nsec_t skew;       // that was added to the clock
     uint64_t appended; // the store's position
     uint64_t reached;
+    bool fenced;      // nothing may be sent
     unsigned refused; // records that the store has no room for: bits of their kinds
 };
 

@@ -153,6 +153,42 @@ static void body_leaves_when_the_store_has_it(void **state)
     assert_int_equal(bed->fake.count, 1);
 }
 
+static void nothing_is_sent_before_the_host_may_send(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->fenced = true;
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    bed_rest(bed);
+    assert_int_equal(bed->fake.accepted, 0);
+    bed->fenced = false;
+    UNTIL(bed, bed_state(bed, 1) == JOB_GONE);
+    assert_int_equal(bed->fake.count, 1);
+}
+
+// More than the buffers of both sockets take.
+static void body_on_its_way_stops_while_the_host_may_not_send(void **state)
+{
+    struct push_bed *bed = *state;
+    size_t before;
+
+    bed->settings.timeout_for = SECONDS(600);
+    fake_script(&bed->fake, DONE, false);
+    bed_push(bed);
+    (void)PUT(bed, .zeros = (size_t)32 << 20, .ttr_for = SECONDS(3600));
+    UNTIL(bed, bed->fake.accepted == 1 && bed->fake.conns[0].len > 0);
+    bed->fenced = true;
+    bed_rest(bed);
+    before = bed->fake.conns[0].len;
+    bed_rest(bed);
+    assert_int_equal(bed->fake.conns[0].len, before);
+    assert_int_equal(bed->fake.count, 0);
+    bed->fenced = false;
+    UNTIL(bed, bed->fake.conns[0].len > before);
+}
+
 static void job_that_the_store_does_not_make_safe_is_given_back(void **state)
 {
     struct push_bed *bed = *state;
@@ -217,6 +253,8 @@ int main(void)
         STORY(no_more_jobs_are_taken_than_may_be_sent),
         STORY(connection_is_used_again),
         STORY(body_leaves_when_the_store_has_it),
+        STORY(nothing_is_sent_before_the_host_may_send),
+        STORY(body_on_its_way_stops_while_the_host_may_not_send),
         STORY(job_that_the_store_does_not_make_safe_is_given_back),
         STORY(glob_pushes_all_queues_that_fit_and_keeps_none_alive),
         STORY(queue_that_others_refer_to_is_kept),

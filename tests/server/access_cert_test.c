@@ -34,6 +34,7 @@ static int cert_setup(void **state)
     tls_bed_reload(&bed->tls);
     bed->service = bed->access->bed.service;
     bed->service.transport = &transport_tls;
+    bed->service.io.transport = &transport_tls;
     *state = bed;
     return 0;
 }

@@ -79,9 +79,7 @@ static void *house_open(const struct transport *transport)
     fake_handshake_reset();
     bed_init(&house->bed, bed_now);
     house->io = house->bed.loop.turn.io;
-    house->bed.service.transport = transport;
-    house->bed.service.io =
-        (struct io_service){.transport = transport, .context = &house->bed.service};
+    bed_use_transport(&house->bed, transport);
     house_listen(house);
     assert_true(io_listen(house->io, &house->bed.service.io, house->listening));
     limit(house, PLENTY, NSEC_PER_SEC * 1000);
@@ -194,8 +192,7 @@ static void core_is_woken_when_there_are_as_many_as_there_may_be(void **state)
     struct house *house = *state;
     const struct batch *news;
 
-    house->bed.service.transport = &fake_handshake_transport;
-    house->bed.service.io.transport = &fake_handshake_transport;
+    bed_use_transport(&house->bed, &fake_handshake_transport);
     limit(house, 1, NSEC_PER_SEC * 1000);
     knock(house, 1);
     (void)io_lie_down(house->io);

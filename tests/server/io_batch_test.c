@@ -309,6 +309,7 @@ static void next_socket_is_for_the_thread_that_has_the_fewest(void **state)
 
 static void sockets_arrive_in_order_and_wake_the_thread(void **state)
 {
+    const struct io_service service = {.transport = &transport_plain};
     struct io_thread *thread = calloc(1, sizeof *thread);
     struct link *links[3];
 
@@ -317,7 +318,7 @@ static void sockets_arrive_in_order_and_wake_the_thread(void **state)
     assert_true(mailbox_empty(&thread->arrivals));
     sleeper_lie_down(&thread->sleeper);
     for (unsigned i = 0; i < 3; i++) {
-        links[i] = link_new(&transport_plain, -1, NULL, NULL);
+        links[i] = link_new(&service, -1, NULL);
         arrivals_send(thread, links[i]);
     }
     assert_int_equal(wakes(&thread->sleeper), 1);

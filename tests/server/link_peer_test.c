@@ -243,7 +243,6 @@ static void no_more_connections_begin_in_a_turn_than_it_takes_input_from(void **
     struct io *io = bed->loop.turn.io;
     int clients[CROWD];
 
-    bed->service.io = (struct io_service){.transport = &transport_plain, .context = &bed->service};
     for (unsigned i = 0; i < CROWD; i++) {
         int fds[2];
 
@@ -251,7 +250,7 @@ static void no_more_connections_begin_in_a_turn_than_it_takes_input_from(void **
         clients[i] = fds[1];
         bed->loop.turn.open++;
         arrivals_expect(&io->threads[0]);
-        arrivals_send(&io->threads[0], link_new(&transport_plain, fds[0], NULL, &bed->service.io));
+        arrivals_send(&io->threads[0], link_new(&bed->service.io, fds[0], NULL));
     }
     (void)thread_round(&io->threads[0], false);
     core_turn(bed);

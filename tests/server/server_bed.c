@@ -364,17 +364,24 @@ void bed_init(struct bed *bed, struct instant (*now)(void))
     bed->broker = broker_new(&options, now());
     assert_non_null(bed->broker);
     assert_true(loop_init(&bed->loop, bed->broker, now));
-    bed->service = (struct service){.frontend = &stub_frontend,
+    bed->frontend = stub_frontend;
+    bed->service = (struct service){.frontend = &bed->frontend,
                                     .shared = &bed->front,
-                                    .transport = &transport_plain,
                                     .turn = &bed->loop.turn,
                                     .tally = &bed->tally};
+    bed_use_transport(bed, &transport_plain);
     assert_int_equal(stub_start(&bed->front, bed->broker, NULL, NULL), STATUS_OK);
     if (BED_IO_THREADS > 0) {
         bed->loop.turn.io = io_open(BED_IO_THREADS, true, bed->loop.turn.base, &bed->loop.turn.open,
                                     &conn_io_host, &bed->loop.turn);
         assert_non_null(bed->loop.turn.io);
     }
+}
+
+void bed_use_transport(struct bed *bed, const struct transport *transport)
+{
+    bed->service.transport = transport;
+    bed->service.io = (struct io_service){.transport = transport, .context = &bed->service};
 }
 
 void bed_close(struct bed *bed)
@@ -421,14 +428,18 @@ static bool store_gave_up(struct store *self)
     return gave_up;
 }
 
+static const struct fence *store_fence(const struct store *store)
+{
+    return bed_store_of(store)->has_fence ? &bed_store_of(store)->fence : NULL;
+}
+
 // A loop asks for nothing else.
-static const struct store_ops bed_store_ops = {
-    .turn = store_turn,
-    .reached = store_reached,
-    .next_due = store_next_due,
-    .pressure = store_pressure,
-    .gave_up = store_gave_up,
-};
+static const struct store_ops bed_store_ops = {.turn = store_turn,
+                                               .reached = store_reached,
+                                               .next_due = store_next_due,
+                                               .pressure = store_pressure,
+                                               .gave_up = store_gave_up,
+                                               .fence = store_fence};
 
 void bed_keep(struct bed *bed)
 {
@@ -437,6 +448,9 @@ void bed_keep(struct bed *bed)
     store->store.ops = &bed_store_ops;
     store->due_at = NSEC_NEVER;
     loop_use_store(&bed->loop, &store->store);
+    if (bed->loop.turn.io) {
+        io_set_limits(bed->loop.turn.io, &(struct io_limits){.fence = bed->loop.turn.fence});
+    }
 }
 
 int bed_connect(struct bed *bed)

@@ -41,7 +41,9 @@ struct bed_store {
     uint64_t reached;
     enum store_pressure pressure;
     nsec_t due_at;
-    bool gave_up; // until it is asked
+    bool gave_up;       // until it is asked
+    struct fence fence; // in force where has_fence is set before bed_keep()
+    bool has_fence;
     unsigned turns;
 };
 
@@ -65,6 +67,7 @@ struct bed_front {
 };
 
 struct bed {
+    struct frontend frontend;  // of the service
     struct pace_limits limits; // in force where the service points to them
     struct broker *broker;
     struct loop loop;
@@ -80,6 +83,9 @@ extern struct instant bed_clock;
 void bed_init(struct bed *bed, struct instant (*now)(void));
 void bed_close(struct bed *bed);
 struct instant bed_now(void);
+
+// The transport of connections from now on.
+void bed_use_transport(struct bed *bed, const struct transport *transport);
 
 // From now on the loop looks after the store.
 void bed_keep(struct bed *bed);

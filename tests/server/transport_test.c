@@ -229,7 +229,7 @@ static void serve(struct bed *bed, const struct fake *kind)
 {
     fake = *kind;
     fake.to_receive = EV_READ;
-    bed->service.transport = &fake_transport;
+    bed_use_transport(bed, &fake_transport);
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     // It is watched from the end of its first turn on.
     bed_turns(bed, 1);
@@ -301,7 +301,7 @@ static void what_is_not_drained_is_read_on_without_an_event(void **state)
     struct bed *bed = *state;
 
     fake = (struct fake){.piece = 4, .keeps = true};
-    bed->service.transport = &fake_transport;
+    bed_use_transport(bed, &fake_transport);
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     bed_turns(bed, MANY_TURNS);
     assert_int_equal(fake.received, sizeof INPUT - 1);
@@ -316,7 +316,7 @@ static void what_is_drained_is_not_read_until_there_is_an_event(void **state)
     struct bed *bed = *state;
 
     fake = (struct fake){.piece = 4};
-    bed->service.transport = &fake_transport;
+    bed_use_transport(bed, &fake_transport);
     // The one read that every connection begins with.
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     bed_turns(bed, MANY_TURNS);
@@ -337,7 +337,7 @@ static void what_came_with_a_handshake_is_read_without_an_event(void **state)
 
     fake = (struct fake){.piece = sizeof INPUT, .keeps = true};
     shaken.begin = no_begin;
-    bed->service.transport = &shaken;
+    bed_use_transport(bed, &shaken);
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     bed_turns(bed, MANY_TURNS);
     assert_int_equal(fake.received, sizeof INPUT - 1);
@@ -351,7 +351,7 @@ static void shutting_waits_for_room(void **state)
     struct bed *bed = *state;
 
     fake = (struct fake){.piece = sizeof INPUT, .mute = true, .shut_lulls = 2};
-    bed->service.transport = &fake_transport;
+    bed_use_transport(bed, &fake_transport);
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     bed_turns(bed, 1);
     fake.to_receive = 0;
@@ -417,7 +417,7 @@ static void note_connected(void *context, enum log_level level, const char *even
 static void open_as(struct bed *bed, const struct transport *transport)
 {
     fake = (struct fake){.piece = 1};
-    bed->service.transport = transport;
+    bed_use_transport(bed, transport);
     conn_open(&bed->service, -1, &(struct fake_own){0}, "10.0.0.1:5");
     loop_close_all(&bed->loop);
 }
@@ -446,7 +446,7 @@ static void connection_that_is_refused_closes_its_transport(void **state)
 
     fake = (struct fake){.piece = 1};
     bed->front.refuses = true;
-    bed->service.transport = &fake_transport;
+    bed_use_transport(bed, &fake_transport);
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     assert_int_equal(fake.closes, 1);
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_COMPLAINT_H
+#define TANDEM_SERVER_COMPLAINT_H
+
+// What may be logged for each of very many clients.
+enum complaint {
+    COMPLAINT_MEMORY,
+    COMPLAINT_HANDSHAKE,
+    COMPLAINT_TLS_HELLO,
+    COMPLAINT_CONNECTIONS,
+    COMPLAINT_ADDRESS,
+    COMPLAINT_TOKEN,
+    COMPLAINT_TOKEN_DELAYED,
+    COMPLAINT_MEMORY_SHORT
+};
+#define COMPLAINTS 8
+
+#endif
