@@ -61,7 +61,7 @@ enum rows_outcome rows_lease_by(struct rows_libpq *rl, enum statement statement,
     }
     if (outcome == ROWS_DONE && kind == DB_CHANGES) {
         rl->turn = (uint64_t)field_number(result, 0, LEASE_TURN);
-        rl->turn_of = lease->epoch;
+        rl->turn_of = (uint64_t)field_number(result, 0, LEASE_EPOCH);
         rl->turn_in = rl->db.count;
     }
     PQclear(result);
@@ -116,7 +116,7 @@ void rows_args_mine(const struct rows_libpq *rl, uint64_t epoch, struct args *ar
 
 enum rows_outcome rows_judge_loss(struct rows_libpq *rl, uint64_t epoch)
 {
-    struct rows_lease lease;
+    struct rows_lease lease = {0};
     enum rows_outcome outcome = rows_see_lease(rl, &lease);
 
     if (outcome != ROWS_DONE) {

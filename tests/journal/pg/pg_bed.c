@@ -146,16 +146,46 @@ void bed_lapse(struct bed *bed)
     (void)bed_sql(bed->admin, "UPDATE tandem.lease SET expires = now()");
 }
 
-void bed_await_waiter(struct bed *bed)
+void bed_await(struct bed *bed, const char *what, unsigned count)
 {
     for (unsigned i = 0; i < 6000; i++) {
-        if (bed_sql(bed->admin, "SELECT count(*) FROM pg_stat_activity "
-                                "WHERE usename = 'tandem' AND wait_event_type = 'Lock'") > 0) {
+        // In a transaction, what it sees stays as it was.
+        (void)bed_sql(bed->admin, "SELECT pg_stat_clear_snapshot()");
+        if (bed_sql(bed->admin,
+                    "SELECT count(*) FROM pg_stat_activity WHERE usename = 'tandem' "
+                    "AND '%s' IN (wait_event_type, wait_event)",
+                    what) == count) {
             return;
         }
         (void)poll(NULL, 0, 10);
     }
-    fail_msg("nobody waits");
+    fail_msg("not so many wait for %s", what);
+}
+
+void bed_lock_lease(struct bed *bed)
+{
+    (void)bed_sql(bed->admin, "BEGIN; SELECT * FROM tandem.lease FOR UPDATE");
+}
+
+static void *make_call(void *context)
+{
+    struct call *call = context;
+
+    call->outcome = call->make(call->rows, call->epoch);
+    return NULL;
+}
+
+void call_begin(struct call *call, struct rows *rows,
+                enum rows_outcome (*make)(struct rows *rows, uint64_t epoch), uint64_t epoch)
+{
+    *call = (struct call){.rows = rows, .make = make, .epoch = epoch};
+    assert_int_equal(pthread_create(&call->thread, NULL, make_call, call), 0);
+}
+
+enum rows_outcome call_end(struct call *call)
+{
+    assert_int_equal(pthread_join(call->thread, NULL), 0);
+    return call->outcome;
 }
 
 uint64_t bed_take(struct rows *rows)

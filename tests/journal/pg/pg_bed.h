@@ -9,6 +9,7 @@
 #include "journal/pg/rows.h"
 
 #include <libpq-fe.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 
@@ -37,8 +38,22 @@ long long bed_sql(PGconn *conn, const char *format, ...) __attribute__((format(p
 PGconn *bed_connect(void);
 // Lets the lease lapse.
 void bed_lapse(struct bed *bed);
-// Waits until a backend of the role waits for a lock.
-void bed_await_waiter(struct bed *bed);
+// Waits until so many backends of the role wait for `what`, which is "Lock" or "SyncRep".
+void bed_await(struct bed *bed, const char *what, unsigned count);
+// No row of the lease can be changed until bed_sql(bed->admin, "COMMIT").
+void bed_lock_lease(struct bed *bed);
+
+// A call of a member, made by a thread.
+struct call {
+    pthread_t thread;
+    struct rows *rows;
+    enum rows_outcome (*make)(struct rows *rows, uint64_t epoch);
+    uint64_t epoch;
+    enum rows_outcome outcome;
+};
+void call_begin(struct call *call, struct rows *rows,
+                enum rows_outcome (*make)(struct rows *rows, uint64_t epoch), uint64_t epoch);
+enum rows_outcome call_end(struct call *call);
 
 // Takes the lease, which must succeed. The epoch.
 uint64_t bed_take(struct rows *rows);

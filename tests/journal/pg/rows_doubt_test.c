@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+// What becomes of a call where the database, or the way to it, fails.
+#include "tests/journal/pg/pg_bed.h"
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static enum rows_outcome append_first(struct rows *rows, uint64_t epoch)
+{
+    return bed_append(rows, epoch, 1, 1, "one");
+}
+
+static enum rows_outcome renew(struct rows *rows, uint64_t epoch)
+{
+    struct rows_lease lease;
+
+    return rows->ops->renew(rows, epoch, &lease);
+}
+
+static uint64_t renewed_seq(struct rows *rows, uint64_t epoch)
+{
+    struct rows_lease lease;
+
+    assert_int_equal(rows->ops->renew(rows, epoch, &lease), ROWS_DONE);
+    return lease.seq;
+}
+
+static enum rows_outcome look(struct rows *rows, uint64_t epoch)
+{
+    struct rows_lease lease;
+
+    (void)epoch;
+    return rows->ops->look(rows, &lease);
+}
+
+static enum rows_outcome take(struct rows *rows, uint64_t epoch)
+{
+    struct rows_lease seen = {.epoch = epoch}, taken;
+
+    return rows->ops->take(rows, &seen, &taken);
+}
+
+static enum rows_outcome wait_long(struct rows *rows, uint64_t epoch)
+{
+    (void)epoch;
+    return rows->ops->wait(rows, nsec_from_seconds(3600));
+}
+
+static void end_backends(struct bed *bed)
+{
+    (void)bed_sql(bed->admin,
+                  "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity "
+                  "WHERE usename = 'tandem'");
+}
+
+//
+// In doubt
+//
+
+static void renewing_waits_for_an_append_that_is_still_under_way(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a);
+    struct call call;
+
+    bed_lock_lease(bed);
+    call_begin(&call, bed->a, append_first, epoch);
+    bed_await(bed, "Lock", 1);
+    bed->a->ops->stop(bed->a);
+    assert_int_equal(call_end(&call), ROWS_STOPPED);
+    bed->a->ops->resume(bed->a);
+    // Its statement is with the server still, which does not know that its client has gone.
+    call_begin(&call, bed->a, renew, epoch);
+    bed_await(bed, "Lock", 2);
+    (void)bed_sql(bed->admin, "COMMIT");
+    assert_int_equal(call_end(&call), ROWS_DONE);
+    assert_int_equal(renewed_seq(bed->a, epoch), 1);
+    assert_string_equal(bed_read(bed->a, 1, 0), "1:one");
+    assert_int_equal(bed_append(bed->a, epoch, 1, 2, "two"), ROWS_DONE);
+}
+
+static void append_whose_backend_was_ended_is_in_doubt_until_renewing_tells(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a);
+    struct call call;
+
+    bed_lock_lease(bed);
+    call_begin(&call, bed->a, append_first, epoch);
+    bed_await(bed, "Lock", 1);
+    end_backends(bed);
+    assert_int_equal(call_end(&call), ROWS_DOUBT);
+    (void)bed_sql(bed->admin, "COMMIT");
+    assert_int_equal(renewed_seq(bed->a, epoch), 0);
+    assert_int_equal(append_first(bed->a, epoch), ROWS_DONE);
+}
+
+static void append_that_arrives_after_a_renewal_by_another_connection_adds_nothing(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_settings settings = bed_settings("a");
+    struct rows *anew = bed_open(&settings);
+    uint64_t epoch = bed_take(bed->a);
+
+    assert_int_equal(renewed_seq(anew, epoch), 0);
+    assert_int_equal(append_first(bed->a, epoch), ROWS_DOUBT);
+    assert_string_equal(bed_read(anew, 1, 0), "");
+    bed_free(anew);
+}
+
+static void first_append_of_a_new_connection_has_its_turn(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a);
+
+    assert_int_equal(append_first(bed->a, epoch), ROWS_DONE);
+    end_backends(bed);
+    // That the connection is lost is seen when it is used.
+    assert_int_equal(look(bed->a, 0), ROWS_AWAY);
+    assert_int_equal(bed_append(bed->a, epoch, 1, 2, "two"), ROWS_DONE);
+}
+
+static void large_batch_whose_connection_is_lost_before_its_end_is_not_in_doubt(void **state)
+{
+    static char letters[] = "ab";
+    struct bed *bed = *state;
+    struct iovec parts[] = {{&letters[0], 1}, {&letters[1], 1}};
+    struct rows_new rows[] = {{1, 1, &parts[0], 1, 1}, {1, 2, &parts[1], 1, 1}};
+    struct rows_append append = {.rows = rows, .count = 2};
+
+    append.epoch = bed_take(bed->a);
+    end_backends(bed);
+    assert_int_equal(bed->a->ops->append(bed->a, &append), ROWS_AWAY);
+    assert_int_equal(bed->a->ops->append(bed->a, &append), ROWS_DONE);
+    assert_string_equal(bed_read(bed->a, 1, 0), "1:a 2:b");
+}
+
+static void call_ends_when_its_patience_does(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_settings settings = bed_settings("c");
+    enum rows_outcome outcome;
+    struct rows *c;
+    uint64_t epoch;
+
+    settings.patience_for = 2 * NSEC_PER_SEC;
+    epoch = bed_take(bed->a);
+    c = bed_open(&settings);
+    bed_lapse(bed);
+    bed_lock_lease(bed);
+    outcome = take(c, epoch);
+    // On a slow machine its time is up before it has asked.
+    assert_true(outcome == ROWS_DOUBT || outcome == ROWS_AWAY);
+    (void)bed_sql(bed->admin, "COMMIT");
+    bed_free(c);
+}
+
+//
+// Standbys of the database
+//
+
+static void wait_for_standby(struct bed *bed, const char *names)
+{
+    (void)bed_sql(bed->admin, "ALTER SYSTEM SET synchronous_standby_names = '%s'", names);
+    (void)bed_sql(bed->admin, "SELECT pg_reload_conf()");
+}
+
+// The server takes note of its settings in a while.
+static enum rows_outcome append_until_it_waits(struct rows *rows, uint64_t epoch)
+{
+    enum rows_outcome outcome;
+    uint64_t seq = 0;
+
+    do {
+        outcome = bed_append(rows, epoch, 1, ++seq, "x");
+        (void)poll(NULL, 0, 1);
+    } while (outcome == ROWS_DONE);
+    return outcome;
+}
+
+static void commit_that_was_not_replicated_is_in_doubt(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a), seq;
+    struct call call;
+
+    wait_for_standby(bed, "nobody");
+    call_begin(&call, bed->a, append_until_it_waits, epoch);
+    bed_await(bed, "SyncRep", 1);
+    (void)bed_sql(bed->admin, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity "
+                              "WHERE wait_event = 'SyncRep'");
+    assert_int_equal(call_end(&call), ROWS_DOUBT);
+    assert_non_null(strstr(bed->a->ops->why(bed->a), "synchronous replication"));
+    // Who renews waits for a standby, too, and what was in doubt with him.
+    call_begin(&call, bed->a, renew, epoch);
+    bed_await(bed, "SyncRep", 1);
+    wait_for_standby(bed, "");
+    assert_int_equal(call_end(&call), ROWS_DONE);
+    seq = renewed_seq(bed->a, epoch);
+    assert_int_equal(bed_append(bed->a, epoch, 1, seq + 1, "x"), ROWS_DONE);
+}
+
+static void append_whose_backend_was_ended_while_it_waits_for_a_standby_is_in_doubt(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a), seq;
+    struct call call;
+
+    wait_for_standby(bed, "nobody");
+    call_begin(&call, bed->a, append_until_it_waits, epoch);
+    bed_await(bed, "SyncRep", 1);
+    end_backends(bed);
+    assert_int_equal(call_end(&call), ROWS_DOUBT);
+    wait_for_standby(bed, "");
+    seq = renewed_seq(bed->a, epoch);
+    assert_int_equal(bed_append(bed->a, epoch, 1, seq + 1, "x"), ROWS_DONE);
+}
+
+//
+// Servers
+//
+
+static void read_only(struct bed *bed, const char *on)
+{
+    (void)bed_sql(bed->admin, "ALTER SYSTEM SET default_transaction_read_only = %s", on);
+    (void)bed_sql(bed->admin, "SELECT pg_reload_conf()");
+}
+
+static void server_that_takes_no_writes_is_away(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a), seq;
+
+    read_only(bed, "on");
+    assert_int_equal(append_until_it_waits(bed->a, epoch), ROWS_AWAY);
+    assert_non_null(strstr(bed->a->ops->why(bed->a), "read-only"));
+    assert_int_equal(look(bed->b, 0), ROWS_AWAY);
+    assert_non_null(strstr(bed->b->ops->why(bed->b), "read-only"));
+    read_only(bed, "off");
+    for (unsigned i = 0; i < 6000 && renew(bed->a, epoch) != ROWS_DONE; i++) {
+        (void)poll(NULL, 0, 10);
+    }
+    seq = renewed_seq(bed->a, epoch);
+    assert_int_equal(bed_append(bed->a, epoch, 1, seq + 1, "x"), ROWS_DONE);
+}
+
+// A port at which connections are taken, and nothing is ever said.
+static int silent_server(unsigned *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static void server_that_says_nothing_is_passed_over(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_settings settings = bed_settings("c");
+    char conninfo[512];
+    unsigned port;
+    int fd = silent_server(&port);
+    struct rows *c;
+
+    (void)snprintf(conninfo, sizeof conninfo,
+                   "host=127.0.0.1,%s port=%u,%s user=tandem dbname=%s connect_timeout=1",
+                   PQhost(bed->admin), port, PQport(bed->admin), PQdb(bed->admin));
+    settings.conninfo = conninfo;
+    c = bed_open(&settings);
+    assert_int_equal(look(c, 0), ROWS_DONE);
+    bed_free(c);
+    (void)close(fd);
+}
+
+static void server_that_is_not_there_is_away_and_no_password_is_told(void **state)
+{
+    struct rows_settings settings = bed_settings("c");
+    unsigned port;
+    int fd = silent_server(&port);
+    char conninfo[128];
+    struct rows *c;
+
+    (void)state;
+    (void)close(fd);
+    (void)snprintf(conninfo, sizeof conninfo,
+                   "host=127.0.0.1 port=%u user=me password=geheim sslmode=disable", port);
+    settings.conninfo = conninfo;
+    c = bed_open(&settings);
+    assert_int_equal(look(c, 0), ROWS_AWAY);
+    assert_non_null(strstr(c->ops->why(c), "127.0.0.1"));
+    assert_null(strstr(c->ops->why(c), "geheim"));
+    bed_free(c);
+}
+
+//
+// Waking, and stopping
+//
+
+static void who_waits_is_woken_by_a_row_that_is_told_of_and_by_a_release(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a);
+    struct iovec part = {.iov_base = NULL};
+    struct rows_new row = {.unit = 1, .seq = 1, .parts = &part};
+    struct rows_append append = {.epoch = epoch, .rows = &row, .count = 1, .tell = true};
+    struct call call;
+
+    // From then on it listens.
+    assert_int_equal(bed->b->ops->wait(bed->b, 0), ROWS_DONE);
+    call_begin(&call, bed->b, wait_long, 0);
+    assert_int_equal(bed->a->ops->append(bed->a, &append), ROWS_DONE);
+    assert_int_equal(call_end(&call), ROWS_DONE);
+    // What came while it did something else counts, too.
+    assert_int_equal(bed->a->ops->release(bed->a, epoch), ROWS_DONE);
+    assert_int_equal(look(bed->b, 0), ROWS_DONE);
+    assert_int_equal(wait_long(bed->b, 0), ROWS_DONE);
+    assert_int_equal(bed->b->ops->wait(bed->b, 1), ROWS_DONE);
+}
+
+static void who_waits_hears_that_the_connection_is_lost(void **state)
+{
+    struct bed *bed = *state;
+    struct call call;
+
+    assert_int_equal(bed->b->ops->wait(bed->b, 0), ROWS_DONE);
+    call_begin(&call, bed->b, wait_long, 0);
+    end_backends(bed);
+    assert_int_equal(call_end(&call), ROWS_AWAY);
+    assert_int_equal(bed->b->ops->wait(bed->b, 0), ROWS_DONE);
+}
+
+static void stop_ends_whatever_is_waited_for(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_settings settings = bed_settings("c");
+    uint64_t epoch = bed_take(bed->a);
+    enum rows_outcome (*const calls[])(struct rows * rows, uint64_t epoch) = {renew, append_first,
+                                                                              wait_long};
+    char conninfo[128];
+    struct call call;
+    unsigned port;
+    int fd = silent_server(&port);
+    struct rows *c;
+
+    bed_lock_lease(bed);
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        call_begin(&call, bed->a, calls[i], epoch);
+        bed->a->ops->stop(bed->a);
+        assert_int_equal(call_end(&call), ROWS_STOPPED);
+        assert_int_equal(look(bed->a, 0), ROWS_STOPPED);
+        bed->a->ops->resume(bed->a);
+    }
+    (void)bed_sql(bed->admin, "COMMIT");
+    (void)snprintf(conninfo, sizeof conninfo, "host=127.0.0.1 port=%u connect_timeout=0", port);
+    settings.conninfo = conninfo;
+    c = bed_open(&settings);
+    call_begin(&call, c, look, 0);
+    c->ops->stop(c);
+    assert_int_equal(call_end(&call), ROWS_STOPPED);
+    bed_free(c);
+    (void)close(fd);
+}
+
+#define STORY(name) cmocka_unit_test_setup_teardown(name, bed_begin, bed_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(renewing_waits_for_an_append_that_is_still_under_way),
+        STORY(append_whose_backend_was_ended_is_in_doubt_until_renewing_tells),
+        STORY(append_that_arrives_after_a_renewal_by_another_connection_adds_nothing),
+        STORY(first_append_of_a_new_connection_has_its_turn),
+        STORY(large_batch_whose_connection_is_lost_before_its_end_is_not_in_doubt),
+        STORY(call_ends_when_its_patience_does),
+        STORY(commit_that_was_not_replicated_is_in_doubt),
+        STORY(append_whose_backend_was_ended_while_it_waits_for_a_standby_is_in_doubt),
+        STORY(server_that_takes_no_writes_is_away),
+        STORY(server_that_says_nothing_is_passed_over),
+        STORY(server_that_is_not_there_is_away_and_no_password_is_told),
+        STORY(who_waits_is_woken_by_a_row_that_is_told_of_and_by_a_release),
+        STORY(who_waits_hears_that_the_connection_is_lost),
+        STORY(stop_ends_whatever_is_waited_for),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

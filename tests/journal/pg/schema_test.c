@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+// What the database must have, who may do what there, and what its settings come to.
+#include "tests/journal/pg/pg_bed.h"
+
+#include "journal/pg/schema.h"
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+static char said[SCHEMA_SAID_SIZE];
+
+static bool init(const char *conninfo, const char *shard)
+{
+    return pg_init_store(conninfo, shard, said, sizeof said);
+}
+
+static enum rows_outcome look(struct rows *rows)
+{
+    struct rows_lease lease;
+
+    return rows->ops->look(rows, &lease);
+}
+
+static void store_that_is_there_is_left_as_it_is(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a);
+
+    assert_int_equal(bed_append(bed->a, epoch, 1, 1, "one"), ROWS_DONE);
+    assert_true(init(bed_admin_conninfo(), BED_SHARD));
+    assert_non_null(strstr(said, "GRANT SELECT, UPDATE ON tandem.lease TO tandem;"));
+    assert_string_equal(bed_read(bed->a, 1, 0), "1:one");
+    assert_int_equal(bed_append(bed->a, epoch, 1, 2, "two"), ROWS_DONE);
+    assert_int_equal(bed_sql(bed->admin, "SELECT count(*) FROM tandem.version"), 1);
+}
+
+static void shards_have_their_own_rows(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_settings settings = bed_settings("a");
+    uint64_t epoch = bed_take(bed->a);
+    struct rows *other;
+
+    // A name that ends as a slot's does.
+    settings.shard = BED_SHARD "_1";
+    settings.conninfo = bed_admin_conninfo();
+    assert_true(init(bed_admin_conninfo(), settings.shard));
+    other = bed_open(&settings);
+    assert_int_equal(bed_append(bed->a, epoch, 1, 1, "one"), ROWS_DONE);
+    assert_int_equal(bed_take(other), 1);
+    assert_int_equal(bed_append(other, 1, 1, 1, "other"), ROWS_DONE);
+    assert_int_equal(other->ops->remove(other, 1, 1), ROWS_DONE);
+    assert_string_equal(bed_read(other, 1, 0), "");
+    assert_string_equal(bed_read(bed->a, 1, 0), "1:one");
+    bed_free(other);
+}
+
+static void another_version_is_refused(void **state)
+{
+    struct bed *bed = *state;
+
+    (void)bed_sql(bed->admin, "UPDATE tandem.version SET version = 2");
+    assert_int_equal(look(bed->a), ROWS_REFUSED);
+    assert_non_null(strstr(bed->a->ops->why(bed->a), "version 2"));
+    assert_false(init(bed_admin_conninfo(), BED_SHARD));
+    assert_non_null(strstr(said, "version 2"));
+    (void)bed_sql(bed->admin, "UPDATE tandem.version SET version = 1");
+    assert_int_equal(look(bed->a), ROWS_DONE);
+}
+
+static void what_is_not_there_is_named(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_settings settings = bed_settings("a");
+    char conninfo[512];
+    struct rows *rows;
+
+    settings.shard = "nowhere";
+    rows = bed_open(&settings);
+    assert_int_equal(look(rows), ROWS_REFUSED);
+    assert_non_null(strstr(rows->ops->why(rows), "shard nowhere"));
+    bed_free(rows);
+    (void)bed_sql(bed->admin, "CREATE DATABASE empty");
+    (void)snprintf(conninfo, sizeof conninfo, "%s dbname=empty", bed_conninfo());
+    settings.conninfo = conninfo;
+    rows = bed_open(&settings);
+    assert_int_equal(look(rows), ROWS_REFUSED);
+    assert_non_null(strstr(rows->ops->why(rows), "--init-store"));
+    bed_free(rows);
+    (void)bed_sql(bed->admin, "DROP DATABASE empty WITH (FORCE)");
+}
+
+static void what_the_role_may_not_do_is_refused(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a);
+
+    (void)bed_sql(bed->admin, "REVOKE INSERT ON tandem.rows FROM tandem");
+    assert_int_equal(bed_append(bed->a, epoch, 1, 1, "one"), ROWS_REFUSED);
+    assert_non_null(strstr(bed->a->ops->why(bed->a), "42501"));
+    (void)bed_sql(bed->admin, "GRANT INSERT ON tandem.rows TO tandem");
+    assert_int_equal(bed_append(bed->a, epoch, 1, 1, "one"), ROWS_DONE);
+    assert_false(init(bed_conninfo(), "other"));
+    assert_non_null(strstr(said, "42501"));
+}
+
+static void text_that_is_no_connection_string_is_refused_and_not_told(void **state)
+{
+    static const char *const texts[] = {"password=geheim geheim", "postgresql://u:ge@heim@host/db",
+                                        "host=x geheim=1"};
+    struct rows_settings settings = bed_settings("a");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct rows *rows;
+
+        settings.conninfo = texts[i];
+        rows = bed_open(&settings);
+        assert_int_equal(look(rows), ROWS_REFUSED);
+        assert_null(strstr(rows->ops->why(rows), "heim"));
+        bed_free(rows);
+        assert_false(init(texts[i], BED_SHARD));
+        assert_null(strstr(said, "heim"));
+    }
+}
+
+static void name_of_a_shard_has_no_quotes(void **state)
+{
+    static const char *const names[] = {
+        "", "A", "a-b", "a'b", "a\"b", "a b", "a23456789012345678901234567890123"};
+    struct rows_settings settings = bed_settings("a");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct rows *rows;
+
+        settings.shard = names[i];
+        rows = bed_open(&settings);
+        assert_int_equal(look(rows), ROWS_REFUSED);
+        bed_free(rows);
+        assert_false(init(bed_admin_conninfo(), names[i]));
+    }
+    assert_true(schema_shard_is_sane("a2345678901234567890123456789_12"));
+}
+
+//
+// What a commit is worth
+//
+
+static struct rows_care care_of(const char *commit)
+{
+    struct rows_settings settings = bed_settings("c");
+    struct rows_care care;
+    char conninfo[512];
+    struct rows *rows;
+
+    (void)snprintf(conninfo, sizeof conninfo, "%s options='-c synchronous_commit=%s'",
+                   bed_conninfo(), commit);
+    settings.conninfo = conninfo;
+    rows = bed_open(&settings);
+    assert_int_equal(rows->ops->care(rows, &care), ROWS_DONE);
+    bed_free(rows);
+    return care;
+}
+
+static void set_standbys(struct bed *bed, const char *names)
+{
+    (void)bed_sql(bed->admin, "ALTER SYSTEM SET synchronous_standby_names = '%s'", names);
+    (void)bed_sql(bed->admin, "SELECT pg_reload_conf()");
+    // A new session has what the first process has by then.
+    for (unsigned i = 0; i < 6000; i++) {
+        if ((strstr(care_of("on").text, "ANY 1") != NULL) == (names[0] != '\0')) {
+            return;
+        }
+        (void)poll(NULL, 0, 10);
+    }
+    fail_msg("the setting stays as it was");
+}
+
+static void commit_waits_for_what_the_settings_say(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_care care = care_of("on");
+
+    assert_true(care.commits_wait);
+    assert_false(care.standbys_wait);
+    assert_false(care.fsync); // of the test's server
+    assert_non_null(strstr(care.text, "synchronous_commit=on fsync=off"));
+    assert_false(care_of("off").commits_wait);
+    set_standbys(bed, "ANY 1 (x, y)");
+    assert_true(care_of("on").standbys_wait);
+    assert_non_null(strstr(care_of("on").text, "ANY 1 (x, y)"));
+    assert_true(care_of("remote_write").standbys_wait);
+    assert_true(care_of("remote_apply").standbys_wait);
+    assert_true(care_of("local").commits_wait);
+    assert_false(care_of("local").standbys_wait);
+    assert_false(care_of("off").standbys_wait);
+    set_standbys(bed, "");
+}
+
+#define STORY(name) cmocka_unit_test_setup_teardown(name, bed_begin, bed_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(store_that_is_there_is_left_as_it_is),
+        STORY(shards_have_their_own_rows),
+        STORY(another_version_is_refused),
+        STORY(what_is_not_there_is_named),
+        STORY(what_the_role_may_not_do_is_refused),
+        STORY(text_that_is_no_connection_string_is_refused_and_not_told),
+        STORY(name_of_a_shard_has_no_quotes),
+        STORY(commit_waits_for_what_the_settings_say),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
