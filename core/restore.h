@@ -4,9 +4,9 @@
 
 // Jobs that a store gives back when the process starts, record by record, in the order in which
 // they were written. Called for a new broker, before any session is open; nothing is recorded
-// meanwhile. Limits of queues and keys of others refuse nothing. When all is back,
-// broker_restore_finish() puts things in order: until then buried jobs may be in a wrong order,
-// and no key is held.
+// meanwhile. Limits of queues and of memory refuse nothing. When all is back,
+// broker_restore_finish() puts things in order: until then buried jobs are not to be looked at, and
+// of two that held the same key the one that was submitted first has it.
 //
 // Places among equals are those of the ids. A delay that is over, by the wall clock, is over. None,
 // unless its length is not known, and no pause lasts longer from now on than it was to last in all.
@@ -71,8 +71,8 @@ void broker_restore_now(struct broker *broker, struct instant now);
 // all there is.
 bool broker_restore_tidy(struct broker *broker, unsigned most);
 
-// All jobs are back. Ids go on at `first_id`, which must be above those of all jobs.
-// STATUS_NO_MEMORY.
+// All jobs are back. Ids go on at `first_id`, which must be above those of all jobs. What it needs
+// is there: STATUS_OK. Queues and buried jobs are looked at once each, in one go.
 enum status broker_restore_finish(struct broker *broker, uint64_t first_id) MUST_USE;
 
 #endif

@@ -124,11 +124,13 @@ struct gates {
 
 // Jobs that come back after a restart (restore.h).
 struct restoring {
-    struct list_node names; // jobs that held a name: their namesakes' rings
+    struct list_node names; // jobs whose name another one holds: their namesakes' rings
     struct list_node idle;  // queues that were empty: by the node that nudges need otherwise
     struct queue *queue;    // of the last restored job
+    nsec_t ended_at;        // when all were back; a long time ago where nothing came back
     bool active;            // no queue vanishes on its own until all jobs are there
-    bool contents;          // some jobs held their content as a key
+    bool contents;          // ... and some whose content another one holds as its key
+    bool shared;            // some name is held in several queues
 };
 
 // Lines about jobs that failed or were lost (loss.h), in the second that began at `since`.

@@ -16,9 +16,21 @@ static uint32_t steps_until_over(const struct queue *queue)
     return (uint32_t)(((expires_for(queue) - 1) >> WAIT_STEP_BITS) + 2);
 }
 
+// How long jobs may stay at least when all are back after a restart, or for as long as the policy
+// lets them: one may have been held until then, which is not recorded, and the wall clock may have
+// been set ahead.
+static nsec_t spared_until(const struct broker *broker, const struct queue *queue)
+{
+    nsec_t spared_for =
+        expires_for(queue) < EXPIRY_SPARED_FOR ? expires_for(queue) : EXPIRY_SPARED_FOR;
+
+    return broker->restoring.ended_at + spared_for + (INT64_C(1) << WAIT_STEP_BITS);
+}
+
 bool expiry_is_over(const struct broker *broker, const struct queue *queue, const struct job *job)
 {
-    return wait_step(broker->now.mono) - job->ready_at_step >= steps_until_over(queue);
+    return broker->now.mono >= spared_until(broker, queue) &&
+           wait_step(broker->now.mono) - job->ready_at_step >= steps_until_over(queue);
 }
 
 nsec_t expiry_over_at(const struct broker *broker, const struct queue *queue, nsec_t waited_for)
@@ -26,6 +38,7 @@ nsec_t expiry_over_at(const struct broker *broker, const struct queue *queue, ns
     nsec_t since = (broker->now.mono >> WAIT_STEP_BITS) - (waited_for >> WAIT_STEP_BITS);
     nsec_t at = (since + (nsec_t)steps_until_over(queue)) * (INT64_C(1) << WAIT_STEP_BITS);
 
+    at = at > spared_until(broker, queue) ? at : spared_until(broker, queue);
     return at > broker->now.mono ? at : broker->now.mono;
 }
 

@@ -16,6 +16,9 @@
 
 #include <stdbool.h>
 
+// For so long after a restart none is over.
+#define EXPIRY_SPARED_FOR (600 * NSEC_PER_SEC)
+
 static inline bool queue_expires(const struct queue *queue)
 {
     return queue->gate && queue->policy->rule.spec.expire_after_for > 0;

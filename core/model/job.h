@@ -62,7 +62,7 @@ struct job_extra {
     bool data_reported : 1;              // data was reported in the present attempt
     bool data_lost : 1, result_lost : 1; // and a part of it was: to watches, to the kept result
     bool begun : 1;                      // begun_us says it
-    bool claims : 1; // restored: held its key, and gets it back when all jobs are there
+    bool claims : 1; // restored: held its key, which another job holds until all are there
     char names[];    // the key, then the reducer
 };
 

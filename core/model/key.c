@@ -149,10 +149,9 @@ void key_take(struct broker *broker, struct job *job, const struct key_hash *has
     }
 }
 
-// The live job that has the job's key; NULL for none. The hash of a content, which may be long, is
-// known since it was submitted.
-static struct job *find_rival(const struct broker *broker, const struct job *job,
-                              struct key_hash *hash)
+// The hash of a content, which may be long, is known since it was submitted.
+struct job *key_find_rival(const struct broker *broker, const struct job *job,
+                           struct key_hash *hash)
 {
     const struct job_extra *extra = job->extra;
     const struct queue *queue = queue_at(broker, job);
@@ -179,7 +178,7 @@ void key_claim(struct broker *broker, struct job *job)
     const struct job_extra *extra = job->extra;
     struct key_hash hash;
 
-    if (extra && !extra->keyed && job_key(job).len > 0 && !find_rival(broker, job, &hash)) {
+    if (extra && !extra->keyed && job_key(job).len > 0 && !key_find_rival(broker, job, &hash)) {
         key_take(broker, job, &hash);
     }
 }

@@ -34,6 +34,10 @@ void key_take(struct broker *broker, struct job *job, const struct key_hash *has
 // The same where no other job holds the key by now; otherwise nothing happens.
 void key_claim(struct broker *broker, struct job *job);
 
+// The live job that holds the job's key, NULL for none, and what key_take() wants to know.
+struct job *key_find_rival(const struct broker *broker, const struct job *job,
+                           struct key_hash *hash);
+
 // The job holds its key no longer. One that holds none is left alone.
 void key_yield(struct broker *broker, struct job *job);
 

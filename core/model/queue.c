@@ -58,7 +58,9 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     queue->name_hash = hash;
     queue->name_len = (uint16_t)name.len;
     memcpy(queue->name, name.ptr, name.len);
-    list_init(&queue->buried);
+    if (!broker->restoring.active) {
+        list_init(&queue->buried);
+    }
     list_init(&queue->job_waits);
     list_init(&queue->nudge_waits);
     list_init(&queue->opening);

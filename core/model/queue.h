@@ -66,7 +66,10 @@ struct queue {
     };
 
     struct tree delayed[CLOCKS];
-    struct list_node buried;
+    union {
+        struct list_node buried;
+        struct tree returning; // while jobs come back: the buried ones, in their order
+    };
     struct moment due[CLOCKS]; // in broker->timers.delays
     struct moment pause_end;   // in broker->timers.pauses, while paused
     struct list_node recorded; // in broker->paused.by_record, while paused

@@ -42,6 +42,15 @@ static bool due_before(const struct tree_node *a, const struct tree_node *b)
     return x->due_at != y->due_at ? x->due_at < y->due_at : x->seq < y->seq;
 }
 
+// Two jobs of one number go by their ids: a store may tell of such.
+static bool buried_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    return x->burial != y->burial ? x->burial < y->burial : x->id < y->id;
+}
+
 struct job *queue_ready_after(const struct queue *queue, uint32_t pri, uint64_t seq)
 {
     struct job probe = {.pri = pri, .seq = seq & JOB_SEQ_MAX};
@@ -134,6 +143,47 @@ static void leave_reserved(struct broker *broker, struct job *job)
     }
 }
 
+// Buried jobs come back in no order, and are in order all the same at any time: putting a million
+// of them in order takes seconds.
+static void enter_buried(struct broker *broker, struct queue *queue, struct job *job)
+{
+    if (broker->restoring.active) {
+        tree_insert(&queue->returning, &job->place.tree, buried_before);
+    } else {
+        list_append(&queue->buried, &job->place.list);
+    }
+}
+
+static void leave_buried(struct broker *broker, struct queue *queue, struct job *job)
+{
+    if (broker->restoring.active) {
+        tree_remove(&queue->returning, &job->place.tree, buried_before);
+    } else {
+        list_remove(&job->place.list);
+    }
+}
+
+// The tree is turned until its first node is at the top, which then leaves.
+void queue_end_return(struct queue *queue)
+{
+    struct tree_node *node = queue->returning.root;
+
+    list_init(&queue->buried);
+    while (node) {
+        struct tree_node *left = node->left;
+        struct tree_node *right = node->right;
+
+        if (left) {
+            node->left = left->right;
+            left->right = node;
+            node = left;
+        } else {
+            list_append(&queue->buried, &job_in_tree(node)->place.list);
+            node = right;
+        }
+    }
+}
+
 static void leave(struct broker *broker, struct queue *queue, struct job *job)
 {
     enum clock clock = job->on_wall ? CLOCK_WALL : CLOCK_MONO;
@@ -156,7 +206,7 @@ static void leave(struct broker *broker, struct queue *queue, struct job *job)
         leave_reserved(broker, job);
         break;
     case JOB_BURIED:
-        list_remove(&job->place.list);
+        leave_buried(broker, queue, job);
         queue->bytes += body_len(job);
         break;
     case JOB_GONE:
@@ -210,7 +260,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
         break;
     case JOB_BURIED:
         job->burial = to->burial ? to->burial : broker->next.burial++;
-        list_append(&queue->buried, &job->place.list);
+        enter_buried(broker, queue, job);
         queue->bytes -= body_len(job);
         break;
     case JOB_GONE:

@@ -46,6 +46,9 @@ void job_leave(struct broker *broker, struct job *job);
 // job that has left, and takes its place among equals along to another queue, has it moved.
 void job_give_up_bound(struct broker *broker, struct queue *queue, uint64_t seq);
 
+// All jobs are back: buried ones stand in a list from now on.
+void queue_end_return(struct queue *queue);
+
 // The place in the state READY that changes nothing else about the job.
 struct job_place job_ready_place(const struct job *job);
 

@@ -4,6 +4,7 @@
 #include "core/matching/cleanup.h"
 #include "core/model/broker_private.h"
 #include "core/model/calendar.h"
+#include "core/model/expiry.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/memo_index.h"
@@ -54,6 +55,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     list_init(&broker->closing);
     list_init(&broker->restoring.names);
     list_init(&broker->restoring.idle);
+    broker->restoring.ended_at = -EXPIRY_SPARED_FOR;
     list_init(&broker->paused.by_record);
     list_init(&broker->gates.weighing);
     policies_init(&broker->policies);
@@ -63,14 +65,16 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
 }
 
 // Every job is in one of these.
-static struct job *any_job(const struct queue *queue)
+static struct job *any_job(const struct broker *broker, const struct queue *queue)
 {
     struct tree_node *node = tree_first(&queue->ready);
 
     for (unsigned clock = 0; clock < CLOCKS && !node; clock++) {
         node = tree_first(&queue->delayed[clock]);
     }
-    if (!node && !list_empty(&queue->buried)) {
+    if (!node && broker->restoring.active) {
+        node = tree_first(&queue->returning);
+    } else if (!node && !list_empty(&queue->buried)) {
         return job_in_list(list_first(&queue->buried));
     }
     return job_in_tree(node);
@@ -81,7 +85,7 @@ static void free_queue_with_jobs(struct broker *broker, struct queue *queue)
     struct job *job;
 
     queue->holders++;
-    while ((job = any_job(queue))) {
+    while ((job = any_job(broker, queue))) {
         if (job_interest(job)) {
             // No watch is left: all sessions are closed.
             interest_free(job->extra->interest);

@@ -83,7 +83,7 @@ void check_job(struct tally *tally, const struct job *job, enum job_state state)
     ENSURE(broker_find(broker, job->id) == job);
     ENSURE(job->id < broker->next.id && job->seq < broker->next.seq);
     ENSURE(!job->abandoned || (!job->durable && state == JOB_RESERVED));
-    ENSURE(!extra || !extra->claims);
+    ENSURE(!extra || !extra->claims || (!extra->keyed && tally->broker->restoring.active));
     ENSURE(!(state == JOB_BURIED && (!job->durable || (extra && extra->keyed))));
     ENSURE(!extra || extra->job == job);
     ENSURE(state == JOB_RESERVED || !extra || extra->limit_at == 0);

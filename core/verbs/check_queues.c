@@ -44,10 +44,24 @@ static void check_delayed(struct tally *tally, const struct queue *queue)
     }
 }
 
+static void visit_returning(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct job *job = job_in_tree(node);
+    uint64_t *before = context;
+
+    check_job(tally, job, JOB_BURIED);
+    ENSURE(*before <= job->burial);
+    *before = job->burial;
+}
+
 static void check_buried(struct tally *tally, const struct queue *queue)
 {
     uint64_t before = 0;
 
+    if (tally->broker->restoring.active) {
+        check_tree(&queue->returning, tally, visit_returning, &before);
+        return;
+    }
     list_each (node, &queue->buried) {
         const struct job *job = job_in_list(node);
 

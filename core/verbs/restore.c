@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/restore.h"
 
-#include "core/base/list_sort.h"
 #include "core/matching/cleanup.h"
 #include "core/model/calendar.h"
 #include "core/model/expiry.h"
@@ -18,15 +17,12 @@
 #include "core/verbs/restore_claims.h"
 #include "core/verbs/restore_tidy.h"
 
-// So long, or for as long as its queue's policy lets it, a job that comes back is ready at least:
-// it may have been held until then, which is not recorded, and the wall clock may have been set
-// ahead.
-#define READY_LEAST (600 * NSEC_PER_SEC)
-
 // From here on until broker_restore_finish(), no queue vanishes: what is in it may still come.
 static void begin_restoring(struct broker *broker)
 {
     ENSURE(broker->count.sessions == 0 && !broker->settling);
+    // Its buried jobs stand elsewhere than those that come back.
+    ENSURE(broker->restoring.active || broker->count.queues == 0);
     broker->restoring.active = true;
 }
 
@@ -60,8 +56,8 @@ static void forget(struct broker *broker, struct job *job)
 }
 
 // How long a job that comes back has been ready before, where its queue lets jobs expire: since it
-// was submitted, or its delay ended, but never so long that it is over at once. When one that was
-// held, kicked or taken to a dead queue became ready is not recorded: its wait begins now.
+// was submitted, or its delay ended. When one that was held, kicked or taken to a dead queue became
+// ready is not recorded: its wait begins now.
 static nsec_t waited_for(const struct broker *broker, const struct job *job,
                          const struct job_change *change)
 {
@@ -70,12 +66,12 @@ static nsec_t waited_for(const struct broker *broker, const struct job *job,
         job->reserves == 0 && !job->noted && !(extra && (extra->reserves || extra->kicks));
     nsec_t for_all = calendar_since(broker, job->created_ms) - nsec_from_seconds(change->delay);
     const struct policy_spec *policy = POLICY_OF(queue_at(broker, job));
-    nsec_t most_for = (policy ? policy->expire_after_for : 0) - READY_LEAST;
+    nsec_t most_for = policy ? policy->expire_after_for : 0;
 
     if (change->state == JOB_DELAYED) {
         for_all = broker->now.wall - change->due_at;
     }
-    if (!straight || for_all < 0 || most_for < 0) {
+    if (!straight || for_all < 0) {
         return 0;
     }
     return for_all < most_for ? for_all : most_for;
@@ -208,6 +204,7 @@ enum status broker_restore_move(struct broker *broker, const struct job_change *
         struct queue *from = queue_at(broker, job);
 
         queue->kept = queue->kept || kept;
+        restore_set_claim(broker, job, false);
         job_transfer(broker, job, queue);
         restore_note_idle(broker, from);
         key_know_content(broker, job);
@@ -249,11 +246,6 @@ enum status broker_restore_pause(struct broker *broker, struct slice name, nsec_
     return STATUS_OK;
 }
 
-static bool buried_before(const struct list_node *a, const struct list_node *b)
-{
-    return job_in_list(a)->burial < job_in_list(b)->burial;
-}
-
 enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
 {
     uint32_t cursor = 0;
@@ -261,14 +253,13 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
 
     begin_restoring(broker);
     ENSURE(first_id >= broker->next.seq);
-    if (restore_claim_keys(broker) != STATUS_OK) {
-        return STATUS_NO_MEMORY;
-    }
+    restore_settle_claims(broker);
     broker->next.id = first_id;
     broker->restoring.active = false;
+    broker->restoring.ended_at = broker->now.mono;
     broker->restoring.queue = NULL;
     while ((queue = table_next(&broker->index.queues, &cursor))) {
-        list_sort(&queue->buried, buried_before);
+        queue_end_return(queue);
         queue->stays_for_pause = queue_paused(queue);
     }
     restore_end_idle(broker);

@@ -6,77 +6,141 @@
 #include "core/model/key.h"
 #include "core/model/lookup.h"
 
-void restore_set_claim(struct broker *broker, struct job *job, bool claims)
+static void begin_waiting(struct broker *broker, struct job *job)
 {
     struct job_extra *extra = job->extra;
 
-    if (!extra || extra->claims == claims || job_key(job).len == 0) {
-        return;
-    }
-    extra->claims = claims;
+    extra->claims = true;
     if (extra->key_kind == KEY_CONTENT) {
         broker->restoring.contents = true;
-    } else if (claims) {
-        list_append(&broker->restoring.names, &job_namesake(extra)->ring);
     } else {
+        list_append(&broker->restoring.names, &job_namesake(extra)->ring);
+    }
+}
+
+static void end_waiting(struct job *job)
+{
+    struct job_extra *extra = job->extra;
+
+    extra->claims = false;
+    if (extra->key_kind == KEY_NAME) {
         list_remove(&job_namesake(extra)->ring);
     }
 }
 
-static enum status claim(struct broker *broker, struct job *job)
+static void claim(struct broker *broker, struct job *job)
 {
-    if (!key_make_room(broker)) {
-        return STATUS_NO_MEMORY;
+    struct key_hash hash;
+    struct job *rival = key_find_rival(broker, job, &hash);
+
+    if (rival && rival->id < job->id) {
+        begin_waiting(broker, job);
+        return;
     }
-    restore_set_claim(broker, job, false);
+    if (rival) {
+        key_yield(broker, rival);
+        begin_waiting(broker, rival);
+    }
     key_claim(broker, job);
-    return STATUS_OK;
+    broker->restoring.shared |= job->extra->key_kind == KEY_NAME && !job->extra->first;
+}
+
+void restore_set_claim(struct broker *broker, struct job *job, bool claims)
+{
+    const struct job_extra *extra = job->extra;
+
+    if (!extra || claims == (extra->keyed || extra->claims) || job_key(job).len == 0) {
+        return;
+    }
+    if (claims) {
+        claim(broker, job);
+    } else if (extra->claims) {
+        end_waiting(job);
+    } else {
+        key_yield(broker, job);
+    }
+}
+
+static struct job_extra *extra_in(const struct list_node *ring)
+{
+    return job_of_namesake(list_item((struct list_node *)(uintptr_t)ring, struct namesake, ring));
 }
 
 static bool submitted_before(const struct list_node *a, const struct list_node *b)
 {
-    struct namesake *x = list_item((struct list_node *)(uintptr_t)a, struct namesake, ring);
-    struct namesake *y = list_item((struct list_node *)(uintptr_t)b, struct namesake, ring);
-
-    return job_of_namesake(x)->job->id < job_of_namesake(y)->job->id;
+    return extra_in(a)->job->id < extra_in(b)->job->id;
 }
 
-// Of those who hold the same name in different queues, the one submitted first comes first.
-static enum status claim_names(struct broker *broker)
+static void claim_names(struct broker *broker)
 {
-    enum status status = STATUS_OK;
-
     list_sort(&broker->restoring.names, submitted_before);
-    while (status == STATUS_OK && !list_empty(&broker->restoring.names)) {
-        struct namesake *first =
-            list_item(list_first(&broker->restoring.names), struct namesake, ring);
+    while (!list_empty(&broker->restoring.names)) {
+        struct job *job = extra_in(list_first(&broker->restoring.names))->job;
 
-        status = claim(broker, job_of_namesake(first)->job);
+        end_waiting(job);
+        key_claim(broker, job);
+        broker->restoring.shared = true;
     }
-    return status;
 }
 
-static enum status claim_contents(struct broker *broker)
+static void claim_contents(struct broker *broker)
 {
     struct job_walk walk = {.over = !broker->restoring.contents};
+    const struct job *job;
     enum status status;
 
-    do {
-        const struct job *job;
-
-        status = broker_job_next(broker, &walk, &job);
-        if (status == STATUS_OK && job->extra && job->extra->claims &&
-            claim(broker, broker_job(broker, job->id)) != STATUS_OK) {
-            return STATUS_NO_MEMORY;
+    while ((status = broker_job_next(broker, &walk, &job)) != STATUS_EMPTY) {
+        if (status == STATUS_OK && job->extra && job->extra->claims) {
+            job->extra->claims = false;
+            key_claim(broker, broker_job(broker, job->id));
         }
-    } while (status != STATUS_EMPTY);
+    }
     broker->restoring.contents = false;
-    return STATUS_OK;
 }
 
-enum status restore_claim_keys(struct broker *broker)
+// `extra` has been the first of those who hold its name.
+static void sort_ring(struct broker *broker, struct job_extra *extra)
 {
-    enum status status = claim_names(broker);
+    struct list_node ring;
+    struct job_extra *first;
 
-    return status == STATUS_OK ? claim_contents(broker) : status;
+    list_init(&ring);
+    list_insert_before(&job_namesake(extra)->ring, &ring);
+    list_sort(&ring, submitted_before);
+    first = extra_in(list_first(&ring));
+    list_remove(&ring);
+    if (first != extra) {
+        hash_remove(&broker->index.jobs_by_key, &first->by_key);
+        hash_replace(&broker->index.jobs_by_name, &extra->by_key, &first->by_key);
+        hash_insert(&broker->index.jobs_by_key, &extra->by_key);
+        extra->first = false;
+        first->first = true;
+    }
+}
+
+static void sort_rings(struct broker *broker)
+{
+    uint64_t position = 0;
+    uint64_t last = broker->restoring.shared ? 0 : UINT64_MAX;
+
+    for (; last != UINT64_MAX; position = last + 1) {
+        struct hash_node *node = hash_stretch(&broker->index.jobs_by_name, position, &last);
+
+        while (node) {
+            struct job_extra *extra = container_of(node, struct job_extra, by_key);
+
+            node = node->next;
+            if (list_linked(&job_namesake(extra)->ring)) {
+                sort_ring(broker, extra);
+            }
+        }
+    }
+    broker->restoring.shared = false;
+}
+
+void restore_settle_claims(struct broker *broker)
+{
+    claim_names(broker);
+    claim_contents(broker);
+    sort_rings(broker);
 }

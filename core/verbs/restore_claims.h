@@ -2,15 +2,16 @@
 #ifndef TANDEM_CORE_VERBS_RESTORE_CLAIMS_H
 #define TANDEM_CORE_VERBS_RESTORE_CLAIMS_H
 
-// Private to the core: keys of jobs that come back. No key is held until all jobs are there; then
-// each that held its key has it again, unless one that was submitted before it has.
+// Private to the core: keys of jobs that come back. A job holds its key as soon as it is there,
+// unless one that was submitted before it does; then it waits until all are back.
 
 #include "core/broker.h"
 
-// Whether the job is to have its key when all are back.
+// Whether the job is to hold its key.
 void restore_set_claim(struct broker *broker, struct job *job, bool claims);
 
-// All are back. STATUS_NO_MEMORY: some have their keys; may be called again.
-enum status restore_claim_keys(struct broker *broker) MUST_USE;
+// All are back: who waits has its key, where that has become free; of those who hold the same name
+// in different queues, the one submitted first comes first.
+void restore_settle_claims(struct broker *broker);
 
 #endif

@@ -407,6 +407,7 @@ static void records_of_moves_say_whether_there_is_a_past(void **state)
     assert_non_null(tape);
     s = stage_new(options, false);
     tape->broker = s->broker;
+    tape->now = &s->now;
     w = stage_worker(s, "w", "q");
     POLICY(s, "*", MOVES);
     for (uint64_t id = 1; id <= 2; id++) {

@@ -259,6 +259,121 @@ static void delay_that_is_over_ends_with_the_first_tick(void **state)
     act_drain(stage_worker(s, "w", "q"), "1");
 }
 
+// For how long a job was held is not recorded, however long ago it came.
+static void no_job_expires_at_once(void **state)
+{
+    struct stage *s = *state;
+    struct job_image image = plain(1, "q");
+
+    POLICY(s, "q", .expire_after_for = SEC(3600));
+    image.created_ms = (uint64_t)(STAGE_WALL_AT / NSEC_PER_MSEC);
+    restore(s, image);
+    pass(s, SEC(7200));
+    image.now.id = 2;
+    restore(s, image);
+    finish(s, 10);
+    stage_advance(s, SEC(600));
+    stage_expect_jobs(s, "q", 2, 0, 0, 0);
+    stage_advance(s, SEC(60)); // looks have their intervals
+    assert_null(stage_find(s, "q"));
+    stage_expect_recorded(s, "end 1; end 2");
+}
+
+static struct job_image named(uint64_t id, const char *queue)
+{
+    struct job_image image = plain(id, queue);
+
+    image.key_kind = KEY_NAME;
+    image.key = SLICE("k");
+    image.now.keyed = true;
+    return image;
+}
+
+// A store that compacts writes jobs anew, at any time and in any order.
+static void jobs_that_come_once_more_keep_their_order(void **state)
+{
+    struct stage *s = *state;
+
+    for (uint64_t id = 1; id <= 20; id++) {
+        struct job_image image = plain(1 + id * 7 % 20, "q");
+
+        image.now.state = JOB_BURIED;
+        image.now.burial = 100 - image.now.id;
+        restore(s, image);
+        if (id > 10) {
+            restore(s, image);
+        }
+        stage_step(s);
+    }
+    end(s, 5);
+    assert_status(STATUS_OK,
+                  broker_restore_change(s->broker, RECORD_KICK,
+                                        &(struct job_change){.id = 6, .state = JOB_READY}));
+    stage_step(s);
+    finish(s, 21);
+    for (uint64_t id = 20; id > 0; id--) {
+        if (id != 5 && id != 6) {
+            assert_int_equal(job_id(queue_peek_buried(stage_find(s, "q"))), id);
+            assert_status(STATUS_OK, stage_cancel(s, id));
+        }
+    }
+}
+
+static void first_of_a_name_is_the_one_that_was_submitted_first(void **state)
+{
+    struct stage *s = *state;
+
+    restore(s, named(9, "c"));
+    restore(s, named(4, "a"));
+    restore(s, named(6, "b"));
+    restore(s, named(4, "a"));
+    stage_step(s);
+    finish(s, 10);
+    assert_int_equal(job_id(broker_find_name(s->broker, SLICE("k"))), 4);
+    assert_status(STATUS_OK, stage_cancel(s, 4));
+    assert_int_equal(job_id(broker_find_name(s->broker, SLICE("k"))), 6);
+    assert_status(STATUS_OK, stage_cancel(s, 6));
+    assert_int_equal(job_id(broker_find_name(s->broker, SLICE("k"))), 9);
+}
+
+static void key_is_free_for_who_came_too_late_when_its_holder_has_ended(void **state)
+{
+    struct stage *s = *state;
+    struct job_image content = plain(3, "q");
+
+    content.key_kind = KEY_CONTENT;
+    content.now.keyed = true;
+    restore(s, content);
+    content.now.id = 4;
+    restore(s, content);
+    restore(s, named(8, "q"));
+    restore(s, named(5, "q"));
+    restore(s, named(7, "q"));
+    stage_step(s);
+    end(s, 3);
+    end(s, 5);
+    end(s, 7);
+    stage_step(s);
+    finish(s, 10);
+    assert_int_equal(PUT(s, .queue = "q", .key = "k"), 8);
+    assert_int_equal(PUT(s, .queue = "q", .by_content = true, .body = "body"), 4);
+}
+
+static void key_goes_with_the_job_that_moves(void **state)
+{
+    struct stage *s = *state;
+    const struct job_change now = {.id = 1, .state = JOB_READY, .keyed = true};
+    const struct job_past past = {.why = DEAD_NOT};
+
+    restore(s, named(1, "q"));
+    assert_status(STATUS_OK, broker_restore_move(s->broker, &now, SLICE("r"), false, &past));
+    stage_step(s);
+    restore(s, named(2, "q"));
+    finish(s, 10);
+    assert_int_equal(PUT(s, .queue = "r", .key = "k"), 1);
+    assert_int_equal(PUT(s, .queue = "q", .key = "k"), 2);
+}
+
 static void tidying_goes_in_slices(void **state)
 {
     struct stage *s = *state;
@@ -322,6 +437,11 @@ int main(void)
         STORY(clock_that_is_set_is_obeyed),
         STORY(delays_count_from_the_present),
         STORY(delay_that_is_over_ends_with_the_first_tick),
+        STORY(no_job_expires_at_once),
+        STORY(jobs_that_come_once_more_keep_their_order),
+        STORY(first_of_a_name_is_the_one_that_was_submitted_first),
+        STORY(key_is_free_for_who_came_too_late_when_its_holder_has_ended),
+        STORY(key_goes_with_the_job_that_moves),
         STORY(tidying_goes_in_slices),
         STORY(limits_refuse_nothing_that_comes_back),
         STORY(broker_that_follows_can_be_given_up),

@@ -297,6 +297,7 @@ static struct stage *taped(struct stage_tape *tape)
     struct stage *s = stage_new(options, false);
 
     tape->broker = s->broker;
+    tape->now = &s->now;
     return s;
 }
 

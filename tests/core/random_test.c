@@ -446,6 +446,8 @@ static void restart(struct game *g)
     if (g->tape.count > RECORDS) {
         oracle_expect_restarted(&g->o, g->s, stage_tape_play(&g->tape, g->s->now.wall), queue_names,
                                 true);
+        oracle_expect_restarted(&g->o, g->s, stage_tape_follow(&g->tape, g->random), queue_names,
+                                true);
         stage_tape_begin(&g->tape);
         g->o.stepped = false;
     }
@@ -506,6 +508,7 @@ static void play(uint64_t seed)
     g->s = stage_new((struct broker_options){.recorder = &stage_tape_recorder, .store = &g->tape},
                      false);
     g->tape.broker = g->s->broker;
+    g->tape.now = &g->s->now;
     g->queues = seed % 2 ? FEW_QUEUES : ORACLE_QUEUES;
     g->random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     g->policies = seed / 2 % 2;

@@ -175,7 +175,7 @@ static struct stage_tape_record *next_record(struct stage_tape *tape, enum recor
     struct stage_tape_record *record = &tape->records[tape->count++];
 
     assert_true(tape->count <= STAGE_TAPE);
-    *record = (struct stage_tape_record){.kind = kind};
+    *record = (struct stage_tape_record){.kind = kind, .at = *tape->now};
     return record;
 }
 
@@ -299,5 +299,36 @@ struct stage *stage_tape_play(const struct stage_tape *tape, nsec_t now)
         }
     }
     finish(s, last_id);
+    return s;
+}
+
+static void set_present(struct stage *s, struct instant now)
+{
+    s->now = (struct instant){.mono = now.mono + RESTARTED_AT, .wall = now.wall};
+    broker_restore_now(s->broker, s->now);
+}
+
+struct stage *stage_tape_follow(const struct stage_tape *tape, uint64_t chance)
+{
+    struct stage *s = new_stage(tape->now->wall);
+    uint64_t last_id = 0;
+
+    for (size_t i = 0; i < tape->count; i++) {
+        const struct stage_tape_record *record = &tape->records[i];
+
+        set_present(s, record->at);
+        play(s, record);
+        if (record->image.now.id > last_id) {
+            last_id = record->image.now.id;
+        }
+        chance = chance * UINT64_C(6364136223846793005) + 1;
+        if (chance >> 62 == 0) {
+            (void)broker_restore_tidy(s->broker, (unsigned)(chance >> 58) % 16);
+            stage_step(s);
+        }
+    }
+    set_present(s, *tape->now);
+    finish(s, last_id);
+    stage_settle(s);
     return s;
 }

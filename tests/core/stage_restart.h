@@ -31,10 +31,12 @@ struct stage_tape_record {
     char key[STAGE_TAPE_NAME];
     char past_queue[STAGE_TAPE_NAME];
     nsec_t pause_for, until_at;
+    struct instant at; // when it was kept
 };
 
 struct stage_tape {
-    struct broker *broker; // whose records they are; set once it is there
+    struct broker *broker;     // whose records they are; set once it is there
+    const struct instant *now; // its present; the same
     size_t count;
     struct stage_tape_record records[STAGE_TAPE];
 };
@@ -46,5 +48,9 @@ void stage_tape_begin(struct stage_tape *tape);
 
 // Gives all records to a new stage's broker, at the moment `now` of the wall clock, and finishes.
 struct stage *stage_tape_play(const struct stage_tape *tape, nsec_t now);
+
+// The same, but that each was given to it when it was kept, with things tidied now and then, by
+// chance, and finishes at the present.
+struct stage *stage_tape_follow(const struct stage_tape *tape, uint64_t chance);
 
 #endif
