@@ -22,12 +22,16 @@ sys.dont_write_bytecode = True
 
 import cases
 import chart
+import cluster
 import encrypted
 import floor
 import goals
 import rows
 import servers
+import shards
+import shards_watch
 import started
+import takeover
 import threads
 import turns
 from servers import Server, run_load
@@ -332,6 +336,75 @@ class TlsTest(unittest.TestCase):
                         encrypted.RESULTS: {"tandemd": used(1), "tandemd-tls": used(2.6)}}}
         said = [line.split()[-2:] for line in goals.lines(kept)]
         self.assertEqual(said, [["1.50", "met"], ["2.60", "missed"], ["4.00", "met"]])
+
+
+def of_cluster(rows_50=20000, kill=5.0):
+    """What the part measures, with figures that are round."""
+    results = {cluster.puts_title(count): {cluster.ROWS: of(rate), cluster.FILES: of(2 * rate)}
+               for count, rate in zip(cluster.CONNECTIONS, (1000, rows_50, 50000))}
+    for clients in cluster.CLIENTS:
+        name = cluster.insert_name(clients)
+        results[name] = {name: [{"rate": 1000.0 * clients, "mean_us": 1000}]}
+    results[cluster.SYNCS] = {"disk": [{"rate": 5000}]}
+    results[cluster.REPLAY] = {cluster.ROWS: [1.5, 2.0, 9.0], cluster.FILES: [1.0]}
+    results[cluster.CATCH_UP] = {cluster.ROWS: [1.5]}
+    for way in takeover.WAYS:
+        results[takeover.title(way)] = {cluster.ROWS: [0.1, kill, 0.2]}
+    return results
+
+
+class ClusterTest(unittest.TestCase):
+    def reached(self, results):
+        return {(line[:46].strip(), line[46:72].strip()): line.split()[-1]
+                for line in goals.lines({"cluster": results})}
+
+    def test_puts_are_compared_with_inserts_and_with_files(self):
+        self.assertEqual(set(self.reached(of_cluster(kill=0.5)).values()), {"met"})
+        missed = self.reached(of_cluster(rows_50=19000, kill=6.1))
+        self.assertEqual(
+            {what for what, word in missed.items() if word == "missed"},
+            {(cluster.puts_title(50), "x one INSERT for each"),
+             *((takeover.title(way), "seconds at worst") for way in takeover.WAYS)})
+
+    def test_table_shows_all_that_was_measured(self):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            cluster.print_cluster(argparse.Namespace(replay_jobs=1000), of_cluster())
+        self.assertRegex(out.getvalue(), r"put, 50 conns, committed +in PostgreSQL +20000 .* 20\.0\n")
+        self.assertRegex(out.getvalue(), r"INSERT, 50 +INSERT, 50 +50000 .* 50\.0\n")
+        self.assertRegex(out.getvalue(), r"a kill -9 +3 +0\.10 +0\.20 +5\.00 +5\.00\n")
+
+    def test_shards_reckon_with_what_was_measured(self):
+        self.assertEqual(cluster.figures_for_shards(of_cluster()).keys(), shards.FIGURES.keys())
+
+
+class ShardsTest(unittest.TestCase):
+    def test_one_shard_reaches_what_was_measured(self):
+        reached = shards.simulate(shards.fit(shards.FIGURES), 1, 1)
+        self.assertAlmostEqual(reached / shards.FIGURES["rows_500"], 1, delta=0.05)
+
+    def test_more_shards_reach_more_until_the_database_is_busy(self):
+        costs = shards.fit(shards.FIGURES)
+        one, two, sixteen = [shards.simulate(costs, count, 2) for count in (1, 2, 16)]
+        self.assertAlmostEqual(two / one, 2, delta=0.2)
+        # Two cores do nothing but commits then.
+        self.assertLess(sixteen, 2 / costs.row)
+
+    def test_exact_order_is_paid_for_with_offers_that_are_given_back(self):
+        exact, in_turn = [shards_watch.Watch(way, 4, 1.1).run() for way in ("exact", "in turn")]
+        self.assertLess(exact.overtaken, in_turn.overtaken)
+        self.assertGreater(exact.returned, in_turn.returned)
+
+    def test_no_job_is_lost_or_begun_twice(self):
+        for way in shards_watch.WAYS:
+            begun = []
+            watch = shards_watch.Watch(way, 4, 0.8)
+            watch.begin = lambda worker, shard, job, begin=watch.begin: (
+                begun.append(job[0][1]), begin(worker, shard, job))
+            watch.run()
+            self.assertEqual(len(begun), len(set(begun)), way)
+            late = [number for number in range(max(begun)) if number not in set(begun)]
+            self.assertLess(len(late), shards_watch.WORKERS, way)
 
 
 class ChartTest(unittest.TestCase):

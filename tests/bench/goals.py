@@ -6,10 +6,12 @@ stands what the floor reaches in our place, so that one that no server can reach
 import statistics
 
 import cases
+import cluster
 import durable
 import encrypted
 import posts
 import started
+import takeover
 import threads
 import turns
 import watched
@@ -214,6 +216,44 @@ def for_watchers(title):
     return reached
 
 
+def puts_than(connections, title, name):
+    """Rates: of puts that are committed to PostgreSQL, by what else was measured."""
+    def reached(by_title, who):
+        if who != OURS:
+            raise KeyError(who)
+        rounds = by_title[cluster.puts_title(connections)][cluster.ROWS]
+        return median(rounds, "rate") / median(by_title[title][name], "rate"), False
+    return reached
+
+
+def of_files(title):
+    """The time until all jobs are there, as a share of that of a start with files."""
+    def reached(by_title, who):
+        if who != OURS:
+            raise KeyError(who)
+        return (statistics.median(by_title[title][cluster.ROWS])
+                / statistics.median(by_title[cluster.REPLAY][cluster.FILES])), False
+    return reached
+
+
+def worst_of(title):
+    def reached(by_title, who):
+        if who != OURS:
+            raise KeyError(who)
+        return max(by_title[title][cluster.ROWS]), False
+    return reached
+
+
+def cluster_goals():
+    one, most = cluster.insert_name(1), cluster.puts_title(500)
+    yield (cluster.puts_title(50), "x one INSERT for each", LEAST, 20, puts_than(50, one, one))
+    yield most, "of files", LEAST, 0.5, puts_than(500, most, cluster.FILES)
+    for title in (cluster.REPLAY, cluster.CATCH_UP):
+        yield title, "of a start with files", MOST, 2, of_files(title)
+    for way, seconds in ((takeover.KILL, 6), (takeover.STOP, 1), (takeover.HANDOVER, 1)):
+        yield takeover.title(way), "seconds at worst", MOST, seconds, worst_of(takeover.title(way))
+
+
 # Part, case (or what tells it by what was measured), what is compared, at least or at most, the
 # goal, how it is found.
 GOALS = [
@@ -249,6 +289,7 @@ GOALS = [
     *[("tls", *goal) for goal in tls_goals()],
     *[goal for connections in durable.CONNECTIONS for goal in durable_goals(connections)],
     ("durable", "back after a kill -9", "of beanstalkd's time", MOST, 0.33, of_replay),
+    *[("cluster", *goal) for goal in cluster_goals()],
     ("memory", "a waiting job of 10 bytes", "bytes", MOST, 130, own_number()),
     ("idle", "an idle connection", "bytes", MOST, 700, own_number()),
     ("calls", "lone put", "system calls", MOST, 3, own_number("lone put")),

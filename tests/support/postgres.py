@@ -46,8 +46,8 @@ class Cluster:
     """A PostgreSQL that listens at a unix socket, in its folder, and at a free port. Others connect
     without a password, as USER, who may do everything."""
 
-    def __init__(self, **settings):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tandem-postgres-"))
+    def __init__(self, parent=None, **settings):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tandem-postgres-", dir=parent))
         if ROOT:
             shutil.chown(self.folder, "nobody")
         self.data = f"{self.folder}/data"
