@@ -40,7 +40,7 @@ static bool leave_others(struct importing *importing, struct reason *why)
 
     while (import_memo_unfinished(importing->broker, text, &other)) {
         (void)snprintf(name, sizeof name, "%.*s", (int)other.len, other.ptr);
-        importing_show(name, shown);
+        importing_show(name, shown, sizeof shown);
         if (!importing->options.give_up) {
             reason_set(why,
                        "only a part of the jobs of %s was brought in so far; start with "
@@ -83,15 +83,11 @@ static bool begin_again(struct importing *importing, struct slice print, struct 
     return true;
 }
 
-static bool begin(struct importing *importing, struct reason *why)
+static void begin(struct importing *importing)
 {
-    const char *text = importing->options.text;
-
     importing->stage = IMPORTING_SURVEY;
     log_info("import_begun", log_string("from", importing->shown),
              log_string("again", importing->resumed ? "yes" : "no"));
-    return importing->resumed ||
-           import_memo_set(importing->broker, text, IMPORT_BEGUN, slice_of(NULL, 0), why);
 }
 
 // Of a directory that is another broker's as well as the journal's, or a file with the journal
@@ -124,7 +120,8 @@ static bool begin_first(struct importing *importing, struct reason *why)
                    importing->shown);
         return false;
     }
-    return begin(importing, why);
+    begin(importing);
+    return true;
 }
 
 bool importing_open(struct importing *importing, const struct importing_options *options,
@@ -133,9 +130,9 @@ bool importing_open(struct importing *importing, const struct importing_options 
     struct slice print;
 
     *importing = (struct importing){.options = *options, .broker = broker, .store = store};
-    importing_show(options->text, importing->shown);
+    importing_show(options->text, importing->shown, sizeof importing->shown);
     importing->tally.began_at = clock_mono();
-    if (!leave_others(importing, why)) {
+    if (!import_memo_renew(broker, why) || !leave_others(importing, why)) {
         return false;
     }
     if (*options->text == '\0') {
@@ -146,7 +143,11 @@ bool importing_open(struct importing *importing, const struct importing_options 
         return begin_again(importing, print, why);
     case IMPORT_BEGUN:
         importing->resumed = true;
-        return open_source(importing, why) && begin(importing, why);
+        if (!open_source(importing, why)) {
+            return false;
+        }
+        begin(importing);
+        return true;
     case IMPORT_LEFT:
         reason_set(why,
                    "journal.import = %s: a part of its jobs was brought in, and the others were "

@@ -7,9 +7,10 @@
 // it is done and what the source was like. A later start compares the source with that, and reads
 // no more of it than it must.
 //
-// A memo that says that it has begun comes first. Where the process ends in the middle, the next
-// start goes on: nobody was served, so that what is there is as it was brought in. An import that
-// has begun and is not done stops a start that does not ask for it.
+// A memo that says that it has begun comes before the first job, when the source was looked
+// through: what cannot be brought in at all leaves no trace. Where the process ends in the middle,
+// the next start goes on: nobody was served, so that what is there is as it was brought in. An
+// import that has begun and is not done stops a start that does not ask for it.
 
 #include "core/base/macros.h"
 #include "import/source.h"

@@ -10,15 +10,15 @@
 // So many lines say where something is torn or damaged, each.
 #define LINES_MOST 1000
 
-void importing_show(const char *text, char shown[IMPORTING_SHOWN])
+void importing_show(const char *text, char *shown, size_t size)
 {
-    FILE *file = fmemopen(shown, IMPORTING_SHOWN, "w");
+    FILE *file = fmemopen(shown, size, "w");
 
     shown[0] = '\0';
     if (file) {
         import_show(text, file);
         (void)fclose(file);
-        shown[IMPORTING_SHOWN - 1] = '\0';
+        shown[size - 1] = '\0';
     }
 }
 

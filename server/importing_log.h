@@ -7,12 +7,14 @@
 #include "core/base/nsec.h"
 #include "import/source.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define IMPORTING_SHOWN 512
 
-// The text of a source as it may stand in a log: without the passwords that it may have.
-void importing_show(const char *text, char shown[IMPORTING_SHOWN]);
+// The text of a source as it may stand in a log or a journal: without the passwords that it may
+// have. What `size` bytes do not take is left out.
+void importing_show(const char *text, char *shown, size_t size);
 
 struct importing_tally {
     nsec_t began_at;           // by the monotonic clock

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/importing_memo.h"
 
+#include "server/importing_log.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A slash more at the end is the same source.
-static struct slice key_of(const char *text)
-{
-    size_t len = strlen(text);
+// Text and a NUL.
+#define KEY_ROOM (MEMO_KEY_MAX + 1)
 
-    while (len > 1 && text[len - 1] == '/' && text[len - 2] != ':') {
+// A slash more at the end is the same source, and so is another password.
+static struct slice key_of(const char *text, char room[KEY_ROOM])
+{
+    size_t len;
+
+    importing_show(text, room, KEY_ROOM);
+    len = strlen(room);
+    while (len > 1 && room[len - 1] == '/' && room[len - 2] != ':') {
         len--;
     }
-    return slice_of(text, len);
+    return slice_of(room, len);
 }
 
 static enum import_mark mark_of(const struct memo *memo)
 {
     switch (memo->value.len > 0 ? memo->value.ptr[0] : '\0') {
     case 'b':
-        return IMPORT_BEGUN;
+        // Jobs are brought in when the fingerprint is known.
+        return memo->value.len > 1 ? IMPORT_BEGUN : IMPORT_NONE;
     case 'l':
         return IMPORT_LEFT;
     case 'd':
@@ -32,7 +41,8 @@ static enum import_mark mark_of(const struct memo *memo)
 enum import_mark import_memo_find(const struct broker *broker, const char *text,
                                   struct slice *print)
 {
-    const struct memo *memo = broker_memo_find(broker, MEMO_IMPORT, key_of(text));
+    char room[KEY_ROOM];
+    const struct memo *memo = broker_memo_find(broker, MEMO_IMPORT, key_of(text, room));
 
     *print = slice_of(NULL, 0);
     if (!memo || mark_of(memo) == IMPORT_NONE) {
@@ -46,7 +56,8 @@ bool import_memo_set(struct broker *broker, const char *text, enum import_mark m
                      struct slice print, struct reason *why)
 {
     static const char letters[] = {[IMPORT_BEGUN] = 'b', [IMPORT_LEFT] = 'l', [IMPORT_DONE] = 'd'};
-    struct memo memo = {.kind = MEMO_IMPORT, .key = key_of(text), .until_at = NSEC_NEVER};
+    char room[KEY_ROOM];
+    struct memo memo = {.kind = MEMO_IMPORT, .key = key_of(text, room), .until_at = NSEC_NEVER};
     char *value = malloc(1 + print.len);
     enum status status = STATUS_NO_MEMORY;
 
@@ -68,13 +79,60 @@ bool import_memo_set(struct broker *broker, const char *text, enum import_mark m
 bool import_memo_unfinished(const struct broker *broker, const char *text, struct slice *other)
 {
     const struct memo *memo;
+    char room[KEY_ROOM];
+    struct slice key = key_of(text, room);
     uint64_t cursor = 0;
 
     while ((memo = broker_memo_next(broker, MEMO_IMPORT, &cursor))) {
-        if (mark_of(memo) == IMPORT_BEGUN && !slice_equal(memo->key, key_of(text))) {
+        if (mark_of(memo) == IMPORT_BEGUN && !slice_equal(memo->key, key)) {
             *other = memo->key;
             return true;
         }
     }
     return false;
+}
+
+// The same under that key, and no more under its own.
+static enum status move(struct broker *broker, const struct memo *memo, struct slice key)
+{
+    char old[MEMO_KEY_MAX];
+    struct slice from = slice_of(old, memo->key.len);
+    struct memo moved = *memo;
+    char *value = malloc(memo->value.len + 1);
+    enum status status = value ? STATUS_OK : STATUS_NO_MEMORY;
+
+    memcpy(old, memo->key.ptr, memo->key.len);
+    if (value && !broker_memo_find(broker, MEMO_IMPORT, key)) {
+        memcpy(value, memo->value.len > 0 ? memo->value.ptr : "", memo->value.len);
+        moved.key = key;
+        moved.value = slice_of(value, memo->value.len);
+        moved.blob = NULL;
+        status = broker_memo_set(broker, &moved);
+    }
+    free(value);
+    return status == STATUS_OK ? broker_memo_drop(broker, MEMO_IMPORT, from) : status;
+}
+
+bool import_memo_renew(struct broker *broker, struct reason *why)
+{
+    enum status status = STATUS_OK;
+    const struct memo *memo;
+    char text[KEY_ROOM];
+    char room[KEY_ROOM];
+    uint64_t cursor = 0;
+
+    while (status == STATUS_OK && (memo = broker_memo_next(broker, MEMO_IMPORT, &cursor))) {
+        struct slice key;
+
+        (void)snprintf(text, sizeof text, "%.*s", (int)memo->key.len, memo->key.ptr);
+        key = key_of(text, room);
+        if (!slice_equal(key, memo->key)) {
+            status = move(broker, memo, key);
+        }
+    }
+    if (status != STATUS_OK) {
+        reason_set(why, "what the journal remembers of imports cannot be renewed: %s",
+                   status_text(status));
+    }
+    return status == STATUS_OK;
 }

@@ -2,20 +2,24 @@
 #ifndef TANDEM_SERVER_IMPORTING_MEMO_H
 #define TANDEM_SERVER_IMPORTING_MEMO_H
 
-// What the journal remembers of imports: of each source, by its text, how far that is and what the
-// source was like.
+// What the journal remembers of imports: of each source, by its text without passwords, how far
+// that is and what the source was like.
 
 #include "core/broker.h"
 #include "server/process/reason.h"
 
 enum import_mark {
-    IMPORT_NONE,  // it is not known
+    IMPORT_NONE,  // it is not known, or nothing was brought in yet
     IMPORT_BEGUN, // jobs were perhaps brought in
     IMPORT_LEFT,  // the same, and then the operator did without the others
     IMPORT_DONE
 };
 
-// `print` is the fingerprint, borrowed; empty as long as it was not known.
+// Journals of older versions have passwords in these memos, which then stand under other keys: to
+// be called before anything else. False with the reason.
+bool import_memo_renew(struct broker *broker, struct reason *why) MUST_USE;
+
+// `print` is the fingerprint, borrowed; empty where it is not known.
 enum import_mark import_memo_find(const struct broker *broker, const char *text,
                                   struct slice *print);
 

@@ -261,6 +261,16 @@ class Broken(Case):
         self.start()
 
 
+    def test_what_could_not_be_brought_in_at_all_need_not_be_given_up(self):
+        binlog.write(self.old, 1, [binlog.record(7, 1, b"mail", b"x"), b"\xff" * 200])
+        self.refuse("--repair")
+        tandem, _ = self.start(False)
+        tandem.stop()
+        self.old = self.directory / "mistyped"
+        self.refuse("journal.import = beanstalkd:")
+        self.start(False)
+
+
 class Killed(Case):
     COUNT = 100000
 
@@ -310,9 +320,18 @@ class Killed(Case):
         client.ask(b"watch mail\r\n")
         self.assertEqual(client.ask(b"reserve\r\n")[0], [b"RESERVED", b"1", b"100"])
 
+    def begin(self):
+        """An import that was killed in the middle; with more jobs, where it was done before."""
+        for more in range(5):
+            path = binlog.write(self.old, 1, [binlog.record(7, job, b"mail", b"x")
+                                              for job in range(1, (self.COUNT << more) + 1)])
+            if self.start_and_kill() != "done":
+                return path
+            shutil.rmtree(self.journal)
+        return self.fail("it was always done")
+
     def test_what_is_not_done_must_go_on_or_be_given_up(self):
-        path = binlog.write(self.old, 1, [binlog.record(7, 1, b"mail", b"x"), b"\xff" * 200])
-        self.refuse("--repair")
+        path = self.begin()
         self.refuse("only a part of the jobs of", source=False)
         tandem, _ = self.start(False, options=["--ignore-binlog"])
         tandem.stop()
