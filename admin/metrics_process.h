@@ -5,44 +5,8 @@
 // The metrics that are not of a queue: the broker as a whole, and the process. Some hundred lines,
 // written in one go at the moment that they are about.
 
-#include "core/broker.h"
-#include "proto_common/sight.h"
-#include "schedule/schedules.h"
-
-#include "admin/metrics_numbers.h"
+#include "admin/metrics_look.h"
 #include "admin/metrics_text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct process_facts;
-
-// All that they are made of.
-struct metric_look {
-    const struct process_facts *facts;
-    const struct sight *sight; // NULL: the rest of what is the sight's is 0
-    struct broker_info broker;
-    struct memo_usage results;
-    struct metric_numbers all; // of the broker
-    uint64_t unnamed;          // queues that have no metrics by name
-    nsec_t started_at;         // of the process, wall
-    nsec_t user_for, system_for, cpu_for;
-    nsec_t up_for;
-    struct sight_protocol beanstalk; // the front-end of that name
-    struct sight_loop loop;
-    struct sight_memory memory;
-    struct sight_descriptors descriptors;
-    struct sight_journal journal;
-    bool is_opening;
-    struct sight_opening opening;
-    uint64_t schedule_count;
-    struct schedule_counts schedules; // of all
-};
-
-// Looks at everything. `sight` may be NULL.
-void metric_look(struct metric_look *look, const struct broker *broker,
-                 const struct process_facts *facts, const struct sight *sight);
 
 void metrics_process_write(const struct metric_look *look, struct metrics_text *text);
 

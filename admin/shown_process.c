@@ -213,7 +213,7 @@ json_t *shown_process(const struct http1_conn *conn)
 // The journal
 //
 
-static json_t *shown_syncs(const struct sight_distribution *syncs)
+json_t *shown_syncs(const struct sight_distribution *syncs)
 {
     json_t *buckets = json_array();
 

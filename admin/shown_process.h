@@ -5,6 +5,7 @@
 // The process as the API shows it: `Process`, `Journal`. Each function returns NULL without memory.
 
 #include "proto_common/http1/context.h"
+#include "proto_common/sight.h"
 
 #include <jansson.h>
 
@@ -12,5 +13,8 @@
 json_t *shown_process(const struct http1_conn *conn);
 
 json_t *shown_journal(const struct http1_conn *conn);
+
+// How long syncs took: a `Histogram`.
+json_t *shown_syncs(const struct sight_distribution *syncs);
 
 #endif

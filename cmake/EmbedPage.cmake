@@ -32,7 +32,7 @@ foreach(file IN LISTS files)
     endif()
     string(APPEND rows "    {\"${path}\", \"${types_${ending}}\", \"${tag}\", plain_${index}, gzip_${index},\n"
         "     sizeof plain_${index}, sizeof gzip_${index}},\n")
-    string(APPEND routes "    {.path = \"${path}\", .method = HTTP1_GET, .answer = asset_answer},\n")
+    string(APPEND routes "    {.path = \"${path}\", .method = HTTP1_GET, .early = true, .answer = asset_answer},\n")
     math(EXPR index "${index} + 1")
 endforeach()
 file(REMOVE ${squeezed})

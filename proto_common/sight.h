@@ -116,7 +116,7 @@ struct sight {
     void (*memory)(void *host, struct sight_memory *memory);
     void (*descriptors)(void *host, struct sight_descriptors *descriptors);
     void (*journal)(void *host, struct sight_journal *journal);
-    // NULL: it is alone.
+    // Of a journal that nobody else may have it sets nothing. NULL: there is no other.
     void (*cluster)(void *host, struct sight_cluster *cluster);
     // Has another process take over; this one follows then. False where it is not the owner of a
     // journal that others follow.

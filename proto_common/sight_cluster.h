@@ -46,6 +46,7 @@ struct sight_cluster {
     bool connected;        // to the database
     bool durable;          // a commit waits for a disk
     bool replicated;       // ... and for a standby of the database
+    bool required;         // the owner is not ready where either of these is not so
     const char *care;      // the settings of the database that say so
     const char *why;       // why the database cannot be reached; empty: it can be
     const struct sight_member *members;

@@ -74,6 +74,18 @@ static void sight_journal(void *host, struct sight_journal *journal)
     }
 }
 
+// Of a journal that nobody else may have, nothing is set.
+static void sight_cluster(void *host, struct sight_cluster *cluster)
+{
+    const struct server *server = host;
+    const struct store *store = server->store;
+
+    if (store && store->ops->cluster) {
+        store->ops->cluster(store, cluster);
+    }
+    cluster->required = server->settings->journal.quorum == QUORUM_YES;
+}
+
 static bool sight_protocol(void *host, size_t index, struct sight_protocol *protocol)
 {
     const struct server *server = host;
@@ -286,6 +298,7 @@ void server_init_sight(struct server *server)
                                          .memory = sight_memory,
                                          .descriptors = sight_descriptors,
                                          .journal = sight_journal,
+                                         .cluster = sight_cluster,
                                          .opening = sight_opening,
                                          .setting = sight_setting,
                                          .schedules = sight_schedules,

@@ -36,6 +36,18 @@ def by_queue(samples, name):
     return found
 
 
+ROW = r"^\| `(\w+)` \| (\w+) \| (.*?) \| (.*) \|$"
+
+
+def shared_metrics():
+    """The metrics that METRICS.md has of a shared journal, with their labels: admin/cluster_test
+    has them."""
+    text = (ROOT / "admin" / "METRICS.md").read_text()
+    part = text.partition("## Of a shared journal")[2].partition("\n## ")[0]
+    return {name: set(re.findall(r"\w+", labels))
+            for name, _, labels, _ in re.findall(ROW, part, re.M)}
+
+
 class Formats(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -110,7 +122,7 @@ class Formats(unittest.TestCase):
 
     def test_every_metric_is_in_metrics_md_as_it_is(self):
         text = (ROOT / "admin" / "METRICS.md").read_text()
-        rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \| (.*) \|$", text, re.M)
+        rows = re.findall(ROW, text, re.M)
         told = {}
         for name, family in self.world.families().items():
             labels = {label for _, labels in family.samples for label, _ in labels}
@@ -118,7 +130,8 @@ class Formats(unittest.TestCase):
         written = {name: (kind, set(re.findall(r"\w+", labels)), what)
                    for name, kind, labels, what in rows}
         ours = {name: what for name, what in told.items() if name.startswith(("tandem", "process"))}
-        self.assertEqual(written.keys(), ours.keys())
+        # This broker shares its journal with nobody.
+        self.assertEqual(written.keys() - shared_metrics().keys(), ours.keys())
         for name, (kind, labels, what) in ours.items():
             # The kinds of memory are known where there are some.
             labels = labels or written[name][1]
@@ -128,12 +141,26 @@ class Formats(unittest.TestCase):
                                       "tandem_commands_total"},
                          told.keys() - ours.keys())
 
+    def test_metrics_of_a_shared_journal_are_in_metrics_md_as_they_are_in_the_source(self):
+        source = (ROOT / "admin" / "metrics_cluster.c").read_text()
+        told = set()
+        for macro, short, name, kind, what in re.findall(
+                r'(?:FAMILY\((\w+), "(\w+)"|"(tandem_\w+)", METRIC_(\w+)),\s+"(.*?)"', source):
+            name, kind = name or f"tandem_cluster_{short}", (kind or macro).lower()
+            told.add((name + "_total" * (kind == "counter"), kind, what))
+        text = (ROOT / "admin" / "METRICS.md").read_text()
+        written = {(name, kind, what) for name, kind, _, what in re.findall(ROW, text, re.M)
+                   if name in shared_metrics()}
+        self.assertGreater(len(told), 10)
+        self.assertEqual(written, told)
+
     def assert_exists(self, expression):
         """Each metric of it is there, and has the labels that it is asked for."""
         labels = {}
         for name, pairs in self.world.samples():
             labels.setdefault(name, set()).update(label for label, _ in pairs)
         labels["up"] = set()
+        labels |= shared_metrics()
         expression = re.sub(r'"[^"]*"', '""', expression)
         names = re.findall(r"\b(?:tandem|process)_\w+\b|\bup\b", expression)
         self.assertTrue(names, expression)

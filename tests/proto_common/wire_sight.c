@@ -81,6 +81,19 @@ static void on_journal(void *host, struct sight_journal *journal)
     *journal = ((const struct wire_sight *)host)->journal;
 }
 
+static void on_cluster(void *host, struct sight_cluster *cluster)
+{
+    *cluster = ((const struct wire_sight *)host)->cluster;
+}
+
+static bool on_hand_over(void *host)
+{
+    struct wire_sight *sight = host;
+
+    sight->hand_overs++;
+    return sight->hands_over;
+}
+
 static bool on_opening(void *host, struct sight_opening *opening)
 {
     const struct wire_sight *sight = host;
@@ -282,6 +295,8 @@ static const struct sight table = {
     .memory = on_memory,
     .descriptors = on_descriptors,
     .journal = on_journal,
+    .cluster = on_cluster,
+    .hand_over = on_hand_over,
     .opening = on_opening,
     .setting = on_setting,
     .pushes = &pushes,
@@ -386,6 +401,13 @@ void wire_sight_init(struct wire_sight *sight)
                                           .resident = 9437184,
                                           .kinds = memory_kinds,
                                           .by_kind = memory_bytes};
+    sight->cluster = (struct sight_cluster){.role = SIGHT_ALONE,
+                                            .shard = "",
+                                            .node = "",
+                                            .owner = "",
+                                            .owner_address = "",
+                                            .care = "",
+                                            .why = ""};
     sight->descriptors = (struct sight_descriptors){.open = 48, .limit = 1024};
     sight->opening = (struct sight_opening){.done = 250, .total = 1000, .jobs = 12};
 }

@@ -51,6 +51,9 @@ struct wire_sight {
     struct sight_memory memory;
     struct sight_descriptors descriptors;
     struct sight_journal journal;
+    struct sight_cluster cluster; // alone at first
+    bool hands_over;              // what is answered to whoever asks for it
+    unsigned hand_overs;          // how often that was
     bool is_opening;
     struct sight_opening opening;
     struct sight_setting settings[WIRE_SIGHT_SETTINGS];

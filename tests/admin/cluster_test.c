@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+// A journal that several processes share, as operators are shown it.
+#include "tests/admin/wire_metrics.h"
+#include "tests/proto_common/wire_callers.h"
+
+static const struct sight_member members[] = {
+    {.node = "one", .address = "beanstalk=one:11300", .owner = true, .epoch = 7, .seen_for = 1},
+    {.node = "two",
+     .address = "beanstalk=two:11300",
+     .self = true,
+     .epoch = 7,
+     .behind = 12,
+     .seen_for = NSEC_PER_SEC / 2},
+};
+
+// `two` follows `one`.
+static struct sight_cluster *share(struct admin *t, enum sight_role role)
+{
+    t->sight.cluster = (struct sight_cluster){.role = role,
+                                              .shard = "main",
+                                              .node = "two",
+                                              .owner = "one",
+                                              .owner_address = "beanstalk=one:11300",
+                                              .epoch = 7,
+                                              .since_ms = 1700000000500,
+                                              .seq = 1000,
+                                              .behind = 12,
+                                              .takeovers = 3,
+                                              .lease_left_for = 2 * NSEC_PER_SEC,
+                                              .connected = true,
+                                              .durable = true,
+                                              .replicated = true,
+                                              .care = "synchronous_commit = on",
+                                              .why = "",
+                                              .members = members,
+                                              .count = 2,
+                                              .proxied = 4,
+                                              .proxied_total = 40};
+    t->sight.is_opening = role == SIGHT_STANDBY || role == SIGHT_OPENING;
+    return &t->sight.cluster;
+}
+
+static void a_process_that_is_alone_says_so(void **state)
+{
+    struct admin *t = *state;
+    json_t *document = tells(t->a, SEES("/api/v1/cluster"), 200);
+
+    assert_string_equal(text_at(document, "role"), "alone");
+    assert_true(json_is_null(admin_at(document, "owner")));
+    assert_true(json_is_null(admin_at(document, "since")));
+    assert_int_equal(number_at(document, "epoch"), 0);
+    assert_int_equal(number_at(document, "database/syncs/count"), 0);
+    json_decref(document);
+    body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
+    t->sight.sight.cluster = NULL;
+    document = tells(t->a, SEES("/api/v1/cluster"), 200);
+    assert_string_equal(text_at(document, "role"), "alone");
+    json_decref(document);
+}
+
+static void a_standby_tells_whose_the_journal_is_and_how_far_behind_each_is(void **state)
+{
+    struct admin *t = *state;
+    json_t *document;
+
+    share(t, SIGHT_STANDBY);
+    document = tells(t->a, SEES("/api/v1/cluster"), 200);
+    assert_string_equal(text_at(document, "role"), "standby");
+    assert_string_equal(text_at(document, "shard"), "main");
+    assert_string_equal(text_at(document, "node"), "two");
+    assert_string_equal(text_at(document, "owner"), "one");
+    assert_string_equal(text_at(document, "owner_address"), "beanstalk=one:11300");
+    assert_int_equal(number_at(document, "epoch"), 7);
+    assert_true(number_at(document, "since") == 1700000000.5);
+    assert_true(number_at(document, "lease_left_seconds") == 2);
+    assert_int_equal(number_at(document, "rows"), 1000);
+    assert_int_equal(number_at(document, "behind"), 12);
+    assert_int_equal(number_at(document, "takeovers"), 3);
+    assert_int_equal(number_at(document, "proxied/connections"), 4);
+    assert_int_equal(number_at(document, "proxied/total"), 40);
+    assert_string_equal(text_at(document, "members/0/node"), "one");
+    assert_true(json_is_true(admin_at(document, "members/0/owner")));
+    assert_int_equal(number_at(document, "members/1/behind"), 12);
+    assert_true(json_is_true(admin_at(document, "members/1/self")));
+    assert_true(number_at(document, "members/1/seen_seconds") == 0.5);
+    assert_true(json_is_true(admin_at(document, "database/connected")));
+    assert_true(json_is_null(admin_at(document, "database/why")));
+    assert_string_equal(text_at(document, "database/settings"), "synchronous_commit = on");
+    assert_int_equal(number_at(document, "database/syncs/count"), 8);
+    json_decref(document);
+}
+
+static void only_an_owner_is_ready_and_the_others_say_what_they_are(void **state)
+{
+    struct admin *t = *state;
+    struct sight_cluster *cluster = share(t, SIGHT_OWNER);
+
+    body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
+    cluster = share(t, SIGHT_UNSURE);
+    cluster->connected = false;
+    body_is(asks(t->a, SEES("/readyz"), 503),
+            "unsure: another may own the journal by now (shard main, epoch 7), and nothing is "
+            "answered until it is known; the database cannot be reached\n");
+    asks(t->a, SEES("/healthz"), 200);
+    share(t, SIGHT_STANDBY);
+    ends(t->a, asks(t->a, SEES("/readyz"), 503));
+    share(t, SIGHT_OPENING);
+    body_is(asks(t->b, SEES("/readyz"), 503),
+            "opening: the journal is being read (shard main), 12 rows behind\n");
+}
+
+static void a_standby_is_not_ready_and_names_the_owner(void **state)
+{
+    struct admin *t = *state;
+    struct sight_cluster *cluster = share(t, SIGHT_STANDBY);
+
+    body_is(asks(t->a, SEES("/readyz"), 503),
+            "standby: one owns the journal (shard main, epoch 7), 12 rows behind\n");
+    cluster->owner = "";
+    body_is(asks(t->b, SEES("/readyz"), 503),
+            "standby: nobody owns the journal (shard main, epoch 7), 12 rows behind\n");
+}
+
+static void
+an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required(void **state)
+{
+    struct admin *t = *state;
+    struct sight_cluster *cluster = share(t, SIGHT_OWNER);
+
+    cluster->replicated = false;
+    cluster->care = "synchronous_standby_names is empty";
+    body_is(asks(t->a, SEES("/readyz"), 200),
+            "ok\ncare: what is acknowledged is on one server of the database only "
+            "(synchronous_standby_names is empty)\n");
+    cluster->required = true;
+    asks(t->a, SEES("/readyz"), 503);
+    cluster->durable = false;
+    cluster->care = "fsync = off";
+    body_is(asks(t->a, SEES("/readyz"), 503),
+            "not safe\ncare: what is acknowledged is on no disk yet (fsync = off)\n");
+    broker_drain(rig_broker(t->rig));
+    body_is(asks(t->a, SEES("/readyz"), 503), "the broker drains: it takes no new jobs\n");
+}
+
+static void a_handover_is_begun_for_who_may_administer(void **state)
+{
+    struct admin *t = *state;
+    json_t *document;
+
+    share(t, SIGHT_OWNER);
+    t->sight.hands_over = true;
+    document = tells(t->a, admin_change("POST", "/api/v1/cluster/handover", ""), 202);
+    assert_string_equal(text_at(document, "from"), "two");
+    assert_int_equal(number_at(document, "epoch"), 7);
+    json_decref(document);
+    assert_int_equal(t->sight.hand_overs, 1);
+    asks(t->a, POST("/api/v1/cluster/handover", "", ""), 403);
+    json_decref(tells(t->a, admin_change("POST", "/api/v1/cluster/handover?to=me", ""), 400));
+    rig_callers(t->rig)->anybody = GRANTS({MAY_ADMINISTER, "mail"});
+    assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
+    json_decref(tells(t->a, admin_change("POST", "/api/v1/cluster/handover", ""), 403));
+    assert_int_equal(t->sight.hand_overs, 1);
+}
+
+static void a_handover_is_refused_where_there_is_nobody_to_take_over(void **state)
+{
+    struct admin *t = *state;
+
+    json_decref(tells(t->a, admin_change("POST", "/api/v1/cluster/handover", ""), 409));
+    share(t, SIGHT_STANDBY);
+    json_decref(tells(t->a, admin_change("POST", "/api/v1/cluster/handover", ""), 409));
+    assert_int_equal(t->sight.hand_overs, 2);
+}
+
+static void metrics_tell_of_a_shared_journal_and_of_no_other(void **state)
+{
+    struct admin *t = *state;
+    const struct http_answer *answer = asks(t->a, SEES("/metrics"), 200);
+
+    assert_false(metrics_say(answer, "tandem_cluster"));
+    share(t, SIGHT_OWNER);
+    answer = asks(t->a, SEES("/metrics"), 200);
+    assert_int_equal(sample_of(answer, "tandem_cluster_role{shard=\"main\",role=\"owner\"}"), 1);
+    assert_int_equal(sample_of(answer, "tandem_cluster_role{shard=\"main\",role=\"standby\"}"), 0);
+    assert_int_equal(sample_of(answer, "tandem_cluster_epoch"), 7);
+    assert_true(metrics_say(answer, "\ntandem_cluster_owner_since_seconds 1700000000.5\n"));
+    assert_true(metrics_say(answer, "\ntandem_cluster_lease_left_seconds 2\n"));
+    assert_int_equal(sample_of(answer, "tandem_cluster_takeovers_total"), 3);
+    assert_int_equal(sample_of(answer, "tandem_cluster_behind_rows"), 12);
+    assert_int_equal(sample_of(answer, "tandem_cluster_members"), 2);
+    assert_int_equal(sample_of(answer, "tandem_cluster_member_behind_rows{node=\"two\"}"), 12);
+    assert_int_equal(sample_of(answer, "tandem_cluster_database_replicated"), 1);
+    assert_int_equal(sample_of(answer, "tandem_cluster_proxied_connections"), 4);
+    assert_int_equal(sample_of(answer, "tandem_cluster_connections_proxied_total"), 40);
+}
+
+// It has been opening for as long as it follows.
+static void a_standby_tells_metrics_and_that_it_opens_nothing(void **state)
+{
+    struct admin *t = *state;
+    const struct http_answer *answer;
+
+    share(t, SIGHT_STANDBY);
+    answer = asks(t->a, SEES("/metrics"), 200);
+    assert_int_equal(sample_of(answer, "tandem_opening"), 0);
+    assert_int_equal(sample_of(answer, "tandem_cluster_role{shard=\"main\",role=\"standby\"}"), 1);
+    share(t, SIGHT_OPENING);
+    assert_int_equal(sample_of(asks(t->b, SEES("/metrics"), 200), "tandem_opening"), 1);
+}
+
+static void the_page_comes_from_a_standby_too(void **state)
+{
+    struct admin *t = *state;
+
+    share(t, SIGHT_STANDBY);
+    ends(t->a, asks(t->a, SEES("/"), 200));
+    asks(t->b, SEES("/api/v1/process"), 503);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        ADMIN(a_process_that_is_alone_says_so),
+        ADMIN(a_standby_tells_whose_the_journal_is_and_how_far_behind_each_is),
+        ADMIN(only_an_owner_is_ready_and_the_others_say_what_they_are),
+        ADMIN(a_standby_is_not_ready_and_names_the_owner),
+        ADMIN(an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required),
+        ADMIN(a_handover_is_begun_for_who_may_administer),
+        ADMIN(a_handover_is_refused_where_there_is_nobody_to_take_over),
+        ADMIN(metrics_tell_of_a_shared_journal_and_of_no_other),
+        ADMIN(a_standby_tells_metrics_and_that_it_opens_nothing),
+        ADMIN(the_page_comes_from_a_standby_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
