@@ -53,7 +53,11 @@ static struct budget budget_of(const struct journal *journal)
 
 static bool too_many(const struct journal *journal, uint64_t used)
 {
-    return journal->row.segments.count > SEGMENTS_MOST + 4 * used / journal->settings.segment_size;
+    size_t most = journal->storage->ops->segments_most;
+    size_t count = journal->row.segments.count;
+
+    return (most > 0 && count > most) ||
+           count > SEGMENTS_MOST + 4 * used / journal->settings.segment_size;
 }
 
 // Whether the files have grown out of proportion: by so much less than they may that there is time

@@ -134,6 +134,18 @@ void fail_segment(struct journal *journal)
     batch_move(&journal->batches.gathering, next);
 }
 
+void fail_again(struct journal *journal)
+{
+    const struct task *task = &journal->work.task;
+
+    if (journal->failure.count == 0) {
+        log_error("journal_failed", log_string("what", task->failed),
+                  log_number("segment", (int64_t)journal->row.current->number),
+                  log_string("why", strerror(task->error)));
+    }
+    note(journal);
+}
+
 // When the worker thread has been too long at what it does; NSEC_NEVER where it does nothing.
 static nsec_t task_due_at(const struct journal *journal)
 {

@@ -22,6 +22,8 @@ struct failure {
 
 // The worker thread could not write, or sync: another segment takes over.
 void fail_segment(struct journal *journal);
+// It could not, and what it has is to be tried again as it is.
+void fail_again(struct journal *journal);
 // What is to be written cannot be at present: that is tried again.
 void fail_for_now(struct journal *journal);
 // Nothing is tried for a moment; nothing has failed yet.

@@ -25,6 +25,11 @@ void journal_complain(struct journal_error *why, const char *format, ...)
     va_end(args);
 }
 
+void journal_discard(struct storage *storage)
+{
+    storage->ops->discard(storage);
+}
+
 struct journal *journal_new(const struct journal_settings *settings, struct storage *storage,
                             const struct journal_worker *worker)
 {
@@ -32,7 +37,7 @@ struct journal *journal_new(const struct journal_settings *settings, struct stor
 
     if (!journal) {
         if (storage) {
-            storage->ops->discard(storage);
+            journal_discard(storage);
         }
         return NULL;
     }
@@ -55,6 +60,13 @@ struct journal *journal_new(const struct journal_settings *settings, struct stor
 // Opening
 //
 
+bool journal_is_lost(const struct journal *journal)
+{
+    const struct storage_ops *ops = journal->storage->ops;
+
+    return ops->is_lost && ops->is_lost(journal);
+}
+
 static bool is_idle(const struct journal *journal)
 {
     return !journal->work.busy && batch_empty(&journal->batches.writing) &&
@@ -73,7 +85,8 @@ static bool settle(struct journal *journal)
 {
     unsigned failures = 0;
 
-    while (!is_idle(journal) && failures < CLOSE_TRIES && !is_stopped(journal)) {
+    while (!is_idle(journal) && failures < CLOSE_TRIES && !is_stopped(journal) &&
+           !journal_is_lost(journal)) {
         uint64_t errors = journal->counters.errors;
 
         journal->failure.retry_at = 0;
@@ -216,6 +229,7 @@ static nsec_t sooner(nsec_t a, nsec_t b)
 
 nsec_t journal_next_due(const struct journal *journal)
 {
+    const struct storage_ops *ops = journal->storage->ops;
     nsec_t now = journal_present(journal);
     nsec_t due_at = fail_due_at(journal);
 
@@ -224,6 +238,9 @@ nsec_t journal_next_due(const struct journal *journal)
     }
     if (journal->work.busy) {
         return due_at;
+    }
+    if (ops->upkeep_due_at) {
+        due_at = sooner(due_at, ops->upkeep_due_at(journal));
     }
     if (turn_gathers(journal)) {
         nsec_t until_at = turn_gathers_until(journal);
@@ -302,7 +319,10 @@ bool journal_close(struct journal *journal)
         return true;
     }
     if (journal->opened) {
-        good = finish(journal);
+        good = !journal_is_lost(journal) && finish(journal);
+    }
+    if (journal->work.busy) {
+        work_wait(&journal->work);
     }
     journal->storage->ops->free(journal);
     batch_drop(&journal->batches.gathering, &journal->batches.pool);

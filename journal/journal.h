@@ -59,6 +59,9 @@ struct storage;
 struct journal *journal_new(const struct journal_settings *settings, struct storage *storage,
                             const struct journal_worker *worker) MUST_USE;
 
+// Frees a storage that no journal has taken over.
+void journal_discard(struct storage *storage);
+
 // Claims the directory, gives the broker back what was kept, and prepares for more; waits for the
 // disk. A thread that is not the loop's may do it, the worker thread's also, to which nobody else
 // touches the journal and the broker meanwhile. False with the reason: another process has the
@@ -105,6 +108,9 @@ enum journal_pressure journal_pressure(const struct journal *journal);
 // True once each time that the journal gives up: who waits for a position that has not been reached
 // will not be answered.
 bool journal_gave_up(struct journal *journal);
+
+// Whether another process has what it is kept in: nothing that has not been reached ever will be.
+bool journal_is_lost(const struct journal *journal);
 
 // Writes and syncs everything, waiting for the disk, lets the directory go and frees the journal.
 // False where not everything could be made to last. NULL is allowed. The broker must still be

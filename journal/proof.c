@@ -3,7 +3,8 @@
 // What shows later that the end of the journal is missing. Each batch says how far its segment was
 // synced before; behind the last one nothing would say so. So when all is synced and nobody has
 // anything to record for a moment, a record of that kind is written by itself; it need not be
-// synced, and is not repeated.
+// synced, and is not repeated. Where batches are there as a whole or not at all, nothing is
+// missing.
 
 #include "journal/proof.h"
 
@@ -14,7 +15,9 @@
 
 void proof_is_wanted(struct journal *journal)
 {
-    journal->proof.quiet_at = nsec_add(journal_present(journal), QUIET_FOR);
+    if (!journal->storage->ops->atomic) {
+        journal->proof.quiet_at = nsec_add(journal_present(journal), QUIET_FOR);
+    }
 }
 
 // Whether all there is has been synced, and there is space for one more record.

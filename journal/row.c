@@ -17,6 +17,16 @@ void row_count(struct row *row)
     }
 }
 
+uint64_t row_bytes(const struct row *row)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < row->segments.count; i++) {
+        bytes += row->segments.list[i]->end;
+    }
+    return bytes;
+}
+
 // The one before may have left the row already.
 void row_note_previous(struct row *row)
 {

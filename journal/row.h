@@ -37,6 +37,9 @@ static inline uint64_t row_used(const struct row *row)
     return row->used_before + row->current->end;
 }
 
+// Bytes that records take in all segments; the row may be without a current one.
+uint64_t row_bytes(const struct row *row);
+
 // The segment that was written to last, which may have left the row already; NULL for none.
 struct segment *row_written_last(const struct row *row);
 // The same, if it may be synced, or written to: NULL where it was given up, or is closed.

@@ -2,8 +2,8 @@
 #ifndef TANDEM_JOURNAL_STORAGE_H
 #define TANDEM_JOURNAL_STORAGE_H
 
-// What keeps the journal's segments: files in a directory (journal/file/). Batches, log positions,
-// the books and compaction know it only by this table.
+// What keeps the journal's segments: files in a directory (journal/file/), or rows of a database
+// (journal/pg/). Batches, log positions, the books and compaction know it only by this table.
 //
 // The storage owns what segments are kept in, and their fields for that; it gives tasks to the
 // worker thread by turn_give(), when it is asked for upkeep, and is told when they are done. All of
@@ -11,6 +11,7 @@
 // those that open and close.
 
 #include "core/base/macros.h"
+#include "core/base/nsec.h"
 #include "core/record.h"
 
 #include <stdbool.h>
@@ -85,6 +86,14 @@ struct storage_ops {
     // The worker thread could not write to `bad`, or sync it, which ends where its `end` says now:
     // returns the current segment, empty, to which all that is not safe will be written.
     struct segment *(*replace)(struct journal *journal, struct segment *bad);
+    // The same has happened: whether the batch can be written again where it was to be. NULL:
+    // never.
+    bool (*tries_again)(struct journal *journal);
+    // When upkeep is due next, even if nothing else happens; NULL: never.
+    nsec_t (*upkeep_due_at)(const struct journal *journal);
+    // Whether another process has what the journal is kept in: nothing will be written any more.
+    // NULL: that cannot be.
+    bool (*is_lost)(const struct journal *journal);
     // Closes the segment, if it is open.
     void (*close)(const struct journal *journal, struct segment *segment);
 
@@ -92,6 +101,8 @@ struct storage_ops {
     const char *(*host)(const struct journal *journal);
 
     uint64_t write_ahead; // so many zeros may be written behind a batch that is synced at once
+    size_t segments_most; // more than that compaction makes fewer; 0: any number
+    bool atomic; // a batch is there as a whole or not at all, and so is where the records end
 };
 
 // The first member of whatever it is.

@@ -2,9 +2,9 @@
 #ifndef TANDEM_JOURNAL_TASK_H
 #define TANDEM_JOURNAL_TASK_H
 
-// One thing that is to be done to the disk, and may take long: it is handed to a worker thread
-// (worker.h), which does it, and says how it went. Until then nobody else touches the task, the
-// batch, or the segments that it names.
+// One thing that is to be done to the disk, or a database, and may take long: it is handed to a
+// worker thread (worker.h), which does it, and says how it went. Until then nobody else touches the
+// task, the batch, or the segments that it names.
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
@@ -28,8 +28,9 @@ enum task_kind {
                   // name. One larger than `size` loses its name, and stays open: segment->file
     TASK_SHED, // `segment`, whose file is to go, has no more than `size` bytes from now on. At 0,
                // or where that cannot be done, it is closed: segment->file. Cannot fail
-    TASK_KEEP  // `about`, in the file of that name. It may take until the directory is synced for
+    TASK_KEEP, // `about`, in the file of that name. It may take until the directory is synced for
                // something else that a power cut does not undo it
+    TASK_RENEW // the claim to what the journal is kept in, where that lapses
 };
 
 struct task {

@@ -103,6 +103,17 @@ static void count_syncs(struct journal_figures *figures, const struct task *task
     }
 }
 
+static void give_up_or_again(struct journal *journal)
+{
+    const struct storage_ops *ops = journal->storage->ops;
+
+    if (ops->tries_again && ops->tries_again(journal)) {
+        fail_again(journal);
+    } else {
+        fail_segment(journal);
+    }
+}
+
 static void take_in(struct journal *journal)
 {
     const struct task *task = &journal->work.task;
@@ -112,7 +123,7 @@ static void take_in(struct journal *journal)
     if (task->kind != TASK_WRITE && task->kind != TASK_SYNC) {
         journal->storage->ops->upkeep_take_in(journal);
     } else if (task->error) {
-        fail_segment(journal);
+        give_up_or_again(journal);
     } else if (task->kind == TASK_WRITE) {
         written(journal);
     } else {

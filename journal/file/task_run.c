@@ -3,14 +3,13 @@
 
 #include "journal/codec.h"
 #include "journal/file/about.h"
+#include "journal/seal.h"
 
 #include <errno.h>
 #include <time.h>
 
 // Pieces of memory that are written in one call: as many as Linux takes.
 enum { PARTS_MAX = 1024 };
-// Those of a chunk.
-enum { CHUNK_PARTS = 3 };
 // As many zeros as are ever written ahead.
 static char zeros[TASK_ZEROS_MAX];
 
@@ -67,42 +66,6 @@ static int write_parts(const struct journal_io *io, int file, struct iovec *part
     return 0;
 }
 
-static void chunk_seal(struct chunk *chunk)
-{
-    size_t at = 0;
-
-    while (at < chunk->used) {
-        char *record = chunk->bytes + at;
-        size_t len = chunk->used - at;
-        uint64_t size = codec_record_size(record);
-        struct slice tail = slice_of(NULL, 0);
-
-        if (size <= len) {
-            len = (size_t)size;
-        } else {
-            ENSURE(chunk->blob && size == chunk_size(chunk) - at);
-            tail = blob_slice(chunk->blob);
-        }
-        codec_seal(record, len, tail, chunk->segment->salt, chunk->offset + at);
-        at += len;
-    }
-}
-
-static int chunk_parts(struct chunk *chunk, struct iovec parts[CHUNK_PARTS])
-{
-    int count = 0;
-
-    parts[count++] = (struct iovec){.iov_base = chunk->bytes, .iov_len = chunk->used};
-    if (chunk->blob && chunk->blob->len > 0) {
-        parts[count++] =
-            (struct iovec){.iov_base = chunk->blob->bytes, .iov_len = chunk->blob->len};
-    }
-    if (chunk->padding > 0) {
-        parts[count++] = (struct iovec){.iov_base = zeros, .iov_len = chunk->padding};
-    }
-    return count;
-}
-
 // Where zeros are written ahead of the segment's end, with the part that does it; `end` where none
 // are.
 static uint64_t add_zeros(const struct task *task, const struct segment *segment, uint64_t end,
@@ -153,20 +116,11 @@ static bool write_chunks(struct task *task, const struct journal_io *io, struct 
 
 static int write_head(const struct journal_io *io, const struct segment *segment)
 {
-    struct segment_head head = {
-        .number = segment->number,
-        .salt = segment->salt,
-        .previous = segment->number - 1,
-        .previous_end = segment->previous_end,
-        .previous_unsure = segment->previous_unsure,
-        .ids_end = segment->ids_end,
-        .created_ms = segment->created_ms,
-    };
     char bytes[CODEC_SEGMENT_HEAD];
     struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
     int error;
 
-    codec_put_segment_head(bytes, &head);
+    segment_put_head(bytes, segment);
     error = write_parts(io, segment->file, &part, 1, 0);
     return error ? error : io->sync(io->disk, segment->file);
 }
@@ -360,6 +314,8 @@ void task_run(struct task *task, const struct journal_io *io)
     task->synced_for = 0;
     task->failed = NULL;
     task->bad = NULL;
+    // No file lapses.
+    ENSURE(task->kind != TASK_RENEW);
     (void)runs[task->kind](task, io);
 }
 

@@ -165,6 +165,7 @@ static void take_in_failure(struct journal *journal)
     case TASK_KEEP:
         upkeep_failed(journal);
         return;
+    case TASK_RENEW:
     case TASK_SHED:
     case TASK_WRITE:
     case TASK_SYNC:
@@ -196,6 +197,7 @@ void upkeep_take_in(struct journal *journal)
     case TASK_KEEP:
         files_of(journal)->about = files_of(journal)->next_about;
         return;
+    case TASK_RENEW:
     case TASK_WRITE:
     case TASK_SYNC:
         break;
