@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal/pg/follow.h"
+
+#include "core/base/log.h"
+#include "core/restore.h"
+#include "journal/codec_memo.h"
+
+#include <inttypes.h>
+
+// After so many records, others are told how many jobs there are.
+enum { RECORDS_TOLD = 1024 };
+
+//
+// Damage
+//
+
+// False where the start is refused for it.
+static bool lose(struct follow *follow, uint64_t unit, uint64_t seq, const char *what)
+{
+    if (follow->journal->settings.repair) {
+        log_warn("journal_lost", log_number("unit", (int64_t)unit), log_number("seq", (int64_t)seq),
+                 log_string("why", what));
+        follow->damaged = true;
+        return true;
+    }
+    journal_complain(follow->why, "unit %" PRIu64 ", row %" PRIu64 ": %s", unit, seq, what);
+    follow->failed = true;
+    return false;
+}
+
+static bool fail(struct follow *follow, const char *what)
+{
+    journal_complain(follow->why, "%s", what);
+    follow->failed = true;
+    return false;
+}
+
+//
+// Records
+//
+
+static void count_jobs(struct follow *follow)
+{
+    struct broker_info info;
+
+    follow->records++;
+    if (follow->records % RECORDS_TOLD == 0) {
+        broker_info(follow->journal->broker, &info);
+        progress_set_jobs(&follow->journal->progress,
+                          info.jobs[JOB_READY] + info.jobs[JOB_DELAYED] + info.jobs[JOB_BURIED]);
+    }
+}
+
+static bool take_record(void *context, const struct codec_record *record)
+{
+    struct follow *follow = context;
+
+    switch (apply_record(follow->journal, &follow->seen, follow->unit, record)) {
+    case APPLIED:
+        count_jobs(follow);
+        return true;
+    case APPLIED_NOT:
+        return lose(follow, follow->unit->number, follow->seq, "a record says what cannot be");
+    case APPLIED_NO_MEMORY:
+        return fail(follow, "out of memory");
+    }
+    UNREACHABLE();
+}
+
+//
+// Rows
+//
+
+// With places for those before it that are lost.
+static struct segment *add_segment(struct follow *follow, const struct segment_head *head)
+{
+    struct segments *segments = &follow->journal->row.segments;
+    struct segment *segment;
+    uint64_t number;
+
+    do {
+        number = segments->count ? segments->first + segments->count : head->number;
+        segment = segment_new(number, head->salt);
+        if (!segment || !segments_make_room(segments)) {
+            segment_free(segment);
+            return NULL;
+        }
+        segment->published = true;
+        segment->ids_end = head->ids_end;
+        segment->created_ms = head->created_ms;
+        segments_add(segments, segment);
+    } while (number < head->number);
+    return segment;
+}
+
+static bool begin_unit(struct follow *follow, const struct rows_row *row)
+{
+    struct segment_head head;
+    struct segment *segment;
+
+    if (row->len < CODEC_SEGMENT_HEAD ||
+        codec_read_segment_head(row->bytes, &head) != CODEC_HEAD_GOOD || head.number != row->unit) {
+        return false;
+    }
+    segment = add_segment(follow, &head);
+    if (!segment) {
+        return fail(follow, "out of memory");
+    }
+    follow->unit = segment;
+    follow->rest_lost = false;
+    if (follow->seen.ids_end < head.ids_end) {
+        follow->seen.ids_end = head.ids_end;
+    }
+    feed_begin(&follow->feed, head.salt);
+    return true;
+}
+
+static bool feed_row(struct follow *follow, const struct rows_row *row, size_t from)
+{
+    switch (feed_rows(&follow->feed, row->bytes + from, row->len - from, take_record, follow)) {
+    case FEED_DONE:
+        return true;
+    case FEED_BAD:
+        follow->rest_lost = true;
+        return lose(follow, row->unit, row->seq, "a record does not check");
+    case FEED_REFUSED:
+        return !follow->failed;
+    case FEED_NO_MEMORY:
+        return fail(follow, "out of memory");
+    }
+    UNREACHABLE();
+}
+
+static bool take_row(void *context, const struct rows_row *row)
+{
+    struct follow *follow = context;
+    bool begins = !follow->unit || follow->unit->number != row->unit;
+    struct segment *unit;
+
+    if (progress_stops(&follow->journal->progress)) {
+        return false;
+    }
+    if ((follow->follows_on && row->seq != follow->seq + 1) ||
+        (begins && !begin_unit(follow, row))) {
+        follow->gap = !follow->failed;
+        return false;
+    }
+    unit = follow->unit;
+    follow->seq = row->seq;
+    follow->follows_on = true;
+    progress_add(&follow->journal->progress, row->len);
+    if (!follow->rest_lost && !feed_row(follow, row, begins ? CODEC_SEGMENT_HEAD : 0)) {
+        return false;
+    }
+    unit->end += row->len;
+    unit->size = unit->end;
+    unit->written = unit->end;
+    unit->synced = unit->end;
+    return true;
+}
+
+//
+// Units that were removed
+//
+
+static void end_jobs(struct follow *follow, const struct segment *segment)
+{
+    struct journal *journal = follow->journal;
+
+    for (size_t i = 0; segment->jobs > 0 && i < segment->run_count; i++) {
+        const struct id_run *run = &segment->runs[i];
+
+        for (uint64_t id = run->first; id <= run->last && segment->jobs > 0; id++) {
+            const struct job *job = broker_find(journal->broker, id);
+
+            if (job && job_mark(job) == (uint32_t)segment->number) {
+                ledger_remove(&journal->ledger, &journal->row.segments, job,
+                              ledger_size_of(journal->broker, job));
+                ENSURE(broker_restore_end(journal->broker, id) == STATUS_OK);
+            }
+        }
+    }
+}
+
+static void end_pauses(struct follow *follow, uint64_t number)
+{
+    struct broker *broker = follow->journal->broker;
+    const struct queue *queue;
+
+    while ((queue = broker_pause_oldest(broker)) && queue_mark(queue) == (uint32_t)number &&
+           broker_restore_pause(broker, queue_name(queue), 0, 0, &queue) == STATUS_OK) {
+    }
+}
+
+static void end_memos(struct follow *follow, uint64_t number)
+{
+    struct broker *broker = follow->journal->broker;
+    const struct memo *memo;
+
+    while ((memo = broker_memo_oldest(broker)) && memo_mark(memo) == (uint32_t)number &&
+           broker_restore_forget(broker, memo->kind, memo->key) == STATUS_OK) {
+    }
+}
+
+// A unit is removed when nothing that lives is in it. Whoever has read all rows so far knows that
+// already. Whoever has not may have missed how jobs of it ended, where that stood in another one
+// that was removed: what is left of it here is gone. What lives comes again in a younger one.
+static void forget_below(struct follow *follow, uint64_t oldest)
+{
+    struct segments *segments = &follow->journal->row.segments;
+
+    while (segments->count > 0 && segments->first < oldest) {
+        struct segment *segment = segments->list[0];
+
+        end_jobs(follow, segment);
+        end_pauses(follow, segment->number);
+        end_memos(follow, segment->number);
+        (void)segments_shift(segments);
+        if (segment == follow->unit) {
+            follow->unit = NULL;
+            follow->follows_on = false;
+        }
+        segment_free(segment);
+    }
+}
+
+//
+// Following
+//
+
+static enum follow_end look_again(struct follow *follow, struct rows_lease *lease)
+{
+    struct pg *pg = pg_of(follow->journal);
+    nsec_t asked_at = pg->settings.boot();
+    enum rows_outcome outcome = pg_ops(pg)->look(pg->settings.rows, lease);
+
+    if (outcome != ROWS_DONE) {
+        return outcome == ROWS_STOPPED ? FOLLOW_STOPPED : FOLLOW_AWAY;
+    }
+    outlook_set_lease(&pg->outlook, lease, asked_at);
+    return FOLLOW_DONE;
+}
+
+// Rows are missing from this unit on. They were removed meanwhile, or they are lost.
+static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct rows_lease *lease)
+{
+    enum follow_end end = look_again(follow, lease);
+
+    if (end != FOLLOW_DONE) {
+        return end;
+    }
+    follow->follows_on = false;
+    if (lease->oldest > unit) {
+        forget_below(follow, lease->oldest);
+        return FOLLOW_DONE;
+    }
+    if (!lose(follow, unit, follow->seq + 1, "the row is missing, or does not follow")) {
+        return FOLLOW_FAILED;
+    }
+    follow->unit = NULL;
+    follow->next_unit = unit + 1;
+    follow->seq = unit < lease->unit ? follow->seq : lease->seq;
+    return FOLLOW_DONE;
+}
+
+static enum follow_end read_unit(struct follow *follow, uint64_t unit)
+{
+    struct pg *pg = pg_of(follow->journal);
+    uint64_t after = follow->follows_on ? follow->seq : 0;
+    enum rows_outcome outcome;
+
+    follow->gap = false;
+    outcome = pg_ops(pg)->read(pg->settings.rows, unit, after, take_row, follow);
+    if (progress_stops(&follow->journal->progress) || outcome == ROWS_STOPPED) {
+        return FOLLOW_STOPPED;
+    }
+    if (follow->failed) {
+        return FOLLOW_FAILED;
+    }
+    return outcome == ROWS_DONE ? FOLLOW_DONE : FOLLOW_AWAY;
+}
+
+// The unit that holds what is to be read next.
+static uint64_t unit_to_read(const struct follow *follow, const struct rows_lease *lease)
+{
+    if (follow->unit) {
+        return follow->unit->number;
+    }
+    return follow->next_unit > lease->oldest ? follow->next_unit : lease->oldest;
+}
+
+// Reads what the unit has. What it has begun with is read to its end; the next one follows on it.
+static enum follow_end follow_unit(struct follow *follow, uint64_t unit, struct rows_lease *lease)
+{
+    enum follow_end end = read_unit(follow, unit);
+    bool read = follow->unit && follow->unit->number == unit;
+
+    if (end != FOLLOW_DONE) {
+        return end;
+    }
+    // Rows that never were replicated have gone with their unit: the next one goes on with the next
+    // number, or it is damage.
+    if (!read && !follow->gap && follow->follows_on && unit < lease->unit) {
+        follow->next_unit = unit + 1;
+        return FOLLOW_DONE;
+    }
+    if (follow->gap || !read || (unit >= lease->unit && follow->seq < lease->seq)) {
+        return pass_over(follow, unit, lease);
+    }
+    if (unit < lease->unit) {
+        if (feed_is_within(&follow->feed) &&
+            !lose(follow, unit, follow->seq, "the unit ends within a record")) {
+            return FOLLOW_FAILED;
+        }
+        follow->next_unit = unit + 1;
+        follow->unit = NULL;
+    }
+    return FOLLOW_DONE;
+}
+
+enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
+{
+    struct pg *pg = pg_of(follow->journal);
+    enum follow_end end = FOLLOW_DONE;
+
+    forget_below(follow, lease->oldest);
+    // Those of a unit that was removed before it was begun.
+    follow->follows_on &= follow->unit || follow->next_unit >= lease->oldest;
+    while (end == FOLLOW_DONE && follow->seq < lease->seq) {
+        broker_restore_now(follow->journal->broker, pg->settings.clock());
+        end = follow_unit(follow, unit_to_read(follow, lease), lease);
+    }
+    outlook_set_seq(&pg->outlook, follow->seq);
+    return end;
+}
+
+void follow_clear(struct follow *follow)
+{
+    feed_clear(&follow->feed);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_JOURNAL_PG_FOLLOW_H
+#define TANDEM_JOURNAL_PG_FOLLOW_H
+
+// Reading rows, from the beginning or from where it came to: records go to the broker and to the
+// books. Units are read one after the other, and each follows on the one before; where one has been
+// removed meanwhile, what it had was of no use any more, or stands in a younger one.
+
+#include "journal/apply.h"
+#include "journal/pg/feed.h"
+#include "journal/pg/pg.h"
+
+enum follow_end {
+    FOLLOW_DONE,   // all rows are read that the lease knows of
+    FOLLOW_AWAY,   // the database cannot be reached; it goes on from here later
+    FOLLOW_FAILED, // the reason is said
+    FOLLOW_STOPPED
+};
+
+struct follow {
+    struct journal *journal;
+    struct journal_error *why;
+    struct seen seen;
+    struct feed feed;
+    struct segment *unit; // that is being read, the youngest of the row; NULL: none yet
+    uint64_t seq;         // of the last row that was read
+    uint64_t next_unit;   // where reading begins when `unit` is NULL
+    uint64_t records;     // that were read
+    bool follows_on;      // the next row has the next number
+    bool gap;             /* private: a row was not the one that was expected */
+    bool damaged;         // something was passed over, as the operator wished
+    bool rest_lost;       /* private: what else the unit has is passed over */
+    bool failed;          /* private */
+};
+
+// Reads all rows up to those that `lease` sums up; `lease` is read anew where that is needed.
+enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease) MUST_USE;
+void follow_clear(struct follow *follow);
+
+#endif

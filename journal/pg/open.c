@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+
+// Opening: this process follows whoever owns the journal, until it owns it itself. And closing: the
+// lease is given up, so that another need not wait until it has lapsed.
+
+#include "core/base/log.h"
+#include "core/restore.h"
+#include "journal/pg/follow.h"
+
+#include <string.h>
+
+// How often who follows looks, though nobody wakes it.
+#define LOOK_EVERY_FOR NSEC_PER_SEC
+// How long nothing is asked of a database that cannot be reached.
+#define AWAY_FOR (500 * NSEC_PER_MSEC)
+// So much is looked at for what is not needed any more, in one go.
+enum { TIDY_AT_A_TIME = 4096 };
+
+// A process that does not own the journal yet.
+struct standby {
+    struct journal *journal;
+    struct pg *pg;
+    struct journal_error *why;
+    struct follow follow;
+    struct rows_lease lease;
+    nsec_t asked_at;    // when that was read, by the boot-time clock, as all moments here
+    nsec_t began_at;    //
+    nsec_t reported_at; //
+    uint64_t yields_to; // this epoch, for one ttl
+    bool reached;       // the database has answered once
+    bool replayed;      // all that there was has been read once, and the log says so
+};
+
+static nsec_t present(const struct standby *standby)
+{
+    return standby->pg->settings.boot();
+}
+
+static bool stops(const struct standby *standby)
+{
+    return progress_stops(&standby->journal->progress);
+}
+
+static bool complain(const struct standby *standby, const char *text)
+{
+    journal_complain(standby->why, "%s", text);
+    return false;
+}
+
+// The database has not done what it was asked for; false where there is no use in asking again.
+static bool wait_for_database(struct standby *standby, enum rows_outcome outcome)
+{
+    struct rows *rows = standby->pg->settings.rows;
+
+    if (outcome == ROWS_REFUSED && !standby->reached) {
+        return complain(standby, rows->ops->why(rows));
+    }
+    if (!stops(standby)) {
+        pg_note_away(standby->pg);
+        (void)rows->ops->wait(rows, AWAY_FOR);
+    }
+    return true;
+}
+
+static void note_lease(struct standby *standby, nsec_t asked_at)
+{
+    struct pg *pg = standby->pg;
+
+    standby->asked_at = asked_at;
+    pg->link.epoch = standby->lease.epoch;
+    outlook_set_lease(&pg->outlook, &standby->lease, asked_at);
+    pg_note_back(pg);
+}
+
+// What the settings of the database are worth is known before anything is served.
+static bool reach(struct standby *standby)
+{
+    char why[ROWS_WHY_MAX + 80];
+
+    if (standby->reached) {
+        return true;
+    }
+    standby->reached = true;
+    standby->yields_to = standby->pg->settings.yields ? standby->lease.epoch : 0;
+    return pg_judge(standby->pg, why, sizeof why) || complain(standby, why);
+}
+
+//
+// Reading
+//
+
+static void say_replayed(struct standby *standby)
+{
+    struct broker_info info;
+
+    if (standby->replayed) {
+        return;
+    }
+    standby->replayed = true;
+    broker_info(standby->journal->broker, &info);
+    log_info("journal_replayed",
+             log_number("jobs", (int64_t)(info.jobs[JOB_READY] + info.jobs[JOB_DELAYED] +
+                                          info.jobs[JOB_BURIED])),
+             log_number("records", (int64_t)standby->follow.records),
+             log_number("segments", (int64_t)standby->journal->row.segments.count),
+             log_number("bytes", (int64_t)row_bytes(&standby->journal->row)),
+             log_number("ms", (present(standby) - standby->began_at) / NSEC_PER_MSEC));
+}
+
+// Reads what there is. False where that ends the opening; `*away`: it could not be read.
+static bool read_rows(struct standby *standby, bool *away)
+{
+    struct broker *broker = standby->journal->broker;
+
+    *away = false;
+    switch (follow_rows(&standby->follow, &standby->lease)) {
+    case FOLLOW_DONE:
+        broker_restore_now(broker, standby->pg->settings.clock());
+        (void)broker_restore_tidy(broker, TIDY_AT_A_TIME);
+        say_replayed(standby);
+        return true;
+    case FOLLOW_AWAY:
+        *away = true;
+        return wait_for_database(standby, ROWS_AWAY);
+    case FOLLOW_FAILED:
+        return false;
+    case FOLLOW_STOPPED:
+        *away = true;
+        return true;
+    }
+    UNREACHABLE();
+}
+
+//
+// Taking
+//
+
+static bool is_free(const struct standby *standby)
+{
+    const struct rows_lease *lease = &standby->lease;
+
+    return lease->epoch == 0 || lease->released ||
+           lease->left_for <= present(standby) - standby->asked_at;
+}
+
+// After a handover others have their chance.
+static bool yields(const struct standby *standby)
+{
+    return standby->yields_to > 0 && standby->lease.epoch == standby->yields_to &&
+           present(standby) - standby->began_at < standby->pg->settings.ttl_for;
+}
+
+// An answer that did not come is looked for: the holder's name says whose lease it is.
+static enum rows_outcome look_who(struct standby *standby, const struct rows_lease *seen,
+                                  struct rows_lease *taken)
+{
+    struct rows *rows = standby->pg->settings.rows;
+    enum rows_outcome outcome = rows->ops->look(rows, taken);
+
+    if (outcome == ROWS_DONE && (taken->epoch != seen->epoch + 1 ||
+                                 strcmp(taken->holder, standby->pg->settings.node) != 0)) {
+        outcome = ROWS_LOST;
+    }
+    return outcome;
+}
+
+static enum rows_outcome take(struct standby *standby)
+{
+    struct rows *rows = standby->pg->settings.rows;
+    nsec_t asked_at = present(standby);
+    struct rows_lease taken;
+    enum rows_outcome outcome = rows->ops->take(rows, &standby->lease, &taken);
+
+    if (outcome == ROWS_DOUBT) {
+        outcome = look_who(standby, &standby->lease, &taken);
+    }
+    if (outcome == ROWS_DONE) {
+        standby->lease = taken;
+        note_lease(standby, asked_at);
+        pg_claim(standby->pg, asked_at);
+    }
+    return outcome;
+}
+
+// What its last owner has still added is read, too: nobody adds to that any more.
+static bool read_rest(struct standby *standby)
+{
+    bool away = true;
+
+    while (away && !stops(standby)) {
+        if (!read_rows(standby, &away)) {
+            return false;
+        }
+    }
+    return !away || complain(standby, "stopped");
+}
+
+//
+// Following
+//
+
+static void report(struct standby *standby)
+{
+    if (present(standby) - standby->reported_at >= LOOK_EVERY_FOR) {
+        standby->reported_at = present(standby);
+        pg_report(standby->pg, standby->follow.seq, false);
+    }
+}
+
+static void rest(struct standby *standby)
+{
+    struct rows *rows = standby->pg->settings.rows;
+    nsec_t left_for = standby->lease.left_for - (present(standby) - standby->asked_at);
+    nsec_t most_for = LOOK_EVERY_FOR;
+
+    if (left_for > 0 && left_for < most_for && standby->pg->settings.takes) {
+        most_for = left_for;
+    }
+    (void)rows->ops->wait(rows, most_for);
+}
+
+// One look at how things stand, and what is to be done about it. False where the opening is over;
+// `*owns`: with success.
+static bool follow_on(struct standby *standby, bool *owns)
+{
+    struct rows *rows = standby->pg->settings.rows;
+    nsec_t asked_at = present(standby);
+    enum rows_outcome outcome = rows->ops->look(rows, &standby->lease);
+    bool away = false;
+
+    if (outcome != ROWS_DONE) {
+        return wait_for_database(standby, outcome);
+    }
+    note_lease(standby, asked_at);
+    if (!reach(standby) || !read_rows(standby, &away)) {
+        return false;
+    }
+    if (away) {
+        return true;
+    }
+    outlook_set_role(&standby->pg->outlook, OUTLOOK_FOLLOWS);
+    report(standby);
+    if (!standby->pg->settings.takes || !is_free(standby) || yields(standby)) {
+        rest(standby);
+        return true;
+    }
+    *owns = take(standby) == ROWS_DONE;
+    return !*owns;
+}
+
+static bool become_owner(struct standby *standby, struct restored *restored)
+{
+    struct pg *pg = standby->pg;
+    bool owns = false;
+
+    while (!stops(standby) && follow_on(standby, &owns)) {
+    }
+    if (!owns || !read_rest(standby)) {
+        return !stops(standby) ? false : complain(standby, "stopped");
+    }
+    pg->link.seq = standby->follow.seq;
+    pg->link.doubt = false;
+    *restored = (struct restored){.ids_end = standby->follow.seen.ids_end,
+                                  .damaged = standby->follow.damaged};
+    return true;
+}
+
+bool pg_open(struct journal *journal, struct restored *restored, struct journal_error *why)
+{
+    struct standby standby = {.journal = journal, .pg = pg_of(journal), .why = why};
+    bool good;
+
+    standby.began_at = present(&standby);
+    standby.reported_at = standby.began_at - LOOK_EVERY_FOR;
+    standby.follow.journal = journal;
+    standby.follow.why = why;
+    good = become_owner(&standby, restored);
+    follow_clear(&standby.follow);
+    return good;
+}
+
+// The youngest unit is gone on with where there are many: nothing is torn at its end.
+bool pg_begin(struct journal *journal, struct journal_error *why)
+{
+    struct segments *segments = &journal->row.segments;
+    struct pg *pg = pg_of(journal);
+
+    if (segments->count >= UNITS_FULL) {
+        journal->row.current = segments->list[segments->count - 1];
+        journal->row.current->size = PG_UNIT_SIZE;
+        row_count(&journal->row);
+        outlook_set_role(&pg->outlook, OUTLOOK_OWNS);
+        return true;
+    }
+    if (!segments_make_room(segments) || !pg_make_spare(journal)) {
+        journal_complain(why, "out of memory");
+        return false;
+    }
+    pg_follow(journal, pg_take_spare(journal));
+    outlook_set_role(&pg->outlook, OUTLOOK_OWNS);
+    return true;
+}
+
+//
+// Closing
+//
+
+void pg_tidy(struct journal *journal)
+{
+    const struct pg *pg = pg_of(journal);
+
+    fence_move(&pg_of(journal)->fence, 0);
+    if (pg_ops(pg)->release(pg->settings.rows, pg->link.epoch) != ROWS_DONE) {
+        log_warn("lease_kept", log_string("shard", pg->settings.shard),
+                 log_string("why", pg_ops(pg)->why(pg->settings.rows)),
+                 log_string("note", "others wait until it has lapsed"));
+    }
+}

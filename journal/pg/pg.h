@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_JOURNAL_PG_PG_H
+#define TANDEM_JOURNAL_PG_PG_H
+
+// Private to journal/pg: a journal that is kept in rows of a database, and followed by those who do
+// not own it.
+//
+// Two threads share it. What the worker thread does with the database (run.c, follow.c) is under
+// `link`; nobody else touches that while the worker thread has a task, or opens the journal. What
+// others may look at any time is in `fence` and `outlook`.
+
+#include "core/base/fence.h"
+#include "journal/journal_private.h"
+#include "journal/pg/outlook.h"
+#include "journal/pg/packing.h"
+#include "journal/pg/rows.h"
+#include "journal/pg/store.h"
+
+// How many units are there at most before a process goes on with the youngest, where it would begin
+// another; and from how many on compaction makes fewer.
+enum { UNITS_FULL = ROWS_UNITS_MAX - 4, UNITS_MOST = ROWS_UNITS_MAX * 3 / 4 };
+
+// What the worker thread knows of the rows.
+struct pg_link {
+    uint64_t epoch; // of the lease; 0: it is not ours
+    uint64_t seq;   // of the last row that is known to be there
+    uint64_t oldest;
+    bool doubt;       // something may have been added that is not counted
+    bool rows_lost;   // rows that were there are gone: what they had is to be written anew
+    nsec_t told_at;   // when followers were woken last, by the boot-time clock
+    nsec_t judged_at; // when the database's settings were looked at last, by the same; 0: never
+    bool away;        // that it cannot be reached is logged
+    struct packing packing;
+};
+
+struct pg {
+    struct storage storage;
+    struct pg_settings settings;
+    struct fence fence;
+    struct outlook outlook;
+    struct outlook_shown shown; // for the worker thread to look at: it is large
+    struct pg_link link;
+    struct segment *spare; // the next segment; NULL: there is no memory for one
+    uint64_t salts;        // how many were drawn
+    nsec_t renewed_at;     // when the claim was asked for last, by the broker's monotonic clock
+};
+
+static inline struct pg *pg_of(const struct journal *journal)
+{
+    return container_of(journal->storage, struct pg, storage);
+}
+
+static inline const struct rows_ops *pg_ops(const struct pg *pg)
+{
+    return pg->settings.rows->ops;
+}
+
+// No unit is ever full.
+#define PG_UNIT_SIZE (UINT64_MAX / 4)
+
+uint64_t pg_draw_salt(struct journal *journal);
+// Makes `next` the current segment. The row has space for it.
+void pg_follow(struct journal *journal, struct segment *next);
+// Sees to a spare segment. False without memory.
+bool pg_make_spare(struct journal *journal);
+// Takes it.
+struct segment *pg_take_spare(struct journal *journal);
+
+// The lease is ours from when it was asked for on.
+void pg_claim(struct pg *pg, nsec_t asked_at);
+// It is another's.
+void pg_lose(struct pg *pg);
+// The database could not be reached, or could again: says so in the log, once.
+void pg_note_away(struct pg *pg);
+void pg_note_back(struct pg *pg);
+// Says how this process stands, and looks how others do; and now and then how the database is set.
+void pg_report(struct pg *pg, uint64_t seq, bool owner);
+// The same for the settings alone. False where they are worth less than the operator demands.
+bool pg_judge(struct pg *pg, char *why, size_t size);
+
+//
+// storage_ops of the same names (open.c)
+//
+
+bool pg_open(struct journal *journal, struct restored *restored,
+             struct journal_error *why) MUST_USE;
+bool pg_begin(struct journal *journal, struct journal_error *why) MUST_USE;
+void pg_tidy(struct journal *journal);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+
+// What the worker thread does with the database for an owner: tasks. Whatever could not be done, or
+// perhaps was, is given again later; before that, the claim is renewed, which tells what was done.
+
+#include "core/base/log.h"
+#include "journal/pg/pg.h"
+
+#include <errno.h>
+
+// Those who follow are woken no more often than that.
+#define TELL_EVERY_FOR (100 * NSEC_PER_MSEC)
+// Answers leave for so much shorter than the lease lasts: clocks do not run alike.
+enum { MARGIN_SHARE = 10 };
+
+// What errors mean here.
+enum {
+    ERROR_AWAY = EAGAIN,   // the database cannot be reached, or does not answer
+    ERROR_REFUSED = EPERM, // it says no
+    ERROR_LOST = ESTALE,   // the lease is another's
+    ERROR_GONE = ENODATA   // rows that were there are there no more
+};
+
+void pg_claim(struct pg *pg, nsec_t asked_at)
+{
+    fence_move(&pg->fence, asked_at + pg->settings.ttl_for - pg->settings.ttl_for / MARGIN_SHARE);
+}
+
+void pg_lose(struct pg *pg)
+{
+    fence_move(&pg->fence, 0);
+    outlook_set_role(&pg->outlook, OUTLOOK_LOST);
+}
+
+void pg_note_away(struct pg *pg)
+{
+    const char *why = pg_ops(pg)->why(pg->settings.rows);
+
+    outlook_set_away(&pg->outlook, why);
+    if (!pg->link.away) {
+        log_warn("database_away", log_string("shard", pg->settings.shard), log_string("why", why));
+    }
+    pg->link.away = true;
+}
+
+void pg_note_back(struct pg *pg)
+{
+    outlook_set_away(&pg->outlook, NULL);
+    if (pg->link.away) {
+        log_info("database_back", log_string("shard", pg->settings.shard));
+    }
+    pg->link.away = false;
+}
+
+static int error_of(struct pg *pg, enum rows_outcome outcome)
+{
+    switch (outcome) {
+    case ROWS_DONE:
+        pg_note_back(pg);
+        return 0;
+    case ROWS_LOST:
+        return ERROR_LOST;
+    case ROWS_REFUSED:
+        pg_note_away(pg);
+        return ERROR_REFUSED;
+    case ROWS_DOUBT:
+    case ROWS_AWAY:
+    case ROWS_STOPPED:
+        pg_note_away(pg);
+        return ERROR_AWAY;
+    }
+    UNREACHABLE();
+}
+
+// Renews the claim and compares: has the table what is known to be there, and `added` rows more, or
+// none of these? `*all` says which.
+static int settle(struct pg *pg, uint64_t added, bool *all)
+{
+    nsec_t asked_at = pg->settings.boot();
+    struct rows_lease lease;
+    int error = error_of(pg, pg_ops(pg)->renew(pg->settings.rows, pg->link.epoch, &lease));
+
+    *all = false;
+    if (error == ERROR_LOST) {
+        pg_lose(pg);
+    }
+    if (error) {
+        return error;
+    }
+    outlook_set_lease(&pg->outlook, &lease, asked_at);
+    if (lease.seq != pg->link.seq && lease.seq != pg->link.seq + added) {
+        log_error("database_lost_rows", log_string("shard", pg->settings.shard),
+                  log_number("expected", (int64_t)pg->link.seq),
+                  log_number("found", (int64_t)lease.seq),
+                  log_string("note", "it was not replicated; all live jobs are written anew"));
+        pg->link.seq = lease.seq;
+        pg->link.rows_lost = true;
+        return ERROR_GONE;
+    }
+    pg_claim(pg, asked_at);
+    pg->link.doubt = false;
+    *all = added > 0 && lease.seq == pg->link.seq + added;
+    return 0;
+}
+
+// Whether followers are to be woken by what is added now.
+static bool tells(struct pg *pg, nsec_t now_at)
+{
+    bool due = now_at - pg->link.told_at >= TELL_EVERY_FOR;
+
+    pg->link.told_at = due ? now_at : pg->link.told_at;
+    return due;
+}
+
+static int add_rows(struct pg *pg)
+{
+    nsec_t asked_at = pg->settings.boot();
+    const struct packing *packing = &pg->link.packing;
+    const struct rows_append append = {.epoch = pg->link.epoch,
+                                       .rows = packing->rows,
+                                       .count = packing->count,
+                                       .tell = tells(pg, asked_at)};
+    int error = error_of(pg, pg_ops(pg)->append(pg->settings.rows, &append));
+
+    if (error == 0) {
+        pg_claim(pg, asked_at);
+    }
+    // Even where nothing was done: another server of the database may have taken over, which lacks
+    // rows.
+    pg->link.doubt = error != 0;
+    return error;
+}
+
+static int write_rows(struct pg *pg)
+{
+    uint64_t count = pg->link.packing.count;
+    bool all = false;
+    int error = 0;
+
+    if (!pg->link.doubt) {
+        error = add_rows(pg);
+    }
+    // What refused it may be that the lease is lost, or that rows are.
+    if (error == ERROR_LOST || (error == 0 && pg->link.doubt)) {
+        error = settle(pg, count, &all);
+        if (error == 0 && !all) {
+            error = add_rows(pg);
+        }
+    }
+    if (error == 0) {
+        pg->link.seq += count;
+        outlook_set_seq(&pg->outlook, pg->link.seq);
+    }
+    return error;
+}
+
+static void run_write(struct pg *pg, struct task *task)
+{
+    nsec_t began_at = pg->settings.boot();
+
+    if (!packing_pack(&pg->link.packing, task->batch, pg->link.seq + 1)) {
+        task->error = ENOMEM;
+        task->failed = "write";
+        return;
+    }
+    task->error = write_rows(pg);
+    task->failed = task->error ? "commit" : NULL;
+    if (task->error == 0) {
+        packing_written(task->batch);
+        task->syncs = 1;
+        task->synced_for = pg->settings.boot() - began_at;
+    }
+}
+
+static void run_renew(struct pg *pg, struct task *task)
+{
+    bool all;
+
+    // What is in doubt is settled when the batch is given again.
+    if (pg->link.doubt) {
+        nsec_t asked_at = pg->settings.boot();
+        struct rows_lease lease;
+
+        task->error = error_of(pg, pg_ops(pg)->renew(pg->settings.rows, pg->link.epoch, &lease));
+        if (task->error == 0) {
+            pg_claim(pg, asked_at);
+        }
+    } else {
+        task->error = settle(pg, 0, &all);
+    }
+    if (task->error == ERROR_LOST) {
+        pg_lose(pg);
+    }
+    task->failed = task->error ? "renew" : NULL;
+    if (task->error == 0) {
+        pg_report(pg, pg->link.seq, true);
+    }
+}
+
+static void run_remove(struct pg *pg, struct task *task)
+{
+    enum rows_outcome outcome =
+        pg_ops(pg)->remove(pg->settings.rows, pg->link.epoch, task->segment->number);
+
+    task->error = error_of(pg, outcome);
+    task->failed = task->error ? "remove" : NULL;
+    if (task->error == ERROR_LOST) {
+        pg_lose(pg);
+    }
+}
+
+static void run_task(const void *self, struct task *task)
+{
+    struct pg *pg = container_of((struct storage *)(uintptr_t)self, struct pg, storage);
+
+    task->error = 0;
+    task->syncs = 0;
+    task->synced_for = 0;
+    task->failed = NULL;
+    task->bad = NULL;
+    switch (task->kind) {
+    case TASK_WRITE:
+        run_write(pg, task);
+        return;
+    case TASK_RENEW:
+        run_renew(pg, task);
+        return;
+    case TASK_REMOVE:
+        run_remove(pg, task);
+        return;
+    case TASK_SYNC:
+        // All that was written is committed.
+        return;
+    case TASK_PREPARE:
+    case TASK_RESIZE:
+    case TASK_SHED:
+    case TASK_KEEP:
+        break;
+    }
+    UNREACHABLE();
+}
+
+struct task_runner pg_runner(struct storage *storage)
+{
+    return (struct task_runner){.self = storage, .run = run_task};
+}
