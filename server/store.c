@@ -3,7 +3,7 @@
 
 #include "core/base/log.h"
 #include "server/config/settings.h"
-#include "server/store_journal.h"
+#include "server/store_files.h"
 
 bool store_make(struct store **store, const struct settings *settings,
                 const struct store_options *options, const char *host, struct reason *why)
@@ -12,7 +12,7 @@ bool store_make(struct store **store, const struct settings *settings,
     if (*settings->journal.dir == '\0') {
         return true;
     }
-    *store = store_journal_make(&settings->journal, options, host, why);
+    *store = store_files_make(&settings->journal, options, host, why);
     return *store != NULL;
 }
 

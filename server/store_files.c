@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/store_files.h"
+
+#include "journal/file/io.h"
+#include "journal/file/store.h"
+#include "journal/file/task_run.h"
+#include "server/journal_store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct files_store {
+    struct journal_store journal;
+    struct journal_io io;
+};
+
+static struct files_store *files_of(const struct journal_store *store)
+{
+    return container_of((struct journal_store *)(uintptr_t)store, struct files_store, journal);
+}
+
+// beanstalkd calls its files binlog.1, binlog.2 ...
+static void look_for_binlog(void *found, const char *name)
+{
+    static const char stem[] = "binlog.";
+    const char *number = name + sizeof stem - 1;
+
+    if (strncmp(name, stem, sizeof stem - 1) == 0 && *number &&
+        number[strspn(number, "0123456789")] == '\0') {
+        *(bool *)found = true;
+    }
+}
+
+static bool refuse_binlog(const struct journal_store *store, struct reason *why)
+{
+    bool found = false;
+    int error = files_of(store)->io.list(files_of(store)->io.disk, look_for_binlog, &found);
+
+    if (error) {
+        reason_set(why, "%s", strerror(error));
+        return false;
+    }
+    if (found) {
+        reason_set(why,
+                   "beanstalkd has left files with jobs here (binlog.*): with journal.import = "
+                   "beanstalkd:%s they are brought in, once; with --ignore-binlog they stay",
+                   store->settings->dir);
+    }
+    return !found;
+}
+
+static bool open_directory(struct journal_store *store, struct reason *why)
+{
+    const struct store_options *options = &store->options;
+    const char *dir = store->settings->dir;
+    struct stat st;
+    int error = options->must_exist && stat(dir, &st) != 0 ? errno : 0;
+
+    if (!error) {
+        error = journal_disk_open(&files_of(store)->io, dir);
+    }
+    if (error) {
+        reason_set(why, "%s", strerror(error));
+        return false;
+    }
+    return options->ignore_binlog || *store->settings->import || refuse_binlog(store, why);
+}
+
+static const char *directory(const struct journal_store *store)
+{
+    return store->settings->dir;
+}
+
+static void show(const struct journal_store *store, struct sight_journal *journal)
+{
+    const struct journal_io *io = &files_of(store)->io;
+
+    journal->disk_free = io->space(io->disk);
+}
+
+static void free_store(struct journal_store *store)
+{
+    journal_disk_close(&files_of(store)->io);
+    free(files_of(store));
+}
+
+static const struct journal_place place = {
+    .key = "dir", .name = directory, .open = open_directory, .show = show, .free = free_store};
+
+static const struct store_ops ops = {JOURNAL_STORE_OPS};
+
+struct store *store_files_make(const struct store_settings *settings,
+                               const struct store_options *options, const char *host,
+                               struct reason *why)
+{
+    struct files_store *store = calloc(1, sizeof *store);
+    struct task_runner runner;
+
+    if (!store) {
+        reason_set(why, "out of memory");
+        return NULL;
+    }
+    store->journal = (struct journal_store){
+        .store.ops = &ops, .place = &place, .settings = settings, .options = *options};
+    runner = task_runner_on(&store->io);
+    if (journal_store_make(&store->journal, journal_files_new(&store->io), &runner, host, why)) {
+        return &store->journal.store;
+    }
+    (void)journal_store_close(&store->journal.store);
+    return NULL;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_SERVER_STORE_FILES_H
+#define TANDEM_SERVER_STORE_FILES_H
+
+// The journal in a directory, as a store.
+
+#include "server/config/settings.h"
+#include "server/store.h"
+
+// `settings` and `host` must outlive it. NULL with the reason in `why`.
+struct store *store_files_make(const struct store_settings *settings,
+                               const struct store_options *options, const char *host,
+                               struct reason *why) MUST_USE;
+
+#endif
