@@ -4,11 +4,16 @@
 #include "core/base/log.h"
 #include "server/config/settings.h"
 #include "server/store_files.h"
+#include "server/store_postgres.h"
 
 bool store_make(struct store **store, const struct settings *settings,
                 const struct store_options *options, const char *host, struct reason *why)
 {
     *store = NULL;
+    if (settings->journal.store == STORE_POSTGRES) {
+        *store = store_postgres_make(&settings->journal, options, host, why);
+        return *store != NULL;
+    }
     if (*settings->journal.dir == '\0') {
         return true;
     }
