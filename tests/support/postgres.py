@@ -4,7 +4,7 @@ program of a PostgreSQL, which has its others beside it. They do not sync: what 
 committed is there after a kill of theirs, but not after one of the machine.
 
 Run, it starts a cluster, and then a command, to whose environment it adds the cluster's connection
-string as POSTGRES: postgres.py COMMAND..."""
+string as POSTGRES: postgres.py [SETTING=VALUE]... COMMAND..."""
 
 import contextlib
 import os
@@ -162,11 +162,19 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-if __name__ == "__main__":
-    cluster = Cluster()
+def main(words):
+    settings = {}
+    while "=" in words[0]:
+        key, _, value = words.pop(0).partition("=")
+        settings[key] = value
+    cluster = Cluster(**settings)
     try:
         cluster.make().start()
-        sys.exit(subprocess.run(sys.argv[1:], check=False,
-                                env={**os.environ, "POSTGRES": cluster.place()}).returncode)
+        return subprocess.run(words, check=False,
+                              env={**os.environ, "POSTGRES": cluster.place()}).returncode
     finally:
         cluster.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
