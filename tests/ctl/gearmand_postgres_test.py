@@ -1,48 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""What a real gearmand has left in PostgreSQL, brought in to a real broker. INITDB names that
-program of a PostgreSQL, which has its others beside it; the cluster is the test's own, and is spoken
-to by a unix socket alone."""
+"""What a real gearmand has left in PostgreSQL, brought in to a real broker."""
 
-import os
-import pathlib
-import pwd
 import random
-import shutil
-import subprocess
-import tempfile
 import time
 import unittest
 
 import gearmand_test
+import postgres
 
-INITDB = shutil.which(os.environ["INITDB"])
 
-
-@unittest.skipUnless(INITDB, "there is no PostgreSQL")
+@unittest.skipUnless(postgres.INITDB, "there is no PostgreSQL")
 class Postgres(gearmand_test.WithGearmand):
     def setUp(self):
         super().setUp()
-        # It does not run as root, nor in a folder that is only root's.
-        root = os.getuid() == 0
-        self.user = "nobody" if root else pwd.getpwuid(os.getuid()).pw_name
-        self.as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if root else {}
-        self.cluster = pathlib.Path(tempfile.mkdtemp(prefix="tandem-postgres-"))
-        self.addCleanup(shutil.rmtree, self.cluster, ignore_errors=True)
-        if root:
-            shutil.chown(self.cluster, "nobody")
-        self.run_tool(INITDB, "-D", f"{self.cluster}/data", "-A", "trust", "-E", "SQL_ASCII",
-                      "--locale", "C", "--no-sync")
-        self.control = str(pathlib.Path(INITDB).resolve().parent / "pg_ctl")
-        self.run_tool(self.control, "-D", f"{self.cluster}/data", "-w", "-t", "120", "-l",
-                      f"{self.cluster}/log", "-o",
-                      f"-k {self.cluster} -c listen_addresses= -c fsync=off", "start")
-        self.addCleanup(self.run_tool, self.control, "-D", f"{self.cluster}/data", "-m",
-                        "immediate", "stop")
-        self.place = f"host={self.cluster} user={self.user} dbname=postgres"
+        cluster = postgres.Cluster()
+        self.addCleanup(cluster.close)
+        self.place = cluster.make().start().place()
         self.source = f"gearmand-postgres:{self.place}"
-
-    def run_tool(self, *command):
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/", **self.as_user)
 
     def start(self):
         return gearmand_test.Gearmand(self, "-q", "Postgres", "--libpq-conninfo", self.place)
