@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """PostgreSQL clusters that are a test's own, in a folder that goes with them. INITDB names that
-program of a PostgreSQL, which has its others beside it. They do not sync: what they say was
+program of a PostgreSQL, which has the server's others beside it. They do not sync: what they say was
 committed is there after a kill of theirs, but not after one of the machine.
 
 Run, it starts a cluster, and then a command, to whose environment it adds the cluster's connection
@@ -20,6 +20,7 @@ import time
 import ports
 
 INITDB = shutil.which(os.environ.get("INITDB", "/usr/lib/postgresql/15/bin/initdb"))
+CLIENTS = "/usr/lib/postgresql/15/bin"
 SECONDS = 120
 
 # It does not run as root, nor in a folder that is only root's.
@@ -32,8 +33,10 @@ QUICK = {"fsync": "off", "full_page_writes": "off", "shared_buffers": "16MB",
 
 
 def tool(name):
-    """The path of a program of that PostgreSQL."""
-    return str(pathlib.Path(INITDB).resolve().parent / name)
+    """The path of a program of that PostgreSQL. Those of clients come by a package of their own,
+    and are where that one is installed, if the server is not."""
+    beside = pathlib.Path(INITDB).resolve().parent / name
+    return str(beside if beside.exists() else pathlib.Path(CLIENTS, name))
 
 
 def run(name, *arguments, **options):
