@@ -27,6 +27,8 @@ struct listener {
     void *context;
     int fd;
     bool tcp;
+    bool tls;
+    bool is_shut;
     unsigned kind; // of the seats that its connections take
     // How many of those that wait have come before the socket was prepared. They are first.
     unsigned unprepared;
@@ -40,7 +42,7 @@ struct listener {
 
 static bool listener_is_held(const struct listener *listener)
 {
-    return (listener->owner->held & 1u << listener->kind) != 0;
+    return listener->is_shut || (listener->owner->held & 1u << listener->kind) != 0;
 }
 
 // Sets the events of all listeners to what their state asks for.
@@ -84,6 +86,23 @@ void listeners_hold(struct listeners *listeners, unsigned kinds)
 {
     if (listeners->held != kinds) {
         listeners->held = kinds;
+        listeners_watch(listeners);
+    }
+}
+
+void listeners_shut(struct listeners *listeners,
+                    bool (*shuts)(void *context, const char *protocol, bool tls), void *context)
+{
+    bool changed = false;
+
+    list_each (node, &listeners->all) {
+        struct listener *listener = list_item(node, struct listener, node);
+        bool is_shut = shuts && shuts(context, listener->protocol, listener->tls);
+
+        changed |= listener->is_shut != is_shut;
+        listener->is_shut = is_shut;
+    }
+    if (changed) {
         listeners_watch(listeners);
     }
 }
@@ -231,6 +250,7 @@ static bool listener_add(struct listeners *listeners, int fd, const struct addre
         .accept = target->accept,
         .context = address->tls ? target->tls_context : target->context,
         .fd = fd,
+        .tls = address->tls,
         .protocol = target->protocol,
     };
     list_init(&listener->node);

@@ -63,6 +63,11 @@ bool listeners_each(const struct listeners *listeners,
 // Accepts none of these kinds of connections, which are bits (seats.h), until it is called again.
 void listeners_hold(struct listeners *listeners, unsigned kinds);
 
+// Beside that, accepts at none of the addresses for whose protocol and kind `shuts` is true, until
+// it is called again; a NULL one is for none.
+void listeners_shut(struct listeners *listeners,
+                    bool (*shuts)(void *context, const char *protocol, bool tls), void *context);
+
 // The kinds of seats that its connections take, as bits.
 unsigned listeners_kinds(const struct listeners *listeners);
 

@@ -31,10 +31,18 @@ static uint64_t descriptors_for_connections(uint64_t others, uint64_t own)
     return left - (own < left / 2 ? own : left / 2);
 }
 
-uint64_t capacity_connections(int64_t max_connections, uint64_t others, uint64_t own)
+static uint64_t least_of(int64_t max_connections, uint64_t most)
 {
-    uint64_t most = descriptors_for_connections(others, own);
-
     return max_connections > 0 && (uint64_t)max_connections < most ? (uint64_t)max_connections
                                                                    : most;
+}
+
+uint64_t capacity_connections(int64_t max_connections, uint64_t others, uint64_t own)
+{
+    return least_of(max_connections, descriptors_for_connections(others, own));
+}
+
+uint64_t capacity_passed(int64_t max_connections, uint64_t others, uint64_t own)
+{
+    return least_of(max_connections, descriptors_for_connections(others, own) / CAPACITY_PASSED);
 }

@@ -16,4 +16,10 @@ void capacity_raise(void);
 // take `own` more, and get half of what is left at most.
 uint64_t capacity_connections(int64_t max_connections, uint64_t others, uint64_t own);
 
+// The same of connections that are passed on to another process, each of which is counted with
+// CAPACITY_PASSED descriptors: two sockets, and one pipe. Where bytes wait in both directions of
+// one it has two pipes for as long; most have none.
+#define CAPACITY_PASSED 4
+uint64_t capacity_passed(int64_t max_connections, uint64_t others, uint64_t own);
+
 #endif
