@@ -54,6 +54,26 @@ void loop_use_store(struct loop *loop, struct store *store)
     loop->turn.pool.reached = store->ops->reached(store);
 }
 
+void loop_leave_store(struct loop *loop)
+{
+    struct turn *turn = &loop->turn;
+
+    loop->store = NULL;
+    turn->fence = NULL;
+    turn->fenced = false;
+    turn->pressure = STORE_EASY;
+    turn->pool.reached = 0;
+    turn->chores = NULL;
+}
+
+void loop_drop_all(struct loop *loop)
+{
+    for (struct conn *conn = roster_first(&loop->turn); conn; conn = roster_next(conn)) {
+        conn_break(conn, "this process does not own the journal any more");
+    }
+    loop_close_all(loop);
+}
+
 void loop_close_all(struct loop *loop)
 {
     struct conn *conn;

@@ -78,6 +78,12 @@ void loop_use_broker(struct loop *loop, struct broker *broker);
 // From now on output waits for the store, which is open and borrowed.
 void loop_use_store(struct loop *loop, struct store *store);
 
+// There is no store any more, and nothing is done in the background. There is no connection.
+void loop_leave_store(struct loop *loop);
+
+// The same as loop_close_all(), and what was staged does not leave, be it a thread's already.
+void loop_drop_all(struct loop *loop);
+
 // Closes all connections at once.
 void loop_close_all(struct loop *loop);
 

@@ -65,11 +65,18 @@ static _Noreturn void leave(struct server *server)
     _exit(0);
 }
 
+// Whoever started it need not wait any more.
+static void tell_ready(void *context)
+{
+    log_info("started", log_string("version", TANDEM_VERSION), log_number("pid", getpid()));
+    background_ready(context);
+}
+
 static enum exit_reason log_end(const struct command_line *command, enum exit_reason result,
-                                bool kept_all, const struct reason *why)
+                                bool kept_all, bool was_up, const struct reason *why)
 {
     if (result != EXIT_REASON_NONE) {
-        log_error("not_started", log_string("why", why->text));
+        log_error(was_up ? "not_started_again" : "not_started", log_string("why", why->text));
         // Its log may be a file, and whoever starts it looks here.
         if (command->persona) {
             (void)fprintf(stderr, "%s: %s\n", command->program, why->text);
@@ -95,14 +102,17 @@ static enum exit_reason serve(struct settings *settings, const struct settings_s
 {
     const struct server_settings *ours = &settings->server;
     struct log_output log;
+    struct background background;
     const struct server_start start = {.settings = settings,
                                        .source = source,
                                        .log = &log,
                                        .options = {.repair = command->repair,
                                                    .ignore_binlog = command->ignore_binlog,
-                                                   .must_exist = needs_directory(command)}};
-    struct background background;
+                                                   .must_exist = needs_directory(command)},
+                                       .ready = tell_ready,
+                                       .context = &background};
     struct server server;
+    bool was_up = false;
     struct reason why;
     enum exit_reason result;
 
@@ -120,16 +130,14 @@ static enum exit_reason serve(struct settings *settings, const struct settings_s
              log_number("sets", (int64_t)source->set_count));
     keep_large_blocks_apart();
     result = server_open(&server, &start, &why);
+    if (result == EXIT_REASON_NONE && server_is_up(&server)) {
+        was_up = true;
+        result = server_run(&server, &why);
+    }
     if (result == EXIT_REASON_NONE && server_hangs(&server)) {
         leave(&server);
     }
-    if (result == EXIT_REASON_NONE && server_is_up(&server)) {
-        log_info("started", log_string("version", TANDEM_VERSION),
-                 log_number("pid", server.facts.process.pid));
-        background_ready(&background);
-        server_run(&server);
-    }
-    result = log_end(command, result, server_close(&server), &why);
+    result = log_end(command, result, server_close(&server), was_up, &why);
     log_output_close(&log);
     return result;
 }

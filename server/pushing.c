@@ -134,7 +134,7 @@ bool pushing_is_busy(const struct pushing *pushing)
 void pushing_close(struct pushing *pushing)
 {
     push_free(pushing->push);
-    pushing->push = NULL;
+    *pushing = (struct pushing){.push = NULL};
 }
 
 bool pushing_show(const struct pushing *pushing, size_t index, struct sight_push *shown)

@@ -5,9 +5,10 @@
 // The process at work: broker, store, front-ends, listeners and connections on one loop, steered by
 // signals. It starts with everything it needs or not at all: it listens, becomes the user that it
 // is to be, and takes its jobs back from the journal; clients that come meanwhile wait to be
-// accepted, but for operators. It stops when it is told to: no new connections, replies that are
-// staged leave within STOP_PATIENCE, the rest is closed, and what the journal has been told is made
-// to last.
+// accepted, but for operators. Where processes share a journal, those that do not own it stay
+// there, and one that has lost it comes back there. It stops when it is told to: no new
+// connections, replies that are staged leave within STOP_PATIENCE, the rest is closed, and what the
+// journal has been told is made to last.
 
 #include "core/base/memory.h"
 #include "core/broker.h"
@@ -25,6 +26,7 @@
 #include "server/process/pid_file.h"
 #include "server/chores.h"
 #include "server/process/signals.h"
+#include "server/proxy/proxy.h"
 #include "server/pushing.h"
 #include "server/queue_policies.h"
 #include "server/services.h"
@@ -37,6 +39,19 @@ struct server_start {
     const struct settings_source *source; // for a reload
     struct log_output *log;
     struct store_options options;
+    void (*ready)(void *context); // once, when clients are served, or by another process as yet
+    void *context;                // of that
+};
+
+// A process that follows the journal of another one.
+struct standby {
+    bool on;                  // it does, and that other one is known
+    struct store_owner owner; // as the log has it
+    nsec_t free_at;           // since when nobody owns it, monotonic; 0: somebody does
+    struct proxy *proxy;      // NULL: connections are passed to nobody
+    uint64_t passed;          // connections, by those that there were before
+    bool failed;              // it cannot, for the reason `why`
+    struct reason why;
 };
 
 #define SERVER_MEMORY_KINDS (MEMORY_OTHER + 1)
@@ -56,7 +71,14 @@ struct server {
     struct settings *settings;            /* private */
     const struct settings_source *source; /* private */
     struct log_output *log;               /* private */
+    struct store_options options;         /* private */
+    void (*ready)(void *context);         /* private */
+    void *ready_context;                  /* private */
+    bool is_ready;                        /* private: that was told */
     struct store *store;                  /* private: NULL: jobs are in memory only */
+    struct standby standby;               /* private */
+    nsec_t unsure_at;                     /* private: since when another may own it; 0: none may */
+    bool hand_over_wanted;                /* private: at the end of the turn */
     struct facts facts;                   /* private */
     struct server_shown shown;            /* private: what operators are shown */
     struct broker *broker;                /* private */
@@ -79,7 +101,14 @@ struct server {
     struct opening opening;               /* private: of the store, at the start */
     unsigned deferred_signals;            /* private: that came meanwhile, a bit each */
     bool hangs;                           /* private: the journal's thread cannot be ended */
-    enum { SERVER_STARTS, SERVER_RUNS, SERVER_STOPS, SERVER_GIVES_UP } stage; /* private */
+    enum {
+        SERVER_STARTS,
+        SERVER_RUNS,
+        SERVER_HANDS_OVER,
+        SERVER_AGAIN, // it is to start again, as another owns the journal
+        SERVER_STOPS,
+        SERVER_GIVES_UP
+    } stage; /* private */
 };
 
 // Makes everything ready. EXIT_REASON_NONE, or the reason in `why`; the server is to be closed in
@@ -88,8 +117,10 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
                              struct reason *why) MUST_USE;
 bool server_is_up(const struct server *server);
 
-// Tells the service manager that it is ready, and runs until a signal has stopped it.
-void server_run(struct server *server);
+// Runs until a signal has stopped it. Where another process has taken the journal over, follows it
+// and starts again when it comes to own it. EXIT_REASON_NONE, or the reason in `why` for which it
+// cannot.
+enum exit_reason server_run(struct server *server, struct reason *why) MUST_USE;
 
 // It was stopped while the disk does not answer. Then all that can be done is to leave: to let go
 // of what others would come across, and to end the process without anything else.

@@ -8,13 +8,17 @@
 #include "server/net/socket.h"
 #include "server/process/clock.h"
 
-// Kinds of connections that are not accepted yet, as bits.
+// Kinds of connections that are not accepted yet, or any more, as bits. A standby says that of each
+// address (listeners_shut).
 static unsigned server_unwanted(const struct server *server)
 {
     bool opens = store_is_opening(server->store) || opening_imports(&server->opening);
     unsigned early = 0;
 
     if (server->stage != SERVER_STARTS) {
+        return server->stage == SERVER_RUNS ? 0 : SEATS_ALL;
+    }
+    if (server->standby.on) {
         return 0;
     }
     for (unsigned kind = 0; kind < FRONTENDS && opens; kind++) {
@@ -96,6 +100,10 @@ void server_accept(void *context, int fd, const char *peer)
     if (!crowd_enter(service->turn->crowd, fd, seats_kind(service->io.kind, socket_is_local(fd)))) {
         service_log_crowded(service, peer);
         transport_plain.close(fd, NULL);
+        return;
+    }
+    if (server->standby.on && !service->frontend->administers) {
+        server_pass_on(server, service, fd, peer);
         return;
     }
     if (service->transport->handshake &&

@@ -82,6 +82,7 @@ static void sight_cluster(void *host, struct sight_cluster *cluster)
 
     if (store && store->ops->cluster) {
         store->ops->cluster(store, cluster);
+        server_show_passed(server, &cluster->proxied, &cluster->proxied_total);
     }
     cluster->required = server->settings->journal.quorum == QUORUM_YES;
 }
@@ -230,6 +231,15 @@ static void sight_drain(void *host, bool on)
     server_signal(host, on ? SIGNAL_DRAIN : SIGNAL_ACCEPT);
 }
 
+// When the answer to whoever has asked for it is staged.
+static bool sight_hand_over(void *host)
+{
+    struct server *server = host;
+
+    server->hand_over_wanted = server_may_hand_over(server);
+    return server->hand_over_wanted;
+}
+
 static bool sight_reload(void *host)
 {
     return server_read_again(host);
@@ -299,6 +309,7 @@ void server_init_sight(struct server *server)
                                          .descriptors = sight_descriptors,
                                          .journal = sight_journal,
                                          .cluster = sight_cluster,
+                                         .hand_over = sight_hand_over,
                                          .opening = sight_opening,
                                          .setting = sight_setting,
                                          .schedules = sight_schedules,

@@ -2,8 +2,6 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
-#include "core/counts.h"
-#include "server/calendar.h"
 #include "server/config/address.h"
 #include "server/config/file_mode.h"
 #include "server/net/inherited.h"
@@ -152,44 +150,22 @@ static bool server_take_rules(struct server *server, struct reason *why)
     return rules || *path == '\0';
 }
 
-static void server_opening_turned(void *context)
-{
-    server_limit_connections(context);
-}
-
 // What is there before the first address is listened at.
-static bool server_prepare(struct server *server, const struct server_start *start,
-                           struct reason *why)
+static bool server_prepare(struct server *server, struct reason *why)
 {
-    struct broker_options broker_options = {.secret = facts_secret(), .key = facts_key()};
+    const struct siphash_key key = facts_key();
     const char *pid_file = server->settings->server.pid_file;
-    struct instant now = clock_now();
 
     if (*pid_file && !pid_file_claim(&server->pid_file, pid_file, why)) {
         return false;
     }
-    store_record(server->store, &broker_options);
     reason_set(why, "out of memory or descriptors, or the system has no epoll");
-    server->broker = broker_new(&broker_options, now);
-    server->crowd = crowd_new(&broker_options.key);
-    server->opening = (struct opening){.store = server->store,
-                                       .notifier = &server->notifier,
-                                       .broker = server->broker,
-                                       .import = {.text = server->settings->journal.import,
-                                                  .journal = server->settings->journal.dir,
-                                                  .repair = start->options.repair,
-                                                  .give_up = start->options.ignore_binlog},
-                                       .turned = server_opening_turned,
-                                       .context = server};
-    if (!server->broker || !server->crowd ||
-        !opening_init(&server->opening, &broker_options, now) ||
-        !loop_init(&server->loop, opening_broker(&server->opening), clock_now)) {
+    server->crowd = crowd_new(&key);
+    if (!server->crowd || !loop_init(&server->loop, opening_broker(&server->opening), clock_now)) {
         return false;
     }
     server->loop.turn.crowd = server->crowd;
-    // Queues of jobs that come back have their policies at once.
-    if (!queue_policies_apply(&server->policies, server->broker, server->settings, why) ||
-        !server_take_rules(server, why)) {
+    if (!server_take_rules(server, why)) {
         return false;
     }
     capacity_raise();
@@ -198,87 +174,7 @@ static bool server_prepare(struct server *server, const struct server_start *sta
     notifier_open(&server->notifier, server->loop.turn.base);
     (void)evtimer_assign(&server->patience, server->loop.turn.base, server_patience_over, server);
     return signals_open(&server->signals, server->loop.turn.base, server_signal, server) &&
-           services_start(&server->services, server->settings, server->broker,
-                          &server->facts.process, &server->loop.turn, why);
-}
-
-// How long jobs wait and are worked on is counted where those who run the process may ask.
-static void server_observe(struct server *server)
-{
-    for (size_t i = 0; i < FRONTENDS; i++) {
-        if (frontends[i]->administers &&
-            listeners_address(&server->listeners, frontends[i]->name, 0)) {
-            broker_observe(server->broker, true);
-        }
-    }
-}
-
-// All jobs are back.
-static enum exit_reason server_begin(struct server *server, struct reason *why)
-{
-    if (server->store &&
-        !services_move(&server->services, server->settings, &server->facts.process, why)) {
-        return EXIT_REASON_OTHER;
-    }
-    services_opened(&server->services);
-    // Those of the file may have changed meanwhile.
-    if (!queue_policies_load(&server->policies, server->broker, server->settings, why)) {
-        return EXIT_REASON_OTHER;
-    }
-    server->schedules = calendar_open(server->broker, server->settings, why);
-    if (!server->schedules) {
-        return EXIT_REASON_OTHER;
-    }
-    server->calendar = calendar_chore(server->schedules);
-    chores_add(&server->loop.turn, &server->calendar);
-    opening_clear(&server->opening);
-    server_observe(server);
-    server->stage = SERVER_RUNS;
-    server_limit_broker(server);
-    server_limit_connections(server);
-    return EXIT_REASON_NONE;
-}
-
-// Until all jobs are back, nobody is accepted but who administers.
-static enum exit_reason server_open_store(struct server *server, struct reason *why)
-{
-    switch (opening_run(&server->opening, &server->loop, why)) {
-    case OPENING_DONE:
-        return server_begin(server, why);
-    case OPENING_FAILED:
-        return EXIT_REASON_JOURNAL;
-    case OPENING_HANGS:
-        server->hangs = true;
-        server->stage = SERVER_GIVES_UP;
-        return EXIT_REASON_NONE;
-    case OPENING_STOPPED:
-        server->stage = SERVER_GIVES_UP;
-        return EXIT_REASON_NONE;
-    }
-    UNREACHABLE();
-}
-
-// A journal that has moved to another host, or whose host has a new name, as a container that is
-// made anew has: handles that clients keep go on to be good.
-static void server_name_host(const struct server *server)
-{
-    const char *host = store_host(server->store);
-    const char *here = server->facts.process.hostname;
-
-    if (*host == '\0' || strcmp(host, here) == 0) {
-        return;
-    }
-    log_info("journal_host", log_string("host", host), log_string("here", here),
-             log_string("note", "default handles go on to begin with the name in the journal"));
-    services_name_host(&server->services, host);
-}
-
-static bool server_start_push(struct server *server, struct reason *why)
-{
-    const char *host = store_host(server->store);
-
-    return pushing_start(&server->pushing, &server->loop.turn, server->settings,
-                         *host ? host : server->facts.process.hostname, why);
+           server_start_services(server, why);
 }
 
 enum exit_reason server_open(struct server *server, const struct server_start *start,
@@ -290,33 +186,25 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     server->settings = start->settings;
     server->source = start->source;
     server->log = start->log;
+    server->options = start->options;
+    server->ready = start->ready;
+    server->ready_context = start->context;
     facts_gather(&server->facts, clock_now());
     server_init_sight(server);
-    if (!store_make(&server->store, start->settings, &start->options,
-                    server->facts.machine.nodename, why) ||
-        !server_prepare(server, start, why)) {
+    if (!server_make_store(server, why) || !server_prepare(server, why)) {
         return EXIT_REASON_OTHER;
     }
     if (!inherited_each(server_adopt, server, why) || !server_listen(server, why)) {
         return EXIT_REASON_ADDRESS;
     }
     crowd_seats(server->crowd)->listened = listeners_kinds(&server->listeners);
+    server_advertise(server);
     server_apply(server);
     result = server_drop_privilege(server, why);
     if (result == EXIT_REASON_NONE) {
         result = server_open_store(server, why);
     }
-    if (result == EXIT_REASON_NONE && server_is_up(server)) {
-        server_name_host(server);
-        if (!server_start_push(server, why)) {
-            result = EXIT_REASON_OTHER;
-        }
-    }
-    if (result == EXIT_REASON_NONE && server_is_up(server) && !server_start_io(server, why)) {
-        result = EXIT_REASON_OTHER;
-    }
-    if (result == EXIT_REASON_NONE && server_is_up(server) &&
-        !pid_file_write(&server->pid_file, why)) {
+    if (result == EXIT_REASON_NONE && server_is_up(server) && !server_is_ready(server, why)) {
         result = EXIT_REASON_OTHER;
     }
     return result;

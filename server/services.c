@@ -73,6 +73,7 @@ bool services_start(struct services *services, const struct settings *settings,
         if (!service->shared) {
             return false;
         }
+        services->tls_each[i].shared = service->shared;
         services->started++;
         add_chore(service);
     }
@@ -81,6 +82,7 @@ bool services_start(struct services *services, const struct settings *settings,
 
 static void service_end(const struct service *service)
 {
+    service->tally->commands += service->frontend->commands(service->shared);
     service->frontend->stop(service->shared);
     free(service->shared);
 }
@@ -99,7 +101,6 @@ bool services_move(struct services *services, const struct settings *settings,
         if (!shared) {
             return false;
         }
-        service->tally->commands += service->frontend->commands(service->shared);
         service_end(service);
         service->shared = shared;
         services->tls_each[i].shared = shared;
@@ -223,11 +224,16 @@ void service_log_crowded(const struct service *service, const char *peer)
     }
 }
 
-void services_stop(struct services *services)
+void services_rest(struct services *services)
 {
     while (services->started > 0) {
         service_end(&services->each[--services->started]);
     }
+}
+
+void services_stop(struct services *services)
+{
+    services_rest(services);
     tls_free(services->tls);
     services->tls = NULL;
 }

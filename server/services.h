@@ -67,6 +67,10 @@ void service_log_handshake_failed(const struct service *service, const char *pee
 // each time.
 void service_log_crowded(const struct service *service, const char *peer);
 
+// Stops those that were started; they can be started again, and TLS stays open. Nobody is
+// connected.
+void services_rest(struct services *services);
+
 // Stops those that were started. Zeroed services are allowed.
 void services_stop(struct services *services);
 

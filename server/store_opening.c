@@ -30,7 +30,7 @@ static void look(evutil_socket_t fd, short what, void *context)
         notify_extend(opening->notifier, EXTEND_SECONDS);
         return;
     }
-    if (store->ops->log_progress(store, clock_mono() - opening->began_at)) {
+    if (!opening->ready && store->ops->log_progress(store, clock_mono() - opening->began_at)) {
         notify_extend(opening->notifier, EXTEND_SECONDS);
     }
 }

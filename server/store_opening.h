@@ -43,6 +43,7 @@ struct opening {
     struct event patience;         /* private */
     nsec_t began_at;               /* private */
     bool stops;                    /* private */
+    bool ready;                    /* private: nobody waits for its end */
     bool gives_up;                 /* private */
 };
 
@@ -63,6 +64,12 @@ enum opening_end opening_run(struct opening *opening, struct loop *loop,
 
 // Frees the stand-in, which nobody uses any more. A zeroed opening is allowed.
 void opening_clear(struct opening *opening);
+
+// The process stands by: that may last, so that nobody is told how far it is.
+static inline void opening_is_ready(struct opening *opening)
+{
+    opening->ready = true;
+}
 
 // How far it is; false where it has not begun, or is over.
 bool opening_progress(const struct opening *opening, struct store_progress *progress);

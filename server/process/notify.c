@@ -155,6 +155,14 @@ void notify_ready(struct notifier *notifier)
     notifier_tell(notifier, "READY=1");
 }
 
+void notify_status(struct notifier *notifier, const char *text)
+{
+    char status[NOTIFY_TEXT_MAX];
+
+    (void)snprintf(status, sizeof status, "STATUS=%s", text);
+    notifier_tell(notifier, status);
+}
+
 void notify_extend(struct notifier *notifier, unsigned seconds)
 {
     char text[NOTIFY_TEXT_MAX];

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define NOTIFY_TEXT_MAX 64
+#define NOTIFY_TEXT_MAX 192
 // As many as wait at most: the oldest are forgotten before the state as it is now.
 #define NOTIFY_WAITING 8
 
@@ -37,6 +37,8 @@ void notifier_open(struct notifier *notifier, struct event_base *base);
 void notifier_close(struct notifier *notifier);
 
 void notify_ready(struct notifier *notifier);
+// What it does, for people; a long text is cut.
+void notify_status(struct notifier *notifier, const char *text);
 // Getting ready takes longer: it is to wait for so many seconds from now on.
 void notify_extend(struct notifier *notifier, unsigned seconds);
 void notify_reloading(struct notifier *notifier);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/server_private.h"
+
+#include "core/base/log.h"
+#include "core/base/memory.h"
+#include "core/counts.h"
+#include "server/calendar.h"
+#include "server/io/io.h"
+#include "server/process/clock.h"
+
+#include <string.h>
+
+static void server_opening_turned(void *context)
+{
+    struct server *server = context;
+
+    server_standby_turned(server);
+    server_limit_connections(server);
+}
+
+bool server_make_store(struct server *server, struct reason *why)
+{
+    struct broker_options options = {.secret = facts_secret(), .key = facts_key()};
+    struct instant now = clock_now();
+
+    if (!store_make(&server->store, server->settings, &server->options,
+                    server->facts.machine.nodename, why)) {
+        return false;
+    }
+    store_record(server->store, &options);
+    reason_set(why, "out of memory");
+    server->broker = broker_new(&options, now);
+    server->opening = (struct opening){.store = server->store,
+                                       .notifier = &server->notifier,
+                                       .broker = server->broker,
+                                       .import = {.text = server->settings->journal.import,
+                                                  .journal = server->settings->journal.dir,
+                                                  .repair = server->options.repair,
+                                                  .give_up = server->options.ignore_binlog},
+                                       .turned = server_opening_turned,
+                                       .context = server};
+    return server->broker && opening_init(&server->opening, &options, now);
+}
+
+bool server_start_services(struct server *server, struct reason *why)
+{
+    // Queues of jobs that come back have their policies at once.
+    return queue_policies_apply(&server->policies, server->broker, server->settings, why) &&
+           services_start(&server->services, server->settings, server->broker,
+                          &server->facts.process, &server->loop.turn, why);
+}
+
+// How long jobs wait and are worked on is counted where those who run the process may ask.
+static void server_observe(struct server *server)
+{
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        if (frontends[i]->administers &&
+            listeners_address(&server->listeners, frontends[i]->name, 0)) {
+            broker_observe(server->broker, true);
+        }
+    }
+}
+
+// A journal that has moved to another host, or whose host has a new name, as a container that is
+// made anew has: handles that clients keep go on to be good.
+static void server_name_host(const struct server *server)
+{
+    const char *host = store_host(server->store);
+    const char *here = server->facts.process.hostname;
+
+    if (*host == '\0' || strcmp(host, here) == 0) {
+        return;
+    }
+    log_info("journal_host", log_string("host", host), log_string("here", here),
+             log_string("note", "default handles go on to begin with the name in the journal"));
+    services_name_host(&server->services, host);
+}
+
+static bool server_start_push(struct server *server, struct reason *why)
+{
+    const char *host = store_host(server->store);
+
+    return pushing_start(&server->pushing, &server->loop.turn, server->settings,
+                         *host ? host : server->facts.process.hostname, why);
+}
+
+// All jobs are back.
+static bool server_begin(struct server *server, struct reason *why)
+{
+    server_end_standby(server);
+    if (server->store &&
+        !services_move(&server->services, server->settings, &server->facts.process, why)) {
+        return false;
+    }
+    services_opened(&server->services);
+    // Those of the file may have changed meanwhile.
+    if (!queue_policies_load(&server->policies, server->broker, server->settings, why)) {
+        return false;
+    }
+    server->schedules = calendar_open(server->broker, server->settings, why);
+    if (!server->schedules) {
+        return false;
+    }
+    server->calendar = calendar_chore(server->schedules);
+    chores_add(&server->loop.turn, &server->calendar);
+    opening_clear(&server->opening);
+    server_observe(server);
+    server->stage = SERVER_RUNS;
+    server_limit_broker(server);
+    server_limit_connections(server);
+    server_name_host(server);
+    return server_start_push(server, why) && server_start_io(server, why);
+}
+
+// Until all jobs are back, nobody is accepted but who administers.
+enum exit_reason server_open_store(struct server *server, struct reason *why)
+{
+    enum opening_end end = opening_run(&server->opening, &server->loop, why);
+
+    server_end_standby(server);
+    switch (end) {
+    case OPENING_DONE:
+        if (!server_begin(server, why)) {
+            return EXIT_REASON_OTHER;
+        }
+        server_took_over(server);
+        return EXIT_REASON_NONE;
+    case OPENING_FAILED:
+        return EXIT_REASON_JOURNAL;
+    case OPENING_HANGS:
+        server->hangs = true;
+        server->stage = SERVER_GIVES_UP;
+        return EXIT_REASON_NONE;
+    case OPENING_STOPPED:
+        server->stage = SERVER_GIVES_UP;
+        if (server->standby.failed) {
+            *why = server->standby.why;
+            return EXIT_REASON_OTHER;
+        }
+        return EXIT_REASON_NONE;
+    }
+    UNREACHABLE();
+}
+
+bool server_close_store(struct server *server)
+{
+    bool good;
+
+    io_close(server->loop.turn.io);
+    server->loop.turn.io = NULL;
+    server_end_standby(server);
+    services_rest(&server->services);
+    pushing_close(&server->pushing);
+    good = store_close(server->store);
+    server->store = NULL;
+    opening_clear(&server->opening);
+    schedules_free(server->schedules);
+    server->schedules = NULL;
+    queue_policies_clear(&server->policies);
+    broker_free(server->broker);
+    server->broker = NULL;
+    return good;
+}
