@@ -5,6 +5,7 @@
 #include "server/config/command_line.h"
 #include "server/config/preflight.h"
 #include "server/hash_token.h"
+#include "server/init_store.h"
 #include "server/log/libevent_log.h"
 #include "server/process/background.h"
 #include "server/process/signals.h"
@@ -185,6 +186,14 @@ static enum exit_reason check(const struct settings *settings, const struct comm
     return printed(command);
 }
 
+static enum exit_reason init(const struct settings *settings, const struct command_line *command)
+{
+    struct reason why;
+    enum exit_reason result = init_store(&settings->journal, stdout, &why);
+
+    return result == EXIT_REASON_NONE ? printed(command) : fail(command, result, &why);
+}
+
 static enum exit_reason run(const struct command_line *command)
 {
     const struct settings_source source = {.path = command->config_path,
@@ -201,6 +210,8 @@ static enum exit_reason run(const struct command_line *command)
     }
     if (command->action == ACTION_CHECK) {
         result = check(settings, command);
+    } else if (command->action == ACTION_INIT_STORE) {
+        result = init(settings, command);
     } else {
         result = serve(settings, &source, command);
     }
@@ -226,6 +237,7 @@ static enum exit_reason act(const struct command_line *command)
         result = hash_token(stdin, stdout, &why);
         return result == EXIT_REASON_NONE ? printed(command) : fail(command, result, &why);
     case ACTION_CHECK:
+    case ACTION_INIT_STORE:
     case ACTION_RUN:
         return run(command);
     }

@@ -17,13 +17,17 @@ const char command_line_help[] =
     "       tandemd hash-token       print the hash of a token that is read, for rules\n"
     "\n"
     "A job broker that speaks the beanstalk protocol, the Gearman protocol and HTTP. Its jobs\n"
-    "survive it where it has a journal (journal.dir); otherwise they are in memory only.\n"
+    "survive it where it has a journal (journal.dir, or journal.postgres); otherwise they are in\n"
+    "memory only.\n"
     "\n"
     "  -C, --config FILE            read settings from FILE (default: " DEFAULT_CONFIG ", or\n"
     "                               that below the prefix of this program, where it exists)\n"
     "      --set SECTION.KEY=VALUE  set one key, after the file; may be repeated\n"
     "      --check-config           print the settings that result, and exit\n"
     "      --queue NAME             with --check-config: print which section that queue has\n"
+    "      --init-store             make what a journal in PostgreSQL needs in its database, "
+    "print\n"
+    "                               what the broker's role is to be granted there, and exit\n"
     "      --repair                 start with a damaged journal, and say in the log what is lost\n"
     "      --ignore-binlog          start in a directory where beanstalkd has left jobs, without\n"
     "                               them\n"
@@ -61,6 +65,7 @@ enum {
     LONG_CONFIG = 256,
     LONG_SET,
     LONG_CHECK,
+    LONG_INIT,
     LONG_QUEUE,
     LONG_VERSION,
     LONG_HELP,
@@ -72,6 +77,7 @@ static const struct option long_options[] = {
     {"config", required_argument, NULL, LONG_CONFIG},
     {"set", required_argument, NULL, LONG_SET},
     {"check-config", no_argument, NULL, LONG_CHECK},
+    {"init-store", no_argument, NULL, LONG_INIT},
     {"queue", required_argument, NULL, LONG_QUEUE},
     {"version", no_argument, NULL, LONG_VERSION},
     {"help", no_argument, NULL, LONG_HELP},
@@ -116,6 +122,9 @@ static bool option_take(struct reading *reading, int letter, struct reason *why)
         return true;
     case LONG_CHECK:
         command->action = ACTION_CHECK;
+        return true;
+    case LONG_INIT:
+        command->action = ACTION_INIT_STORE;
         return true;
     case LONG_QUEUE:
         command->queue = optarg;

@@ -476,6 +476,9 @@ static void command_line_names_file_and_settings(void **state)
     assert_true(options.repair && options.ignore_binlog);
     assert_int_equal(options.codes, EXIT_CODES_OURS);
     command_line_clear(&options);
+    assert_int_equal(parse(&options, ARGS("--init-store"), &why), EXIT_REASON_NONE);
+    assert_int_equal(options.action, ACTION_INIT_STORE);
+    command_line_clear(&options);
 }
 
 static void wrong_command_line_is_an_error_that_names_the_argument(void **state)
@@ -500,9 +503,9 @@ static void wrong_command_line_is_an_error_that_names_the_argument(void **state)
 
 static void help_tells_every_option(void **state)
 {
-    static const char *const words[] = {"--config",  "--set",           "--check-config",
-                                        "--version", "--help",          "Exit codes",
-                                        "--repair",  "--ignore-binlog", "--queue"};
+    static const char *const words[] = {
+        "--config",   "--set",    "--check-config",  "--version", "--help",
+        "Exit codes", "--repair", "--ignore-binlog", "--queue",   "--init-store"};
 
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
