@@ -4,8 +4,10 @@
 
 #include "ctl/act.h"
 #include "ctl/add.h"
+#include "ctl/cluster.h"
 #include "ctl/command.h"
 #include "ctl/export.h"
+#include "ctl/handover.h"
 #include "ctl/import.h"
 #include "ctl/inside.h"
 #include "ctl/jobs.h"
@@ -90,6 +92,9 @@ const struct command commands[] = {
      false, run_connections, "All connections, or one with what it holds.", NULL},
     {"journal", "", 0, 0, WORD_OTHER, FOR_JSON, false, run_journal,
      "The journal: what keeps durable jobs.", NULL},
+    {"cluster", "", 0, 0, WORD_OTHER, FOR_JSON, false, run_cluster,
+     "Who owns a journal that several brokers share, and how far behind the others are.",
+     "A broker that follows answers, too."},
     {"config", "[SECTION | SECTION.KEY]", 0, 1, WORD_OTHER, FOR_JSON, false, run_config,
      "The configuration in force.", NULL},
     {"schedules", "", 0, 0, WORD_OTHER, FOR_JSON | FOR_PAGES, false, run_schedules,
@@ -121,6 +126,10 @@ const struct command commands[] = {
      "Has the broker refuse new jobs, or take them again.", NULL},
     {"reload", "", 0, 0, WORD_OTHER, FOR_JSON, false, run_reload,
      "Has the broker read its configuration again.", NULL},
+    {"handover", "", 0, 0, WORD_OTHER, FOR_JSON, false, run_handover,
+     "Has another broker own the journal that they share, and waits for that.",
+     "This broker makes all safe, drops its clients and follows. With --json, what cluster tells "
+     "then."},
     {"metrics", "", 0, 0, WORD_OTHER, 0, false, run_metrics,
      "All metrics, in Prometheus' text format.", NULL},
     {"events", "", 0, 0, WORD_OTHER, FOR_JSON | FOR_QUEUE | FOR_QUEUE_LIST | FOR_EVENTS, false,

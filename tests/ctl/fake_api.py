@@ -106,6 +106,7 @@ class FakeApi:
         self.touches = 7  # jobs that each operation finds
         self.steps = 0  # how often an operation is said to run before it is done
         self.draining = False
+        self.cluster = samples.alone()
         if unix:
             self.server = UnixServer(unix, Handler)
             self.address = f"unix:{unix}"
@@ -291,6 +292,9 @@ class FakeApi:
     def post_drain(self, request):
         self.draining = request.body["draining"]
         return 200, {"draining": self.draining}
+
+    def get_cluster(self, _):
+        return 200, self.cluster
 
     def post_reload(self, _):
         return 200, {"reloaded": True}

@@ -130,3 +130,29 @@ def operation(number, body, state="done", touched=0, total=0, looked_at=0, **cha
             "total": total, "touched": touched,
             "skipped": {"held": 0, "forbidden": 0, "refused": 0}, "started_at": NOW,
             "finished_at": None if state == "running" else NOW + 1, "error": None, **changed}
+
+
+def alone():
+    return {"role": "alone", "shard": "", "node": "", "owner": None, "owner_address": None,
+            "epoch": 0, "since": None, "lease_left_seconds": 0, "rows": 0, "behind": 0,
+            "takeovers": 0, "members": [],
+            "database": {"connected": False, "why": None, "durable": False, "replicated": False,
+                         "settings": "", "syncs": histogram()},
+            "proxied": {"connections": 0, "total": 0}}
+
+
+def member(node, **changed):
+    return {"node": node, "address": f"beanstalk={node}:11300", "owner": False, "self": False,
+            "epoch": 7, "behind": 0, "seen_seconds": 0.5, **changed}
+
+
+def cluster(role="owner", owner="one", **changed):
+    """As `one` shows it, which shares the journal with `two`."""
+    return {**alone(), "role": role, "shard": "main", "node": "one", "owner": owner,
+            "owner_address": owner and f"beanstalk={owner}:11300", "epoch": 7, "since": NOW,
+            "lease_left_seconds": 4.5, "rows": 12345, "takeovers": 1,
+            "members": [member("one", owner=owner == "one", self=True),
+                        member("two", owner=owner == "two", behind=1200)],
+            "database": {"connected": True, "why": None, "durable": True, "replicated": True,
+                         "settings": "synchronous_commit = on", "syncs": histogram(5, 4)},
+            "proxied": {"connections": 3, "total": 70}, **changed}
