@@ -227,9 +227,17 @@ static nsec_t sooner(nsec_t a, nsec_t b)
     return a < b ? a : b;
 }
 
-nsec_t journal_next_due(const struct journal *journal)
+// Nothing is given to the worker thread before what has failed is tried again.
+static nsec_t upkeep_at(const struct journal *journal)
 {
     const struct storage_ops *ops = journal->storage->ops;
+    nsec_t at = ops->upkeep_due_at ? ops->upkeep_due_at(journal) : NSEC_NEVER;
+
+    return at > journal->failure.retry_at ? at : journal->failure.retry_at;
+}
+
+nsec_t journal_next_due(const struct journal *journal)
+{
     nsec_t now = journal_present(journal);
     nsec_t due_at = fail_due_at(journal);
 
@@ -239,9 +247,7 @@ nsec_t journal_next_due(const struct journal *journal)
     if (journal->work.busy) {
         return due_at;
     }
-    if (ops->upkeep_due_at) {
-        due_at = sooner(due_at, ops->upkeep_due_at(journal));
-    }
+    due_at = sooner(due_at, upkeep_at(journal));
     if (turn_gathers(journal)) {
         nsec_t until_at = turn_gathers_until(journal);
 

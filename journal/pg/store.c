@@ -140,6 +140,16 @@ static bool upkeep_give(struct journal *journal)
     return !is_lost(journal) && (renew(journal) || remove_oldest(journal));
 }
 
+// The database answers. Where nothing waits to be written, whose success would say so, compaction
+// is not to wait for that.
+static void end_failure(struct journal *journal)
+{
+    if (batch_empty(&journal->batches.writing)) {
+        journal->failure.failing_at = NSEC_NEVER;
+        journal->failure.count = 0;
+    }
+}
+
 static void upkeep_take_in(struct journal *journal)
 {
     const struct task *task = &journal->work.task;
@@ -149,6 +159,7 @@ static void upkeep_take_in(struct journal *journal)
         // What is gone is written anew without waiting for somebody to have something to write.
         if (pg_of(journal)->link.rows_lost) {
             fail_segment(journal);
+            end_failure(journal);
         }
         return;
     }

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/journal/pg/shared_bed.h"
+
+#include "core/broker.h"
+#include "core/check.h"
+#include "journal/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// More turns than that without an end to it have no end.
+enum { TURNS_MOST = 20000 };
+enum { BODY_MAX = 20 << 20 };
+#define STEP_FOR MSEC(10)
+enum { STEPS_MOST = 100 };
+
+static struct instant present;
+
+nsec_t shared_now(void)
+{
+    return present.mono;
+}
+
+static struct instant read_clocks(void)
+{
+    return present;
+}
+
+void shared_pass(struct shared_bed *bed, nsec_t by_for)
+{
+    present.mono += by_for;
+    present.wall += by_for;
+    bed->db->now += by_for;
+}
+
+struct shared_bed *shared_bed_new(void)
+{
+    struct shared_bed *bed = calloc(1, sizeof *bed);
+
+    assert_non_null(bed);
+    present = (struct instant){.mono = SEC(1000), .wall = SEC(1700000000)};
+    bed->db = fake_db_new();
+    bed->a = (struct member){.bed = bed, .name = "a"};
+    bed->b = (struct member){.bed = bed, .name = "b"};
+    return bed;
+}
+
+void shared_bed_free(struct shared_bed *bed)
+{
+    member_kill(&bed->a);
+    member_kill(&bed->b);
+    fake_db_free(bed->db);
+    free(bed);
+}
+
+//
+// A worker thread without a thread
+//
+
+static void worker_give(void *self, struct task *task)
+{
+    struct member *member = self;
+    const struct task_runner runner = pg_runner(member->storage);
+
+    runner.run(runner.self, task);
+}
+
+static bool worker_done(void *self)
+{
+    (void)self;
+    return true;
+}
+
+static void worker_wait(void *self)
+{
+    (void)self;
+}
+
+//
+// Life
+//
+
+static const struct session_ops session_ops = {0};
+
+static void wait_hook(void *context, nsec_t for_at_most)
+{
+    struct member *member = context;
+
+    member->step++;
+    assert_true(member->step < TURNS_MOST);
+    if (member->script) {
+        member->script(member);
+    }
+    shared_pass(member->bed, for_at_most < MSEC(100) ? for_at_most : MSEC(100));
+}
+
+static void make(struct member *member)
+{
+    const struct journal_settings settings = {
+        .segment_size = member->bed->segment_size ? member->bed->segment_size : 64 * 1024,
+        .max_pending = (size_t)256 << 20,
+        .fail_for = SEC(3),
+        .secret = 7,
+        .now = shared_now,
+        .repair = member->bed->repair};
+    const struct pg_settings theirs = {.node = member->name,
+                                       .address = "",
+                                       .shard = "main",
+                                       .ttl_for = TTL_FOR,
+                                       .takes = true,
+                                       .boot = shared_now,
+                                       .clock = read_clocks};
+    const struct journal_worker worker = {
+        .self = member, .give = worker_give, .done = worker_done, .wait = worker_wait};
+    struct broker_options options = {.recorder = &journal_recorder, .secret = 11};
+
+    member->rows = fake_rows_new(member->bed->db, member->name, TTL_FOR);
+    member->rows->waits = wait_hook;
+    member->rows->context = member;
+    member->storage = journal_pg_new(&theirs);
+    assert_non_null(member->storage);
+    journal_pg_use(member->storage, &member->rows->rows);
+    member->journal = journal_new(&settings, member->storage, &worker);
+    assert_non_null(member->journal);
+    options.store = member->journal;
+    member->broker = broker_new(&options, present);
+    assert_non_null(member->broker);
+    member->step = 0;
+    member->last = 0;
+}
+
+static void unmake(struct member *member)
+{
+    broker_session_close(member->session);
+    member->session = NULL;
+    (void)journal_close(member->journal);
+    broker_free(member->broker);
+    member->journal = NULL;
+    member->broker = NULL;
+    member->storage = NULL;
+    member->rows = NULL;
+}
+
+bool member_open(struct member *member)
+{
+    make(member);
+    if (!journal_open(member->journal, member->broker, &member->why)) {
+        unmake(member);
+        return false;
+    }
+    broker_check(member->broker);
+    journal_check_ledger(member->journal);
+    assert_int_equal(
+        broker_session_open(member->broker, &session_ops, NULL, CHOICE_OLDEST, &member->session),
+        STATUS_OK);
+    member_turns(member);
+    return true;
+}
+
+void member_close(struct member *member)
+{
+    unmake(member);
+}
+
+void member_kill(struct member *member)
+{
+    if (member->rows) {
+        member->rows->cut = true;
+        unmake(member);
+    }
+}
+
+void member_turns(struct member *member)
+{
+    unsigned turns = 0;
+
+    do {
+        broker_tick(member->broker, present);
+        while (broker_settle(member->broker)) {
+        }
+        journal_turn(member->journal);
+        journal_check(member->journal);
+        assert_true(turns++ < TURNS_MOST);
+    } while (broker_next_due(member->broker) <= present.mono ||
+             journal_next_due(member->journal) <= present.mono);
+    journal_check_ledger(member->journal);
+}
+
+void member_pass(struct member *member, nsec_t by_for)
+{
+    for (; by_for > 0; by_for -= STEP_FOR) {
+        shared_pass(member->bed, STEP_FOR);
+        member_turns(member);
+    }
+}
+
+void member_wait(struct member *member)
+{
+    unsigned steps = 0;
+
+    member_turns(member);
+    while (!member_acknowledged(member)) {
+        assert_true(steps++ < STEPS_MOST);
+        member_pass(member, STEP_FOR);
+    }
+}
+
+//
+// Jobs
+//
+
+static void note_position(struct member *member)
+{
+    uint64_t position = broker_position(member->broker);
+
+    member->last = position > member->last ? position : member->last;
+}
+
+uint64_t member_put(struct member *member, const char *queue, size_t len)
+{
+    static char body[BODY_MAX];
+    struct submission submission = {0};
+    struct queue *held;
+    enum status status;
+
+    assert_true(len <= sizeof body);
+    memset(body, 'b', len);
+    assert_int_equal(broker_queue_hold(member->broker, slice_of(queue, strlen(queue)), &held),
+                     STATUS_OK);
+    status = broker_submit(
+        member->broker,
+        &(const struct job_spec){.queue = held, .durable = true, .body = slice_of(body, len)}, NULL,
+        &submission);
+    broker_queue_drop(member->broker, held);
+    note_position(member);
+    return status == STATUS_OK ? submission.id : 0;
+}
+
+void member_end(struct member *member, uint64_t id)
+{
+    assert_int_equal(broker_cancel(member->broker, NULL, id, true), STATUS_OK);
+    note_position(member);
+}
+
+bool member_has(const struct member *member, uint64_t id)
+{
+    return broker_find(member->broker, id) != NULL;
+}
+
+uint64_t member_count(const struct member *member)
+{
+    struct broker_info info;
+
+    broker_info(member->broker, &info);
+    return info.jobs[JOB_READY] + info.jobs[JOB_DELAYED] + info.jobs[JOB_RESERVED] +
+           info.jobs[JOB_BURIED];
+}
+
+bool member_acknowledged(const struct member *member)
+{
+    return journal_reached(member->journal) >= member->last;
+}
+
+bool member_may_answer(const struct member *member)
+{
+    return fence_is_open(journal_pg_fence(member->storage), shared_now());
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_TESTS_JOURNAL_PG_SHARED_BED_H
+#define TANDEM_TESTS_JOURNAL_PG_SHARED_BED_H
+
+// Processes that share a journal in a database in memory, in virtual time: each has a broker and a
+// journal. While one follows, which is a call that does not return, the test's own function is
+// called each time that it waits, and has the others work.
+
+#include "journal/journal.h"
+#include "journal/pg/store.h"
+#include "tests/journal/pg/fake_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#define SEC(n) ((nsec_t)(n)*NSEC_PER_SEC)
+#define MSEC(n) ((nsec_t)(n)*NSEC_PER_MSEC)
+#define TTL_FOR SEC(5)
+
+struct shared_bed;
+
+struct member {
+    struct shared_bed *bed;
+    const char *name;
+    struct fake_rows *rows; // NULL: it is not open
+    struct storage *storage;
+    struct journal *journal;
+    struct broker *broker;
+    struct session *session;
+    struct journal_error why;
+    void (*script)(struct member *self); // where it waits
+    unsigned step;                       // how often it has waited
+    uint64_t last;                       // position of what was appended last
+};
+
+struct shared_bed {
+    struct fake_db *db;
+    struct member a, b;
+    uint64_t segment_size; // 0: 64 KiB
+    bool repair;
+};
+
+struct shared_bed *shared_bed_new(void);
+void shared_bed_free(struct shared_bed *bed);
+
+// Time passes for the database and all processes, of which none does anything.
+void shared_pass(struct shared_bed *bed, nsec_t by_for);
+// What all processes read from their clocks.
+nsec_t shared_now(void);
+
+// Opens: returns when the process owns the journal. False: member->why.
+bool member_open(struct member *member) MUST_USE;
+// Ends it in good order.
+void member_close(struct member *member);
+// Ends it at once.
+void member_kill(struct member *member);
+// Does what there is to be done at this moment.
+void member_turns(struct member *member);
+// Time passes, in which it has its turns.
+void member_pass(struct member *member, nsec_t by_for);
+// The same until all that was appended is acknowledged, which takes a moment.
+void member_wait(struct member *member);
+
+// The id, 0 where it was refused; the body is of so many bytes.
+uint64_t member_put(struct member *member, const char *queue, size_t len);
+void member_end(struct member *member, uint64_t id);
+bool member_has(const struct member *member, uint64_t id);
+uint64_t member_count(const struct member *member);
+// Whether all that was appended has been acknowledged.
+bool member_acknowledged(const struct member *member);
+bool member_may_answer(const struct member *member);
+
+#endif
