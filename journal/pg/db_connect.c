@@ -140,19 +140,28 @@ static void take_notice(void *context, const PGresult *result)
     }
 }
 
-static nsec_t connect_until(const struct db *db)
+// Unless the user says so himself, one server that is silent leaves time for the others.
+static nsec_t connect_for(const struct db *db)
 {
     const char *text = given(db, "connect_timeout");
-    uint64_t seconds = 2;
-    nsec_t until_at;
+    nsec_t share_for = db->patience_for / db->hosts;
+    uint64_t seconds = 0;
 
-    if (text && (!digits_read(slice_of(text, strlen(text)), &seconds) || seconds > UINT32_MAX)) {
-        seconds = 0;
+    if (!text) {
+        return share_for < 2 * NSEC_PER_SEC ? share_for : 2 * NSEC_PER_SEC;
     }
-    if (seconds == 0) {
-        return db->give_up_at; // as libpq has it
+    // 0, or what is no number: for ever, as libpq has it.
+    if (!digits_read(slice_of(text, strlen(text)), &seconds) || seconds > UINT32_MAX ||
+        seconds == 0) {
+        return NSEC_NEVER;
     }
-    until_at = nsec_add(db_now(), nsec_from_seconds(seconds));
+    return nsec_from_seconds(seconds);
+}
+
+static nsec_t connect_until(const struct db *db)
+{
+    nsec_t until_at = nsec_add(db_now(), connect_for(db));
+
     return until_at < db->give_up_at ? until_at : db->give_up_at;
 }
 

@@ -84,7 +84,6 @@ static enum rows_outcome add_last(struct rows_libpq *rl, const struct rows_appen
     args_number(&args, row->unit);
     args_number(&args, slot_of(row->unit));
     args_bytes(&args, bytes, row->len);
-    db_go_on(&rl->db);
     outcome = db_run(&rl->db, append->tell ? APPEND_TELL : APPEND, &args, kind, &result);
     if (outcome == ROWS_DONE && PQntuples(result) != 1) {
         outcome = ROWS_LOST;
@@ -102,6 +101,7 @@ static enum rows_outcome add_all(struct rows_libpq *rl, const struct rows_append
         outcome = add_row(rl, append->epoch, &append->rows[i]);
     }
     if (outcome == ROWS_DONE) {
+        db_go_on(&rl->db);
         outcome = add_last(rl, append, DB_LOOKS);
     }
     if (outcome == ROWS_DONE) {
@@ -130,14 +130,14 @@ enum rows_outcome rows_add(struct rows *rows, const struct rows_append *append)
 // Removing
 //
 
-// Who reads the unit holds it. He is waited for so long only that the lease can be renewed in time;
-// behind deadlock_timeout (a second, as preset) an autovacuum lets go.
+// Who reads the unit holds it, for as long as that takes. Rows are not added meanwhile, nor can the
+// lease be renewed: so he is hardly waited for, and another time will do.
 static enum rows_outcome limit_waiting(struct rows_libpq *rl)
 {
     char command[64];
 
     (void)snprintf(command, sizeof command, "SET LOCAL lock_timeout = %u",
-                   nsec_to_msec(rl->ttl_for / 4));
+                   nsec_to_msec(rl->ttl_for / 50));
     return db_say(&rl->db, command, DB_LOOKS);
 }
 

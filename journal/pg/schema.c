@@ -78,6 +78,7 @@ static enum rows_outcome check_version(struct db *db)
     return outcome;
 }
 
+// What is truncated in the end need not be vacuumed before; and whoever does that would hold it.
 static enum rows_outcome make_shard(struct db *db, const char *shard)
 {
     enum rows_outcome outcome =
@@ -89,7 +90,8 @@ static enum rows_outcome make_shard(struct db *db, const char *shard)
     for (unsigned slot = 0; slot < ROWS_UNITS_MAX && outcome == ROWS_DONE; slot++) {
         outcome = say(db,
                       "CREATE TABLE IF NOT EXISTS tandem.rows_%s_%u PARTITION OF "
-                      "tandem.shard_%s (PRIMARY KEY (unit, seq)) FOR VALUES IN (%u)",
+                      "tandem.shard_%s (PRIMARY KEY (unit, seq)) FOR VALUES IN (%u) "
+                      "WITH (autovacuum_enabled = false, toast.autovacuum_enabled = false)",
                       shard, slot, shard, slot);
     }
     if (outcome == ROWS_DONE) {
