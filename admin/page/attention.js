@@ -21,6 +21,7 @@ export const RULES = [
   `Memory or descriptors are above ${percent(LIMITS.near, 1)} of their limit`,
   `The disk has room for less than ${percent(LIMITS.disk, 1)} of what the journal has on it`,
   `The loop is late by more than ${seconds(LIMITS.lag)}`,
+  'A shared journal has nobody who follows, or its database promises less than it could',
   'The broker drains'
 ]
 
@@ -122,9 +123,29 @@ function ofProcess({ memory, descriptors, loop, draining }) {
   return list
 }
 
+function ofCluster(cluster) {
+  if (!cluster || cluster.role === 'alone') return []
+  const { database, members } = cluster
+  const list = []
+  if (!database.connected)
+    list.push({ kind: 'bad', text: 'The database is away', more: database.why ?? '' })
+  if (!database.durable)
+    list.push({ kind: 'bad', text: 'Commits wait for no disk', more: database.settings })
+  else if (!database.replicated)
+    list.push({ kind: 'warn', text: 'Commits wait for one server only', more: database.settings })
+  if (members.length < 2)
+    list.push({ kind: 'warn', text: 'Nobody follows', more: 'nobody would take over' })
+  return list
+}
+
 // [{kind, text, more, href}], the worst first.
-export function attention(process, journal, queues) {
-  const list = [...ofProcess(process), ...ofJournal(journal), ...ofQueues(queues)]
+export function attention(process, journal, queues, cluster) {
+  const list = [
+    ...ofProcess(process),
+    ...ofJournal(journal),
+    ...ofCluster(cluster),
+    ...ofQueues(queues)
+  ]
   const rank = { bad: 0, warn: 1, info: 2 }
   return list.sort((a, b) => rank[a.kind] - rank[b.kind])
 }

@@ -4,6 +4,7 @@
 import { get } from './api.js'
 import { attention } from './attention.js'
 import { lineChart } from './chart.js'
+import { clusterCard } from './cluster_card.js'
 import { card, el } from './dom.js'
 import { rate, seconds, short } from './format.js'
 import * as history from './history.js'
@@ -94,6 +95,7 @@ export function overview(scope, root) {
   const needs = attentionCard()
   const parts = [journalCard(), memoryCard(), loopCard(), totalsCard()]
   const protocols = protocolTable()
+  const sharing = clusterCard()
   root.append(
     el('div', { class: 'title' }, el('h1', {}, 'Overview')),
     top.node,
@@ -109,9 +111,11 @@ export function overview(scope, root) {
       { class: 'grid-cards' },
       parts.map(({ node }) => node)
     ),
-    card('Protocols', { class: 'flush' }, protocols.node)
+    card('Protocols', { class: 'flush' }, protocols.node),
+    sharing.node
   )
   let journal = null
+  let cluster = null
   let queues = { unworked: [], oldest: [], buried: [], idle: null }
   const draw = process => {
     top.draw(tileValues(process, queues.idle))
@@ -124,16 +128,18 @@ export function overview(scope, root) {
     )
     for (const part of parts.slice(1)) part.draw(process)
     protocols.rows(process.protocols, true)
-    needs.draw(attention(process, journal, queues))
+    needs.draw(attention(process, journal, queues, cluster))
   }
   draw(session.process)
   scope.live('process', draw)
   scope.every(5000, async () => {
     journal = await allowed(get('journal', scope.signal), null)
     if (journal) parts[0].draw(journal)
+    cluster = await allowed(get('cluster', scope.signal), null)
+    if (cluster) sharing.draw(cluster)
   })
   scope.every(5000, async () => {
     queues = await allowed(askQueues(scope.signal), queues)
-    needs.draw(attention(session.process, journal, queues))
+    needs.draw(attention(session.process, journal, queues, cluster))
   })
 }

@@ -64,6 +64,34 @@ test('what happens shows on the overview by itself, and the charts keep it', { s
   )
 })
 
+test('the overview tells who owns a journal that is shared, and who follows', { skip }, async () => {
+  await bed.serve()
+  const cluster = await bed.api('GET', 'cluster')
+  assert.equal(cluster.role, 'alone')
+  const member = { address: 'beanstalk=h:1', owner: false, self: false, epoch: 7, behind: 0 }
+  Object.assign(cluster, {
+    role: 'owner',
+    shard: 'main',
+    node: 'one',
+    owner: 'one',
+    epoch: 7,
+    since: 1700000000,
+    members: [
+      { ...member, node: 'one', owner: true, self: true, seen_seconds: 0 },
+      { ...member, node: 'two', behind: 12, seen_seconds: 0.5 }
+    ]
+  })
+  Object.assign(cluster.database, { connected: true, durable: true, settings: 'alone in the dark' })
+  const page = await bed.open('#/nowhere')
+  await page.route('**/api/v1/cluster', route => route.fulfill({ json: cluster }))
+  await bed.go(page, '#/', 'Overview')
+  const shared = page.locator('.card', { hasText: 'Shared journal' })
+  await shared.getByRole('row', { name: /^two follows 7 12 500 ms ago/ }).waitFor()
+  await shared.getByRole('row', { name: /^one, this one owner 7 0/ }).waitFor()
+  await page.locator('.attention', { hasText: 'Commits wait for one server only' }).waitFor()
+  assert.deepEqual(await bed.findings(page), [])
+})
+
 test('queues have the numbers that consoles show, and lead to their views', { skip }, async () => {
   await busy()
   const page = await bed.open('#/queues')
