@@ -5,7 +5,8 @@ A section is what stands below a heading of the second level, or before the firs
 order in which they stand:
   ini      is the configuration of the broker, or a part of it. The broker starts behind the last
            of these, or at the beginning
-  text     python, js, php or sh, whose first line is a comment with a file's name, is that file
+  text     ini, python, js, php or sh, whose first line is a comment with a file's name, is that file.
+           A section with files of ini starts its brokers itself
   sh       without a name is what is typed; it must succeed
   console  is a session: `$ ` begins a command, `> ` goes on with it, and what follows is its output.
            In output, ... stands for anything within a line, and alone for any lines. `telnet`, and
@@ -33,7 +34,7 @@ Block = collections.namedtuple("Block", "kind text name remarks")
 BLOCK = re.compile(r"^((?:<!-- .+? -->\n)*)```(\w*)\n(.*?)^```$", re.M | re.S)
 REMARK = re.compile(r"<!-- (.+?) -->")
 NAME = re.compile(r"(?:<\?php )?(?:#|//) ([\w-]+\.\w+)\n")
-PLAYED = re.compile(r"telnet 127\.0\.0\.1 (\d+)$|openssl s_client ")
+PLAYED = re.compile(r"telnet (127\.0\.0\.\d) (\d+)$|openssl s_client ")
 # Kinds that stand for something that is done. Everything else only shows how something looks.
 DONE = {"ini", "sh", "console", "python", "js", "php"}
 SECONDS = 60  # only what hangs takes so long

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: MIT
 """What a page shows is what happens: each of its sections beside a broker of its own, at other ports
 and in a folder of its own (page.py). usage: pages_test.py PAGE...
-TANDEMD and TANDEMCTL are the programs; BEANSTALKD and GEARMAND others, where they are there."""
+TANDEMD and TANDEMCTL are the programs; BEANSTALKD and GEARMAND others, where they are there, and
+INITDB one that has the others of a PostgreSQL beside it."""
 
 import os
 import pathlib
 import re
+import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -20,7 +23,7 @@ from broker import PROTOCOLS, Broker
 
 PORTS = {"beanstalk": "11300", "gearman": "4730", "http": "8080", "admin": "9180"}
 # Where programs of the pages listen themselves.
-OWN_PORTS = ("9000", "11399", "4739")
+OWN_PORTS = ("9000", "11399", "4739", "5433")
 # Folders of the machine stand for some in the folder of the test.
 FOLDERS = re.compile(r"(?<![\w.:/}])/(?=(?:etc/tandem|var/lib|var/log|var/backups|run/tandem)\b)")
 SECTION = re.compile(r"^\[(\w+)")
@@ -30,21 +33,34 @@ LISTEN = re.compile(r"^(listen\s*=\s*)(.*)")
 
 def keep_port():
     """A socket with a port that is given to nobody else meanwhile, and at which a program that is
-    told of it may listen: both say SO_REUSEADDR."""
+    told of it may listen, at any address of this machine: both say SO_REUSEADDR."""
     kept = socket.socket()
     kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    kept.bind(("127.0.0.1", 0))
+    kept.bind(("0.0.0.0", 0))
     return kept
 
 
-class Stage:
-    """Where a section is played: a folder, a shell, and from its place on a broker."""
+def link_postgres(folder, initdb):
+    """Its programs, which do not run as root: then they are nobody's there."""
+    for name in ("initdb", "pg_ctl"):
+        program = pathlib.Path(initdb).resolve().parent / name
+        if os.getuid() != 0:
+            (folder / name).symlink_to(program)
+            continue
+        (folder / name).write_text("#!/bin/sh\nexec setpriv --reuid nobody --regid nogroup "
+                                   f'--clear-groups {program} "$@"\n', encoding="utf-8")
+        (folder / name).chmod(0o755)
 
-    def __init__(self, folder):
+
+class Stage:
+    """Where a section is played: a folder, a shell, and from its place on a broker, unless the
+    section starts brokers itself."""
+
+    def __init__(self, folder, has_brokers):
         self.folder = folder
-        self.kept = [keep_port() for _ in OWN_PORTS]
-        self.ports = {port: str(kept.getsockname()[1])
-                      for port, kept in zip(OWN_PORTS, self.kept)}
+        ports = (*OWN_PORTS, *(PORTS.values() if has_brokers else ()))
+        self.kept = [keep_port() for _ in ports]
+        self.ports = {port: str(kept.getsockname()[1]) for port, kept in zip(ports, self.kept)}
         self.words = {}
         self.broker = None
         for name in ("etc/tandem", "var/lib", "var/log/tandem", "var/backups", "run/tandem"):
@@ -59,6 +75,8 @@ class Stage:
             path = os.environ.get(name.upper())
             if path and os.path.exists(path):
                 (programs / name).symlink_to(pathlib.Path(path).resolve())
+        if initdb := shutil.which(os.environ.get("INITDB", "")):
+            link_postgres(programs, initdb)
         return {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONUNBUFFERED": "1",
                 "NODE_PATH": str(ROOT / "tests/clients/node_modules")}
 
@@ -98,6 +116,10 @@ class Stage:
         for protocol in PROTOCOLS:
             used = [address.rpartition(":")[2] for address in self.broker.addresses[protocol]]
             self.ports.update(zip(shown.get(protocol, [PORTS[protocol]]), used))
+        self.tell_ports()
+
+    def tell_ports(self):
+        """Has clients find the broker that would be at the system's ports."""
         for name, protocol, form in (("TANDEM_ADDRESS", "admin", "http://127.0.0.1:"),
                                      ("GEARMAN_SERVERS", "gearman", "127.0.0.1:")):
             self.shell.run(f"export {name}={form}{self.ports.get(PORTS[protocol], '')}")
@@ -105,6 +127,8 @@ class Stage:
     def close(self):
         """The exit code of the broker; 0 where there was none."""
         self.shell.close()
+        for pid in self.folder.glob("*/postmaster.pid"):
+            os.kill(int(pid.read_text(encoding="utf-8").split()[0]), signal.SIGQUIT)
         for kept in self.kept:
             kept.close()
         return self.broker.stop() if self.broker else 0
@@ -117,7 +141,7 @@ class Page(unittest.TestCase):
             lines = [stage.here(line) for line in lines]
             if found := page.PLAYED.match(command):
                 if found[1]:
-                    page.telnet(f"127.0.0.1:{found[1]}", lines)
+                    page.telnet(f"{found[1]}:{found[2]}", lines)
                 else:
                     page.pipe(command, stage.folder, lines)
                 continue
@@ -142,9 +166,12 @@ class Page(unittest.TestCase):
         blocks = [block for block in page.blocks(section) if page.runs(block)]
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        os.chmod(folder.name, 0o755)
-        stage = Stage(pathlib.Path(folder.name))
+        os.chmod(folder.name, 0o1777)  # for who is nobody, too
+        has_brokers = any(block.kind == "ini" and block.name for block in blocks)
+        stage = Stage(pathlib.Path(folder.name), has_brokers)
         self.addCleanup(lambda: self.assertEqual(stage.close(), 0))
+        if has_brokers:
+            stage.tell_ports()
         for block in blocks:
             needs = page.remark(block, "needs:")
             if needs and "needed" not in stage.shell.run(f"{needs} && echo needed"):
@@ -153,7 +180,7 @@ class Page(unittest.TestCase):
         parts = [blocks[at].text for at in settings]
         starts_before = settings[-1] if settings else 0
         for at, block in enumerate(blocks):
-            if at == starts_before:
+            if at == starts_before and not has_brokers:
                 stage.start(parts)
             self.act(stage, block)
 
