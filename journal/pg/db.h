@@ -75,6 +75,9 @@ enum rows_outcome db_stream(struct db *db, const char *question, const struct ar
 // Sleeps until a notification comes, or so long.
 enum rows_outcome db_listen(struct db *db, nsec_t for_at_most);
 
+// Sleeps until then, or until it is stopped; without a connection.
+void db_rest(struct db *db, nsec_t until_at);
+
 void db_stop(struct db *db);
 void db_resume(struct db *db);
 

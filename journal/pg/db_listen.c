@@ -31,6 +31,12 @@ static bool hear(struct db *db)
     return db->woken;
 }
 
+void db_rest(struct db *db, nsec_t until_at)
+{
+    db_drop(db);
+    (void)db_poll(db, 0, until_at);
+}
+
 enum rows_outcome db_listen(struct db *db, nsec_t for_at_most)
 {
     nsec_t until_at = nsec_add(db_now(), for_at_most > 0 ? for_at_most : 0);

@@ -119,7 +119,7 @@ struct rows_ops {
     enum rows_outcome (*remove)(struct rows *rows, uint64_t epoch, uint64_t unit);
     // Gives the lease up, and wakes those who wait().
     enum rows_outcome (*release)(struct rows *rows, uint64_t epoch);
-    // Sleeps until somebody is woken, or for so long: ROWS_DONE in any case, where it is connected.
+    // Sleeps until woken, or for so long, which it does without a connection, too.
     enum rows_outcome (*wait)(struct rows *rows, nsec_t for_at_most);
     // Says how this member stands, and reads how all stand who have said so lately (a minute).
     enum rows_outcome (*report)(struct rows *rows, const struct rows_member *own,

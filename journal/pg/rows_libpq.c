@@ -10,9 +10,17 @@
 static enum rows_outcome wait_rows(struct rows *rows, nsec_t for_at_most)
 {
     struct rows_libpq *rl = rows_libpq_of(rows);
+    nsec_t until_at = nsec_add(db_now(), for_at_most > 0 ? for_at_most : 0);
     enum rows_outcome outcome = rows_begin(rl);
 
-    return outcome == ROWS_DONE ? db_listen(&rl->db, for_at_most) : outcome;
+    if (outcome == ROWS_DONE) {
+        outcome = db_listen(&rl->db, for_at_most);
+    }
+    // Whoever asks again right away would ask without end.
+    if (outcome != ROWS_DONE && outcome != ROWS_STOPPED) {
+        db_rest(&rl->db, until_at);
+    }
+    return outcome;
 }
 
 static const char *why_rows(const struct rows *rows)
