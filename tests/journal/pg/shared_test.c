@@ -397,6 +397,36 @@ static void what_a_failover_has_lost_is_written_anew(void **state)
     assert_int_equal(member_count(&bed->b), 2);
 }
 
+// It has read what the database has lost then.
+static void lose_what_was_read(struct member *self)
+{
+    struct member *a = &self->bed->a;
+
+    if (self->step == 2) {
+        fake_db_lose_rows(bed->db, 1);
+        member_pass(a, SEC(3));
+        late_id = put_and_wait(a, 10);
+    } else if (self->step == 40) {
+        member_kill(a);
+    } else if (a->journal) {
+        member_turns(a);
+    }
+}
+
+static void who_had_read_what_a_failover_has_lost_has_what_is_written_anew(void **state)
+{
+    (void)state;
+    open_first();
+    kept_id = put_and_wait(&bed->a, 100);
+    ended_id = put_and_wait(&bed->a, 100);
+    bed->b.script = lose_what_was_read;
+    take_over();
+    assert_true(member_has(&bed->b, kept_id));
+    assert_true(member_has(&bed->b, ended_id));
+    assert_true(member_has(&bed->b, late_id));
+    assert_int_equal(member_count(&bed->b), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +446,7 @@ int main(void)
         STORY(rows_that_are_missing_at_the_end_are_noticed),
         STORY(rows_that_are_missing_in_between_are_noticed),
         STORY(what_a_failover_has_lost_is_written_anew),
+        STORY(who_had_read_what_a_failover_has_lost_has_what_is_written_anew),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
