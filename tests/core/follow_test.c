@@ -110,11 +110,16 @@ static void job_that_comes_back_in_another_queue_leaves_none_behind(void **state
     struct stage *s = *state;
 
     restore(s, plain(1, "q"));
+    restore(s, plain(2, "s"));
+    restore(s, plain(3, "s"));
     restore(s, plain(1, "r"));
+    restore(s, plain(2, "r"));
+    stage_step(s);
     tidy(s);
     assert_null(stage_find(s, "q"));
     finish(s, 10);
-    act_drain(stage_worker(s, "w", "r"), "1");
+    act_drain(stage_worker(s, "w", "r"), "1 2");
+    act_drain(stage_worker(s, "v", "s"), "3");
 }
 
 // Nothing that a store still has says that it was kept.
