@@ -161,6 +161,8 @@ void server_pass_on(struct server *server, const struct service *service, int fd
     if (proxy) {
         (void)proxy_take(proxy, fd, peer, service->frontend->name,
                          service->transport->handshake != NULL);
+        // It may have been the last one that is taken now; others are about to be accepted.
+        listeners_shut(&server->listeners, leaves_waiting, server);
     } else {
         crowd_leave(server->crowd, fd);
         transport_plain.close(fd, NULL);

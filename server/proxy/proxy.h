@@ -51,7 +51,7 @@ void proxy_limit(struct proxy *proxy, uint64_t most);
 void proxy_aim(struct proxy *proxy, const char *address_text);
 
 // Whether it takes one more connection of that protocol. What it says may be another at the end of
-// any turn of the base.
+// any turn of the base, and after each proxy_take().
 bool proxy_can_take(const struct proxy *proxy, const char *protocol, bool tls);
 
 // Takes a connection, which does not block, and has entered the crowd. `peer` is for the log and is

@@ -271,6 +271,35 @@ static void addresses_with_tls_and_without_stand_side_by_side(void **state)
     }
 }
 
+static bool shuts_with_tls(void *context, const char *protocol, bool tls)
+{
+    assert_non_null(context);
+    assert_string_equal(protocol, "stub");
+    return tls;
+}
+
+static void connections_at_an_address_that_is_shut_wait(void **state)
+{
+    struct fixture *fixture = *state;
+    int clients[2];
+
+    assert_true(fixture_open(fixture, "tls:127.0.0.1:0 127.0.0.1:0"));
+    listeners_shut(&fixture->listeners, shuts_with_tls, fixture);
+    for (unsigned i = 0; i < 2; i++) {
+        clients[i] = connect_to(fixture->addresses[i]);
+    }
+    fixture_turn(fixture);
+    assert_int_equal(fixture->plain.accepted_count, 1);
+    assert_int_equal(fixture->tls.accepted_count, 0);
+    drop_accepted(fixture);
+    listeners_shut(&fixture->listeners, NULL, NULL);
+    fixture_turn(fixture);
+    assert_int_equal(fixture->tls.accepted_count, 1);
+    drop_accepted(fixture);
+    (void)close(clients[0]);
+    (void)close(clients[1]);
+}
+
 static void empty_list_listens_nowhere(void **state)
 {
     struct fixture *fixture = *state;
@@ -459,6 +488,7 @@ int main(void)
         FIXTURE_TEST(connection_comes_in_ready_for_use),
         FIXTURE_TEST(lost_peer_is_given_up_after_two_minutes_unless_one_may_be_slower),
         FIXTURE_TEST(several_addresses_are_listened_at),
+        FIXTURE_TEST(connections_at_an_address_that_is_shut_wait),
         FIXTURE_TEST(addresses_with_tls_and_without_stand_side_by_side),
         FIXTURE_TEST(empty_list_listens_nowhere),
         FIXTURE_TEST(any_address_includes_the_loopback),

@@ -78,6 +78,8 @@ static void descriptors_of_endpoints_are_none_of_clients(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
     assert_int_equal(capacity_connections(0, 8, 0) - capacity_connections(0, 8, 30), 30);
     assert_int_equal(capacity_connections(0, 8, 5000), capacity_connections(0, 8, 0) / 2);
+    assert_int_equal(capacity_passed(0, 8, 0), capacity_connections(0, 8, 0) / CAPACITY_PASSED);
+    assert_int_equal(capacity_passed(5, 8, 0), 5);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
