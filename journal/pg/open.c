@@ -116,7 +116,8 @@ static bool read_rows(struct standby *standby, bool *away)
     switch (follow_rows(&standby->follow, &standby->lease)) {
     case FOLLOW_DONE:
         broker_restore_now(broker, standby->pg->settings.clock());
-        (void)broker_restore_tidy(broker, TIDY_AT_A_TIME);
+        while (!broker_restore_tidy(broker, TIDY_AT_A_TIME) && !stops(standby)) {
+        }
         say_replayed(standby);
         return true;
     case FOLLOW_AWAY:

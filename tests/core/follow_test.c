@@ -113,12 +113,13 @@ static void job_that_comes_back_in_another_queue_leaves_none_behind(void **state
     restore(s, plain(2, "s"));
     restore(s, plain(3, "s"));
     restore(s, plain(1, "r"));
-    restore(s, plain(2, "r"));
+    restore(s, plain(2, "t"));
     stage_step(s);
     tidy(s);
     assert_null(stage_find(s, "q"));
     finish(s, 10);
-    act_drain(stage_worker(s, "w", "r"), "1 2");
+    act_drain(stage_worker(s, "w", "r"), "1");
+    act_drain(stage_worker(s, "u", "t"), "2");
     act_drain(stage_worker(s, "v", "s"), "3");
 }
 
