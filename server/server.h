@@ -45,12 +45,13 @@ struct server_start {
 
 // A process that follows the journal of another one.
 struct standby {
-    bool on;                  // it does, and that other one is known
-    struct store_owner owner; // as the log has it
-    nsec_t free_at;           // since when nobody owns it, monotonic; 0: somebody does
-    struct proxy *proxy;      // NULL: connections are passed to nobody
-    uint64_t passed;          // connections, by those that there were before
-    bool failed;              // it cannot, for the reason `why`
+    bool on;                                            // it does, and that other one is known
+    struct store_owner owner;                           // as the log has it
+    char own[sizeof((struct store_owner *)0)->address]; // what this process advertises
+    nsec_t free_at;      // since when nobody owns it, monotonic; 0: somebody does
+    struct proxy *proxy; // NULL: connections are passed to nobody
+    uint64_t passed;     // connections, by those that there were before
+    bool failed;         // it cannot, for the reason `why`
     struct reason why;
 };
 

@@ -12,7 +12,7 @@ static const struct timeval HAND_OVER_PATIENCE = {.tv_usec = 300000};
 
 static void lose(struct server *server, const char *why)
 {
-    log_warn("journal_lost", log_string("why", why),
+    log_info("starts_again", log_string("why", why),
              log_string("note", "all connections are closed; this process follows from now on"));
     server->stage = SERVER_AGAIN;
 }
@@ -23,7 +23,7 @@ static void note_unsure(struct server *server)
 
     if (server->unsure_at == 0) {
         server->unsure_at = now_at;
-        log_warn("journal_unsure",
+        log_info("owner_unsure",
                  log_string("note", "another process may have taken over: nobody is answered"));
     } else if (now_at - server->unsure_at >=
                server->settings->journal.fail_timeout * NSEC_PER_SEC) {
@@ -40,7 +40,7 @@ void server_watch_store(struct server *server)
     case STORE_OWNS:
         if (server->unsure_at != 0) {
             server->unsure_at = 0;
-            log_info("journal_sure", log_string("note", "no other process has taken over"));
+            log_info("owner_sure", log_string("note", "no other process has taken over"));
         }
         return;
     case STORE_UNSURE:
@@ -90,7 +90,6 @@ void server_drain_conns(struct server *server)
 void server_hand_over(struct server *server)
 {
     server->hand_over_wanted = false;
-    log_info("handing_over", log_number("pid", server->facts.process.pid));
     server->stage = SERVER_HANDS_OVER;
     server->options.yields = true;
     server->store->ops->hand_over(server->store);
@@ -135,9 +134,9 @@ enum exit_reason server_again(struct server *server, struct reason *why)
     server->unsure_at = 0;
     server_drop_all(server);
     loop_leave_store(&server->loop);
-    // What cannot be made to last is another's by now.
-    if (!server_close_store(server)) {
-        log_warn("journal_incomplete", log_string("why", "not everything could be written"));
+    // Of a store that is lost, what cannot be made to last was not answered.
+    if (!server_close_store(server) && server->options.yields) {
+        log_error("journal_incomplete", log_string("why", "not everything could be written"));
     }
     // Jobs that come back are never refused.
     memory_set_limit(0);

@@ -19,7 +19,7 @@ void server_advertise(struct server *server)
         return;
     }
     advertise_write(&server->listeners, *host ? host : server->facts.machine.nodename, text,
-                    sizeof text);
+                    sizeof server->standby.own);
     server->store->ops->advertise(server->store, text);
 }
 
@@ -54,7 +54,7 @@ static void tell_status(struct server *server, const struct store_owner *owner)
     char text[sizeof "standing by:  owns the jobs" + sizeof owner->name];
 
     (void)snprintf(text, sizeof text, "standing by: %s owns the jobs",
-                   *owner->address ? owner->name : "nobody");
+                   *owner->name ? owner->name : "nobody");
     notify_status(&server->notifier, text);
 }
 
@@ -67,8 +67,8 @@ static void begin(struct server *server, const struct store_owner *owner)
 
     standby->on = true;
     standby->owner = *owner;
-    log_info("standing_by", log_string("owner", *owner->address ? owner->name : ""),
-             log_string("address", owner->address), log_number("epoch", (int64_t)owner->epoch));
+    log_info("standing_by", log_string("owner", owner->name), log_string("address", owner->address),
+             log_number("epoch", (int64_t)owner->epoch));
     tell_status(server, owner);
     opening_is_ready(&server->opening);
     if (proxies(server)) {
@@ -91,7 +91,7 @@ static void note_owner(struct server *server, const struct store_owner *owner)
         return;
     }
     standby->owner = *owner;
-    log_info("owner_changed", log_string("owner", *owner->address ? owner->name : ""),
+    log_info("owner_changed", log_string("owner", owner->name),
              log_string("address", owner->address), log_number("epoch", (int64_t)owner->epoch));
     tell_status(server, owner);
 }
@@ -101,7 +101,7 @@ static bool has_others(const struct server *server, const struct store_owner *ow
 {
     struct sight_cluster cluster = {.role = SIGHT_ALONE};
 
-    if (*owner->address) {
+    if (*owner->name) {
         return true;
     }
     server->store->ops->cluster(server->store, &cluster);
@@ -123,7 +123,16 @@ static bool leaves_waiting(void *context, const char *protocol, bool tls)
     if (proxies(server)) {
         return !standby->proxy || !proxy_can_take(standby->proxy, protocol, tls);
     }
-    return *standby->owner.address == '\0';
+    return *standby->owner.name == '\0';
+}
+
+// What this process has let go of may be its own for a while yet: nobody serves that.
+static void find_owner(const struct server *server, struct store_owner *owner)
+{
+    server->store->ops->owner(server->store, owner);
+    if (*owner->address && strcmp(owner->address, server->standby.own) == 0) {
+        *owner = (struct store_owner){.epoch = owner->epoch};
+    }
 }
 
 void server_standby_turned(struct server *server)
@@ -134,8 +143,8 @@ void server_standby_turned(struct server *server)
         server_end_standby(server);
         return;
     }
-    server->store->ops->owner(server->store, &owner);
-    if (*owner.address) {
+    find_owner(server, &owner);
+    if (*owner.name) {
         server->standby.free_at = 0;
     } else if (server->standby.free_at == 0) {
         server->standby.free_at = clock_mono();

@@ -9,6 +9,8 @@ static const struct timeval LOOK = {.tv_sec = 5};
 static const struct timeval PATIENCE = {.tv_sec = 2};
 // While jobs are brought in: the store may have news.
 static const struct timeval PULSE = {.tv_usec = 10000};
+// While it follows another process, whose owner may be another one any moment.
+static const struct timeval FOLLOW_PULSE = {.tv_usec = 50000};
 // As long as it gets on, the service manager is asked to wait for so long from now on.
 enum { EXTEND_SECONDS = 60 };
 // Turns in which those who are connected are still answered when the store is open. One reads the
@@ -119,15 +121,11 @@ static bool import(struct opening *opening, struct loop *loop, struct reason *wh
 
     if (good && importing_is_on(importing)) {
         reason_set(why, "out of memory");
-        good = event_assign(&opening->pulse, loop->turn.base, -1, EV_PERSIST, pulse, NULL) == 0 &&
-               event_add(&opening->pulse, &PULSE) == 0;
+        good = event_add(&opening->pulse, &PULSE) == 0;
     }
     while (good && importing_is_on(importing) && !opening->stops) {
         turn(opening, loop, importing_waits(importing));
         good = importing_work(importing, loop->turn.now(), why);
-    }
-    if (event_initialized(&opening->pulse)) {
-        (void)event_del(&opening->pulse);
     }
     importing_close(importing);
     return good;
@@ -164,6 +162,8 @@ enum opening_end opening_run(struct opening *opening, struct loop *loop, struct 
     reason_set(why, "out of memory");
     if (event_assign(&opening->look, loop->turn.base, -1, EV_PERSIST, look, opening) != 0 ||
         evtimer_assign(&opening->patience, loop->turn.base, patience_over, opening) != 0 ||
+        event_assign(&opening->pulse, loop->turn.base, -1, EV_PERSIST, pulse, NULL) != 0 ||
+        (store && store->ops->standing && event_add(&opening->pulse, &FOLLOW_PULSE) != 0) ||
         event_add(&opening->look, &LOOK) != 0 ||
         !store_open_begin(store, loop->turn.base, opening->broker, why)) {
         return OPENING_FAILED;
@@ -175,5 +175,6 @@ enum opening_end opening_run(struct opening *opening, struct loop *loop, struct 
     end = store_is_opening(store) ? OPENING_HANGS : opening_finish(opening, loop, why);
     (void)event_del(&opening->look);
     (void)event_del(&opening->patience);
+    (void)event_del(&opening->pulse);
     return end;
 }

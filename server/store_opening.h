@@ -39,7 +39,7 @@ struct opening {
     struct broker *stand_in;       /* private: NULL without a store */
     struct importing importing;    /* private */
     struct event look;             /* private */
-    struct event pulse;            /* private: ends the loop's waits while jobs are brought in */
+    struct event pulse;            /* private: ends the loop's waits */
     struct event patience;         /* private */
     nsec_t began_at;               /* private */
     bool stops;                    /* private */

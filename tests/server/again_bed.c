@@ -174,7 +174,7 @@ static void shared_owner(const struct store *store, struct store_owner *owner)
 
     (void)store;
     *owner = (struct store_owner){.epoch = atomic_load(&world->made)};
-    (void)snprintf(owner->name, sizeof owner->name, "%s", owns ? "this" : "other");
+    (void)snprintf(owner->name, sizeof owner->name, "%s", known ? owns ? "this" : "other" : "");
     (void)snprintf(owner->address, sizeof owner->address, "%s",
                    known ? owns ? world->advertised : world->other_address : "");
 }

@@ -236,6 +236,7 @@ static void service_manager_is_told_that_it_is_ready_when_it_stands_by(void **st
     expect_told(manager, "STATUS=standing by: other owns the jobs");
     again_stop(again);
     expect_told(manager, "STOPPING=1");
+    assert_int_equal(unsetenv("NOTIFY_SOCKET"), 0);
     (void)close(manager);
 }
 

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Two tandemd that share a journal in PostgreSQL: one serves, the other follows, and takes over when
+that one is killed, stopped or paused, or hands over."""
+
+import http.client
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+from broker import SECONDS, Broker, loopback
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import postgres
+
+TANDEMD = os.environ["TANDEMD"]
+TTL = 1
+
+
+class Lines:
+    """A beanstalk client."""
+
+    def __init__(self, broker):
+        host, port = broker.addresses["beanstalk"][0].rsplit(":", 1)
+        self.socket = socket.create_connection((host, int(port)), SECONDS)
+        self.file = self.socket.makefile("rb")
+
+    def say(self, line):
+        self.socket.sendall(line.encode() + b"\r\n")
+
+    def ask(self, line):
+        self.say(line)
+        return self.file.readline().decode().rstrip()
+
+    def put(self, body):
+        return self.ask(f"put 0 0 60 {len(body)}\r\n{body}")
+
+    def reserve(self):
+        """The body of a job; empty where there is none."""
+        answer = self.ask("reserve-with-timeout 0")
+        return self.file.readline().decode().rstrip() if answer.startswith("RESERVED ") else ""
+
+    def rest(self):
+        """What comes until the end of the connection, however that comes."""
+        try:
+            return self.file.read()
+        except ConnectionResetError:
+            return b""
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+def wait_for(what):
+    """What it returns, once that is true. A connection may be lost meanwhile."""
+    give_up_at = time.monotonic() + SECONDS
+    while time.monotonic() < give_up_at:
+        try:
+            if result := what():
+                return result
+        except (OSError, http.client.HTTPException):
+            pass
+        time.sleep(0.02)
+    raise TimeoutError
+
+
+class Takeover(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = postgres.Cluster()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.make().start()
+
+    def setUp(self):
+        self.settings = [*loopback(), "journal.store=postgres",
+                         f"journal.postgres={self.cluster.place()}",
+                         f"journal.shard={self.id().rsplit('.', 1)[1][:32]}",
+                         f"journal.lease_ttl={TTL}", "journal.address=127.0.0.1"]
+        sets = [word for setting in self.settings for word in ("--set", setting)]
+        subprocess.run([TANDEMD, "--config", os.devnull, *sets, "--init-store"], check=True,
+                       stdout=subprocess.DEVNULL)
+        self.owner = self.start()
+        self.owner.expect("took_over")
+        self.standby = self.start()
+        self.standby.expect("standing_by")
+
+    def start(self):
+        broker = Broker(TANDEMD, self.settings)
+        self.addCleanup(self.end, broker)
+        return broker
+
+    def end(self, broker):
+        if broker.process.poll() is None:
+            broker.process.send_signal(signal.SIGCONT)
+            self.assertEqual(broker.stop(), 0)
+        else:
+            broker.stop()
+
+    def client(self, broker):
+        lines = Lines(broker)
+        self.addCleanup(lines.close)
+        return lines
+
+    def put(self, body):
+        self.assertRegex(self.client(self.owner).put(body), "INSERTED")
+
+    def expect_taken_over(self, body):
+        """The standby serves, and has the job."""
+        self.standby.expect("took_over")
+        self.assertEqual(wait_for(lambda: self.client(self.standby).reserve()), body)
+
+    def test_owner_killed(self):
+        self.put("one")
+        self.owner.process.kill()
+        self.owner.process.wait()
+        self.expect_taken_over("one")
+
+    def test_owner_stopped(self):
+        self.put("one")
+        self.assertEqual(self.owner.stop(), 0)
+        self.expect_taken_over("one")
+
+    def test_owner_paused(self):
+        self.put("one")
+        client = self.client(self.owner)
+        self.assertEqual(client.ask("watch a"), "WATCHING 2")
+        self.owner.process.send_signal(signal.SIGSTOP)
+        client.say("put 0 0 60 3\r\ntwo")
+        client.say("reserve")
+        self.expect_taken_over("one")
+        self.owner.process.send_signal(signal.SIGCONT)
+        self.assertEqual(client.rest(), b"")
+        self.owner.expect("standing_by")
+        self.assertEqual(self.client(self.standby).reserve(), "")
+
+    def test_owner_hands_over(self):
+        self.put("one")
+        client = self.client(self.owner)
+        self.assertEqual(client.ask("watch a"), "WATCHING 2")
+        wait_for(self.hands_over)
+        self.assertEqual(client.rest(), b"")
+        self.expect_taken_over("one")
+        self.owner.expect("standing_by")
+
+    def hands_over(self):
+        """As soon as the owner knows that it is followed."""
+        connection = http.client.HTTPConnection(self.owner.addresses["admin"][0], timeout=SECONDS)
+        try:
+            connection.request("POST", "/api/v1/cluster/handover",
+                               headers={"X-Tandem-Request": "test"})
+            return connection.getresponse().status == 202
+        finally:
+            connection.close()
+
+    def test_standby_passes_connections_on(self):
+        self.put("one")
+        self.assertEqual(wait_for(lambda: self.client(self.standby).reserve()), "one")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
