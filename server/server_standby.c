@@ -13,7 +13,7 @@
 void server_advertise(struct server *server)
 {
     const char *host = server->settings->journal.address;
-    char text[sizeof((struct store_owner *)0)->address];
+    char *text = server->standby.own;
 
     if (!server->store || !server->store->ops->advertise) {
         return;

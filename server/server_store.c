@@ -144,6 +144,7 @@ enum exit_reason server_open_store(struct server *server, struct reason *why)
 
 bool server_close_store(struct server *server)
 {
+    bool is_shared = server->store && server->store->ops->standing;
     bool good;
 
     io_close(server->loop.turn.io);
@@ -151,7 +152,8 @@ bool server_close_store(struct server *server)
     server_end_standby(server);
     services_rest(&server->services);
     pushing_close(&server->pushing);
-    good = store_close(server->store);
+    // Of a shared one that did not come to serve, nothing was answered.
+    good = store_close(server->store) || (is_shared && !server->schedules);
     server->store = NULL;
     opening_clear(&server->opening);
     schedules_free(server->schedules);
