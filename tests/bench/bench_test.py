@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import io
 import os
+import pathlib
 import re
 import select
 import socket
@@ -375,19 +376,31 @@ class ClusterTest(unittest.TestCase):
         self.assertRegex(out.getvalue(), r"a kill -9 +3 +0\.10 +0\.20 +5\.00 +5\.00\n")
 
     def test_shards_reckon_with_what_was_measured(self):
-        self.assertEqual(cluster.figures_for_shards(of_cluster()).keys(), shards.FIGURES.keys())
+        results = of_cluster()
+        for count, batch in zip(cluster.CONNECTIONS, (1, 50, 100)):
+            # 100 microseconds for a commit, and two for each job.
+            results[cluster.puts_title(count)][cluster.ROWS][0].update(
+                {cluster.BATCH: batch, cluster.DATABASE: 100 / batch + 2})
+        figures = cluster.figures_for_shards(results)
+        self.assertEqual(figures.keys(), shards.FIGURES.keys())
+        self.assertAlmostEqual(figures["commit_us"], 100)
+        self.assertAlmostEqual(figures["row_us"], 2)
 
 
 class ShardsTest(unittest.TestCase):
-    def test_one_shard_reaches_what_was_measured(self):
-        reached = shards.simulate(shards.fit(shards.FIGURES), 1, 1)
-        self.assertAlmostEqual(reached / shards.FIGURES["rows_500"], 1, delta=0.05)
+    def test_page_shows_what_is_reckoned(self):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            shards.report(shards.FIGURES)
+        page = pathlib.Path(__file__).parents[2] / "docs/SHARDS.md"
+        self.assertIn(f"```text\n{out.getvalue()}```\n", page.read_text(encoding="utf-8"))
 
     def test_more_shards_reach_more_until_the_database_is_busy(self):
-        costs = shards.fit(shards.FIGURES)
+        costs = shards.costs_of(shards.FIGURES)
         one, two, sixteen = [shards.simulate(costs, count, 2) for count in (1, 2, 16)]
         self.assertAlmostEqual(two / one, 2, delta=0.2)
         # Two cores do nothing but commits then.
+        self.assertLess(two, sixteen)
         self.assertLess(sixteen, 2 / costs.row)
 
     def test_exact_order_is_paid_for_with_offers_that_are_given_back(self):

@@ -25,7 +25,8 @@ ROWS, FILES = "in PostgreSQL", "in files"
 COMMANDS = {ROWS: None}
 CONNECTIONS = (1, 50, 500)
 CLIENTS = (1, 50)  # of pgbench
-WAL = "wal_bytes"  # for a put
+# Of the database, for a put, and puts in a commit.
+WAL, DATABASE, BATCH = "wal_bytes", "database_cpu_us", "puts_per_commit"
 SYNCS = "syncs of the disk"
 REPLAY = "start with all jobs, seconds"
 CATCH_UP = "follower has all jobs, seconds"
@@ -47,6 +48,10 @@ class Shards:
     def __init__(self, options, base):
         self.options, self.base, self.count = options, base, 0
 
+    def rows(self):
+        """How many there are so far in the newest, which is how often was committed."""
+        return int(self.base.sql(f"SELECT seq FROM tandem.lease WHERE shard = 'bench{self.count}'"))
+
     def fresh(self):
         """The settings of a broker, and of all that are to share what it keeps."""
         self.count += 1
@@ -65,10 +70,14 @@ def measure_in_rows(options, shards, arguments):
     protocol = with_settings(beanstalk, shards.fresh(), ROWS)
     with Server(protocol, ROWS, options) as server:
         wait_until_serves(server)
-        before = shards.base.sql("SELECT pg_current_wal_lsn()")
+        base = shards.base
+        lsn = base.sql("SELECT pg_current_wal_lsn()")
+        used, rows = base.seconds_of_cpu(), shards.rows()
         result = run_load(options, server, arguments)
-        written = shards.base.sql(f"SELECT pg_current_wal_lsn() - '{before}'")
-    return {**result, WAL: int(written) / result["accepted"]}
+        used, rows = base.seconds_of_cpu() - used, shards.rows() - rows
+        written = int(base.sql(f"SELECT pg_current_wal_lsn() - '{lsn}'"))
+    puts = result["accepted"]
+    return {**result, WAL: written / puts, BATCH: puts / rows, DATABASE: 1e6 * used / puts}
 
 
 def measure_in_files(options, arguments):
@@ -170,7 +179,8 @@ def measure(options):
 
 def print_puts(results):
     print(f"{'committed before it is answered':36}{'':16}{'jobs/s':>9}{'+-':>5}{'p50 us':>9}"
-          f"{'p99 us':>9}{'cpu us/job':>12}{'WAL bytes':>11}{'x INSERT':>10}")
+          f"{'p99 us':>9}{'cpu us/job':>12}{'database us':>13}{'WAL bytes':>11}{'a commit':>10}"
+          f"{'x INSERT':>10}")
     one = median(results[insert_name(1)][insert_name(1)], "rate")
     for title in [*map(puts_title, CONNECTIONS), *map(insert_name, CLIENTS)]:
         names = list(results[title])
@@ -179,12 +189,12 @@ def print_puts(results):
             times = "".join(f"{median(rounds, key):{width}.{decimals}f}" if key in rounds[0]
                             else " " * width for key, width, decimals in (
                                 ("p50_us", 9, 0), ("p99_us", 9, 0), ("server_cpu_us", 12, 2),
-                                (WAL, 11, 0)))
+                                (DATABASE, 13, 2), (WAL, 11, 0), (BATCH, 10, 1)))
             print(f"{title if name == names[0] else '':36}{name:16}{median(rounds, 'rate'):9.0f}"
                   f"{spread(rounds, 'rate'):4.0f}%{times}{median(rounds, 'rate') / one:10.1f}")
     print("INSERT: one for each job, by so many clients of pgbench with prepared statements.\n"
-          "x INSERT: times what one of them reaches. cpu: the broker's. WAL: the database's, for "
-          "each put.\n")
+          "x INSERT: times what one of them reaches. cpu: the broker's, and the database's, for\n"
+          "each job. a commit: jobs in each.\n")
 
 
 def print_cluster(options, results):
@@ -200,9 +210,11 @@ def print_cluster(options, results):
 
 
 def figures_for_shards(results):
-    """What shards.py reckons with."""
-    by_rows = {count: results[puts_title(count)][ROWS] for count in CONNECTIONS}
-    return {"insert_1": median(results[insert_name(1)][insert_name(1)], "rate"),
-            "syncs": median(results[SYNCS]["disk"], "rate"),
-            "put_us": median(by_rows[500], "server_cpu_us"),
-            "rows_50": median(by_rows[50], "rate"), "rows_500": median(by_rows[500], "rate")}
+    """What shards.py reckons with. Of the database's time some goes by commits and some by jobs:
+    the least and the most connections tell them apart."""
+    few, many = [results[puts_title(count)][ROWS] for count in (CONNECTIONS[0], CONNECTIONS[-1])]
+    each, batch = [[median(rounds, key) for rounds in (few, many)] for key in (DATABASE, BATCH)]
+    commit = max(each[0] - each[1], 0) / (1 / batch[0] - 1 / batch[1])
+    return {"syncs": median(results[SYNCS]["disk"], "rate"),
+            "put_us": median(many, "server_cpu_us"), "commit_us": commit,
+            "row_us": max(each[1] - commit / batch[1], 0)}

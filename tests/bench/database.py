@@ -35,6 +35,14 @@ class Database:
     def sql(self, text):
         return self.cluster.sql(text)
 
+    def seconds_of_cpu(self):
+        """What its processes have used so far, but for those that have ended."""
+        used = 0
+        for process in self.cluster.processes():
+            with contextlib.suppress(FileNotFoundError):
+                used += int(pathlib.Path(f"/proc/{process}/schedstat").read_text().split()[0])
+        return used / 1e9
+
     def insert(self, table, size, clients, seconds):
         """One measurement of committed INSERTs of a body of so many bytes, by so many clients."""
         script = self.cluster.folder / "insert"

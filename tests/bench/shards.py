@@ -24,8 +24,10 @@ sys.dont_write_bytecode = True
 from shards_watch import print_watches
 
 US = 1e-6
-# Measured: see docs/CLUSTER.md. Rates a second, processor time in microseconds.
-FIGURES = {"insert_1": 3390, "syncs": 5380, "put_us": 7.2, "rows_50": 40000, "rows_500": 80000}
+# Measured on the machine of docs/PERFORMANCE.md: syncs a second while it was at rest, and, while it
+# had other work, which makes them larger, microseconds of processor time: of a put in the broker, of
+# a commit in the database, and of each job in it.
+FIGURES = {"syncs": 5380, "put_us": 18.0, "commit_us": 528, "row_us": 2.0}
 WARMUP, SECONDS = 0.05, 0.25  # of the simulation
 PATIENCE = 0.2  # of the last commit: so long a batch waits for those who were just answered
 SHARDS = (1, 2, 4, 8, 16)
@@ -142,20 +144,9 @@ def simulate(costs, shards, cores, clients=CLIENTS, databases=1):
     return answered / SECONDS
 
 
-def fit(figures):
-    """Costs with which one shard on the machine of the bench reaches what was measured there with
-    500 connections; what they make of 50 shows what the model is worth."""
-    sync = 1 / figures["syncs"]
-    costs = Costs(job=figures["put_us"] * US, commit=max(1 / figures["insert_1"] - sync, 0), row=0,
-                  sync=sync)
-    least, most = 0.0, 100 * US
-    for _ in range(20):
-        costs.row = (least + most) / 2
-        if simulate(costs, 1, 1) > figures["rows_500"]:
-            least = costs.row
-        else:
-            most = costs.row
-    return costs
+def costs_of(figures):
+    return Costs(job=figures["put_us"] * US, commit=figures["commit_us"] * US,
+                 row=figures["row_us"] * US, sync=1 / figures["syncs"])
 
 
 def places(costs):
@@ -171,13 +162,13 @@ def places(costs):
     }
 
 
-def print_puts(figures, costs):
+def print_puts(costs):
     print("microseconds: " + ", ".join(f"{name} {at / US:.1f}" for name, at in (
         ("a put in the broker", costs.job), ("a commit in the database", costs.commit),
         ("each job of it", costs.row), ("a sync", costs.sync))))
-    print(f"the machine of the bench, 500 connections: {simulate(costs, 1, 1):,.0f} a second, "
-          f"measured {figures['rows_500']:,.0f}; 50: {simulate(costs, 1, 1, 50):,.0f}, "
-          f"measured {figures['rows_50']:,.0f}\n")
+    print("one machine for all of it, a core each: " + ", ".join(
+        f"{simulate(costs, 1, 1, clients):,.0f} a second by {clients}" for clients in (1, 50, 500))
+        + "\n")
     print(f"{f'puts a second, {CLIENTS} clients a shard':36}"
           + "".join(f"{f'{count} shards':>12}" for count in SHARDS))
     for title, (place, cores, own) in places(costs).items():
@@ -194,14 +185,17 @@ def figures_of(path):
     return cluster.figures_for_shards(json.loads(pathlib.Path(path).read_text())["cluster"])
 
 
+def report(figures):
+    print_puts(costs_of(figures))
+    print_watches()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", help="figures of another run, as tests/bench/run --json writes "
                         "them")
     options = parser.parse_args()
-    figures = figures_of(options.json) if options.json else FIGURES
-    print_puts(figures, fit(figures))
-    print_watches()
+    report(figures_of(options.json) if options.json else FIGURES)
 
 
 if __name__ == "__main__":

@@ -104,11 +104,19 @@ def wait_until_served(server):
 
 
 def hand_over(options, server):
-    done = subprocess.run([options.tandemctl, "--address", f"http://127.0.0.1:{server.ports[1]}",
-                           "handover"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, check=False)
-    if done.returncode != 0:
-        raise Failure(f"tandemctl handover: {done.stdout}\n{server.log_text()}")
+    """When that began: an owner hands over once it has heard of somebody who follows, which is so
+    each second."""
+    command = [options.tandemctl, "--address", f"http://127.0.0.1:{server.ports[1]}", "handover"]
+    give_up_at = time.monotonic() + TAKEN_OVER_SECONDS
+    while True:
+        begun = time.monotonic()
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
+        if done.returncode == 0:
+            return begun
+        if time.monotonic() > give_up_at:
+            raise Failure(f"tandemctl handover: {done.stdout}\n{server.log_text()}")
+        time.sleep(POLL_SECONDS)
 
 
 class Pair:
@@ -132,7 +140,7 @@ class Pair:
         """Seconds until the follower, which is the owner then, has served a job."""
         begun = time.monotonic()
         if way == HANDOVER:
-            hand_over(self.options, self.owner)
+            begun = hand_over(self.options, self.owner)
         else:
             self.owner.process.send_signal(signal.SIGKILL if way == KILL else signal.SIGTERM)
         took_for = wait_until_served(self.follower) - begun

@@ -41,14 +41,13 @@ def keep_port():
 
 
 def link_postgres(folder, initdb):
-    """Its programs, which do not run as root: then they are nobody's there."""
-    for name in ("initdb", "pg_ctl"):
+    """Its programs, which do not run as root: then they are nobody's there. A new cluster need not
+    survive the machine."""
+    user = "setpriv --reuid nobody --regid nogroup --clear-groups " if os.getuid() == 0 else ""
+    for name, options in (("initdb", "--no-sync "), ("pg_ctl", "")):
         program = pathlib.Path(initdb).resolve().parent / name
-        if os.getuid() != 0:
-            (folder / name).symlink_to(program)
-            continue
-        (folder / name).write_text("#!/bin/sh\nexec setpriv --reuid nobody --regid nogroup "
-                                   f'--clear-groups {program} "$@"\n', encoding="utf-8")
+        (folder / name).write_text(f'#!/bin/sh\nexec {user}{program} {options}"$@"\n',
+                                   encoding="utf-8")
         (folder / name).chmod(0o755)
 
 
