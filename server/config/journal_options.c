@@ -62,6 +62,7 @@ const struct option journal_options[] = {
     {.name = "postgres",
      .kind = OPTION_TEXT,
      .show = conninfo_show,
+     .is_credential = true,
      .offset = offsetof(struct store_settings, postgres),
      .preset = "",
      .effect = "The database, as libpq takes it: keywords or a URI. Passwords are not shown."},

@@ -127,6 +127,25 @@ static bool parse_file(const char *text, char **value, struct reason *why)
     return credential_path(text, path, why) && parse_text(path, value, why);
 }
 
+static bool parse_credential(const char *text, char **value, struct reason *why)
+{
+    char line[CREDENTIAL_ROOM];
+
+    if (!credential_is_named(text)) {
+        return parse_text(text, value, why);
+    }
+    return credential_read(text, line, why) && parse_text(line, value, why);
+}
+
+static bool parse_any_text(const struct option *option, const char *text, char **value,
+                           struct reason *why)
+{
+    if (option->is_credential) {
+        return parse_credential(text, value, why);
+    }
+    return option->is_file ? parse_file(text, value, why) : parse_text(text, value, why);
+}
+
 // The word at place `index` of the list, its length in `*len`; NULL behind the last.
 static const char *choice_at(const char *choices, int index, size_t *len)
 {
@@ -186,7 +205,7 @@ bool setting_parse(const struct option *option, void *values, const char *text, 
         *(bool *)field = flag;
         return true;
     case OPTION_TEXT:
-        return option->is_file ? parse_file(text, field, why) : parse_text(text, field, why);
+        return parse_any_text(option, text, field, why);
     case OPTION_CHOICE:
         return parse_choice(option, text, field, why);
     case OPTION_DURATION:

@@ -4,6 +4,8 @@
 #include "server/config/settings.h"
 #include "tests/server/server_cmocka.h"
 
+#include <stdio.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +78,62 @@ static void credential_is_a_file_in_the_managers_directory(void **state)
     settings_free(settings);
 }
 
+static struct settings *load_database(struct reason *why)
+{
+    static const char *const sets[] = {"journal.store=postgres", "journal.postgres=credential:db"};
+    const struct settings_source source = {.sets = sets, .set_count = 2};
+
+    return settings_load(&source, why);
+}
+
+static void write_credential(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void credential_is_the_line_that_says_where_the_database_is(void **state)
+{
+    char dir[] = "/tmp/tandem-credential-XXXXXX";
+    char path[64];
+    char line[8192];
+    struct reason why;
+    struct settings *settings;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(path, sizeof path, "%s/db", dir);
+    (void)setenv("CREDENTIALS_DIRECTORY", dir, 1);
+    assert_null(load_database(&why));
+    assert_non_null(strstr(why.text, "No such file"));
+    write_credential(path, "host=a password=b\n");
+    settings = load_database(&why);
+    assert_non_null(settings);
+    assert_string_equal(settings->journal.postgres, "host=a password=b");
+    settings_free(settings);
+    write_credential(path, "");
+    assert_null(load_database(&why));
+    assert_non_null(strstr(why.text, "needs `postgres`"));
+    write_credential(path, "host=a\npassword=geheim\n");
+    assert_null(load_database(&why));
+    assert_non_null(strstr(why.text, "not one line"));
+    assert_null(strstr(why.text, "geheim"));
+    memset(line, 'a', sizeof line);
+    line[4096] = '\0';
+    write_credential(path, line);
+    assert_null(load_database(&why));
+    line[4095] = '\0';
+    write_credential(path, line);
+    settings = load_database(&why);
+    assert_non_null(settings);
+    settings_free(settings);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(dir), 0);
+}
+
 static void expect_refused(const char *set, const char *words)
 {
     struct reason why;
@@ -116,6 +174,7 @@ int main(void)
         cmocka_unit_test(configuration_is_where_the_prefix_of_the_program_has_it),
         cmocka_unit_test(path_that_is_too_long_is_none),
         cmocka_unit_test(credential_is_a_file_in_the_managers_directory),
+        cmocka_unit_test(credential_is_the_line_that_says_where_the_database_is),
         cmocka_unit_test(credential_leads_nowhere_else),
         cmocka_unit_test(without_credentials_there_is_none),
     };
