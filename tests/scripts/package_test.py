@@ -36,6 +36,8 @@ FILES = """
 ./usr/share/doc/tandem/core/MODEL.md
 ./usr/share/doc/tandem/docs/COOKBOOK.md
 ./usr/share/doc/tandem/grafana-tandem.json
+./usr/share/doc/tandem/haproxy-standby.cfg
+./usr/share/doc/tandem/keepalived-standby.conf
 ./usr/share/doc/tandem/tandem-alerts.yml
 ./usr/share/man/man1/tandemctl.1.gz
 ./usr/share/man/man5/tandemd.conf.5.gz

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""HAProxy with the example of conf/haproxy-standby.cfg, before two brokers that only say whether
+they are ready, and at each other port their name.
+
+HAPROXY in the environment is Debian's haproxy."""
+
+import http.server
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "tests" / "support"))
+import ports  # noqa: E402
+
+GIVE_UP = 60  # seconds; only what hangs takes so long
+PORTS = {"beanstalk": 11300, "gearman": 4730, "http": 8080}
+
+
+class Broker:
+    """Says its name to whoever connects, and then waits until they leave."""
+
+    def __init__(self, name):
+        self.name, self.ready = name, False
+        broker = self
+
+        class Admin(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200 if self.path == "/readyz" and broker.ready else 503)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.admin = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Admin)
+        self.listening = {port: socket.create_server(("127.0.0.1", 0)) for port in PORTS.values()}
+        self.connected = []
+        self.start(self.admin.serve_forever)
+        for sock in self.listening.values():
+            self.start(self.serve, sock)
+
+    @staticmethod
+    def start(function, *args):
+        threading.Thread(target=function, args=args, daemon=True).start()
+
+    def serve(self, sock):
+        while True:
+            try:
+                connection, _ = sock.accept()
+            except OSError:
+                return
+            self.connected.append(connection)
+            connection.sendall(self.name.encode() + b"\n")
+
+    def port(self, of):
+        return self.admin.server_port if of == 9180 else self.listening[of].getsockname()[1]
+
+    def close(self):
+        self.admin.shutdown()
+        self.admin.server_close()
+        for sock in [*self.listening.values(), *self.connected]:
+            sock.close()
+
+
+class Standby(unittest.TestCase):
+    def setUp(self):
+        self.brokers = {"1": Broker("one"), "2": Broker("two")}
+        for broker in self.brokers.values():
+            self.addCleanup(broker.close)
+        self.held = {port: ports.reserve() for port in PORTS.values()}
+        text = (ROOT / "conf" / "haproxy-standby.cfg").read_text()
+        text = re.sub(r"(server \w+ )10\.0\.0\.([12]):(\d+)",
+                      lambda m: f"{m[1]}127.0.0.1:{self.brokers[m[2]].port(int(m[3]))}", text)
+        text = re.sub(r"bind :(\d+)",
+                      lambda m: f"bind 127.0.0.1:{ports.number(self.held[int(m[1])])}", text)
+        # As many as any machine has descriptors for.
+        text = text.replace("maxconn 20000", "maxconn 200")
+        self.assertNotIn("10.0.0.", re.sub(r"(?m)^ *#.*$", "", text))
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = pathlib.Path(folder.name) / "haproxy.cfg"
+        path.write_text(text)
+        self.haproxy = subprocess.Popen([os.environ["HAPROXY"], "-db", "-q", "-f", str(path)])
+        self.addCleanup(self.stop)
+
+    def stop(self):
+        self.haproxy.terminate()
+        self.haproxy.wait()
+        for sock in self.held.values():
+            sock.close()
+
+    def ask(self, protocol):
+        """The connection, and the name of whose it is; None where it was closed."""
+        self.assertIsNone(self.haproxy.poll())
+        address = ("127.0.0.1", ports.number(self.held[PORTS[protocol]]))
+        try:
+            sock = socket.create_connection(address, timeout=GIVE_UP)
+            self.addCleanup(sock.close)
+            return sock, sock.recv(16).decode().strip() or None
+        except OSError:
+            return None, None
+
+    def wait_for(self, protocol, name):
+        give_up_at = time.monotonic() + GIVE_UP
+        while time.monotonic() < give_up_at:
+            sock, found = self.ask(protocol)
+            if found == name and (sock or not name):
+                return sock
+            time.sleep(0.05)
+        self.fail(f"{protocol} never led to {name}")
+
+    def test_connections_go_to_the_broker_that_is_ready(self):
+        self.brokers["2"].ready = True
+        for protocol in PORTS:
+            self.wait_for(protocol, "two")
+            for _ in range(5):
+                self.assertEqual(self.ask(protocol)[1], "two")
+
+    def test_when_another_one_is_ready_connections_end_and_go_there(self):
+        self.brokers["1"].ready = True
+        old = {protocol: self.wait_for(protocol, "one") for protocol in PORTS}
+        self.brokers["1"].ready = False
+        for sock in old.values():
+            self.assertEqual(sock.recv(1), b"")
+        self.brokers["2"].ready = True
+        for protocol in PORTS:
+            self.wait_for(protocol, "two")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
