@@ -37,7 +37,7 @@ NAME = re.compile(r"(?:<\?php )?(?:#|//) ([\w-]+\.\w+)\n")
 PLAYED = re.compile(r"telnet (127\.0\.0\.\d) (\d+)$|openssl s_client ")
 # Kinds that stand for something that is done. Everything else only shows how something looks.
 DONE = {"ini", "sh", "console", "python", "js", "php"}
-SECONDS = 60  # only what hangs takes so long
+SECONDS = 180  # only what hangs takes so long
 END = "the command has ended with"
 
 
