@@ -5,12 +5,14 @@
 #include "journal/pg/schema.h"
 #include "journal/pg/verdict.h"
 
+#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
-// libpq would go from server to server itself, but stays for ever with one that takes a connection
-// and says nothing: only its blocking calls know connect_timeout. So each server is asked in a
+// libpq would go from server to server itself, but stays for ever with one that does not answer:
+// only its blocking calls know connect_timeout. So each address of each server is asked in a
 // connection of its own, and given up after that time.
 //
 // The first that takes writes is taken (target_session_attrs). Where a database has split, and two
@@ -18,9 +20,6 @@
 // the primary of before takes no commits any more (synchronous_standby_names, a watchdog).
 
 #define HOST_MAX 1024
-// Beside what the user has given: four of text, one of a number, and the end.
-#define MORE_OPTIONS 12
-
 struct wanted {
     const char *keywords[64];
     const char *values[64];
@@ -74,6 +73,8 @@ static const char *part_of(const char *list, unsigned index, char *part, size_t 
 static void gather(const struct db *db, unsigned host, struct wanted *wanted)
 {
     wanted->count = 0;
+    wanted->host[0] = '\0';
+    wanted->address[0] = '\0';
     for (const PQconninfoOption *option = db->options; option->keyword; option++) {
         const char *value = option->val;
 
@@ -140,60 +141,6 @@ static void take_notice(void *context, const PGresult *result)
     }
 }
 
-// Unless the user says so himself, one server that is silent leaves time for the others.
-static nsec_t connect_for(const struct db *db)
-{
-    const char *text = given(db, "connect_timeout");
-    nsec_t share_for = db->patience_for / db->hosts;
-    uint64_t seconds = 0;
-
-    if (!text) {
-        return share_for < 2 * NSEC_PER_SEC ? share_for : 2 * NSEC_PER_SEC;
-    }
-    // 0, or what is no number: for ever, as libpq has it.
-    if (!digits_read(slice_of(text, strlen(text)), &seconds) || seconds > UINT32_MAX ||
-        seconds == 0) {
-        return NSEC_NEVER;
-    }
-    return nsec_from_seconds(seconds);
-}
-
-static nsec_t connect_until(const struct db *db)
-{
-    nsec_t until_at = nsec_add(db_now(), connect_for(db));
-
-    return until_at < db->give_up_at ? until_at : db->give_up_at;
-}
-
-static enum rows_outcome connect_to(struct db *db, unsigned host)
-{
-    struct wanted wanted;
-    enum rows_outcome outcome;
-
-    gather(db, host, &wanted);
-    db->conn = PQconnectStartParams(wanted.keywords, wanted.values, 0);
-    if (!db->conn) {
-        return db_fail(db, ROWS_AWAY, "out of memory");
-    }
-    if (PQstatus(db->conn) == CONNECTION_BAD) {
-        return db_fail(db, ROWS_AWAY, "%s", PQerrorMessage(db->conn));
-    }
-    (void)PQsetNoticeReceiver(db->conn, take_notice, db);
-    outcome = shake_hands(db, connect_until(db));
-    if (outcome == ROWS_DONE && PQsetnonblocking(db->conn, 1) != 0) {
-        outcome = db_fail(db, ROWS_AWAY, "%s", PQerrorMessage(db->conn));
-    }
-    return outcome;
-}
-
-// A password in a URI that is not percent-encoded ends in the host, and would be told with it.
-static bool host_is_sane(const struct db *db)
-{
-    const char *host = given(db, "host");
-
-    return !host || !strchr(host + (host[0] == '@'), '@');
-}
-
 //
 // What a session begins with
 //
@@ -225,6 +172,112 @@ static enum rows_outcome greet(struct db *db)
     return outcome;
 }
 
+//
+// One server after the other
+//
+
+// Unless the user says so himself, an address that is silent leaves time for the others.
+static nsec_t connect_for(const struct db *db, unsigned addresses)
+{
+    const char *text = given(db, "connect_timeout");
+    nsec_t share_for = db->patience_for / db->hosts / addresses;
+    uint64_t seconds = 0;
+
+    if (!text) {
+        return share_for < 2 * NSEC_PER_SEC ? share_for : 2 * NSEC_PER_SEC;
+    }
+    // 0, or what is no number: for ever, as libpq has it.
+    if (!digits_read(slice_of(text, strlen(text)), &seconds) || seconds > UINT32_MAX ||
+        seconds == 0) {
+        return NSEC_NEVER;
+    }
+    return nsec_from_seconds(seconds);
+}
+
+static enum rows_outcome connect_with(struct db *db, const struct wanted *wanted,
+                                      unsigned addresses)
+{
+    nsec_t until_at = nsec_add(db_now(), connect_for(db, addresses));
+    enum rows_outcome outcome;
+
+    db->conn = PQconnectStartParams(wanted->keywords, wanted->values, 0);
+    if (!db->conn) {
+        return db_fail(db, ROWS_AWAY, "out of memory");
+    }
+    if (PQstatus(db->conn) == CONNECTION_BAD) {
+        return db_fail(db, ROWS_AWAY, "%s", PQerrorMessage(db->conn));
+    }
+    (void)PQsetNoticeReceiver(db->conn, take_notice, db);
+    outcome = shake_hands(db, until_at < db->give_up_at ? until_at : db->give_up_at);
+    if (outcome == ROWS_DONE && PQsetnonblocking(db->conn, 1) != 0) {
+        outcome = db_fail(db, ROWS_AWAY, "%s", PQerrorMessage(db->conn));
+    }
+    return outcome == ROWS_DONE && !db->bare ? greet(db) : outcome;
+}
+
+// Where the host is a name that has to be looked up, its addresses.
+static enum rows_outcome look_up(struct db *db, const struct wanted *wanted,
+                                 struct addrinfo **addresses)
+{
+    const char *host = wanted->host;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    int error;
+
+    *addresses = NULL;
+    if (host[0] == '\0' || host[0] == '/' || host[0] == '@' || wanted->address[0] != '\0') {
+        return ROWS_DONE;
+    }
+    error = getaddrinfo(host, NULL, &hints, addresses);
+    return error ? db_fail(db, ROWS_AWAY, "no address of \"%s\" is known: %s", host,
+                           gai_strerror(error))
+                 : ROWS_DONE;
+}
+
+static unsigned count_addresses(const struct addrinfo *address)
+{
+    unsigned count = 0;
+
+    for (; address; address = address->ai_next) {
+        count++;
+    }
+    return count;
+}
+
+// One address after the other, of that server. Its name stays: a certificate has it.
+static enum rows_outcome connect_to(struct db *db, unsigned host)
+{
+    struct wanted wanted;
+    struct addrinfo *addresses;
+    enum rows_outcome outcome;
+
+    gather(db, host, &wanted);
+    outcome = look_up(db, &wanted, &addresses);
+    if (outcome != ROWS_DONE || !addresses) {
+        return outcome == ROWS_DONE ? connect_with(db, &wanted, 1) : outcome;
+    }
+    outcome = ROWS_AWAY;
+    want(&wanted, "hostaddr", wanted.address);
+    wanted.keywords[wanted.count] = NULL;
+    for (const struct addrinfo *at = addresses;
+         at && outcome == ROWS_AWAY && db_now() < db->give_up_at; at = at->ai_next) {
+        db_drop(db);
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, wanted.address, sizeof wanted.address, NULL, 0,
+                        NI_NUMERICHOST) == 0) {
+            outcome = connect_with(db, &wanted, count_addresses(addresses));
+        }
+    }
+    freeaddrinfo(addresses);
+    return outcome;
+}
+
+// A password in a URI that is not percent-encoded ends in the host, and would be told with it.
+static bool host_is_sane(const struct db *db)
+{
+    const char *host = given(db, "host");
+
+    return !host || !strchr(host + (host[0] == '@'), '@');
+}
+
 // The one that was last had is asked first, then those behind it.
 static enum rows_outcome connect_to_any(struct db *db)
 {
@@ -235,9 +288,6 @@ static enum rows_outcome connect_to_any(struct db *db)
     }
     for (unsigned tried = 0; tried < db->hosts && outcome == ROWS_AWAY; tried++) {
         outcome = connect_to(db, db->host);
-        if (outcome == ROWS_DONE && !db->bare) {
-            outcome = greet(db);
-        }
         if (outcome != ROWS_DONE) {
             db_drop(db);
             db->host = (db->host + 1) % db->hosts;

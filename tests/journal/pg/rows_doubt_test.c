@@ -288,6 +288,27 @@ static void server_that_says_nothing_is_passed_over(void **state)
     (void)close(fd);
 }
 
+static void name_of_a_server_is_looked_up(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_settings settings = bed_settings("c");
+    char conninfo[512];
+    struct rows *c;
+
+    // One of its addresses is not listened at, where the machine has two.
+    (void)snprintf(conninfo, sizeof conninfo, "host=localhost port=%s user=tandem dbname=%s",
+                   PQport(bed->admin), PQdb(bed->admin));
+    settings.conninfo = conninfo;
+    c = bed_open(&settings);
+    assert_int_equal(look(c, 0), ROWS_DONE);
+    bed_free(c);
+    settings.conninfo = "host=no..where";
+    c = bed_open(&settings);
+    assert_int_equal(look(c, 0), ROWS_AWAY);
+    assert_non_null(strstr(c->ops->why(c), "no..where"));
+    bed_free(c);
+}
+
 static void server_that_is_not_there_is_away_and_no_password_is_told(void **state)
 {
     struct rows_settings settings = bed_settings("c");
@@ -392,6 +413,7 @@ int main(void)
         STORY(append_whose_backend_was_ended_while_it_waits_for_a_standby_is_in_doubt),
         STORY(server_that_takes_no_writes_is_away),
         STORY(server_that_says_nothing_is_passed_over),
+        STORY(name_of_a_server_is_looked_up),
         STORY(server_that_is_not_there_is_away_and_no_password_is_told),
         STORY(who_waits_is_woken_by_a_row_that_is_told_of_and_by_a_release),
         STORY(who_waits_hears_that_the_connection_is_lost),
