@@ -292,9 +292,12 @@ class Ids:
             self.given.add(job_id)
             return True
 
-    def bounds(self):
-        """The lowest and the highest id that was given in this round; None without any."""
-        return (min(self.given), max(self.given)) if self.given else None
+    def around(self, far):
+        """All ids that were given in this round, or may have been: so far below one or above it."""
+        last = self.floor
+        for job_id in sorted(self.given):
+            yield from range(max(last + 1, job_id - far), job_id + far + 1)
+            last = job_id + far
 
     def end_round(self):
         """All that were given so far are behind us."""

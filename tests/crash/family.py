@@ -52,7 +52,7 @@ class Family(GearActs, WebActs, Party):
         """Comes back as somebody else; what it held is ready."""
         self.bean.close()
         self.held.clear()
-        self.bean = wire.Bean(self.trial.port("beanstalk"))
+        self.bean = self.connect(wire.Bean, "beanstalk")
         self.watch()
 
     #

@@ -23,12 +23,12 @@ class GearActs:
         self.assigned = {}
         self.gear.send(b"".join(wire.request(wire.CAN_DO, tube.encode()) for tube in self.worked))
         # Foreground jobs have a connection of their own: what is told of them comes at any time.
-        self.noise = wire.Gear(self.trial.port("gearman"))
+        self.noise = self.connect(wire.Gear, "gearman")
 
     def leave_as_worker(self):
         """What it was at is ready again; whether it was done, is not known."""
         self.gear.close()
-        self.gear = wire.Gear(self.trial.port("gearman"))
+        self.gear = self.connect(wire.Gear, "gearman")
         self.unsure = []
         self.noise.close()
         self.begin_gearman()
@@ -87,11 +87,14 @@ class GearActs:
     def submit(self):
         tube, taken, steps = self.any_tube(), set(), []
         for _ in range(self.rng.randint(1, 2 if self.is_full() else 8)):
-            key = f"key-{self.rng.randrange(KEYS)}" if self.rng.random() < 0.4 else ""
+            key = self.some_key() if self.rng.random() < 0.4 else ""
             if not key or key not in taken:
                 taken.add(key)
                 steps.append(self.background(tube, key))
         self.exchange(self.gear, fitting(steps))
+
+    def some_key(self):
+        return f"key-{self.rng.randrange(KEYS)}"
 
     def background(self, tube, key):
         band = self.rng.choice(list(wire.BACKGROUND))

@@ -62,10 +62,13 @@ class Party(threading.Thread):
 
     def begin(self):
         """Connects."""
-        self.bean = wire.Bean(self.trial.port("beanstalk"))
+        self.bean = self.connect(wire.Bean, "beanstalk")
         if self.trial.speaks_all:
-            self.gear = wire.Gear(self.trial.port("gearman"))
-            self.web = wire.Web(self.trial.port("http"))
+            self.gear = self.connect(wire.Gear, "gearman")
+            self.web = self.connect(wire.Web, "http")
+
+    def connect(self, kind, protocol):
+        return kind(self.trial.port(protocol))
 
     def turn(self):
         raise NotImplementedError

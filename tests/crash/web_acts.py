@@ -5,7 +5,6 @@ import time
 
 import wire
 from book import BURIED, DELAYED, GONE, READY, Job, State
-from gear_acts import KEYS
 from party import Step, fitting
 
 
@@ -18,7 +17,7 @@ class WebActs:
     def post(self):
         tube, taken, steps = self.any_tube(), set(), []
         for _ in range(self.rng.randint(1, 2 if self.is_full() else 6)):
-            key = f"key-{self.rng.randrange(KEYS)}" if self.rng.random() < 0.3 else ""
+            key = self.some_key() if self.rng.random() < 0.3 else ""
             if not key or key not in taken:
                 taken.add(key)
                 steps.append(self.posting(tube, key))

@@ -32,19 +32,25 @@ class Odd(Exception):
 class Stream:
     """A connection that knows neither requests nor answers."""
 
+    patience = ANSWER_SECONDS
+    too_late = Odd  # what it is where no answer comes
+
     def __init__(self, port):
         try:
-            self.sock = socket.create_connection(("127.0.0.1", port), ANSWER_SECONDS)
+            self.sock = socket.create_connection(("127.0.0.1", port), self.patience)
         except OSError as error:
             raise Lost(str(error)) from None
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.replies = self.sock.makefile("rb", 65536)
+        self.replies = self.reader()
+
+    def reader(self):
+        return self.sock.makefile("rb", 65536)
 
     def send(self, data):
         try:
             self.sock.sendall(data)
         except socket.timeout:
-            raise Odd(f"nothing is read for {ANSWER_SECONDS} seconds") from None
+            raise self.too_late(f"nothing is read for {self.patience} seconds") from None
         except OSError:
             # What was answered before the end is still to be read.
             pass
@@ -61,12 +67,11 @@ class Stream:
             raise Lost("in the middle of a line")
         return data.rstrip(b"\r\n")
 
-    @staticmethod
-    def guarded(function, *arguments):
+    def guarded(self, function, *arguments):
         try:
             return function(*arguments) or b""
         except socket.timeout:
-            raise Odd(f"no answer for {ANSWER_SECONDS} seconds") from None
+            raise self.too_late(f"no answer for {self.patience} seconds") from None
         except OSError as error:
             raise Lost(str(error)) from None
 
@@ -144,7 +149,7 @@ class Gear(Stream):
         except OSError:
             return b""
         finally:
-            self.sock.settimeout(ANSWER_SECONDS)
+            self.sock.settimeout(self.patience)
 
     def poll(self):
         """Reads what has come unasked, without waiting for more."""
