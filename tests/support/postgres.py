@@ -69,6 +69,16 @@ class Cluster:
         """A standby of another cluster, which it follows from its start on. The words of
         `conninfo` are those of its connection to that one."""
         run("pg_basebackup", "-D", self.data, "--no-sync", "-c", "fast", "-d", primary.place())
+        return self.follow_on(primary, **conninfo)
+
+    def rewind(self, primary):
+        """The same of one that was a primary itself and has its files still."""
+        primary.sql("CHECKPOINT")  # or its files do not say yet that it was promoted
+        run("pg_rewind", "-D", self.data, "--no-sync", "--source-server", primary.place())
+        return self.follow_on(primary)
+
+    def follow_on(self, primary, **conninfo):
+        """Follows that one, whose files it has, from its next start on."""
         words = {"host": primary.folder, "port": primary.port, "user": USER, **conninfo}
         self.settings["primary_conninfo"] = " ".join(f"{key}={value}"
                                                      for key, value in words.items())
@@ -154,6 +164,7 @@ class Cluster:
     def kill(self):
         """All its processes at once, as when the machine loses power."""
         if self.process:
+            self.process.send_signal(signal.SIGSTOP)  # it starts no more others
             self.signal_all(signal.SIGKILL)
             self.process.wait()
             self.process = None
