@@ -176,8 +176,8 @@ class Family(GearActs, WebActs, Party):
         """A few of the buried jobs, or all delayed ones where none is buried."""
         tube = self.any_tube()
         jobs = self.in_tube(tube)
-        if any(job.maybe for job in jobs):
-            return
+        if any(job.maybe or job.state.kind == BURIED and not job.state.burial for job in jobs):
+            return  # nobody knows which come first
         bound = self.rng.randint(1, 5)
         kicks = self.book.buried(tube)[:bound]
         expected = len(kicks)
