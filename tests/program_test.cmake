@@ -14,9 +14,11 @@ endif()
 
 # program_test(NAME label COMMAND...): NAME runs with no I/O thread, NAME_io2, which has the label
 # io2 as well, with two. In the command, and in TANDEMD, is what starts the program: in the command
-# it is named as $<TARGET_FILE:tandemd>.
+# it is named as $<TARGET_FILE:tandemd>. NAME has the label twin as well: where all tests have run with
+# and without threads already, of a build that differs by its compiler's options alone, the others
+# are enough.
 function(program_test NAME LABEL)
-    program_test_io(0 ${NAME} ${LABEL} ${ARGN})
+    program_test_io(0 ${NAME} "${LABEL};twin" ${ARGN})
     program_test_io2(${NAME} ${LABEL} ${ARGN})
 endfunction()
 

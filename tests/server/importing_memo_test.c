@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -41,11 +42,13 @@ static const char *keys(const struct broker *broker, char text[1024])
 {
     const struct memo *memo;
     uint64_t cursor = 0;
+    size_t len = 0;
 
     text[0] = '\0';
     while ((memo = broker_memo_next(broker, MEMO_IMPORT, &cursor))) {
-        strncat(text, memo->key.ptr, memo->key.len);
-        strcat(text, "\n");
+        assert_true(len + memo->key.len + 2 < 1024);
+        len +=
+            (size_t)snprintf(text + len, 1024 - len, "%.*s\n", (int)memo->key.len, memo->key.ptr);
     }
     return text;
 }
