@@ -131,6 +131,25 @@ static bool feed_row(struct follow *follow, const struct rows_row *row, size_t f
     UNREACHABLE();
 }
 
+// The first row of a unit, of a number that another had which was read. Another server of the
+// database has taken over without that one, and the owner has begun a unit for what it writes anew.
+static bool steps_back(const struct follow *follow, const struct rows_row *row)
+{
+    if (row->seq > follow->seq) {
+        return false;
+    }
+    log_warn("journal_stepped_back", log_number("unit", (int64_t)row->unit),
+             log_number("seq", (int64_t)row->seq), log_number("read", (int64_t)follow->seq),
+             log_string("why", "the database has lost rows that were read; it was not replicated"));
+    return true;
+}
+
+static bool is_next(const struct follow *follow, const struct rows_row *row, bool begins)
+{
+    return !follow->follows_on || row->seq == follow->seq + 1 ||
+           (begins && steps_back(follow, row));
+}
+
 static bool take_row(void *context, const struct rows_row *row)
 {
     struct follow *follow = context;
@@ -140,13 +159,13 @@ static bool take_row(void *context, const struct rows_row *row)
     if (progress_stops(&follow->journal->progress)) {
         return false;
     }
-    if ((follow->follows_on && row->seq != follow->seq + 1) ||
-        (begins && !begin_unit(follow, row))) {
+    if (!is_next(follow, row, begins) || (begins && !begin_unit(follow, row))) {
         follow->gap = !follow->failed;
         return false;
     }
     unit = follow->unit;
     follow->seq = row->seq;
+    follow->last_unit = row->unit;
     follow->follows_on = true;
     progress_add(&follow->journal->progress, row->len);
     if (!follow->rest_lost && !feed_row(follow, row, begins ? CODEC_SEGMENT_HEAD : 0)) {
@@ -259,6 +278,7 @@ static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct ro
     }
     follow->unit = NULL;
     follow->next_unit = unit + 1;
+    follow->last_unit = unit;
     follow->seq = unit < lease->unit ? follow->seq : lease->seq;
     return FOLLOW_DONE;
 }
@@ -266,7 +286,7 @@ static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct ro
 static enum follow_end read_unit(struct follow *follow, uint64_t unit)
 {
     struct pg *pg = pg_of(follow->journal);
-    uint64_t after = follow->follows_on ? follow->seq : 0;
+    uint64_t after = follow->unit && follow->unit->number == unit ? follow->seq : 0;
     enum rows_outcome outcome;
 
     follow->gap = false;
@@ -318,6 +338,12 @@ static enum follow_end follow_unit(struct follow *follow, uint64_t unit, struct 
     return FOLLOW_DONE;
 }
 
+// That the number is the same is not enough: rows may have been lost, and others added since.
+static bool has_all(const struct follow *follow, const struct rows_lease *lease)
+{
+    return follow->seq >= lease->seq && follow->last_unit >= lease->unit;
+}
+
 enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
 {
     struct pg *pg = pg_of(follow->journal);
@@ -326,7 +352,7 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
     forget_below(follow, lease->oldest);
     // Those of a unit that was removed before it was begun.
     follow->follows_on &= follow->unit || follow->next_unit >= lease->oldest;
-    while (end == FOLLOW_DONE && follow->seq < lease->seq) {
+    while (end == FOLLOW_DONE && !has_all(follow, lease)) {
         broker_restore_now(follow->journal->broker, pg->settings.clock());
         end = follow_unit(follow, unit_to_read(follow, lease), lease);
     }

@@ -24,6 +24,7 @@ struct follow {
     struct feed feed;
     struct segment *unit; // that is being read, the youngest of the row; NULL: none yet
     uint64_t seq;         // of the last row that was read
+    uint64_t last_unit;   // of that row
     uint64_t next_unit;   // where reading begins when `unit` is NULL
     uint64_t records;     // that were read
     bool follows_on;      // the next row has the next number

@@ -245,8 +245,10 @@ static bool follow_on(struct standby *standby, bool *owns)
         rest(standby);
         return true;
     }
-    *owns = take(standby) == ROWS_DONE;
-    return !*owns;
+    outcome = take(standby);
+    *owns = outcome == ROWS_DONE;
+    // What another has taken is looked at again at once.
+    return !*owns && (outcome == ROWS_LOST || wait_for_database(standby, outcome));
 }
 
 static bool become_owner(struct standby *standby, struct restored *restored)

@@ -202,7 +202,8 @@ static void run_remove(struct pg *pg, struct task *task)
     enum rows_outcome outcome =
         pg_ops(pg)->remove(pg->settings.rows, pg->link.epoch, task->segment->number);
 
-    task->error = error_of(pg, outcome);
+    // Where somebody reads the unit, the database is not away. Whether it is, a renewal tells.
+    task->error = outcome == ROWS_AWAY ? ERROR_AWAY : error_of(pg, outcome);
     task->failed = task->error ? "remove" : NULL;
     if (task->error == ERROR_LOST) {
         pg_lose(pg);

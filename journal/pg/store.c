@@ -190,6 +190,7 @@ static struct segment *replace(struct journal *journal, struct segment *bad)
     pg_of(journal)->link.rows_lost = false;
     pg_of(journal)->link.doubt = false;
     if (!journal->row.current->published) {
+        journal->row.unsound_below = journal->row.current->number;
         return journal->row.current;
     }
     (void)bad;

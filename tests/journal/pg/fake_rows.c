@@ -210,6 +210,9 @@ static enum rows_outcome fake_append(struct rows *rows, const struct rows_append
     if (comes_about && fake->db->lease.epoch != append->epoch) {
         return outcome == ROWS_DONE ? ROWS_LOST : outcome;
     }
+    if (comes_about && append->rows[0].seq != fake->db->lease.seq + 1) {
+        return ROWS_DOUBT;
+    }
     if (comes_about) {
         for (size_t i = 0; i < append->count; i++) {
             add_row(fake->db, &append->rows[i], append->epoch);
@@ -245,6 +248,9 @@ static enum rows_outcome fake_remove(struct rows *rows, uint64_t epoch, uint64_t
 
     if (comes_about && db->lease.epoch != epoch) {
         return outcome == ROWS_DONE ? ROWS_LOST : outcome;
+    }
+    if (fake->unremovable) {
+        return ROWS_AWAY;
     }
     if (comes_about && unit >= db->lease.oldest) {
         size_t count = 0;

@@ -44,6 +44,7 @@ struct fake_rows {
     const char *holder;
     nsec_t ttl_for;
     bool cut;            // nothing reaches the database
+    bool unremovable;    // somebody reads what is to be removed
     unsigned calls;      // that changed something, or were to
     unsigned fate_at;    // of these, this one, counted from 1 ...
     unsigned fate_until; // ... to this one

@@ -427,6 +427,86 @@ static void who_had_read_what_a_failover_has_lost_has_what_is_written_anew(void 
     assert_int_equal(member_count(&bed->b), 3);
 }
 
+// Its rows have gone on to the number up to which the other has read, and say something else.
+static void lose_and_go_on_to_the_same_number(struct member *self)
+{
+    struct member *a = &self->bed->a;
+
+    if (self->step == 2) {
+        uint64_t seq = bed->db->lease.seq;
+
+        fake_db_lose_rows(bed->db, 3);
+        a->rows->unremovable = true;
+        late_id = put_and_wait(a, 10);
+        while (bed->db->lease.seq < seq) {
+            late_id = put_and_wait(a, 10);
+        }
+        member_kill(a);
+    } else if (a->journal) {
+        member_turns(a);
+    }
+}
+
+static void who_is_ahead_of_what_a_failover_has_left_reads_what_came_instead(void **state)
+{
+    (void)state;
+    open_first();
+    for (int i = 0; i < 3; i++) {
+        kept_id = put_and_wait(&bed->a, 100);
+    }
+    bed->b.script = lose_and_go_on_to_the_same_number;
+    take_over();
+    assert_true(member_has(&bed->b, kept_id));
+    assert_true(member_has(&bed->b, late_id));
+}
+
+static void lose_and_kill_first(struct member *self)
+{
+    if (self->step == 2) {
+        fake_db_lose_rows(bed->db, 2);
+        member_kill(&self->bed->a);
+    }
+}
+
+// The database has lost them, and so has whoever wrote them; but not who followed.
+static void what_only_the_follower_has_left_is_written_anew(void **state)
+{
+    (void)state;
+    open_first();
+    kept_id = put_and_wait(&bed->a, 100);
+    ended_id = put_and_wait(&bed->a, 100);
+    bed->b.script = lose_and_kill_first;
+    take_over();
+    assert_true(member_has(&bed->b, kept_id));
+    member_pass(&bed->b, SEC(5));
+    member_kill(&bed->b);
+    shared_pass(bed, SEC(6));
+    open_first();
+    assert_true(member_has(&bed->a, kept_id));
+    assert_true(member_has(&bed->a, ended_id));
+    assert_int_equal(member_count(&bed->a), 2);
+}
+
+static void fail_to_take(struct member *self)
+{
+    if (self->step == 1) {
+        member_kill(&self->bed->a);
+        fake_rows_set_fate(self->rows, FATE_AWAY, 10);
+    }
+}
+
+static void who_cannot_take_the_lease_does_not_ask_without_a_pause(void **state)
+{
+    nsec_t began_at = shared_now();
+
+    (void)state;
+    open_first();
+    bed->b.script = fail_to_take;
+    take_over();
+    assert_in_range(shared_now() - began_at, SEC(6), SEC(12));
+    assert_int_equal(bed->b.rows->calls > 10, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +527,9 @@ int main(void)
         STORY(rows_that_are_missing_in_between_are_noticed),
         STORY(what_a_failover_has_lost_is_written_anew),
         STORY(who_had_read_what_a_failover_has_lost_has_what_is_written_anew),
+        STORY(who_is_ahead_of_what_a_failover_has_left_reads_what_came_instead),
+        STORY(what_only_the_follower_has_left_is_written_anew),
+        STORY(who_cannot_take_the_lease_does_not_ask_without_a_pause),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
