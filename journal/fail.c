@@ -138,7 +138,8 @@ void fail_again(struct journal *journal)
 {
     const struct task *task = &journal->work.task;
 
-    if (journal->failure.count == 0) {
+    // That another process has it is no failure, and told elsewhere.
+    if (journal->failure.count == 0 && !journal_has_lost(journal)) {
         log_error("journal_failed", log_string("what", task->failed),
                   log_number("segment", (int64_t)journal->row.current->number),
                   log_string("why", strerror(task->error)));
@@ -163,6 +164,10 @@ nsec_t fail_due_at(const struct journal *journal)
     nsec_t task_at;
     nsec_t at;
 
+    // Where another process has it, those who wait are dropped with all others.
+    if (journal_has_lost(journal)) {
+        return NSEC_NEVER;
+    }
     // From now on only jobs that are not kept are taken, and there may be no more ids for these.
     if (journal->failure.given_up) {
         return append_ids_short(journal)

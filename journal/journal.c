@@ -62,9 +62,7 @@ struct journal *journal_new(const struct journal_settings *settings, struct stor
 
 bool journal_is_lost(const struct journal *journal)
 {
-    const struct storage_ops *ops = journal->storage->ops;
-
-    return ops->is_lost && ops->is_lost(journal);
+    return journal_has_lost(journal);
 }
 
 static bool is_idle(const struct journal *journal)

@@ -56,6 +56,14 @@ static inline nsec_t journal_present(const struct journal *journal)
     return broker_now(journal->broker).mono;
 }
 
+// Whether another process has what it is kept in.
+static inline bool journal_has_lost(const struct journal *journal)
+{
+    const struct storage_ops *ops = journal->storage->ops;
+
+    return ops->is_lost && ops->is_lost(journal);
+}
+
 // The next multiple of `unit` that is no less.
 static inline uint64_t journal_round_up(uint64_t number, uint64_t unit)
 {

@@ -15,7 +15,7 @@ enum { MARGIN_SHARE = 10 };
 
 // What errors mean here.
 enum {
-    ERROR_AWAY = EAGAIN,   // the database cannot be reached, or does not answer
+    ERROR_AWAY = ENOTCONN, // the database cannot be reached, or does not answer
     ERROR_REFUSED = EPERM, // it says no
     ERROR_LOST = ESTALE,   // the lease is another's
     ERROR_GONE = ENODATA   // rows that were there are there no more

@@ -133,7 +133,7 @@ static bool check_host(const char *text, struct reason *why)
     size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz"
                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                               "0123456789.-_:%");
-    bool good = text[len] == '\0' && len <= HOST_MOST;
+    bool good = len <= HOST_MOST && text[len] == '\0';
 
     if (!good) {
         reason_set(why, "`%s` is neither a host name nor an IP address", text);

@@ -376,6 +376,7 @@ static void stop_ends_whatever_is_waited_for(void **state)
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("c");
     uint64_t epoch = bed_take(bed->a);
+    // cppcheck-suppress uninitvar ; it takes the parameters of the type for variables
     enum rows_outcome (*const calls[])(struct rows * rows, uint64_t epoch) = {renew, append_first,
                                                                               wait_long};
     char conninfo[128];
