@@ -77,6 +77,14 @@ static bool is_stopped(const struct journal *journal)
     return progress_stops(&journal->progress) && !journal->closing;
 }
 
+// A closing that would wait for what is not to be had.
+static bool is_hopeless(const struct journal *journal)
+{
+    const struct storage_ops *ops = journal->storage->ops;
+
+    return journal->closing && ops->is_hopeless && ops->is_hopeless(journal);
+}
+
 // Lets turns pass, waiting for the disk, until nothing is left to be written; false where that does
 // not come about.
 static bool settle(struct journal *journal)
@@ -84,7 +92,7 @@ static bool settle(struct journal *journal)
     unsigned failures = 0;
 
     while (!is_idle(journal) && failures < CLOSE_TRIES && !is_stopped(journal) &&
-           !journal_is_lost(journal)) {
+           !journal_is_lost(journal) && !is_hopeless(journal)) {
         uint64_t errors = journal->counters.errors;
 
         journal->failure.retry_at = 0;

@@ -76,12 +76,18 @@ static void postgres_stop_opening(struct store *store)
     postgres_of(store)->rows->ops->stop(postgres_of(store)->rows);
 }
 
-// What another has now is not waited for.
+static const struct fence *postgres_fence(const struct store *store)
+{
+    return journal_pg_fence(postgres_of(store)->storage);
+}
+
+// What another has now, or may have, is not waited for.
 static bool postgres_close(struct store *store)
 {
     struct postgres_store *ps = postgres_of(store);
 
-    if (ps->rows && journal_is_lost(ps->journal.journal)) {
+    if (ps->rows && (journal_is_lost(ps->journal.journal) ||
+                     !fence_is_open(postgres_fence(store), clock_boot()))) {
         ps->rows->ops->stop(ps->rows);
     }
     return journal_store_close(store);
@@ -120,11 +126,6 @@ static const struct outlook_shown *look(const struct store *store)
 
     journal_pg_look(ps->storage, &ps->shown);
     return &ps->shown;
-}
-
-static const struct fence *postgres_fence(const struct store *store)
-{
-    return journal_pg_fence(postgres_of(store)->storage);
 }
 
 static enum store_standing postgres_standing(const struct store *store)

@@ -260,6 +260,18 @@ static enum follow_end look_again(struct follow *follow, struct rows_lease *leas
     return FOLLOW_DONE;
 }
 
+// What is left of a unit that is lost is removed with it: no other may have its number.
+static bool keep_place(struct follow *follow, uint64_t unit)
+{
+    const struct segments *segments = &follow->journal->row.segments;
+    const struct segment_head head = {.number = unit, .ids_end = follow->seen.ids_end};
+
+    if (segments->count > 0 && segments->first + segments->count > unit) {
+        return true;
+    }
+    return add_segment(follow, &head) || fail(follow, "out of memory");
+}
+
 // Rows are missing from this unit on. They were removed meanwhile, or they are lost.
 static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct rows_lease *lease)
 {
@@ -274,6 +286,9 @@ static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct ro
         return FOLLOW_DONE;
     }
     if (!lose(follow, unit, follow->seq + 1, "the row is missing, or does not follow")) {
+        return FOLLOW_FAILED;
+    }
+    if (!keep_place(follow, unit)) {
         return FOLLOW_FAILED;
     }
     follow->unit = NULL;

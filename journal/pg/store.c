@@ -83,6 +83,15 @@ static bool is_lost(const struct journal *journal)
     return outlook_role(&pg_of(journal)->outlook) == OUTLOOK_LOST;
 }
 
+// The database has not answered for nearly as long as the lease lasts. Nothing has been answered
+// since, and each further try would take as long.
+static bool is_hopeless(const struct journal *journal)
+{
+    const struct pg *pg = pg_of(journal);
+
+    return !fence_is_open(&pg->fence, pg->settings.boot());
+}
+
 static bool can_write(struct journal *journal)
 {
     (void)pg_make_spare(journal);
@@ -260,6 +269,7 @@ static const struct storage_ops ops = {
     .tries_again = tries_again,
     .upkeep_due_at = upkeep_due_at,
     .is_lost = is_lost,
+    .is_hopeless = is_hopeless,
     .close = close_segment,
     .host = host,
     .segments_most = UNITS_MOST,

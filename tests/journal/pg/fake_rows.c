@@ -117,6 +117,7 @@ static enum rows_outcome change_fate(struct fake_rows *rows, bool *comes_about)
     bool fated;
 
     rows->calls++;
+    rows->db->calls++;
     fated = rows->calls >= rows->fate_at && rows->calls <= rows->fate_until;
     *comes_about = outcome == ROWS_DONE;
     if (outcome != ROWS_DONE || !fated) {

@@ -20,6 +20,7 @@ struct fake_db {
     struct rows_lease lease; // but for `left_for`
     nsec_t expires_at;
     size_t most_units; // that were there at a time
+    unsigned calls;    // that changed something, or were to, by whomever
 };
 
 struct fake_db *fake_db_new(void);

@@ -507,6 +507,54 @@ static void who_cannot_take_the_lease_does_not_ask_without_a_pause(void **state)
     assert_int_equal(bed->b.rows->calls > 10, 1);
 }
 
+static void unit_whose_beginning_is_lost_is_not_begun_again(void **state)
+{
+    (void)state;
+    open_first();
+    (void)put_and_wait(&bed->a, 100);
+    (void)put_and_wait(&bed->a, 100);
+    bed->db->rows[0].bytes[3] ^= 1;
+    member_kill(&bed->a);
+    shared_pass(bed, SEC(10));
+    bed->repair = true;
+    take_over();
+    kept_id = put_and_wait(&bed->b, 10);
+    member_kill(&bed->b);
+    shared_pass(bed, SEC(10));
+    bed->repair = false;
+    open_first();
+    assert_true(member_has(&bed->a, kept_id));
+}
+
+// Each try takes as long as the lease lasts, where the database is silent.
+static void closing_does_not_wait_for_a_database_that_has_been_away(void **state)
+{
+    unsigned calls;
+
+    (void)state;
+    open_first();
+    bed->a.rows->cut = true;
+    (void)member_put(&bed->a, "q", 10);
+    member_turns(&bed->a);
+    shared_pass(bed, SEC(5));
+    calls = bed->db->calls;
+    member_close(&bed->a);
+    assert_int_equal(bed->db->calls, calls);
+}
+
+static void closing_writes_what_waits(void **state)
+{
+    uint64_t id;
+
+    (void)state;
+    open_first();
+    fake_rows_set_fate(bed->a.rows, FATE_UNDONE, 2);
+    id = member_put(&bed->a, "q", 10);
+    member_close(&bed->a);
+    take_over();
+    assert_true(member_has(&bed->b, id));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,6 +578,9 @@ int main(void)
         STORY(who_is_ahead_of_what_a_failover_has_left_reads_what_came_instead),
         STORY(what_only_the_follower_has_left_is_written_anew),
         STORY(who_cannot_take_the_lease_does_not_ask_without_a_pause),
+        STORY(unit_whose_beginning_is_lost_is_not_begun_again),
+        STORY(closing_does_not_wait_for_a_database_that_has_been_away),
+        STORY(closing_writes_what_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
