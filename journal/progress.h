@@ -31,6 +31,12 @@ static inline void progress_set_jobs(struct progress *progress, uint64_t jobs)
     atomic_store_explicit(&progress->jobs, jobs, memory_order_relaxed);
 }
 
+// So much more is there to be read, of what nobody knew before.
+static inline void progress_grow(struct progress *progress, uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&progress->size, bytes, memory_order_relaxed);
+}
+
 // The files are read from now on, and have so many bytes.
 static inline void progress_begin(struct progress *progress, uint64_t size)
 {

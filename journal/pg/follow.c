@@ -167,6 +167,7 @@ static bool take_row(void *context, const struct rows_row *row)
     follow->seq = row->seq;
     follow->last_unit = row->unit;
     follow->follows_on = true;
+    progress_grow(&follow->journal->progress, row->len);
     progress_add(&follow->journal->progress, row->len);
     if (!follow->rest_lost && !feed_row(follow, row, begins ? CODEC_SEGMENT_HEAD : 0)) {
         return false;

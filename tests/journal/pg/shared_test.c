@@ -106,6 +106,20 @@ static void who_follows_has_all_that_was_acknowledged(void **state)
     assert_true(put_and_wait(&bed->b, 10) > late_id + 1000);
 }
 
+// Whoever supervises the opening sees that it gets on.
+static void opening_says_how_much_it_has_read(void **state)
+{
+    struct journal_progress progress;
+
+    (void)state;
+    open_first();
+    (void)put_and_wait(&bed->a, 1000);
+    bed->b.script = kill_first_at_once;
+    take_over();
+    journal_progress(bed->b.journal, &progress);
+    assert_true(progress.read > 1000);
+}
+
 static void takeover_comes_when_the_lease_has_lapsed_and_no_sooner(void **state)
 {
     nsec_t began_at = shared_now();
@@ -559,6 +573,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(who_follows_has_all_that_was_acknowledged),
+        STORY(opening_says_how_much_it_has_read),
         STORY(takeover_comes_when_the_lease_has_lapsed_and_no_sooner),
         STORY(lease_that_was_given_up_is_taken_at_once),
         STORY(commit_whose_answer_was_lost_is_not_made_twice),
