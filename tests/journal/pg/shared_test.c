@@ -106,7 +106,6 @@ static void who_follows_has_all_that_was_acknowledged(void **state)
     assert_true(put_and_wait(&bed->b, 10) > late_id + 1000);
 }
 
-// Whoever supervises the opening sees that it gets on.
 static void opening_says_how_much_it_has_read(void **state)
 {
     struct journal_progress progress;
@@ -441,7 +440,6 @@ static void who_had_read_what_a_failover_has_lost_has_what_is_written_anew(void 
     assert_int_equal(member_count(&bed->b), 3);
 }
 
-// Its rows have gone on to the number up to which the other has read, and say something else.
 static void lose_and_go_on_to_the_same_number(struct member *self)
 {
     struct member *a = &self->bed->a;
@@ -482,7 +480,6 @@ static void lose_and_kill_first(struct member *self)
     }
 }
 
-// The database has lost them, and so has whoever wrote them; but not who followed.
 static void what_only_the_follower_has_left_is_written_anew(void **state)
 {
     (void)state;
