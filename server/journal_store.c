@@ -173,7 +173,7 @@ static void announce(const struct journal_store *store)
 
 bool journal_store_open_end(struct store *store, struct reason *why)
 {
-    const struct journal_store *js = journal_store_of(store);
+    struct journal_store *js = journal_store_of(store);
 
     if (!js->opened) {
         *why = js->why;
@@ -181,6 +181,7 @@ bool journal_store_open_end(struct store *store, struct reason *why)
         return false;
     }
     announce(js);
+    js->ready = true;
     return true;
 }
 

@@ -41,6 +41,7 @@ struct journal_store {
     struct reason why;            // why it is not opened
     nsec_t opened_for;            // how long that took
     bool opened;                  //
+    bool ready;                   // it is, and the loop has been told
     uint64_t read;                // bytes, as they were logged last
 };
 

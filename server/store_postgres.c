@@ -130,7 +130,7 @@ static const struct outlook_shown *look(const struct store *store)
 
 static enum store_standing postgres_standing(const struct store *store)
 {
-    if (journal_store_is_opening(store)) {
+    if (!journal_store_of(store)->ready) {
         return STORE_FOLLOWS;
     }
     if (journal_is_lost(journal_store_of(store)->journal)) {

@@ -158,6 +158,27 @@ class Takeover(unittest.TestCase):
         finally:
             connection.close()
 
+    def test_owner_waits_for_database(self):
+        self.assertEqual(self.standby.stop(), 0)
+        client = self.client(self.owner)
+        self.addCleanup(self.cluster.signal_all, signal.SIGCONT)
+        self.cluster.signal_all(signal.SIGSTOP)
+        client.say("put 0 0 60 3\r\none")
+        wait_for(self.is_unsure)
+        self.cluster.signal_all(signal.SIGCONT)
+        self.assertRegex(client.file.readline(), b"INSERTED")
+
+    def is_unsure(self):
+        """An owner that waits for a commit is no less an owner, until its lease may have lapsed."""
+        connection = http.client.HTTPConnection(self.owner.addresses["admin"][0], timeout=SECONDS)
+        try:
+            connection.request("GET", "/readyz")
+            said = connection.getresponse().read().decode()
+        finally:
+            connection.close()
+        self.assertRegex(said, "^(ok|unsure)")
+        return said.startswith("unsure")
+
     def test_standby_passes_connections_on(self):
         self.put("one")
         self.assertEqual(wait_for(lambda: self.client(self.standby).reserve()), "one")
