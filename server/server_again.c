@@ -134,6 +134,10 @@ enum exit_reason server_again(struct server *server, struct reason *why)
     server->unsure_at = 0;
     server_drop_all(server);
     loop_leave_store(&server->loop);
+    // The loop does not wait for a database that may hang: others take over when the lease lapses.
+    if (!server->options.yields) {
+        server->store->ops->stop_opening(server->store);
+    }
     // Of a store that is lost, what cannot be made to last was not answered.
     if (!server_close_store(server) && server->options.yields) {
         log_error("journal_incomplete", log_string("why", "not everything could be written"));
