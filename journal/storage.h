@@ -102,8 +102,9 @@ struct storage_ops {
     // The name of the host on which the journal began; empty: unknown.
     const char *(*host)(const struct journal *journal);
 
-    uint64_t write_ahead; // so many zeros may be written behind a batch that is synced at once
-    size_t segments_most; // more than that compaction makes fewer; 0: any number
+    unsigned gather_share; // a batch waits for others for 1/nth of the time that a write takes
+    uint64_t write_ahead;  // so many zeros may be written behind a batch that is synced at once
+    size_t segments_most;  // more than that compaction makes fewer; 0: any number
     bool atomic; // a batch is there as a whole or not at all, and so is where the records end
 };
 

@@ -10,9 +10,8 @@
 #include "journal/append.h"
 #include "journal/space.h"
 
-// How long a batch waits for more to come: this share of the time that the last write took; where
-// that is short, so long, but no longer than the write took.
-enum { GATHER_SHARE = 5 };
+// How long a batch waits for more to come: a share of the time that the last write took, as the
+// storage says; where that is short, so long, but no longer than the write took.
 #define GATHER_LEAST (300 * NSEC_PER_MSEC / 1000)
 
 bool turn_give(struct journal *journal)
@@ -147,7 +146,7 @@ bool turn_gathers(const struct journal *journal)
 
 nsec_t turn_gathers_until(const struct journal *journal)
 {
-    nsec_t wait_for = journal->pace.took_for / GATHER_SHARE;
+    nsec_t wait_for = journal->pace.took_for / journal->storage->ops->gather_share;
 
     if (wait_for < GATHER_LEAST) {
         wait_for = GATHER_LEAST < journal->pace.took_for ? GATHER_LEAST : journal->pace.took_for;

@@ -86,6 +86,7 @@ static const struct storage_ops ops = {
     .replace = files_replace,
     .close = files_close_segment,
     .host = host,
+    .gather_share = 5,
     .write_ahead = TASK_ZEROS_MAX,
 };
 

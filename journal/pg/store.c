@@ -15,6 +15,9 @@
 enum { RENEWALS = 5 };
 // A unit is at least this share of all there is, so that there are never very many.
 enum { UNIT_SHARE = 8 };
+// A commit costs so much beside what it commits, above all where a standby is waited for, that it
+// pays to wait until all have come who are answered together.
+enum { GATHER_SHARE = 2 };
 // How long upkeep that has failed rests.
 #define RETRY_FOR (200 * NSEC_PER_MSEC)
 
@@ -282,6 +285,7 @@ struct storage *journal_pg_new(const struct pg_settings *settings)
 
     if (!pg) {
         return NULL;
+    .gather_share = GATHER_SHARE,
     }
     pg->storage.ops = &ops;
     pg->settings = *settings;
