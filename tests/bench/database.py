@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A PostgreSQL that syncs, with the settings that it comes with, and pgbench beside it.
+"""A PostgreSQL that syncs, with the settings that it comes with, whose commits wait for a standby,
+and pgbench beside it.
 
-Both are spoken to by a unix socket. The database may use both cores, as it has a process for each
+All are spoken to by unix sockets. The database may use both cores, as it has a process for each
 connection; pgbench has the core of the load."""
 
 import contextlib
@@ -36,7 +37,7 @@ class Database:
         return self.cluster.sql(text)
 
     def seconds_of_cpu(self):
-        """What its processes have used so far, but for those that have ended."""
+        """What the primary's processes have used so far, but for those that have ended."""
         used = 0
         for process in self.cluster.processes():
             with contextlib.suppress(FileNotFoundError):
@@ -68,8 +69,14 @@ def database(options):
         raise Failure("there is no PostgreSQL: INITDB must name its initdb")
     with fresh_directory(options) as directory:
         os.chmod(directory, 0o755)  # for who has the cluster
-        cluster = postgres.Cluster(parent=directory, **SETTINGS)
-        try:
-            yield Database(options, cluster.make().start())
-        finally:
-            cluster.close()
+        with contextlib.ExitStack() as clusters:
+            primary = postgres.Cluster(parent=directory, **SETTINGS)
+            clusters.callback(primary.close)
+            primary.make().start()
+            standby = postgres.Cluster(parent=directory, **SETTINGS)
+            clusters.callback(standby.close)
+            standby.copy(primary).start()
+            primary.reload(synchronous_standby_names="'*'")
+            primary.wait_until(lambda: primary.sql(
+                "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1")
+            yield Database(options, primary)
