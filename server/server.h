@@ -51,6 +51,7 @@ struct standby {
     nsec_t free_at;      // since when nobody owns it, monotonic; 0: somebody does
     struct proxy *proxy; // NULL: connections are passed to nobody
     uint64_t passed;     // connections, by those that there were before
+    uint64_t takeovers;  // how often this process has come to own it
     bool failed;         // it cannot, for the reason `why`
     struct reason why;
 };

@@ -83,6 +83,7 @@ static void sight_cluster(void *host, struct sight_cluster *cluster)
     if (store && store->ops->cluster) {
         store->ops->cluster(store, cluster);
         server_show_passed(server, &cluster->proxied, &cluster->proxied_total);
+        cluster->takeovers = server->standby.takeovers;
     }
     cluster->required = server->settings->journal.quorum == QUORUM_YES;
 }

@@ -212,6 +212,7 @@ void server_took_over(struct server *server)
     if (store_standing(server->store) == STORE_ALONE) {
         return;
     }
+    standby->takeovers++;
     server->store->ops->owner(server->store, &owner);
     log_info("took_over", log_number("epoch", (int64_t)owner.epoch),
              log_number("ms", free_for / NSEC_PER_MSEC));

@@ -4,6 +4,7 @@
 that one is killed, stopped or paused, or hands over."""
 
 import http.client
+import json
 import os
 import pathlib
 import signal
@@ -147,16 +148,24 @@ class Takeover(unittest.TestCase):
         self.assertEqual(client.rest(), b"")
         self.expect_taken_over("one")
         self.owner.expect("standing_by")
+        self.assertEqual([self.takeovers(self.owner), self.takeovers(self.standby)], [1, 1])
+
+    def operate(self, broker, method, path):
+        """The status and the body of the answer to an operator."""
+        connection = http.client.HTTPConnection(broker.addresses["admin"][0], timeout=SECONDS)
+        try:
+            connection.request(method, path, headers={"X-Tandem-Request": "test"})
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
 
     def hands_over(self):
         """As soon as the owner knows that it is followed."""
-        connection = http.client.HTTPConnection(self.owner.addresses["admin"][0], timeout=SECONDS)
-        try:
-            connection.request("POST", "/api/v1/cluster/handover",
-                               headers={"X-Tandem-Request": "test"})
-            return connection.getresponse().status == 202
-        finally:
-            connection.close()
+        return self.operate(self.owner, "POST", "/api/v1/cluster/handover")[0] == 202
+
+    def takeovers(self, broker):
+        return json.loads(self.operate(broker, "GET", "/api/v1/cluster")[1])["takeovers"]
 
     def test_owner_waits_for_database(self):
         self.assertEqual(self.standby.stop(), 0)
@@ -170,12 +179,7 @@ class Takeover(unittest.TestCase):
 
     def is_unsure(self):
         """An owner that waits for a commit is no less an owner, until its lease may have lapsed."""
-        connection = http.client.HTTPConnection(self.owner.addresses["admin"][0], timeout=SECONDS)
-        try:
-            connection.request("GET", "/readyz")
-            said = connection.getresponse().read().decode()
-        finally:
-            connection.close()
+        said = self.operate(self.owner, "GET", "/readyz")[1]
         self.assertRegex(said, "^(ok|unsure)")
         return said.startswith("unsure")
 
