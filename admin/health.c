@@ -70,9 +70,10 @@ static bool serves(const struct sight_cluster *cluster, char *words, size_t room
                        cluster->behind, away);
         return false;
     case SIGHT_OPENING:
-        (void)snprintf(words, room,
-                       "opening: the journal is being read (shard %s), %" PRIu64 " rows behind%s\n",
-                       cluster->shard, cluster->behind, away);
+        (void)snprintf(words, room, "opening: %s (shard %s), %" PRIu64 " rows behind\n",
+                       cluster->connected ? "the journal is being read"
+                                          : "the database cannot be reached",
+                       cluster->shard, cluster->behind);
         return false;
     }
     UNREACHABLE();

@@ -109,6 +109,15 @@ static void only_an_owner_is_ready_and_the_others_say_what_they_are(void **state
             "opening: the journal is being read (shard main), 12 rows behind\n");
 }
 
+static void one_that_cannot_reach_the_database_says_so(void **state)
+{
+    struct admin *t = *state;
+
+    share(t, SIGHT_OPENING)->connected = false;
+    body_is(asks(t->a, SEES("/readyz"), 503),
+            "opening: the database cannot be reached (shard main), 12 rows behind\n");
+}
+
 static void a_standby_is_not_ready_and_names_the_owner(void **state)
 {
     struct admin *t = *state;
@@ -223,6 +232,7 @@ int main(void)
         ADMIN(a_process_that_is_alone_says_so),
         ADMIN(a_standby_tells_whose_the_journal_is_and_how_far_behind_each_is),
         ADMIN(only_an_owner_is_ready_and_the_others_say_what_they_are),
+        ADMIN(one_that_cannot_reach_the_database_says_so),
         ADMIN(a_standby_is_not_ready_and_names_the_owner),
         ADMIN(an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required),
         ADMIN(a_handover_is_begun_for_who_may_administer),
