@@ -14,6 +14,8 @@
 // The size of a block; so many ids are asked for at a time at most.
 #define IDS_BLOCK UINT64_C(65536)
 #define IDS_AHEAD_MOST (64 * IDS_BLOCK)
+// Who knows how many ids were given out by what is lost? More than enough are passed over.
+#define IDS_LOST (UINT64_C(1) << 32)
 
 struct ids {
     uint64_t end;     // ids below it may be given out: a synced record says so

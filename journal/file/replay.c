@@ -297,9 +297,6 @@ static bool read_segment(struct replay *replay, struct segment *segment, bool yo
     return good;
 }
 
-// Who knows how many ids were given out by what is lost? More than enough are passed over.
-#define IDS_LOST (UINT64_C(1) << 32)
-
 // Bytes of all files that are to be read.
 static uint64_t size_of_all(const struct replay *replay)
 {

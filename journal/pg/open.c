@@ -263,7 +263,8 @@ static bool become_owner(struct standby *standby, struct restored *restored)
     }
     pg->link.seq = standby->follow.seq;
     pg->link.doubt = false;
-    *restored = (struct restored){.ids_end = standby->follow.seen.ids_end,
+    *restored = (struct restored){.ids_end = standby->follow.seen.ids_end +
+                                             (standby->follow.damaged ? IDS_LOST : 0),
                                   .damaged = standby->follow.damaged};
     return true;
 }
