@@ -28,6 +28,7 @@ struct standby {
     nsec_t reported_at; //
     uint64_t yields_to; // this epoch, for one ttl
     bool reached;       // the database has answered once
+    bool kept_from;     // the lease, which was free, could not be taken: the database refused
     bool replayed;      // all that there was has been read once, and the log says so
 };
 
@@ -69,7 +70,9 @@ static void note_lease(struct standby *standby, nsec_t asked_at)
     standby->asked_at = asked_at;
     pg->link.epoch = standby->lease.epoch;
     outlook_set_lease(&pg->outlook, &standby->lease, asked_at);
-    pg_note_back(pg);
+    if (!standby->kept_from) {
+        pg_note_back(pg);
+    }
 }
 
 // What the settings of the database are worth is known before anything is served.
@@ -175,6 +178,7 @@ static enum rows_outcome take(struct standby *standby)
     if (outcome == ROWS_DOUBT) {
         outcome = look_who(standby, &standby->lease, &taken);
     }
+    standby->kept_from = outcome != ROWS_DONE && outcome != ROWS_LOST;
     if (outcome == ROWS_DONE) {
         standby->lease = taken;
         note_lease(standby, asked_at);
