@@ -30,6 +30,7 @@ struct pg_link {
     nsec_t told_at;   // when followers were woken last, by the boot-time clock
     nsec_t judged_at; // when the database's settings were looked at last, by the same; 0: never
     bool away;        // that it cannot be reached is logged
+    bool unreported;  // that it refuses a member's report is
     struct packing packing;
 };
 

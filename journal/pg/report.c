@@ -53,14 +53,22 @@ void pg_report(struct pg *pg, uint64_t seq, bool owner)
 {
     struct rows_member own = {.owner = owner, .epoch = pg->link.epoch, .seq = seq};
     struct rows_member members[ROWS_MEMBERS_MAX];
+    enum rows_outcome outcome;
     size_t count = 0;
     char unused[ROWS_WHY_MAX];
 
     (void)snprintf(own.node, sizeof own.node, "%s", pg->settings.node);
     (void)snprintf(own.address, sizeof own.address, "%s", pg->settings.address);
-    if (pg_ops(pg)->report(pg->settings.rows, &own, members, &count) == ROWS_DONE) {
+    outcome = pg_ops(pg)->report(pg->settings.rows, &own, members, &count);
+    if (outcome == ROWS_DONE) {
         outlook_set_members(&pg->outlook, members, count);
     }
+    if (outcome == ROWS_REFUSED && !pg->link.unreported) {
+        log_warn("report_refused", log_string("shard", pg->settings.shard),
+                 log_string("why", pg_ops(pg)->why(pg->settings.rows)),
+                 log_string("note", "others do not know of this process: nothing is handed over"));
+    }
+    pg->link.unreported = outcome == ROWS_REFUSED;
     if (pg->link.judged_at == 0 || pg->settings.boot() - pg->link.judged_at > JUDGE_EVERY_FOR) {
         (void)pg_judge(pg, unused, sizeof unused);
     }
