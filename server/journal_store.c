@@ -145,7 +145,8 @@ bool journal_store_log_progress(struct store *store, nsec_t since_for)
                  log_number("read", (int64_t)progress.read),
                  log_number("of", (int64_t)progress.size),
                  log_number("ms", since_for / NSEC_PER_MSEC),
-                 log_string("why", "nothing was read since the last look: the disk may hang"));
+                 log_string("why", "nothing was read since the last look"),
+                 log_string("medium", js->place->medium));
     }
     return moves;
 }

@@ -16,7 +16,8 @@
 struct journal_store;
 
 struct journal_place {
-    const char *key; // what the log calls the name by
+    const char *key;    // what the log calls the name by
+    const char *medium; // what its bytes are in
     const char *(*name)(const struct journal_store *store);
     // Before the journal is opened; on the journal's thread. False with the reason.
     bool (*open)(struct journal_store *store, struct reason *why);

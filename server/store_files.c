@@ -86,8 +86,12 @@ static void free_store(struct journal_store *store)
     free(files_of(store));
 }
 
-static const struct journal_place place = {
-    .key = "dir", .name = directory, .open = open_directory, .show = show, .free = free_store};
+static const struct journal_place place = {.key = "dir",
+                                           .medium = "a disk",
+                                           .name = directory,
+                                           .open = open_directory,
+                                           .show = show,
+                                           .free = free_store};
 
 static const struct store_ops ops = {JOURNAL_STORE_OPS};
 

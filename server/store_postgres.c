@@ -230,6 +230,7 @@ static void postgres_cluster(const struct store *store, struct sight_cluster *cl
 //
 
 static const struct journal_place place = {.key = "shard",
+                                           .medium = "a database",
                                            .name = shard_name,
                                            .open = open_nothing,
                                            .show = show_nothing,
