@@ -114,6 +114,9 @@ static bool begin(struct journal *journal, struct journal_error *why)
     journal->opened = true;
     if (!settle(journal)) {
         journal_complain(why, "cannot be written");
+        if (journal->storage->ops->forsake && !is_stopped(journal)) {
+            journal->storage->ops->forsake(journal);
+        }
         return false;
     }
     // A disk that has no space for a spare is told of before anybody comes.

@@ -94,6 +94,9 @@ struct storage_ops {
     // Whether another process has what the journal is kept in: nothing will be written any more.
     // NULL: that cannot be.
     bool (*is_lost)(const struct journal *journal);
+    // It is opened, and its first records cannot be written: has it be lost where an opening anew
+    // may do better. NULL: none will.
+    void (*forsake)(struct journal *journal);
     // Whether a journal that is closed is not to wait for what is not written yet. NULL: it is.
     bool (*is_hopeless)(const struct journal *journal);
     // Closes the segment, if it is open.

@@ -165,7 +165,8 @@ enum exit_reason server_run(struct server *server, struct reason *why)
         server_obey_deferred(server);
         server_serve(server);
         if (server->stage == SERVER_AGAIN) {
-            result = server_again(server, why);
+            result =
+                server_begin_anew(server, why) ? server_come_up(server, why) : EXIT_REASON_OTHER;
         }
     }
     return result;

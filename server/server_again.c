@@ -10,7 +10,7 @@
 // done within a second.
 static const struct timeval HAND_OVER_PATIENCE = {.tv_usec = 300000};
 
-static void lose(struct server *server, const char *why)
+void server_lose(struct server *server, const char *why)
 {
     log_info("starts_again", log_string("why", why),
              log_string("note", "all connections are closed; this process follows from now on"));
@@ -27,7 +27,7 @@ static void note_unsure(struct server *server)
                  log_string("note", "another process may have taken over: nobody is answered"));
     } else if (now_at - server->unsure_at >=
                server->settings->journal.fail_timeout * NSEC_PER_SEC) {
-        lose(server, "for journal.fail_timeout, it has not been sure that no other owns it");
+        server_lose(server, "for journal.fail_timeout, it has not been sure that no other owns it");
     }
 }
 
@@ -47,7 +47,7 @@ void server_watch_store(struct server *server)
         note_unsure(server);
         return;
     case STORE_LOST:
-        lose(server, "another process owns it");
+        server_lose(server, "another process owns it");
         return;
     }
     UNREACHABLE();
@@ -124,7 +124,7 @@ static bool server_make_again(struct server *server, struct reason *why)
     return true;
 }
 
-enum exit_reason server_again(struct server *server, struct reason *why)
+bool server_begin_anew(struct server *server, struct reason *why)
 {
     struct broker_info info;
 
@@ -146,8 +146,21 @@ enum exit_reason server_again(struct server *server, struct reason *why)
     memory_set_limit(0);
     server->stage = SERVER_STARTS;
     if (!server_make_again(server, why)) {
-        return EXIT_REASON_OTHER;
+        return false;
     }
     server->options.yields = false;
-    return server_open_store(server, why);
+    return true;
+}
+
+// It may be lost as soon as it is had, before anything is served.
+enum exit_reason server_come_up(struct server *server, struct reason *why)
+{
+    enum exit_reason result = server_open_store(server, why);
+
+    while (result == EXIT_REASON_JOURNAL && store_standing(server->store) == STORE_LOST) {
+        server_lose(server, why->text);
+        result =
+            server_begin_anew(server, why) ? server_open_store(server, why) : EXIT_REASON_OTHER;
+    }
+    return result;
 }

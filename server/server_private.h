@@ -54,8 +54,13 @@ void server_watch_store(struct server *server);
 bool server_may_hand_over(const struct server *server);
 void server_hand_over(struct server *server);
 
-// Drops all connections, and starts again with another store.
-enum exit_reason server_again(struct server *server, struct reason *why) MUST_USE;
+// It is to start again, as the log says.
+void server_lose(struct server *server, const char *why);
+// The store is opened, for as long as another process does not take it over at once: then the next
+// one is, and so on. As server_open_store() says.
+enum exit_reason server_come_up(struct server *server, struct reason *why) MUST_USE;
+// Drops all connections, and has another store, which is to be opened. False with the reason.
+bool server_begin_anew(struct server *server, struct reason *why) MUST_USE;
 
 // Accepts and reads nothing more; connections are closed when what is staged for them has left.
 void server_drain_conns(struct server *server);

@@ -202,7 +202,7 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     server_apply(server);
     result = server_drop_privilege(server, why);
     if (result == EXIT_REASON_NONE) {
-        result = server_open_store(server, why);
+        result = server_come_up(server, why);
     }
     if (result == EXIT_REASON_NONE && server_is_up(server) && !server_is_ready(server, why)) {
         result = EXIT_REASON_OTHER;

@@ -130,11 +130,11 @@ static const struct outlook_shown *look(const struct store *store)
 
 static enum store_standing postgres_standing(const struct store *store)
 {
-    if (!journal_store_of(store)->ready) {
-        return STORE_FOLLOWS;
-    }
     if (journal_is_lost(journal_store_of(store)->journal)) {
         return STORE_LOST;
+    }
+    if (!journal_store_of(store)->ready) {
+        return STORE_FOLLOWS;
     }
     return fence_is_open(postgres_fence(store), clock_boot()) ? STORE_OWNS : STORE_UNSURE;
 }

@@ -16,9 +16,19 @@
 #include "journal/pg/rows.h"
 #include "journal/pg/store.h"
 
+#include <errno.h>
+
 // How many units are there at most before a process goes on with the youngest, where it would begin
 // another; and from how many on compaction makes fewer.
 enum { UNITS_FULL = ROWS_UNITS_MAX - 4, UNITS_MOST = ROWS_UNITS_MAX * 3 / 4 };
+
+// What the errors of tasks mean here.
+enum {
+    ERROR_AWAY = ENOTCONN, // the database cannot be reached, or does not answer
+    ERROR_REFUSED = EPERM, // it says no
+    ERROR_LOST = ESTALE,   // the lease is another's
+    ERROR_GONE = ENODATA   // rows that were there are there no more
+};
 
 // What the worker thread knows of the rows.
 struct pg_link {

@@ -6,20 +6,10 @@
 #include "core/base/log.h"
 #include "journal/pg/pg.h"
 
-#include <errno.h>
-
 // Those who follow are woken no more often than that.
 #define TELL_EVERY_FOR (100 * NSEC_PER_MSEC)
 // Answers leave for so much shorter than the lease lasts: clocks do not run alike.
 enum { MARGIN_SHARE = 10 };
-
-// What errors mean here.
-enum {
-    ERROR_AWAY = ENOTCONN, // the database cannot be reached, or does not answer
-    ERROR_REFUSED = EPERM, // it says no
-    ERROR_LOST = ESTALE,   // the lease is another's
-    ERROR_GONE = ENODATA   // rows that were there are there no more
-};
 
 void pg_claim(struct pg *pg, nsec_t asked_at)
 {

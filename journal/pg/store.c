@@ -95,6 +95,15 @@ static bool is_hopeless(const struct journal *journal)
     return !fence_is_open(&pg->fence, pg->settings.boot());
 }
 
+// The lease was had, but nothing could be written. Whether it still is, or another has it by now,
+// is for an opening anew to find out; but what is refused once is refused again.
+static void forsake(struct journal *journal)
+{
+    if (journal->work.task.error != ERROR_REFUSED) {
+        pg_lose(pg_of(journal));
+    }
+}
+
 static bool can_write(struct journal *journal)
 {
     (void)pg_make_spare(journal);
@@ -272,9 +281,11 @@ static const struct storage_ops ops = {
     .tries_again = tries_again,
     .upkeep_due_at = upkeep_due_at,
     .is_lost = is_lost,
+    .forsake = forsake,
     .is_hopeless = is_hopeless,
     .close = close_segment,
     .host = host,
+    .gather_share = GATHER_SHARE,
     .segments_most = UNITS_MOST,
     .atomic = true,
 };
@@ -285,7 +296,6 @@ struct storage *journal_pg_new(const struct pg_settings *settings)
 
     if (!pg) {
         return NULL;
-    .gather_share = GATHER_SHARE,
     }
     pg->storage.ops = &ops;
     pg->settings = *settings;

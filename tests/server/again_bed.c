@@ -23,6 +23,7 @@ struct shared_store {
     bool began;
     bool opened;
     bool stopped;
+    bool lost;
 };
 
 // Of the test that runs: stores are made by the server.
@@ -92,7 +93,12 @@ static void shared_stop(struct store *store)
 
 static bool shared_end(struct store *store, struct reason *why)
 {
-    (void)why;
+    if (atomic_load(&world->fails) > 0) {
+        atomic_fetch_sub(&world->fails, 1);
+        shared_of(store)->lost = true;
+        reason_set(why, "cannot be written");
+        return false;
+    }
     shared_of(store)->opened = true;
     return true;
 }
@@ -146,10 +152,10 @@ static void shared_advertise(struct store *store, const char *addresses)
 
 static enum store_standing shared_standing(const struct store *store)
 {
-    if (!shared_of(store)->opened) {
+    if (!shared_of(store)->opened && !shared_of(store)->lost) {
         return STORE_FOLLOWS;
     }
-    if (!atomic_load(&world->owns)) {
+    if (!atomic_load(&world->owns) || shared_of(store)->lost) {
         return STORE_LOST;
     }
     return atomic_load(&world->unsure) ? STORE_UNSURE : STORE_OWNS;
@@ -246,10 +252,20 @@ bool __wrap_store_make(struct store **store, const struct settings *settings,
     return true;
 }
 
+static void note_address(const struct again *again, const char *protocol, char text[64])
+{
+    const char *address = listeners_address(&again->server.listeners, protocol, 0);
+
+    assert_non_null(address);
+    (void)snprintf(text, 64, "%s", address);
+}
+
 static void told_ready(void *context)
 {
     struct again *again = context;
 
+    note_address(again, "beanstalk", again->bean);
+    note_address(again, "admin", again->admin);
     assert_false(atomic_exchange(&again->ready, true));
 }
 
@@ -290,14 +306,6 @@ static void listen_for_other(struct again *again)
                    ntohs(addr.sin_port));
 }
 
-static void note_address(const struct again *again, const char *protocol, char text[64])
-{
-    const char *address = listeners_address(&again->server.listeners, protocol, 0);
-
-    assert_non_null(address);
-    (void)snprintf(text, 64, "%s", address);
-}
-
 struct again *again_start(bool owns, const char *const *sets)
 {
     struct again *again = calloc(1, sizeof *again);
@@ -324,8 +332,6 @@ struct again *again_start(bool owns, const char *const *sets)
                                 (enum log_level)again->settings->server.log_level, &again->why));
     assert_int_equal(pthread_create(&again->thread, NULL, run, again), 0);
     again_until(is_ready, again);
-    note_address(again, "beanstalk", again->bean);
-    note_address(again, "admin", again->admin);
     return again;
 }
 

@@ -17,6 +17,7 @@ struct again {
     atomic_bool owns;       // this process owns it
     atomic_bool other_owns; // where it does not: the other one does; otherwise nobody
     atomic_bool unsure;
+    atomic_uint fails; // so many times, it is lost as soon as it is had
     struct fence fence;
     atomic_bool hand_over; // has the operator ask for that, once
     // What it was told.

@@ -210,6 +210,18 @@ static void process_that_is_drained_stays_so(void **state)
     again_stop(again);
 }
 
+static void process_that_loses_it_as_soon_as_it_has_it_follows(void **state)
+{
+    struct again *again = AGAIN_START(false, io_threads, "server.io_spread=always");
+
+    (void)state;
+    atomic_store(&again->fails, 2);
+    again_own(again);
+    (void)close(again_connect_served(again));
+    assert_int_equal(atomic_load(&again->made), 3);
+    again_stop(again);
+}
+
 static void expect_told(int manager, const char *text)
 {
     char told[NOTIFY_TEXT_MAX];
@@ -265,6 +277,7 @@ static int run_all(void)
         cmocka_unit_test(process_that_is_unsure_for_too_long_gives_it_up),
         cmocka_unit_test(handover_closes_connections_and_lets_others_come_first),
         cmocka_unit_test(process_that_is_drained_stays_so),
+        cmocka_unit_test(process_that_loses_it_as_soon_as_it_has_it_follows),
         cmocka_unit_test(service_manager_is_told_that_it_is_ready_when_it_stands_by),
         cmocka_unit_test(others_are_told_where_it_listens),
     };

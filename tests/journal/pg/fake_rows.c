@@ -21,6 +21,9 @@ struct fake_db *fake_db_new(void)
 
 static void drop_rows(struct fake_db *db, size_t from, size_t count)
 {
+    if (count == 0) {
+        return;
+    }
     for (size_t i = from; i < from + count; i++) {
         free(db->rows[i].bytes);
     }
@@ -134,6 +137,10 @@ static enum rows_outcome change_fate(struct fake_rows *rows, bool *comes_about)
         return ROWS_DOUBT;
     case FATE_STOPPED:
         return ROWS_STOPPED;
+    case FATE_REFUSED:
+        return ROWS_REFUSED;
+    case FATE_LOST:
+        return ROWS_LOST;
     }
     UNREACHABLE();
 }

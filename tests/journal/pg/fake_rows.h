@@ -33,10 +33,12 @@ void fake_db_lose_rows(struct fake_db *db, size_t count);
 // What becomes of a call that changes something.
 enum fake_fate {
     FATE_NORMAL,
-    FATE_AWAY,   // it does not reach the database
-    FATE_DONE,   // it does, and the answer does not come back: in doubt
-    FATE_UNDONE, // in doubt, too, but it has never come about
-    FATE_STOPPED // stop() was called meanwhile
+    FATE_AWAY,    // it does not reach the database
+    FATE_DONE,    // it does, and the answer does not come back: in doubt
+    FATE_UNDONE,  // in doubt, too, but it has never come about
+    FATE_STOPPED, // stop() was called meanwhile
+    FATE_REFUSED, // the database says no
+    FATE_LOST     // another has taken the lease before
 };
 
 struct fake_rows {

@@ -144,7 +144,11 @@ static void unmake(struct member *member)
 bool member_open(struct member *member)
 {
     make(member);
+    if (member->made) {
+        member->made(member);
+    }
     if (!journal_open(member->journal, member->broker, &member->why)) {
+        member->lost = journal_is_lost(member->journal);
         unmake(member);
         return false;
     }

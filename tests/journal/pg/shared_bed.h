@@ -29,9 +29,11 @@ struct member {
     struct broker *broker;
     struct session *session;
     struct journal_error why;
+    void (*made)(struct member *self);   // before it opens; may be NULL
     void (*script)(struct member *self); // where it waits
     unsigned step;                       // how often it has waited
     uint64_t last;                       // position of what was appended last
+    bool lost;                           // another may have it, for which it is not open
 };
 
 struct shared_bed {

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+// A process that comes to own a journal in a database, when things go wrong at that very moment.
+#include "core/base/log.h"
+#include "journal/ids.h"
+#include "tests/journal/pg/shared_bed.h"
+
+#include <string.h>
+
+// Of calls that change something: taking the lease is the first.
+enum { FIRST_COMMIT = 2 };
+enum { MANY = 1000 };
+
+static struct shared_bed *bed;
+static unsigned aways, backs;
+
+static void count_events(void *context, enum log_level level, const char *event,
+                         const struct log_field *fields, size_t count)
+{
+    (void)context;
+    (void)level;
+    (void)fields;
+    (void)count;
+    aways += strcmp(event, "database_away") == 0;
+    backs += strcmp(event, "database_back") == 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    bed = shared_bed_new();
+    aways = 0;
+    backs = 0;
+    log_set_sink(count_events, NULL, LOG_LEVEL_INFO);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    log_set_sink(NULL, NULL, LOG_LEVEL_INFO);
+    shared_bed_free(bed);
+    return 0;
+}
+
+#define STORY(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static uint64_t put(struct member *member)
+{
+    uint64_t id;
+
+    if (!member_open(member)) {
+        fail_msg("not opened: %s", member->why.text);
+    }
+    id = member_put(member, "q", 10);
+    assert_true(id > 0);
+    member_wait(member);
+    return id;
+}
+
+static void fail_from_the_first_commit_on(struct member *self, enum fake_fate fate)
+{
+    self->rows->fate = fate;
+    self->rows->fate_at = FIRST_COMMIT;
+    self->rows->fate_until = MANY;
+}
+
+static void lose_it(struct member *self)
+{
+    fail_from_the_first_commit_on(self, FATE_LOST);
+}
+
+static void write_nothing(struct member *self)
+{
+    fail_from_the_first_commit_on(self, FATE_UNDONE);
+}
+
+static void be_refused(struct member *self)
+{
+    fail_from_the_first_commit_on(self, FATE_REFUSED);
+}
+
+static void who_loses_it_at_once_may_follow(void **state)
+{
+    (void)state;
+    bed->a.made = lose_it;
+    assert_false(member_open(&bed->a));
+    assert_true(bed->a.lost);
+}
+
+static void who_cannot_write_at_once_may_follow_and_own_it_later(void **state)
+{
+    (void)state;
+    bed->a.made = write_nothing;
+    assert_false(member_open(&bed->a));
+    assert_true(bed->a.lost);
+    bed->a.made = NULL;
+    (void)put(&bed->a);
+}
+
+static void what_the_database_refuses_at_once_is_not_tried_anew(void **state)
+{
+    (void)state;
+    bed->a.made = be_refused;
+    assert_false(member_open(&bed->a));
+    assert_false(bed->a.lost);
+}
+
+static void be_refused_for_a_while(struct member *self)
+{
+    fake_rows_set_fate(self->rows, FATE_REFUSED, 10);
+}
+
+static void log_says_once_that_the_lease_cannot_be_taken(void **state)
+{
+    (void)state;
+    bed->a.made = be_refused_for_a_while;
+    (void)put(&bed->a);
+    assert_true(bed->a.rows->calls > 10);
+    assert_int_equal(aways, 1);
+    assert_int_equal(backs, 1);
+}
+
+// Nobody knows how far the ids of lost rows had come.
+static void ids_of_what_is_lost_are_not_given_out_again(void **state)
+{
+    struct rows_lease lease;
+    uint64_t id;
+
+    (void)state;
+    id = put(&bed->a);
+    lease = bed->db->lease;
+    fake_db_lose_rows(bed->db, bed->db->count);
+    bed->db->lease = lease;
+    member_kill(&bed->a);
+    shared_pass(bed, 2 * TTL_FOR);
+    bed->repair = true;
+    assert_true(put(&bed->b) > id + IDS_BLOCK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(who_loses_it_at_once_may_follow),
+        STORY(who_cannot_write_at_once_may_follow_and_own_it_later),
+        STORY(what_the_database_refuses_at_once_is_not_tried_anew),
+        STORY(log_says_once_that_the_lease_cannot_be_taken),
+        STORY(ids_of_what_is_lost_are_not_given_out_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
