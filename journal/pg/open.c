@@ -75,6 +75,14 @@ static void note_lease(struct standby *standby, nsec_t asked_at)
     }
 }
 
+static bool is_free(const struct standby *standby)
+{
+    const struct rows_lease *lease = &standby->lease;
+
+    return lease->epoch == 0 || lease->released ||
+           lease->left_for <= present(standby) - standby->asked_at;
+}
+
 // What the settings of the database are worth is known before anything is served.
 static bool reach(struct standby *standby)
 {
@@ -84,7 +92,9 @@ static bool reach(struct standby *standby)
         return true;
     }
     standby->reached = true;
-    standby->yields_to = standby->pg->settings.yields ? standby->lease.epoch : 0;
+    // Once another has had it, its chance is over.
+    standby->yields_to =
+        standby->pg->settings.yields && is_free(standby) ? standby->lease.epoch : 0;
     return pg_judge(standby->pg, why, sizeof why) || complain(standby, why);
 }
 
@@ -138,14 +148,6 @@ static bool read_rows(struct standby *standby, bool *away)
 //
 // Taking
 //
-
-static bool is_free(const struct standby *standby)
-{
-    const struct rows_lease *lease = &standby->lease;
-
-    return lease->epoch == 0 || lease->released ||
-           lease->left_for <= present(standby) - standby->asked_at;
-}
 
 // After a handover others have their chance.
 static bool yields(const struct standby *standby)

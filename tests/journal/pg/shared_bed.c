@@ -108,6 +108,7 @@ static void make(struct member *member)
                                        .shard = "main",
                                        .ttl_for = TTL_FOR,
                                        .takes = true,
+                                       .yields = member->bed->yields,
                                        .boot = shared_now,
                                        .clock = read_clocks};
     const struct journal_worker worker = {

@@ -41,6 +41,7 @@ struct shared_bed {
     struct member a, b;
     uint64_t segment_size; // 0: 64 KiB
     bool repair;
+    bool yields; // whoever opens lets others come first
 };
 
 struct shared_bed *shared_bed_new(void);

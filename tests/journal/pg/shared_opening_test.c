@@ -120,6 +120,37 @@ static void log_says_once_that_the_lease_cannot_be_taken(void **state)
     assert_int_equal(backs, 1);
 }
 
+static void close_other_at_once(struct member *self)
+{
+    if (self->step == 1) {
+        member_close(&self->bed->b);
+    }
+}
+
+static void who_hands_over_leaves_others_time_to_take_it(void **state)
+{
+    nsec_t began_at = shared_now();
+
+    (void)state;
+    (void)put(&bed->b);
+    member_close(&bed->b);
+    bed->yields = true;
+    (void)put(&bed->a);
+    assert_true(shared_now() - began_at >= TTL_FOR);
+}
+
+static void who_handed_over_takes_it_at_once_when_the_next_one_has_gone(void **state)
+{
+    nsec_t began_at = shared_now();
+
+    (void)state;
+    (void)put(&bed->b);
+    bed->yields = true;
+    bed->a.script = close_other_at_once;
+    (void)put(&bed->a);
+    assert_true(shared_now() - began_at < SEC(1));
+}
+
 // Nobody knows how far the ids of lost rows had come.
 static void ids_of_what_is_lost_are_not_given_out_again(void **state)
 {
@@ -144,6 +175,8 @@ int main(void)
         STORY(who_cannot_write_at_once_may_follow_and_own_it_later),
         STORY(what_the_database_refuses_at_once_is_not_tried_anew),
         STORY(log_says_once_that_the_lease_cannot_be_taken),
+        STORY(who_hands_over_leaves_others_time_to_take_it),
+        STORY(who_handed_over_takes_it_at_once_when_the_next_one_has_gone),
         STORY(ids_of_what_is_lost_are_not_given_out_again),
     };
 
