@@ -5,6 +5,7 @@
 #include "journal/pg/schema.h"
 #include "journal/pg/verdict.h"
 
+#include <inttypes.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
@@ -146,17 +147,30 @@ static void take_notice(void *context, const PGresult *result)
 //
 
 // A transaction whose client has stalled must not keep the lease from others. But no statement is
-// ended by time: that would end the wait for a standby, and leave a commit in doubt. Waits for
-// locks are ended on this side. Whoever waits for a row takes it as it is then.
-static const char greeting[] = "SET idle_in_transaction_session_timeout = '2s'; "
-                               "SET statement_timeout = 0; SET lock_timeout = 0; "
-                               "SET default_transaction_isolation = 'read committed'; "
-                               "SELECT version FROM tandem.version";
+// ended by time: that would end the wait for a standby, and leave a commit in doubt. A wait for a
+// lock is, before its time is up on this side: a session that is left while it waits lives on, and
+// where what it waits for lasts, as a standby of the database that has gone, there would be ever
+// more of them. Whoever waits for a row takes it as it is then.
+#define GREETING                                                                                   \
+    "SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = 0; "                  \
+    "SET lock_timeout = %" PRIu64 "; SET default_transaction_isolation = 'read committed'; "       \
+    "SELECT version FROM tandem.version"
+
+static uint64_t lock_timeout_ms(const struct db *db)
+{
+    nsec_t wait_for = db->patience_for - db->patience_for / 5;
+
+    return wait_for < NSEC_PER_MSEC ? 1 : nsec_to_msec(wait_for);
+}
 
 static enum rows_outcome greet(struct db *db)
 {
+    char greeting[sizeof GREETING + 20];
     PGresult *result;
-    enum rows_outcome outcome = db_ask(db, greeting, DB_LOOKS, &result);
+    enum rows_outcome outcome;
+
+    (void)snprintf(greeting, sizeof greeting, GREETING, lock_timeout_ms(db));
+    outcome = db_ask(db, greeting, DB_LOOKS, &result);
 
     if (outcome == ROWS_REFUSED && db->unknown) {
         return db_fail(db, ROWS_REFUSED, "%s", SCHEMA_IS_NOT_THERE);

@@ -165,6 +165,29 @@ static void call_ends_when_its_patience_does(void **state)
     bed_free(c);
 }
 
+// Nobody would end it: it waits for as long as the lock is held.
+static void waiting_for_a_lock_leaves_no_session_behind(void **state)
+{
+    static const char sessions[] = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'tandem'";
+    struct bed *bed = *state;
+    struct rows_settings settings = bed_settings("c");
+    uint64_t epoch = bed_take(bed->a);
+    struct rows_lease lease;
+    long long before;
+    struct rows *c;
+
+    settings.patience_for = 10 * NSEC_PER_SEC;
+    c = bed_open(&settings);
+    assert_int_equal(c->ops->look(c, &lease), ROWS_DONE);
+    before = bed_sql(bed->admin, sessions);
+    bed_lapse(bed);
+    bed_lock_lease(bed);
+    assert_int_equal(take(c, epoch), ROWS_AWAY);
+    (void)bed_sql(bed->admin, "COMMIT");
+    assert_int_equal(bed_sql(bed->admin, sessions), before);
+    bed_free(c);
+}
+
 //
 // Standbys of the database
 //
@@ -415,6 +438,7 @@ int main(void)
         STORY(first_append_of_a_new_connection_has_its_turn),
         STORY(large_batch_whose_connection_is_lost_before_its_end_is_not_in_doubt),
         STORY(call_ends_when_its_patience_does),
+        STORY(waiting_for_a_lock_leaves_no_session_behind),
         STORY(commit_that_was_not_replicated_is_in_doubt),
         STORY(append_whose_backend_was_ended_while_it_waits_for_a_standby_is_in_doubt),
         STORY(server_that_takes_no_writes_is_away),
