@@ -130,7 +130,8 @@ bool server_begin_anew(struct server *server, struct reason *why)
 
     (void)event_del(&server->patience);
     broker_info(server->broker, &info);
-    server->deferred_signals = info.draining ? 1u << SIGNAL_DRAIN : 0;
+    // One that came while it followed is deferred still.
+    server->deferred_signals |= info.draining ? 1u << SIGNAL_DRAIN : 0;
     server->unsure_at = 0;
     server_drop_all(server);
     loop_leave_store(&server->loop);

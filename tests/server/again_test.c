@@ -222,6 +222,24 @@ static void process_that_loses_it_as_soon_as_it_has_it_follows(void **state)
     again_stop(again);
 }
 
+static void process_that_is_drained_while_it_follows_stays_so(void **state)
+{
+    struct again *again = AGAIN_START(false, io_threads, "server.io_spread=always");
+    int client;
+
+    (void)state;
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+    // Signals are taken in before requests.
+    assert_non_null(strstr(again_ask(again, "/healthz"), "HTTP/1.1 200 "));
+    atomic_store(&again->fails, 1);
+    again_own(again);
+    client = again_connect_served(again);
+    again_say(client, "put 0 0 10 1\r\na\r\n");
+    again_expect(client, "DRAINING\r\n");
+    (void)close(client);
+    again_stop(again);
+}
+
 static void expect_told(int manager, const char *text)
 {
     char told[NOTIFY_TEXT_MAX];
@@ -277,6 +295,7 @@ static int run_all(void)
         cmocka_unit_test(process_that_is_unsure_for_too_long_gives_it_up),
         cmocka_unit_test(handover_closes_connections_and_lets_others_come_first),
         cmocka_unit_test(process_that_is_drained_stays_so),
+        cmocka_unit_test(process_that_is_drained_while_it_follows_stays_so),
         cmocka_unit_test(process_that_loses_it_as_soon_as_it_has_it_follows),
         cmocka_unit_test(service_manager_is_told_that_it_is_ready_when_it_stands_by),
         cmocka_unit_test(others_are_told_where_it_listens),
