@@ -103,6 +103,13 @@ static bool settle(struct journal *journal)
     return is_idle(journal);
 }
 
+static void forsake(struct journal *journal)
+{
+    if (journal->storage->ops->forsake && !is_stopped(journal)) {
+        journal->storage->ops->forsake(journal);
+    }
+}
+
 // The first ids, and with them the first segment of this time, are kept before anybody is served.
 static bool begin(struct journal *journal, struct journal_error *why)
 {
@@ -114,9 +121,7 @@ static bool begin(struct journal *journal, struct journal_error *why)
     journal->opened = true;
     if (!settle(journal)) {
         journal_complain(why, "cannot be written");
-        if (journal->storage->ops->forsake && !is_stopped(journal)) {
-            journal->storage->ops->forsake(journal);
-        }
+        forsake(journal);
         return false;
     }
     // A disk that has no space for a spare is told of before anybody comes.
@@ -165,6 +170,7 @@ static bool renew(struct journal *journal, struct journal_error *why)
         progress_add(&journal->progress, 1);
         if (is_stopped(journal) || !renew_step(journal)) {
             journal_complain(why, "what was good cannot be written anew");
+            forsake(journal);
             return false;
         }
     }
@@ -250,6 +256,10 @@ nsec_t journal_next_due(const struct journal *journal)
     nsec_t now = journal_present(journal);
     nsec_t due_at = fail_due_at(journal);
 
+    // Nothing will be written any more.
+    if (journal_has_lost(journal)) {
+        return due_at;
+    }
     if (compact_has_work(journal)) {
         return now;
     }

@@ -11,7 +11,9 @@
 #include "journal/space.h"
 
 // How long a batch waits for more to come: a share of the time that the last write took, as the
-// storage says; where that is short, so long, but no longer than the write took.
+// storage says, but no longer than GATHER_MOST; where that is short, GATHER_LEAST, but no longer
+// than the write took.
+#define GATHER_MOST (100 * NSEC_PER_MSEC)
 #define GATHER_LEAST (300 * NSEC_PER_MSEC / 1000)
 
 bool turn_give(struct journal *journal)
@@ -151,6 +153,7 @@ nsec_t turn_gathers_until(const struct journal *journal)
     if (wait_for < GATHER_LEAST) {
         wait_for = GATHER_LEAST < journal->pace.took_for ? GATHER_LEAST : journal->pace.took_for;
     }
+    wait_for = wait_for < GATHER_MOST ? wait_for : GATHER_MOST;
     return journal->pace.written_at + wait_for;
 }
 
