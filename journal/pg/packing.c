@@ -50,7 +50,7 @@ static struct rows_new *next_row(struct packing *packing, const struct segment *
 {
     struct rows_new *row = &packing->rows[packing->count];
 
-    ENSURE(packing->count < packing->row_capacity);
+    ENSURE(packing->rows && packing->count < packing->row_capacity);
     *row = (struct rows_new){.unit = segment->number,
                              .seq = seq + packing->count,
                              .parts = packing->parts + packing->part_count};

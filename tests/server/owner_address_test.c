@@ -5,6 +5,7 @@
 #include "tests/server/server_cmocka.h"
 #include "tests/support/chance.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,13 +80,12 @@ static void words_that_say_no_place_are_passed_over(void **state)
         "aprotocolthatistoolong=a:1",
     };
     struct owner_place places[OWNER_PLACES_MAX];
-    char text[128] = "";
+    char text[128];
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(owner_address_read(bad[i], places), 0);
-        (void)strcpy(text, bad[i]);
-        (void)strcat(text, " gearman=b:2");
+        (void)snprintf(text, sizeof text, "%s gearman=b:2", bad[i]);
         assert_int_equal(owner_address_read(text, places), 1);
         expect_place(&places[0], "gearman", false, "b", "2");
     }
@@ -112,13 +112,12 @@ static void host_that_is_too_long_is_passed_over(void **state)
 static void more_places_than_there_is_room_for_are_passed_over(void **state)
 {
     struct owner_place places[OWNER_PLACES_MAX];
-    char text[512] = "";
+    char text[512];
+    size_t len = 0;
 
     (void)state;
-    for (char name = 'a'; name <= 'z'; name++) {
-        const char word[] = {name, '=', 'h', ':', '1', ' ', '\0'};
-
-        (void)strcat(text, word);
+    for (int name = 'a'; name <= 'z'; name++) {
+        len += (size_t)snprintf(text + len, sizeof text - len, "%c=h:1 ", name);
     }
     assert_int_equal(owner_address_read(text, places), OWNER_PLACES_MAX);
     expect_place(&places[OWNER_PLACES_MAX - 1], "p", false, "h", "1");

@@ -120,7 +120,9 @@ void bed_connect(int fds[2])
 
 int bed_accept(int listening)
 {
-    int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK);
+    struct sockaddr_storage peer;
+    socklen_t len = sizeof peer;
+    int fd = accept4(listening, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK);
 
     if (fd >= 0) {
         prepare(fd);
