@@ -313,6 +313,7 @@ static enum follow_end read_unit(struct follow *follow, uint64_t unit)
     if (follow->failed) {
         return FOLLOW_FAILED;
     }
+    follow->refused = outcome == ROWS_REFUSED;
     return outcome == ROWS_DONE ? FOLLOW_DONE : FOLLOW_AWAY;
 }
 

@@ -31,6 +31,7 @@ struct follow {
     bool gap;             /* private: a row was not the one that was expected */
     bool damaged;         // something was passed over, as the operator wished
     bool rest_lost;       /* private: what else the unit has is passed over */
+    bool refused;         // the database would not let it read
     bool failed;          /* private */
 };
 

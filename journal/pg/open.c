@@ -11,6 +11,8 @@
 
 // How often who follows looks, though nobody wakes it.
 #define LOOK_EVERY_FOR NSEC_PER_SEC
+// ... and where the lease lasts briefly, so many times meanwhile.
+enum { LOOKS = 4 };
 // How long nothing is asked of a database that cannot be reached.
 #define AWAY_FOR (500 * NSEC_PER_MSEC)
 // So much is looked at for what is not needed any more, in one go.
@@ -63,6 +65,14 @@ static bool wait_for_database(struct standby *standby, enum rows_outcome outcome
     return true;
 }
 
+static bool is_free(const struct standby *standby)
+{
+    const struct rows_lease *lease = &standby->lease;
+
+    return lease->epoch == 0 || lease->released ||
+           lease->left_for <= present(standby) - standby->asked_at;
+}
+
 static void note_lease(struct standby *standby, nsec_t asked_at)
 {
     struct pg *pg = standby->pg;
@@ -70,17 +80,18 @@ static void note_lease(struct standby *standby, nsec_t asked_at)
     standby->asked_at = asked_at;
     pg->link.epoch = standby->lease.epoch;
     outlook_set_lease(&pg->outlook, &standby->lease, asked_at);
-    if (!standby->kept_from) {
+    if (!standby->reached) {
         pg_note_back(pg);
     }
 }
 
-static bool is_free(const struct standby *standby)
+// The database has answered all that was asked for now.
+static void note_all_good(struct standby *standby)
 {
-    const struct rows_lease *lease = &standby->lease;
-
-    return lease->epoch == 0 || lease->released ||
-           lease->left_for <= present(standby) - standby->asked_at;
+    standby->kept_from &= is_free(standby);
+    if (!standby->kept_from) {
+        pg_note_back(standby->pg);
+    }
 }
 
 // What the settings of the database are worth is known before anything is served.
@@ -91,11 +102,14 @@ static bool reach(struct standby *standby)
     if (standby->reached) {
         return true;
     }
-    standby->reached = true;
     // Once another has had it, its chance is over.
     standby->yields_to =
         standby->pg->settings.yields && is_free(standby) ? standby->lease.epoch : 0;
-    return pg_judge(standby->pg, why, sizeof why) || complain(standby, why);
+    if (!pg_judge(standby->pg, why, sizeof why)) {
+        return complain(standby, why);
+    }
+    standby->reached = pg_is_judged(standby->pg);
+    return true;
 }
 
 //
@@ -135,6 +149,10 @@ static bool read_rows(struct standby *standby, bool *away)
         return true;
     case FOLLOW_AWAY:
         *away = true;
+        // What is refused from the beginning on is a matter of rights.
+        if (standby->follow.refused && !standby->replayed) {
+            return complain(standby, pg_ops(standby->pg)->why(standby->pg->settings.rows));
+        }
         return wait_for_database(standby, ROWS_AWAY);
     case FOLLOW_FAILED:
         return false;
@@ -184,6 +202,7 @@ static enum rows_outcome take(struct standby *standby)
     if (outcome == ROWS_DONE) {
         standby->lease = taken;
         note_lease(standby, asked_at);
+        pg_note_back(standby->pg);
         pg_claim(standby->pg, asked_at);
     }
     return outcome;
@@ -206,9 +225,16 @@ static bool read_rest(struct standby *standby)
 // Following
 //
 
+static nsec_t look_every(const struct standby *standby)
+{
+    nsec_t every_for = standby->pg->settings.ttl_for / LOOKS;
+
+    return every_for < LOOK_EVERY_FOR ? every_for : LOOK_EVERY_FOR;
+}
+
 static void report(struct standby *standby)
 {
-    if (present(standby) - standby->reported_at >= LOOK_EVERY_FOR) {
+    if (present(standby) - standby->reported_at >= look_every(standby)) {
         standby->reported_at = present(standby);
         pg_report(standby->pg, standby->follow.seq, false);
     }
@@ -218,7 +244,7 @@ static void rest(struct standby *standby)
 {
     struct rows *rows = standby->pg->settings.rows;
     nsec_t left_for = standby->lease.left_for - (present(standby) - standby->asked_at);
-    nsec_t most_for = LOOK_EVERY_FOR;
+    nsec_t most_for = look_every(standby);
 
     if (left_for > 0 && left_for < most_for && standby->pg->settings.takes) {
         most_for = left_for;
@@ -239,12 +265,19 @@ static bool follow_on(struct standby *standby, bool *owns)
         return wait_for_database(standby, outcome);
     }
     note_lease(standby, asked_at);
-    if (!reach(standby) || !read_rows(standby, &away)) {
+    if (!reach(standby)) {
+        return false;
+    }
+    if (!standby->reached) {
+        return wait_for_database(standby, ROWS_AWAY);
+    }
+    if (!read_rows(standby, &away)) {
         return false;
     }
     if (away) {
         return true;
     }
+    note_all_good(standby);
     outlook_set_role(&standby->pg->outlook, OUTLOOK_FOLLOWS);
     report(standby);
     if (!standby->pg->settings.takes || !is_free(standby) || yields(standby)) {

@@ -40,6 +40,7 @@ struct pg_link {
     nsec_t told_at;   // when followers were woken last, by the boot-time clock
     nsec_t judged_at; // when the database's settings were looked at last, by the same; 0: never
     bool away;        // that it cannot be reached is logged
+    bool kept_from;   // the last rows could not be added, whatever else it has answered since
     bool unreported;  // that it refuses a member's report is
     struct packing packing;
 };
@@ -88,6 +89,8 @@ void pg_note_back(struct pg *pg);
 void pg_report(struct pg *pg, uint64_t seq, bool owner);
 // The same for the settings alone. False where they are worth less than the operator demands.
 bool pg_judge(struct pg *pg, char *why, size_t size);
+// Whether they are known, where the operator demands something of them.
+bool pg_is_judged(const struct pg *pg);
 
 //
 // storage_ops of the same names (open.c)

@@ -49,6 +49,11 @@ bool pg_judge(struct pg *pg, char *why, size_t size)
     return pg->settings.demand != PG_DEMAND_QUORUM || !is_weak(pg, &care);
 }
 
+bool pg_is_judged(const struct pg *pg)
+{
+    return pg->link.judged_at != 0 || pg->settings.demand != PG_DEMAND_QUORUM;
+}
+
 void pg_report(struct pg *pg, uint64_t seq, bool owner)
 {
     struct rows_member own = {.owner = owner, .epoch = pg->link.epoch, .seq = seq};
@@ -60,8 +65,9 @@ void pg_report(struct pg *pg, uint64_t seq, bool owner)
     (void)snprintf(own.node, sizeof own.node, "%s", pg->settings.node);
     (void)snprintf(own.address, sizeof own.address, "%s", pg->settings.address);
     outcome = pg_ops(pg)->report(pg->settings.rows, &own, members, &count);
-    if (outcome == ROWS_DONE) {
-        outlook_set_members(&pg->outlook, members, count);
+    // Those of before are known no more.
+    if (outcome == ROWS_DONE || outcome == ROWS_REFUSED) {
+        outlook_set_members(&pg->outlook, members, outcome == ROWS_DONE ? count : 0);
     }
     if (outcome == ROWS_REFUSED && !pg->link.unreported) {
         log_warn("report_refused", log_string("shard", pg->settings.shard),

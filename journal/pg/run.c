@@ -46,7 +46,9 @@ static int error_of(struct pg *pg, enum rows_outcome outcome)
 {
     switch (outcome) {
     case ROWS_DONE:
-        pg_note_back(pg);
+        if (!pg->link.kept_from) {
+            pg_note_back(pg);
+        }
         return 0;
     case ROWS_LOST:
         return ERROR_LOST;
@@ -118,6 +120,7 @@ static int add_rows(struct pg *pg)
     // Even where nothing was done: another server of the database may have taken over, which lacks
     // rows.
     pg->link.doubt = error != 0;
+    pg->link.kept_from = error != 0 && error != ERROR_LOST;
     return error;
 }
 
@@ -138,6 +141,8 @@ static int write_rows(struct pg *pg)
         }
     }
     if (error == 0) {
+        pg->link.kept_from = false;
+        pg_note_back(pg);
         pg->link.seq += count;
         outlook_set_seq(&pg->outlook, pg->link.seq);
     }

@@ -193,7 +193,7 @@ static enum rows_outcome fake_read(struct rows *rows, uint64_t unit, uint64_t af
     if (fake->reads) {
         fake->reads(fake->context, unit);
     }
-    outcome = look_fate(fake);
+    outcome = fake->unreadable ? ROWS_REFUSED : look_fate(fake);
     for (size_t i = 0; outcome == ROWS_DONE && i < fake->db->count; i++) {
         const struct fake_row *kept = &fake->db->rows[i];
         const struct rows_row told = {.unit = kept->unit,
@@ -215,6 +215,9 @@ static enum rows_outcome fake_append(struct rows *rows, const struct rows_append
     bool comes_about;
     enum rows_outcome outcome = change_fate(fake, &comes_about);
 
+    if (fake->unaddable) {
+        return ROWS_REFUSED;
+    }
     if (comes_about && fake->db->lease.epoch != append->epoch) {
         return outcome == ROWS_DONE ? ROWS_LOST : outcome;
     }
@@ -307,7 +310,7 @@ static enum rows_outcome fake_care(struct rows *rows, struct rows_care *care)
 {
     *care = (struct rows_care){
         .commits_wait = true, .standbys_wait = true, .fsync = true, .text = "in memory"};
-    return look_fate(of(rows));
+    return of(rows)->careless ? ROWS_AWAY : look_fate(of(rows));
 }
 
 static const char *fake_why(const struct rows *rows)

@@ -48,6 +48,9 @@ struct fake_rows {
     nsec_t ttl_for;
     bool cut;            // nothing reaches the database
     bool unremovable;    // somebody reads what is to be removed
+    bool unaddable;      // it has no right to add
+    bool unreadable;     // it has no right to
+    bool careless;       // what a commit is worth is not to be had
     unsigned calls;      // that changed something, or were to
     unsigned fate_at;    // of these, this one, counted from 1 ...
     unsigned fate_until; // ... to this one

@@ -42,6 +42,7 @@ struct shared_bed {
     uint64_t segment_size; // 0: 64 KiB
     bool repair;
     bool yields; // whoever opens lets others come first
+    enum pg_demand demand;
 };
 
 struct shared_bed *shared_bed_new(void);

@@ -120,6 +120,113 @@ static void log_says_once_that_the_lease_cannot_be_taken(void **state)
     assert_int_equal(backs, 1);
 }
 
+static void be_kept_from_it_once(struct member *self)
+{
+    fake_rows_set_fate(self->rows, FATE_AWAY, 1);
+}
+
+// The other one has it while this one failed to take it, and gives it back after a while.
+static void have_other_take_it(struct member *self)
+{
+    switch (self->step) {
+    case 1:
+        (void)put(&self->bed->b);
+        return;
+    case 30:
+        assert_int_equal(backs, 1);
+        member_close(&self->bed->b);
+        return;
+    default:
+        if (self->bed->b.journal) {
+            member_turns(&self->bed->b);
+        }
+    }
+}
+
+static void who_could_not_take_it_before_another_did_says_that_the_database_is_back(void **state)
+{
+    (void)state;
+    bed->a.made = be_kept_from_it_once;
+    bed->a.script = have_other_take_it;
+    (void)put(&bed->a);
+    assert_int_equal(aways, 1);
+    assert_true(bed->a.step >= 30);
+}
+
+static void read_nothing(struct member *self)
+{
+    self->rows->unreadable = true;
+}
+
+static void who_may_not_read_from_the_beginning_says_so_and_ends(void **state)
+{
+    (void)state;
+    (void)put(&bed->b);
+    bed->a.made = read_nothing;
+    assert_false(member_open(&bed->a));
+    assert_string_equal(bed->a.why.text, "as the test wished");
+}
+
+static void lose_the_right_to_read_for_a_while(struct member *self)
+{
+    struct member *b = &self->bed->b;
+
+    self->rows->unreadable = self->step > 2 && self->step < 30;
+    if (b->journal) {
+        (void)member_put(b, "q", 10);
+        member_wait(b);
+    }
+    if (self->step == 40) {
+        member_close(b);
+    }
+}
+
+static void who_may_not_read_any_more_says_so_once_and_follows_on(void **state)
+{
+    (void)state;
+    (void)put(&bed->b);
+    bed->a.script = lose_the_right_to_read_for_a_while;
+    (void)put(&bed->a);
+    assert_int_equal(aways, 1);
+    assert_int_equal(backs, 1);
+    assert_true(member_count(&bed->a) > 30);
+}
+
+static void do_without_care(struct member *self)
+{
+    self->rows->careless = true;
+}
+
+static void have_care_later(struct member *self)
+{
+    self->rows->careless = self->step < 10;
+}
+
+static void nobody_owns_it_before_it_is_known_that_a_quorum_is_waited_for(void **state)
+{
+    (void)state;
+    bed->demand = PG_DEMAND_QUORUM;
+    bed->a.made = do_without_care;
+    bed->a.script = have_care_later;
+    (void)put(&bed->a);
+    assert_true(bed->a.step >= 10);
+}
+
+static void owner_that_can_add_no_rows_says_so_once(void **state)
+{
+    (void)state;
+    (void)put(&bed->a);
+    bed->a.rows->unaddable = true;
+    (void)member_put(&bed->a, "q", 10);
+    member_pass(&bed->a, SEC(3));
+    assert_int_equal(aways, 1);
+    assert_int_equal(backs, 0);
+    bed->a.rows->unaddable = false;
+    member_wait(&bed->a);
+    assert_int_equal(aways, 1);
+    assert_int_equal(backs, 1);
+}
+
 static void close_other_at_once(struct member *self)
 {
     if (self->step == 1) {
@@ -175,6 +282,11 @@ int main(void)
         STORY(who_cannot_write_at_once_may_follow_and_own_it_later),
         STORY(what_the_database_refuses_at_once_is_not_tried_anew),
         STORY(log_says_once_that_the_lease_cannot_be_taken),
+        STORY(who_could_not_take_it_before_another_did_says_that_the_database_is_back),
+        STORY(who_may_not_read_from_the_beginning_says_so_and_ends),
+        STORY(who_may_not_read_any_more_says_so_once_and_follows_on),
+        STORY(nobody_owns_it_before_it_is_known_that_a_quorum_is_waited_for),
+        STORY(owner_that_can_add_no_rows_says_so_once),
         STORY(who_hands_over_leaves_others_time_to_take_it),
         STORY(who_handed_over_takes_it_at_once_when_the_next_one_has_gone),
         STORY(ids_of_what_is_lost_are_not_given_out_again),
