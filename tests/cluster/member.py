@@ -21,7 +21,9 @@ ASK_SECONDS = 30
 LAST_WORDS = 3000  # bytes
 COMPLAINT = r"^(?:\S+ (?:warn|error) |.*(?:Sanitizer|runtime error|assert)).*$"
 ALLOWED = {"jobs_lost", "database_away", "database_care", "lease_kept", "proxy_failed",
-           "journal_unsure", "journal_failed", "journal_recovered"}
+           "journal_unsure", "journal_failed", "journal_recovered",
+           # The database may be away for longer than fail_timeout.
+           "journal_given_up", "answers_given_up"}
 TAKEN = re.compile(r"^(\S+) \S+ took_over .*?\bepoch=(\d+)", re.MULTILINE)
 
 
