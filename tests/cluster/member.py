@@ -22,8 +22,8 @@ LAST_WORDS = 3000  # bytes
 COMPLAINT = r"^(?:\S+ (?:warn|error) |.*(?:Sanitizer|runtime error|assert)).*$"
 ALLOWED = {"jobs_lost", "database_away", "database_care", "lease_kept", "proxy_failed",
            "journal_unsure", "journal_failed", "journal_recovered",
-           # The database may be away for longer than fail_timeout.
-           "journal_given_up", "answers_given_up"}
+           # The database may be away for longer than fail_timeout, or while a broker starts.
+           "journal_given_up", "answers_given_up", "journal_slow"}
 TAKEN = re.compile(r"^(\S+) \S+ took_over .*?\bepoch=(\d+)", re.MULTILINE)
 
 
