@@ -223,6 +223,7 @@ static void rest_over(evutil_socket_t fd, short what, void *context)
     (void)what;
     thread_wake(thread);
     thread->rests = false;
+    atomic_fetch_sub(&thread->common->resting, 1);
 }
 
 // Leaves what cannot be accepted in the kernel's queue for a while.
@@ -230,6 +231,7 @@ static void rest(struct io_thread *thread, int error)
 {
     if (event_add(&thread->rest, &REST) == 0) {
         thread->rests = true;
+        atomic_fetch_add(&thread->common->resting, 1);
         doors_watch(thread, 0);
     }
     // One line an episode: all threads try again often.
@@ -306,13 +308,15 @@ static void door_ready(evutil_socket_t listening, short what, void *context)
     thread_wake(thread);
     for (unsigned i = 0; i < most && count_one(door); i++) {
         // What is accepted from now on ends an episode of failing accepts that there is; what was
-        // accepted just before it does not.
-        bool complained = atomic_load(&thread->common->complained);
+        // accepted just before it does not. Nor does anything while another thread rests: that may
+        // have failed because an attempt in vain, of this thread, had the last descriptor.
+        bool ends_episode = atomic_load(&thread->common->complained) &&
+                            atomic_load(&thread->common->resting) == 0;
         // cppcheck-suppress nullPointer; nobody asks for the address
         int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd >= 0) {
-            if (complained) {
+            if (ends_episode) {
                 atomic_store(&thread->common->complained, false);
             }
             door_prepare(door, fd);

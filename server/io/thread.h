@@ -36,7 +36,8 @@ struct thread_common {
     _Atomic(uint64_t) most;        // so many of these there may be
     atomic_uint full;              // kinds of which none is accepted now, as bits (net/seats.h).
                                    // Set by whoever finds out
-    atomic_bool complained;        // of what cannot be accepted, since the last that could be
+    atomic_bool complained;        // of what cannot be accepted; until one could be, and none rests
+    atomic_uint resting;           // threads that have just failed to accept
     _Atomic(nsec_t) handshake_for; // the time that each handshake has
     atomic_bool accepts;           // connections are accepted here
     atomic_bool shut;              // no connection is accepted any more

@@ -90,11 +90,14 @@ class Descriptors(Crowd):
 
     def assert_complaints(self, broker, count):
         self.catch_up(broker)
-        self.assertEqual(len(broker.complaints()), count)
+        complaints = broker.complaints()
+        self.assertEqual(len(complaints), count, complaints)
 
     def check_episodes(self, broker, idler):
         for _ in range(2):
-            # The limit that is met while others come in may have been told, too.
+            # An episode lasts until nobody rests who has failed to accept, for which a second is
+            # enough. The limit that is met while others come in may have been told, too.
+            self.assert_idle(broker, idler)
             self.catch_up(broker)
             before = len(broker.complaints())
             inside, outside = self.open_too_many(broker, idler)

@@ -248,6 +248,12 @@ static struct rlimit allow_no_more(void)
     return before;
 }
 
+static void end_rest(struct house *house, unsigned thread)
+{
+    event_active(&house->io->threads[thread].rest, EV_TIMEOUT, 0);
+    bed_turns(&house->bed, 5);
+}
+
 static void doors_rest_where_there_are_no_descriptors(void **state)
 {
     struct house *house = *state;
@@ -265,16 +271,38 @@ static void doors_rest_where_there_are_no_descriptors(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     bed_turns(&house->bed, 5);
     assert_int_equal(count_open(house), 0);
-    event_active(&house->io->threads[1].rest, EV_TIMEOUT, 0);
-    bed_turns(&house->bed, 5);
+    end_rest(house, 1);
     assert_int_equal(count_open(house), 3);
     // Another episode is told again.
-    event_active(&house->io->threads[0].rest, EV_TIMEOUT, 0);
+    end_rest(house, 0);
+    knock(house, 1);
+    bed_turns(&house->bed, 5);
     knock(house, 1);
     before = allow_no_more();
     bed_turns(&house->bed, 5);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_int_equal(house->rests, 2);
+}
+
+// An attempt of one thread that is in vain has a descriptor for a moment, which may be the last.
+static void accepting_while_another_thread_rests_ends_no_episode(void **state)
+{
+    struct house *house = *state;
+    struct rlimit before;
+
+    knock(house, 1);
+    before = allow_no_more();
+    rounds(house, 0, 1);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_true(house->io->threads[0].rests);
+    bed_turns(&house->bed, 5);
+    assert_int_equal(count_open(house), 1);
+    knock(house, 1);
+    before = allow_no_more();
+    bed_turns(&house->bed, 5);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_true(house->io->threads[1].rests);
+    assert_int_equal(house->rests, 1);
 }
 
 static void who_accepts_keeps_the_connection(void **state)
@@ -492,6 +520,7 @@ int main(void)
         PLAIN_TEST(none_is_accepted_while_the_core_says_that_there_are_enough),
         PLAIN_TEST(none_is_accepted_where_the_core_does_so),
         PLAIN_TEST(doors_rest_where_there_are_no_descriptors),
+        PLAIN_TEST(accepting_while_another_thread_rests_ends_no_episode),
         PLAIN_TEST(who_accepts_keeps_the_connection),
         PLAIN_TEST(what_one_thread_has_too_many_of_goes_to_the_other),
         PLAIN_TEST(connection_that_is_refused_is_closed),
