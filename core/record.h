@@ -70,6 +70,9 @@ struct store_info {
     uint64_t errors;   // writes, syncs and the like that failed
     bool failing;      // nothing could be made to last for some time, or the disk is full:
                        // submissions are refused
+    uint64_t epoch;    // of this process's ownership; 0: no other process could have the store
+    bool durable;      // where it is not 0: what is made to last is on a disk
+    bool replicated;   // ... and on those of another machine
 };
 
 struct recorder {

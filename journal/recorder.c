@@ -60,6 +60,9 @@ static void info(const void *store, struct store_info *info)
         .errors = journal->counters.errors,
         .failing = journal->failure.given_up || journal->upkeep.full,
     };
+    if (journal->storage->ops->tell) {
+        journal->storage->ops->tell(journal, info);
+    }
 }
 
 static bool has_space(void *store, const struct record *record)

@@ -102,6 +102,9 @@ struct storage_ops {
     // Closes the segment, if it is open.
     void (*close)(const struct journal *journal, struct segment *segment);
 
+    // Says of the store what the storage alone knows: `epoch`, `durable`, `replicated`. NULL:
+    // nothing.
+    void (*tell)(const struct journal *journal, struct store_info *info);
     // The name of the host on which the journal began; empty: unknown.
     const char *(*host)(const struct journal *journal);
 

@@ -198,6 +198,17 @@ static void write_binlog(struct yaml *yaml, const struct store_info *store, bool
     yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
+// Only of a store that several processes share.
+static void write_cluster(struct yaml *yaml, const struct store_info *store)
+{
+    if (store->epoch == 0) {
+        return;
+    }
+    yaml_number(yaml, SLICE("cluster-epoch"), store->epoch);
+    write_flag(yaml, SLICE("cluster-durable"), store->durable);
+    write_flag(yaml, SLICE("cluster-replicated"), store->replicated);
+}
+
 // 16 hexadecimal digits, the first of them a letter: digits alone, or with one e among them, would
 // be read as a number where YAML is parsed.
 static void write_instance(struct yaml *yaml, uint64_t instance)
@@ -239,6 +250,7 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
     yaml_number(&yaml, SLICE("binlog-errors"), store.errors);
     write_flag(&yaml, SLICE("binlog-failing"), store.failing);
     write_commands(&yaml, shared, extension_keys, COUNT_OF(extension_keys));
+    write_cluster(&yaml, &store);
     reply_yaml(conn, &yaml);
 }
 

@@ -216,7 +216,7 @@ static void postgres_cluster(const struct store *store, struct sight_cluster *cl
         .seq = shown->lease.seq > shown->seq ? shown->lease.seq : shown->seq,
         .lease_left_for = left_for(shown),
         .connected = shown->connected,
-        .durable = shown->care.fsync && shown->care.commits_wait,
+        .durable = rows_care_durable(&shown->care),
         .replicated = shown->care.standbys_wait,
         .care = shown->care.text,
         .why = shown->why,

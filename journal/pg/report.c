@@ -15,7 +15,7 @@
 static bool is_weak(const struct pg *pg, const struct rows_care *care)
 {
     return pg->settings.demand != PG_DEMAND_NOTHING &&
-           (!care->fsync || !care->commits_wait || !care->standbys_wait);
+           (!rows_care_durable(care) || !care->standbys_wait);
 }
 
 // Whether that is other than at the last look.

@@ -98,6 +98,12 @@ struct rows_care {
     char text[ROWS_WHY_MAX]; // for operators: what these settings are
 };
 
+// Whether what is committed is on a disk.
+static inline bool rows_care_durable(const struct rows_care *care)
+{
+    return care->fsync && care->commits_wait;
+}
+
 struct rows;
 
 struct rows_ops {

@@ -231,6 +231,16 @@ static void close_segment(const struct journal *journal, struct segment *segment
     (void)segment;
 }
 
+static void tell(const struct journal *journal, struct store_info *info)
+{
+    struct outlook_shown shown;
+
+    outlook_look(&pg_of(journal)->outlook, &shown);
+    info->epoch = shown.lease.epoch;
+    info->durable = rows_care_durable(&shown.care);
+    info->replicated = shown.care.standbys_wait;
+}
+
 // Handles of jobs have no name of a machine in them: jobs outlive those.
 static const char *host(const struct journal *journal)
 {
@@ -284,6 +294,7 @@ static const struct storage_ops ops = {
     .forsake = forsake,
     .is_hopeless = is_hopeless,
     .close = close_segment,
+    .tell = tell,
     .host = host,
     .gather_share = GATHER_SHARE,
     .segments_most = UNITS_MOST,

@@ -74,6 +74,20 @@ static void stats_tells_of_a_store_in_trouble(void **state)
     assert_non_null(strstr(peer_ask(t->a, SLICE("stats\r\n")).ptr, "\nbinlog-failing: true\n"));
 }
 
+static void stats_tells_what_an_answer_of_a_shared_store_is_worth(void **state)
+{
+    struct bean *t = *state;
+
+    *rig_store_info(t->rig) = (struct store_info){.epoch = 7, .durable = true};
+    assert_non_null(strstr(peer_ask(t->a, SLICE("stats\r\n")).ptr,
+                           "\ncmd-clear-tube: 0\ncluster-epoch: 7\ncluster-durable: true\n"
+                           "cluster-replicated: false\n"));
+    *rig_store_info(t->rig) = (struct store_info){.epoch = 8, .replicated = true};
+    assert_non_null(strstr(peer_ask(t->a, SLICE("stats\r\n")).ptr,
+                           "\ncluster-epoch: 8\ncluster-durable: false\n"
+                           "cluster-replicated: true\n"));
+}
+
 static void without_a_store_the_keys_are_those_of_a_server_without_binlog(void **state)
 {
     const struct bean_options settings = {.max_job_size = 65535};
@@ -305,6 +319,7 @@ int main(void)
         BEAN(stats_has_all_keys_in_order_and_ours_last),
         BEAN(names_are_bare_where_the_quotes_of_1_13_are_not_wanted),
         BEAN(stats_tells_of_a_store_in_trouble),
+        BEAN(stats_tells_what_an_answer_of_a_shared_store_is_worth),
         cmocka_unit_test(without_a_store_the_keys_are_those_of_a_server_without_binlog),
         BEAN(stats_job_names_the_file_that_the_job_is_in),
         BEAN(stats_job_of_a_dead_letter_tells_where_it_came_from_behind_all_other_keys),

@@ -309,7 +309,8 @@ static enum rows_outcome fake_report(struct rows *rows, const struct rows_member
 static enum rows_outcome fake_care(struct rows *rows, struct rows_care *care)
 {
     *care = (struct rows_care){
-        .commits_wait = true, .standbys_wait = true, .fsync = true, .text = "in memory"};
+        .commits_wait = true, .standbys_wait = !of(rows)->unreplicated, .fsync = true};
+    (void)snprintf(care->text, sizeof care->text, "standbys_wait=%d", care->standbys_wait);
     return of(rows)->careless ? ROWS_AWAY : look_fate(of(rows));
 }
 

@@ -51,6 +51,7 @@ struct fake_rows {
     bool unaddable;      // it has no right to add
     bool unreadable;     // it has no right to
     bool careless;       // what a commit is worth is not to be had
+    bool unreplicated;   // no standby of the database is waited for
     unsigned calls;      // that changed something, or were to
     unsigned fate_at;    // of these, this one, counted from 1 ...
     unsigned fate_until; // ... to this one

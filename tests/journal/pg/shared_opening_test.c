@@ -212,6 +212,32 @@ static void nobody_owns_it_before_it_is_known_that_a_quorum_is_waited_for(void *
     assert_true(bed->a.step >= 10);
 }
 
+static void do_unreplicated(struct member *self)
+{
+    self->rows->unreplicated = true;
+}
+
+static void owner_tells_its_epoch_and_what_a_commit_is_worth(void **state)
+{
+    struct store_info info;
+
+    (void)state;
+    bed->a.made = do_unreplicated;
+    (void)put(&bed->a);
+    journal_recorder.info(bed->a.journal, &info);
+    assert_int_equal(info.epoch, 1);
+    assert_true(info.durable);
+    assert_false(info.replicated);
+    bed->a.rows->unreplicated = false;
+    member_pass(&bed->a, SEC(70));
+    journal_recorder.info(bed->a.journal, &info);
+    assert_true(info.replicated);
+    member_close(&bed->a);
+    (void)put(&bed->b);
+    journal_recorder.info(bed->b.journal, &info);
+    assert_int_equal(info.epoch, 2);
+}
+
 static void owner_that_can_add_no_rows_says_so_once(void **state)
 {
     (void)state;
@@ -286,6 +312,7 @@ int main(void)
         STORY(who_may_not_read_from_the_beginning_says_so_and_ends),
         STORY(who_may_not_read_any_more_says_so_once_and_follows_on),
         STORY(nobody_owns_it_before_it_is_known_that_a_quorum_is_waited_for),
+        STORY(owner_tells_its_epoch_and_what_a_commit_is_worth),
         STORY(owner_that_can_add_no_rows_says_so_once),
         STORY(who_hands_over_leaves_others_time_to_take_it),
         STORY(who_handed_over_takes_it_at_once_when_the_next_one_has_gone),
