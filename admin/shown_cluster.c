@@ -21,9 +21,10 @@ static json_t *text_or_null(const char *words)
 
 static json_t *shown_member(const struct sight_member *member)
 {
-    return json_pack("{s:o, s:o, s:b, s:b, s:I, s:I, s:o}", "node", text(member->node), "address",
-                     text(member->address), "owner", (int)member->owner, "self", (int)member->self,
-                     "epoch", shown_number(member->epoch), "behind", shown_number(member->behind),
+    return json_pack("{s:o, s:o, s:b, s:b, s:b, s:I, s:I, s:o}", "node", text(member->node),
+                     "address", text(member->address), "owner", (int)member->owner, "takes_over",
+                     (int)member->takes_over, "self", (int)member->self, "epoch",
+                     shown_number(member->epoch), "behind", shown_number(member->behind),
                      "seen_seconds", shown_seconds(member->seen_for));
 }
 

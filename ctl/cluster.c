@@ -93,7 +93,10 @@ static void add_member(struct grid *grid, const json_t *cluster, const json_t *m
     if (self) {
         grid_cell(grid, STYLE_STRONG, field_text(cluster, "role"));
     } else {
-        grid_string(grid, STYLE_PLAIN, owner ? "owner" : "standby");
+        grid_string(grid, STYLE_PLAIN,
+                    owner                              ? "owner"
+                    : field_true(member, "takes_over") ? "standby"
+                                                       : "standby only");
     }
     grid_count(grid, STYLE_PLAIN, field_count(member, "epoch"));
     grid_count(grid, STYLE_PLAIN, field_count(member, "behind"));

@@ -24,6 +24,7 @@ struct sight_member {
     const char *node;
     const char *address;
     bool owner;
+    bool takes_over; // where nobody else has it
     bool self;
     uint64_t epoch;
     uint64_t behind; // rows that it does not have yet

@@ -53,6 +53,7 @@ void server_watch_store(struct server *server)
     UNREACHABLE();
 }
 
+// By one that would take over.
 static bool is_followed(const struct server *server)
 {
     struct sight_cluster cluster = {.role = SIGHT_ALONE};
@@ -62,7 +63,7 @@ static bool is_followed(const struct server *server)
     for (size_t i = 0; i < cluster.count; i++) {
         const struct sight_member *member = &cluster.members[i];
 
-        if (!member->self && member->seen_for <= ttl_for) {
+        if (!member->self && member->takes_over && member->seen_for <= ttl_for) {
             return true;
         }
     }

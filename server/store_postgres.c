@@ -190,6 +190,7 @@ static void show_members(struct postgres_store *ps, struct sight_cluster *cluste
         ps->members[i] = (struct sight_member){.node = member->node,
                                                .address = member->address,
                                                .owner = member->owner,
+                                               .takes_over = member->takes,
                                                .self = strcmp(member->node, ps->node) == 0,
                                                .epoch = member->epoch,
                                                .behind = behind(cluster->seq, member->seq),

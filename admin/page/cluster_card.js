@@ -24,6 +24,11 @@ function commit({ durable, replicated }) {
   return replicated ? 'a disk and a second server' : badge('warn', 'one server only')
 }
 
+function role({ owner, takes_over: takesOver }) {
+  if (owner) return 'owner'
+  return takesOver ? 'follows' : 'follows only'
+}
+
 // Hidden where the journal is nobody else's.
 export function clusterCard() {
   const says = el('span', { class: 'card-note' })
@@ -34,7 +39,7 @@ export function clusterCard() {
     skeleton: 0,
     columns: [
       { title: 'Member', text: ({ node, self }) => (self ? `${node}, this one` : node) },
-      { title: 'Role', text: ({ owner }) => (owner ? 'owner' : 'follows') },
+      { title: 'Role', text: role },
       { title: 'Epoch', number: true, text: ({ epoch }) => whole(epoch) },
       { title: 'Rows behind', number: true, text: ({ behind }) => whole(behind) },
       { title: 'Heard of', number: true, text: ({ seen_seconds: ago }) => `${seconds(ago)} ago` },

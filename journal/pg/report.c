@@ -56,7 +56,8 @@ bool pg_is_judged(const struct pg *pg)
 
 void pg_report(struct pg *pg, uint64_t seq, bool owner)
 {
-    struct rows_member own = {.owner = owner, .epoch = pg->link.epoch, .seq = seq};
+    struct rows_member own = {
+        .owner = owner, .takes = pg->settings.takes, .epoch = pg->link.epoch, .seq = seq};
     struct rows_member members[ROWS_MEMBERS_MAX];
     enum rows_outcome outcome;
     size_t count = 0;

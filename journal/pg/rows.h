@@ -85,6 +85,7 @@ struct rows_member {
     char node[ROWS_NAME_MAX];
     char address[ROWS_ADDRESS_MAX];
     bool owner;
+    bool takes;      // the lease, when it is free
     uint64_t epoch;  // as it knows it
     uint64_t seq;    // of the last row that it has
     nsec_t seen_for; // how long ago it said so, by the database's clock; set by report()

@@ -60,6 +60,7 @@ static void member_of(const PGresult *result, int row, struct rows_member *membe
 {
     *member = (struct rows_member){
         .owner = field_bool(result, row, MEMBER_OWNER),
+        .takes = field_bool(result, row, MEMBER_TAKES),
         .epoch = (uint64_t)field_number(result, row, MEMBER_EPOCH),
         .seq = (uint64_t)field_number(result, row, MEMBER_SEQ),
         .seen_for = field_number(result, row, MEMBER_SEEN) * NSEC_PER_USEC,
@@ -84,6 +85,7 @@ enum rows_outcome rows_report(struct rows *rows, const struct rows_member *own,
     args_text(&args, own->node);
     args_text(&args, own->address);
     args_number(&args, own->owner);
+    args_number(&args, own->takes);
     args_number(&args, own->epoch);
     args_number(&args, own->seq);
     outcome = db_run(&rl->db, REPORT, &args, DB_LOOKS, &result);

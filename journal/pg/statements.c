@@ -13,7 +13,7 @@
     "(extract(epoch FROM expires - clock_timestamp()) * 1000000)::bigint, released, turn"
 #define WAKE "pg_notify('tandem_' || $1::text, '')"
 #define MEMBER                                                                                     \
-    "node, address, owner, epoch, seq, "                                                           \
+    "node, address, owner, takes, epoch, seq, "                                                    \
     "(extract(epoch FROM clock_timestamp() - seen) * 1000000)::bigint AS age"
 // One statement, so that the lease and the row are of one transaction without a round trip more.
 // That `seq` is what the row follows is asked, too: a database that has failed over to a server
@@ -56,11 +56,13 @@ static const struct {
     // that have not been heard of for a day are forgotten.
     [REPORT] = {"report",
                 "WITH own AS (INSERT INTO tandem.member AS m "
-                "(shard, node, address, owner, epoch, seq, seen) "
-                "SELECT $1::text, $2::text, $3::text, $4::bigint <> 0, $5::bigint, $6::bigint, "
-                "clock_timestamp() FROM set_config('synchronous_commit', 'off', true) "
+                "(shard, node, address, owner, takes, epoch, seq, seen) "
+                "SELECT $1::text, $2::text, $3::text, $4::bigint <> 0, $5::bigint <> 0, "
+                "$6::bigint, $7::bigint, clock_timestamp() FROM set_config('synchronous_commit', "
+                "'off', true) "
                 "ON CONFLICT (shard, node) DO UPDATE SET address = excluded.address, "
-                "owner = excluded.owner, epoch = excluded.epoch, seq = excluded.seq, "
+                "owner = excluded.owner, takes = excluded.takes, epoch = excluded.epoch, seq = "
+                "excluded.seq, "
                 "seen = excluded.seen RETURNING " MEMBER "), "
                 "old AS (DELETE FROM tandem.member WHERE shard = $1::text AND node <> $2::text "
                 "AND seen < clock_timestamp() - interval '1 day') "

@@ -20,7 +20,7 @@ enum statement {
     HOLD,        // mine -> oldest; nobody else changes the lease until the transaction ends
     PASS,        // shard, oldest
     RELEASE,     // mine; wakes -> one row, or none
-    REPORT,      // shard, node, address, is owner, epoch, seq -> members
+    REPORT,      // shard, node, address, is owner, takes, epoch, seq -> members
     CARE,        // -> synchronous_commit, fsync, synchronous_standby_names
     STATEMENTS
 };
@@ -40,7 +40,15 @@ enum {
 };
 
 // Columns of a member.
-enum { MEMBER_NODE, MEMBER_ADDRESS, MEMBER_OWNER, MEMBER_EPOCH, MEMBER_SEQ, MEMBER_SEEN };
+enum {
+    MEMBER_NODE,
+    MEMBER_ADDRESS,
+    MEMBER_OWNER,
+    MEMBER_TAKES,
+    MEMBER_EPOCH,
+    MEMBER_SEQ,
+    MEMBER_SEEN
+};
 
 const char *statement_text(enum statement statement);
 // By which it is prepared.

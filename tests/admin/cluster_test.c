@@ -4,7 +4,12 @@
 #include "tests/proto_common/wire_callers.h"
 
 static const struct sight_member members[] = {
-    {.node = "one", .address = "beanstalk=one:11300", .owner = true, .epoch = 7, .seen_for = 1},
+    {.node = "one",
+     .address = "beanstalk=one:11300",
+     .owner = true,
+     .takes_over = true,
+     .epoch = 7,
+     .seen_for = 1},
     {.node = "two",
      .address = "beanstalk=two:11300",
      .self = true,
@@ -80,6 +85,8 @@ static void a_standby_tells_whose_the_journal_is_and_how_far_behind_each_is(void
     assert_int_equal(number_at(document, "proxied/total"), 40);
     assert_string_equal(text_at(document, "members/0/node"), "one");
     assert_true(json_is_true(admin_at(document, "members/0/owner")));
+    assert_true(json_is_true(admin_at(document, "members/0/takes_over")));
+    assert_true(json_is_false(admin_at(document, "members/1/takes_over")));
     assert_int_equal(number_at(document, "members/1/behind"), 12);
     assert_true(json_is_true(admin_at(document, "members/1/self")));
     assert_true(number_at(document, "members/1/seen_seconds") == 0.5);

@@ -25,6 +25,8 @@ class Cluster(program.WithApi):
                       r"\n\s*two +standby +7 +1,200 +500 ms +beanstalk=two:11300\n"):
             self.assertRegex(said, words)
         self.assertEqual(json.loads(self.good("cluster", "--json")), self.api.cluster)
+        self.api.cluster["members"][1]["takes_over"] = False
+        self.assertRegex(self.good("cluster"), r"\n\s*two +standby only +7 ")
 
     def test_what_a_person_should_know_is_said(self):
         self.api.cluster = samples.cluster("standby", owner=None, behind=40, database={

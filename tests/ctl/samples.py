@@ -142,8 +142,8 @@ def alone():
 
 
 def member(node, **changed):
-    return {"node": node, "address": f"beanstalk={node}:11300", "owner": False, "self": False,
-            "epoch": 7, "behind": 0, "seen_seconds": 0.5, **changed}
+    return {"node": node, "address": f"beanstalk={node}:11300", "owner": False,
+            "takes_over": True, "self": False, "epoch": 7, "behind": 0, "seen_seconds": 0.5, **changed}
 
 
 def cluster(role="owner", owner="one", **changed):

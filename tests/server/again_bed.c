@@ -187,12 +187,14 @@ static void shared_owner(const struct store *store, struct store_owner *owner)
 
 static void shared_cluster(const struct store *store, struct sight_cluster *cluster)
 {
-    static const struct sight_member members[] = {{.node = "this", .self = true},
-                                                  {.node = "other"}};
-
     (void)store;
+    world->members[0] = (struct sight_member){.node = "this", .self = true, .takes_over = true};
+    world->members[1] =
+        (struct sight_member){.node = "other",
+                              .takes_over = !atomic_load(&world->other_only_follows),
+                              .seen_for = atomic_load(&world->other_seen_for)};
     cluster->role = SIGHT_STANDBY;
-    cluster->members = members;
+    cluster->members = world->members;
     cluster->count = 2;
     cluster->connected = true;
 }
@@ -451,16 +453,18 @@ void again_until(bool (*holds)(const struct again *again), const struct again *a
     }
 }
 
-const char *again_ask(const struct again *again, const char *path)
+static const char *ask(const struct again *again, const char *method, const char *path)
 {
     static char answer[8192];
-    char request[128];
+    char request[256];
     size_t len = 0;
     ssize_t got;
     int client = again_connect(again->admin);
 
     (void)snprintf(request, sizeof request,
-                   "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+                   "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                   "X-Tandem-Request: test\r\nContent-Length: 0\r\n\r\n",
+                   method, path);
     again_say(client, request);
     while ((got = recv(client, answer + len, sizeof answer - 1 - len, 0)) > 0) {
         len += (size_t)got;
@@ -468,4 +472,14 @@ const char *again_ask(const struct again *again, const char *path)
     answer[len] = '\0';
     (void)close(client);
     return answer;
+}
+
+const char *again_ask(const struct again *again, const char *path)
+{
+    return ask(again, "GET", path);
+}
+
+const char *again_operate(const struct again *again, const char *path)
+{
+    return ask(again, "POST", path);
 }

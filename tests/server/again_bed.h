@@ -6,6 +6,7 @@
 // the test says. Nothing is kept. Another process that owns it is a listening socket of the test's.
 
 #include "core/base/fence.h"
+#include "proto_common/sight_cluster.h"
 #include "server/server.h"
 
 #include <pthread.h>
@@ -19,7 +20,10 @@ struct again {
     atomic_bool unsure;
     atomic_uint fails; // so many times, it is lost as soon as it is had
     struct fence fence;
-    atomic_bool hand_over; // has the operator ask for that, once
+    atomic_bool other_only_follows; // it would not take over
+    _Atomic(nsec_t) other_seen_for; // how long ago it was heard of
+    struct sight_member members[2]; // the loop's
+    atomic_bool hand_over;          // has the operator ask for that, once
     // What it was told.
     atomic_uint made; // stores, so far
     atomic_bool handed_over;
@@ -72,5 +76,7 @@ void again_until(bool (*holds)(const struct again *again), const struct again *a
 
 // The answer to a GET at the port of operators, or a part of it, in a buffer of the callee's.
 const char *again_ask(const struct again *again, const char *path);
+// Likewise to a POST.
+const char *again_operate(const struct again *again, const char *path);
 
 #endif

@@ -191,6 +191,30 @@ static void handover_closes_connections_and_lets_others_come_first(void **state)
     again_stop(again);
 }
 
+static void nothing_is_handed_over_where_nobody_would_take_it(void **state)
+{
+    static const char path[] = "/api/v1/cluster/handover";
+    struct again *again = START("journal.standby=refuse", "journal.lease_ttl=5");
+    int client;
+
+    (void)state;
+    client = again_connect_served(again);
+    atomic_store(&again->other_only_follows, true);
+    assert_non_null(strstr(again_operate(again, path), "HTTP/1.1 409 "));
+    atomic_store(&again->other_only_follows, false);
+    atomic_store(&again->other_seen_for, 6 * NSEC_PER_SEC);
+    assert_non_null(strstr(again_operate(again, path), "HTTP/1.1 409 "));
+    put(client);
+    again_expect(client, "1\r\n");
+    assert_false(atomic_load(&again->handed_over));
+    atomic_store(&again->other_seen_for, 4 * NSEC_PER_SEC);
+    assert_non_null(strstr(again_operate(again, path), "HTTP/1.1 202 "));
+    again_expect_end(client);
+    until_it_follows(again, 2);
+    assert_true(atomic_load(&again->handed_over));
+    again_stop(again);
+}
+
 static void process_that_is_drained_stays_so(void **state)
 {
     struct again *again = START("journal.standby=refuse");
@@ -294,6 +318,7 @@ static int run_all(void)
         cmocka_unit_test(nothing_that_is_staged_leaves_when_it_is_lost),
         cmocka_unit_test(process_that_is_unsure_for_too_long_gives_it_up),
         cmocka_unit_test(handover_closes_connections_and_lets_others_come_first),
+        cmocka_unit_test(nothing_is_handed_over_where_nobody_would_take_it),
         cmocka_unit_test(process_that_is_drained_stays_so),
         cmocka_unit_test(process_that_is_drained_while_it_follows_stays_so),
         cmocka_unit_test(process_that_loses_it_as_soon_as_it_has_it_follows),

@@ -68,7 +68,14 @@ test('the overview tells who owns a journal that is shared, and who follows', { 
   await bed.serve()
   const cluster = await bed.api('GET', 'cluster')
   assert.equal(cluster.role, 'alone')
-  const member = { address: 'beanstalk=h:1', owner: false, self: false, epoch: 7, behind: 0 }
+  const member = {
+    address: 'beanstalk=h:1',
+    owner: false,
+    takes_over: true,
+    self: false,
+    epoch: 7,
+    behind: 0
+  }
   Object.assign(cluster, {
     role: 'owner',
     shard: 'main',
@@ -78,7 +85,8 @@ test('the overview tells who owns a journal that is shared, and who follows', { 
     since: 1700000000,
     members: [
       { ...member, node: 'one', owner: true, self: true, seen_seconds: 0 },
-      { ...member, node: 'two', behind: 12, seen_seconds: 0.5 }
+      { ...member, node: 'two', behind: 12, seen_seconds: 0.5 },
+      { ...member, node: 'three', takes_over: false, seen_seconds: 1 }
     ]
   })
   Object.assign(cluster.database, { connected: true, durable: true, settings: 'alone in the dark' })
@@ -87,6 +95,7 @@ test('the overview tells who owns a journal that is shared, and who follows', { 
   await bed.go(page, '#/', 'Overview')
   const shared = page.locator('.card', { hasText: 'Shared journal' })
   await shared.getByRole('row', { name: /^two follows 7 12 500 ms ago/ }).waitFor()
+  await shared.getByRole('row', { name: /^three follows only 7 0/ }).waitFor()
   await shared.getByRole('row', { name: /^one, this one owner 7 0/ }).waitFor()
   await page.locator('.attention', { hasText: 'Commits wait for one server only' }).waitFor()
   assert.deepEqual(await bed.findings(page), [])

@@ -364,7 +364,7 @@ static void members_see_each_other(void **state)
     struct bed *bed = *state;
     struct rows_member members[ROWS_MEMBERS_MAX];
     struct rows_member a = {.node = "a", .address = "x=1", .owner = true, .epoch = 7, .seq = 9};
-    struct rows_member b = {.node = "b", .address = "x=2", .seq = 8};
+    struct rows_member b = {.node = "b", .address = "x=2", .takes = true, .seq = 8};
     size_t count;
 
     assert_int_equal(bed->a->ops->report(bed->a, &a, members, &count), ROWS_DONE);
@@ -377,9 +377,11 @@ static void members_see_each_other(void **state)
     assert_int_equal(count, 2);
     assert_string_equal(members[0].node, "b");
     assert_false(members[0].owner);
+    assert_true(members[0].takes);
     assert_string_equal(members[1].node, "a");
     assert_string_equal(members[1].address, "x=1");
     assert_true(members[1].owner);
+    assert_false(members[1].takes);
     assert_int_equal(members[1].epoch, 7);
     assert_int_equal(members[1].seq, 10);
     assert_true(members[1].seen_for >= 0);
