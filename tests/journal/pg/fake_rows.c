@@ -116,9 +116,13 @@ static enum rows_outcome look_fate(const struct fake_rows *rows)
 // The same of one that changes something. `*comes_about` says whether it does.
 static enum rows_outcome change_fate(struct fake_rows *rows, bool *comes_about)
 {
-    enum rows_outcome outcome = look_fate(rows);
+    enum rows_outcome outcome;
     bool fated;
 
+    if (rows->changes) {
+        rows->changes(rows->context);
+    }
+    outcome = look_fate(rows);
     rows->calls++;
     rows->db->calls++;
     fated = rows->calls >= rows->fate_at && rows->calls <= rows->fate_until;

@@ -58,9 +58,11 @@ struct fake_rows {
     enum fake_fate fate; // ... ends like that
     bool stopped;
     unsigned tellings; // appends that woke others
-    // Called where it waits, and before it reads a unit. May be NULL: time passes then.
+    // Called where it waits, before it reads a unit, and before it changes something. May be NULL:
+    // time passes then.
     void (*waits)(void *context, nsec_t for_at_most);
     void (*reads)(void *context, uint64_t unit);
+    void (*changes)(void *context);
     void *context;
 };
 

@@ -192,6 +192,35 @@ static void who_may_not_read_any_more_says_so_once_and_follows_on(void **state)
     assert_true(member_count(&bed->a) > 30);
 }
 
+// As it is about to commit what an owner begins with.
+static void be_stopped(void *context)
+{
+    struct member *self = context;
+
+    if (self->rows->calls == FIRST_COMMIT - 1) {
+        journal_stop_opening(self->journal);
+        self->rows->rows.ops->stop(&self->rows->rows);
+    }
+}
+
+static void do_be_stopped(struct member *self)
+{
+    self->rows->changes = be_stopped;
+}
+
+static void process_that_is_stopped_as_it_takes_over_gives_the_lease_up(void **state)
+{
+    (void)state;
+    (void)put(&bed->a);
+    member_close(&bed->a);
+    bed->b.made = do_be_stopped;
+    assert_false(member_open(&bed->b));
+    assert_int_equal(bed->db->lease.epoch, 2);
+    assert_true(bed->db->lease.released);
+    (void)put(&bed->a);
+    assert_int_equal(bed->a.step, 0);
+}
+
 static void do_without_care(struct member *self)
 {
     self->rows->careless = true;
@@ -312,6 +341,7 @@ int main(void)
         STORY(who_may_not_read_from_the_beginning_says_so_and_ends),
         STORY(who_may_not_read_any_more_says_so_once_and_follows_on),
         STORY(nobody_owns_it_before_it_is_known_that_a_quorum_is_waited_for),
+        STORY(process_that_is_stopped_as_it_takes_over_gives_the_lease_up),
         STORY(owner_tells_its_epoch_and_what_a_commit_is_worth),
         STORY(owner_that_can_add_no_rows_says_so_once),
         STORY(who_hands_over_leaves_others_time_to_take_it),
