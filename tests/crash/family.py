@@ -211,7 +211,8 @@ class Family(GearActs, WebActs, Party):
             else:
                 self.book.pauses[tube].remove(pause)
             return True
-        self.book.pauses.setdefault(tube, []).append(pause)
+        # It may be the first of the tube, and never come about.
+        self.book.pauses.setdefault(tube, [Pause(0, pause.since)]).append(pause)
         self.exchange(self.bean, [Step(f"pause-tube {tube} {seconds}\r\n".encode(), answered)])
 
 
