@@ -97,7 +97,7 @@ static void note_all_good(struct standby *standby)
 // What the settings of the database are worth is known before anything is served.
 static bool reach(struct standby *standby)
 {
-    char why[ROWS_WHY_MAX + 80];
+    char why[CARE_TEXT_MAX + 80];
 
     if (standby->reached) {
         return true;

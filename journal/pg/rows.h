@@ -18,6 +18,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
+#include "journal/pg/care.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,20 +91,6 @@ struct rows_member {
     uint64_t seq;    // of the last row that it has
     nsec_t seen_for; // how long ago it said so, by the database's clock; set by report()
 };
-
-// What a commit is worth as the database is set.
-struct rows_care {
-    bool commits_wait;       // synchronous_commit waits for this server's disk, or for more
-    bool standbys_wait;      // ... and for a standby: synchronous_standby_names is set
-    bool fsync;              // its setting `fsync`
-    char text[ROWS_WHY_MAX]; // for operators: what these settings are
-};
-
-// Whether what is committed is on a disk.
-static inline bool rows_care_durable(const struct rows_care *care)
-{
-    return care->fsync && care->commits_wait;
-}
 
 struct rows;
 
