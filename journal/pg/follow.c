@@ -277,13 +277,16 @@ static bool keep_place(struct follow *follow, uint64_t unit)
 static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct rows_lease *lease)
 {
     enum follow_end end = look_again(follow, lease);
+    // What is missing may have been the rest of the unit that was read last.
+    bool rest_removed = follow->follows_on && lease->oldest > follow->last_unit;
 
     if (end != FOLLOW_DONE) {
         return end;
     }
     follow->follows_on = false;
-    if (lease->oldest > unit) {
+    if (lease->oldest > unit || rest_removed) {
         forget_below(follow, lease->oldest);
+        follow->next_unit = lease->oldest;
         return FOLLOW_DONE;
     }
     if (!lose(follow, unit, follow->seq + 1, "the row is missing, or does not follow")) {

@@ -84,6 +84,7 @@ static void go_wrong(struct member *member)
         fake_rows_set_fate(member->rows, fates[roll(3)], 1 + (unsigned)roll(4));
     }
     member->rows->cut = roll(30) == 0;
+    member->rows->unremovable = roll(2) == 0;
 }
 
 static void work(void)
@@ -128,6 +129,22 @@ static void while_it_follows(struct member *self)
     }
 }
 
+// Between its look at the lease and its reading.
+static void while_it_reads(void *context, uint64_t unit)
+{
+    const struct member *self = context;
+
+    (void)unit;
+    for (uint64_t i = roll(6); i > 0 && game.owner->journal && self->step < game.ends_at; i--) {
+        work();
+    }
+}
+
+static void have_others_work_while_it_reads(struct member *self)
+{
+    self->rows->reads = while_it_reads;
+}
+
 static void compare(void)
 {
     uint64_t there = 0;
@@ -150,6 +167,7 @@ static void take_over(void)
     struct member *next = game.owner == &game.bed->a ? &game.bed->b : &game.bed->a;
 
     game.ends_at = 1 + (unsigned)roll(60);
+    next->made = have_others_work_while_it_reads;
     next->script = while_it_follows;
     if (!member_open(next)) {
         fail_msg("not opened: %s", next->why.text);

@@ -308,6 +308,54 @@ static void unit_that_is_removed_while_it_is_read_is_not_missed(void **state)
     assert_int_equal(member_count(&bed->b), 2);
 }
 
+// The lease was looked at before; the unit is the one that was read last, and not to its end.
+static void remove_just_that_unit(void *context, uint64_t unit)
+{
+    struct member *self = context;
+
+    if (unit == bed->db->lease.oldest && unit < bed->db->lease.unit) {
+        self->rows->reads = NULL;
+        bed->a.rows->unremovable = false;
+        churn(&bed->a, 1);
+        assert_int_equal(bed->db->lease.oldest, unit + 1);
+    }
+}
+
+static void add_to_unit_and_begin_another(struct member *a)
+{
+    uint64_t unit = bed->db->lease.unit;
+
+    a->rows->unremovable = true;
+    while (bed->db->lease.unit == unit) {
+        member_end(a, put_and_wait(a, 8000));
+        member_wait(a);
+    }
+}
+
+static void remove_what_was_read_in_part(struct member *self)
+{
+    if (self->step == 1) {
+        add_to_unit_and_begin_another(&self->bed->a);
+        self->rows->reads = remove_just_that_unit;
+    } else if (self->step == 20) {
+        assert_null(self->rows->reads);
+        member_kill(&self->bed->a);
+    } else if (self->bed->a.journal) {
+        member_turns(&self->bed->a);
+    }
+}
+
+static void unit_that_is_removed_before_its_rest_is_read_is_no_damage(void **state)
+{
+    (void)state;
+    open_first();
+    kept_id = put_and_wait(&bed->a, 10);
+    bed->b.script = remove_what_was_read_in_part;
+    take_over();
+    assert_true(member_has(&bed->b, kept_id));
+    assert_int_equal(member_count(&bed->b), 1);
+}
+
 // It has read all, is cut off, and comes back when the ends of jobs have been removed.
 static void end_jobs_while_it_is_cut_off(struct member *self)
 {
@@ -581,6 +629,7 @@ int main(void)
         STORY(job_of_several_rows_comes_back_whole),
         STORY(no_more_units_are_there_than_may_be),
         STORY(unit_that_is_removed_while_it_is_read_is_not_missed),
+        STORY(unit_that_is_removed_before_its_rest_is_read_is_no_damage),
         STORY(who_was_cut_off_has_no_jobs_that_ended_meanwhile),
         STORY(damage_is_named_by_unit_and_row),
         STORY(rows_that_are_missing_at_the_end_are_noticed),
