@@ -168,9 +168,10 @@ nsec_t fail_due_at(const struct journal *journal)
     if (journal_has_lost(journal)) {
         return NSEC_NEVER;
     }
-    // From now on only jobs that are not kept are taken, and there may be no more ids for these.
+    // From now on only jobs that are not kept are taken, and there may be no more ids for these. Or
+    // ends wait all the same.
     if (journal->failure.given_up) {
-        return append_ids_short(journal)
+        return append_ids_short(journal) || !journal_has_stopped_promising(journal)
                    ? nsec_add(journal->failure.given_up_at, journal->settings.fail_for)
                    : NSEC_NEVER;
     }

@@ -64,6 +64,13 @@ static inline bool journal_has_lost(const struct journal *journal)
     return ops->is_lost && ops->is_lost(journal);
 }
 
+// Whether nobody waits any more for what cannot be written: what ends now is safe as long as this
+// process lives. Not where another may take over, which knows nothing of it.
+static inline bool journal_has_stopped_promising(const struct journal *journal)
+{
+    return journal->failure.given_up && !journal->storage->ops->is_lost;
+}
+
 // The next multiple of `unit` that is no less.
 static inline uint64_t journal_round_up(uint64_t number, uint64_t unit)
 {

@@ -9,7 +9,7 @@
 static uint64_t append(void *store, const struct record *record)
 {
     struct journal *journal = store;
-    bool unheard = journal->failure.given_up;
+    bool unheard = journal_has_stopped_promising(journal);
 
     ENSURE(journal->opened);
     if (journal->batches.pool.count == 0) {
@@ -33,7 +33,7 @@ static uint64_t position_of(const void *store, const struct job *job)
     const struct journal *journal = store;
     uint64_t id = job_id(job);
 
-    if (!job_is_durable(job) || journal->failure.given_up) {
+    if (!job_is_durable(job) || journal_has_stopped_promising(journal)) {
         return position_of_id(journal, id);
     }
     if (id >= journal->batches.gathering.first_id) {

@@ -273,7 +273,9 @@ static void loop_break_held(struct loop *loop)
             count++;
         }
     }
-    log_error("answers_given_up", log_number("connections", count));
+    if (count > 0) {
+        log_error("answers_given_up", log_number("connections", count));
+    }
 }
 
 static void loop_store_step(struct loop *loop)

@@ -145,6 +145,52 @@ static void lease_that_was_given_up_is_taken_at_once(void **state)
     assert_true(member_has(&bed->b, id));
 }
 
+// Whoever waits for it is dropped, again and again, but not told that it is done.
+static void expect_end_that_waits(struct member *a, uint64_t id)
+{
+    (void)member_put(a, "q", 10);
+    member_pass(a, SEC(3) + MSEC(500));
+    assert_true(journal_gave_up(a->journal));
+    assert_true(member_may_answer(a));
+    member_end(a, id);
+    assert_true(broker_position(a->broker) > journal_reached(a->journal));
+    member_turns(a);
+    assert_false(member_acknowledged(a));
+    member_pass(a, SEC(4));
+    assert_true(journal_gave_up(a->journal));
+    assert_false(member_acknowledged(a));
+}
+
+static void job_does_not_end_without_a_commit_though_waiting_was_given_up(void **state)
+{
+    uint64_t id;
+
+    (void)state;
+    open_first();
+    id = put_and_wait(&bed->a, 10);
+    bed->a.rows->cut = true;
+    expect_end_that_waits(&bed->a, id);
+    bed->a.rows->cut = false;
+    member_wait(&bed->a);
+    bed->b.script = kill_first_at_once;
+    take_over();
+    assert_false(member_has(&bed->b, id));
+}
+
+static void job_does_not_end_without_a_commit_while_the_database_refuses_rows(void **state)
+{
+    uint64_t id;
+
+    (void)state;
+    open_first();
+    id = put_and_wait(&bed->a, 10);
+    bed->a.rows->unaddable = true;
+    expect_end_that_waits(&bed->a, id);
+    bed->b.script = kill_first_at_once;
+    take_over();
+    assert_true(member_has(&bed->b, id));
+}
+
 static void commit_in_doubt_is_settled(enum fake_fate fate)
 {
     uint64_t id;
@@ -621,6 +667,8 @@ int main(void)
         STORY(opening_says_how_much_it_has_read),
         STORY(takeover_comes_when_the_lease_has_lapsed_and_no_sooner),
         STORY(lease_that_was_given_up_is_taken_at_once),
+        STORY(job_does_not_end_without_a_commit_though_waiting_was_given_up),
+        STORY(job_does_not_end_without_a_commit_while_the_database_refuses_rows),
         STORY(commit_whose_answer_was_lost_is_not_made_twice),
         STORY(commit_that_never_came_about_is_made_again),
         STORY(owner_that_slept_adds_nothing_and_answers_nothing),
