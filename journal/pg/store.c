@@ -175,6 +175,11 @@ static void upkeep_take_in(struct journal *journal)
 {
     const struct task *task = &journal->work.task;
 
+    // Whoever submits is not held back for a unit that cannot be removed: one who follows, and has
+    // stalled, may read it for long.
+    if (task->kind == TASK_REMOVE) {
+        journal->upkeep.error = task->error;
+    }
     if (task->error) {
         journal->upkeep.retry_at = nsec_add(journal_present(journal), RETRY_FOR);
         // What is gone is written anew without waiting for somebody to have something to write.

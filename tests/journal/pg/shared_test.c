@@ -402,6 +402,22 @@ static void unit_that_is_removed_before_its_rest_is_read_is_no_damage(void **sta
     assert_int_equal(member_count(&bed->b), 1);
 }
 
+static void nobody_is_held_back_for_a_unit_that_cannot_be_removed(void **state)
+{
+    (void)state;
+    open_first();
+    bed->a.rows->unremovable = true;
+    for (int i = 0; i < 300; i++) {
+        member_end(&bed->a, put_and_wait(&bed->a, 8000));
+        member_wait(&bed->a);
+        assert_true(i < 100 || journal_pressure(bed->a.journal) == JOURNAL_EASY);
+    }
+    assert_true(fake_db_rows_of(bed->db, 1) > 0);
+    bed->a.rows->unremovable = false;
+    churn(&bed->a, 1);
+    assert_false(fake_db_rows_of(bed->db, 1) > 0);
+}
+
 // It has read all, is cut off, and comes back when the ends of jobs have been removed.
 static void end_jobs_while_it_is_cut_off(struct member *self)
 {
@@ -678,6 +694,7 @@ int main(void)
         STORY(no_more_units_are_there_than_may_be),
         STORY(unit_that_is_removed_while_it_is_read_is_not_missed),
         STORY(unit_that_is_removed_before_its_rest_is_read_is_no_damage),
+        STORY(nobody_is_held_back_for_a_unit_that_cannot_be_removed),
         STORY(who_was_cut_off_has_no_jobs_that_ended_meanwhile),
         STORY(damage_is_named_by_unit_and_row),
         STORY(rows_that_are_missing_at_the_end_are_noticed),
