@@ -150,10 +150,14 @@ static void take_notice(void *context, const PGresult *result)
 // ended by time: that would end the wait for a standby, and leave a commit in doubt. A wait for a
 // lock is, before its time is up on this side: a session that is left while it waits lives on, and
 // where what it waits for lasts, as a standby of the database that has gone, there would be ever
-// more of them. Whoever waits for a row takes it as it is then.
+// more of them. Whoever waits for a row takes it as it is then. And a session whose answer nobody
+// takes ends when four such times are over: it holds the unit that is read, for as long as TCP
+// would try otherwise.
 #define GREETING                                                                                   \
     "SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = 0; "                  \
     "SET lock_timeout = %" PRIu64 "; SET default_transaction_isolation = 'read committed'; "       \
+    "SELECT set_config(name, '%" PRIu64 "', false) FROM pg_settings "                              \
+    "WHERE name = 'tcp_user_timeout'; "                                                            \
     "SELECT version FROM tandem.version"
 
 static uint64_t lock_timeout_ms(const struct db *db)
@@ -165,11 +169,12 @@ static uint64_t lock_timeout_ms(const struct db *db)
 
 static enum rows_outcome greet(struct db *db)
 {
-    char greeting[sizeof GREETING + 20];
+    char greeting[sizeof GREETING + 40];
     PGresult *result;
     enum rows_outcome outcome;
 
-    (void)snprintf(greeting, sizeof greeting, GREETING, lock_timeout_ms(db));
+    (void)snprintf(greeting, sizeof greeting, GREETING, lock_timeout_ms(db),
+                   (uint64_t)nsec_to_msec(db->patience_for) * 4);
     outcome = db_ask(db, greeting, DB_LOOKS, &result);
 
     if (outcome == ROWS_REFUSED && db->unknown) {

@@ -427,6 +427,40 @@ static void stop_ends_whatever_is_waited_for(void **state)
     (void)close(fd);
 }
 
+// Takes nothing more until nobody holds the unit.
+static bool stall_until_it_is_free(void *context, const struct rows_row *row)
+{
+    struct bed *bed = context;
+    unsigned tries = 0;
+
+    (void)row;
+    while (bed_sql(bed->admin, "SELECT count(*) FROM pg_locks "
+                               "WHERE relation = 'tandem.rows_" BED_SHARD "_1'::regclass") > 0) {
+        assert_true(tries++ < 1200);
+        (void)poll(NULL, 0, 50);
+    }
+    return true;
+}
+
+static void unit_is_not_held_for_long_by_who_stalls_while_it_is_read(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_settings settings = bed_settings("c");
+    char conninfo[256];
+    struct rows *c;
+
+    (void)snprintf(conninfo, sizeof conninfo, "host=127.0.0.1 port=%s user=tandem dbname=%s",
+                   PQport(bed->admin), PQdb(bed->admin));
+    settings.conninfo = conninfo;
+    settings.patience_for = nsec_from_seconds(1) / 2;
+    c = bed_open(&settings);
+    // More than both sides of a connection have room for.
+    (void)bed_sql(bed->admin, "INSERT INTO tandem.rows SELECT '" BED_SHARD "', 1, 1, n, 1, "
+                              "decode(repeat('ab', 4 << 20), 'hex') FROM generate_series(1, 12) n");
+    assert_int_equal(c->ops->read(c, 1, 0, stall_until_it_is_free, bed), ROWS_AWAY);
+    bed_free(c);
+}
+
 #define STORY(name) cmocka_unit_test_setup_teardown(name, bed_begin, bed_end)
 
 int main(void)
@@ -448,6 +482,7 @@ int main(void)
         STORY(who_waits_is_woken_by_a_row_that_is_told_of_and_by_a_release),
         STORY(who_waits_hears_that_the_connection_is_lost),
         STORY(stop_ends_whatever_is_waited_for),
+        STORY(unit_is_not_held_for_long_by_who_stalls_while_it_is_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
