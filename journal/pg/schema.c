@@ -11,11 +11,14 @@
 #define PATIENCE_FOR nsec_from_seconds(60)
 
 // Two that make it at the same time do so one after the other. The number is this schema's own.
-static const char begin[] = "BEGIN; SELECT pg_advisory_xact_lock(7310571060325937513)";
+// Where it is in use, nothing is waited for that the brokers would have to wait for, too.
+static const char begin[] = "BEGIN; SELECT pg_advisory_xact_lock(7310571060325937513); "
+                            "SET LOCAL lock_timeout = '2s'";
 
 // The lease and the members are rows that change all the time: there is room in their pages for the
 // next version, so that no index need be touched, and the versions before are cleared away in
 // passing. Bytes are kept as they are: they are compressed where it pays, or of a client that has.
+// That is said once: to say it again would lock every partition.
 static const char tables[] =
     "CREATE SCHEMA IF NOT EXISTS tandem;"
     "CREATE TABLE IF NOT EXISTS tandem.version (version int NOT NULL);"
@@ -33,7 +36,9 @@ static const char tables[] =
     "CREATE TABLE IF NOT EXISTS tandem.rows ("
     "shard text NOT NULL, slot smallint NOT NULL, unit bigint NOT NULL, seq bigint NOT NULL, "
     "epoch bigint NOT NULL, batch bytea NOT NULL) PARTITION BY LIST (shard);"
-    "ALTER TABLE tandem.rows ALTER COLUMN batch SET STORAGE EXTERNAL";
+    "DO $$ BEGIN IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'tandem.rows'::regclass "
+    "AND attname = 'batch' AND attstorage <> 'e') THEN "
+    "ALTER TABLE tandem.rows ALTER COLUMN batch SET STORAGE EXTERNAL; END IF; END $$";
 
 bool schema_shard_is_sane(const char *shard)
 {

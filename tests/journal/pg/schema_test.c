@@ -60,6 +60,27 @@ static void shards_have_their_own_rows(void **state)
     bed_free(other);
 }
 
+static void store_that_is_in_use_may_be_made_again(void **state)
+{
+    struct bed *bed = *state;
+
+    (void)bed_sql(bed->admin, "BEGIN; SELECT * FROM tandem.rows_" BED_SHARD "_1");
+    assert_true(init(bed_admin_conninfo(), BED_SHARD));
+    assert_true(init(bed_admin_conninfo(), "third"));
+    (void)bed_sql(bed->admin, "COMMIT");
+}
+
+// Whoever waits for a lock has others wait behind.
+static void what_is_locked_is_not_waited_for_long(void **state)
+{
+    struct bed *bed = *state;
+
+    (void)bed_sql(bed->admin, "BEGIN; LOCK TABLE tandem.lease");
+    assert_false(init(bed_admin_conninfo(), BED_SHARD));
+    assert_non_null(strstr(said, "55P03"));
+    (void)bed_sql(bed->admin, "COMMIT");
+}
+
 static void another_version_is_refused(void **state)
 {
     struct bed *bed = *state;
@@ -210,6 +231,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(store_that_is_there_is_left_as_it_is),
         STORY(shards_have_their_own_rows),
+        STORY(store_that_is_in_use_may_be_made_again),
+        STORY(what_is_locked_is_not_waited_for_long),
         STORY(another_version_is_refused),
         STORY(what_is_not_there_is_named),
         STORY(what_the_role_may_not_do_is_refused),
