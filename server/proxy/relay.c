@@ -117,6 +117,41 @@ static bool way_is_over(const struct relay_way *way)
     return way->ended && way->held == 0;
 }
 
+static void wait_for_client(struct relay *relay)
+{
+    static const struct timeval patience = {.tv_sec = RELAY_PATIENCE_SECONDS};
+
+    relay->passed_before = relay->ways[0].passed;
+    if (event_add(&relay->patience, &patience) != 0) {
+        relay->over(relay, ENOMEM);
+    }
+}
+
+static void patience_over(evutil_socket_t fd, short what, void *context)
+{
+    struct relay *relay = context;
+
+    (void)fd;
+    (void)what;
+    if (relay->ways[0].passed > relay->passed_before) {
+        wait_for_client(relay);
+    } else {
+        relay->over(relay, 0);
+    }
+}
+
+static void way_end(struct relay_way *way)
+{
+    struct relay *relay = way->relay;
+
+    (void)shutdown(way_to(way), SHUT_WR);
+    if (way_is_over(&relay->ways[0]) && way_is_over(&relay->ways[1])) {
+        relay->over(relay, 0);
+    } else if (way == &relay->ways[1]) {
+        wait_for_client(relay);
+    }
+}
+
 static void way_ready(evutil_socket_t fd, short what, void *context)
 {
     struct relay_way *way = context;
@@ -129,10 +164,7 @@ static void way_ready(evutil_socket_t fd, short what, void *context)
     } else if (!way_watch(way)) {
         relay->over(relay, ENOMEM);
     } else if (way_is_over(way)) {
-        (void)shutdown(way_to(way), SHUT_WR);
-        if (way_is_over(&relay->ways[0]) && way_is_over(&relay->ways[1])) {
-            relay->over(relay, 0);
-        }
+        way_end(way);
     }
 }
 
@@ -140,6 +172,7 @@ bool relay_start(struct relay *relay, struct event_base *base, struct pipe_pool 
                  const int fds[2], void (*over)(struct relay *relay, int error))
 {
     *relay = (struct relay){.pool = pool, .over = over, .fds = {fds[0], fds[1]}};
+    (void)evtimer_assign(&relay->patience, base, patience_over, relay);
     for (unsigned i = 0; i < 2; i++) {
         struct relay_way *way = &relay->ways[i];
 
@@ -158,6 +191,9 @@ bool relay_start(struct relay *relay, struct event_base *base, struct pipe_pool 
 
 void relay_stop(struct relay *relay)
 {
+    if (event_initialized(&relay->patience)) {
+        (void)event_del(&relay->patience);
+    }
     for (unsigned i = 0; i < 2; i++) {
         struct relay_way *way = &relay->ways[i];
 

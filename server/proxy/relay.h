@@ -6,7 +6,8 @@
 // moves it by way of a pipe. Of each way, no more is on its way here than fits into a pipe: nothing
 // is read while the other side has not taken what was read before. Where one side says that nothing
 // more comes from it, the other is told so when it has all; when both have, or something fails, it
-// is over.
+// is over. The second socket is the owner's: once it sends no more, it has hung up, mostly, and a
+// client that neither says anything nor leaves is not waited for.
 //
 // The process ignores SIGPIPE: splice(2) cannot be told not to raise it.
 
@@ -38,7 +39,12 @@ struct relay {
     void (*over)(struct relay *relay, int error); /* private */
     int fds[2];
     struct relay_way ways[2]; // the first from the first socket
+    struct event patience;    /* private: with the client, when the owner sends no more */
+    uint64_t passed_before;   /* private: bytes from the client, when that began */
 };
+
+// How long a client may say nothing when the owner sends no more.
+#define RELAY_PATIENCE_SECONDS 5
 
 // Begins to pass bytes between two sockets that do not block, which stay the caller's. `over` is
 // called once, by the base: error is 0, or what has failed; it is to stop the relay, and may free

@@ -179,6 +179,39 @@ static void owner_that_sends_no_more_still_gets_what_the_client_sends(void **sta
                                                          fixture->client[0]);
 }
 
+static void let_patience_end(struct fixture *fixture)
+{
+    assert_true(event_pending(&fixture->relay.patience, EV_TIMEOUT, NULL));
+    event_active(&fixture->relay.patience, EV_TIMEOUT, 0);
+    proxy_bed_turn(&fixture->bed);
+}
+
+static void client_that_stays_when_the_owner_has_hung_up_is_not_waited_for_long(void **state)
+{
+    struct fixture *fixture = *state;
+    char byte;
+
+    assert_int_equal(shutdown(fixture->owner[1], SHUT_WR), 0);
+    BED_UNTIL(&fixture->bed, bed_has_ended(fixture->client[0]));
+    assert_int_equal(send(fixture->client[0], "a", 1, MSG_NOSIGNAL), 1);
+    BED_UNTIL(&fixture->bed, bed_receive(fixture->owner[1], &byte, 1) == 1);
+    // It has said something meanwhile.
+    let_patience_end(fixture);
+    assert_int_equal(fixture->over, 0);
+    let_patience_end(fixture);
+    assert_int_equal(fixture->over, 1);
+    assert_int_equal(fixture->error, 0);
+}
+
+static void owner_is_waited_for_though_the_client_sends_no_more(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_int_equal(shutdown(fixture->client[0], SHUT_WR), 0);
+    BED_UNTIL(&fixture->bed, bed_has_ended(fixture->owner[1]));
+    assert_false(event_pending(&fixture->relay.patience, EV_TIMEOUT, NULL));
+}
+
 static void bound_buffers(int fd)
 {
     int bytes = 16384;
@@ -347,6 +380,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(client_that_sends_no_more_still_gets_its_answer,
                                         fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(owner_that_sends_no_more_still_gets_what_the_client_sends,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            client_that_stays_when_the_owner_has_hung_up_is_not_waited_for_long, fixture_setup,
+            fixture_teardown),
+        cmocka_unit_test_setup_teardown(owner_is_waited_for_though_the_client_sends_no_more,
                                         fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(side_that_takes_nothing_makes_the_other_one_wait,
                                         fixture_setup, fixture_teardown),
