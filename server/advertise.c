@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/advertise.h"
 
+#include "core/base/log.h"
 #include "server/config/address.h"
 #include "server/config/frontends.h"
 
@@ -14,9 +15,11 @@ struct advertised {
     char *text;
     size_t size;
     size_t len;
+    bool has[2]; // the protocol, without TLS and with it
 };
 
-// An address as the log has it: `[tls:]HOST:PORT` or `[tls:]unix:PATH`.
+// An address as the log has it: `[tls:]HOST:PORT` or `[tls:]unix:PATH`. One place of a kind is
+// enough, since nobody would try another.
 static void add(struct advertised *advertised, const char *protocol, const char *address)
 {
     const char *host = advertised->host;
@@ -28,14 +31,17 @@ static void add(struct advertised *advertised, const char *protocol, const char 
 
     address += tls ? strlen(ADDRESS_TLS) : 0;
     port = strrchr(address, ':');
-    if (strncmp(address, UNIX, strlen(UNIX)) == 0 || !port) {
+    if (strncmp(address, UNIX, strlen(UNIX)) == 0 || !port || advertised->has[tls]) {
         return;
     }
+    advertised->has[tls] = true;
     len = snprintf(advertised->text + advertised->len, room, "%s%s%s=%s%s%s%s",
                    advertised->len > 0 ? " " : "", protocol, tls ? "+tls" : "", bare ? "[" : "",
                    host, bare ? "]" : "", port);
     if (len < 0 || (size_t)len >= room) {
         advertised->text[advertised->len] = '\0';
+        log_warn("not_advertised", log_string("protocol", protocol), log_string("address", address),
+                 log_string("note", "what others know of this process has no room for it"));
     } else {
         advertised->len += (size_t)len;
     }
@@ -48,6 +54,7 @@ void advertise_write(const struct listeners *listeners, const char *host, char *
 
     *text = '\0';
     for (size_t i = 0; i < FRONTENDS; i++) {
+        memset(advertised.has, 0, sizeof advertised.has);
         for (size_t n = 0; (address = listeners_address(listeners, frontends[i]->name, n)); n++) {
             add(&advertised, frontends[i]->name, address);
         }
