@@ -191,12 +191,13 @@ void server_show_passed(const struct server *server, uint64_t *open, uint64_t *t
 void server_end_standby(struct server *server)
 {
     struct standby *standby = &server->standby;
-    uint64_t open;
+    uint64_t open, total;
 
     if (!standby->on) {
         return;
     }
-    server_show_passed(server, &open, &standby->passed);
+    server_show_passed(server, &open, &total);
+    standby->passed = total;
     proxy_free(standby->proxy);
     standby->proxy = NULL;
     standby->on = false;
