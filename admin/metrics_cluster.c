@@ -111,6 +111,10 @@ static void write_database(const struct sight_cluster *cluster, struct metrics_t
                 FAMILY(GAUGE, "database_replicated",
                        "1 where a commit waits for a second server of the database."),
                 cluster->replicated);
+    write_count(text,
+                FAMILY(GAUGE, "database_trusted",
+                       "1 where journal.require_quorum is no: neither of these is complained of."),
+                cluster->trusted);
 }
 
 void metrics_cluster_write(const struct sight_cluster *cluster, struct metrics_text *text)

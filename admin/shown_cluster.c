@@ -48,10 +48,10 @@ static json_t *shown_database(const struct sight *sight, const struct sight_clus
     if (sight && cluster->role != SIGHT_ALONE) {
         sight->journal(sight->host, &journal);
     }
-    return json_pack("{s:b, s:o, s:b, s:b, s:o, s:o}", "connected", (int)cluster->connected, "why",
-                     text_or_null(cluster->why), "durable", (int)cluster->durable, "replicated",
-                     (int)cluster->replicated, "settings", text(cluster->care), "syncs",
-                     shown_syncs(&journal.syncs));
+    return json_pack("{s:b, s:o, s:b, s:b, s:b, s:o, s:o}", "connected", (int)cluster->connected,
+                     "why", text_or_null(cluster->why), "durable", (int)cluster->durable,
+                     "replicated", (int)cluster->replicated, "trusted", (int)cluster->trusted,
+                     "settings", text(cluster->care), "syncs", shown_syncs(&journal.syncs));
 }
 
 static json_t *since(const struct sight_cluster *cluster)

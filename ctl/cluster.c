@@ -75,7 +75,9 @@ static void add_database(struct context *context, const json_t *cluster)
         fact_styled(context, "database", STYLE_BAD, "cannot be reached");
         fact_text(context, "", field_text(cluster, "database.why"));
     }
-    fact_styled(context, "a commit", durable && replicated ? STYLE_PLAIN : STYLE_BAD,
+    fact_styled(context, "a commit",
+                (durable && replicated) || field_true(cluster, "database.trusted") ? STYLE_PLAIN
+                                                                                   : STYLE_BAD,
                 "waits for %s",
                 !durable     ? "no disk"
                 : replicated ? "a disk and a second server"

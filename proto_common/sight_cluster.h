@@ -48,6 +48,7 @@ struct sight_cluster {
     bool durable;          // a commit waits for a disk
     bool replicated;       // ... and for a standby of the database
     bool required;         // the owner is not ready where either of these is not so
+    bool trusted;          // nobody is told: it is safe by other means than these settings
     const char *care;      // the settings of the database that say so
     const char *why;       // why the database cannot be reached; empty: it can be
     const struct sight_member *members;

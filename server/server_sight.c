@@ -86,6 +86,7 @@ static void sight_cluster(void *host, struct sight_cluster *cluster)
         cluster->takeovers = server->standby.takeovers;
     }
     cluster->required = server->settings->journal.quorum == QUORUM_YES;
+    cluster->trusted = server->settings->journal.quorum == QUORUM_NO;
 }
 
 static bool sight_protocol(void *host, size_t index, struct sight_protocol *protocol)

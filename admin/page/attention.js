@@ -129,13 +129,17 @@ function ofCluster(cluster) {
   const list = []
   if (!database.connected)
     list.push({ kind: 'bad', text: 'The database is away', more: database.why ?? '' })
+  if (database.trusted) return [...list, ...ofMembers(members)]
   if (!database.durable)
     list.push({ kind: 'bad', text: 'Commits wait for no disk', more: database.settings })
   else if (!database.replicated)
     list.push({ kind: 'warn', text: 'Commits wait for one server only', more: database.settings })
-  if (members.length < 2)
-    list.push({ kind: 'warn', text: 'Nobody follows', more: 'nobody would take over' })
-  return list
+  return [...list, ...ofMembers(members)]
+}
+
+function ofMembers(members) {
+  if (members.some(({ owner, takes_over: takesOver }) => takesOver && !owner)) return []
+  return [{ kind: 'warn', text: 'Nobody follows', more: 'nobody would take over' }]
 }
 
 // [{kind, text, more, href}], the worst first.

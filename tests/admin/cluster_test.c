@@ -92,6 +92,7 @@ static void a_standby_tells_whose_the_journal_is_and_how_far_behind_each_is(void
     assert_true(number_at(document, "members/1/seen_seconds") == 0.5);
     assert_true(json_is_true(admin_at(document, "database/connected")));
     assert_true(json_is_null(admin_at(document, "database/why")));
+    assert_true(json_is_false(admin_at(document, "database/trusted")));
     assert_string_equal(text_at(document, "database/settings"), "synchronous_commit = on");
     assert_int_equal(number_at(document, "database/syncs/count"), 8);
     json_decref(document);
@@ -147,6 +148,9 @@ an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required
     body_is(asks(t->a, SEES("/readyz"), 200),
             "ok\ncare: what is acknowledged is on one server of the database only "
             "(synchronous_standby_names is empty)\n");
+    cluster->trusted = true;
+    body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
+    cluster->trusted = false;
     cluster->required = true;
     asks(t->a, SEES("/readyz"), 503);
     cluster->durable = false;
@@ -205,6 +209,7 @@ static void metrics_tell_of_a_shared_journal_and_of_no_other(void **state)
     assert_int_equal(sample_of(answer, "tandem_cluster_members"), 2);
     assert_int_equal(sample_of(answer, "tandem_cluster_member_behind_rows{node=\"two\"}"), 12);
     assert_int_equal(sample_of(answer, "tandem_cluster_database_replicated"), 1);
+    assert_int_equal(sample_of(answer, "tandem_cluster_database_trusted"), 0);
     assert_int_equal(sample_of(answer, "tandem_cluster_proxied_connections"), 4);
     assert_int_equal(sample_of(answer, "tandem_cluster_connections_proxied_total"), 40);
 }

@@ -30,7 +30,7 @@ class Cluster(program.WithApi):
 
     def test_what_a_person_should_know_is_said(self):
         self.api.cluster = samples.cluster("standby", owner=None, behind=40, database={
-            "connected": False, "why": "no route to host", "durable": True, "replicated": False,
+            "connected": False, "why": "no route to host", "durable": True, "replicated": False, "trusted": False,
             "settings": "synchronous_standby_names is empty", "syncs": samples.histogram()})
         said = self.good("cluster")
         for words in (r"is +standby of main", r"owner +nobody", r"40 of them not here yet",

@@ -137,7 +137,7 @@ def alone():
             "epoch": 0, "since": None, "lease_left_seconds": 0, "rows": 0, "behind": 0,
             "takeovers": 0, "members": [],
             "database": {"connected": False, "why": None, "durable": False, "replicated": False,
-                         "settings": "", "syncs": histogram()},
+                         "trusted": False, "settings": "", "syncs": histogram()},
             "proxied": {"connections": 0, "total": 0}}
 
 
@@ -154,5 +154,5 @@ def cluster(role="owner", owner="one", **changed):
             "members": [member("one", owner=owner == "one", self=True),
                         member("two", owner=owner == "two", behind=1200)],
             "database": {"connected": True, "why": None, "durable": True, "replicated": True,
-                         "settings": "synchronous_commit = on", "syncs": histogram(5, 4)},
+                         "trusted": False, "settings": "synchronous_commit = on", "syncs": histogram(5, 4)},
             "proxied": {"connections": 3, "total": 70}, **changed}

@@ -188,15 +188,25 @@ static void shared_owner(const struct store *store, struct store_owner *owner)
 static void shared_cluster(const struct store *store, struct sight_cluster *cluster)
 {
     (void)store;
-    world->members[0] = (struct sight_member){.node = "this", .self = true, .takes_over = true};
+    world->members[0] =
+        (struct sight_member){.node = "this", .address = "", .self = true, .takes_over = true};
     world->members[1] =
         (struct sight_member){.node = "other",
+                              .address = "",
                               .takes_over = !atomic_load(&world->other_only_follows),
                               .seen_for = atomic_load(&world->other_seen_for)};
-    cluster->role = SIGHT_STANDBY;
-    cluster->members = world->members;
-    cluster->count = 2;
-    cluster->connected = true;
+    *cluster = (struct sight_cluster){
+        .role = atomic_load(&world->owns) ? SIGHT_OWNER : SIGHT_STANDBY,
+        .shard = "test",
+        .node = "this",
+        .owner = "",
+        .owner_address = "",
+        .connected = true,
+        .care = "",
+        .why = "",
+        .members = world->members,
+        .count = 2,
+    };
 }
 
 static bool shared_close(struct store *store)

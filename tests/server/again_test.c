@@ -49,6 +49,39 @@ static void expect_passed_on(struct again *again)
     again_expect_end(client);
 }
 
+static bool is_ready(const struct again *again)
+{
+    return strstr(again_ask(again, "/readyz"), "HTTP/1.1 200 ") != NULL;
+}
+
+static unsigned passed_on(const struct again *again)
+{
+    const char *proxied = strstr(again_ask(again, "/api/v1/cluster"), "\"proxied\"");
+    const char *total = proxied ? strstr(proxied, "\"total\":") : NULL;
+    unsigned count = 0;
+
+    assert_non_null(total);
+    assert_int_equal(sscanf(total, "\"total\":%u", &count), 1);
+    return count;
+}
+
+static void connections_that_were_passed_on_are_counted_once(void **state)
+{
+    struct again *again = START("journal.standby=proxy");
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        again_until(is_ready, again);
+        assert_int_equal(passed_on(again), i);
+        again_lose(again, true);
+        until_it_follows(again, i + 2);
+        expect_passed_on(again);
+        assert_int_equal(passed_on(again), i + 1);
+        again_own(again);
+    }
+    again_stop(again);
+}
+
 static void process_serves_and_follows_again_and_again(void **state)
 {
     struct again *again = START("journal.standby=proxy");
@@ -296,12 +329,15 @@ static void service_manager_is_told_that_it_is_ready_when_it_stands_by(void **st
 
 static void others_are_told_where_it_listens(void **state)
 {
-    struct again *again = START("tls.certificate=");
+    struct again *again =
+        START("tls.certificate=", "beanstalk.listen=127.0.0.1:0 127.0.0.1:0 127.0.0.1:0");
     char word[80];
 
     (void)state;
     (void)snprintf(word, sizeof word, "beanstalk=%s ", again->bean);
     assert_memory_equal(again->advertised, word, strlen(word));
+    // One place is enough.
+    assert_null(strstr(again->advertised + 1, "beanstalk="));
     (void)snprintf(word, sizeof word, " admin=%s", again->admin);
     assert_non_null(strstr(again->advertised, word));
     again_stop(again);
@@ -311,6 +347,7 @@ static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(process_serves_and_follows_again_and_again),
+        cmocka_unit_test(connections_that_were_passed_on_are_counted_once),
         cmocka_unit_test(operators_are_answered_while_another_process_owns_it),
         cmocka_unit_test(process_that_is_to_refuse_closes_connections),
         cmocka_unit_test(connections_wait_while_nobody_owns_it),
