@@ -271,3 +271,42 @@ bool member_may_answer(const struct member *member)
 {
     return fence_is_open(journal_pg_fence(member->storage), shared_now());
 }
+
+//
+// Stories
+//
+
+void member_begin(struct member *member)
+{
+    if (!member_open(member)) {
+        fail_msg("not opened: %s", member->why.text);
+    }
+}
+
+void shared_kill_first_at_once(struct member *self)
+{
+    if (self->step == 1) {
+        member_kill(&self->bed->a);
+    }
+}
+
+uint64_t member_put_kept(struct member *member, size_t len)
+{
+    uint64_t id = member_put(member, "q", len);
+
+    assert_true(id > 0);
+    member_wait(member);
+    return id;
+}
+
+void member_churn(struct member *member, uint64_t removed)
+{
+    const struct fake_db *db = member->bed->db;
+    uint64_t until = db->lease.oldest + removed;
+
+    for (int i = 0; db->lease.oldest < until; i++) {
+        member_end(member, member_put_kept(member, 8000));
+        member_wait(member);
+        assert_true(i < 5000);
+    }
+}

@@ -75,4 +75,13 @@ uint64_t member_count(const struct member *member);
 bool member_acknowledged(const struct member *member);
 bool member_may_answer(const struct member *member);
 
+// The same as member_open(), which must be good.
+void member_begin(struct member *member);
+// Of a follower: kills the first member as soon as it waits.
+void shared_kill_first_at_once(struct member *self);
+// A job that was accepted, and acknowledged.
+uint64_t member_put_kept(struct member *member, size_t len);
+// Jobs come and go until so many units were removed.
+void member_churn(struct member *member, uint64_t removed);
+
 #endif

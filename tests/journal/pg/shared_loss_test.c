@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+// A database has lost rows of a journal that several processes share.
+#include "core/base/blob.h"
+#include "tests/journal/pg/shared_bed.h"
+
+#include <string.h>
+
+static struct shared_bed *bed;
+
+static int setup(void **state)
+{
+    (void)state;
+    bed = shared_bed_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    shared_bed_free(bed);
+    return 0;
+}
+
+#define STORY(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static uint64_t kept_id, ended_id, late_id;
+
+static void expect_refused(const char *text)
+{
+    member_kill(&bed->a);
+    shared_pass(bed, SEC(10));
+    assert_false(member_open(&bed->b));
+    if (!strstr(bed->b.why.text, text)) {
+        fail_msg("said: %s", bed->b.why.text);
+    }
+}
+
+static void damage_is_named_by_unit_and_row(void **state)
+{
+    struct fake_row *last;
+
+    (void)state;
+    member_begin(&bed->a);
+    (void)member_put_kept(&bed->a, 100);
+    (void)member_put_kept(&bed->a, 100);
+    last = &bed->db->rows[bed->db->count - 1];
+    last->bytes[last->len - 20] ^= 1;
+    assert_int_equal(last->unit, 1);
+    expect_refused("unit 1, row ");
+}
+
+static void rows_that_are_missing_at_the_end_are_noticed(void **state)
+{
+    struct rows_lease lease;
+
+    (void)state;
+    member_begin(&bed->a);
+    (void)member_put_kept(&bed->a, 100);
+    lease = bed->db->lease;
+    fake_db_lose_rows(bed->db, 1);
+    bed->db->lease = lease;
+    expect_refused("unit 1, row ");
+}
+
+static void rows_that_are_missing_in_between_are_noticed(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    (void)member_put_kept(&bed->a, 100);
+    (void)member_put_kept(&bed->a, 100);
+    free(bed->db->rows[bed->db->count - 2].bytes);
+    bed->db->rows[bed->db->count - 2] = bed->db->rows[bed->db->count - 1];
+    bed->db->count--;
+    expect_refused("unit 1, row ");
+}
+
+static void what_a_failover_has_lost_is_written_anew(void **state)
+{
+    uint64_t id;
+
+    (void)state;
+    member_begin(&bed->a);
+    id = member_put_kept(&bed->a, 100);
+    (void)member_put_kept(&bed->a, 100);
+    fake_db_lose_rows(bed->db, 2);
+    member_pass(&bed->a, SEC(5));
+    assert_true(member_acknowledged(&bed->a));
+    bed->b.script = shared_kill_first_at_once;
+    member_begin(&bed->b);
+    assert_true(member_has(&bed->b, id));
+    assert_int_equal(member_count(&bed->b), 2);
+}
+
+// It has read what the database has lost then.
+static void lose_what_was_read(struct member *self)
+{
+    struct member *a = &self->bed->a;
+
+    if (self->step == 2) {
+        fake_db_lose_rows(bed->db, 1);
+        member_pass(a, SEC(3));
+        late_id = member_put_kept(a, 10);
+    } else if (self->step == 40) {
+        member_kill(a);
+    } else if (a->journal) {
+        member_turns(a);
+    }
+}
+
+static void who_had_read_what_a_failover_has_lost_has_what_is_written_anew(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    kept_id = member_put_kept(&bed->a, 100);
+    ended_id = member_put_kept(&bed->a, 100);
+    bed->b.script = lose_what_was_read;
+    member_begin(&bed->b);
+    assert_true(member_has(&bed->b, kept_id));
+    assert_true(member_has(&bed->b, ended_id));
+    assert_true(member_has(&bed->b, late_id));
+    assert_int_equal(member_count(&bed->b), 3);
+}
+
+static void lose_and_go_on_to_the_same_number(struct member *self)
+{
+    struct member *a = &self->bed->a;
+
+    if (self->step == 2) {
+        uint64_t seq = bed->db->lease.seq;
+
+        fake_db_lose_rows(bed->db, 3);
+        a->rows->unremovable = true;
+        late_id = member_put_kept(a, 10);
+        while (bed->db->lease.seq < seq) {
+            late_id = member_put_kept(a, 10);
+        }
+        member_kill(a);
+    } else if (a->journal) {
+        member_turns(a);
+    }
+}
+
+static void who_is_ahead_of_what_a_failover_has_left_reads_what_came_instead(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    for (int i = 0; i < 3; i++) {
+        kept_id = member_put_kept(&bed->a, 100);
+    }
+    bed->b.script = lose_and_go_on_to_the_same_number;
+    member_begin(&bed->b);
+    assert_true(member_has(&bed->b, kept_id));
+    assert_true(member_has(&bed->b, late_id));
+}
+
+static void lose_and_kill_first(struct member *self)
+{
+    if (self->step == 2) {
+        fake_db_lose_rows(bed->db, 2);
+        member_kill(&self->bed->a);
+    }
+}
+
+static void what_only_the_follower_has_left_is_written_anew(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    kept_id = member_put_kept(&bed->a, 100);
+    ended_id = member_put_kept(&bed->a, 100);
+    bed->b.script = lose_and_kill_first;
+    member_begin(&bed->b);
+    assert_true(member_has(&bed->b, kept_id));
+    member_pass(&bed->b, SEC(5));
+    member_kill(&bed->b);
+    shared_pass(bed, SEC(6));
+    member_begin(&bed->a);
+    assert_true(member_has(&bed->a, kept_id));
+    assert_true(member_has(&bed->a, ended_id));
+    assert_int_equal(member_count(&bed->a), 2);
+}
+
+static void unit_whose_beginning_is_lost_is_not_begun_again(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    (void)member_put_kept(&bed->a, 100);
+    (void)member_put_kept(&bed->a, 100);
+    bed->db->rows[0].bytes[3] ^= 1;
+    member_kill(&bed->a);
+    shared_pass(bed, SEC(10));
+    bed->repair = true;
+    member_begin(&bed->b);
+    kept_id = member_put_kept(&bed->b, 10);
+    member_kill(&bed->b);
+    shared_pass(bed, SEC(10));
+    bed->repair = false;
+    member_begin(&bed->a);
+    assert_true(member_has(&bed->a, kept_id));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(damage_is_named_by_unit_and_row),
+        STORY(rows_that_are_missing_at_the_end_are_noticed),
+        STORY(rows_that_are_missing_in_between_are_noticed),
+        STORY(what_a_failover_has_lost_is_written_anew),
+        STORY(who_had_read_what_a_failover_has_lost_has_what_is_written_anew),
+        STORY(who_is_ahead_of_what_a_failover_has_left_reads_what_came_instead),
+        STORY(what_only_the_follower_has_left_is_written_anew),
+        STORY(unit_whose_beginning_is_lost_is_not_begun_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
