@@ -151,12 +151,21 @@ static nsec_t left_for(const struct outlook_shown *shown)
     return shown->lease_at == 0 || shown->lease.released || left_for < 0 ? 0 : left_for;
 }
 
+// Whether somebody owns it, as far as is known: who reads for longer than a lease lasts has not
+// looked meanwhile.
+static bool is_owned(const struct outlook_shown *shown)
+{
+    bool was_owned = shown->lease_at != 0 && !shown->lease.released && shown->lease.left_for > 0;
+
+    return left_for(shown) > 0 || (was_owned && shown->role == OUTLOOK_READS);
+}
+
 static void postgres_owner(const struct store *store, struct store_owner *owner)
 {
     const struct outlook_shown *shown = look(store);
 
     *owner = (struct store_owner){.epoch = shown->lease.epoch};
-    if (left_for(shown) > 0) {
+    if (is_owned(shown)) {
         (void)snprintf(owner->name, sizeof owner->name, "%s", shown->lease.holder);
         (void)snprintf(owner->address, sizeof owner->address, "%s", shown->lease.address);
     }
@@ -204,7 +213,7 @@ static void postgres_cluster(const struct store *store, struct sight_cluster *cl
 {
     struct postgres_store *ps = postgres_of(store);
     const struct outlook_shown *shown = look(store);
-    bool owned = left_for(shown) > 0;
+    bool owned = is_owned(shown);
 
     *cluster = (struct sight_cluster){
         .role = role_of(store, shown),

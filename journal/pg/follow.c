@@ -9,6 +9,9 @@
 
 // After so many records, others are told how many jobs there are.
 enum { RECORDS_TOLD = 1024 };
+#define LOOK_EVERY_FOR NSEC_PER_SEC
+// Where the lease lasts briefly, so many times meanwhile.
+enum { LOOKS = 4 };
 
 //
 // Damage
@@ -257,8 +260,23 @@ static enum follow_end look_again(struct follow *follow, struct rows_lease *leas
     if (outcome != ROWS_DONE) {
         return outcome == ROWS_STOPPED ? FOLLOW_STOPPED : FOLLOW_AWAY;
     }
+    follow->looked_at = asked_at;
     outlook_set_lease(&pg->outlook, lease, asked_at);
     return FOLLOW_DONE;
+}
+
+nsec_t follow_look_every(const struct pg *pg)
+{
+    nsec_t every_for = pg->settings.ttl_for / LOOKS;
+
+    return every_for < LOOK_EVERY_FOR ? every_for : LOOK_EVERY_FOR;
+}
+
+static bool is_time_to_look(const struct follow *follow)
+{
+    const struct pg *pg = pg_of(follow->journal);
+
+    return pg->settings.boot() - follow->looked_at >= follow_look_every(pg);
 }
 
 // What is left of a unit that is lost is removed with it: no other may have its number.
@@ -375,6 +393,9 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
     while (end == FOLLOW_DONE && !has_all(follow, lease)) {
         broker_restore_now(follow->journal->broker, pg->settings.clock());
         end = follow_unit(follow, unit_to_read(follow, lease), lease);
+        if (end == FOLLOW_DONE && is_time_to_look(follow)) {
+            end = look_again(follow, lease);
+        }
     }
     outlook_set_seq(&pg->outlook, follow->seq);
     return end;

@@ -27,6 +27,7 @@ struct follow {
     uint64_t last_unit;   // of that row
     uint64_t next_unit;   // where reading begins when `unit` is NULL
     uint64_t records;     // that were read
+    nsec_t looked_at;     // when the lease was looked at last, by the boot-time clock
     bool follows_on;      // the next row has the next number
     bool gap;             /* private: a row was not the one that was expected */
     bool damaged;         // something was passed over, as the operator wished
@@ -35,7 +36,11 @@ struct follow {
     bool failed;          /* private */
 };
 
-// Reads all rows up to those that `lease` sums up; `lease` is read anew where that is needed.
+// How often who follows looks at the lease, though nobody wakes it.
+nsec_t follow_look_every(const struct pg *pg);
+
+// Reads all rows up to those that `lease` sums up. `lease` is read anew where that is needed, and
+// between two units when it is time to: reading may last longer than a lease.
 enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease) MUST_USE;
 void follow_clear(struct follow *follow);
 

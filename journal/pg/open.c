@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-// How often who follows looks, though nobody wakes it.
-#define LOOK_EVERY_FOR NSEC_PER_SEC
-// ... and where the lease lasts briefly, so many times meanwhile.
-enum { LOOKS = 4 };
 // How long nothing is asked of a database that cannot be reached.
 #define AWAY_FOR (500 * NSEC_PER_MSEC)
 // So much is looked at for what is not needed any more, in one go.
@@ -25,8 +21,7 @@ struct standby {
     struct journal_error *why;
     struct follow follow;
     struct rows_lease lease;
-    nsec_t asked_at;    // when that was read, by the boot-time clock, as all moments here
-    nsec_t began_at;    //
+    nsec_t began_at;    // by the boot-time clock, as all moments here
     nsec_t reported_at; //
     uint64_t yields_to; // this epoch, for one ttl
     bool reached;       // the database has answered once
@@ -70,14 +65,14 @@ static bool is_free(const struct standby *standby)
     const struct rows_lease *lease = &standby->lease;
 
     return lease->epoch == 0 || lease->released ||
-           lease->left_for <= present(standby) - standby->asked_at;
+           lease->left_for <= present(standby) - standby->follow.looked_at;
 }
 
 static void note_lease(struct standby *standby, nsec_t asked_at)
 {
     struct pg *pg = standby->pg;
 
-    standby->asked_at = asked_at;
+    standby->follow.looked_at = asked_at;
     pg->link.epoch = standby->lease.epoch;
     outlook_set_lease(&pg->outlook, &standby->lease, asked_at);
     if (!standby->reached) {
@@ -225,16 +220,9 @@ static bool read_rest(struct standby *standby)
 // Following
 //
 
-static nsec_t look_every(const struct standby *standby)
-{
-    nsec_t every_for = standby->pg->settings.ttl_for / LOOKS;
-
-    return every_for < LOOK_EVERY_FOR ? every_for : LOOK_EVERY_FOR;
-}
-
 static void report(struct standby *standby)
 {
-    if (present(standby) - standby->reported_at >= look_every(standby)) {
+    if (present(standby) - standby->reported_at >= follow_look_every(standby->pg)) {
         standby->reported_at = present(standby);
         pg_report(standby->pg, standby->follow.seq, false);
     }
@@ -243,8 +231,8 @@ static void report(struct standby *standby)
 static void rest(struct standby *standby)
 {
     struct rows *rows = standby->pg->settings.rows;
-    nsec_t left_for = standby->lease.left_for - (present(standby) - standby->asked_at);
-    nsec_t most_for = look_every(standby);
+    nsec_t left_for = standby->lease.left_for - (present(standby) - standby->follow.looked_at);
+    nsec_t most_for = follow_look_every(standby->pg);
 
     if (left_for > 0 && left_for < most_for && standby->pg->settings.takes) {
         most_for = left_for;
@@ -314,7 +302,7 @@ bool pg_open(struct journal *journal, struct restored *restored, struct journal_
     bool good;
 
     standby.began_at = present(&standby);
-    standby.reported_at = standby.began_at - LOOK_EVERY_FOR;
+    standby.reported_at = standby.began_at - NSEC_PER_SEC;
     standby.follow.journal = journal;
     standby.follow.why = why;
     good = become_owner(&standby, restored);

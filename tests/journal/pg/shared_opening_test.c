@@ -46,15 +46,8 @@ static int teardown(void **state)
 
 static uint64_t put(struct member *member)
 {
-    uint64_t id;
-
-    if (!member_open(member)) {
-        fail_msg("not opened: %s", member->why.text);
-    }
-    id = member_put(member, "q", 10);
-    assert_true(id > 0);
-    member_wait(member);
-    return id;
+    member_begin(member);
+    return member_put_kept(member, 10);
 }
 
 static void fail_from_the_first_commit_on(struct member *self, enum fake_fate fate)

@@ -155,12 +155,49 @@ static void who_was_cut_off_has_no_jobs_that_ended_meanwhile(void **state)
     assert_int_equal(member_count(&bed->b), 1);
 }
 
+// It reads each unit for longer than a fifth of a lease.
+static void take_time_to_read(void *context, uint64_t unit)
+{
+    struct member *self = context;
+    struct outlook_shown shown;
+
+    journal_pg_look(self->storage, &shown);
+    assert_true(unit == 1 || shown.lease_at + shown.lease.left_for > shared_now());
+    member_pass(&bed->a, SEC(1) + MSEC(200));
+}
+
+static void read_slowly_then_kill_first(struct member *self)
+{
+    self->rows->reads = NULL;
+    shared_kill_first_at_once(self);
+}
+
+static void read_slowly(struct member *self)
+{
+    self->rows->reads = take_time_to_read;
+}
+
+static void who_reads_for_longer_than_a_lease_knows_that_it_goes_on(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    for (unsigned i = 0; i < 80; i++) {
+        (void)member_put_kept(&bed->a, 8000);
+    }
+    assert_true(bed->db->lease.unit - bed->db->lease.oldest > 5);
+    bed->b.made = read_slowly;
+    bed->b.script = read_slowly_then_kill_first;
+    member_begin(&bed->b);
+    assert_int_equal(member_count(&bed->b), 80);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(unit_that_is_removed_while_it_is_read_is_not_missed),
         STORY(unit_that_is_removed_before_its_rest_is_read_is_no_damage),
         STORY(nobody_is_held_back_for_a_unit_that_cannot_be_removed),
+        STORY(who_reads_for_longer_than_a_lease_knows_that_it_goes_on),
         STORY(who_was_cut_off_has_no_jobs_that_ended_meanwhile),
     };
 
