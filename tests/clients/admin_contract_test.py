@@ -361,7 +361,7 @@ class Answers(World):
         self.ask("post", f"{JOB}/move", 200, job, document={"queue": "moved"})
         held = [self.jobs["held"]]
         self.ask("post", f"{JOB}/touch", 200, held)
-        self.ask("post", f"{JOB}/release", 200, held, document={"delay_seconds": 1})
+        self.ask("post", f"{JOB}/release", 200, held, document={"delay_seconds": 600})
         self.ask("post", f"{JOB}/touch", 409, job)
         self.ask("post", f"{JOB}/release", 409, job, document={})
         self.ask("post", f"{JOB}/kick", 409, job)
