@@ -284,6 +284,7 @@ static void a_client_connects_again_when_its_connection_broke(void **state)
     while (gearman_client_do_background(bed->client, bed->function, NULL, "after", 5, handle) !=
            GEARMAN_SUCCESS)
         ;
+    gearman_client_set_timeout(bed->client, FOREVER_MS);
     assert_true(told_by_handle(bed->client, handle).is_known);
 }
 
