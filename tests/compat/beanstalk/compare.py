@@ -3,7 +3,8 @@
 
 import re
 
-from beanstalk.allowed import ADDED_KEY, ANYTHING, SECONDS, SECONDS_APART, VALUES
+from beanstalk.allowed import (ADDED_KEY, ANYTHING, ELSE_SECONDS_APART, SECONDS, SECONDS_APART,
+                               VALUES)
 
 WITH_ID = re.compile(rb"^(INSERTED|RESERVED|FOUND) (\d+)")
 DOCUMENT = re.compile(rb"^OK (\d+)\r\n---\n(.*)\r\n$", re.DOTALL)
@@ -76,5 +77,5 @@ def is_same_value(key, their_value, our_value):
     if rule == ANYTHING:
         return bool(our_value)
     if rule == SECONDS:
-        return abs(int(their_value) - int(our_value)) <= SECONDS_APART
+        return abs(int(their_value) - int(our_value)) <= SECONDS_APART.get(key, ELSE_SECONDS_APART)
     return their_value == our_value

@@ -15,7 +15,6 @@ from shared.actors import BareClient, BareStage, Mismatch, beside
 
 JOB = re.compile(rb"#(\d+)")
 QUIET_SECONDS = 0.1
-SHORTEST_TTR_SECONDS = 1
 
 
 class Client(BareClient):
@@ -60,13 +59,15 @@ class Client(BareClient):
             self.ask(line, expected)
 
     def figures(self, line, **expected):
-        """Asks for statistics, which must be the same, and those expected as they are given."""
+        """Asks for statistics, which must be the same, and those expected as they are given: each
+        is a value, or the range of numbers in which it must be."""
         self.send(line + "\r\n")
         text = self.hear_any().decode("latin-1")
         for key, value in expected.items():
-            wanted = f"\n{key.replace('_', '-')}: {value}\n"
-            if wanted not in text:
-                raise Mismatch(f"both say {text!r} instead of {wanted.strip()}")
+            name = key.replace("_", "-")
+            values = value if isinstance(value, range) else [value]
+            if not any(f"\n{name}: {each}\n" in text for each in values):
+                raise Mismatch(f"both say {text!r} instead of {name}: {value}")
         self.stage.exchanges += 1
 
     def block(self, line="reserve"):
@@ -115,15 +116,15 @@ class Stage(BareStage):
     def wait_for_waiting(self, count):
         self.watcher.until("current-waiting", count)
 
-    def wait_for_timeouts(self, count):
-        """Waits until the time of so many jobs, of a second each, has run out.
+    def wait_for_timeouts(self, count, ttr):
+        """Waits until the time of so many jobs, which is `ttr` seconds, has run out.
 
         The reference sleeps through that moment: where its clock shows the very microsecond of a
         deadline, it finds that the job may stay, and does not look again. On a fast machine, where
         it spins through the last millisecond, it nearly always meets that microsecond.
         """
         with self.peers.theirs.asleep():
-            time.sleep(SHORTEST_TTR_SECONDS + QUIET_SECONDS)
+            time.sleep(ttr + QUIET_SECONDS)
         self.watcher.until("job-timeouts", count)
 
     def drain(self):
