@@ -87,9 +87,9 @@ class BeaneaterTest < Minitest::Test
 
   def test_a_job_released_with_a_delay_comes_back_after_it
     job = put_and_reserve
-    job.release(delay: 1)
+    job.release(delay: 3)
     assert_equal 'delayed', job.stats.state
-    assert_equal job.id, @tube.reserve(5).id
+    assert_equal job.id, @tube.reserve(30).id
   end
 
   def test_a_buried_job_waits_for_a_kick
@@ -117,13 +117,13 @@ class BeaneaterTest < Minitest::Test
   end
 
   def test_a_job_is_given_to_another_when_its_time_to_run_is_over
-    job = put_and_reserve(ttr: 1)
-    assert_equal job.id, elsewhere.reserve(5).id
+    job = put_and_reserve(ttr: 3)
+    assert_equal job.id, elsewhere.reserve(30).id
     assert_equal 1, job.stats.timeouts
   end
 
   def test_a_reserve_close_to_the_end_of_a_lease_says_so
-    put_and_reserve(ttr: 1)
+    put_and_reserve(ttr: 3)
     assert_raises(Beaneater::DeadlineSoonError) { @tube.reserve }
   end
 
@@ -176,14 +176,14 @@ class BeaneaterTest < Minitest::Test
     id = connect.tubes[@name].put('work')[:id]
     lose = lambda do
       leaving = Beaneater.new(ENV.fetch('BEANSTALK_ADDRESS'))
-      assert_equal id, leaving.tubes[@name].reserve(5).id
+      assert_equal id, leaving.tubes[@name].reserve(30).id
       leaving.close
     end
     lose.call
     nil while (state = @client.jobs.find(id).stats.state) == 'reserved'
     assert_equal 'delayed', state
     lose.call
-    dead = @client.tubes["#{@name}.dead"].reserve(5)
+    dead = @client.tubes["#{@name}.dead"].reserve(30)
     assert_equal [id, @name, 2], [dead.id, dead.stats.dead_from, dead.stats.dead_attempts]
   end
 
@@ -191,7 +191,7 @@ class BeaneaterTest < Minitest::Test
     put_and_reserve
     tube = elsewhere
     @client.close
-    assert_equal 'work', tube.reserve(5).body
+    assert_equal 'work', tube.reserve(30).body
   end
 
   def test_stats_count_what_was_done

@@ -120,7 +120,7 @@ test('the lowest priority number is reserved first, then the oldest job', async 
 test('reserve_with_timeout gets a job, or TIMED_OUT', async () => {
   const client = await connect()
   const id = await put(client)
-  assert.equal((await ask(client, 'reserve_with_timeout', 5))[0], id)
+  assert.equal((await ask(client, 'reserve_with_timeout', 30))[0], id)
   await assert.rejects(ask(client, 'reserve_with_timeout', 0), refused('TIMED_OUT'))
   await assert.rejects(ask(client, 'reserve_with_timeout', 1), refused('TIMED_OUT'))
 })
@@ -145,9 +145,9 @@ test('a released job is ready again with its new priority', async () => {
 test('a job released with a delay comes back after it', async () => {
   const client = await connect()
   const id = await putAndReserve(client)
-  await ask(client, 'release', id, 0, 1)
+  await ask(client, 'release', id, 0, 3)
   assert.equal((await jobStats(client, id)).state, 'delayed')
-  assert.equal((await ask(client, 'reserve_with_timeout', 5))[0], id)
+  assert.equal((await ask(client, 'reserve_with_timeout', 30))[0], id)
 })
 
 test('release by a client that does not hold the job says NOT_FOUND', async () => {
@@ -191,25 +191,25 @@ test('touch starts the time to run anew', async () => {
 
 test('a job is given to another when its time to run is over', async () => {
   const [slow, other] = [await connect(), await connect()]
-  const id = await putAndReserve(slow, { ttr: 1 })
-  assert.equal((await ask(other, 'reserve_with_timeout', 5))[0], id)
+  const id = await putAndReserve(slow, { ttr: 3 })
+  assert.equal((await ask(other, 'reserve_with_timeout', 30))[0], id)
   assert.equal((await jobStats(other, id)).timeouts, 1)
   await assert.rejects(ask(slow, 'touch', id), refused('NOT_FOUND'))
 })
 
 test('a reserve close to the end of a lease says DEADLINE_SOON', async () => {
   const client = await connect()
-  await putAndReserve(client, { ttr: 1 })
+  await putAndReserve(client, { ttr: 3 })
   await assert.rejects(ask(client, 'reserve'), refused('DEADLINE_SOON'))
 })
 
 test('a delayed job is ready after its delay', async () => {
   const client = await connect()
   const begun = Date.now()
-  const id = await put(client, { delay: 1 })
+  const id = await put(client, { delay: 3 })
   assert.equal((await jobStats(client, id)).state, 'delayed')
   assert.equal(await reserve(client), id)
-  assert.ok(Date.now() - begun >= 950)
+  assert.ok(Date.now() - begun >= 2950)
 })
 
 test('a paused tube hands out nothing until it is resumed', async () => {
@@ -267,7 +267,7 @@ test('jobs of a client that quits are ready again', async () => {
   const [leaving, other] = [await connect(), await connect()]
   const id = await putAndReserve(leaving)
   await quit(leaving)
-  assert.equal((await ask(other, 'reserve_with_timeout', 5))[0], id)
+  assert.equal((await ask(other, 'reserve_with_timeout', 30))[0], id)
 })
 
 test('stats are YAML with numbers and text', async () => {

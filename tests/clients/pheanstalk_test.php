@@ -110,7 +110,7 @@ $tests = [
         same(null, $client->reserveWithTimeout(0));
         same(null, $client->reserveWithTimeout(1));
         $id = $client->put('work')->getId();
-        same($id, $client->reserveWithTimeout(5)->getId());
+        same($id, $client->reserveWithTimeout(30)->getId());
     },
     'a deleted job is gone' => function ($client) {
         $job = putAndReserve($client);
@@ -127,9 +127,9 @@ $tests = [
     },
     'a job released with a delay comes back after it' => function ($client) {
         $job = putAndReserve($client);
-        $client->release($job, 5, 1);
+        $client->release($job, 5, 3);
         same('delayed', stateOf($client, $job));
-        same($job->getId(), $client->reserveWithTimeout(5)->getId());
+        same($job->getId(), $client->reserveWithTimeout(30)->getId());
     },
     'release by a client that does not hold the job fails' => function ($client, $tube) {
         $job = putAndReserve($client);
@@ -158,12 +158,12 @@ $tests = [
         same(true, $client->statsJob($job)['time-left'] > 57);
     },
     'a job is given to another when its time to run is over' => function ($client, $tube) {
-        $job = putAndReserve($client, 1);
-        same($job->getId(), connect($tube)->reserveWithTimeout(5)->getId());
+        $job = putAndReserve($client, 3);
+        same($job->getId(), connect($tube)->reserveWithTimeout(30)->getId());
         fails(ServerException::class, fn () => $client->touch($job));
     },
     'a reserve close to the end of a lease says so' => function ($client) {
-        putAndReserve($client, 1);
+        putAndReserve($client, 3);
         fails(DeadlineSoonException::class, fn () => $client->reserve());
         fails(DeadlineSoonException::class, fn () => $client->reserveWithTimeout(0));
     },
@@ -204,7 +204,7 @@ $tests = [
         $id = putAndReserve($leaving)->getId();
         unset($leaving);
         gc_collect_cycles();
-        same($id, $client->reserveWithTimeout(5)->getId());
+        same($id, $client->reserveWithTimeout(30)->getId());
     },
     'a job that is lost twice has been retried, and is a dead letter then' => function ($c, $tube) {
         $retried = "$tube.retried";
@@ -212,7 +212,7 @@ $tests = [
         $job = $client->put('work');
         foreach (['delayed', 'ready'] as $state) {
             $leaving = connect($retried);
-            same($job->getId(), $leaving->reserveWithTimeout(5)->getId());
+            same($job->getId(), $leaving->reserveWithTimeout(30)->getId());
             unset($leaving);
             gc_collect_cycles();
             while (stateOf($client, $job) === 'reserved');
