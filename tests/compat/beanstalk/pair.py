@@ -106,7 +106,8 @@ class Stage(BareStage):
     def __init__(self, peers):
         super().__init__(peers)
         self.watcher = Watcher(peers)
-        # The connection with which the start was seen must be gone before anybody counts.
+        # Before anybody counts, the connection with which the start was seen must have come and gone.
+        self.watcher.until("total-connections", 2)
         self.watcher.until("current-connections", 1)
 
     def settle(self):
