@@ -42,12 +42,13 @@ class State:
     dead: str = ""  # the tube from which a policy took it
     attempts: int = 0  # that were spent to the knowledge of a policy
 
-    def differences(self, seen, now, tube):
-        """Why what stats-job shows (None: nothing) is not this state of a job of `tube`."""
+    def differences(self, seen, now, tube, old_for=0):
+        """Why what stats-job shows (None: nothing) is not this state of a job of `tube`. The answer
+        is of any moment of the last `old_for` seconds before `now`."""
         if seen is None or self.kind == GONE:
             return [] if seen is None and self.kind == GONE else [
                 f"{'missing' if seen is None else seen['state']}, expected {self.kind}"]
-        found = self.kind_differences(seen["state"], float(seen["time-left"]), now)
+        found = self.kind_differences(seen["state"], float(seen["time-left"]), now, old_for)
         if seen["tube"] != (self.tube or tube):
             found.append(f"tube {seen['tube']}, expected {self.tube or tube}")
         past = seen.get("dead-from", ""), int(seen.get("dead-attempts", 0))
@@ -59,7 +60,7 @@ class State:
             found.append(f"delay {seen['delay']}, expected {self.delay}")
         return found
 
-    def kind_differences(self, kind, left_for, now):
+    def kind_differences(self, kind, left_for, now, old_for):
         if self.kind != DELAYED:
             return [] if kind == self.kind else [f"{kind}, expected {self.kind}"]
         due_for = self.due - now
@@ -68,7 +69,8 @@ class State:
             return [] if self.loose or early <= 0 else [f"ready {early:.1f} s too early"]
         if kind != DELAYED:
             return [f"{kind}, expected delayed"]
-        if not due_for - SURE_SECONDS <= left_for <= due_for + self.slack + SURE_SECONDS:
+        latest = due_for + self.slack + old_for
+        if not due_for - SURE_SECONDS <= left_for <= latest + SURE_SECONDS:
             return [f"delayed for {left_for} s, expected {due_for:.1f}"]
         return []
 
@@ -97,15 +99,16 @@ class Job:
     def latest(self):
         return self.maybe[-1] if self.maybe else self.state
 
-    def differences(self, seen, now):
-        """Why what stats-job shows cannot be this job."""
+    def differences(self, seen, now, old_for=0):
+        """Why what stats-job shows cannot be this job; the answer may be so old."""
         if seen is None:
             return []
         found = []
         if int(seen["ttr"]) != self.ttr:
             found.append(f"ttr {seen['ttr']}, expected {self.ttr}")
         age = now - (self.created or 0)
-        if self.created and not age - self.slack - SURE_SECONDS <= int(seen["age"]) <= age + SURE_SECONDS:
+        youngest = age - self.slack - old_for
+        if self.created and not youngest - SURE_SECONDS <= int(seen["age"]) <= age + SURE_SECONDS:
             found.append(f"age {seen['age']}, expected {age:.1f}")
         return found
 
@@ -267,14 +270,14 @@ class Pause:
     since: float
     slack: float = UNANSWERED_SECONDS
 
-    def fits(self, seen, now):
-        """Whether it is the one that stats-tube shows, or over."""
+    def fits(self, seen, now, old_for):
+        """Whether it is the one that stats-tube shows, or over; the answer may be so old."""
         left = self.since + self.seconds - now
         if int(seen["pause"]) == 0:
             return left <= SURE_SECONDS
         return int(seen["pause"]) == self.seconds and (
             left - SURE_SECONDS <= float(seen["pause-time-left"])
-            <= left + self.slack + SURE_SECONDS)
+            <= left + self.slack + old_for + SURE_SECONDS)
 
 
 class Ids:

@@ -79,20 +79,23 @@ class Check:
     def check_jobs(self):
         for book in self.books:
             jobs = list(book.live.values())
+            asked_at = time.time()
             answers = self.bean.ask_all([f"stats-job {job.id}" for job in jobs])
             for job, (words, text) in zip(jobs, answers):
-                self.check_job(book, job, wire.figures(text) if words[0] == "OK" else None)
+                seen = wire.figures(text) if words[0] == "OK" else None
+                self.check_job(book, job, seen, asked_at)
 
-    def check_job(self, book, job, seen):
+    def check_job(self, book, job, seen, asked_at):
         now = time.time()
+        old_for = now - asked_at
         fitting = [state for state in (job.state, *job.maybe)
-                   if not state.differences(seen, now, job.tube)]
+                   if not state.differences(seen, now, job.tube, old_for)]
         if fitting:
             state = common(fitting)
-            found = job.differences(seen, now)
+            found = job.differences(seen, now, old_for)
             self.happened += fitting[0] is not job.state
         else:
-            found = job.state.differences(seen, now, job.tube)
+            found = job.state.differences(seen, now, job.tube, old_for)
         if found:
             self.complain(f"{job}: {', '.join(found)}")
             state = dataclasses.replace(state_of(seen), burial=job.state.burial)
@@ -149,12 +152,13 @@ class Check:
     def check_pauses(self):
         for book in self.books:
             for tube, pauses in book.pauses.items():
+                asked_at = time.time()
                 words, text = self.bean.ask(f"stats-tube {tube}")
                 if words[0] != "OK" or not pauses or not any(
                         job.tube == tube for job in book.live.values()):
                     continue
                 seen, now = wire.figures(text), time.time()
-                fitting = [pause for pause in pauses if pause.fits(seen, now)]
+                fitting = [pause for pause in pauses if pause.fits(seen, now, now - asked_at)]
                 if not fitting:
                     self.complain(f"{tube} is paused for {seen['pause']} s, "
                                   f"{seen['pause-time-left']} s left; expected {pauses}")

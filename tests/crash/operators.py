@@ -311,11 +311,13 @@ class Operator(Party):
     def look_up(self, jobs):
         """Each is as it was before the operation, or as it is after it. What fits both is left
         open until the next restart."""
+        asked_at = time.time()
         answers = self.bean.ask_all([f"stats-job {job.id}" for job in jobs])
         for job, (words, text) in zip(jobs, list(answers)):
             seen = wire.figures(text) if words[0] == "OK" else None
             after, now = job.maybe[0], time.time()
-            fits = [not state.differences(seen, now, job.tube) for state in (job.state, after)]
+            fits = [not state.differences(seen, now, job.tube, now - asked_at)
+                    for state in (job.state, after)]
             if not any(fits):
                 self.complain(f"after an operation, {job} is {seen}")
             elif not all(fits):
