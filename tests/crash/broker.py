@@ -136,10 +136,11 @@ class Broker:
 
     def complaints(self):
         """New lines of the log that say that something is wrong. A torn tail is not, after a
-        kill, nor that foreground jobs end with it, nor what is said of a disk that fails."""
+        kill, nor that foreground jobs end with it, nor that the disk is slow, which others use too,
+        nor what is said of a disk that fails."""
         text = pathlib.Path(self.log.name).read_text(errors="replace")
         new, self.read_to = text[self.read_to:], len(text)
-        allowed = {"journal_torn", "jobs_lost", *self.disk.complaints}
+        allowed = {"journal_torn", "jobs_lost", "journal_slow", *self.disk.complaints}
         return [line for line in re.findall(COMPLAINT, new, re.MULTILINE)
                 if allowed.isdisjoint(line.split())]
 

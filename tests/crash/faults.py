@@ -26,7 +26,8 @@ class Good:
     largest_workload = 131072  # small ones, so that segments may be small
     largest_body = LARGEST
     jobs = (150, 350)  # of a family: below, it takes fewer away, above, more
-    settings = ()
+    # Never given up: ends and burials that are carried out then may be lost.
+    settings = ("journal.fail_timeout=86400",)
     complaints = ()
 
     def begin_round(self):
@@ -55,8 +56,6 @@ class Faults(Good):
     largest_workload = 8192
     largest_body = 4000
     jobs = (30, 70)
-    # Never given up: ends and burials that are carried out then may be lost.
-    settings = ("journal.fail_timeout=86400",)
     complaints = COMPLAINTS
 
     def __init__(self, library, base, rng, steps):
