@@ -160,6 +160,8 @@ def telnet(address, lines):
     with connect(host, int(port)) as conn, conn.makefile("rb") as answers:
         converse(lines, lambda line: conn.sendall(line.encode() + b"\r\n"),
                  lambda: answers.readline().decode().removesuffix("\r\n"))
+        if lines[-1:] == ["quit"]:
+            answers.read()  # until the server has seen it, and what it gives back is there again
 
 
 def pipe(command, folder, lines):
