@@ -163,16 +163,15 @@ static void head_is_bounded(void **state)
     free(twice);
 }
 
-// A port of 127.0.0.1 at which nobody listens.
-static int closed_port(void)
+// A port of 127.0.0.1 at which nobody listens, nor can, until the socket that has it is closed.
+static int closed_port(int *fd)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-    assert_int_equal(bind(fd, (const struct sockaddr *)(const void *)&address, len), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)(void *)&address, &len), 0);
-    (void)close(fd);
+    *fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(*fd, (const struct sockaddr *)(const void *)&address, len), 0);
+    assert_int_equal(getsockname(*fd, (struct sockaddr *)(void *)&address, &len), 0);
     return ntohs(address.sin_port);
 }
 
@@ -180,8 +179,9 @@ static void endpoint_that_is_down_costs_its_jobs_nothing(void **state)
 {
     struct push_bed *bed = *state;
     uint64_t tried;
+    int closed;
 
-    (void)snprintf(bed->url, sizeof bed->url, "http://127.0.0.1:%d/", closed_port());
+    (void)snprintf(bed->url, sizeof bed->url, "http://127.0.0.1:%d/", closed_port(&closed));
     bed_push(bed);
     for (unsigned i = 0; i < 50; i++) {
         (void)PUT(bed, .body = "x");
@@ -201,6 +201,7 @@ static void endpoint_that_is_down_costs_its_jobs_nothing(void **state)
         assert_int_equal(bed_state(bed, id), JOB_READY);
         assert_int_equal(bed_attempts(bed, id), 0);
     }
+    (void)close(closed);
 }
 
 static void endpoint_that_fails_all_jobs_is_left_with_most_of_them(void **state)
@@ -298,8 +299,9 @@ static void bad_endpoint_costs_the_others_nothing(void **state)
     struct push_bed *bed = *state;
     struct push_settings both[2] = {bed->settings, bed->settings};
     char url[64];
+    int closed;
 
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%d/", closed_port());
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%d/", closed_port(&closed));
     both[0].name = "bad";
     both[0].url = url;
     fake_script(&bed->fake, DONE, false);
@@ -312,6 +314,7 @@ static void bad_endpoint_costs_the_others_nothing(void **state)
     bed_rest(bed);
     assert_string_equal(bed_shown(bed, 0).state, "paused");
     assert_int_equal(bed_shown(bed, 1).outcomes[OUTCOME_COMPLETED], 20);
+    (void)close(closed);
 }
 
 int main(void)

@@ -84,6 +84,7 @@ static void request_ends_before_the_lease_of_its_job(void **state)
     long long deadline;
     nsec_t latest_at;
 
+    bed->counts_stalls = true;
     fake_script(&bed->fake, NULL, false);
     bed_push(bed);
     (void)PUT(bed, .ttr_for = SECONDS(1));

@@ -3,8 +3,9 @@
 #define TANDEM_TESTS_PUSH_PUSH_BED_H
 
 // A broker, push, and a fake endpoint in one loop. Time is real where sockets are, and can be moved
-// on beside that: pauses take no time. A store notes nothing, has room or not, and has reached
-// what the test says.
+// on beside that: pauses take no time. Nor does it count that the machine has stopped the test for
+// longer than a turn takes. A store notes nothing, has room or not, and has reached what the test
+// says.
 
 #include "core/broker.h"
 #include "core/policies.h"
@@ -34,8 +35,11 @@ struct push_bed {
     char told[4096];         // "complete 1 text; failed 2; ..."
     char url[64];            // of the fake endpoint
     struct push_settings settings;
-    nsec_t skew;       // that was added to the clock
-    uint64_t appended; // the store's position
+    nsec_t skew;        // that was added to the clock
+    nsec_t read_at;     // when it was read last, by the system's clock; 0: never
+    nsec_t stalled_for; // that was taken from it
+    bool counts_stalls; // nothing is: the time that passes is compared with libcurl's
+    uint64_t appended;  // the store's position
     uint64_t reached;
     bool fenced;      // nothing may be sent
     unsigned refused; // records that the store has no room for: bits of their kinds
@@ -81,7 +85,7 @@ void bed_advance(struct push_bed *bed, nsec_t by_for);
             bed_turn(bed);                                                                         \
         }                                                                                          \
     } while (0)
-struct instant bed_now(const struct push_bed *bed);
+struct instant bed_now(struct push_bed *bed);
 void bed_turn(struct push_bed *bed);
 
 // The state of the job, JOB_GONE where there is none, and how many attempts it has spent.
