@@ -98,7 +98,7 @@ class Handshakes(BoundsCase):
         self.assert_goes_on(CROWD - count_of_ended(peers))
 
     def test_crowd_that_finishes_its_handshakes_is_served_whole(self):
-        broker = self.start_tls()
+        broker = self.start_tls("server.handshake_timeout=600")
         quick = self.connect(broker)
         pending = [Shaking(self.begin(broker), broker.trusted) for _ in range(200)]
         while pending:
@@ -108,7 +108,7 @@ class Handshakes(BoundsCase):
 
     def test_handshake_that_is_not_made_in_its_time_is_given_up(self):
         # Long enough for the one that is made.
-        broker = self.start_tls("server.handshake_timeout=5")
+        broker = self.start_tls("server.handshake_timeout=10")
         for peer in (*self.crowd(broker, 50), *self.crowd(broker, 50, hello())):
             drain(peer)
         self.until(broker.complaints, 60, "the log has a line")
