@@ -362,7 +362,7 @@ for my $i (0 .. $#tests) {
     my ($title, $code) = @{$tests[$i]};
     $name = "perl-$$-$i";
     local $SIG{ALRM} = sub { die "it takes for ever\n" };
-    alarm 30;
+    alarm 120;
     my $good = subtest $title, sub {
         eval { $code->(); 1 } or fail $@;
         done_testing;

@@ -13,7 +13,7 @@ set_error_handler(function (int $level, string $message, string $file, int $line
     return true;
 });
 
-const FOR_EVER = 30; // seconds: only what hangs takes so long
+const FOR_EVER = 120; // seconds: only what hangs takes so long
 
 [$host, $port] = explode(':', getenv('GEARMAN_ADDRESS'));
 $workers = [];

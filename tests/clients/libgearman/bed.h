@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define BED_WORKERS 4
-#define FOREVER_MS 30000 // only what hangs takes so long
+#define FOREVER_MS 120000 // only what hangs takes so long
 
 struct worker {
     gearman_worker_st *gearman;
