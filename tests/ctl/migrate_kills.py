@@ -112,8 +112,8 @@ class Round:
         return cut, twice
 
     def close(self):
-        self.source.kill()
-        self.target.kill()
+        self.source.close()
+        self.target.close()
 
 
 def measure(chance):

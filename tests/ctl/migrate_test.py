@@ -26,7 +26,7 @@ class WithFolder(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def kept(self, server):
-        self.addCleanup(server.kill)
+        self.addCleanup(server.close)
         return server
 
     def run_ctl(self, *arguments, address=None):
@@ -208,7 +208,7 @@ class Between(WithFolder):
         self.addCleanup(source.close)
         self.addCleanup(client.close)
         for _ in range(3):
-            client.put(b"x", ttr=1)
+            client.put(b"x", ttr=3)
 
         def hold(data):
             asked = re.findall(rb"stats-job (\d+)\r\n", data)
@@ -591,7 +591,9 @@ class Words(WithFolder):
                 self.assertIn("is no address", done.stderr)
 
     def test_nobody_there_is_said(self):
-        port = moving.free_port()
+        held = moving.ports.reserve()
+        self.addCleanup(held.close)
+        port = moving.ports.number(held)
         done = self.run_ctl(f"beanstalk://127.0.0.1:{port}", "--to", "beanstalk://127.0.0.1:1")
         self.assertEqual(done.returncode, program.UNREACHABLE)
         self.assertIn(f"127.0.0.1:{port} cannot be reached: ", done.stderr)

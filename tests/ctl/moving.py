@@ -8,18 +8,17 @@ import os
 import pathlib
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
 
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
+
+import ports
+
 SECONDS = 120  # only what hangs takes so long
 TOGETHER = 500
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Client:
@@ -86,15 +85,17 @@ def fields(text):
 
 
 class Server:
-    """A process that is killed and started again at one address."""
+    """A process that is killed and started again at one address. `held` are the sockets that keep
+    its ports; the first is that of beanstalk."""
 
-    def __init__(self, command, port):
-        self.command, self.port = command, port
+    def __init__(self, command, held):
+        self.command, self.held = command, held
+        self.port = ports.number(held[0])
         self.process = None
         self.start()
 
     def start(self):
-        """Until somebody answers. Another process may have had the port for a moment."""
+        """Until somebody answers."""
         give_up_at = time.monotonic() + SECONDS
         while not self.answers():
             if self.process is None or self.process.poll() is not None:
@@ -113,6 +114,12 @@ class Server:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+    def close(self):
+        """For good."""
+        self.kill()
+        for held in self.held:
+            held.close()
 
     def address(self):
         return f"beanstalk://127.0.0.1:{self.port}"
@@ -208,24 +215,25 @@ class Liar:
 
 def beanstalkd(folder=None, *options):
     """Debian's; with a folder, no kill makes it lose what it has acknowledged."""
-    port = free_port()
+    held = ports.reserve()
     keeping = []
     if folder:
         pathlib.Path(folder).mkdir(exist_ok=True)
         keeping = ["-b", str(folder), "-f0"]
-    return Server([os.environ["BEANSTALKD"], "-l", "127.0.0.1", "-p", str(port), *keeping,
-                   *options], port)
+    return Server([os.environ["BEANSTALKD"], "-l", "127.0.0.1", "-p", str(ports.number(held)),
+                   *keeping, *options], [held])
 
 
 def tandemd(folder):
     """Beside its beanstalk port it has one of its API, `api`."""
-    port, api = free_port(), free_port()
+    held = [ports.reserve() for _ in range(2)]
+    port, api = map(ports.number, held)
     settings = [f"beanstalk.listen=127.0.0.1:{port}", f"admin.listen=127.0.0.1:{api}",
                 "gearman.listen=", "http.listen=", f"journal.dir={folder}"]
     command = [os.environ["TANDEMD"], "--config", os.devnull]
     for setting in settings:
         command += ["--set", setting]
-    server = Server(command, port)
+    server = Server(command, held)
     server.api = f"http://127.0.0.1:{api}"
     return server
 

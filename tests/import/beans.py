@@ -7,7 +7,9 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "clients"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder)
+                for folder in ("clients", "support")]
+import ports  # noqa: E402  (found by the path above)
 from broker import Broker  # noqa: E402  (found by the path above)
 
 SECONDS = 60  # only what hangs takes so long
@@ -61,26 +63,20 @@ def yaml(body):
     return {key: value.strip('"') for key, value in pairs}
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Reference:
-    """beanstalkd on a port that was free just now: another one where somebody took it."""
+    """beanstalkd on a port that nobody else can have until it is killed."""
 
     def __init__(self, program, directory, size=4096):
         directory.mkdir(exist_ok=True)
-        for _ in range(10):
-            self.address = f"127.0.0.1:{free_port()}"
-            port = self.address.rpartition(":")[2]
-            self.process = subprocess.Popen(
-                [program, "-l", "127.0.0.1", "-p", port, "-b", str(directory), "-s", str(size),
-                 "-f", "0"], stderr=subprocess.PIPE)
-            if self.is_up():
-                return
-        raise RuntimeError(f"{program} does not start")
+        self.held = ports.reserve()
+        port = str(ports.number(self.held))
+        self.address = f"127.0.0.1:{port}"
+        self.process = subprocess.Popen(
+            [program, "-l", "127.0.0.1", "-p", port, "-b", str(directory), "-s", str(size), "-f",
+             "0"], stderr=subprocess.PIPE)
+        if not self.is_up():
+            self.kill()
+            raise RuntimeError(f"{program} does not start")
 
     def is_up(self):
         give_up_at = time.monotonic() + SECONDS
@@ -90,7 +86,6 @@ class Reference:
                 return True
             except OSError:
                 time.sleep(0.01)
-        self.process.stderr.close()
         return False
 
     def client(self):
@@ -100,6 +95,7 @@ class Reference:
         self.process.kill()
         self.process.wait()
         self.process.stderr.close()
+        self.held.close()
 
 
 class Tandem:
