@@ -71,13 +71,13 @@ class Events(program.WithApi):
 
     def test_it_goes_on_until_a_signal_ends_it(self):
         self.send(*self.both(), stay=True)
-        ctl = subprocess.Popen([program.PROGRAM, "events", "--json", "--timeout", "2s"],
+        ctl = subprocess.Popen([program.PROGRAM, "events", "--json", "--timeout", "8s"],
                                env=program.environment(self.api.address), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
         for _ in self.both():
             self.assertTrue(ctl.stdout.readline())
         # Longer than an answer may take.
-        self.assertEqual(select.select([ctl.stdout], [], [], 2.5)[0], [])
+        self.assertEqual(select.select([ctl.stdout], [], [], 8.5)[0], [])
         os.kill(ctl.pid, signal.SIGINT)
         self.assertEqual(ctl.communicate(timeout=60), (b"", b""))
         self.assertEqual(ctl.returncode, program.INTERRUPTED)
