@@ -212,8 +212,8 @@ class Answers(Case):
 
         endpoint = self.endpoint(answer)
         client = self.start(endpoint.url())
-        self.is_buried(client, client.put("q", b"body", ttr=1))
-        self.assertLessEqual(left[0], 0.9)
+        self.is_buried(client, client.put("q", b"body", ttr=4))
+        self.assertLessEqual(left[0], 3.9)
 
     def test_half_an_answer_is_a_failed_attempt(self):
         for text in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", b"nonsense\r\n\r\n",
