@@ -71,9 +71,7 @@ static int fixture_teardown(void **state)
     nth_alloc_fail(0);
     proxy_free(fixture->proxy);
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
-    if (fixture->owner >= 0) {
-        (void)close(fixture->owner);
-    }
+    (void)close(fixture->owner);
     proxy_bed_close(&fixture->bed);
     assert_int_equal(memory_counted(), 0);
     free(fixture);
@@ -239,14 +237,29 @@ static void no_more_than_the_limit_are_taken(void **state)
     (void)close(clients[1]);
 }
 
+// A socket that has a port and does not listen: who connects there is refused.
+static int bind_closed(uint16_t *port)
+{
+    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof addr;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof addr), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
+    *port = ntohs(addr.sin_port);
+    return fd;
+}
+
 static void owner_that_refuses_ends_it_and_rests_for_a_moment(void **state)
 {
     struct fixture *fixture = *state;
+    char text[128];
+    uint16_t port;
+    int closed = bind_closed(&port);
     int clients[3];
 
-    proxy_aim(fixture->proxy, fixture->text);
-    (void)close(fixture->owner);
-    fixture->owner = -1;
+    (void)snprintf(text, sizeof text, "http=127.0.0.1:%u", port);
+    proxy_aim(fixture->proxy, text);
     for (unsigned i = 0; i < 3; i++) {
         (void)come_to(fixture, "http", false, &clients[i]);
     }
@@ -260,6 +273,7 @@ static void owner_that_refuses_ends_it_and_rests_for_a_moment(void **state)
     assert_string_equal(fixture->why, "Connection refused");
     assert_int_equal(fixture->began, 0);
     BED_UNTIL(&fixture->bed, proxy_can_take(fixture->proxy, "http", false));
+    (void)close(closed);
 }
 
 static void one_of_the_owners_addresses_rests_alone(void **state)
@@ -268,15 +282,15 @@ static void one_of_the_owners_addresses_rests_alone(void **state)
     char text[256];
     uint16_t port;
     int client;
-    int closed = bed_listen(&port);
+    int closed = bind_closed(&port);
 
-    (void)close(closed);
     (void)snprintf(text, sizeof text, "%s gearman=127.0.0.1:%u", fixture->text, port);
     proxy_aim(fixture->proxy, text);
     (void)come_to(fixture, "gearman", false, &client);
     BED_UNTIL(&fixture->bed, fixture->failed > 0);
     assert_true(proxy_can_take(fixture->proxy, "http", false));
     (void)close(client);
+    (void)close(closed);
 }
 
 // A socket that listens, and answers nobody any more.
