@@ -20,7 +20,7 @@
 // Until the connection ends.
 static void read_answer(int client, char answer[ANSWER_MAX])
 {
-    const struct timeval patience = {.tv_sec = 30};
+    const struct timeval patience = {.tv_sec = 120};
     size_t len = 0;
     ssize_t n;
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 // Far more than anything here takes, even on a machine that is busy with something else.
-enum { PATIENCE_MS = 30000, ARGS_MAX = 32 };
+enum { PATIENCE_MS = 120000, ARGS_MAX = 32 };
 
 // The program, or what starts it in its place.
 static const char *program(void)

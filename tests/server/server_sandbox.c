@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 // Far more than anything here takes.
-enum { PATIENCE_SECONDS = 30 };
+enum { PATIENCE_SECONDS = 120 };
 
 int sandbox_setup(void **state)
 {

@@ -203,7 +203,7 @@ static void read_lines(int reader, bool (*done)(void *context, const char *line)
         char *end;
         ssize_t n;
 
-        assert_int_equal(poll(&waiting, 1, 30000), 1);
+        assert_int_equal(poll(&waiting, 1, 120000), 1);
         n = read(reader, text + len, sizeof text - 1 - len);
         assert_true(n > 0);
         text[len + (size_t)n] = '\0';

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 30000 };
+enum { PATIENCE_MS = 120000 };
 
 // Puts that are refused, each with a line in the log.
 enum { REFUSED = 10000 };

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 // Descriptors are handed over from 3 on; this is out of their way.
-enum { FIRST = 3, ELSEWHERE = 50, PATIENCE_MS = 30000, MESSAGE_MAX = 256 };
+enum { FIRST = 3, ELSEWHERE = 50, PATIENCE_MS = 120000, MESSAGE_MAX = 256 };
 
 struct handover {
     int fds[2];
