@@ -3,7 +3,6 @@
 
 #include "core/base/log.h"
 #include "core/restore.h"
-#include "journal/codec_memo.h"
 
 #include <inttypes.h>
 
@@ -183,71 +182,6 @@ static bool take_row(void *context, const struct rows_row *row)
 }
 
 //
-// Units that were removed
-//
-
-static void end_jobs(struct follow *follow, const struct segment *segment)
-{
-    struct journal *journal = follow->journal;
-
-    for (size_t i = 0; segment->jobs > 0 && i < segment->run_count; i++) {
-        const struct id_run *run = &segment->runs[i];
-
-        for (uint64_t id = run->first; id <= run->last && segment->jobs > 0; id++) {
-            const struct job *job = broker_find(journal->broker, id);
-
-            if (job && job_mark(job) == (uint32_t)segment->number) {
-                ledger_remove(&journal->ledger, &journal->row.segments, job,
-                              ledger_size_of(journal->broker, job));
-                ENSURE(broker_restore_end(journal->broker, id) == STATUS_OK);
-            }
-        }
-    }
-}
-
-static void end_pauses(struct follow *follow, uint64_t number)
-{
-    struct broker *broker = follow->journal->broker;
-    const struct queue *queue;
-
-    while ((queue = broker_pause_oldest(broker)) && queue_mark(queue) == (uint32_t)number &&
-           broker_restore_pause(broker, queue_name(queue), 0, 0, &queue) == STATUS_OK) {
-    }
-}
-
-static void end_memos(struct follow *follow, uint64_t number)
-{
-    struct broker *broker = follow->journal->broker;
-    const struct memo *memo;
-
-    while ((memo = broker_memo_oldest(broker)) && memo_mark(memo) == (uint32_t)number &&
-           broker_restore_forget(broker, memo->kind, memo->key) == STATUS_OK) {
-    }
-}
-
-// A unit is removed when nothing that lives is in it. Whoever has read all rows so far knows that
-// already. Whoever has not may have missed how jobs of it ended, where that stood in another one
-// that was removed: what is left of it here is gone. What lives comes again in a younger one.
-static void forget_below(struct follow *follow, uint64_t oldest)
-{
-    struct segments *segments = &follow->journal->row.segments;
-
-    while (segments->count > 0 && segments->first < oldest) {
-        struct segment *segment = segments->list[0];
-
-        end_jobs(follow, segment);
-        end_pauses(follow, segment->number);
-        end_memos(follow, segment->number);
-        (void)segments_shift(segments);
-        if (segment == follow->unit) {
-            follow->unit = NULL;
-            follow->follows_on = false;
-        }
-        segment_free(segment);
-    }
-}
-
-//
 // Following
 //
 
@@ -303,7 +237,7 @@ static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct ro
     }
     follow->follows_on = false;
     if (lease->oldest > unit || rest_removed) {
-        forget_below(follow, lease->oldest);
+        follow_forget_below(follow, lease->oldest);
         follow->next_unit = lease->oldest;
         return FOLLOW_DONE;
     }
@@ -387,7 +321,7 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
     struct pg *pg = pg_of(follow->journal);
     enum follow_end end = FOLLOW_DONE;
 
-    forget_below(follow, lease->oldest);
+    follow_forget_below(follow, lease->oldest);
     // Those of a unit that was removed before it was begun.
     follow->follows_on &= follow->unit || follow->next_unit >= lease->oldest;
     while (end == FOLLOW_DONE && !has_all(follow, lease)) {

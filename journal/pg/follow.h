@@ -44,4 +44,9 @@ nsec_t follow_look_every(const struct pg *pg);
 enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease) MUST_USE;
 void follow_clear(struct follow *follow);
 
+// A unit is removed when nothing that lives is in it. Whoever has read all rows so far knows that
+// already. Whoever has not may have missed how jobs of it ended, where that stood in another one
+// that was removed: what is left of it here is gone. What lives comes again in a younger one.
+void follow_forget_below(struct follow *follow, uint64_t oldest);
+
 #endif
