@@ -11,9 +11,11 @@
 #define PATIENCE_FOR nsec_from_seconds(60)
 
 // Two that make it at the same time do so one after the other. The number is this schema's own.
-// Where it is in use, nothing is waited for that the brokers would have to wait for, too.
+// Where it is in use, nothing is waited for that the brokers would have to wait for, too; and where
+// this process is stopped, or the way to it is cut, its locks last no longer than that, either.
 static const char begin[] = "BEGIN; SELECT pg_advisory_xact_lock(7310571060325937513); "
-                            "SET LOCAL lock_timeout = '2s'";
+                            "SET LOCAL lock_timeout = '2s'; "
+                            "SET LOCAL idle_in_transaction_session_timeout = '2s'";
 
 // The lease and the members are rows that change all the time: there is room in their pages for the
 // next version, so that no index need be touched, and the versions before are cleared away in
@@ -84,14 +86,25 @@ static enum rows_outcome check_version(struct db *db)
     return outcome;
 }
 
+// To attach it, other than to make it as a partition, keeps nobody from adding rows of another
+// shard.
+static enum rows_outcome attach_shard(struct db *db, const char *shard)
+{
+    return say(db,
+               "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_inherits "
+               "WHERE inhrelid = 'tandem.shard_%s'::regclass) THEN "
+               "ALTER TABLE tandem.rows ATTACH PARTITION tandem.shard_%s FOR VALUES IN ('%s'); "
+               "END IF; END $$",
+               shard, shard, shard);
+}
+
 // What is truncated in the end need not be vacuumed before; and whoever does that would hold it.
 static enum rows_outcome make_shard(struct db *db, const char *shard)
 {
-    enum rows_outcome outcome =
-        say(db,
-            "CREATE TABLE IF NOT EXISTS tandem.shard_%s PARTITION OF tandem.rows "
-            "FOR VALUES IN ('%s') PARTITION BY LIST (slot)",
-            shard, shard);
+    enum rows_outcome outcome = say(db,
+                                    "CREATE TABLE IF NOT EXISTS tandem.shard_%s "
+                                    "(LIKE tandem.rows INCLUDING STORAGE) PARTITION BY LIST (slot)",
+                                    shard);
 
     for (unsigned slot = 0; slot < ROWS_UNITS_MAX && outcome == ROWS_DONE; slot++) {
         outcome = say(db,
@@ -99,6 +112,9 @@ static enum rows_outcome make_shard(struct db *db, const char *shard)
                       "tandem.shard_%s (PRIMARY KEY (unit, seq)) FOR VALUES IN (%u) "
                       "WITH (autovacuum_enabled = false, toast.autovacuum_enabled = false)",
                       shard, slot, shard, slot);
+    }
+    if (outcome == ROWS_DONE) {
+        outcome = attach_shard(db, shard);
     }
     if (outcome == ROWS_DONE) {
         outcome =

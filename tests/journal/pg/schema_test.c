@@ -60,14 +60,21 @@ static void shards_have_their_own_rows(void **state)
     bed_free(other);
 }
 
+// Whoever adds a row holds the table of all shards for as long as that takes.
 static void store_that_is_in_use_may_be_made_again(void **state)
 {
     struct bed *bed = *state;
 
-    (void)bed_sql(bed->admin, "BEGIN; SELECT * FROM tandem.rows_" BED_SHARD "_1");
+    (void)bed_sql(bed->admin,
+                  "BEGIN; INSERT INTO tandem.rows SELECT '" BED_SHARD "', 1, 1, 1, 1, '';"
+                  "SELECT * FROM tandem.rows_" BED_SHARD "_1");
     assert_true(init(bed_admin_conninfo(), BED_SHARD));
     assert_true(init(bed_admin_conninfo(), "third"));
-    (void)bed_sql(bed->admin, "COMMIT");
+    (void)bed_sql(bed->admin, "ROLLBACK");
+    assert_int_equal(bed_sql(bed->admin, "SELECT count(*) FROM pg_inherits WHERE inhparent = "
+                                         "'tandem.rows'::regclass AND inhrelid = "
+                                         "'tandem.shard_third'::regclass"),
+                     1);
 }
 
 // Whoever waits for a lock has others wait behind.
