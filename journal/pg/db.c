@@ -95,6 +95,10 @@ void db_begin(struct db *db)
 {
     db_go_on(db);
     db->warned = false;
+    // An owner that has followed before hears what it tells others.
+    if (db->conn) {
+        (void)db_hear(db);
+    }
 }
 
 void db_stop(struct db *db)

@@ -58,6 +58,8 @@ void db_go_on(struct db *db);
 // Connects where there is no connection. ROWS_DONE, _AWAY, _REFUSED, _STOPPED.
 enum rows_outcome db_ready(struct db *db);
 void db_drop(struct db *db);
+// Whether a notification has come since the last db_listen(). libpq keeps each until it is taken.
+bool db_hear(struct db *db);
 
 // All below need a connection, and make none: without one it is ROWS_AWAY.
 

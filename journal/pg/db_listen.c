@@ -20,7 +20,7 @@ static enum rows_outcome listen_once(struct db *db)
     return db->deaf ? ROWS_DONE : outcome;
 }
 
-static bool hear(struct db *db)
+bool db_hear(struct db *db)
 {
     PGnotify *notify;
 
@@ -45,7 +45,7 @@ enum rows_outcome db_listen(struct db *db, nsec_t for_at_most)
     if (outcome != ROWS_DONE) {
         return outcome;
     }
-    while (!hear(db)) {
+    while (!db_hear(db)) {
         enum db_event event = db_poll(db, POLLIN, until_at);
 
         if (event == DB_STOPPED) {

@@ -52,18 +52,18 @@ static const struct {
     [RELEASE] = {"release", "WITH l AS (UPDATE tandem.lease SET released = true, "
                             "expires = clock_timestamp() WHERE " MINE " RETURNING 1) "
                             "SELECT " WAKE " FROM l"},
-    // Who stands how is of the moment: nobody waits for a disk or a standby because of it. Members
-    // that have not been heard of for a day are forgotten.
+    // Who stands how is of the moment: nobody waits for a disk, a standby or a lock because of it.
+    // Members that have not been heard of for a day are forgotten.
     [REPORT] = {"report",
                 "WITH own AS (INSERT INTO tandem.member AS m "
                 "(shard, node, address, owner, takes, epoch, seq, seen) "
                 "SELECT $1::text, $2::text, $3::text, $4::bigint <> 0, $5::bigint <> 0, "
-                "$6::bigint, $7::bigint, clock_timestamp() FROM set_config('synchronous_commit', "
-                "'off', true) "
+                "$6::bigint, $7::bigint, clock_timestamp() "
+                "FROM set_config('synchronous_commit', 'off', true) AS a, "
+                "set_config('lock_timeout', '100ms', true) AS b "
                 "ON CONFLICT (shard, node) DO UPDATE SET address = excluded.address, "
-                "owner = excluded.owner, takes = excluded.takes, epoch = excluded.epoch, seq = "
-                "excluded.seq, "
-                "seen = excluded.seen RETURNING " MEMBER "), "
+                "owner = excluded.owner, takes = excluded.takes, epoch = excluded.epoch, "
+                "seq = excluded.seq, seen = excluded.seen RETURNING " MEMBER "), "
                 "old AS (DELETE FROM tandem.member WHERE shard = $1::text AND node <> $2::text "
                 "AND seen < clock_timestamp() - interval '1 day') "
                 "SELECT * FROM own UNION ALL (SELECT " MEMBER " FROM tandem.member "

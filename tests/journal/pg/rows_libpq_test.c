@@ -392,6 +392,52 @@ static void members_see_each_other(void **state)
     assert_int_equal(count, 1);
 }
 
+static void who_reports_waits_for_nobody(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_member members[ROWS_MEMBERS_MAX];
+    struct rows_member a = {.node = "a", .address = "x=1"};
+    struct rows_settings settings = bed_settings("c");
+    struct rows *c;
+    size_t count;
+
+    // So that to wait for a lock shows: it would take all of a minute.
+    settings.patience_for = nsec_from_seconds(600);
+    c = bed_open(&settings);
+    assert_int_equal(c->ops->report(c, &a, members, &count), ROWS_DONE);
+    (void)bed_sql(bed->admin, "BEGIN; DELETE FROM tandem.member");
+    assert_int_equal(c->ops->report(c, &a, members, &count), ROWS_AWAY);
+    (void)bed_sql(bed->admin, "COMMIT");
+    assert_int_equal(c->ops->report(c, &a, members, &count), ROWS_DONE);
+    bed_free(c);
+}
+
+// There is one with a sanitizer only.
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+static void owner_that_listens_keeps_nothing_of_what_it_hears(void **state)
+{
+    enum { TELLINGS = 2000, NOTIFICATION = 60 };
+    struct bed *bed = *state;
+    struct rows_lease lease;
+    uint64_t epoch;
+    size_t before;
+
+    if (!__sanitizer_get_current_allocated_bytes) {
+        skip();
+    }
+    assert_int_equal(bed->a->ops->wait(bed->a, 0), ROWS_DONE);
+    epoch = bed_take(bed->a);
+    assert_int_equal(bed->a->ops->renew(bed->a, epoch, &lease), ROWS_DONE);
+    before = __sanitizer_get_current_allocated_bytes();
+    for (unsigned i = 0; i < TELLINGS; i++) {
+        (void)bed_sql(bed->admin, "NOTIFY tandem_" BED_SHARD);
+        assert_int_equal(bed->a->ops->renew(bed->a, epoch, &lease), ROWS_DONE);
+    }
+    assert_in_range(__sanitizer_get_current_allocated_bytes(), 0,
+                    before + (size_t)TELLINGS * NOTIFICATION / 4);
+}
+
 #define STORY(name) cmocka_unit_test_setup_teardown(name, bed_begin, bed_end)
 
 int main(void)
@@ -413,6 +459,8 @@ int main(void)
         STORY(who_has_lost_the_lease_removes_nothing),
         STORY(unit_that_somebody_reads_for_long_is_removed_another_time),
         STORY(members_see_each_other),
+        STORY(who_reports_waits_for_nobody),
+        STORY(owner_that_listens_keeps_nothing_of_what_it_hears),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
