@@ -92,6 +92,7 @@ class Takeover(unittest.TestCase):
                          f"journal.postgres={self.cluster.place()}",
                          f"journal.shard={self.id().rsplit('.', 1)[1][:32]}",
                          f"journal.lease_ttl={TTL}", "journal.address=127.0.0.1"]
+        self.settings.append("journal.fail_timeout=60")
         sets = [word for setting in self.settings for word in ("--set", setting)]
         subprocess.run([TANDEMD, "--config", os.devnull, *sets, "--init-store"], check=True,
                        stdout=subprocess.DEVNULL)
