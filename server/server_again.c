@@ -147,6 +147,7 @@ bool server_begin_anew(struct server *server, struct reason *why)
     // Jobs that come back are never refused.
     memory_set_limit(0);
     server->stage = SERVER_STARTS;
+    server->options.again = true;
     if (!server_make_again(server, why)) {
         return false;
     }

@@ -27,6 +27,7 @@ struct store_options {
     bool ignore_binlog; // jobs of beanstalkd in the same directory stay where they are
     bool must_exist;    // the directory is not made where it is missing
     bool yields;        // others may own it first, after a handover
+    bool again;         // this process has had it, or has followed: what is refused is waited for
 };
 
 // How much may still be appended.

@@ -300,6 +300,7 @@ struct store *store_postgres_make(const struct store_settings *settings,
                                  .ttl_for = ttl_for(settings),
                                  .takes = settings->role == STORE_ROLE_AUTO,
                                  .yields = options->yields,
+                                 .again = options->again,
                                  .demand = demand_of(settings),
                                  .boot = clock_boot,
                                  .clock = clock_now};

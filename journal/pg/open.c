@@ -25,7 +25,8 @@ struct standby {
     nsec_t reported_at; //
     uint64_t yields_to; // this epoch, for one ttl
     bool reached;       // the database has answered once
-    bool kept_from;     // the lease, which was free, could not be taken: the database refused
+    bool kept_from;     // the lease, which was free, could not be taken, or must not be
+    bool unfit;         // the database does not wait for a quorum
     bool replayed;      // all that there was has been read once, and the log says so
 };
 
@@ -50,7 +51,7 @@ static bool wait_for_database(struct standby *standby, enum rows_outcome outcome
 {
     struct rows *rows = standby->pg->settings.rows;
 
-    if (outcome == ROWS_REFUSED && !standby->reached) {
+    if (outcome == ROWS_REFUSED && !standby->reached && !standby->pg->settings.again) {
         return complain(standby, rows->ops->why(rows));
     }
     if (!stops(standby)) {
@@ -75,7 +76,7 @@ static void note_lease(struct standby *standby, nsec_t asked_at)
     standby->follow.looked_at = asked_at;
     pg->link.epoch = standby->lease.epoch;
     outlook_set_lease(&pg->outlook, &standby->lease, asked_at);
-    if (!standby->reached) {
+    if (!standby->reached && !standby->unfit) {
         pg_note_back(pg);
     }
 }
@@ -100,11 +101,31 @@ static bool reach(struct standby *standby)
     // Once another has had it, its chance is over.
     standby->yields_to =
         standby->pg->settings.yields && is_free(standby) ? standby->lease.epoch : 0;
-    if (!pg_judge(standby->pg, why, sizeof why)) {
+    standby->unfit = !pg_judge(standby->pg, why, sizeof why);
+    if (standby->unfit && !standby->pg->settings.again) {
         return complain(standby, why);
     }
-    standby->reached = pg_is_judged(standby->pg);
+    if (standby->unfit) {
+        pg_note_unfit(standby->pg, why);
+    }
+    standby->reached = !standby->unfit && pg_is_judged(standby->pg);
     return true;
+}
+
+// The settings may be others than when they were looked at last.
+static bool is_fit(struct standby *standby)
+{
+    char why[CARE_TEXT_MAX + 80];
+
+    if (standby->pg->settings.demand != PG_DEMAND_QUORUM) {
+        return true;
+    }
+    if (!pg_judge(standby->pg, why, sizeof why)) {
+        standby->kept_from = true;
+        pg_note_unfit(standby->pg, why);
+        return false;
+    }
+    return pg_is_judged(standby->pg);
 }
 
 //
@@ -145,7 +166,7 @@ static bool read_rows(struct standby *standby, bool *away)
     case FOLLOW_AWAY:
         *away = true;
         // What is refused from the beginning on is a matter of rights.
-        if (standby->follow.refused && !standby->replayed) {
+        if (standby->follow.refused && !standby->replayed && !standby->pg->settings.again) {
             return complain(standby, pg_ops(standby->pg)->why(standby->pg->settings.rows));
         }
         return wait_for_database(standby, ROWS_AWAY);
@@ -256,6 +277,10 @@ static bool follow_on(struct standby *standby, bool *owns)
     if (!reach(standby)) {
         return false;
     }
+    if (standby->unfit) {
+        (void)rows->ops->wait(rows, AWAY_FOR);
+        return true;
+    }
     if (!standby->reached) {
         return wait_for_database(standby, ROWS_AWAY);
     }
@@ -268,7 +293,7 @@ static bool follow_on(struct standby *standby, bool *owns)
     note_all_good(standby);
     outlook_set_role(&standby->pg->outlook, OUTLOOK_FOLLOWS);
     report(standby);
-    if (!standby->pg->settings.takes || !is_free(standby) || yields(standby)) {
+    if (!standby->pg->settings.takes || !is_free(standby) || yields(standby) || !is_fit(standby)) {
         rest(standby);
         return true;
     }

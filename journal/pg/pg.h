@@ -84,6 +84,8 @@ void pg_claim(struct pg *pg, nsec_t asked_at);
 void pg_lose(struct pg *pg);
 // The database could not be reached, or could again: says so in the log, once.
 void pg_note_away(struct pg *pg);
+// The same where it is there, and must not be used.
+void pg_note_unfit(struct pg *pg, const char *why);
 void pg_note_back(struct pg *pg);
 // Says how this process stands, and looks how others do; and now and then how the database is set.
 void pg_report(struct pg *pg, uint64_t seq, bool owner);

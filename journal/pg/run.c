@@ -22,15 +22,18 @@ void pg_lose(struct pg *pg)
     outlook_set_role(&pg->outlook, OUTLOOK_LOST);
 }
 
-void pg_note_away(struct pg *pg)
+void pg_note_unfit(struct pg *pg, const char *why)
 {
-    const char *why = pg_ops(pg)->why(pg->settings.rows);
-
     outlook_set_away(&pg->outlook, why);
     if (!pg->link.away) {
         log_warn("database_away", log_string("shard", pg->settings.shard), log_string("why", why));
     }
     pg->link.away = true;
+}
+
+void pg_note_away(struct pg *pg)
+{
+    pg_note_unfit(pg, pg_ops(pg)->why(pg->settings.rows));
 }
 
 void pg_note_back(struct pg *pg)

@@ -30,6 +30,7 @@ struct pg_settings {
     nsec_t ttl_for;      // of the lease
     bool takes;          // the lease, when it is free; false: this process only follows
     bool yields;         // others have a chance first
+    bool again;          // not the first opening: what the database refuses is waited for
     enum pg_demand demand;
     nsec_t (*boot)(void);          // CLOCK_BOOTTIME
     struct instant (*clock)(void); // the broker's clocks

@@ -109,6 +109,7 @@ static void make(struct member *member)
                                        .ttl_for = TTL_FOR,
                                        .takes = true,
                                        .yields = member->bed->yields,
+                                       .again = member->bed->again,
                                        .demand = member->bed->demand,
                                        .boot = shared_now,
                                        .clock = read_clocks};

@@ -42,6 +42,7 @@ struct shared_bed {
     uint64_t segment_size; // 0: 64 KiB
     bool repair;
     bool yields; // whoever opens lets others come first
+    bool again;  // ... and has served before
     enum pg_demand demand;
 };
 

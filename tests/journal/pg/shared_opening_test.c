@@ -260,6 +260,63 @@ static void owner_tells_its_epoch_and_what_a_commit_is_worth(void **state)
     assert_int_equal(info.epoch, 2);
 }
 
+static void read_later(struct member *self)
+{
+    self->rows->unreadable = self->step < 10;
+}
+
+static void who_served_before_waits_for_what_the_database_refuses(void **state)
+{
+    (void)state;
+    (void)put(&bed->a);
+    member_close(&bed->a);
+    bed->b.made = read_nothing;
+    assert_false(member_open(&bed->b));
+    bed->again = true;
+    bed->b.script = read_later;
+    member_begin(&bed->b);
+    assert_true(bed->b.step >= 10);
+}
+
+static void replicate_later(struct member *self)
+{
+    self->rows->unreplicated = self->step < 10;
+}
+
+static void who_served_before_waits_for_the_quorum(void **state)
+{
+    (void)state;
+    bed->demand = PG_DEMAND_QUORUM;
+    bed->a.made = do_unreplicated;
+    assert_false(member_open(&bed->a));
+    bed->again = true;
+    bed->a.script = replicate_later;
+    member_begin(&bed->a);
+    assert_true(bed->a.step >= 10);
+    assert_int_equal(aways, 1);
+    assert_int_equal(backs, 1);
+}
+
+// It had one when this process began to follow.
+static void lose_the_quorum_with_the_owner(struct member *self)
+{
+    self->rows->unreplicated = self->step > 1 && self->step < 200;
+    shared_kill_first_at_once(self);
+    assert_true(self->step >= 200 || bed->db->lease.epoch == 1);
+}
+
+static void nobody_takes_over_without_the_quorum(void **state)
+{
+    (void)state;
+    bed->demand = PG_DEMAND_QUORUM;
+    (void)put(&bed->a);
+    bed->b.script = lose_the_quorum_with_the_owner;
+    member_begin(&bed->b);
+    assert_true(bed->b.step >= 200);
+    assert_int_equal(aways, 1);
+    assert_int_equal(backs, 1);
+}
+
 static void owner_that_can_add_no_rows_says_so_once(void **state)
 {
     (void)state;
@@ -335,6 +392,9 @@ int main(void)
         STORY(who_may_not_read_any_more_says_so_once_and_follows_on),
         STORY(nobody_owns_it_before_it_is_known_that_a_quorum_is_waited_for),
         STORY(process_that_is_stopped_as_it_takes_over_gives_the_lease_up),
+        STORY(who_served_before_waits_for_what_the_database_refuses),
+        STORY(who_served_before_waits_for_the_quorum),
+        STORY(nobody_takes_over_without_the_quorum),
         STORY(owner_tells_its_epoch_and_what_a_commit_is_worth),
         STORY(owner_that_can_add_no_rows_says_so_once),
         STORY(who_hands_over_leaves_others_time_to_take_it),
