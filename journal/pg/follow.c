@@ -135,9 +135,13 @@ static bool feed_row(struct follow *follow, const struct rows_row *row, size_t f
 
 // The first row of a unit, of a number that another had which was read. Another server of the
 // database has taken over without that one, and the owner has begun a unit for what it writes anew.
-static bool steps_back(const struct follow *follow, const struct rows_row *row)
+static bool steps_back(struct follow *follow, const struct rows_row *row)
 {
     if (row->seq > follow->seq) {
+        return false;
+    }
+    if (follow_is_others(follow)) {
+        follow->astray = true;
         return false;
     }
     log_warn("journal_stepped_back", log_number("unit", (int64_t)row->unit),
@@ -146,7 +150,7 @@ static bool steps_back(const struct follow *follow, const struct rows_row *row)
     return true;
 }
 
-static bool is_next(const struct follow *follow, const struct rows_row *row, bool begins)
+static bool is_next(struct follow *follow, const struct rows_row *row, bool begins)
 {
     return !follow->follows_on || row->seq == follow->seq + 1 ||
            (begins && steps_back(follow, row));
@@ -265,8 +269,8 @@ static enum follow_end read_unit(struct follow *follow, uint64_t unit)
     if (progress_stops(&follow->journal->progress) || outcome == ROWS_STOPPED) {
         return FOLLOW_STOPPED;
     }
-    if (follow->failed) {
-        return FOLLOW_FAILED;
+    if (follow->failed || follow->astray) {
+        return follow->failed ? FOLLOW_FAILED : FOLLOW_ASTRAY;
     }
     follow->refused = outcome == ROWS_REFUSED;
     return outcome == ROWS_DONE ? FOLLOW_DONE : FOLLOW_AWAY;
@@ -319,8 +323,13 @@ static bool has_all(const struct follow *follow, const struct rows_lease *lease)
 enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
 {
     struct pg *pg = pg_of(follow->journal);
-    enum follow_end end = FOLLOW_DONE;
+    enum follow_end end;
 
+    follow->lease = lease;
+    end = follow_check_history(follow);
+    if (end != FOLLOW_DONE) {
+        return end;
+    }
     follow_forget_below(follow, lease->oldest);
     // Those of a unit that was removed before it was begun.
     follow->follows_on &= follow->unit || follow->next_unit >= lease->oldest;
@@ -330,6 +339,13 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
         if (end == FOLLOW_DONE && is_time_to_look(follow)) {
             end = look_again(follow, lease);
         }
+        // Another may have taken it meanwhile.
+        if (end == FOLLOW_DONE) {
+            end = follow_check_history(follow);
+        }
+    }
+    if (end == FOLLOW_DONE) {
+        follow_note_history(follow);
     }
     outlook_set_seq(&pg->outlook, follow->seq);
     return end;

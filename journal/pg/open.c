@@ -172,6 +172,10 @@ static bool read_rows(struct standby *standby, bool *away)
         return wait_for_database(standby, ROWS_AWAY);
     case FOLLOW_FAILED:
         return false;
+    case FOLLOW_ASTRAY:
+        pg_lose(standby->pg);
+        return complain(standby, "the database has lost rows that were read, and another process "
+                                 "goes on without them");
     case FOLLOW_STOPPED:
         *away = true;
         return true;

@@ -96,7 +96,8 @@ struct rows;
 
 struct rows_ops {
     enum rows_outcome (*look)(struct rows *rows, struct rows_lease *lease);
-    // Takes the lease where it still has the epoch of `seen`, and has lapsed or was released.
+    // Takes the lease where it still has the epoch and the holder of `seen`, and has lapsed or was
+    // released.
     // `*taken` is as it stands then, with an epoch higher by one. ROWS_DOUBT: look.
     enum rows_outcome (*take)(struct rows *rows, const struct rows_lease *seen,
                               struct rows_lease *taken);

@@ -156,6 +156,7 @@ enum rows_outcome rows_take(struct rows *rows, const struct rows_lease *seen,
     args_text(&args, rl->holder);
     args_text(&args, rl->address);
     args_number(&args, rows_ttl_ms(rl));
+    args_text(&args, seen->holder);
     return rows_lease_by(rl, TAKE, &args, DB_CHANGES, taken);
 }
 

@@ -33,10 +33,10 @@ static const struct {
     [LOOK] = {"look", "SELECT " LEASE " FROM tandem.lease WHERE shard = $1::text"},
     [TAKE] = {"take", "UPDATE tandem.lease SET epoch = epoch + 1, turn = turn + 1, "
                       "holder = $3::text, address = $4::text, since = clock_timestamp(), "
-                      "expires = " LATER(
-                          "$5") ", released = false "
-                                "WHERE shard = $1::text AND epoch = $2::bigint "
-                                "AND (released OR expires <= clock_timestamp()) RETURNING " LEASE},
+                      "expires = " LATER("$5") ", released = false "
+                                               "WHERE shard = $1::text AND epoch = $2::bigint "
+                                               "AND holder = $6::text AND (released OR expires <= "
+                                               "clock_timestamp()) RETURNING " LEASE},
     [RENEW] = {"renew",
                "UPDATE tandem.lease SET turn = turn + 1, expires = " LATER(
                    "$4") " "

@@ -12,7 +12,7 @@
 
 enum statement {
     LOOK,        // shard -> the lease
-    TAKE,        // shard, epoch, holder, address, milliseconds -> the lease
+    TAKE,        // shard, epoch, holder, address, milliseconds, holder before -> the lease
     RENEW,       // shard, epoch, holder, milliseconds -> the lease
     ADD,         // shard, slot, unit, seq, epoch, batch: a row; the lease is seen to by another
     APPEND,      // mine, milliseconds, first seq, last seq, unit, slot, batch: one row, or none

@@ -173,8 +173,9 @@ static enum rows_outcome fake_take(struct rows *rows, const struct rows_lease *s
     bool comes_about;
     enum rows_outcome outcome = change_fate(fake, &comes_about);
 
-    if (comes_about && (db->lease.epoch != seen->epoch ||
-                        (db->lease.epoch > 0 && !db->lease.released && db->expires_at > db->now))) {
+    if (comes_about &&
+        (db->lease.epoch != seen->epoch || strcmp(db->lease.holder, seen->holder) != 0 ||
+         (db->lease.epoch > 0 && !db->lease.released && db->expires_at > db->now))) {
         return ROWS_LOST;
     }
     if (comes_about) {

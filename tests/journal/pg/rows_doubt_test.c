@@ -45,7 +45,8 @@ static enum rows_outcome look(struct rows *rows, uint64_t epoch)
 
 static enum rows_outcome take(struct rows *rows, uint64_t epoch)
 {
-    struct rows_lease seen = {.epoch = epoch}, taken;
+    // As the first member has taken it.
+    struct rows_lease seen = {.epoch = epoch, .holder = "a"}, taken;
 
     return rows->ops->take(rows, &seen, &taken);
 }

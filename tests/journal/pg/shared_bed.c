@@ -100,7 +100,7 @@ static void make(struct member *member)
         .segment_size = member->bed->segment_size ? member->bed->segment_size : 64 * 1024,
         .max_pending = (size_t)256 << 20,
         .fail_for = SEC(3),
-        .secret = 7,
+        .secret = 1000 * ++member->bed->made, // no two have the same salts
         .now = shared_now,
         .repair = member->bed->repair};
     const struct pg_settings theirs = {.node = member->name,

@@ -44,6 +44,7 @@ struct shared_bed {
     bool yields; // whoever opens lets others come first
     bool again;  // ... and has served before
     enum pg_demand demand;
+    uint64_t made; // members, so far
 };
 
 struct shared_bed *shared_bed_new(void);

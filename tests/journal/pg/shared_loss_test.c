@@ -3,14 +3,19 @@
 #include "core/base/blob.h"
 #include "tests/journal/pg/shared_bed.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct shared_bed *bed;
+static bool epoch_is_lost;
+static size_t lost_rows; // 0: those of the youngest unit
 
 static int setup(void **state)
 {
     (void)state;
     bed = shared_bed_new();
+    epoch_is_lost = false;
+    lost_rows = 0;
     return 0;
 }
 
@@ -24,6 +29,7 @@ static int teardown(void **state)
 #define STORY(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 static uint64_t kept_id, ended_id, late_id;
+static int late_puts;
 
 static void expect_refused(const char *text)
 {
@@ -179,6 +185,80 @@ static void what_only_the_follower_has_left_is_written_anew(void **state)
     assert_int_equal(member_count(&bed->a), 2);
 }
 
+// The owner and its database are lost together. What takes their place lacks a unit, and the epoch
+// in which that was begun; and a process that is new takes the lease before who has followed.
+static void lose_all_and_have_another_come(struct member *self)
+{
+    struct member *a = &self->bed->a;
+
+    if (self->step == 2) {
+        size_t all = fake_db_rows_of(bed->db, bed->db->lease.unit);
+
+        self->rows->cut = true;
+        fake_db_lose_rows(bed->db, lost_rows ? lost_rows : all);
+        bed->db->lease.epoch -= epoch_is_lost;
+        (void)snprintf(bed->db->lease.holder, sizeof bed->db->lease.holder, "before");
+        member_kill(a);
+        shared_pass(bed, SEC(6));
+        a->name = "another";
+        member_begin(a);
+        while (late_puts-- > 0) {
+            late_id = member_put_kept(a, 10);
+        }
+        self->rows->cut = false;
+    } else if (self->step == 20) {
+        member_kill(a);
+    } else if (a->journal) {
+        member_turns(a);
+    }
+}
+
+static void follow_what_another_has_made_of_what_is_left(int puts)
+{
+    late_puts = puts;
+    member_begin(&bed->b);
+    kept_id = member_put_kept(&bed->b, 100);
+    member_close(&bed->b);
+    member_begin(&bed->a);
+    (void)member_put_kept(&bed->a, 100);
+    (void)member_put_kept(&bed->a, 100);
+    bed->b.script = lose_all_and_have_another_come;
+    assert_false(member_open(&bed->b));
+    assert_true(bed->b.lost);
+    // It follows anew, in the same process.
+    bed->b.script = shared_kill_first_at_once;
+    member_begin(&bed->b);
+    assert_true(member_has(&bed->b, kept_id));
+    assert_true(member_has(&bed->b, late_id));
+    assert_int_equal(member_count(&bed->b), (lost_rows ? 2 : 1) + puts);
+}
+
+static void who_has_read_what_another_owner_knows_nothing_of_follows_anew(void **state)
+{
+    (void)state;
+    follow_what_another_has_made_of_what_is_left(1);
+}
+
+static void that_is_so_where_the_other_has_come_further_meanwhile(void **state)
+{
+    (void)state;
+    follow_what_another_has_made_of_what_is_left(20);
+}
+
+static void that_is_so_where_the_epoch_is_the_same_again(void **state)
+{
+    (void)state;
+    epoch_is_lost = true;
+    follow_what_another_has_made_of_what_is_left(20);
+}
+
+static void that_is_so_where_only_the_end_of_a_unit_is_lost(void **state)
+{
+    (void)state;
+    lost_rows = 1;
+    follow_what_another_has_made_of_what_is_left(1);
+}
+
 static void unit_whose_beginning_is_lost_is_not_begun_again(void **state)
 {
     (void)state;
@@ -208,6 +288,10 @@ int main(void)
         STORY(who_had_read_what_a_failover_has_lost_has_what_is_written_anew),
         STORY(who_is_ahead_of_what_a_failover_has_left_reads_what_came_instead),
         STORY(what_only_the_follower_has_left_is_written_anew),
+        STORY(who_has_read_what_another_owner_knows_nothing_of_follows_anew),
+        STORY(that_is_so_where_the_other_has_come_further_meanwhile),
+        STORY(that_is_so_where_the_epoch_is_the_same_again),
+        STORY(that_is_so_where_only_the_end_of_a_unit_is_lost),
         STORY(unit_whose_beginning_is_lost_is_not_begun_again),
     };
 
