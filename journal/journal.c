@@ -65,10 +65,14 @@ bool journal_is_lost(const struct journal *journal)
     return journal_has_lost(journal);
 }
 
+static bool nothing_waits(const struct journal *journal)
+{
+    return batch_empty(&journal->batches.writing) && batch_empty(&journal->batches.gathering);
+}
+
 static bool is_idle(const struct journal *journal)
 {
-    return !journal->work.busy && batch_empty(&journal->batches.writing) &&
-           batch_empty(&journal->batches.gathering);
+    return !journal->work.busy && nothing_waits(journal);
 }
 
 // An opening that is to end. What is closed is written all the same.
@@ -333,7 +337,8 @@ static bool finish(struct journal *journal)
     if (good) {
         journal->storage->ops->tidy(journal);
     }
-    return good;
+    // What it could not end may be upkeep.
+    return good || (is_hopeless(journal) && nothing_waits(journal));
 }
 
 bool journal_close(struct journal *journal)

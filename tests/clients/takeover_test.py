@@ -189,6 +189,14 @@ class Takeover(unittest.TestCase):
         self.cluster.signal_all(signal.SIGCONT)
         self.assertRegex(client.file.readline(), b"INSERTED")
 
+    def test_owner_that_waits_for_nothing_ends_well_without_its_database(self):
+        self.assertEqual(self.standby.stop(), 0)
+        self.put("one")
+        self.addCleanup(self.cluster.signal_all, signal.SIGCONT)
+        self.cluster.signal_all(signal.SIGSTOP)
+        wait_for(self.is_unsure)
+        self.assertEqual(self.owner.stop(), 0)
+
     def is_unsure(self):
         """An owner that waits for a commit is no less an owner, until its lease may have lapsed."""
         said = self.operate(self.owner, "GET", "/readyz")[1]
