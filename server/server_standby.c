@@ -2,6 +2,7 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
+#include "core/base/slice.h"
 #include "server/advertise.h"
 #include "server/config/queue_push.h"
 #include "server/process/capacity.h"
@@ -126,11 +127,35 @@ static bool leaves_waiting(void *context, const char *protocol, bool tls)
     return *standby->owner.name == '\0';
 }
 
-// What this process has let go of may be its own for a while yet: nobody serves that.
+static bool has_word(const char *text, struct slice word)
+{
+    for (size_t len; *text; text += len + strspn(text + len, " ")) {
+        len = strcspn(text, " ");
+        if (len == word.len && memcmp(text, word.ptr, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether both name a place, which is a word.
+static bool share_place(const char *text, const char *other)
+{
+    for (size_t len; *text; text += len + strspn(text + len, " ")) {
+        len = strcspn(text, " ");
+        if (len > 0 && has_word(other, slice_of(text, len))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What this process has let go of may be its own for a while yet: nobody serves that. Nor does this
+// process pass anybody on to itself, where another says that it is to be found here.
 static void find_owner(const struct server *server, struct store_owner *owner)
 {
     server->store->ops->owner(server->store, owner);
-    if (*owner->address && strcmp(owner->address, server->standby.own) == 0) {
+    if (share_place(owner->address, server->standby.own)) {
         *owner = (struct store_owner){.epoch = owner->epoch};
     }
 }

@@ -31,7 +31,7 @@ struct again {
     char advertised[512];
 
     int other; // the other one's listening socket, for beanstalkd's protocol
-    char other_address[64];
+    char other_address[96];
     struct server server;
     struct settings *settings;
     struct log_output log;

@@ -82,6 +82,26 @@ static void connections_that_were_passed_on_are_counted_once(void **state)
     again_stop(again);
 }
 
+static void nobody_is_passed_on_to_this_process_itself(void **state)
+{
+    struct again *again = START("journal.standby=proxy");
+    int client;
+
+    (void)state;
+    (void)snprintf(again->other_address, sizeof again->other_address, "beanstalk=%s http=h:1",
+                   again->bean);
+    again_lose(again, true);
+    until_it_follows(again, 2);
+    client = again_connect(again->bean);
+    again_say(client, "watch a\r\n");
+    again_expect_silence(client);
+    assert_int_equal(passed_on(again), 0);
+    again_own(again);
+    again_expect(client, "WATCHING 2\r\n");
+    (void)close(client);
+    again_stop(again);
+}
+
 static void process_serves_and_follows_again_and_again(void **state)
 {
     struct again *again = START("journal.standby=proxy");
@@ -347,6 +367,7 @@ static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(process_serves_and_follows_again_and_again),
+        cmocka_unit_test(nobody_is_passed_on_to_this_process_itself),
         cmocka_unit_test(connections_that_were_passed_on_are_counted_once),
         cmocka_unit_test(operators_are_answered_while_another_process_owns_it),
         cmocka_unit_test(process_that_is_to_refuse_closes_connections),
