@@ -310,8 +310,8 @@ static void door_ready(evutil_socket_t listening, short what, void *context)
         // What is accepted from now on ends an episode of failing accepts that there is; what was
         // accepted just before it does not. Nor does anything while another thread rests: that may
         // have failed because an attempt in vain, of this thread, had the last descriptor.
-        bool ends_episode = atomic_load(&thread->common->complained) &&
-                            atomic_load(&thread->common->resting) == 0;
+        bool ends_episode =
+            atomic_load(&thread->common->complained) && atomic_load(&thread->common->resting) == 0;
         // cppcheck-suppress nullPointer; nobody asks for the address
         int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
