@@ -323,6 +323,8 @@ static bool has_all(const struct follow *follow, const struct rows_lease *lease)
 enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
 {
     struct pg *pg = pg_of(follow->journal);
+    // What is added meanwhile is for the next time: it may be as much as is read.
+    const struct rows_lease goal = *lease;
     enum follow_end end;
 
     follow->lease = lease;
@@ -333,7 +335,7 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
     follow_forget_below(follow, lease->oldest);
     // Those of a unit that was removed before it was begun.
     follow->follows_on &= follow->unit || follow->next_unit >= lease->oldest;
-    while (end == FOLLOW_DONE && !has_all(follow, lease)) {
+    while (end == FOLLOW_DONE && !has_all(follow, &goal) && !has_all(follow, lease)) {
         broker_restore_now(follow->journal->broker, pg->settings.clock());
         end = follow_unit(follow, unit_to_read(follow, lease), lease);
         if (end == FOLLOW_DONE && is_time_to_look(follow)) {
@@ -344,7 +346,7 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
             end = follow_check_history(follow);
         }
     }
-    if (end == FOLLOW_DONE) {
+    if (end == FOLLOW_DONE && has_all(follow, lease)) {
         follow_note_history(follow);
     }
     outlook_set_seq(&pg->outlook, follow->seq);

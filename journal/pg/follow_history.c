@@ -78,7 +78,12 @@ enum follow_end follow_check_history(struct follow *follow)
     return end;
 }
 
+// Not where the database has fewer rows than were read: whoever has the lease then may not have
+// begun to add its own.
 void follow_note_history(struct follow *follow)
 {
+    if (follow->seq > follow->lease->seq) {
+        return;
+    }
     memcpy(follow->holder, follow->lease->holder, sizeof follow->holder);
 }

@@ -259,6 +259,46 @@ static void that_is_so_where_only_the_end_of_a_unit_is_lost(void **state)
     follow_what_another_has_made_of_what_is_left(1);
 }
 
+// It is seen before it has added anything.
+static void lose_all_and_have_another_take_its_time(struct member *self)
+{
+    struct member *a = &self->bed->a;
+    struct rows_lease *lease = &bed->db->lease;
+
+    if (self->step == 2) {
+        fake_db_lose_rows(bed->db, 1);
+        member_kill(a);
+        lease->epoch++;
+        (void)snprintf(lease->holder, sizeof lease->holder, "another");
+        bed->db->expires_at = bed->db->now + TTL_FOR;
+    } else if (self->step == 4) {
+        self->rows->cut = true;
+        shared_pass(bed, SEC(6));
+        a->name = "another";
+        member_begin(a);
+        late_id = member_put_kept(a, 10);
+        self->rows->cut = false;
+    } else if (a->journal) {
+        member_turns(a);
+    }
+}
+
+static void that_is_so_where_the_other_was_seen_before_it_added_anything(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    kept_id = member_put_kept(&bed->a, 100);
+    (void)member_put_kept(&bed->a, 100);
+    bed->b.script = lose_all_and_have_another_take_its_time;
+    assert_false(member_open(&bed->b));
+    assert_true(bed->b.lost);
+    bed->b.script = shared_kill_first_at_once;
+    member_begin(&bed->b);
+    assert_true(member_has(&bed->b, kept_id));
+    assert_true(member_has(&bed->b, late_id));
+    assert_int_equal(member_count(&bed->b), 2);
+}
+
 static void unit_whose_beginning_is_lost_is_not_begun_again(void **state)
 {
     (void)state;
@@ -292,6 +332,7 @@ int main(void)
         STORY(that_is_so_where_the_other_has_come_further_meanwhile),
         STORY(that_is_so_where_the_epoch_is_the_same_again),
         STORY(that_is_so_where_only_the_end_of_a_unit_is_lost),
+        STORY(that_is_so_where_the_other_was_seen_before_it_added_anything),
         STORY(unit_whose_beginning_is_lost_is_not_begun_again),
     };
 
