@@ -369,6 +369,10 @@ void pg_tidy(struct journal *journal)
 {
     const struct pg *pg = pg_of(journal);
 
+    // An opening may have been stopped in the moment in which it got the lease.
+    if (progress_stops(&journal->progress) && fence_is_open(&pg->fence, pg->settings.boot())) {
+        pg_ops(pg)->resume(pg->settings.rows);
+    }
     fence_move(&pg_of(journal)->fence, 0);
     if (pg_ops(pg)->release(pg->settings.rows, pg->link.epoch) != ROWS_DONE) {
         log_warn("lease_kept", log_string("shard", pg->settings.shard),

@@ -269,13 +269,12 @@ static void discard(struct storage *storage)
     free(pg);
 }
 
-// An opening may have been stopped in the moment in which it got the lease.
+// An opening that was stopped may have got the lease.
 static void pg_free(struct journal *journal)
 {
-    struct pg *pg = pg_of(journal);
+    const struct pg *pg = pg_of(journal);
 
     if (progress_stops(&journal->progress) && fence_is_open(&pg->fence, pg->settings.boot())) {
-        pg_ops(pg)->resume(pg->settings.rows);
         pg_tidy(journal);
     }
     discard(journal->storage);

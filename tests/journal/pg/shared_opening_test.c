@@ -214,6 +214,17 @@ static void process_that_is_stopped_as_it_takes_over_gives_the_lease_up(void **s
     assert_int_equal(bed->a.step, 0);
 }
 
+// Nobody has noticed yet that it is open.
+static void process_that_is_stopped_as_it_has_taken_over_gives_the_lease_up(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    journal_stop_opening(bed->a.journal);
+    bed->a.rows->rows.ops->stop(&bed->a.rows->rows);
+    member_close(&bed->a);
+    assert_true(bed->db->lease.released);
+}
+
 static void do_without_care(struct member *self)
 {
     self->rows->careless = true;
@@ -395,6 +406,7 @@ int main(void)
         STORY(who_served_before_waits_for_what_the_database_refuses),
         STORY(who_served_before_waits_for_the_quorum),
         STORY(nobody_takes_over_without_the_quorum),
+        STORY(process_that_is_stopped_as_it_has_taken_over_gives_the_lease_up),
         STORY(owner_tells_its_epoch_and_what_a_commit_is_worth),
         STORY(owner_that_can_add_no_rows_says_so_once),
         STORY(who_hands_over_leaves_others_time_to_take_it),
