@@ -91,6 +91,17 @@ void db_go_on(struct db *db)
     db->give_up_at = nsec_add(db_now(), db->patience_for);
 }
 
+bool db_hear(struct db *db)
+{
+    PGnotify *notify;
+
+    while ((notify = PQnotifies(db->conn))) {
+        db->woken = true;
+        PQfreemem(notify);
+    }
+    return db->woken;
+}
+
 void db_begin(struct db *db)
 {
     db_go_on(db);

@@ -20,17 +20,6 @@ static enum rows_outcome listen_once(struct db *db)
     return db->deaf ? ROWS_DONE : outcome;
 }
 
-bool db_hear(struct db *db)
-{
-    PGnotify *notify;
-
-    while ((notify = PQnotifies(db->conn))) {
-        db->woken = true;
-        PQfreemem(notify);
-    }
-    return db->woken;
-}
-
 void db_rest(struct db *db, nsec_t until_at)
 {
     db_drop(db);
