@@ -157,7 +157,7 @@ static void tell_lease(const struct fake_db *db, struct rows_lease *lease)
 
 static enum rows_outcome fake_look(struct rows *rows, struct rows_lease *lease)
 {
-    enum rows_outcome outcome = look_fate(of(rows));
+    enum rows_outcome outcome = of(rows)->unlookable ? ROWS_REFUSED : look_fate(of(rows));
 
     if (outcome == ROWS_DONE) {
         tell_lease(of(rows)->db, lease);
@@ -313,9 +313,11 @@ static enum rows_outcome fake_report(struct rows *rows, const struct rows_member
 
 static enum rows_outcome fake_care(struct rows *rows, struct rows_care *care)
 {
-    *care = (struct rows_care){
-        .commits_wait = true, .standbys_wait = !of(rows)->unreplicated, .fsync = true};
-    (void)snprintf(care->text, sizeof care->text, "standbys_wait=%d", care->standbys_wait);
+    *care = (struct rows_care){.commits_wait = true,
+                               .standbys_wait = !of(rows)->unreplicated,
+                               .fsync = !of(rows)->unsynced};
+    (void)snprintf(care->text, sizeof care->text, "standbys_wait=%d fsync=%d", care->standbys_wait,
+                   care->fsync);
     return of(rows)->careless ? ROWS_AWAY : look_fate(of(rows));
 }
 

@@ -50,8 +50,10 @@ struct fake_rows {
     bool unremovable;    // somebody reads what is to be removed
     bool unaddable;      // it has no right to add
     bool unreadable;     // it has no right to
+    bool unlookable;     // nor to see the lease
     bool careless;       // what a commit is worth is not to be had
     bool unreplicated;   // no standby of the database is waited for
+    bool unsynced;       // nor its disk
     unsigned calls;      // that changed something, or were to
     unsigned fate_at;    // of these, this one, counted from 1 ...
     unsigned fate_until; // ... to this one

@@ -107,7 +107,7 @@ static void make(struct member *member)
                                        .address = "",
                                        .shard = "main",
                                        .ttl_for = TTL_FOR,
-                                       .takes = true,
+                                       .takes = !member->only_follows,
                                        .yields = member->bed->yields,
                                        .again = member->bed->again,
                                        .demand = member->bed->demand,

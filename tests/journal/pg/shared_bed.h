@@ -34,6 +34,7 @@ struct member {
     unsigned step;                       // how often it has waited
     uint64_t last;                       // position of what was appended last
     bool lost;                           // another may have it, for which it is not open
+    bool only_follows;                   // it never takes the lease
 };
 
 struct shared_bed {
