@@ -249,6 +249,57 @@ void member_end(struct member *member, uint64_t id)
     note_position(member);
 }
 
+//
+// Pauses and memos
+//
+
+void member_pause(struct member *member, const char *queue, nsec_t pause_for)
+{
+    struct queue *held;
+
+    assert_int_equal(broker_queue_hold(member->broker, slice_of(queue, strlen(queue)), &held),
+                     STATUS_OK);
+    assert_int_equal(broker_pause(member->broker, NULL, held, pause_for), STATUS_OK);
+    broker_queue_drop(member->broker, held);
+    note_position(member);
+}
+
+void member_remember(struct member *member, const char *key, nsec_t until_at)
+{
+    const struct memo memo = {
+        .kind = MEMO_ANSWER, .key = slice_of(key, strlen(key)), .until_at = until_at};
+
+    assert_int_equal(broker_memo_set(member->broker, &memo), STATUS_OK);
+    note_position(member);
+}
+
+void member_forget(struct member *member, const char *key)
+{
+    assert_int_equal(broker_memo_drop(member->broker, MEMO_ANSWER, slice_of(key, strlen(key))),
+                     STATUS_OK);
+    note_position(member);
+}
+
+uint64_t member_memos(const struct member *member)
+{
+    struct memo_usage usage;
+
+    broker_memo_usage(member->broker, MEMO_ANSWER, &usage);
+    return usage.count;
+}
+
+uint64_t member_pauses(const struct member *member)
+{
+    uint64_t count, names;
+
+    broker_pauses(member->broker, &count, &names);
+    return count;
+}
+
+//
+// What there is
+//
+
 bool member_has(const struct member *member, uint64_t id)
 {
     return broker_find(member->broker, id) != NULL;
@@ -309,5 +360,15 @@ void member_churn(struct member *member, uint64_t removed)
         member_end(member, member_put_kept(member, 8000));
         member_wait(member);
         assert_true(i < 5000);
+    }
+}
+
+void member_begin_next_unit(struct member *member)
+{
+    const struct fake_db *db = member->bed->db;
+    uint64_t unit = db->lease.unit;
+
+    while (db->lease.unit == unit) {
+        (void)member_put_kept(member, 8000);
     }
 }

@@ -72,6 +72,12 @@ void member_wait(struct member *member);
 // The id, 0 where it was refused; the body is of so many bytes.
 uint64_t member_put(struct member *member, const char *queue, size_t len);
 void member_end(struct member *member, uint64_t id);
+void member_pause(struct member *member, const char *queue, nsec_t pause_for);
+// A memo under that key, until that moment of the wall clock.
+void member_remember(struct member *member, const char *key, nsec_t until_at);
+void member_forget(struct member *member, const char *key);
+uint64_t member_memos(const struct member *member);
+uint64_t member_pauses(const struct member *member);
 bool member_has(const struct member *member, uint64_t id);
 uint64_t member_count(const struct member *member);
 // Whether all that was appended has been acknowledged.
@@ -86,5 +92,7 @@ void shared_kill_first_at_once(struct member *self);
 uint64_t member_put_kept(struct member *member, size_t len);
 // Jobs come and go until so many units were removed.
 void member_churn(struct member *member, uint64_t removed);
+// Jobs come, and stay, until the next unit has been begun.
+void member_begin_next_unit(struct member *member);
 
 #endif
