@@ -30,6 +30,7 @@ static int teardown(void **state)
 
 static uint64_t kept_id, ended_id, late_id;
 static int late_puts;
+static uint64_t kept_id, ended_id, late_id, jobs_then;
 
 static void expect_refused(const char *text)
 {
@@ -39,6 +40,15 @@ static void expect_refused(const char *text)
     if (!strstr(bed->b.why.text, text)) {
         fail_msg("said: %s", bed->b.why.text);
     }
+}
+
+static void drop_row(size_t at)
+{
+    struct fake_db *db = bed->db;
+
+    free(db->rows[at].bytes);
+    db->count--;
+    memmove(db->rows + at, db->rows + at + 1, (db->count - at) * sizeof *db->rows);
 }
 
 static void damage_is_named_by_unit_and_row(void **state)
@@ -74,9 +84,41 @@ static void rows_that_are_missing_in_between_are_noticed(void **state)
     member_begin(&bed->a);
     (void)member_put_kept(&bed->a, 100);
     (void)member_put_kept(&bed->a, 100);
-    free(bed->db->rows[bed->db->count - 2].bytes);
-    bed->db->rows[bed->db->count - 2] = bed->db->rows[bed->db->count - 1];
-    bed->db->count--;
+    drop_row(bed->db->count - 2);
+    expect_refused("unit 1, row ");
+}
+
+static struct fake_row *last_row_of_first_unit(void)
+{
+    return &bed->db->rows[fake_db_rows_of(bed->db, 1) - 1];
+}
+
+static void rows_that_are_missing_at_the_end_of_a_unit_are_noticed(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    member_begin_next_unit(&bed->a);
+    drop_row(fake_db_rows_of(bed->db, 1) - 1);
+    expect_refused("unit 2, row ");
+}
+
+static void unit_that_is_missing_is_noticed(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    member_begin_next_unit(&bed->a);
+    while (fake_db_rows_of(bed->db, 1) > 0) {
+        drop_row(0);
+    }
+    expect_refused("unit 1, row ");
+}
+
+static void unit_that_ends_within_a_record_is_noticed(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    member_begin_next_unit(&bed->a);
+    last_row_of_first_unit()->len -= 20;
     expect_refused("unit 1, row ");
 }
 
@@ -125,6 +167,42 @@ static void who_had_read_what_a_failover_has_lost_has_what_is_written_anew(void 
     assert_true(member_has(&bed->b, ended_id));
     assert_true(member_has(&bed->b, late_id));
     assert_int_equal(member_count(&bed->b), 3);
+}
+
+// It has read the unit before to its end.
+static void lose_a_unit_that_was_not_read(struct member *self)
+{
+    struct member *a = &self->bed->a;
+
+    if (self->step == 2) {
+        a->rows->unremovable = true;
+        member_begin_next_unit(a);
+        fake_db_lose_rows(bed->db, fake_db_rows_of(bed->db, 2));
+        member_pass(a, SEC(3));
+        late_id = member_put_kept(a, 10);
+        jobs_then = member_count(a);
+        assert_int_equal(fake_db_rows_of(bed->db, 2), 0);
+        assert_int_equal(bed->db->lease.oldest, 1);
+    } else if (self->step == 6) {
+        a->rows->unremovable = false;
+        member_pass(a, SEC(3));
+    } else if (self->step == 40) {
+        member_kill(a);
+    } else if (a->journal) {
+        member_turns(a);
+    }
+}
+
+static void unit_that_a_failover_has_lost_is_not_missed(void **state)
+{
+    (void)state;
+    member_begin(&bed->a);
+    kept_id = member_put_kept(&bed->a, 100);
+    bed->b.script = lose_a_unit_that_was_not_read;
+    member_begin(&bed->b);
+    assert_true(member_has(&bed->b, kept_id));
+    assert_true(member_has(&bed->b, late_id));
+    assert_int_equal(member_count(&bed->b), jobs_then);
 }
 
 static void lose_and_go_on_to_the_same_number(struct member *self)
@@ -324,8 +402,12 @@ int main(void)
         STORY(damage_is_named_by_unit_and_row),
         STORY(rows_that_are_missing_at_the_end_are_noticed),
         STORY(rows_that_are_missing_in_between_are_noticed),
+        STORY(rows_that_are_missing_at_the_end_of_a_unit_are_noticed),
+        STORY(unit_that_is_missing_is_noticed),
+        STORY(unit_that_ends_within_a_record_is_noticed),
         STORY(what_a_failover_has_lost_is_written_anew),
         STORY(who_had_read_what_a_failover_has_lost_has_what_is_written_anew),
+        STORY(unit_that_a_failover_has_lost_is_not_missed),
         STORY(who_is_ahead_of_what_a_failover_has_left_reads_what_came_instead),
         STORY(what_only_the_follower_has_left_is_written_anew),
         STORY(who_has_read_what_another_owner_knows_nothing_of_follows_anew),
