@@ -2,6 +2,8 @@
 // What becomes of a call where the database, or the way to it, fails.
 #include "tests/journal/pg/pg_bed.h"
 
+#include "journal/pg/db.h"
+
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -250,6 +252,27 @@ static void append_whose_backend_was_ended_while_it_waits_for_a_standby_is_in_do
     assert_int_equal(bed_append(bed->a, epoch, 1, seq + 1, "x"), ROWS_DONE);
 }
 
+// What is answered after that would be taken for the answer to the next question.
+static void call_that_was_not_answered_in_time_has_dropped_its_connection(void **state)
+{
+    struct bed *bed = *state;
+    struct rows_settings settings = bed_settings("c");
+    enum rows_outcome outcome;
+    struct rows *c;
+    uint64_t epoch;
+
+    settings.patience_for = 3 * NSEC_PER_SEC;
+    c = bed_open(&settings);
+    epoch = bed_take(c);
+    wait_for_standby(bed, "nobody");
+    outcome = append_until_it_waits(c, epoch);
+    wait_for_standby(bed, "");
+    assert_int_equal(outcome, ROWS_DOUBT);
+    assert_non_null(strstr(c->ops->why(c), "in time"));
+    assert_int_equal(look(c, 0), ROWS_DONE);
+    bed_free(c);
+}
+
 //
 // Servers
 //
@@ -268,6 +291,8 @@ static void server_that_takes_no_writes_is_away(void **state)
     read_only(bed, "on");
     assert_int_equal(append_until_it_waits(bed->a, epoch), ROWS_AWAY);
     assert_non_null(strstr(bed->a->ops->why(bed->a), "read-only"));
+    // Its connection is of no use any more.
+    assert_int_equal(look(bed->a, 0), ROWS_AWAY);
     assert_int_equal(look(bed->b, 0), ROWS_AWAY);
     assert_non_null(strstr(bed->b->ops->why(bed->b), "read-only"));
     read_only(bed, "off");
@@ -293,28 +318,36 @@ static int silent_server(unsigned *port)
     return fd;
 }
 
-static void server_that_says_nothing_is_passed_over(void **state)
+// Long before its patience ends, which is a minute.
+static void expect_other_server(const struct bed *bed, unsigned silent_port, const char *word)
 {
-    struct bed *bed = *state;
     struct rows_settings settings = bed_settings("c");
     enum rows_outcome outcome = ROWS_AWAY;
-    unsigned tries = 0;
+    nsec_t began_at = db_now();
     char conninfo[512];
-    unsigned port;
-    int fd = silent_server(&port);
     struct rows *c;
 
     (void)snprintf(conninfo, sizeof conninfo,
-                   "host=127.0.0.1,%s port=%u,%s user=tandem dbname=%s connect_timeout=1",
-                   PQhost(bed->admin), port, PQport(bed->admin), PQdb(bed->admin));
+                   "host=127.0.0.1,%s port=%u,%s user=tandem dbname=%s %s", PQhost(bed->admin),
+                   silent_port, PQport(bed->admin), PQdb(bed->admin), word);
     settings.conninfo = conninfo;
     c = bed_open(&settings);
     // On a slow machine the other one may be too late, too.
-    while (outcome == ROWS_AWAY && tries++ < 30) {
+    while (outcome == ROWS_AWAY && db_now() - began_at < nsec_from_seconds(50)) {
         outcome = look(c, 0);
     }
+    assert_true(db_now() - began_at < nsec_from_seconds(50));
     assert_int_equal(outcome, ROWS_DONE);
     bed_free(c);
+}
+
+static void server_that_says_nothing_is_passed_over(void **state)
+{
+    unsigned port;
+    int fd = silent_server(&port);
+
+    expect_other_server(*state, port, "connect_timeout=1");
+    expect_other_server(*state, port, "");
     (void)close(fd);
 }
 
@@ -393,6 +426,27 @@ static void who_waits_hears_that_the_connection_is_lost(void **state)
     // It rests for as long then, lest whoever asks again does so without end.
     assert_int_equal(bed->b->ops->wait(bed->b, 1), ROWS_AWAY);
     assert_int_equal(bed->b->ops->wait(bed->b, 0), ROWS_DONE);
+}
+
+// Or whoever waits would ask again without end.
+static void who_cannot_connect_waits_for_as_long(void **state)
+{
+    struct rows_settings settings = bed_settings("c");
+    nsec_t wait_for = NSEC_PER_SEC / 5;
+    char conninfo[128];
+    nsec_t began_at;
+    unsigned port;
+    struct rows *c;
+
+    (void)state;
+    (void)close(silent_server(&port));
+    (void)snprintf(conninfo, sizeof conninfo, "host=127.0.0.1 port=%u", port);
+    settings.conninfo = conninfo;
+    c = bed_open(&settings);
+    began_at = db_now();
+    assert_int_equal(c->ops->wait(c, wait_for), ROWS_AWAY);
+    assert_true(db_now() - began_at >= wait_for);
+    bed_free(c);
 }
 
 static void stop_ends_whatever_is_waited_for(void **state)
@@ -476,12 +530,14 @@ int main(void)
         STORY(waiting_for_a_lock_leaves_no_session_behind),
         STORY(commit_that_was_not_replicated_is_in_doubt),
         STORY(append_whose_backend_was_ended_while_it_waits_for_a_standby_is_in_doubt),
+        STORY(call_that_was_not_answered_in_time_has_dropped_its_connection),
         STORY(server_that_takes_no_writes_is_away),
         STORY(server_that_says_nothing_is_passed_over),
         STORY(name_of_a_server_is_looked_up),
         STORY(server_that_is_not_there_is_away_and_no_password_is_told),
         STORY(who_waits_is_woken_by_a_row_that_is_told_of_and_by_a_release),
         STORY(who_waits_hears_that_the_connection_is_lost),
+        STORY(who_cannot_connect_waits_for_as_long),
         STORY(stop_ends_whatever_is_waited_for),
         STORY(unit_is_not_held_for_long_by_who_stalls_while_it_is_read),
     };

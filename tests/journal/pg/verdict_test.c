@@ -22,6 +22,10 @@ static void what_ends_the_connection_leaves_a_doubt(void **state)
     (void)state;
     assert_int_equal(verdict.outcome, ROWS_DOUBT);
     assert_true(verdict.leave);
+    // Whatever else the state says.
+    verdict = verdict_of_error("FATAL", "53100");
+    assert_int_equal(verdict.outcome, ROWS_DOUBT);
+    assert_true(verdict.leave);
     verdict = verdict_of_error("PANIC", "53100");
     assert_int_equal(verdict.outcome, ROWS_DOUBT);
     assert_true(verdict.leave);
