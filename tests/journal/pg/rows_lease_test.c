@@ -27,7 +27,7 @@ static enum rows_outcome remove_first(struct rows *rows, uint64_t epoch)
 
 static enum rows_outcome take(struct rows *rows, uint64_t epoch)
 {
-    struct rows_lease seen = {.epoch = epoch}, taken;
+    struct rows_lease seen = {.epoch = epoch, .holder = "c"}, taken;
 
     return rows->ops->take(rows, &seen, &taken);
 }
