@@ -2,6 +2,7 @@
 // The fence of a store that others may take over: while it is closed, nothing leaves, and nothing
 // is read.
 #include "core/base/fence.h"
+#include "server/chores.h"
 #include "server/io/io.h"
 #include "server/process/clock.h"
 #include "tests/server/server_bed.h"
@@ -190,6 +191,68 @@ static void a_loop_that_waits_for_the_fence_looks_at_it_often(void **state)
     (void)close(client);
 }
 
+static void wake(evutil_socket_t fd, short what, void *context)
+{
+    bool *woken = context;
+
+    (void)fd;
+    (void)what;
+    *woken = true;
+}
+
+// That the owner is unsure is noted, and logged, though nothing else happens.
+static void a_loop_that_sleeps_wakes_when_the_fence_closes(void **state)
+{
+    static const struct timeval much_later = {.tv_sec = 30};
+    struct bed *bed = *state;
+    bool woken = false;
+    struct event *event = evtimer_new(bed->loop.turn.base, wake, &woken);
+
+    assert_non_null(event);
+    assert_int_equal(evtimer_add(event, &much_later), 0);
+    fence_move(&bed->front.store.fence, clock_boot() + NSEC_PER_SEC / 20);
+    while (!bed->loop.turn.fenced && !woken) {
+        bed_turn(bed, true);
+    }
+    assert_false(woken);
+    event_free(event);
+}
+
+static nsec_t due_at_once(const void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static void count_slice(void *context)
+{
+    unsigned *slices = context;
+
+    ++*slices;
+}
+
+// Of the loop, which hands out jobs as clients do who ask for them; but operators' go on.
+static void work_in_the_background_waits_for_the_fence(void **state)
+{
+    struct bed *bed = *state;
+    unsigned jobs = 0, sight = 0;
+    struct chore others = {.due = due_at_once, .work = count_slice, .context = &jobs};
+    struct chore operators = {
+        .due = due_at_once, .work = count_slice, .context = &sight, .for_operators = true};
+
+    chores_add(&bed->loop.turn, &others);
+    chores_add(&bed->loop.turn, &operators);
+    close_fence(bed);
+    bed_turns(bed, 3);
+    assert_int_equal(jobs, 0);
+    assert_true(sight > 0);
+    open_fence(bed);
+    bed_turns(bed, 3);
+    assert_true(jobs > 0);
+    chores_remove(&bed->loop.turn, &others);
+    chores_remove(&bed->loop.turn, &operators);
+}
+
 // The thread has it in hand already.
 static void what_was_handed_to_a_thread_stays_there(void **state)
 {
@@ -228,6 +291,8 @@ int main(void)
         FENCE_TEST(a_client_that_is_finished_gets_its_last_answer),
         FENCE_TEST(a_fence_closes_by_itself_at_its_moment),
         FENCE_TEST(a_loop_that_waits_for_the_fence_looks_at_it_often),
+        FENCE_TEST(a_loop_that_sleeps_wakes_when_the_fence_closes),
+        FENCE_TEST(work_in_the_background_waits_for_the_fence),
         FENCE_TEST(what_was_handed_to_a_thread_stays_there),
     };
 
