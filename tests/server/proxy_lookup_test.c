@@ -235,6 +235,22 @@ static void name_at_which_nobody_was_reached_is_looked_up_again(void **state)
     expect_passed(fixture);
 }
 
+// At the other port of that host nobody listens, for which the name is looked up.
+static void address_that_is_known_holds_while_the_name_is_not_found(void **state)
+{
+    struct fixture *fixture = *state;
+    int fds[2];
+
+    proxy_aim(fixture->proxy, fixture->text);
+    BED_UNTIL(&fixture->bed, can_take(fixture));
+    set_answers(EAI_AGAIN, NULL, NULL);
+    bed_connect(fds);
+    (void)proxy_take(fixture->proxy, fds[1], "127.0.0.1:1", "gearman", false);
+    BED_UNTIL(&fixture->bed, fixture->lookups_failed > 0);
+    (void)close(fds[0]);
+    expect_passed(fixture);
+}
+
 static void answer_that_comes_when_nobody_wants_it_is_dropped(void **state)
 {
     struct fixture *fixture = *state;
@@ -282,6 +298,7 @@ int main(void)
         TEST(name_without_an_address_is_not_found),
         TEST(all_addresses_of_a_name_are_tried),
         TEST(name_at_which_nobody_was_reached_is_looked_up_again),
+        TEST(address_that_is_known_holds_while_the_name_is_not_found),
         TEST(answer_that_comes_when_nobody_wants_it_is_dropped),
         TEST(proxy_that_is_freed_does_not_wait_for_an_answer),
         TEST(lookup_that_cannot_begin_is_made_later),

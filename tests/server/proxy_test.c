@@ -288,6 +288,7 @@ static void one_of_the_owners_addresses_rests_alone(void **state)
     proxy_aim(fixture->proxy, text);
     (void)come_to(fixture, "gearman", false, &client);
     BED_UNTIL(&fixture->bed, fixture->failed > 0);
+    assert_false(proxy_can_take(fixture->proxy, "gearman", false));
     assert_true(proxy_can_take(fixture->proxy, "http", false));
     (void)close(client);
     (void)close(closed);
