@@ -10,15 +10,12 @@
 
 #include <string.h>
 
-static bool is_other(const struct follow *follow, const char *holder)
-{
-    return follow->holder[0] != '\0' && strcmp(holder, follow->holder) != 0 &&
-           strcmp(holder, pg_of(follow->journal)->settings.node) != 0;
-}
-
 bool follow_is_others(const struct follow *follow)
 {
-    return is_other(follow, follow->lease->holder);
+    const char *holder = follow->lease->holder;
+
+    return follow->holder[0] != '\0' && strcmp(holder, follow->holder) != 0 &&
+           strcmp(holder, pg_of(follow->journal)->settings.node) != 0;
 }
 
 struct head {
