@@ -182,6 +182,8 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
         }
     } else if (by && !others) {
         match_assign(by, job);
+    } else if (by && !list_linked(&queue->matching)) {
+        list_append(&broker->matching.backlog, &queue->matching);
     } else if (!by) {
         nudge_for(broker, queue, 1);
     }
@@ -198,8 +200,9 @@ void match_moved(struct broker *broker, struct job *job)
     if (!by) {
         nudge_for(broker, queue, 1);
     } else if (queue->jobs[JOB_READY] == 1) {
-        // Where there are others, the queue stands in the backlog already.
         match_assign(by, job);
+    } else if (!list_linked(&queue->matching)) {
+        list_append(&broker->matching.backlog, &queue->matching);
     }
 }
 

@@ -28,7 +28,8 @@ static inline enum status take(struct session *session, struct subscription *by,
 }
 
 // Where queues let jobs expire, or have weights. What is over and stands before the best job goes
-// first, as far as a slice reaches; what is left is gone some ticks later.
+// first, as far as a slice reaches; what is left is gone some ticks later. What has gone may have
+// come to another queue of the session meanwhile, so the choice is made last.
 static APART enum status take_with_care(struct session *session, const struct job **job)
 {
     struct subscription *by = NULL;
@@ -37,8 +38,13 @@ static APART enum status take_with_care(struct session *session, const struct jo
     unsigned budget = BROKER_SLICE;
     enum status status;
 
-    while (broker->gates.stale > 0 && expire_stale(broker, &budget)) {
+    while (broker->gates.stale > 0 && budget > 0) {
+        bool opened = expire_stale(broker, &budget);
+
         best = choice_best(session, &by);
+        if (!opened) {
+            break;
+        }
     }
     status = take(session, by, best, job);
     if (status == STATUS_OK) {

@@ -219,6 +219,48 @@ static void job_that_expires_goes_to_the_dead_queue(void **state)
     assert_null(stage_find(s, "q"));
 }
 
+// The take goes a slice further than the tick. What it moves comes to a queue that the same worker
+// takes from: it gets one of those jobs, and does not begin to wait beside them.
+static void take_gets_what_it_has_moved_to_the_dead_queue(void **state)
+{
+    enum { OVER = 3 * BROKER_SLICE };
+
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *v = stage_worker(s, "v", "dead");
+
+    act_subscribe(w, "dead");
+    POLICY(s, "q", .expire_after_for = SEC(10), .on_expired = ON_EXPIRED_MOVE,
+           .dead_queue = SLICE("dead"));
+    for (int i = 0; i < OVER; i++) {
+        PUT(s, .queue = "q");
+    }
+    s->now.mono += SEC(10) + STEPS;
+    broker_tick(s->broker, s->now);
+    while (act_take(v)) {
+    }
+    assert_true(act_take(w) > 0);
+    stage_settle(s);
+    stage_expect_jobs(s, "q", 0, 0, 0, 0);
+}
+
+// The worker begins to wait with the first of them already there: it is not forgotten.
+static void jobs_that_are_moved_beside_a_waiting_worker_reach_it(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "to");
+
+    act_wait(w);
+    assert_status(STATUS_OK, stage_pause(s, "to", SEC(60)));
+    for (uint64_t id = 1; id <= 3; id++) {
+        assert_int_equal(PUT(s, .queue = "q"), id);
+        assert_status(STATUS_OK, stage_act(s, NULL, id, ACT(.kind = ACT_MOVE, .to = SLICE("to"))));
+    }
+    stage_expect(s, "");
+    stage_advance(s, SEC(60));
+    stage_expect(s, "w leased 1");
+}
+
 static void job_that_is_moved_waits_anew(void **state)
 {
     struct stage *s = *state;
@@ -432,6 +474,8 @@ int main(void)
         STORY(take_finds_what_stands_behind_a_few_that_are_over),
         STORY(job_that_is_over_is_taken_by_its_id_no_more),
         STORY(job_that_expires_goes_to_the_dead_queue),
+        STORY(take_gets_what_it_has_moved_to_the_dead_queue),
+        STORY(jobs_that_are_moved_beside_a_waiting_worker_reach_it),
         STORY(job_that_is_moved_waits_anew),
         STORY(what_is_over_when_a_pause_ends_is_given_to_nobody),
         STORY(policy_that_comes_and_goes_counts_waits_that_went_before),
