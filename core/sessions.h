@@ -107,7 +107,7 @@ enum status broker_subscribe(struct session *session, struct slice name,
 // else.
 enum status broker_unsubscribe(struct session *session, struct slice name, bool give_back);
 
-// Ends all subscriptions, and gives back all jobs that were taken by them. STATUS_MORE as above.
+// Ends all subscriptions, and leaves leases alone. STATUS_MORE: there are many, call again.
 enum status broker_unsubscribe_all(struct session *session);
 
 bool session_subscribed(const struct session *session, struct slice name);

@@ -41,39 +41,20 @@ void gear_can_do(struct gear_conn *conn, const struct gear_packet *packet)
 
 void gear_cant_do(struct gear_conn *conn, const struct gear_packet *packet)
 {
-    struct broker *broker = conn->shared->broker;
-    struct slice function = packet->args[0];
-
-    if (session_subscribed(conn->session, function) &&
-        broker_queue_hold(broker, function, &conn->doing.unsubscribed) == STATUS_OK) {
-        conn->state = GEAR_UNSUBSCRIBING;
-    }
+    (void)broker_unsubscribe(conn->session, packet->args[0], false);
 }
 
 void gear_reset_abilities(struct gear_conn *conn, const struct gear_packet *packet)
 {
     (void)packet;
-    conn->doing.unsubscribed = NULL;
     conn->state = GEAR_UNSUBSCRIBING;
 }
 
 enum step gear_unsubscribe_step(struct gear_conn *conn)
 {
-    struct queue *one = conn->doing.unsubscribed;
-    enum status status = one ? broker_unsubscribe(conn->session, queue_name(one), true)
-                             : broker_unsubscribe_all(conn->session);
-
-    if (status == STATUS_MORE) {
+    if (broker_unsubscribe_all(conn->session) == STATUS_MORE) {
         return STEP_AGAIN;
     }
-    gear_unsubscribe_discard(conn);
     conn->state = GEAR_MESSAGE;
     return STEP_ON;
-}
-
-void gear_unsubscribe_discard(struct gear_conn *conn)
-{
-    if (conn->doing.unsubscribed) {
-        broker_queue_drop(conn->shared->broker, conn->doing.unsubscribed);
-    }
 }

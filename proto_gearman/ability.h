@@ -10,14 +10,11 @@
 // CAN_DO and CAN_DO_TIMEOUT.
 void gear_can_do(struct gear_conn *conn, const struct gear_packet *packet);
 
-// CANT_DO and RESET_ABILITIES. The jobs that the worker holds of the functions that it gives up go
-// back to their queues; where jobs or functions are many, the state is GEAR_UNSUBSCRIBING until all
-// have.
+// CANT_DO and RESET_ABILITIES. The worker gets no more jobs of the functions that it gives up, and
+// keeps those that it holds until it finishes them. Where a reset gives up many functions, the
+// state is GEAR_UNSUBSCRIBING until all are given up.
 void gear_cant_do(struct gear_conn *conn, const struct gear_packet *packet);
 void gear_reset_abilities(struct gear_conn *conn, const struct gear_packet *packet);
 enum step gear_unsubscribe_step(struct gear_conn *conn);
-
-// GEAR_UNSUBSCRIBING: the connection is gone; what it holds goes back as its session closes.
-void gear_unsubscribe_discard(struct gear_conn *conn);
 
 #endif

@@ -38,7 +38,7 @@ enum gear_state {
     GEAR_MESSAGE,         // a packet or a line
     GEAR_BODY,            // the rest of a packet's last argument
     GEAR_SKIP,            // the rest of a packet that was refused
-    GEAR_UNSUBSCRIBING,   // nothing: functions are given up, with the jobs held under them
+    GEAR_UNSUBSCRIBING,   // nothing: functions are given up
     GEAR_ENDING_TIMEOUTS, // nothing: the worker sleeps, and the time-outs of its jobs end
     GEAR_LISTING,         // nothing: a list grows by its next step
     GEAR_LATER,           // the token that was there already, but not before a moment
@@ -68,7 +68,6 @@ struct gear_conn {
     union {
         struct gear_body *body;       // GEAR_BODY: owned
         uint64_t skip;                // GEAR_SKIP: bytes that are still to come
-        struct queue *unsubscribed;   // GEAR_UNSUBSCRIBING: held; NULL: all functions
         struct gear_listing *listing; // GEAR_LISTING: owned
     } doing;
 };

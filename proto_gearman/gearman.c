@@ -179,14 +179,12 @@ static void discard_work(struct gear_conn *conn)
     case GEAR_BODY:
         gear_body_discard(conn);
         break;
-    case GEAR_UNSUBSCRIBING:
-        gear_unsubscribe_discard(conn);
-        break;
     case GEAR_LISTING:
         gear_listing_discard(conn);
         break;
     case GEAR_MESSAGE:
     case GEAR_SKIP:
+    case GEAR_UNSUBSCRIBING:
     case GEAR_ENDING_TIMEOUTS:
     case GEAR_LATER:
     case GEAR_FINISHED:

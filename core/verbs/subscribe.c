@@ -72,11 +72,11 @@ enum status broker_subscribe(struct session *session, struct slice name, const s
     return subscription ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-// The job is lost to the session, where that took it by its subscription (by any, for NULL).
+// The job is lost to the session, where that took it by its subscription.
 static void give_back_one(struct session *session, struct job *job,
                           const struct subscription *subscription)
 {
-    if ((!subscription || job->queue == subscription->queue) && !job->by_id_taken) {
+    if (job->queue == subscription->queue && !job->by_id_taken) {
         outcome_lost(session->broker, job, LOSS_LEFT);
         match_serve_lost(session->broker);
     }
@@ -126,9 +126,6 @@ enum status broker_unsubscribe_all(struct session *session)
 {
     ENSURE(!session->broker->settling);
     session->broker->store.position = 0;
-    if (session->subscriptions > 0 && !give_leases_back(session, NULL)) {
-        return STATUS_MORE;
-    }
     for (int i = 0; i < BROKER_SLICE && session->subscriptions > 0; i++) {
         subscription_end(
             list_item(list_first(&session->subscribed), struct subscription, in_session));

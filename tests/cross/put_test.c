@@ -166,14 +166,15 @@ static void a_lost_worker_leaves_it_at_its_old_place(void **state)
     gear_grabs(t->b, "f", "y");
 }
 
-static void a_function_given_up_gives_it_back(void **state)
+static void a_function_given_up_leaves_it_to_its_worker(void **state)
 {
     struct gear *t = *state;
 
     begin(t);
     gear_says(t->a, REQ(CANT_DO, "f"), NOTHING);
-    jobs_are(t, "f", JOB_READY, 1);
-    gear_says(t->a, REQ(WORK_COMPLETE, H(1), "late"), NO_SUCH_RESULT);
+    jobs_are(t, "f", JOB_RESERVED, 1);
+    gear_says(t->a, REQ(WORK_COMPLETE, H(1), "done"), NOTHING);
+    job_is_gone(t, 1);
 }
 
 static void a_delayed_job_wakes_workers_when_it_is_ready(void **state)
@@ -269,7 +270,7 @@ int main(void)
         MEETING(a_time_out_of_the_worker_ends_the_lease_if_it_is_earlier),
         MEETING(a_job_that_fails_by_time_is_buried),
         MEETING(a_lost_worker_leaves_it_at_its_old_place),
-        MEETING(a_function_given_up_gives_it_back),
+        MEETING(a_function_given_up_leaves_it_to_its_worker),
         MEETING(a_delayed_job_wakes_workers_when_it_is_ready),
         MEETING(a_paused_tube_gives_workers_nothing),
         MEETING(a_reserve_that_waits_comes_before_those_who_sleep),

@@ -249,7 +249,7 @@ static void a_job_that_comes_back_wakes_those_who_sleep(void **state)
     gear_grabs(t->b, "f", "x");
 }
 
-static void a_worker_that_gives_its_job_back_is_not_woken_by_it(void **state)
+static void a_worker_that_gives_a_function_up_keeps_its_job_and_wakes_nobody(void **state)
 {
     struct gear *t = *state;
 
@@ -258,7 +258,8 @@ static void a_worker_that_gives_its_job_back_is_not_woken_by_it(void **state)
     gear_grabs(t->b, "f", "x");
     sleep_for_f(t->c);
     gear_says(t->b, MANY(REQ(PRE_SLEEP), REQ(CANT_DO, "f")), NOTHING);
-    gear_hears(t->c, RES(NOOP));
+    gear_hears(t->c, NOTHING);
+    jobs_are(t, "f", JOB_RESERVED, 1);
 }
 
 int main(void)
@@ -283,7 +284,7 @@ int main(void)
         GEAR(a_job_for_later_wakes_nobody_before_its_time),
         GEAR(a_job_for_later_hides_no_job_that_is_ready),
         GEAR(a_job_that_comes_back_wakes_those_who_sleep),
-        GEAR(a_worker_that_gives_its_job_back_is_not_woken_by_it),
+        GEAR(a_worker_that_gives_a_function_up_keeps_its_job_and_wakes_nobody),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

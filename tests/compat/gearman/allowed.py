@@ -77,6 +77,9 @@ REPLIES = {
     "job without clients":
         "The reference keeps it and counts it until a worker asks, and lets new clients wait for "
         "it in vain.",
+    "job of a function given up":
+        "The reference gives it to another worker while the first is still at it; to us the "
+        "worker gets no more jobs of the function, and finishes the one that it holds.",
     "time of each job":
         "The reference has one clock for each connection, which the next grab stops or winds.",
     "job of the future":

@@ -271,14 +271,20 @@ def worker_may_be_its_own_client(stage):
     a.ask(WORK_COMPLETE("#1", "r"), WORK_COMPLETE("#1", "r"))
 
 
-def job_held_under_a_given_up_function_goes_back(stage):
-    c, v, w = stage.client(), stage.worker("f"), stage.worker("f")
-    c.ask(SUBMIT_JOB("f", "", "x"), JOB_CREATED("#1"))
-    for give_up in (CANT_DO("f"), RESET_ABILITIES()):
-        v.ask(GRAB_JOB(), JOB_ASSIGN("#1", "f", "x"))
+def worker_keeps_the_job_of_a_function_that_it_gives_up(stage):
+    c = stage.client()
+    for job, give_up in (("#1", CANT_DO("f")), ("#2", RESET_ABILITIES())):
+        v = stage.worker("f")
+        c.ask(SUBMIT_JOB("f", "", "x"), JOB_CREATED(job))
+        v.ask(GRAB_JOB(), JOB_ASSIGN(job, "f", "x"))
         v.tell(give_up)
-        _assert_reports_are_refused(v, "#1")
-        v.tell(Kind.CAN_DO("f"))
-    w.ask(GRAB_JOB(), JOB_ASSIGN("#1", "f", "x"))
-    w.tell(WORK_COMPLETE("#1", "r"))
-    c.hear(WORK_COMPLETE("#1", "r"))
+        v.ask(GRAB_JOB(), NO_JOB())
+        v.differ("job of a function given up", WORK_COMPLETE(job, "r"),
+                 theirs=[NO_JOB_FOR_RESULT], ours=[])
+        w = stage.worker("f")
+        w.differ("job of a function given up", GRAB_JOB(), theirs=[JOB_ASSIGN(job, "f", "x")],
+                 ours=[NO_JOB()])
+        w.differ("job of a function given up", WORK_COMPLETE(job, "r"),
+                 theirs=[], ours=[NO_JOB_FOR_RESULT])
+        c.hear(WORK_COMPLETE(job, "r"))
+        w.hang_up()
