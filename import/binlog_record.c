@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Where the fields stand, in both versions.
+// Where the fields stand, in all versions.
 enum {
     AT_ID = 0,
     AT_PRI = 8,
@@ -17,7 +17,7 @@ enum {
     AT_RELEASES = 64,
     AT_BURIES = 68,
     AT_KICKS = 72,
-    AT_STATE = 76
+    AT_STATE = BINLOG_STATE_AT
 };
 
 bool binlog_layout_find(uint32_t version, struct binlog_layout *layout)
@@ -29,9 +29,46 @@ bool binlog_layout_find(uint32_t version, struct binlog_layout *layout)
     case 7:
         *layout = (struct binlog_layout){.length_size = 4, .fields_size = 80, .unit = 1};
         return true;
+    case 8:
+        *layout = (struct binlog_layout){
+            .length_size = 4, .fields_size = 80, .unit = 1, .crc_size = BINLOG_CRC_SIZE};
+        return true;
     default:
         return false;
     }
+}
+
+bool binlog_version_is_credible(uint32_t version)
+{
+    return version <= UINT16_MAX || __builtin_bswap32(version) <= UINT16_MAX;
+}
+
+uint32_t binlog_crc(uint32_t crc, const char *bytes, size_t len)
+{
+    // Of the sixteen values of half a byte.
+    static const uint32_t halves[16] = {
+        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
+        0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
+        0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+    };
+
+    crc = ~crc;
+    for (size_t i = 0; i < len; i++) {
+        crc ^= (uint8_t)bytes[i];
+        crc = crc >> 4 ^ halves[crc & 15];
+        crc = crc >> 4 ^ halves[crc & 15];
+    }
+    return ~crc;
+}
+
+uint32_t binlog_crc_read(const char from[BINLOG_CRC_SIZE])
+{
+    uint32_t crc = 0;
+
+    for (unsigned i = 0; i < BINLOG_CRC_SIZE; i++) {
+        crc |= (uint32_t)(uint8_t)from[i] << 8 * i;
+    }
+    return crc;
 }
 
 static uint32_t read_32(const char *from)

@@ -2,12 +2,14 @@
 #ifndef TANDEM_IMPORT_BINLOG_RECORD_H
 #define TANDEM_IMPORT_BINLOG_RECORD_H
 
-// A record of beanstalkd's binlog. A file begins with the version of its format, 32 bits, 5
-// (program versions 1.4.6 to 1.4.x) or 7 (up to 1.13), and records follow: the length of the tube's
-// name, the name, the fields of the job, its body with the CR LF at its end. A length of 0 means a
-// short record: neither name nor body, but what has changed in a job that stands before it. Numbers
-// are as the machine has them. In version 5 the length has 64 bits, fields 77 bytes, times are in
-// microseconds; in version 7 it is 32 bits, 80 bytes, nanoseconds. All times are by the wall clock.
+// A record of beanstalkd's binlog. A file begins with the version of its format, 32 bits: 5
+// (program versions 1.4.6 to 1.4.x), 7 (up to 1.13) or 8 (a fork of it). Records follow: the length
+// of the tube's name, the name, the fields of the job, its body with the CR LF at its end. A length
+// of 0 means a short record: neither name nor body, but what has changed in a job that stands
+// before it. Numbers are as the machine has them. In version 5 the length has 64 bits, fields 77
+// bytes, times are in microseconds; in version 7 it is 32 bits, 80 bytes, nanoseconds. Version 8 is
+// version 7 with a CRC-32C (Castagnoli) of the whole record behind it, 32 bits, the lowest byte
+// first. All times are by the wall clock.
 
 #include "core/base/nsec.h"
 
@@ -21,11 +23,15 @@
 #define BINLOG_HEAD_MAX (8 + BINLOG_NAME_MAX + 80)
 // Behind each body.
 #define BINLOG_BODY_END 2
+#define BINLOG_CRC_SIZE 4
+// Where the state stands among the fields: the last one but for padding.
+#define BINLOG_STATE_AT 76
 
 struct binlog_layout {
     size_t length_size; // of the length of the name
     size_t fields_size;
-    int64_t unit; // of times, in nanoseconds
+    int64_t unit;    // of times, in nanoseconds
+    size_t crc_size; // behind each record: 0 or BINLOG_CRC_SIZE
 };
 
 enum binlog_state { BINLOG_DELETED, BINLOG_READY, BINLOG_RESERVED, BINLOG_BURIED, BINLOG_DELAYED };
@@ -44,6 +50,14 @@ struct binlog_fields {
 
 // False: no such version is known.
 bool binlog_layout_find(uint32_t version, struct binlog_layout *layout);
+// Whether it may be the version of a format, of a machine of either byte order, and not a number
+// that damage has made.
+bool binlog_version_is_credible(uint32_t version);
+
+// The CRC of bytes that stand behind others with the CRC `crc`; 0 for the first ones.
+uint32_t binlog_crc(uint32_t crc, const char *bytes, size_t len);
+// The one behind a record.
+uint32_t binlog_crc_read(const char from[BINLOG_CRC_SIZE]);
 
 // The length of the name, from `length_size` bytes.
 uint64_t binlog_name_length(const struct binlog_layout *layout, const char *from);

@@ -5,7 +5,17 @@ import struct
 import time
 
 STATES = {"deleted": 0, "ready": 1, "reserved": 2, "buried": 3, "delayed": 4}
-UNITS = {5: 10 ** 6, 7: 10 ** 9}  # in a second
+UNITS = {5: 10 ** 6, 7: 10 ** 9, 8: 10 ** 9}  # in a second
+PAGE = 4096
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
 
 
 def record(version, job, tube=b"", body=b"", state="ready", pri=0, delay=0, ttr=60, created=None,
@@ -18,7 +28,17 @@ def record(version, job, tube=b"", body=b"", state="ready", pri=0, delay=0, ttr=
                          int(deadline * unit), *counts, STATES.get(state, state))
     length = struct.pack("<Q" if version == 5 else "<i", len(tube))
     padding = b"" if version == 5 else b"\0" * 3
-    return length + tube + fields + padding + (body + b"\r\n" if tube else b"")
+    whole = length + tube + fields + padding + (body + b"\r\n" if tube else b"")
+    return whole + (struct.pack("<I", crc32c(whole)) if version == 8 else b"")
+
+
+def up_to_page(version, behind, first=1000, last=200):
+    """Records of buried jobs, at the end of which a file has `behind` bytes up to a page's end."""
+    one = record(version, first, b"fill", b"", state="buried")
+    many = (PAGE - 4 - behind - last) // len(one) - 1
+    records = [record(version, first + i, b"fill", b"", state="buried") for i in range(many)]
+    left = PAGE - 4 - behind - sum(map(len, records)) - len(one)
+    return [*records, record(version, first + many, b"fill", b"x" * left, state="buried")]
 
 
 def write(directory, number, records, version=7, size=4096):

@@ -203,6 +203,60 @@ class Starts(Case):
         self.assertNotIn("hunter2", said)
 
 
+class Format8(Case):
+    def test_each_job_of_a_fork_with_a_crc_comes_and_its_end_may_be_torn(self):
+        self.assertEqual(binlog.crc32c(b"123456789"), 0xE3069283)
+        large = bytes(range(256)) * 800
+        binlog.write(self.old, 1, [binlog.record(7, 1, b"mail", b"older")], version=7)
+        binlog.write(self.old, 2, [
+            binlog.record(8, 2, b"mail", b"two", pri=7, ttr=99, counts=(5, 4, 3, 2, 1)),
+            binlog.record(8, 3, b"mail", large),
+            binlog.record(8, 4, b"mail", b"four"),
+            binlog.record(8, 1, state="buried", size=7),
+            binlog.record(8, 4, state="deleted", size=6),
+            binlog.record(8, 99, state="deleted", size=6),
+        ], version=8, size=1 << 20)
+        torn = binlog.record(8, 5, b"mail", b"x" * 2 * binlog.PAGE)
+        for number, cut in enumerate((20, binlog.PAGE, 2 * binlog.PAGE, len(torn) - 4), 3):
+            binlog.write(self.old, number, [torn[:cut // binlog.PAGE * binlog.PAGE - 4
+                                                 if cut % binlog.PAGE == 0 else cut]],
+                         version=8, size=4 * binlog.PAGE)
+        tandem, client = self.start()
+        two = self.stats(client, 2)
+        self.assertEqual([two[key] for key in ("pri", "ttr", "reserves", "kicks", "state")],
+                         ["7", "99", "5", "1", "ready"])
+        self.assertEqual(client.ask(b"peek 3\r\n")[1], large + b"\r\n")
+        self.assertEqual(self.stats(client, 1)["state"], "buried")
+        self.assertIsNone(self.stats(client, 4))
+        self.assertIsNone(self.stats(client, 5))
+        tandem.stop()
+        self.start()
+
+    def test_a_wrong_crc_is_damage_to_its_record_alone(self):
+        records = [bytearray(binlog.record(8, job, b"mail", b"job %d" % job))
+                   for job in range(1, 5)]
+        records[1][-8] ^= 1
+        records[3][-6] ^= 1
+        binlog.write(self.old, 1, records, version=8)
+        self.refuse("damaged in 2 places, first in binlog.1 at 103: job 2: its CRC is wrong")
+        _, client = self.start(options=["--repair"])
+        self.assertEqual([bool(self.stats(client, job)) for job in range(1, 5)],
+                         [True, False, True, False])
+
+    def test_a_format_that_is_not_known_is_no_damage(self):
+        binlog.write(self.old, 1, [binlog.record(7, 1, b"mail", b"one")])
+        for version, words in ((9, "has format 9, which this tandemd cannot read"),
+                               (7 << 24, "a machine of another byte order")):
+            binlog.write(self.old, 2, [binlog.record(7, 2, b"mail", b"two")], version=version)
+            for options in [], ["--repair"]:
+                self.refuse(words, *options)
+        binlog.write(self.old, 2, [], version=0x61626364)
+        self.refuse("does not begin with the version of a format")
+        binlog.write(self.old, 2, [binlog.record(8, 2, b"mail", b"two")], version=8)
+        _, client = self.start()
+        self.assertEqual(self.stats(client, 2)["state"], "ready")
+
+
 class Broken(Case):
     def records(self, *jobs):
         return [binlog.record(7, job, b"mail", b"job %d" % job) for job in jobs]
@@ -217,6 +271,52 @@ class Broken(Case):
         for number, _ in enumerate(cuts, 1):
             self.assertEqual(self.stats(client, 1000 + number)["state"], "ready")
         self.assertTrue(tandem.broker.expect("import_torn .*job 1 was being written"))
+
+    def test_a_change_that_a_power_cut_has_torn_is_no_deletion(self):
+        for version in 5, 7:
+            change = binlog.record(version, 1, state="buried", size=5, counts=(9, 9, 9, 9, 9))
+            state_at = 8 + 76 if version == 5 else 4 + 76
+            for behind in sorted({12, 13, state_at, state_at + 1, *range(1, len(change), 7)}):
+                binlog.write(self.old, 1, [binlog.record(version, 1, b"mail", b"one"),
+                                           binlog.record(version, 2, b"mail", b"two")], version)
+                binlog.write(self.old, 2, [*binlog.up_to_page(version, behind), change[:behind]],
+                             version, size=3 * binlog.PAGE)
+                with self.subTest(version=version, behind=behind):
+                    shutil.rmtree(self.journal, ignore_errors=True)
+                    tandem, client = self.start()
+                    state = "ready" if behind <= state_at else "buried"
+                    self.assertEqual(self.stats(client, 1)["state"], state)
+                    self.assertEqual(self.stats(client, 2)["state"], "ready")
+                    tandem.stop()
+
+    def test_a_deletion_that_more_follows_is_one_wherever_it_lies(self):
+        gone = binlog.record(7, 1, state="deleted", size=5)
+        for more in [], [binlog.record(7, 2, b"mail", b"two")]:
+            binlog.write(self.old, 1, [binlog.record(7, 1, b"mail", b"one")])
+            binlog.write(self.old, 2, [*binlog.up_to_page(7, 70), gone, *more], size=3 * 4096)
+            tandem, client = self.start()
+            self.assertEqual(self.stats(client, 1) is None, bool(more))
+            if not more:
+                self.assertTrue(tandem.broker.expect("import_torn .*a change of job 1, perhaps"))
+            tandem.stop()
+            shutil.rmtree(self.journal)
+
+    def test_zeros_where_records_must_have_been_are_damage(self):
+        for number in 1, 2, 3, 4, 5, 6:
+            binlog.write(self.old, number, self.records(number) if number in (1, 4) else [])
+        for number in 2, 3, 6:
+            (self.old / f"binlog.{number}").write_bytes(bytes(4096 if number != 3 else 0))
+        self.refuse("damaged in 1 places, first in binlog.2 at 0: nothing but zeros is in 2 files")
+        _, client = self.start(options=["--repair"])
+        self.assertEqual(self.stats(client, 4)["state"], "ready")
+
+    def test_a_body_of_zeros_that_more_follows_is_damage_to_it_alone(self):
+        torn = self.records(2)[0]
+        binlog.write(self.old, 1, [*self.records(1), torn[:-7] + bytes(7), *self.records(3)])
+        self.refuse("damaged in 1 places, first in binlog.1 at 99: job 2: its body ends in zeros")
+        _, client = self.start(options=["--repair"])
+        self.assertIsNone(self.stats(client, 2))
+        self.assertEqual(self.stats(client, 3)["state"], "ready")
 
     def test_an_id_that_leaves_none_for_other_jobs_is_damage(self):
         for job in 1 << 48, 1 << 61:
@@ -247,12 +347,12 @@ class Broken(Case):
             binlog.write(self.old, number, [*self.records(1000 + number), *records],
                          size=4096 + size)
         binlog.write(self.old, 20, self.records(1020))
-        binlog.write(self.old, 21, self.records(4), version=8)
+        binlog.write(self.old, 21, self.records(4), version=0x12345678)
         self.refuse("damaged in 13 places, first in binlog.2 at 102: a body has not the end")
         tandem, client = self.start(options=["--repair"])
         said = [line for line in tandem.broker.log() if "import_damage" in line]
         for what in [*(what for what, _, _ in broken), "7 files from this one on are missing",
-                     "format is none that is known"]:
+                     "not begin with the version of a format"]:
             self.assertTrue(any(what in line for line in said), what)
         for number in [*range(1, len(broken) + 2), 20]:
             self.assertEqual(self.stats(client, 1000 + number)["state"], "ready")
