@@ -81,6 +81,8 @@ struct job_change {
     uint32_t pri;      //
     uint32_t delay;    // as last given, seconds
     nsec_t due_at;     // DELAYED: when it becomes ready, by the wall clock
+    nsec_t ready_at;   // READY, where its queue lets jobs expire: since when, by the wall clock;
+                       // 0: that is not known
     uint64_t burial;   // BURIED: its place among buried jobs, longest buried first
 };
 

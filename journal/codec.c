@@ -43,7 +43,7 @@ static uint64_t moment_of(const struct job_change *change)
     if (change->state == JOB_DELAYED) {
         return (uint64_t)change->due_at;
     }
-    return change->state == JOB_BURIED ? change->burial : 0;
+    return change->state == JOB_BURIED ? change->burial : (uint64_t)change->ready_at;
 }
 
 static unsigned change_flags(const struct job_change *change)

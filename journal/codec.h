@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODEC_VERSION 4
+#define CODEC_VERSION 5
 #define CODEC_VERSION_OLDEST 1 // that is read
 #define CODEC_VERSION_UNSURE 2 // since then heads may say previous_unsure
 #define CODEC_HEAD 16          // of a record

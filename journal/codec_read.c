@@ -22,6 +22,7 @@ static bool read_state(uint8_t state, uint64_t moment, uint8_t flags, struct job
     change->keyed = (flags & FLAG_KEYED) != 0;
     change->on_wall = (flags & FLAG_ON_WALL) != 0;
     change->due_at = 0;
+    change->ready_at = 0;
     change->burial = 0;
     if (moment > INT64_MAX) {
         return false;
@@ -29,7 +30,8 @@ static bool read_state(uint8_t state, uint64_t moment, uint8_t flags, struct job
     switch (state) {
     case STATE_READY:
         change->state = JOB_READY;
-        return moment == 0 && !change->on_wall;
+        change->ready_at = (nsec_t)moment;
+        return !change->on_wall;
     case STATE_DELAYED:
         change->state = JOB_DELAYED;
         change->due_at = (nsec_t)moment;

@@ -3,7 +3,9 @@
 // How a job stands, said for a store: what a restart must know of it.
 
 #include "core/model/calendar.h"
+#include "core/model/expiry.h"
 #include "core/model/lookup.h"
+#include "core/model/observe.h"
 #include "core/model/queue.h"
 
 // A moment of the monotonic clock, by the wall clock. One that has passed is the present.
@@ -12,6 +14,15 @@ static nsec_t on_wall_clock(const struct broker *broker, nsec_t at)
     nsec_t left = at - broker->now.mono;
 
     return left > 0 ? nsec_add(broker->now.wall, left) : broker->now.wall;
+}
+
+// Since when the job is ready, by the wall clock, where its queue lets jobs expire. That of a job
+// that is held is not known: it becomes ready anew.
+static APART nsec_t ready_since(const struct broker *broker, const struct job *job)
+{
+    nsec_t at = broker->now.wall - job_waited_for(broker, job);
+
+    return queue_expires(queue_at(broker, job)) && at > 0 ? at : 0;
 }
 
 void job_describe_change(const struct broker *broker, const struct job *job,
@@ -32,6 +43,8 @@ void job_describe_change(const struct broker *broker, const struct job *job,
     } else if (job->state == JOB_DELAYED) {
         change->on_wall = job->on_wall;
         change->due_at = job->on_wall ? job->due_at : on_wall_clock(broker, job->due_at);
+    } else if (job->state == JOB_READY && broker->gates.expiring > 0) {
+        change->ready_at = ready_since(broker, job);
     }
 }
 

@@ -2,7 +2,6 @@
 #include "core/restore.h"
 
 #include "core/matching/cleanup.h"
-#include "core/model/calendar.h"
 #include "core/model/expiry.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
@@ -55,32 +54,28 @@ static void forget(struct broker *broker, struct job *job)
     restore_note_idle(broker, queue);
 }
 
-// How long a job that comes back has been ready before, where its queue lets jobs expire: since it
-// was submitted, or its delay ended. When one that was held, kicked or taken to a dead queue became
-// ready is not recorded: its wait begins now.
-static nsec_t waited_for(const struct broker *broker, const struct job *job,
-                         const struct job_change *change)
+// A job that is ready, and perhaps has been for a while: where its queue lets jobs expire, it goes
+// on waiting since the moment that the record says, or since its delay ended. Where neither is
+// known, its wait begins now: a job must not be over for a time that the broker had forgiven it.
+static void go_on_waiting(struct broker *broker, struct job *job, const struct job_change *change)
 {
-    const struct job_extra *extra = job->extra;
-    bool straight =
-        job->reserves == 0 && !job->noted && !(extra && (extra->reserves || extra->kicks));
-    nsec_t for_all = calendar_since(broker, job->created_ms) - nsec_from_seconds(change->delay);
-    const struct policy_spec *policy = POLICY_OF(queue_at(broker, job));
-    nsec_t most_for = policy ? policy->expire_after_for : 0;
+    struct queue *queue = queue_at(broker, job);
+    nsec_t since_at = change->state == JOB_DELAYED ? change->due_at : change->ready_at;
+    nsec_t waited_for = since_at > 0 ? broker->now.wall - since_at : 0;
+    nsec_t most_for;
 
-    if (change->state == JOB_DELAYED) {
-        for_all = broker->now.wall - change->due_at;
+    if (job->state != JOB_READY || !queue_expires(queue)) {
+        return;
     }
-    if (!straight || for_all < 0) {
-        return 0;
-    }
-    return for_all < most_for ? for_all : most_for;
+    most_for = queue->policy->rule.spec.expire_after_for;
+    waited_for = waited_for < most_for ? waited_for : most_for;
+    job->ready_at_step -= wait_step(waited_for > 0 ? waited_for : 0);
+    expiry_set_look(broker, queue, broker->now.mono);
 }
 
 static void begin(struct broker *broker, struct job *job, const struct job_change *change)
 {
     const struct job_place place = image_place(broker, change);
-    struct queue *queue = queue_at(broker, job);
     struct job *old = broker_job(broker, job->id);
 
     if (old) {
@@ -93,10 +88,7 @@ static void begin(struct broker *broker, struct job *job, const struct job_chang
         broker->next.seq = job->id + 1;
     }
     job_begin(broker, job, &place);
-    if (place.state == JOB_READY && queue_expires(queue)) {
-        job->ready_at_step -= wait_step(waited_for(broker, job, change));
-        expiry_set_look(broker, queue, broker->now.mono);
-    }
+    go_on_waiting(broker, job, change);
     restore_set_claim(broker, job, change->keyed && change->state != JOB_BURIED);
 }
 
@@ -164,6 +156,7 @@ static void apply_change(struct broker *broker, struct job *job, const struct jo
     job_set_delay(broker, job, nsec_from_seconds(change->delay));
     restore_set_claim(broker, job, change->keyed && change->state != JOB_BURIED);
     job_move(broker, job, &place);
+    go_on_waiting(broker, job, change);
 }
 
 enum status broker_restore_change(struct broker *broker, enum record_kind kind,

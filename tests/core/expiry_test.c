@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Jobs that were ready for longer than their queue's policy lets them be.
+#include "core/import.h"
 #include "core/past.h"
 #include "core/results.h"
 #include "tests/core/stage_restart.h"
@@ -331,19 +332,21 @@ static void broker_looks_at_most_64_times_in_the_time_that_a_job_may_wait(void *
     assert_int_equal(stage_info(s).jobs[JOB_READY], 0);
 }
 
-// Job 1 has been ready since it came, job 2 since its delay ended, job 3 was given back.
+// Job 1 was given back, job 2 has been ready since its delay ended, job 3 since it came.
 static void wait_goes_on_over_a_restart(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
     struct stage *t = stage_new((struct broker_options){0}, true);
 
+    POLICY(s, "q", .expire_after_for = SEC(10000));
     PUT(s, .queue = "q");
     PUT(s, .delay_for = SEC(5000));
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, act_release(w, 1, 0, 0));
     PUT(s, .queue = "q");
-    stage_advance(s, SEC(6000));
+    stage_advance(s, SEC(5000));
+    stage_advance(s, SEC(1000));
     POLICY(t, "q", .expire_after_for = SEC(10000));
     t->now.wall = s->now.wall + SEC(1000);
     t->now.mono += SEC(5);
@@ -357,16 +360,84 @@ static void wait_goes_on_over_a_restart(void **state)
     assert_status(STATUS_OK, broker_restore_finish(t->broker, 4));
     stage_settle(t);
     stage_advance(t, SEC(2900));
+    assert_int_equal(stage_state(t, 1), JOB_READY);
     assert_int_equal(stage_state(t, 3), JOB_READY);
     stage_advance(t, SEC(100) + SEC(200)); // looks have their intervals
+    assert_int_equal(stage_state(t, 1), JOB_GONE);
     assert_int_equal(stage_state(t, 3), JOB_GONE);
     stage_advance(t, SEC(4700));
     assert_int_equal(stage_state(t, 2), JOB_READY);
     stage_advance(t, SEC(400));
     assert_int_equal(stage_state(t, 2), JOB_GONE);
-    stage_advance(t, SEC(1400));
+    stage_free(t);
+}
+
+// All of these were submitted long ago, and have become ready of late: an epoch job, one that an
+// operator delayed, one that was moved here, one that was imported, with an age, a kicked one. Once
+// restarted, each waits on since then.
+static void time_that_the_broker_forgave_does_not_count_after_a_restart(void **state)
+{
+    enum { JOBS = 5 };
+
+    struct stage *s = *state;
+    struct stage *t = stage_new((struct broker_options){0}, true);
+    struct imported imported;
+    struct job_image image;
+
+    POLICY(s, "q", .expire_after_for = SEC(3600));
+    PUT(s, .at = s->now.wall + SEC(86400));
+    PUT(s, .queue = "q");
+    assert_status(STATUS_OK,
+                  stage_act(s, NULL, 2,
+                            ACT(.kind = ACT_CHANGE, .sets_delay = true, .delay_for = SEC(86400))));
+    PUT(s, .queue = "other");
+    PUT_BURIED(s, .queue = "q");
+    image = stage_image(s, 3);
+    stage_advance(s, SEC(86400));
+    assert_status(STATUS_OK, stage_act(s, NULL, 3, ACT(.kind = ACT_MOVE, .to = SLICE("q"))));
+    assert_int_equal(stage_kick(s, "q", 1), 1);
+    image.now.id = JOBS;
+    image.queue = SLICE("q");
+    assert_status(STATUS_OK, broker_import(s->broker, &image, NULL, &imported));
+    stage_settle(s);
+    stage_advance(s, SEC(1600));
+    POLICY(t, "q", .expire_after_for = SEC(3600));
+    t->now.wall = s->now.wall;
+    broker_tick(t->broker, t->now);
+    for (uint64_t id = 1; id <= JOBS; id++) {
+        const struct job *job;
+
+        image = stage_image(s, id);
+        assert_int_equal(image.now.state, JOB_READY);
+        assert_status(STATUS_OK, broker_restore_job(t->broker, &image, &job));
+    }
+    assert_status(STATUS_OK, broker_restore_finish(t->broker, JOBS + 1));
+    stage_advance(t, SEC(1990));
+    stage_expect_jobs(t, "q", JOBS, 0, 0, 0);
+    stage_advance(t, SEC(10) + SEC(60)); // looks have their intervals
+    assert_null(stage_find(t, "q"));
+    stage_free(t);
+}
+
+// An older journal does not say since when: the wait begins anew, however old the job is.
+static void job_that_became_ready_nobody_knows_when_waits_anew_after_a_restart(void **state)
+{
+    struct stage *s = *state;
+    struct stage *t = stage_new((struct broker_options){0}, true);
+    const struct job *job;
+    struct job_image image;
+
+    PUT(s, .queue = "q");
+    stage_advance(s, SEC(86400));
+    image = stage_image(s, 1);
+    POLICY(t, "q", .expire_after_for = SEC(3600));
+    t->now.wall = s->now.wall;
+    broker_tick(t->broker, t->now);
+    assert_status(STATUS_OK, broker_restore_job(t->broker, &image, &job));
+    assert_status(STATUS_OK, broker_restore_finish(t->broker, 2));
+    stage_advance(t, SEC(3600));
     assert_int_equal(stage_state(t, 1), JOB_READY);
-    stage_advance(t, SEC(500));
+    stage_advance(t, SEC(60));
     assert_int_equal(stage_state(t, 1), JOB_GONE);
     stage_free(t);
 }
@@ -380,6 +451,7 @@ static void job_that_was_held_when_the_process_ended_is_not_over_after_it(void *
     const struct job *job;
     struct job_image image;
 
+    POLICY(s, "q", .expire_after_for = SEC(3600));
     PUT(s, .queue = "q");
     image = stage_image(s, 1); // as the record of its submission has it
     assert_int_equal(act_take(w), 1);
@@ -481,6 +553,8 @@ int main(void)
         STORY(policy_that_comes_and_goes_counts_waits_that_went_before),
         STORY(broker_looks_at_most_64_times_in_the_time_that_a_job_may_wait),
         STORY(wait_goes_on_over_a_restart),
+        STORY(time_that_the_broker_forgave_does_not_count_after_a_restart),
+        STORY(job_that_became_ready_nobody_knows_when_waits_anew_after_a_restart),
         STORY(job_that_was_held_when_the_process_ended_is_not_over_after_it),
         STORY(dead_letter_does_not_bring_its_age_over_a_restart),
         STORY(queue_opens_though_a_job_that_is_over_comes_to_stand_first),

@@ -273,6 +273,7 @@ static void no_job_expires_at_once(void **state)
 
     POLICY(s, "q", .expire_after_for = SEC(3600));
     image.created_ms = (uint64_t)(STAGE_WALL_AT / NSEC_PER_MSEC);
+    image.now.ready_at = STAGE_WALL_AT;
     restore(s, image);
     pass(s, SEC(7200));
     image.now.id = 2;

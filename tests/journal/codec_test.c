@@ -13,7 +13,8 @@ static void assert_same(struct slice a, struct slice b)
 
 static void assert_same_change(const struct job_change *a, const struct job_change *b)
 {
-    assert_true(a->id == b->id && a->burial == b->burial && a->due_at == b->due_at);
+    assert_true(a->id == b->id && a->burial == b->burial && a->due_at == b->due_at &&
+                a->ready_at == b->ready_at);
     assert_int_equal(a->state, b->state);
     assert_int_equal(a->on_wall, b->on_wall);
     assert_int_equal(a->keyed, b->keyed);
@@ -138,6 +139,7 @@ static void changes_come_back(void **state)
     delayed.on_wall = true;
     buried.burial = 66;
     ready.keyed = true;
+    ready.ready_at = 77;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct codec_record record = {.number = 0};
         struct sealed sealed;

@@ -65,7 +65,7 @@ class Segment:
         self.unsure = self.version > 1 and self.previous_end >> 63 == 1
         if self.unsure:
             self.previous_end -= 1 << 63
-        if self.version not in (1, 2, 3, 4):
+        if self.version not in (1, 2, 3, 4, 5):
             raise Damage(f"{self.name}: version {self.version}")
         if size != SEGMENT_HEAD or says != number or before != number - 1 or zero:
             raise Damage(f"{self.name}: the head does not check")
