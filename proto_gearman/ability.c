@@ -28,13 +28,9 @@ void gear_can_do(struct gear_conn *conn, const struct gear_packet *packet)
         .limit_for = limit_of(conn, packet),
         .on_limit = fails ? ON_LIMIT_FAIL : ON_LIMIT_RETRY,
     };
-    struct broker *broker = conn->shared->broker;
-    struct slice function = packet->args[0];
-    enum status status = broker_subscribe(conn->session, function, &terms);
+    enum status status = broker_subscribe(conn->session, packet->args[0], &terms);
 
-    if (status == STATUS_OK) {
-        broker_queue_keep(broker, broker_queue_find(broker, function), true);
-    } else {
+    if (status != STATUS_OK) {
         gear_refuse_status(conn, status, GEAR_REFUSE_RESULT);
     }
 }

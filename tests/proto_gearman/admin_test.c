@@ -224,6 +224,7 @@ static void a_function_is_not_dropped_while_anything_is_in_it(void **state)
     types(t->c, "drop function f", IN_USE);
     gear_says(t->b, REQ(CANT_DO, "f"), NOTHING);
     types(t->c, "drop function f", IN_USE);
+    types(t->c, "create function f", DONE);
     types(t->c, "cancel job T:1", DONE);
     types(t->c, "drop function f", DONE);
     types(t->c, "status", ".\n");
@@ -233,6 +234,7 @@ static void a_function_is_not_dropped_while_a_worker_offers_it(void **state)
 {
     struct gear *t = *state;
 
+    types(t->c, "create function f", DONE);
     gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
     types(t->c, "drop function f", IN_USE);
     gear_says(t->b, REQ(RESET_ABILITIES), NOTHING);

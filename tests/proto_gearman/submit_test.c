@@ -203,7 +203,7 @@ static void a_store_without_room_refuses_background_jobs_only(void **state)
     assert_true(gear_job(t, 1).durable);
 }
 
-static void a_function_stays_when_its_jobs_and_workers_are_gone(void **state)
+static void a_function_goes_when_its_jobs_and_workers_are_gone(void **state)
 {
     struct gear *t = *state;
 
@@ -213,8 +213,25 @@ static void a_function_stays_when_its_jobs_and_workers_are_gone(void **state)
     gear_says(t->b, REQ(WORK_COMPLETE, H(1), ""), NOTHING);
     peer_free(t->a);
     peer_free(t->b);
+    assert_null(broker_queue_find(rig_broker(t->rig), SLICE("f")));
+    assert_null(broker_queue_find(rig_broker(t->rig), SLICE("g")));
+}
+
+// Whoever may work could fill the memory with names otherwise.
+static void a_function_goes_with_the_last_worker_that_offers_it(void **state)
+{
+    struct gear *t = *state;
+
+    gear_says(t->a, MANY(REQ(CAN_DO, "f"), REQ(CAN_DO, "g"), REQ(CAN_DO, "h")), NOTHING);
+    gear_says(t->b, MANY(REQ(CAN_DO, "f"), REQ(CANT_DO, "f"), REQ(CAN_DO, "f")), NOTHING);
+    gear_says(t->a, REQ(CANT_DO, "g"), NOTHING);
+    assert_null(broker_queue_find(rig_broker(t->rig), SLICE("g")));
+    gear_says(t->a, REQ(RESET_ABILITIES), NOTHING);
+    assert_null(broker_queue_find(rig_broker(t->rig), SLICE("h")));
     assert_non_null(broker_queue_find(rig_broker(t->rig), SLICE("f")));
-    assert_non_null(broker_queue_find(rig_broker(t->rig), SLICE("g")));
+    peer_free(t->b);
+    assert_null(broker_queue_find(rig_broker(t->rig), SLICE("f")));
+    peer_free(t->a);
 }
 
 static void a_refused_submission_leaves_no_function_behind(void **state)
@@ -278,7 +295,8 @@ int main(void)
         GEAR(a_draining_broker_refuses_every_submission),
         GEAR(a_full_queue_refuses_by_the_priority_of_the_submission),
         GEAR(a_store_without_room_refuses_background_jobs_only),
-        GEAR(a_function_stays_when_its_jobs_and_workers_are_gone),
+        GEAR(a_function_goes_when_its_jobs_and_workers_are_gone),
+        GEAR(a_function_goes_with_the_last_worker_that_offers_it),
         GEAR(a_refused_submission_leaves_no_function_behind),
         GEAR(the_job_of_a_client_that_leaves_goes_with_it),
         GEAR(the_end_of_its_input_means_that_a_client_has_gone),

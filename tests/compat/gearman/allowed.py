@@ -95,6 +95,9 @@ REPLIES = {
     # Functions
     "ALL_YOURS":
         "The reference knows no such packet; we do nothing, which is as much as it promises.",
+    "function without workers":
+        "The reference keeps every name for ever; what no job, worker or operator refers to goes "
+        "here, since names could fill the memory.",
     "function offered twice":
         "The reference keeps it twice; to us the later registration replaces the earlier.",
     "create function with LF":

@@ -25,14 +25,18 @@ def abilities_are_listed_newest_first(stage):
     a.ask("workers", Lines(NOBODY, NOBODY, NOBODY))
 
 
-def functions_stay_when_nobody_can_do_them(stage):
-    a, w = stage.client(), stage.worker("f", "g")
-    a.ask("status", Lines("f\t0\t0\t1", "g\t0\t0\t1"))
+def functions_go_when_nobody_can_do_them(stage):
+    a, w = stage.client(), stage.worker("f", "g", "h")
+    a.ask(SUBMIT_JOB_BG("h", "", "x"), JOB_CREATED("#1"))
+    a.ask("status", Lines("f\t0\t0\t1", "g\t0\t0\t1", "h\t1\t0\t1"))
     w.tell(CANT_DO("f"))
-    a.ask("status", Lines("f\t0\t0\t0", "g\t0\t0\t1"))
+    a.differ("function without workers", "status",
+             theirs=[Lines("f\t0\t0\t0", "g\t0\t0\t1", "h\t1\t0\t1")],
+             ours=[Lines("g\t0\t0\t1", "h\t1\t0\t1")])
     w.hang_up()
-    a.ask("status", Lines("f\t0\t0\t0", "g\t0\t0\t0"))
-    a.ask("prioritystatus", Lines("f\t0\t0\t0\t0", "g\t0\t0\t0\t0"))
+    a.differ("function without workers", "prioritystatus",
+             theirs=[Lines("f\t0\t0\t0\t0", "g\t0\t0\t0\t0", "h\t0\t1\t0\t0")],
+             ours=[Lines("h\t0\t1\t0\t0")])
 
 
 def what_was_not_offered_is_given_up_in_peace(stage):
@@ -47,8 +51,9 @@ def several_workers_are_counted(stage):
     a.ask("status", Lines("f\t0\t0\t2", "g\t0\t0\t1"))
     v.tell(RESET_ABILITIES())
     a.ask("status", Lines("f\t0\t0\t1", "g\t0\t0\t1"))
-    w.hang_up()
-    a.ask("status", Lines("f\t0\t0\t0", "g\t0\t0\t0"))
+    w.tell(CANT_DO("g"))
+    a.differ("function without workers", "status",
+             theirs=[Lines("f\t0\t0\t1", "g\t0\t0\t0")], ours=[Lines("f\t0\t0\t1")])
 
 
 def function_that_is_offered_twice_counts_once(stage):
@@ -56,7 +61,8 @@ def function_that_is_offered_twice_counts_once(stage):
     w.differ("function offered twice", (CAN_DO("f"), "status"),
              theirs=[Lines("f\t0\t0\t2", "g\t0\t0\t1")], ours=[Lines("f\t0\t0\t1", "g\t0\t0\t1")])
     w.tell(CANT_DO("f"))
-    w.ask("status", Lines("f\t0\t0\t0", "g\t0\t0\t1"))
+    w.differ("function without workers", "status",
+             theirs=[Lines("f\t0\t0\t0", "g\t0\t0\t1")], ours=[Lines("g\t0\t0\t1")])
 
 
 def nul_ends_the_name_of_a_function(stage):

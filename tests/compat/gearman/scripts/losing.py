@@ -89,6 +89,7 @@ def second_loss_may_be_the_last(stage):
     x, y = JOB_ASSIGN("#1", "f", "x"), JOB_ASSIGN("#2", "f", "y")
     w.differ("order of lost jobs", (GRAB_JOB(), GRAB_JOB(), GRAB_JOB()),
              theirs=[y, x, NO_JOB()], ours=[x, y, NO_JOB()])
+    c.ask("create function f", "OK\r\n")
     w.hang_up()
     c.hear(WORK_FAIL("#1"))
     c.ask("status", Lines("f\t0\t0\t0"))
