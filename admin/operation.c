@@ -97,7 +97,7 @@ static enum status begin(struct operation *operation, const struct session *by)
 enum status operation_new(struct broker *broker, const struct session *by,
                           const struct operation_plan *plan, struct operation **operation)
 {
-    struct operation *made = memory_is_short() ? NULL : copy_of(plan);
+    struct operation *made = copy_of(plan);
     enum status status;
 
     if (!made) {

@@ -9,7 +9,7 @@
 //   RESULT   what a job ended with. The oldest go where there is no room for a new one.
 //   UNIQUE   which job a key stood for that is done. The same.
 //   ANSWER   what a request was answered, for the same request made again. Refused without room.
-//   POLICY   what was said of queues at run time. The same.
+//   POLICY   what was said of queues at run time. The same, but it is taken where memory is short.
 //   SCHEDULE a schedule that was made at run time. The same.
 //   FIRED    when a schedule fired last. The same.
 //   SECRET   a random number that keys of other memos are made with. The same.

@@ -11,6 +11,9 @@
 // How a kind behaves: the oldest go, and the store need not have it; or new ones are refused.
 static const bool oldest_go[MEMO_KINDS] = {[MEMO_RESULT] = true, [MEMO_UNIQUE] = true};
 
+// What an operator says while memory is short may be what frees it: that jobs expire, say.
+static const bool drains[MEMO_KINDS] = {[MEMO_POLICY] = true};
+
 // The store is told that it is gone, if it has it and there is room for that; where there is none,
 // the memo is there again after a restart.
 static void forget(struct broker *broker, struct kept_memo *kept)
@@ -72,7 +75,7 @@ static enum status check(const struct broker *broker, const struct memo *memo,
         of->usage.bytes - (old ? memo_takes(&old->memo) : 0) > of->most - bytes) {
         return STATUS_NO_MEMORY;
     }
-    return memory_is_short() ? STATUS_NO_MEMORY : STATUS_OK;
+    return memory_is_short() && !drains[memo->kind] ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 // The memo is in place of the old one, if there is one; the store has it, if it has the room.

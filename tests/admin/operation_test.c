@@ -8,6 +8,8 @@
 #include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_callers.h"
 
+#include "core/base/memory.h"
+
 #include "admin/operations.h"
 
 #include <stdio.h>
@@ -66,6 +68,19 @@ static void ended(struct admin *t, unsigned id, const char *how, unsigned touche
     assert_int_equal(number_at(document, "skipped/held"), held);
     assert_true(number_at(document, "finished_at") >= number_at(document, "started_at"));
     json_decref(document);
+}
+
+// It may be what frees the memory.
+static void a_queue_is_cleared_although_memory_is_short(void **state)
+{
+    struct admin *t = *state;
+
+    put_many(t, "q", MANY);
+    memory_set_limit(1);
+    json_decref(begins(t, "{\"action\": \"delete\", \"queue\": \"q\"}"));
+    rig_run(t->rig);
+    ended(t, 1, "done", MANY, 0);
+    memory_set_limit(0);
 }
 
 static void a_queue_is_cleared_in_the_background(void **state)
@@ -463,6 +478,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ADMIN(a_queue_is_cleared_in_the_background),
+        ADMIN(a_queue_is_cleared_although_memory_is_short),
         ADMIN(a_dry_run_only_counts),
         ADMIN(a_dead_queue_is_emptied_back_to_where_its_jobs_came_from),
         ADMIN(each_action_is_done_to_all_that_fit),

@@ -64,6 +64,19 @@ static struct memo_usage usage(struct stage *s, enum memo_kind kind)
     return usage;
 }
 
+// It may be one by which jobs expire.
+static void policy_is_remembered_although_memory_is_short(void **state)
+{
+    struct stage *s = *state;
+
+    memory_set_limit(1);
+    set(s, MEMO(.kind = MEMO_POLICY, .key = SLICE("a"), .value = SLICE("one")));
+    assert_status(STATUS_NO_MEMORY, try_set(s, MEMO(.kind = MEMO_SCHEDULE, .key = SLICE("a"))));
+    memory_set_limit(0);
+    expect_memo(s, MEMO_POLICY, "a", "one");
+    expect_memo(s, MEMO_SCHEDULE, "a", NULL);
+}
+
 static void memo_is_found_by_kind_and_key_until_it_is_dropped(void **state)
 {
     struct stage *s = *state;
@@ -403,6 +416,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(memo_is_found_by_kind_and_key_until_it_is_dropped),
+        STORY(policy_is_remembered_although_memory_is_short),
         STORY(walk_goes_in_order_and_a_replaced_memo_keeps_its_place),
         STORY(value_may_be_made_of_the_memo_that_it_replaces),
         STORY(memo_ends_when_the_wall_clock_says_so),
