@@ -5,7 +5,8 @@
 // What an operator does to jobs, whoever holds them: to one by its id, or to all that fit a filter,
 // in slices. What is done to a durable job is one record of the store; broker_position() says what
 // the answer must wait for. Nobody is blamed: no attempt is spent. A holder that has lost its job
-// is not told; its reports find no job that is its own.
+// is not told; its reports find no job that is its own (session_was_taken() in sessions.h tells
+// these from others).
 //
 // `by` is the session that asks, NULL the host itself, which may do everything.
 

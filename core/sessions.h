@@ -58,6 +58,8 @@ struct session_ops {
     // The session held jobs, and holds none any more, however the last of them has left it. May be
     // NULL.
     void (*emptied)(void *owner);
+    // The front-end asks session_was_taken().
+    bool passes_over_taken;
 };
 
 // How a session chooses among its queues, where several have a ready job.
@@ -78,6 +80,11 @@ void broker_session_close(struct session *session);
 
 // How many jobs the session holds.
 size_t session_leases(const struct session *session);
+
+// Whether an operator has taken the job of that id away from the session, which was not told: it
+// may still report about it. With `is_last`, no more reports about it come: it is forgotten. Of
+// very many jobs the last 1024 are remembered, and none without memory.
+bool session_was_taken(struct session *session, uint64_t id, bool is_last);
 
 // Whether it holds no job, watches none and waits for none: nothing concerns it but its own next
 // verb.

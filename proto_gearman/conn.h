@@ -25,6 +25,8 @@
 // The longest name of a client; a longer one is cut.
 #define GEAR_CLIENT_ID_MAX 127
 
+#define GEAR_EXCEPTED_MASK ((UINT64_C(1) << 48) - 1)
+
 struct gear_shared {
     struct broker *broker;
     const struct gear_options *options;
@@ -57,10 +59,13 @@ struct gear_place {
 
 struct gear_conn {
     struct gear_place place; // in shared->conns
-    bool past_first : 1;     // the first message has begun
-    bool exceptions : 1;     // the client wants to be told of them
-    bool begun : 1;          // the present body is not the one that the host was told of
-    uint8_t state;           // enum gear_state
+    // The id of the job of its last WORK_EXCEPTION, as much of it as GEAR_EXCEPTED_MASK leaves; 0
+    // where a WORK_FAIL about it has followed.
+    uint64_t excepted : 48;
+    uint64_t state : 8;      // enum gear_state
+    uint64_t past_first : 1; // the first message has begun
+    uint64_t exceptions : 1; // the client wants to be told of them
+    uint64_t begun : 1;      // the present body is not the one that the host was told of
     struct gear_shared *shared;
     struct wire *wire;
     struct session *session;

@@ -87,4 +87,5 @@ const struct session_ops gear_session_ops = {
     .wait_over = on_wait_over,
     .nudged = on_nudged,
     .job_event = on_job_event,
+    .passes_over_taken = true,
 };

@@ -73,10 +73,38 @@ static bool data_of(const struct gear_packet *packet, struct blob **data)
     return *data != NULL;
 }
 
-static void answer(struct gear_conn *conn, enum status status, enum gear_refusal not_found)
+// Whether the report is about a job that is gone and that the worker has a reason to report about:
+// an operator has taken it away, or it is the WORK_FAIL that libraries send behind a
+// WORK_EXCEPTION. Many libraries take an ERROR for the end of the connection, or of the worker.
+static bool passes_over(struct gear_conn *conn, const struct gear_packet *packet)
 {
-    if (status != STATUS_OK) {
+    uint64_t id = job_of(conn, packet);
+    bool is_last = packet->type == GEAR_WORK_COMPLETE || packet->type == GEAR_WORK_FAIL ||
+                   packet->type == GEAR_WORK_EXCEPTION;
+
+    if (id == 0) {
+        return false;
+    }
+    if (packet->type == GEAR_WORK_FAIL && conn->excepted != 0 &&
+        conn->excepted == (id & GEAR_EXCEPTED_MASK)) {
+        conn->excepted = 0;
+        return true;
+    }
+    return session_was_taken(conn->session, id, is_last);
+}
+
+static void answer(struct gear_conn *conn, const struct gear_packet *packet, enum status status,
+                   enum gear_refusal not_found)
+{
+    bool ends = status == STATUS_OK;
+
+    if (status == STATUS_NOT_FOUND) {
+        ends = passes_over(conn, packet);
+    }
+    if (!ends) {
         gear_refuse_status(conn, status, not_found);
+    } else if (packet->type == GEAR_WORK_EXCEPTION) {
+        conn->excepted = job_of(conn, packet) & GEAR_EXCEPTED_MASK;
     }
 }
 
@@ -105,7 +133,8 @@ void gear_work_status(struct gear_conn *conn, const struct gear_packet *packet)
     memcpy(spelling->bytes, numerator.ptr, numerator.len);
     spelling->bytes[numerator.len] = 0;
     memcpy(spelling->bytes + numerator.len + 1, denominator.ptr, denominator.len);
-    answer(conn, broker_report(conn->session, job_of(conn, packet), &event), GEAR_REFUSE_RESULT);
+    answer(conn, packet, broker_report(conn->session, job_of(conn, packet), &event),
+           GEAR_REFUSE_RESULT);
     blob_unref(spelling);
 }
 
@@ -120,7 +149,8 @@ void gear_work_data(struct gear_conn *conn, const struct gear_packet *packet)
         gear_refuse(conn, GEAR_REFUSE_MEMORY);
         return;
     }
-    answer(conn, broker_report(conn->session, job_of(conn, packet), &event), GEAR_REFUSE_DATA);
+    answer(conn, packet, broker_report(conn->session, job_of(conn, packet), &event),
+           GEAR_REFUSE_DATA);
     blob_unref(event.data);
 }
 
@@ -139,13 +169,15 @@ void gear_work_complete(struct gear_conn *conn, const struct gear_packet *packet
         gear_refuse(conn, GEAR_REFUSE_MEMORY);
         return;
     }
-    answer(conn, broker_complete(conn->session, job_of(conn, packet), result), GEAR_REFUSE_RESULT);
+    answer(conn, packet, broker_complete(conn->session, job_of(conn, packet), result),
+           GEAR_REFUSE_RESULT);
     blob_unref(result);
 }
 
 void gear_work_fail(struct gear_conn *conn, const struct gear_packet *packet)
 {
-    answer(conn, broker_fail(conn->session, job_of(conn, packet), NULL), GEAR_REFUSE_RESULT);
+    answer(conn, packet, broker_fail(conn->session, job_of(conn, packet), NULL),
+           GEAR_REFUSE_RESULT);
 }
 
 void gear_work_exception(struct gear_conn *conn, const struct gear_packet *packet)
@@ -156,7 +188,7 @@ void gear_work_exception(struct gear_conn *conn, const struct gear_packet *packe
         gear_refuse(conn, GEAR_REFUSE_MEMORY);
         return;
     }
-    answer(conn, broker_fail(conn->session, job_of(conn, packet), exception),
+    answer(conn, packet, broker_fail(conn->session, job_of(conn, packet), exception),
            GEAR_REFUSE_EXCEPTION);
     blob_unref(exception);
 }

@@ -4,6 +4,7 @@
 #include "core/model/broker_private.h"
 #include "core/model/job.h"
 #include "core/model/rota.h"
+#include "core/model/taken.h"
 
 static size_t session_size(enum choice choice)
 {
@@ -132,6 +133,7 @@ void session_free(struct session *session)
     table_remove(&broker->index.sessions, session->place);
     grants_unref(session->grants);
     if (session->extra) {
+        taken_free(session->extra);
         slab_free(&broker->slab, session->extra->spare, sizeof *session->extra->spare);
         slab_free(&broker->slab, session->extra, sizeof *session->extra);
     }

@@ -99,6 +99,10 @@ struct session_extra {
     struct job_extra *spare; // so that a limit on a lease finds its room
     nsec_t walked_due_at;    // how far session_walk_leases() has come; 0: no walk is under way
     uint64_t walked_seq;
+    uint64_t *taken;      // ids of jobs that were taken away (taken.h)
+    uint32_t taken_count; // of them
+    uint32_t taken_room;
+    uint32_t taken_oldest; // where all the room is used: which is forgotten next
 };
 
 // The session's extra part, made where there is none yet; NULL without memory.

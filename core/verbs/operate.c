@@ -17,6 +17,7 @@
 #include "core/model/session.h"
 #include "core/model/states.h"
 #include "core/model/store.h"
+#include "core/model/taken.h"
 #include "core/model/watch.h"
 
 static enum status release(struct broker *broker, struct job *job, const struct act *act)
@@ -24,6 +25,7 @@ static enum status release(struct broker *broker, struct job *job, const struct 
     if (!record_has_space(broker, RECORD_RELEASE, job)) {
         return STATUS_NO_SPACE;
     }
+    taken_note(broker, job);
     outcome_released(broker, job, act->sets_pri ? act->pri : job->pri,
                      act->sets_delay ? act->delay_for : 0);
     match_serve_lost(broker);
@@ -122,6 +124,7 @@ static enum status move(struct broker *broker, struct session *by, struct job *j
 
 static enum status bury(struct broker *broker, struct job *job, const struct act *act)
 {
+    taken_note(broker, job);
     outcome_buried(broker, job, act->sets_pri ? act->pri : job->pri);
     match_serve_lost(broker);
     return STATUS_OK;

@@ -13,6 +13,7 @@
 #include "core/model/queue.h"
 #include "core/model/states.h"
 #include "core/model/store.h"
+#include "core/model/taken.h"
 
 enum status broker_cancel(struct broker *broker, struct session *by, uint64_t id, bool even_held)
 {
@@ -27,6 +28,7 @@ enum status broker_cancel(struct broker *broker, struct session *by, uint64_t id
     if (job->state == JOB_RESERVED && !even_held) {
         return STATUS_HELD;
     }
+    taken_note(broker, job);
     COUNT(broker, queue_at(broker, job), deleted);
     outcome_ended(broker, job, JOB_EVENT_CANCELLED, NULL);
     match_serve_lost(broker);

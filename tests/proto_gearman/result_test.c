@@ -208,13 +208,118 @@ static void an_exception_may_be_told_to_all(void **state)
     gear_hears(t->a, RES(WORK_EXCEPTION, H(1), ""));
 }
 
-static void a_failure_after_an_exception_finds_no_job(void **state)
+static void a_failure_behind_an_exception_is_passed_over(void **state)
 {
     struct gear *t = *state;
 
     begin(t->a, t->b);
-    gear_says(t->b, MANY(REQ(WORK_EXCEPTION, H(1), "bang"), REQ(WORK_FAIL, H(1))), NO_SUCH_RESULT);
+    gear_says(t->b, MANY(REQ(WORK_EXCEPTION, H(1), "bang"), REQ(WORK_FAIL, H(1))), NOTHING);
     gear_hears(t->a, RES(WORK_FAIL, H(1)));
+    gear_says(t->b, REQ(WORK_FAIL, H(1)), NO_SUCH_RESULT);
+}
+
+static void an_exception_excuses_no_other_report(void **state)
+{
+    struct gear *t = *state;
+
+    begin(t->a, t->b);
+    gear_says(t->b, REQ(WORK_EXCEPTION, H(1), "bang"), NOTHING);
+    gear_hears(t->a, RES(WORK_FAIL, H(1)));
+    gear_says(t->c, REQ(WORK_FAIL, H(1)), NO_SUCH_RESULT);
+    gear_says(t->b, REQ(WORK_FAIL, H(2)), NO_SUCH_RESULT);
+    gear_says(t->b, REQ(WORK_COMPLETE, H(1), "x"), NO_SUCH_RESULT);
+    gear_says(t->b, REQ(WORK_EXCEPTION, H(1), "x"), NO_SUCH_EXCEPTION);
+    gear_says(t->b, REQ(WORK_FAIL, H(1)), NOTHING);
+}
+
+static void a_failure_of_the_next_job_is_not_taken_for_that_of_the_exception(void **state)
+{
+    struct gear *t = *state;
+
+    begin(t->a, t->b);
+    gear_says(t->b, REQ(WORK_EXCEPTION, H(1), "bang"), NOTHING);
+    gear_hears(t->a, RES(WORK_FAIL, H(1)));
+    gear_submits(t->a, REQ(SUBMIT_JOB, "f", "", "y"));
+    gear_grabs(t->b, "f", "y");
+    gear_says(t->b, REQ(WORK_FAIL, H(2)), NOTHING);
+    gear_hears(t->a, RES(WORK_FAIL, H(2)));
+}
+
+//
+// Jobs that an operator takes away
+//
+
+static void act(struct gear *t, enum act_kind kind, uint64_t id)
+{
+    const struct act act = {.kind = kind};
+
+    assert_int_equal(broker_act(rig_broker(t->rig), NULL, id, &act), STATUS_OK);
+    rig_run(t->rig);
+}
+
+static void reports_about_a_job_that_was_taken_away_are_passed_over(void **state)
+{
+    static const enum act_kind kinds[] = {ACT_DELETE, ACT_BURY, ACT_RELEASE};
+    const struct slice last[] = {REQ(WORK_COMPLETE, H(1), "x"), REQ(WORK_FAIL, H(2)),
+                                 REQ(WORK_EXCEPTION, H(3), "x")};
+    struct gear *t = *state;
+
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    for (uint64_t id = 1; id <= 3; id++) {
+        gear_submits(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"));
+        gear_grabs(t->b, "f", "x");
+        act(t, kinds[id - 1], id);
+        gear_says(
+            t->b,
+            MANY(REQ(WORK_STATUS, gear_handle(id), "1", "2"), REQ(WORK_DATA, gear_handle(id), "x"),
+                 REQ(WORK_WARNING, gear_handle(id), "x"), last[id - 1], REQ(ECHO_REQ, "alive")),
+            RES(ECHO_RES, "alive"));
+        gear_says(t->b, REQ(WORK_COMPLETE, gear_handle(id), "again"), NO_SUCH_RESULT);
+        gear_says(t->c, REQ(WORK_COMPLETE, gear_handle(id), "x"), NO_SUCH_RESULT);
+    }
+    jobs_are(t, "f", JOB_READY, 1);
+    jobs_are(t, "f", JOB_BURIED, 1);
+}
+
+static void a_job_that_was_taken_away_may_be_taken_and_done_again(void **state)
+{
+    struct gear *t = *state;
+
+    begin(t->a, t->b);
+    act(t, ACT_RELEASE, 1);
+    gear_grabs(t->b, "f", "x");
+    gear_says(t->b, REQ(WORK_COMPLETE, H(1), "done"), NOTHING);
+    gear_hears(t->a, RES(WORK_COMPLETE, H(1), "done"));
+}
+
+static void of_very_many_jobs_that_were_taken_away_the_last_are_remembered(void **state)
+{
+    enum { JOBS = 1500, REMEMBERED = 1024 };
+    struct gear *t = *state;
+
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    for (uint64_t id = 1; id <= JOBS; id++) {
+        peer_ask(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"));
+        peer_ask(t->b, REQ(GRAB_JOB));
+        act(t, ACT_DELETE, id);
+    }
+    gear_says(t->b, REQ(WORK_COMPLETE, H(1), "x"), NO_SUCH_RESULT);
+    for (uint64_t id = JOBS - REMEMBERED + 1; id <= JOBS; id++) {
+        gear_says(t->b, REQ(WORK_COMPLETE, gear_handle(id), "x"), NOTHING);
+    }
+    gear_says(t->b, REQ(WORK_COMPLETE, H(1500), "x"), NO_SUCH_RESULT);
+}
+
+static void a_job_whose_time_was_over_is_still_said_to_be_gone(void **state)
+{
+    struct gear *t = *state;
+
+    gear_submits(t->a, REQ(SUBMIT_JOB, "f", "", "x"));
+    gear_says(t->b, REQ(CAN_DO_TIMEOUT, "f", "1000"), NOTHING);
+    gear_grabs(t->b, "f", "x");
+    rig_advance(t->rig, SECONDS(2));
+    rig_run(t->rig);
+    gear_says(t->b, REQ(WORK_COMPLETE, H(1), "late"), NO_SUCH_RESULT);
 }
 
 static void the_answer_to_a_submission_comes_before_what_its_worker_says(void **state)
@@ -247,7 +352,13 @@ int main(void)
         GEAR(an_exception_is_a_failure_to_those_who_did_not_ask),
         GEAR(an_exception_is_told_to_those_who_asked),
         GEAR(an_exception_may_be_told_to_all),
-        GEAR(a_failure_after_an_exception_finds_no_job),
+        GEAR(a_failure_behind_an_exception_is_passed_over),
+        GEAR(an_exception_excuses_no_other_report),
+        GEAR(a_failure_of_the_next_job_is_not_taken_for_that_of_the_exception),
+        GEAR(reports_about_a_job_that_was_taken_away_are_passed_over),
+        GEAR(a_job_that_was_taken_away_may_be_taken_and_done_again),
+        GEAR(of_very_many_jobs_that_were_taken_away_the_last_are_remembered),
+        GEAR(a_job_whose_time_was_over_is_still_said_to_be_gone),
         GEAR(the_answer_to_a_submission_comes_before_what_its_worker_says),
     };
 

@@ -77,6 +77,8 @@ REPLIES = {
     "job without clients":
         "The reference keeps it and counts it until a worker asks, and lets new clients wait for "
         "it in vain.",
+    "failure behind an exception":
+        "Perl's worker sends both whenever its code dies, and ends when the second is refused.",
     "job of a function given up":
         "The reference gives it to another worker while the first is still at it; to us the "
         "worker gets no more jobs of the function, and finishes the one that it holds.",

@@ -3,7 +3,7 @@
 
 from gearman.packets import (CANT_DO, CAN_DO, GET_STATUS, GRAB_JOB, JOB_ASSIGN, JOB_CREATED,
                              NO_JOB, STATUS_RES, SUBMIT_JOB, SUBMIT_JOB_BG, SUBMIT_JOB_HIGH_BG,
-                             SUBMIT_JOB_LOW_BG, WORK_COMPLETE, WORK_FAIL)
+                             SUBMIT_JOB_LOW_BG, WORK_COMPLETE, WORK_FAIL, WORK_STATUS)
 from gearman.pair import ENDS, Lines
 from gearman.refusals import INCOMPLETE, NO_JOB_FOR_RESULT, UNKNOWN_COMMAND
 
@@ -170,8 +170,10 @@ def cancelled_running_job_fails_at_once(stage):
     c.hear(WORK_FAIL("#1"))
     a.differ("cancelled job", GET_STATUS("#1"), theirs=[STATUS_RES("#1", "1", "1", "0", "0")],
              ours=[STATUS_RES("#1", "0", "0", "0", "0")])
-    w.differ("cancelled job", WORK_COMPLETE("#1", "r"), theirs=[], ours=[NO_JOB_FOR_RESULT])
-    c.differ("cancelled job", (), theirs=[WORK_COMPLETE("#1", "r")], ours=[])
+    w.tell(WORK_STATUS("#1", "1", "2"), WORK_COMPLETE("#1", "r"))
+    w.ask(WORK_COMPLETE("#1", "r"), NO_JOB_FOR_RESULT)
+    c.differ("cancelled job", (), theirs=[WORK_STATUS("#1", "1", "2"), WORK_COMPLETE("#1", "r")],
+             ours=[])
     a.ask("status", Lines("f\t0\t0\t1"))
 
 

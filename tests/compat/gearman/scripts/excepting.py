@@ -36,6 +36,7 @@ def exception_ends_the_job(stage):
     c.ask(OPTION_REQ("exceptions"), OPTION_RES("exceptions"))
     w = _running_job(stage, c)
     w.tell(WORK_EXCEPTION("#1", ""))
+    w.differ("failure behind an exception", WORK_FAIL("#1"), theirs=[NO_JOB_FOR_RESULT], ours=[])
     w.ask(WORK_FAIL("#1"), NO_JOB_FOR_RESULT)
     w.ask(WORK_COMPLETE("#1", ""), NO_JOB_FOR_RESULT)
     w.ask(WORK_EXCEPTION("#1", ""), NO_JOB_FOR_EXCEPTION)
@@ -48,8 +49,8 @@ def exception_and_failure_in_one_piece_are_one_failure(stage):
     c = stage.client()
     c.ask(OPTION_REQ("exceptions"), OPTION_RES("exceptions"))
     w = _running_job(stage, c)
-    w.send(WORK_EXCEPTION("#1", "why"), WORK_FAIL("#1"))
-    w.hear(NO_JOB_FOR_RESULT)
+    w.differ("failure behind an exception", (WORK_EXCEPTION("#1", "why"), WORK_FAIL("#1")),
+             theirs=[NO_JOB_FOR_RESULT], ours=[])
     c.hear(WORK_EXCEPTION("#1", "why"))
 
 
