@@ -25,7 +25,7 @@ enum wire_caller_kind {
     CALLER_ADDRESS, // nobody in particular: all that is known is where it comes from
     CALLER_KNOWN,   // a user of this machine, a certificate, or a token
     CALLER_UNKNOWN, // the token is none: whom it speaks for stays as it was
-    CALLER_LATER    // too many were none that came from its address: ask again at `again_at`
+    CALLER_LATER    // the token is none, as too many from its address: ask again at `again_at`
 };
 
 struct wire_caller {

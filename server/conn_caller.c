@@ -259,9 +259,9 @@ static struct access_peer peer_to_blame(const struct conn *conn)
                                 .user = origin.user};
 }
 
-// When its next token may be looked at; 0: now. As long as nobody has shown a wrong one, the kernel
-// is not asked.
-static nsec_t token_again_at(const struct conn *conn)
+// When its next wrong token may be answered; 0: now. As long as no client has shown a wrong one,
+// the kernel is not asked.
+static nsec_t wrong_again_at(const struct conn *conn)
 {
     const struct turn *turn = conn_turn(conn);
     struct access_peer peer;
@@ -295,18 +295,29 @@ static unsigned look_up(const struct conn *conn, const struct access *access, st
     return access_find_token(access, text);
 }
 
-static bool find_token(struct conn *conn, struct slice text, struct access *also,
-                       struct wire_caller *found)
+// The token is wrong. Where there are tokens, too many wrong ones from one address slow each other
+// down. A right one from there is not slowed: its owner cannot know who else has that address, and
+// could be shut out by anyone who has.
+static bool find_no_owner(struct conn *conn, bool has_tokens, struct wire_caller *found)
 {
-    struct rules *rules = conn_turn(conn)->rules;
-    nsec_t again_at = rules || also ? token_again_at(conn) : 0;
-    unsigned token;
+    nsec_t again_at = has_tokens ? wrong_again_at(conn) : 0;
 
     if (again_at != 0) {
         conn_log_delayed_token(conn);
         *found = (struct wire_caller){.kind = CALLER_LATER, .again_at = again_at};
         return true;
     }
+    tally_refusal(conn->service->tally, SIGHT_TOKEN);
+    conn_log_wrong_token(conn);
+    return !has_tokens || count_wrong_token(conn);
+}
+
+static bool find_token(struct conn *conn, struct slice text, struct access *also,
+                       struct wire_caller *found)
+{
+    struct rules *rules = conn_turn(conn)->rules;
+    unsigned token;
+
     token = rules ? look_up(conn, rules->access, text) : 0;
     if (token > 0) {
         return find_owner(conn, rules->access, token, false, found);
@@ -315,10 +326,7 @@ static bool find_token(struct conn *conn, struct slice text, struct access *also
     if (token > 0) {
         return find_owner(conn, also, token, true, found);
     }
-    tally_refusal(conn->service->tally, SIGHT_TOKEN);
-    conn_log_wrong_token(conn);
-    // Where there are no tokens at all, none can be found by trying.
-    return (!rules && !also) || count_wrong_token(conn);
+    return find_no_owner(conn, rules || also, found);
 }
 
 // What rules call it, or the name of its token; empty: nothing.

@@ -146,15 +146,20 @@ static bool check_peer(struct http1_conn *conn, const struct http1_fields *field
            (!conn->ruled || take_peer(conn));
 }
 
-// Too many tokens from that address were none: another one is not even looked at.
-static bool refuse_until(struct http1_conn *conn, nsec_t again_at)
+// The token is wrong, as too many from its address were. The answer waits, so that whoever tries
+// tokens does not learn at once that this is none, and cannot use the connection meanwhile.
+static bool refuse_at(struct http1_conn *conn, nsec_t again_at)
 {
-    nsec_t left = again_at - broker_now(conn->shared->broker).mono;
-    char retry[sizeof "Retry-After: \r\n" + 20];
+    conn->request->slowed = true;
+    conn->wire->deadline_at = again_at;
+    return false;
+}
 
-    (void)snprintf(retry, sizeof retry, "Retry-After: %lld\r\n",
-                   left > 0 ? (long long)((left + NSEC_PER_SEC - 1) / NSEC_PER_SEC) : 1);
-    return refuse_with(conn, 429, retry, "too many tokens from this address were wrong");
+void http1_caller_refuse_slowed(struct http1_conn *conn)
+{
+    http1_request_last(conn->request);
+    (void)refuse_with(conn, 429, "Retry-After: 1\r\n",
+                      "too many tokens from this address were wrong");
 }
 
 static bool check_token(struct http1_conn *conn, struct slice token)
@@ -171,7 +176,7 @@ static bool check_token(struct http1_conn *conn, struct slice token)
         return refuse_with(conn, 401, CHALLENGE ", error=\"invalid_token\"\r\n",
                            texts_of(conn)->bad_token);
     case CALLER_LATER:
-        return refuse_until(conn, caller.again_at);
+        return refuse_at(conn, caller.again_at);
     }
     UNREACHABLE();
 }

@@ -4,7 +4,8 @@
 
 // The caller of a request: whom it speaks for, and refusing what that caller may not do. Requests
 // of one connection may be of different callers, so each begins with finding out: `accept` (user.h)
-// calls these. What returns false has answered the request.
+// calls these. What returns false has answered the request, or has it answered later
+// (request->slowed).
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -39,5 +40,9 @@ static inline bool http1_caller_has_rules(const struct http1_conn *conn)
 // Answers that the caller may not do that: 401 where it has not shown who it is, otherwise 403.
 // `shown` is what it asked for, for the log; may be empty.
 void http1_caller_refuse(struct http1_conn *conn, struct slice shown);
+
+// The answer to a request with one wrong token too many, whose moment has come
+// (HTTP1_STATE_SLOWED).
+void http1_caller_refuse_slowed(struct http1_conn *conn);
 
 #endif

@@ -194,7 +194,11 @@ static enum step take_head(struct http1_conn *conn, const struct http1_head *hea
     struct http1_framing framing;
 
     if (!http1_accept(conn, head, &framing)) {
-        http1_answered(conn);
+        if (conn->request && conn->request->slowed) {
+            conn->state = HTTP1_STATE_SLOWED;
+        } else {
+            http1_answered(conn);
+        }
         return STEP_ON;
     }
     if (!http1_has_body(&framing)) {
@@ -282,6 +286,13 @@ static enum step step_waiting(struct http1_conn *conn, struct feed_turn *turn)
     UNREACHABLE();
 }
 
+static enum step step_slowed(struct http1_conn *conn, struct feed_turn *turn)
+{
+    (void)conn;
+    (void)turn;
+    return STEP_BLOCKED;
+}
+
 static enum step step_linger(struct http1_conn *conn, struct feed_turn *turn)
 {
     (void)conn;
@@ -299,9 +310,10 @@ static enum step step_finished(struct http1_conn *conn, struct feed_turn *turn)
 typedef enum step (*step_fn)(struct http1_conn *conn, struct feed_turn *turn);
 
 static const step_fn steps_of_states[HTTP1_STATES] = {
-    [HTTP1_STATE_HEAD] = step_head,     [HTTP1_STATE_BODY] = step_body,
-    [HTTP1_STATE_CHUNKS] = step_chunks, [HTTP1_STATE_WAITING] = step_waiting,
-    [HTTP1_STATE_LINGER] = step_linger, [HTTP1_STATE_FINISHED] = step_finished,
+    [HTTP1_STATE_HEAD] = step_head,         [HTTP1_STATE_BODY] = step_body,
+    [HTTP1_STATE_CHUNKS] = step_chunks,     [HTTP1_STATE_WAITING] = step_waiting,
+    [HTTP1_STATE_SLOWED] = step_slowed,     [HTTP1_STATE_LINGER] = step_linger,
+    [HTTP1_STATE_FINISHED] = step_finished,
 };
 
 static enum step make_step(void *state, struct feed_turn *turn)

@@ -49,6 +49,7 @@ enum http1_state {
     HTTP1_STATE_BODY,     // a body of a known length
     HTTP1_STATE_CHUNKS,   // a body in chunks
     HTTP1_STATE_WAITING,  // nothing is read: the request waits for its answer
+    HTTP1_STATE_SLOWED,   // nothing is read: one wrong token too many waits for its answer
     HTTP1_STATE_LINGER,   // input is thrown away, so that the client reads the answer
     HTTP1_STATE_FINISHED, // nothing is read any more
     HTTP1_STATES
@@ -74,6 +75,7 @@ struct http1_request {
     bool keep_alive : 1; // the connection stays behind the answer
     bool last : 1;       // it does not in any case; `accept` may say so (http1_request_last)
     bool proven : 1;     // the caller is somebody in particular, and not just an address
+    bool slowed : 1;     /* private: it is answered 429 when wire->deadline_at has come */
     char *origin;        /* private: owned: the origin that may see the answer; NULL for none */
     uint64_t max_body;   // bytes; http1_options.max_body, which `accept` may lower
     struct intake body;  /* private */

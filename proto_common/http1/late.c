@@ -4,6 +4,7 @@
 
 #include "proto_common/http1/conn.h"
 
+#include "proto_common/http1/caller.h"
 #include "proto_common/http1/reply.h"
 #include "proto_common/http1/request.h"
 
@@ -23,6 +24,13 @@ static void expired_waiting(struct http1_conn *conn)
     }
 }
 
+static void expired_slowed(struct http1_conn *conn)
+{
+    http1_caller_refuse_slowed(conn);
+    http1_answered(conn);
+    wire_wake(conn->wire);
+}
+
 void http1_expired(void *state)
 {
     struct http1_conn *conn = state;
@@ -30,6 +38,10 @@ void http1_expired(void *state)
 
     if (conn->state == HTTP1_STATE_WAITING) {
         expired_waiting(conn);
+        return;
+    }
+    if (conn->state == HTTP1_STATE_SLOWED) {
+        expired_slowed(conn);
         return;
     }
     if (conn->state == HTTP1_STATE_HEAD && conn->begun) {
@@ -75,6 +87,7 @@ void http1_stopping(void *state)
             user->stopping(conn);
         }
     } else if (conn->state == HTTP1_STATE_BODY || conn->state == HTTP1_STATE_CHUNKS ||
+               conn->state == HTTP1_STATE_SLOWED ||
                (conn->state == HTTP1_STATE_HEAD && conn->begun)) {
         if (conn->request) {
             conn->request->keep_alive = false;

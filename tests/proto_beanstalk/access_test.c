@@ -319,7 +319,7 @@ static void what_a_connection_holds_it_may_finish_as_somebody_else(void **state)
 // Too many wrong tokens
 //
 
-// The next token that `a` sends waits for ten seconds.
+// The next wrong token that `a` sends waits for ten seconds.
 static struct bean *spend_patience(void **state)
 {
     struct bean *t = *state;
@@ -332,18 +332,27 @@ static struct bean *spend_patience(void **state)
     return t;
 }
 
-static void a_token_waits_where_too_many_were_wrong(void **state)
+static void a_wrong_token_waits_where_too_many_were_wrong(void **state)
 {
     struct bean *t = spend_patience(state);
 
-    says(t->a, "auth s3cret\r\nlist-tube-used\r\n", "");
+    says(t->a, "auth wrong\r\nlist-tube-used\r\n", "");
     assert_true(peer_blocked(t->a));
     rig_advance(t->rig, SECONDS(9));
     hears(t->a, "");
     says(t->a, "put 0 0 1 1\r\na\r\n", "");
     rig_advance(t->rig, SECONDS(1));
-    hears(t->a, "OK\r\nUSING default\r\nINSERTED 1\r\n");
+    hears(t->a, "FORBIDDEN\r\nUSING default\r\nINSERTED 1\r\n");
     assert_false(peer_blocked(t->a));
+}
+
+// Its owner cannot know who else has the address.
+static void a_right_token_does_not_wait_where_too_many_were_wrong(void **state)
+{
+    struct bean *t = spend_patience(state);
+
+    says(t->b, "auth wrong\r\n", "");
+    says(t->a, "auth s3cret\r\nlist-tube-used\r\n", "OK\r\nUSING default\r\n");
 }
 
 static void others_go_on_while_a_token_waits(void **state)
@@ -351,7 +360,7 @@ static void others_go_on_while_a_token_waits(void **state)
     struct bean *t = spend_patience(state);
     unsigned long feeds;
 
-    says(t->a, "auth s3cret\r\n", "");
+    says(t->a, "auth wrong\r\n", "");
     says(t->b, "put 0 0 1 1\r\na\r\n", "INSERTED 1\r\n");
     feeds = rig_feeds(t->rig);
     rig_advance(t->rig, SECONDS(5));
@@ -362,7 +371,7 @@ static void a_token_that_waits_is_judged_after_a_half_close(void **state)
 {
     struct bean *t = spend_patience(state);
 
-    says(t->a, "auth s3cret\r\nreserve\r\n", "");
+    says(t->a, "auth wrong\r\nreserve\r\n", "");
     peer_half_close(t->a);
     hears(t->a, "");
     assert_false(peer_closed(t->a));
@@ -370,7 +379,7 @@ static void a_token_that_waits_is_judged_after_a_half_close(void **state)
     rig_advance(t->rig, SECONDS(10));
     hears(t->a, "");
     rig_advance(t->rig, SECONDS(10));
-    assert_non_null(strstr(peer_hear(t->a).ptr, "OK\r\n"));
+    assert_non_null(strstr(peer_hear(t->a).ptr, "FORBIDDEN\r\n"));
     assert_true(peer_closed(t->a));
 }
 
@@ -378,7 +387,7 @@ static void a_connection_may_break_while_its_token_waits(void **state)
 {
     struct bean *t = spend_patience(state);
 
-    says(t->a, "auth s3cret\r\n", "");
+    says(t->a, "auth wrong\r\n", "");
     peer_free(t->a);
     rig_advance(t->rig, SECONDS(20));
     says(t->b, "list-tube-used\r\n", "USING default\r\n");
@@ -388,11 +397,11 @@ static void rules_that_change_meanwhile_do_not_end_the_wait(void **state)
 {
     struct bean *t = spend_patience(state);
 
-    says(t->a, "auth s3cret\r\n", "");
+    says(t->a, "auth wrong\r\n", "");
     (void)peer_may(t->a, {MAY_OBSERVE, "*"});
     hears(t->a, "");
     rig_advance(t->rig, SECONDS(10));
-    hears(t->a, "OK\r\n");
+    hears(t->a, "FORBIDDEN\r\n");
 }
 
 static void answers_are_the_same_however_the_input_is_cut(void **state)
@@ -411,9 +420,9 @@ static void answers_are_the_same_however_the_input_is_cut(void **state)
         rig_callers(t->rig)->patience = 2;
         (void)peer_may(t->a, {MAY_OBSERVE, "*"});
         peer_send_pieces(t->a, said, first, said.len);
-        hears(t->a, "FORBIDDEN\r\nFORBIDDEN\r\nNOT_FOUND\r\n");
+        hears(t->a, "FORBIDDEN\r\nFORBIDDEN\r\nNOT_FOUND\r\nOK\r\nINSERTED 1\r\n");
         rig_advance(t->rig, SECONDS(10));
-        hears(t->a, "OK\r\nINSERTED 1\r\nFORBIDDEN\r\nBAD_FORMAT\r\nFORBIDDEN\r\n");
+        hears(t->a, "FORBIDDEN\r\nBAD_FORMAT\r\nFORBIDDEN\r\n");
         bean_teardown(&world);
     }
 }
@@ -473,7 +482,8 @@ int main(void)
         BEAN(what_is_no_token_is_a_bad_format),
         BEAN(statistics_have_no_key_for_it),
         BEAN(what_a_connection_holds_it_may_finish_as_somebody_else),
-        BEAN(a_token_waits_where_too_many_were_wrong),
+        BEAN(a_wrong_token_waits_where_too_many_were_wrong),
+        BEAN(a_right_token_does_not_wait_where_too_many_were_wrong),
         BEAN(others_go_on_while_a_token_waits),
         BEAN(a_token_that_waits_is_judged_after_a_half_close),
         BEAN(a_connection_may_break_while_its_token_waits),

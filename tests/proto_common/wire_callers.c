@@ -30,9 +30,6 @@ struct wire_caller wire_callers_identify(struct wire_callers *callers,
         return (struct wire_caller){.kind = callers->proven ? CALLER_KNOWN : CALLER_ADDRESS,
                                     .grants = callers->anybody};
     }
-    if (callers->patience > 0 && callers->wrong >= callers->patience && now < callers->again_at) {
-        return (struct wire_caller){.kind = CALLER_LATER, .again_at = callers->again_at};
-    }
     for (size_t i = 0; i < callers->token_count; i++) {
         if (slice_equal(*claim->token, callers->tokens[i].text)) {
             return (struct wire_caller){.kind = CALLER_KNOWN, .grants = callers->tokens[i].grants};
@@ -40,6 +37,9 @@ struct wire_caller wire_callers_identify(struct wire_callers *callers,
     }
     if (grants_of_own(callers, claim)) {
         return (struct wire_caller){.kind = CALLER_KNOWN, .grants = callers->shown};
+    }
+    if (callers->patience > 0 && callers->wrong >= callers->patience && now < callers->again_at) {
+        return (struct wire_caller){.kind = CALLER_LATER, .again_at = callers->again_at};
     }
     callers->wrong++;
     return (struct wire_caller){.kind = CALLER_UNKNOWN};

@@ -26,8 +26,8 @@ struct wire_callers {
     struct wire_token tokens[WIRE_TOKENS_MAX];
     size_t token_count;
     unsigned wrong;    // how many tokens were none
-    unsigned patience; // so many of them are judged at once; 0: all
-    nsec_t again_at;   // then the next one is not before this moment
+    unsigned patience; // so many wrong ones are answered at once; 0: all
+    nsec_t again_at;   // then the next wrong one is not before this moment
 };
 
 // What the host's `identify` answers at that moment.

@@ -217,8 +217,8 @@ static void wrong_tokens_are_logged_once_a_second_and_not_shown(void **state)
     (void)close(client);
 }
 
-// A hundred are judged at once; then each waits, a right one, too.
-static void wrong_tokens_slow_their_address_down(void **state)
+// A hundred are answered at once; then each wrong one waits.
+static void wrong_tokens_slow_wrong_ones_of_their_address(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -231,18 +231,42 @@ static void wrong_tokens_slow_their_address_down(void **state)
         access_bed_ask(bed, client, "claim wrong", "unknown");
     }
     access_bed_expect_no_log(bed, " token_delayed ");
-    access_bed_ask(bed, client, "claim " HORSE, "later 1");
+    access_bed_ask(bed, client, "claim wrong", "later 1");
     bed_clock.mono += NSEC_PER_SEC;
     bed_turns(&bed->bed, 1);
     access_bed_ask(bed, client, "claim wrong", "unknown");
-    access_bed_ask(bed, client, "claim " HORSE, "later 1");
+    access_bed_ask(bed, client, "claim wrong", "later 1");
     access_bed_expect_log(bed, " token_delayed conn=1 peer=127.0.0.1 protocol=stub ");
-    access_bed_ask(bed, elsewhere, "claim " HORSE, "known 4");
-    bed_clock.mono += NSEC_PER_SEC;
-    bed_turns(&bed->bed, 1);
-    access_bed_ask(bed, client, "claim " HORSE, "known 4");
+    access_bed_ask(bed, elsewhere, "claim wrong", "unknown");
     (void)close(client);
     (void)close(elsewhere);
+}
+
+static void a_right_token_is_not_slowed_by_wrong_ones_of_its_address(void **state)
+{
+    struct access_bed *bed = *state;
+    struct access_reason why;
+    struct access *also = access_parse(SLICE(TOKEN_STAPLE "submit jobs\n"), "also", &why);
+    int guesser;
+    int client;
+
+    bed->bed.front.also = also;
+    access_bed_rule(bed, TOKEN_HORSE "observe jobs\n");
+    guesser = bed_connect_tcp(&bed->bed);
+    for (int i = 0; i < 100; i++) {
+        access_bed_ask(bed, guesser, "claim wrong", "unknown");
+    }
+    client = bed_connect_tcp(&bed->bed);
+    for (int i = 0; i < 20; i++) {
+        access_bed_ask(bed, guesser, "claim wrong", "later 1");
+        access_bed_ask(bed, client, "claim " HORSE, "known 4");
+        access_bed_ask(bed, client, "claim " STAPLE, "known 1");
+    }
+    access_bed_ask(bed, guesser, "claim " HORSE, "known 4");
+    (void)close(guesser);
+    (void)close(client);
+    bed_turns(&bed->bed, 3);
+    access_free(also);
 }
 
 static void where_there_are_no_tokens_nobody_is_slowed_down(void **state)
@@ -406,7 +430,8 @@ int main(void)
         TEST(a_token_costs_what_all_are_that_it_is_compared_with),
         TEST(a_wrong_token_changes_nothing),
         TEST(wrong_tokens_are_logged_once_a_second_and_not_shown),
-        TEST(wrong_tokens_slow_their_address_down),
+        TEST(wrong_tokens_slow_wrong_ones_of_their_address),
+        TEST(a_right_token_is_not_slowed_by_wrong_ones_of_its_address),
         TEST(where_there_are_no_tokens_nobody_is_slowed_down),
         TEST(a_wrong_token_that_cannot_be_counted_ends_the_connection),
         TEST(a_front_end_may_have_tokens_of_its_own),

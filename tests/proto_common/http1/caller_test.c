@@ -167,17 +167,59 @@ static void a_caller_without_any_right_here_is_refused_at_once(void **state)
             "a token is needed");
 }
 
-static void too_many_wrong_tokens_have_to_wait(void **state)
+// The next wrong token has to wait for seven seconds.
+static struct echo *spend_patience(struct echo *t)
 {
-    struct echo *t = *state;
     struct wire_callers *callers = rig_callers(t->rig);
 
     anybody_may(t, grants_new(NULL, 0));
+    knows_token(t->rig, "alpha", {MAY_OBSERVE, "*"});
     callers->patience = 1;
     callers->again_at = SECONDS(1000) + SECONDS(7);
     begins(t->peer, ASK("Authorization: Bearer x\r\n"), "HTTP/1.1 401 ");
-    refuses(t->peer, ASK("Authorization: Bearer x\r\n"), "429 Too Many Requests",
-            "Retry-After: 7\r\n", "", "too many tokens from this address were wrong");
+    return t;
+}
+
+static void a_wrong_token_waits_where_too_many_were_wrong(void **state)
+{
+    struct echo *t = spend_patience(*state);
+
+    hears(t->peer, ASK("Authorization: Bearer x\r\n") ASK("Authorization: Bearer alpha\r\n"), "");
+    rig_advance(t->rig, SECONDS(6));
+    hears(t->peer, "", "");
+    rig_advance(t->rig, SECONDS(1));
+    begins(t->peer, "", "HTTP/1.1 429 ");
+    assert_true(peer_closed(t->peer));
+}
+
+// Its owner cannot know who else has the address.
+static void a_right_token_does_not_wait_where_too_many_were_wrong(void **state)
+{
+    struct echo *t = spend_patience(*state);
+
+    for (int i = 0; i < 20; i++) {
+        hears(t->peer, ASK("Authorization: Bearer alpha\r\n"), NONE(""));
+    }
+}
+
+static void a_client_may_leave_while_its_wrong_token_waits(void **state)
+{
+    struct echo *t = spend_patience(*state);
+
+    hears(t->peer, ASK("Authorization: Bearer x\r\n"), "");
+    peer_half_close(t->peer);
+    assert_true(peer_closed(t->peer));
+    rig_advance(t->rig, SECONDS(20));
+}
+
+static void a_wrong_token_that_waits_is_answered_when_the_process_stops(void **state)
+{
+    struct echo *t = spend_patience(*state);
+
+    hears(t->peer, ASK("Authorization: Bearer x\r\n"), "");
+    rig_stop(t->rig);
+    refuses(t->peer, "", "503 Service Unavailable", "Retry-After: 1\r\n", ECHO_CLOSES,
+            "the broker stops");
 }
 
 static void a_caller_that_cannot_be_found_out_is_told_to_come_again(void **state)
@@ -203,7 +245,10 @@ int main(void)
         ECHO(pages_are_none_of_ours_where_none_are_served),
         ECHO(a_token_says_who_calls),
         ECHO(a_caller_without_any_right_here_is_refused_at_once),
-        ECHO(too_many_wrong_tokens_have_to_wait),
+        ECHO(a_wrong_token_waits_where_too_many_were_wrong),
+        ECHO(a_right_token_does_not_wait_where_too_many_were_wrong),
+        ECHO(a_client_may_leave_while_its_wrong_token_waits),
+        ECHO(a_wrong_token_that_waits_is_answered_when_the_process_stops),
         ECHO(a_caller_that_cannot_be_found_out_is_told_to_come_again),
     };
 
