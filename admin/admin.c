@@ -69,6 +69,7 @@ static enum status start(void *state, struct broker *broker, const void *setting
     operations_begin(&shared->operations);
     http1_shared_begin(&shared->http1, &admin_user, broker, &shared->options->http1, facts,
                        admin_fields, ADMIN_FIELDS);
+    shared->http1.names.note_proxies = true;
     return STATUS_OK;
 }
 
@@ -101,7 +102,7 @@ static bool granted(void *state, struct grants *grants)
     const struct http1_conn *conn = state;
     bool lost = http1_granted(state, grants);
 
-    return lost || (!grants && conn->request && !wire_is_local(conn->wire));
+    return lost || (!grants && conn->request && !admin_caller_is_here(conn));
 }
 
 const struct frontend admin_frontend = {

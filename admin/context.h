@@ -42,6 +42,7 @@ struct admin_request {
     const struct admin_maker *maker; // of an answer that is made in slices; NULL: none is
     void *making;                    // owned: what that works on
     bool chunked;                    // its pieces are chunks
+    bool proxied;                    // a proxy says whom it speaks for (http1_fields)
 };
 
 static inline struct admin_shared *admin_shared(const struct http1_conn *conn)

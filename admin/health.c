@@ -124,7 +124,11 @@ static enum http1_next answer_ready(struct http1_conn *conn, struct slice body, 
 }
 
 const struct admin_route health_routes[] = {
-    {.path = "/healthz", .method = HTTP1_GET, .early = true, .answer = answer_health},
-    {.path = "/readyz", .method = HTTP1_GET, .early = true, .answer = answer_ready},
+    {.path = "/healthz",
+     .method = HTTP1_GET,
+     .probe = true,
+     .early = true,
+     .answer = answer_health},
+    {.path = "/readyz", .method = HTTP1_GET, .probe = true, .early = true, .answer = answer_ready},
     {.path = NULL},
 };

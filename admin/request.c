@@ -54,17 +54,25 @@ static bool is_change(const struct http1_conn *conn)
     return method == HTTP1_POST || method == HTTP1_PUT || method == HTTP1_DELETE;
 }
 
-// Without rules, whoever is on this machine may see and do everything, and nobody else anything.
+bool admin_caller_is_here(const struct http1_conn *conn)
+{
+    return wire_is_local(conn->wire) && !admin_request(conn)->proxied;
+}
+
+// Without rules, callers on this machine may see and do everything, and all others nothing. A proxy
+// on it is no such caller: it speaks for anyone who reaches it.
 static bool check_caller(struct http1_conn *conn, const struct http1_fields *fields, unsigned right)
 {
     if (!http1_caller_check(conn, fields)) {
         return false;
     }
     if (!http1_caller_has_rules(conn)) {
-        return wire_is_local(conn->wire) ||
+        return admin_caller_is_here(conn) ||
                refuse(conn, 403,
-                      "without rules (server.access_file) only callers of this machine "
-                      "may look");
+                      admin_request(conn)->proxied
+                          ? "without rules (server.access_file) no caller may look through a proxy"
+                          : "without rules (server.access_file) only callers of this machine "
+                            "may look");
     }
     if (right && !session_may_somewhere(conn->session, (enum right)right)) {
         http1_caller_refuse(conn, fields->target);
@@ -121,6 +129,9 @@ static bool refuse_early(struct http1_conn *conn)
 static bool check_caller_for(struct http1_conn *conn, const struct http1_fields *fields,
                              const struct admin_route *route)
 {
+    if (route && route->probe) {
+        return true;
+    }
     return route && route->right == 0 ? http1_caller_check_open(conn, fields)
                                       : check_caller(conn, fields, route ? route->right : 0);
 }
@@ -152,6 +163,7 @@ static bool accept(struct http1_conn *conn, const struct http1_fields *fields,
     struct admin_request *request = admin_request(conn);
     struct http1_target target;
 
+    request->proxied = fields->proxied;
     if (is_early(conn)) {
         http1_request_last(&request->http1);
     }

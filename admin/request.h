@@ -18,4 +18,8 @@ extern const char *const admin_fields[ADMIN_FIELDS];
 
 extern const struct http1_user admin_user;
 
+// Whether the request comes from this machine, and not by a proxy on it that speaks for somebody
+// else.
+bool admin_caller_is_here(const struct http1_conn *conn);
+
 #endif

@@ -22,6 +22,7 @@ struct admin_route {
     // answer shows, or does to a queue, is asked for by the function, of the session.
     unsigned right;
     bool takes_body;
+    bool probe; // it says nothing secret: anyone may ask, by whatever name of the host
     bool early; // it is answered while the journal is being read, too; then the broker is empty
     // Answers with reply.h, and returns what that says. The body is good during the call, unless
     // there is a blob, which may be referred to for longer. What the request asks for is in

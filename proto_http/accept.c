@@ -73,7 +73,8 @@ static bool answer_options(struct http1_conn *conn)
     return false;
 }
 
-// A load balancer asks this: while the broker drains, new jobs should go elsewhere.
+// A load balancer asks this, by whatever name it has for the host: while the broker drains, new
+// jobs should go elsewhere.
 static bool answer_health(struct http1_conn *conn)
 {
     struct broker_info info;
@@ -183,7 +184,7 @@ static bool check(struct http1_conn *conn, const struct http1_fields *fields,
         return http1_caller_check_open(conn, fields) && answer_options(conn);
     }
     if (request->http1.method == HTTP1_HEAD_METHOD && request->target.place == WEB_PLACE_ROOT) {
-        return http1_caller_check_open(conn, fields) && answer_health(conn);
+        return answer_health(conn);
     }
     return request->target.place == WEB_PLACE_LEASE ? check_lease(conn, fields, framing)
                                                     : check_target(conn, fields, framing);

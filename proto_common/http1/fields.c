@@ -133,6 +133,24 @@ static int on_header_field(http_parser *parser, const char *at, size_t len)
     return 0;
 }
 
+static bool begins_with_word(struct slice text, struct slice word)
+{
+    return text.len >= word.len && http1_same_word(slice_of(text.ptr, word.len), word);
+}
+
+// As on_header_field(); whether a proxy has sent this is asked for by few.
+static int on_header_field_proxied(http_parser *parser, const char *at, size_t len)
+{
+    struct reading *reading = parser->data;
+    struct slice name = slice_of(at, len);
+
+    reading->fields->proxied =
+        reading->fields->proxied || begins_with_word(name, SLICE("X-Forwarded")) ||
+        http1_same_word(name, SLICE("Forwarded")) || http1_same_word(name, SLICE("Via")) ||
+        http1_same_word(name, SLICE("X-Real-IP"));
+    return on_header_field(parser, at, len);
+}
+
 // Lists may be divided among several lines.
 static void note_value(struct reading *reading, struct slice value)
 {
@@ -184,9 +202,18 @@ static void parse(http_parser *parser, const char *from, const char *end)
                                                   .on_header_field = on_header_field,
                                                   .on_header_value = on_header_value,
                                                   .on_headers_complete = on_headers_complete};
+    static const http_parser_settings settings_proxied = {
+        .on_url = on_url,
+        .on_header_field = on_header_field_proxied,
+        .on_header_value = on_header_value,
+        .on_headers_complete = on_headers_complete,
+    };
+    const struct reading *reading = parser->data;
 
     if (from < end) {
-        (void)http_parser_execute(parser, &settings, from, (size_t)(end - from));
+        (void)http_parser_execute(parser,
+                                  reading->names->note_proxies ? &settings_proxied : &settings,
+                                  from, (size_t)(end - from));
     }
 }
 

@@ -33,7 +33,6 @@ enum http1_method {
     X(CONTENT_LENGTH, "Content-Length")                                                            \
     X(TRANSFER_ENCODING, "Transfer-Encoding")                                                      \
     X(EXPECT, "Expect")                                                                            \
-    X(UPGRADE, "Upgrade")                                                                          \
     X(ACCEPT, "Accept")                                                                            \
     X(ORIGIN, "Origin")                                                                            \
     X(AUTHORIZATION, "Authorization")                                                              \
@@ -60,6 +59,7 @@ struct http1_names {
     unsigned count;
     struct slice names[HTTP1_FIELD_MAX];
     uint32_t of_length[HTTP1_NAME_MAX + 1]; /* private: the set of those with that many bytes */
+    bool note_proxies;                      // http1_fields.proxied is wanted; false at first
 };
 
 // HTTP/1.1's own names and these behind them, `count` of them: strings that stay valid, different
@@ -71,6 +71,7 @@ struct http1_fields {
     bool version_1_0;
     bool keep_alive; // what version and Connection say of it
     bool events;     // Accept names server-sent events
+    bool proxied;    // a proxy says whom it speaks for: Forwarded, Via, X-Forwarded-*, X-Real-IP
     uint64_t length; // Content-Length; 0 where there is none
     struct slice target;
     uint32_t present, repeated; // sets: those that are there, and more than once

@@ -42,9 +42,6 @@ bool http1_framing_read(const struct http1_fields *fields, struct http1_framing 
         http1_repeats(fields, HTTP1_FIELD_TRANSFER_ENCODING) || (measured && coded)) {
         return refuse(refusal, 400, "there can be one Content-Length or one Transfer-Encoding");
     }
-    if (http1_has(fields, HTTP1_FIELD_UPGRADE)) {
-        return refuse(refusal, 400, "there is nothing to upgrade to");
-    }
     if (http1_has(fields, HTTP1_FIELD_EXPECT) &&
         !http1_same_word(fields->values[HTTP1_FIELD_EXPECT], SLICE("100-continue"))) {
         return refuse(refusal, 417, "Expect can only be 100-continue");

@@ -26,8 +26,8 @@ struct http1_refusal {
 
 // False: `*refusal` says why. That a length is a number, http-parser has seen to. One Host (on 1.0
 // it may lack), one Content-Length or one Transfer-Encoding, which can only be `chunked`; nothing
-// to upgrade to, nothing to expect but `100-continue`. How long a body may be is the caller's
-// business.
+// to expect but `100-continue`. How long a body may be is the caller's business. What the client
+// would like to upgrade to is not looked at: we answer in HTTP/1.1 (RFC 9110, section 7.8).
 bool http1_framing_read(const struct http1_fields *fields, struct http1_framing *framing,
                         struct http1_refusal *refusal) MUST_USE;
 

@@ -94,6 +94,42 @@ static void a_page_of_another_origin_may_look_at_nothing(void **state)
     asks(t->a, SLICE("GET /nothing HTTP/1.1\r\nHost: evil.example\r\n\r\n"), 403);
 }
 
+// A load balancer asks by the name that it has for us.
+static void probes_are_answered_under_any_name_of_the_host(void **state)
+{
+    struct admin *t = *state;
+
+    asks(t->a, SLICE("GET /healthz HTTP/1.1\r\nHost: tandem\r\n\r\n"), 200);
+    asks(t->a, SLICE("GET /readyz HTTP/1.1\r\nHost: tandem\r\n\r\n"), 200);
+    asks(t->a, SLICE("OPTIONS /readyz HTTP/1.1\r\nHost: tandem\r\n\r\n"), 403);
+    asks(t->a, SLICE("GET / HTTP/1.1\r\nHost: tandem\r\n\r\n"), 403);
+    asks(t->a, SLICE("GET /metrics HTTP/1.1\r\nHost: tandem\r\n\r\n"), 403);
+}
+
+// It speaks for anyone who reaches it, and only it comes from this machine.
+static void without_rules_a_proxy_on_this_machine_may_look_at_nothing(void **state)
+{
+    static const char *const headers[] = {"X-Forwarded-For: 192.0.2.1\r\n", "Via: 1.1 proxy\r\n",
+                                          "Forwarded: for=192.0.2.1\r\n",
+                                          "X-Forwarded-Host: tandem.example\r\n"};
+    struct admin *t = *state;
+
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        body_is(asks(t->a, http_get("/nothing", headers[i]), 403),
+                "{\"error\": \"without rules (server.access_file) no caller may look through a "
+                "proxy\"}\n");
+        asks(t->a, http_get("/api/v1/queues", headers[i]), 403);
+        asks(t->a, http_get("/metrics", headers[i]), 403);
+        asks(t->a, http_get("/healthz", headers[i]), 200);
+    }
+    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "*"});
+    (void)peer_grant(t->a, rig_callers(t->rig)->anybody);
+    asks(t->a, http_get("/api/v1/queues", headers[0]), 200);
+    peer_send(t->a, http_get("/api/v1/events", headers[0]));
+    rig_run(t->rig);
+    assert_true(peer_grant(t->a, NULL));
+}
+
 static void without_rules_only_callers_of_this_machine_may_look(void **state)
 {
     struct admin *t = *state;
@@ -138,6 +174,8 @@ int main(void)
         ADMIN(a_path_that_is_none_is_not_found),
         ADMIN(a_method_that_is_none_of_the_path_is_told_which_are),
         ADMIN(a_page_of_another_origin_may_look_at_nothing),
+        ADMIN(probes_are_answered_under_any_name_of_the_host),
+        ADMIN(without_rules_a_proxy_on_this_machine_may_look_at_nothing),
         ADMIN(without_rules_only_callers_of_this_machine_may_look),
         ADMIN(where_rules_end_callers_of_other_machines_are_left),
     };

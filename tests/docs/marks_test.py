@@ -14,7 +14,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(.*)$", re.M)
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.M)
-KINDS = page.DONE | {"text", "yaml"}
+KINDS = page.DONE | {"nginx", "text", "yaml"}
 WORDS = ("not run:", "needs:")
 # Every page, ours and those of the rooms.
 EVERY = [path for path in sorted(ROOT.glob("**/*.md"))

@@ -41,6 +41,13 @@ static void a_host_is_an_address_or_localhost(void **state)
     }
 }
 
+static void a_load_balancer_may_ask_under_any_name_of_the_host(void **state)
+{
+    struct web *t = *state;
+
+    asks(t->a, SLICE("HEAD / HTTP/1.1\r\nHost: tandem\r\n\r\n"), 200);
+}
+
 static void any_other_host_is_refused(void **state)
 {
     static const char *const bad[] = {"evil.example",
@@ -425,6 +432,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         HTTP(a_host_is_an_address_or_localhost),
+        HTTP(a_load_balancer_may_ask_under_any_name_of_the_host),
         HTTP(any_other_host_is_refused),
         HTTP(more_hosts_may_be_configured),
         HTTP(a_host_that_is_taken_off_the_list_is_refused),

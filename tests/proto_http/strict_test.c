@@ -110,8 +110,6 @@ static const struct refusal headers[] = {
     ROW("two Hosts", "GET /f HTTP/1.1\r\n" HELD HELD "\r\n", 400),
     ROW("two Hosts that differ", "GET /f HTTP/1.1\r\n" HELD "host: 127.0.0.1\r\n\r\n", 400),
     ROW("two Hosts on 1.0", "GET /f HTTP/1.0\r\n" HELD HELD "\r\n", 400),
-    ROW("Upgrade", "GET /f HTTP/1.1\r\n" HELD "Upgrade: h2c\r\nConnection: Upgrade\r\n\r\n", 400),
-    ROW("Upgrade alone", "GET /f HTTP/1.1\r\n" HELD "Upgrade: websocket\r\n\r\n", 400),
 };
 
 static const struct refusal framings[] = {

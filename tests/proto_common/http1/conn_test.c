@@ -289,6 +289,34 @@ static void at_the_end_each_request_is_answered(void **state)
     assert_int_equal(echo_forgotten(), 3);
 }
 
+// As Java's HttpClient, curl --http2 and Apache's client send it.
+static void an_offer_to_upgrade_is_ignored(void **state)
+{
+    static const char *const offers[] = {
+        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+        "HTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\n",
+        "Upgrade: TLS/1.2\r\nConnection: Upgrade\r\n",
+        "Connection: upgrade\r\nUpgrade: websocket\r\nUpgrade: h2c\r\n",
+        "Upgrade: websocket\r\n",
+    };
+    struct echo *t = *state;
+    char said[1000];
+
+    for (size_t i = 0; i < sizeof offers / sizeof *offers; i++) {
+        const struct slice answers = SLICE(OK_HEAD "Content-Length: 2\r\n\r\nhi" OK_HEAD
+                                                   "Content-Length: 2\r\n\r\nhi" NONE NONE);
+        int len =
+            snprintf(said, sizeof said,
+                     "POST /echo HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: 2\r\n\r\nhi"
+                     "POST /echo HTTP/1.1\r\nHost: localhost\r\n%sTransfer-Encoding: chunked\r\n"
+                     "\r\n2\r\nhi\r\n0\r\n\r\n"
+                     "GET /none HTTP/1.1\r\nHost: localhost\r\n%s\r\n" GET_NONE,
+                     offers[i], offers[i], offers[i]);
+
+        assert_true(slice_equal(peer_ask(t->peer, slice_of(said, (size_t)len)), answers));
+    }
+}
+
 static void empty_lines_are_skipped(void **state)
 {
     struct echo *t = *state;
@@ -387,6 +415,7 @@ int main(void)
         ECHO(an_idle_connection_is_closed_in_silence),
         ECHO(a_refused_client_has_some_time_to_go),
         ECHO(at_the_end_each_request_is_answered),
+        ECHO(an_offer_to_upgrade_is_ignored),
         ECHO(empty_lines_are_skipped),
         ECHO(tls_is_met_with_silence),
         ECHO(a_head_that_is_no_request_is_refused),

@@ -344,6 +344,46 @@ static void accept_may_name_events_anywhere(void **state)
     }
 }
 
+// Whether these headers show that a proxy speaks for somebody.
+static bool is_proxied(const char *headers, bool asked)
+{
+    struct http1_head_scan scan = {0};
+    struct http1_names names;
+    struct http1_fields fields;
+    struct http1_head head;
+    char text[500];
+    int len = snprintf(text, sizeof text, "GET / HTTP/1.1\r\nHost: x\r\n%s\r\n", headers);
+
+    http1_names_begin(&names, NULL, 0);
+    names.note_proxies = asked;
+    assert_int_equal(http1_head_check(&scan, slice_of(text, (size_t)len), sizeof text, &head),
+                     HTTP1_HEAD_DONE);
+    assert_true(http1_fields_read(&head, &names, &fields));
+    return fields.proxied;
+}
+
+static void a_proxy_that_speaks_for_somebody_is_known_by_its_headers(void **state)
+{
+    static const char *const proxied[] = {"Forwarded: for=192.0.2.1\r\n",
+                                          "X-Forwarded-For: 192.0.2.1\r\n",
+                                          "x-forwarded-proto: https\r\n",
+                                          "X-Forwarded-Anything:\r\n",
+                                          "Via: 1.1 proxy\r\n",
+                                          "X-REAL-IP: 192.0.2.1\r\n",
+                                          "Accept: */*\r\nvia: 2 x\r\nX: y\r\n"};
+    static const char *const bare[] = {"", "X-Forward: x\r\n", "Viable: 1\r\n", "V: Via\r\n",
+                                       "X-Real: x\r\nAccept: Forwarded\r\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof proxied / sizeof *proxied; i++) {
+        assert_true(is_proxied(proxied[i], true));
+        assert_false(is_proxied(proxied[i], false));
+    }
+    for (size_t i = 0; i < sizeof bare / sizeof *bare; i++) {
+        assert_false(is_proxied(bare[i], true));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_name_that_is_longer_than_any_of_ours_means_nothing),
         cmocka_unit_test(another_method_has_a_target_and_a_version),
         cmocka_unit_test(version_and_connection_say_whether_it_stays),
+        cmocka_unit_test(a_proxy_that_speaks_for_somebody_is_known_by_its_headers),
         cmocka_unit_test(accept_may_name_events_anywhere),
     };
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """HAProxy with the example of conf/haproxy-standby.cfg, before two brokers that only say whether
-they are ready, and at each other port their name.
+they are ready, and at each other port their name; and before two of tandemd.
 
-HAPROXY in the environment is Debian's haproxy."""
+HAPROXY in the environment is Debian's haproxy, TANDEMD is tandemd."""
 
+import http.client
 import http.server
 import os
 import pathlib
@@ -18,6 +19,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "tests" / "support"))
+sys.path.append(str(ROOT / "tests" / "clients"))
+import broker as tandemd  # noqa: E402
 import ports  # noqa: E402
 
 GIVE_UP = 60  # seconds; only what hangs takes so long
@@ -70,9 +73,11 @@ class Broker:
             sock.close()
 
 
-class Standby(unittest.TestCase):
-    def setUp(self):
-        self.brokers = {"1": Broker("one"), "2": Broker("two")}
+class Proxied(unittest.TestCase):
+    """HAProxy before brokers that say which port they have for one of the example."""
+
+    def begin(self, brokers):
+        self.brokers = brokers
         for broker in self.brokers.values():
             self.addCleanup(broker.close)
         self.held = {port: ports.reserve() for port in PORTS.values()}
@@ -97,12 +102,19 @@ class Standby(unittest.TestCase):
         for sock in self.held.values():
             sock.close()
 
+    def address(self, protocol):
+        return "127.0.0.1", ports.number(self.held[PORTS[protocol]])
+
+
+class Standby(Proxied):
+    def setUp(self):
+        self.begin({"1": Broker("one"), "2": Broker("two")})
+
     def ask(self, protocol):
         """The connection, and the name of whose it is; None where it was closed."""
         self.assertIsNone(self.haproxy.poll())
-        address = ("127.0.0.1", ports.number(self.held[PORTS[protocol]]))
         try:
-            sock = socket.create_connection(address, timeout=GIVE_UP)
+            sock = socket.create_connection(self.address(protocol), timeout=GIVE_UP)
             self.addCleanup(sock.close)
             return sock, sock.recv(16).decode().strip() or None
         except OSError:
@@ -133,6 +145,79 @@ class Standby(unittest.TestCase):
         self.brokers["2"].ready = True
         for protocol in PORTS:
             self.wait_for(protocol, "two")
+
+
+class Tandem:
+    """A tandemd, which is ready from the start until it drains."""
+
+    def __init__(self):
+        self.broker = tandemd.Broker(os.environ["TANDEMD"], tandemd.loopback())
+        self.pid = str(self.broker.process.pid)
+
+    def port(self, of):
+        name = {9180: "admin", **{port: name for name, port in PORTS.items()}}[of]
+        return int(self.broker.addresses[name][0].rpartition(":")[2])
+
+    def drain(self, draining):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port(9180), timeout=GIVE_UP)
+        connection.request("POST", "/api/v1/drain", '{"draining": %s}' % str(draining).lower(),
+                           {"X-Tandem-Request": "1", "Content-Type": "application/json"})
+        status = connection.getresponse().status
+        connection.close()
+        assert status == 200, status
+
+    def close(self):
+        assert self.broker.stop() == 0
+
+
+class Brokers(Proxied):
+    def setUp(self):
+        self.begin({"1": Tandem(), "2": Tandem()})
+
+    def pid(self, protocol):
+        """The process that a connection leads to; None where it leads to none."""
+        asked, told = {"beanstalk": (b"stats\r\n", rb"\npid: (\d+)\n"),
+                       "gearman": (b"getpid\n", rb"OK (\d+)\n")}[protocol]
+        said = b""
+        try:
+            with socket.create_connection(self.address(protocol), timeout=GIVE_UP) as sock:
+                sock.sendall(asked)
+                while not (found := re.search(told, said)):
+                    if not (more := sock.recv(4096)):
+                        return None
+                    said += more
+                return found[1].decode()
+        except OSError:
+            return None
+
+    def status(self):
+        """What HEAD / is answered; None where nobody answers."""
+        connection = http.client.HTTPConnection(*self.address("http"), timeout=GIVE_UP)
+        try:
+            connection.request("HEAD", "/", headers={"Host": "tandem.example"})
+            return connection.getresponse().status
+        except (OSError, http.client.HTTPException):
+            return None
+        finally:
+            connection.close()
+
+    def wait_until(self, what, value):
+        give_up_at = time.monotonic() + GIVE_UP
+        while (found := what()) != value:
+            self.assertIsNone(self.haproxy.poll())
+            self.assertLess(time.monotonic(), give_up_at, f"{found} never was {value}")
+            time.sleep(0.05)
+
+    def test_clients_are_led_to_the_broker_that_is_ready(self):
+        self.brokers["1"].drain(True)
+        for protocol in "beanstalk", "gearman":
+            self.wait_until(lambda p=protocol: self.pid(p), self.brokers["2"].pid)
+        self.wait_until(self.status, 200)
+        self.brokers["1"].drain(False)
+        self.brokers["2"].drain(True)
+        for protocol in "beanstalk", "gearman":
+            self.wait_until(lambda p=protocol: self.pid(p), self.brokers["1"].pid)
+        self.wait_until(self.status, 200)
 
 
 if __name__ == "__main__":
