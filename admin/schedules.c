@@ -224,6 +224,30 @@ static enum http1_next answer_run(struct http1_conn *conn, struct slice body, st
         json_pack("{s:I, s:b}", "id", (json_int_t)submission.id, "joined", (int)submission.joined));
 }
 
+static enum http1_next answer_replan(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    char text[SCHEDULE_NAME_MAX + 1];
+    struct schedule_info info;
+    struct input input;
+    enum status status;
+    struct slice name = read_name(&input, conn, text);
+
+    (void)body;
+    (void)blob;
+    if (!input_good(&input)) {
+        return input_refuse(&input);
+    }
+    status = find(conn, name, true, &info);
+    if (status == STATUS_OK) {
+        status = schedules_replan(schedules_of(conn), name);
+    }
+    if (status != STATUS_OK) {
+        return admin_refuse_status(conn, status);
+    }
+    hold(conn);
+    return show(conn, name);
+}
+
 const struct admin_route schedule_routes[] = {
     {.path = "/api/v1/schedules",
      .method = HTTP1_GET,
@@ -246,5 +270,9 @@ const struct admin_route schedule_routes[] = {
      .method = HTTP1_POST,
      .right = MAY_OPERATE,
      .answer = answer_run},
+    {.path = "/api/v1/schedules/{name}/replan",
+     .method = HTTP1_POST,
+     .right = MAY_OPERATE,
+     .answer = answer_replan},
     {.path = NULL},
 };

@@ -51,15 +51,16 @@ json_t *shown_schedule(const struct schedule_info *info)
 {
     const struct schedule_spec *spec = info->spec;
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o}",
-                     "name", shown_text(spec->name), "cron", shown_text(spec->cron), "timezone",
-                     shown_text_or_null(spec->timezone), "queue", shown_text(spec->queue),
-                     "queue_path", shown_path(spec->queue), "priority", (json_int_t)spec->pri,
-                     "ttr_seconds", shown_seconds(spec->ttr_for), "missed",
-                     shown_missed[spec->missed], "overlap", shown_overlap[spec->overlap], "in_file",
-                     (int)info->in_file, "at_run_time", (int)info->at_run_time, "next_at",
-                     moment(info->next_at), "fired_at", moment(info->fired_at), "last",
-                     shown_last(info), "counts", shown_schedule_counts(&info->counts));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "name",
+        shown_text(spec->name), "cron", shown_text(spec->cron), "timezone",
+        shown_text_or_null(spec->timezone), "queue", shown_text(spec->queue), "queue_path",
+        shown_path(spec->queue), "priority", (json_int_t)spec->pri, "ttr_seconds",
+        shown_seconds(spec->ttr_for), "missed", shown_missed[spec->missed], "overlap",
+        shown_overlap[spec->overlap], "in_file", (int)info->in_file, "at_run_time",
+        (int)info->at_run_time, "next_at", moment(info->next_at), "silent_until",
+        moment(info->silent_until), "fired_at", moment(info->fired_at), "last", shown_last(info),
+        "counts", shown_schedule_counts(&info->counts));
 }
 
 json_t *shown_schedule_detail(const struct schedule_info *info)

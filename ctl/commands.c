@@ -110,6 +110,10 @@ const struct command commands[] = {
      "Takes back what schedule-put has said.", NULL},
     {"schedule-run", "NAME", 1, 1, WORD_OTHER, FOR_JSON, false, run_schedule_run,
      "Submits the job of a schedule now, and prints its number.", NULL},
+    {"schedule-replan", "NAME", 1, 1, WORD_OTHER, FOR_JSON, false, run_schedule_replan,
+     "Plans a schedule again by the clock as it is now.",
+     "After the clock was set back, a schedule is silent until the moment that it had reached. This "
+     "ends the silence: moments that came before come again."},
     {"policies", "", 0, 0, WORD_OTHER, FOR_JSON, false, run_policies,
      "Policies of queues: those of the run time, then those of the file.",
      "A queue has the first that fits its name; queue QUEUE says which."},

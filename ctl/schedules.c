@@ -35,6 +35,21 @@ static const char *note_of(const json_t *schedule)
                                                         : "";
 }
 
+// What stands in the way of its moments, or why the last one has submitted nothing.
+static void add_note(struct grid *grid, const json_t *schedule)
+{
+    struct text words = {0};
+
+    if (field_is_set(schedule, "silent_until")) {
+        text_format(&words, "silent until %s: the clock was set back",
+                    moment_of(field_number(schedule, "silent_until")).text);
+    } else {
+        text_put(&words, note_of(schedule));
+    }
+    grid_cell(grid, STYLE_ODD, text_slice(&words));
+    text_free(&words);
+}
+
 static void add_moment(struct grid *grid, const json_t *schedule, const char *key)
 {
     if (field_is_set(schedule, key)) {
@@ -56,7 +71,7 @@ static void add_row(struct grid *grid, const json_t *schedule)
     add_moment(grid, schedule, "fired_at");
     grid_count(grid, STYLE_PLAIN, field_count(schedule, "counts.fired"));
     grid_count(grid, STYLE_BAD, field_count(schedule, "counts.given_up"));
-    grid_string(grid, STYLE_ODD, note_of(schedule));
+    add_note(grid, schedule);
 }
 
 enum outcome run_schedules(struct context *context)
@@ -118,6 +133,11 @@ static void add_facts(struct context *context, const json_t *schedule)
     fact_text(context, "cron", field_text(schedule, "cron"));
     fact_text(context, "zone", zone.len ? zone : SLICE("local time of the broker"));
     add_moment_fact(context, "next", schedule, "next_at");
+    if (field_is_set(schedule, "silent_until")) {
+        fact(context, "silent",
+             "until %s, since the clock was set back (schedule-replan ends that)",
+             moment_of(field_number(schedule, "silent_until")).text);
+    }
     add_moment_fact(context, "fired", schedule, "fired_at");
     add_last(context, schedule);
     fact_text(context, "queue", field_text(schedule, "queue"));
@@ -250,6 +270,11 @@ enum outcome run_schedule_put(struct context *context)
 enum outcome run_schedule_drop(struct context *context)
 {
     return ask_of(context, "DELETE", "", NULL, say_dropped);
+}
+
+enum outcome run_schedule_replan(struct context *context)
+{
+    return ask_of(context, "POST", "/replan", NULL, say_next);
 }
 
 enum outcome run_schedule_run(struct context *context)

@@ -11,5 +11,6 @@ enum outcome run_schedule(struct context *context);
 enum outcome run_schedule_put(struct context *context);
 enum outcome run_schedule_drop(struct context *context);
 enum outcome run_schedule_run(struct context *context);
+enum outcome run_schedule_replan(struct context *context);
 
 #endif

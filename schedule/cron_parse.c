@@ -35,11 +35,12 @@ static const struct {
 // What is longer is shown up to here.
 #define SHOWN_MAX 24
 
+// `field`: which one is wrong; NULL where the text as a whole is.
 static bool refuse(struct cron_reason *why, const char *field, struct slice text, const char *what)
 {
-    (void)snprintf(why->text, sizeof why->text, "%s: `%.*s` %s", field,
-                   (int)(text.len < SHOWN_MAX ? text.len : SHOWN_MAX), text.len ? text.ptr : "",
-                   what);
+    (void)snprintf(why->text, sizeof why->text, "%s%s`%.*s` %s", field ? field : "",
+                   field ? ": " : "", (int)(text.len < SHOWN_MAX ? text.len : SHOWN_MAX),
+                   text.len ? text.ptr : "", what);
     return false;
 }
 
@@ -207,7 +208,7 @@ static bool expand(struct slice *text, struct cron_reason *why)
             return true;
         }
     }
-    return refuse(why, "cron", *text, "is none of @yearly, @monthly, @weekly, @daily, @hourly");
+    return refuse(why, NULL, *text, "is none of @yearly, @monthly, @weekly, @daily, @hourly");
 }
 
 bool cron_parse(struct slice text, struct cron *cron, struct cron_reason *why)
@@ -220,8 +221,7 @@ bool cron_parse(struct slice text, struct cron *cron, struct cron_reason *why)
         return false;
     }
     if (!split(text, parts)) {
-        return refuse(why, "cron", text,
-                      "is not minute, hour, day of month, month and day of week");
+        return refuse(why, NULL, text, "is not minute, hour, day of month, month and day of week");
     }
     for (int i = 0; i < FIELDS; i++) {
         if (!parse_field(&fields[i], parts[i], &sets[i], why)) {

@@ -12,6 +12,8 @@
 
 // What is this old was missed.
 #define MISSED_AFTER (60 * NSEC_PER_SEC)
+// A clock that was set back by less is not worth a word.
+#define SILENT_AFTER (60 * NSEC_PER_SEC)
 // What was refused, or could not be kept, is tried again so often.
 #define AGAIN_AFTER NSEC_PER_SEC
 
@@ -99,6 +101,29 @@ void firing_begin(struct schedules *schedules, struct schedule *schedule)
         keep(schedules, schedule);
     }
     await_next(schedules, schedule);
+}
+
+nsec_t firing_silent_until(const struct schedule *schedule, nsec_t now)
+{
+    return schedule->decided_at - now >= SILENT_AFTER ? schedule->decided_at : 0;
+}
+
+enum status firing_replan(struct schedules *schedules, struct schedule *schedule)
+{
+    nsec_t decided_at = schedule->decided_at;
+    enum status status;
+
+    schedule->decided_at = wall_now(schedules);
+    status = kept_put_fired(schedules->broker, schedule);
+    schedules->position = broker_position(schedules->broker);
+    if (status != STATUS_OK) {
+        schedule->decided_at = decided_at;
+        return status;
+    }
+    schedule->unkept = false;
+    schedule->missed_to = 0;
+    await_next(schedules, schedule);
+    return STATUS_OK;
 }
 
 //

@@ -26,6 +26,11 @@ bool schedule_is_name(struct slice name)
     return name.len > 0 && name.len <= SCHEDULE_NAME_MAX;
 }
 
+bool schedule_contradicts(const struct schedule_spec *spec)
+{
+    return spec->missed == SCHEDULE_MISSED_ALL && spec->overlap == SCHEDULE_OVERLAP_SKIP;
+}
+
 static bool is_queue(struct slice name)
 {
     return name.len > 0 && name.len <= QUEUE_NAME_MAX && !memchr(name.ptr, '\0', name.len);
@@ -45,6 +50,11 @@ static bool check_texts(const struct schedule_spec *spec, struct schedule_reason
     if (spec->body.len > SCHEDULE_BODY_MAX) {
         return refuse(why, "body: has at most 65535 bytes");
     }
+    if (schedule_contradicts(spec)) {
+        return refuse(why,
+                      "missed: `all` and `overlap = skip` contradict each other: the job of the "
+                      "first missed moment is not done when the next one comes");
+    }
     return true;
 }
 
@@ -62,7 +72,8 @@ static bool check(const struct schedule_spec *spec, const struct zone_source *zo
         return false;
     }
     *zone = zones->open(spec->timezone);
-    return *zone || refuse(why, "timezone: this machine has no such zone");
+    return *zone || refuse(why, "timezone: this machine has no such zone; it is a name of the zone "
+                                "database, such as Europe/Berlin, Etc/GMT-1 or UTC");
 }
 
 bool schedule_check(const struct schedule_spec *spec, const struct zone_source *zones,

@@ -19,8 +19,8 @@ struct schedule {
     bool wakes;
     bool adopted; // the configuration that is being taken over has it
     bool unkept;  // what came of its moments is still to be kept
-    // Moments up to this one have been decided. It never falls: no moment happens twice, whatever
-    // is done to the clock.
+    // Moments up to this one have been decided. It falls only where somebody asks for that: no
+    // moment happens twice, whatever is done to the clock.
     nsec_t decided_at;
     nsec_t next_at;    // the first moment after that; NSEC_NEVER: none
     nsec_t missed_to;  // moments that were missed up to here are to happen
@@ -41,6 +41,10 @@ struct schedules {
     struct tree by_name, by_wake;
     size_t count;
     struct schedule_counts counts;
+    // Wall clock when schedules_work() was called last: none has decided a moment after that, so
+    // that only a clock that is behind it can have made one silent. NSEC_NEVER: not called yet, or
+    // the schedules are others since.
+    nsec_t looked_at;
     uint64_t position; // that the answer to the last verb must wait for
 };
 

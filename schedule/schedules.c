@@ -77,7 +77,14 @@ static void restore_one(struct schedules *schedules, const struct memo *memo)
     struct schedule *schedule;
     struct plan *plan;
 
-    if (!kept_read_spec(memo, &spec) || !plan_new(&spec, schedules->zones, &plan, &why)) {
+    bool readable = kept_read_spec(memo, &spec);
+
+    // An earlier version took the pair, and did this.
+    if (readable && schedule_contradicts(&spec)) {
+        spec.missed = SCHEDULE_MISSED_ONCE;
+        log_warn("schedule_missed_once", log_text("schedule", memo->key));
+    }
+    if (!readable || !plan_new(&spec, schedules->zones, &plan, &why)) {
         log_error("schedule_left_out", log_text("schedule", memo->key),
                   log_string("reason", why.text));
         return;
@@ -102,6 +109,7 @@ struct schedules *schedules_new(struct broker *broker, const struct zone_source 
     }
     schedules->broker = broker;
     schedules->zones = zones;
+    schedules->looked_at = NSEC_NEVER;
     while ((memo = broker_memo_next(broker, MEMO_SCHEDULE, &cursor))) {
         restore_one(schedules, memo);
     }
@@ -215,6 +223,7 @@ bool schedules_adopt(struct schedules *schedules, const struct schedule_spec *sp
     free(plans);
     end_others(schedules);
     forget_strangers(schedules);
+    schedules->looked_at = NSEC_NEVER;
     return true;
 }
 
@@ -231,8 +240,37 @@ nsec_t schedules_due(const struct schedules *schedules)
     if (!first) {
         return NSEC_NEVER;
     }
+    if (now.wall < schedules->looked_at) {
+        return now.mono;
+    }
     left_for = first->wake_at > now.wall ? first->wake_at - now.wall : 0;
     return nsec_add(now.mono, left_for < LOOK_AFTER ? left_for : LOOK_AFTER);
+}
+
+// When the wall clock has gone back, schedules are silent until it is where it was. That can be
+// years away, so it is told.
+static void tell_silence(struct schedules *schedules, nsec_t now)
+{
+    struct schedule *schedule = index_after(schedules, slice_of(NULL, 0)), *first = NULL;
+    nsec_t until_at = 0;
+    unsigned count = 0;
+
+    for (; schedule; schedule = index_after(schedules, schedule_name(schedule))) {
+        nsec_t silent_until = firing_silent_until(schedule, now);
+
+        if (silent_until != 0) {
+            first = first ? first : schedule;
+            count++;
+            until_at = silent_until > until_at ? silent_until : until_at;
+        }
+    }
+    if (first) {
+        char text[SCHEDULE_MOMENT_MAX];
+
+        log_warn("schedules_silent", log_number("count", count),
+                 log_text("first", schedule_name(first)),
+                 log_text("until", schedule_moment_text(until_at, text)));
+    }
 }
 
 void schedules_work(struct schedules *schedules)
@@ -240,6 +278,10 @@ void schedules_work(struct schedules *schedules)
     nsec_t now = broker_now(schedules->broker).wall;
     struct schedule *schedule;
 
+    if (now < schedules->looked_at) {
+        tell_silence(schedules, now);
+    }
+    schedules->looked_at = now;
     for (unsigned cost = 0; cost < FIRING_SLICE;) {
         schedule = schedule_by_wake(tree_first(&schedules->by_wake));
         if (!schedule || schedule->wake_at > now) {
@@ -306,6 +348,13 @@ enum status schedules_run(struct schedules *schedules, struct slice name,
     return schedule ? firing_now(schedules, schedule, submission) : STATUS_NOT_FOUND;
 }
 
+enum status schedules_replan(struct schedules *schedules, struct slice name)
+{
+    struct schedule *schedule = index_find(schedules, name);
+
+    return schedule ? firing_replan(schedules, schedule) : STATUS_NOT_FOUND;
+}
+
 uint64_t schedules_position(const struct schedules *schedules)
 {
     return schedules->position;
@@ -315,7 +364,8 @@ uint64_t schedules_position(const struct schedules *schedules)
 // Looking
 //
 
-static bool describe(const struct schedule *schedule, struct schedule_info *info)
+static bool describe(const struct schedules *schedules, const struct schedule *schedule,
+                     struct schedule_info *info)
 {
     if (!schedule) {
         return false;
@@ -325,6 +375,7 @@ static bool describe(const struct schedule *schedule, struct schedule_info *info
         .in_file = schedule->file,
         .at_run_time = schedule->given,
         .next_at = schedule->next_at,
+        .silent_until = firing_silent_until(schedule, broker_now(schedules->broker).wall),
         .fired_at = schedule->fired_at,
         .outcome = schedule->outcome,
         .outcome_at = schedule->outcome_at,
@@ -338,13 +389,13 @@ static bool describe(const struct schedule *schedule, struct schedule_info *info
 bool schedules_next(const struct schedules *schedules, struct slice name,
                     struct schedule_info *info)
 {
-    return describe(index_after(schedules, name), info);
+    return describe(schedules, index_after(schedules, name), info);
 }
 
 bool schedules_find(const struct schedules *schedules, struct slice name,
                     struct schedule_info *info)
 {
-    return describe(index_find(schedules, name), info);
+    return describe(schedules, index_find(schedules, name), info);
 }
 
 size_t schedules_count(const struct schedules *schedules)

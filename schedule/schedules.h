@@ -69,6 +69,11 @@ enum status schedules_remove(struct schedules *schedules, struct slice name) MUS
 enum status schedules_run(struct schedules *schedules, struct slice name,
                           struct submission *submission) MUST_USE;
 
+// Forgets which moments have been decided: those from now on are to come, also where they came
+// before the wall clock was set back. The decision is kept. STATUS_NOT_FOUND, STATUS_NO_MEMORY,
+// STATUS_NO_SPACE; nothing has changed then.
+enum status schedules_replan(struct schedules *schedules, struct slice name) MUST_USE;
+
 // The position in the store that the answer to the last of these must wait for; 0: none.
 uint64_t schedules_position(const struct schedules *schedules);
 
@@ -99,6 +104,7 @@ struct schedule_info {
     const struct schedule_spec *spec;
     bool in_file, at_run_time; // where it was said; the latter holds
     nsec_t next_at;            // wall clock; NSEC_NEVER: no more
+    nsec_t silent_until;       // wall clock; it was set back, and nothing happens until then; 0: no
     nsec_t fired_at;           // the moment that was fired last; 0: none is known
     enum schedule_outcome outcome;
     nsec_t outcome_at;  // the moment that it is about

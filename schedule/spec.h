@@ -52,6 +52,9 @@ struct zone_source {
 // Whether a schedule may have that name.
 bool schedule_is_name(struct slice name);
 
+// All missed moments, but none beside another: only the first of them would have a job.
+bool schedule_contradicts(const struct schedule_spec *spec);
+
 // Whether the spec makes sense, whatever its name. False, with the reason.
 bool schedule_check(const struct schedule_spec *spec, const struct zone_source *zones,
                     struct schedule_reason *why) MUST_USE;

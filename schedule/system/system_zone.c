@@ -9,6 +9,7 @@
 #include "core/base/memory.h"
 
 #include <glib.h>
+#include <stdio.h>
 
 // The longest name in the database has 32 letters.
 #define NAME_MAX_LEN 64
@@ -26,9 +27,8 @@ static int32_t offset_at(const struct zone *zone, int64_t at)
     return g_time_zone_get_offset(system->glib, interval);
 }
 
-// A name of the database: not a path that leads out of it, and no rule of POSIX, which GLib takes,
-// too.
-static bool is_name(struct slice name)
+// Letters that names of the database have: not a path that leads out of it.
+static bool is_zone_name(struct slice name)
 {
     if (name.len > NAME_MAX_LEN || (name.len && !g_ascii_isalpha(name.ptr[0]))) {
         return false;
@@ -43,6 +43,27 @@ static bool is_name(struct slice name)
     return true;
 }
 
+// Whether the database has the zone. GLib also takes what is not in it for a rule of POSIX, in
+// which the sign of an offset is the reverse of what its reader expects ("UTC+1" is an hour west of
+// UTC), and any three letters are a name for UTC. The zones below right/ count leap seconds, which
+// moments do not.
+static bool is_in_database(const char *identifier)
+{
+    const char *folder = g_getenv("TZDIR") ? g_getenv("TZDIR") : "/usr/share/zoneinfo";
+    char *path = g_build_filename(folder, identifier, NULL);
+    FILE *file = fopen(path, "rbe");
+    char magic[4] = "";
+    bool is_zone = file && fread(magic, 1, sizeof magic, file) == sizeof magic &&
+                   memcmp(magic, "TZif", sizeof magic) == 0;
+
+    if (file) {
+        (void)fclose(file);
+    }
+    g_free(path);
+    return is_zone && !g_str_has_prefix(identifier, "right/");
+}
+
+// UTC needs no database.
 static GTimeZone *open_glib(struct slice name)
 {
     char identifier[NAME_MAX_LEN + 1] = "";
@@ -51,12 +72,15 @@ static GTimeZone *open_glib(struct slice name)
         return g_time_zone_new_local();
     }
     memcpy(identifier, name.ptr, name.len);
-    return g_time_zone_new_identifier(identifier);
+    if (strcmp(identifier, "UTC") == 0) {
+        return g_time_zone_new_utc();
+    }
+    return is_in_database(identifier) ? g_time_zone_new_identifier(identifier) : NULL;
 }
 
 struct zone *system_zone_open(struct slice name)
 {
-    GTimeZone *glib = is_name(name) ? open_glib(name) : NULL;
+    GTimeZone *glib = is_zone_name(name) ? open_glib(name) : NULL;
     struct system_zone *system = glib ? calloc(1, sizeof *system) : NULL;
 
     if (system) {

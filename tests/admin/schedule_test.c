@@ -64,7 +64,7 @@ static void a_schedule_is_made_and_shown(void **state)
               admin_change(
                   "PUT", AT("n.1"),
                   "{\"cron\":\"5 * * * *\",\"queue\":\"mail\",\"timezone\":\"UTC\",\"body\":\"b\","
-                  "\"priority\":7,\"ttr_seconds\":60,\"missed\":\"all\",\"overlap\":\"skip\"}"),
+                  "\"priority\":7,\"ttr_seconds\":60,\"missed\":\"once\",\"overlap\":\"skip\"}"),
               200);
 
     assert_string_equal(text_at(document, "name"), "n.1");
@@ -174,6 +174,30 @@ static void what_is_not_there_is_404_and_what_the_file_has_409(void **state)
     json_decref(tells(t->a, SEES(AT("f")), 200));
 }
 
+static void a_clock_that_was_set_back_is_told_and_a_schedule_is_planned_again(void **state)
+{
+    struct admin *t = *state;
+    struct instant now;
+    json_t *document;
+
+    puts_schedule(t, AT("n"));
+    document = tells(t->a, SEES(AT("n")), 200);
+    assert_true(json_is_null(admin_at(document, "silent_until")));
+    json_decref(document);
+    now = broker_now(rig_broker(t->rig));
+    now.wall -= 86400 * NSEC_PER_SEC;
+    broker_tick(rig_broker(t->rig), now);
+    document = tells(t->a, SEES(AT("n")), 200);
+    assert_true(json_is_number(admin_at(document, "silent_until")));
+    json_decref(document);
+    document = tells(t->a, admin_change("POST", AT("n/replan"), ""), 200);
+    assert_true(json_is_null(admin_at(document, "silent_until")));
+    json_decref(document);
+    json_decref(tells(t->a, admin_change("POST", AT("none/replan"), ""), 404));
+    may(t, MAY_OBSERVE | MAY_OPERATE, "mail");
+    json_decref(tells(t->a, admin_change("POST", AT("n/replan"), ""), 403));
+}
+
 static void only_schedules_of_queues_that_may_be_observed_are_seen(void **state)
 {
     struct admin *t = *state;
@@ -219,6 +243,7 @@ int main(void)
         WITH_SCHEDULES(schedules_come_in_pages),
         WITH_SCHEDULES(what_makes_no_sense_is_refused_with_the_key),
         WITH_SCHEDULES(what_is_not_there_is_404_and_what_the_file_has_409),
+        WITH_SCHEDULES(a_clock_that_was_set_back_is_told_and_a_schedule_is_planned_again),
         WITH_SCHEDULES(only_schedules_of_queues_that_may_be_observed_are_seen),
         WITH_SCHEDULES(changing_needs_both_rights_on_the_queue),
     };

@@ -412,6 +412,7 @@ class Answers(World):
         self.assertEqual({key: made[key] for key in nightly}, nightly)
         self.assertGreater(made["next_at"], time.time())
         self.assertEqual([one["name"] for one in self.ask_ok(SCHEDULES)["schedules"]], ["nightly"])
+        self.ask("post", f"{SCHEDULE}/replan", 200, ["nightly"])
         job = self.ask("post", f"{SCHEDULE}/run", 201, ["nightly"])["id"]
         self.assertRegex(self.ask_ok(JOB, job)["key"], r"^nightly@20\d\d-\d\d-\d\dT[\d:]{8}Z$")
         shown = self.ask_ok(SCHEDULE, "nightly")

@@ -255,14 +255,16 @@ class Broker(program.WithApi):
     def test_a_schedule_is_made_run_and_dropped(self):
         self.assertRegex(self.good("schedule-put", "daily", "@daily", "reports"),
                          r"^daily comes next at 20\d\d-")
-        self.good("schedule-put", "s", "5 * * * *", "q", "body", "--timezone", "UTC", "--missed=all",
+        self.good("schedule-put", "s", "5 * * * *", "q", "body", "--timezone", "UTC", "--missed=once",
                   "--overlap", "skip", "--new-priority", "7", "--ttr", "60")
         self.assertEqual([(one.method, one.path, one.body) for one in self.api.requests],
                          [("PUT", "/api/v1/schedules/daily", {"cron": "@daily", "queue": "reports"}),
                           ("PUT", "/api/v1/schedules/s",
                            {"cron": "5 * * * *", "queue": "q", "body": "body", "timezone": "UTC",
-                            "missed": "all", "overlap": "skip", "priority": 7, "ttr_seconds": 60})])
+                            "missed": "once", "overlap": "skip", "priority": 7, "ttr_seconds": 60})])
         self.assertEqual(self.good("schedule-run", "nightly"), "4712\n")
+        self.assertIn("nightly comes next at", self.good("schedule-replan", "nightly"))
+        self.bad(program.NOT_FOUND, "schedule-replan", "none")
         self.assertIn("nightly is what the configuration says",
                       self.good("schedule-drop", "nightly"))
         self.bad(program.NOT_FOUND, "schedule-run", "none")

@@ -218,6 +218,10 @@ class FakeApi:
         return (201, {"id": 4712, "joined": False}) if self.schedule(name) else \
             self.no_schedule(name)
 
+    def post_schedules_name_replan(self, _, name):
+        found = self.schedule(name)
+        return (200, samples.schedule_detail(found)) if found else self.no_schedule(name)
+
     def get_journal(self, _):
         return 200, samples.journal()
 

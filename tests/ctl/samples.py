@@ -96,6 +96,7 @@ def schedule(name="nightly", **changed):
     return {"name": name, "cron": "30 2 * * *", "timezone": "Europe/Berlin", "queue": "reports",
             "queue_path": "reports", "priority": 65536, "ttr_seconds": 60.0, "missed": "once",
             "overlap": "skip", "in_file": True, "at_run_time": False, "next_at": NOW + 3600,
+            "silent_until": None,
             "fired_at": NOW - 82800,
             "last": {"outcome": "fired", "at": NOW - 82800, "why": None, "job": 4711},
             "counts": {"fired": 7, "late": 1, "missed": 2, "overlapped": 0, "refused": 5,

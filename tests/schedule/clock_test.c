@@ -2,7 +2,10 @@
 
 // Schedules and the wall clock: it is set by a day, both ways, and clocks of a zone are set.
 
+#include "core/base/log.h"
 #include "tests/schedule/story.h"
+
+#include <stdio.h>
 
 #define DAY SEC(86400)
 #define HOUR SEC(3600)
@@ -21,6 +24,89 @@ static void a_clock_that_goes_back_makes_no_moment_happen_twice(void **state)
     passes(t, HOUR);
     does(t, "2023-11-15 01:00");
     counts_are(t, "fired 3");
+}
+
+// Lines about silence: how many, and until when the last one said it lasts.
+static struct {
+    unsigned lines;
+    char until[SCHEDULE_MOMENT_MAX];
+} silence;
+
+static void hear_silence(void *context, enum log_level level, const char *event,
+                         const struct log_field *fields, size_t count)
+{
+    (void)context;
+    (void)level;
+    if (strcmp(event, "schedules_silent") == 0) {
+        silence.lines++;
+        (void)snprintf(silence.until, sizeof silence.until, "%.*s", (int)fields[count - 1].text.len,
+                       fields[count - 1].text.ptr);
+    }
+}
+
+static void a_clock_that_goes_back_is_told_once_with_the_end_of_the_silence(void **state)
+{
+    struct story *t = *state;
+
+    silence.lines = 0;
+    log_set_sink(hear_silence, NULL, LOG_LEVEL_WARN);
+    has_in_file(t, "@hourly");
+    passes_until(t, "2023-11-15 00:00:10");
+    clock_steps(t, -SEC(30));
+    passes(t, SEC(5));
+    assert_int_equal(story_info(t, "n").silent_until, 0);
+    assert_int_equal(silence.lines, 0);
+    clock_steps(t, -DAY);
+    passes(t, SEC(5));
+    assert_int_equal(story_info(t, "n").silent_until, moment("2023-11-15 00:00"));
+    assert_int_equal(silence.lines, 1);
+    assert_string_equal(silence.until, "2023-11-15T00:00:00Z");
+    // Also by a process that begins then.
+    restarts(t, SEC(1));
+    has_in_file(t, "@hourly");
+    works(t);
+    assert_int_equal(story_info(t, "n").silent_until, moment("2023-11-15 00:00"));
+    assert_int_equal(silence.lines, 2);
+    passes(t, DAY);
+    assert_int_equal(story_info(t, "n").silent_until, 0);
+    assert_int_equal(silence.lines, 2);
+    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
+}
+
+static void a_schedule_that_is_planned_again_goes_on_by_the_clock_that_was_set_back(void **state)
+{
+    struct story *t = *state;
+
+    has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
+    passes(t, 2 * HOUR);
+    does(t, "2023-11-14 23:00,2023-11-15 00:00");
+    clock_steps(t, -DAY);
+    assert_status(STATUS_NOT_FOUND, schedules_replan(t->schedules, SLICE("none")));
+    assert_status(STATUS_OK, schedules_replan(t->schedules, SLICE("n")));
+    assert_int_equal(story_info(t, "n").silent_until, 0);
+    passes(t, 2 * HOUR);
+    does(t, "2023-11-14 01:00,2023-11-14 02:00");
+    // That is kept.
+    restarts(t, SEC(1));
+    has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
+    passes(t, HOUR);
+    does(t, "2023-11-14 03:00");
+}
+
+static void a_store_without_room_leaves_a_schedule_planned_as_it_was(void **state)
+{
+    struct story *t = *state;
+
+    has_in_file(t, "@hourly");
+    passes(t, 2 * HOUR);
+    does(t, "2023-11-14 23:00,2023-11-15 00:00");
+    clock_steps(t, -DAY);
+    t->stage->refused = STORE_REFUSES(RECORD_MEMO);
+    assert_status(STATUS_NO_SPACE, schedules_replan(t->schedules, SLICE("n")));
+    t->stage->refused = 0;
+    assert_int_equal(story_info(t, "n").silent_until, moment("2023-11-15 00:00"));
+    passes(t, 2 * HOUR);
+    does(t, "");
 }
 
 static void a_moment_that_was_refused_waits_for_a_clock_that_goes_back(void **state)
@@ -78,6 +164,7 @@ static void a_step_is_seen_within_a_second(void **state)
     struct story *t = *state;
 
     has_in_file(t, "@yearly");
+    works(t);
     assert_int_equal(schedules_due(t->schedules), t->stage->now.mono + SEC(1));
     stage_advance(t->stage, SEC(1));
     assert_int_equal(schedules_due(t->schedules), t->stage->now.mono + SEC(1));
@@ -160,6 +247,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TALE(a_clock_that_goes_back_makes_no_moment_happen_twice),
+        TALE(a_clock_that_goes_back_is_told_once_with_the_end_of_the_silence),
+        TALE(a_schedule_that_is_planned_again_goes_on_by_the_clock_that_was_set_back),
+        TALE(a_store_without_room_leaves_a_schedule_planned_as_it_was),
         TALE(a_moment_that_was_refused_waits_for_a_clock_that_goes_back),
         TALE(a_clock_that_goes_ahead_makes_moments_missed),
         TALE(there_and_back_is_once),

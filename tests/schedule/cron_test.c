@@ -128,11 +128,11 @@ static void a_day_that_not_every_month_has_is_waited_for(void **state)
 static void a_text_that_is_no_schedule_is_refused_with_the_field(void **state)
 {
     (void)state;
-    refused("", "cron: `` is not minute, hour, day of month, month and day of week");
-    refused("* * * *", "cron: `* * * *` is not minute, hour, day of month, month and day of week");
+    refused("", "`` is not minute, hour, day of month, month and day of week");
+    refused("* * * *", "`* * * *` is not minute, hour, day of month, month and day of week");
     refused("* * * * * *",
-            "cron: `* * * * * *` is not minute, hour, day of month, month and day of week");
-    refused("@often", "cron: `@often` is none of @yearly, @monthly, @weekly, @daily, @hourly");
+            "`* * * * * *` is not minute, hour, day of month, month and day of week");
+    refused("@often", "`@often` is none of @yearly, @monthly, @weekly, @daily, @hourly");
     refused("60 * * * *", "minute: `60` is not between 0 and 59");
     refused("* 24 * * *", "hour: `24` is not between 0 and 23");
     refused("* * 0 * *", "day of month: `0` is not between 1 and 31");

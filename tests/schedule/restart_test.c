@@ -204,6 +204,31 @@ static void what_ends_is_forgotten(void **state)
     assert_null(broker_memo_find(t->stage->broker, MEMO_FIRED, SLICE("n")));
 }
 
+static void all_missed_moments_but_none_beside_another_is_taken_for_one(void **state)
+{
+    struct story *t = *state;
+    const struct memo *memo;
+    uint64_t cursor = 0;
+    char value[256];
+
+    // As an earlier version has kept it: the third byte is what is said of overlaps (kept.h).
+    puts_schedule(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
+    memo = broker_memo_next(t->stage->broker, MEMO_SCHEDULE, &cursor);
+    assert_non_null(memo);
+    assert_in_range(memo->value.len, 3, sizeof value);
+    memcpy(value, memo->value.ptr, memo->value.len);
+    value[2] = SCHEDULE_OVERLAP_SKIP;
+    assert_status(
+        STATUS_OK,
+        broker_memo_set(t->stage->broker, &(struct memo){.kind = memo->kind,
+                                                         .key = memo->key,
+                                                         .value = slice_of(value, memo->value.len),
+                                                         .until_at = memo->until_at}));
+    restarts(t, SEC(1));
+    assert_int_equal(story_info(t, "n").spec->missed, SCHEDULE_MISSED_ONCE);
+    assert_int_equal(story_info(t, "n").spec->overlap, SCHEDULE_OVERLAP_SKIP);
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     static const struct {
@@ -213,8 +238,13 @@ static void what_makes_no_sense_is_refused(void **state)
         {{.cron = "@hourly", .name = ""}, "name: has 1 to 64 letters, digits, dots, _ and -"},
         {{.cron = "@hourly", .name = "a@b"}, "name: has 1 to 64 letters, digits, dots, _ and -"},
         {{.cron = ""}, "cron: has 1 to 256 bytes"},
+        {{.cron = "@daily", .missed = SCHEDULE_MISSED_ALL, .overlap = SCHEDULE_OVERLAP_SKIP},
+         "missed: `all` and `overlap = skip` contradict each other: the job of the first missed "
+         "moment is not done when the next one comes"},
         {{.cron = "0 25 * * *"}, "cron: hour: `25` is not between 0 and 23"},
-        {{.cron = "@hourly", .timezone = "Nowhere"}, "timezone: this machine has no such zone"},
+        {{.cron = "@hourly", .timezone = "Nowhere"},
+         "timezone: this machine has no such zone; it is a name of the zone database, such as "
+         "Europe/Berlin, Etc/GMT-1 or UTC"},
         {{.cron = "@hourly", .queue = ""}, "queue: has 1 to 512 bytes, none of them NUL"},
     };
     struct story *t = *state;
@@ -353,6 +383,7 @@ int main(void)
         TALE(what_was_said_at_run_time_holds_over_the_file),
         TALE(a_schedule_that_leaves_the_file_stays_where_it_was_made_at_run_time),
         TALE(what_ends_is_forgotten),
+        TALE(all_missed_moments_but_none_beside_another_is_taken_for_one),
         TALE(what_makes_no_sense_is_refused),
         TALE(texts_that_are_too_long_are_refused),
         TALE(there_may_be_a_thousand),

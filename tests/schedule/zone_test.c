@@ -86,6 +86,24 @@ static void utc_is_utc(void **state)
     in("UTC", "0 0 29 2 *", "2026-03-28 12:00", "2028-02-29 00:00,2032-02-29 00:00");
 }
 
+static void names_of_the_database_that_look_like_offsets_mean_what_it_says(void **state)
+{
+    (void)state;
+    // Its sign is the one of POSIX, and so it says of itself.
+    in("Etc/GMT+2", "0 0 * * *", "2026-03-28 12:00", "2026-03-29 02:00,2026-03-30 02:00");
+    in("GMT+0", "0 0 * * *", "2026-03-28 12:00", "2026-03-29 00:00");
+    in("EST5EDT", "30 2 * * *", "2026-03-27 00:00", "2026-03-27 06:30");
+}
+
+static void utc_needs_no_database(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("TZDIR", "/nowhere", 1), 0);
+    in("UTC", "30 2 * * *", "2026-03-28 12:00", "2026-03-29 02:30");
+    assert_null(open_zone("Europe/Berlin"));
+    assert_int_equal(unsetenv("TZDIR"), 0);
+}
+
 static void clocks_are_set_in_years_to_come(void **state)
 {
     (void)state;
@@ -110,6 +128,12 @@ static void what_is_no_zone_is_refused(void **state)
         "/usr/share/zoneinfo/UTC",
         "+01:00",
         "CET-1CEST,M3.5.0,M10.5.0/3",
+        "UTC+1",
+        "GMT+2",
+        "Foo5",
+        "CET-1",
+        "Z",
+        "right/Europe/Berlin",
         "Europe/Berlin ",
         "Europe",
         "Europe/Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch"};
@@ -133,6 +157,8 @@ int main(void)
         cmocka_unit_test(kolkata_never_sets_its_clocks),
         cmocka_unit_test(samoa_left_out_a_day),
         cmocka_unit_test(utc_is_utc),
+        cmocka_unit_test(names_of_the_database_that_look_like_offsets_mean_what_it_says),
+        cmocka_unit_test(utc_needs_no_database),
         cmocka_unit_test(clocks_are_set_in_years_to_come),
         cmocka_unit_test(no_name_is_local_time),
         cmocka_unit_test(what_is_no_zone_is_refused),

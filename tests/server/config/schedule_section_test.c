@@ -60,7 +60,7 @@ static void a_section_says_what_is_submitted_and_when(void **state)
     struct settings *settings =
         load("[schedule nightly.1]\ncron = 30 2 * * mon-fri\n"
              "timezone = Europe/Berlin\nqueue = reports\nbody = {\"a\": 1}\n"
-             "pri = 7\nttr = 90s\nmissed = all\noverlap = skip\n" HOURLY);
+             "pri = 7\nttr = 90s\nmissed = once\noverlap = skip\n" HOURLY);
     struct schedule_spec spec = spec_of(settings, 0);
 
     (void)state;
@@ -71,7 +71,7 @@ static void a_section_says_what_is_submitted_and_when(void **state)
     assert_true(slice_equal(spec.body, SLICE("{\"a\": 1}")));
     assert_int_equal(spec.pri, 7);
     assert_int_equal(spec.ttr_for, 90 * NSEC_PER_SEC);
-    assert_int_equal(spec.missed, SCHEDULE_MISSED_ALL);
+    assert_int_equal(spec.missed, SCHEDULE_MISSED_ONCE);
     assert_int_equal(spec.overlap, SCHEDULE_OVERLAP_SKIP);
     spec = spec_of(settings, 1);
     assert_int_equal(spec.timezone.len, 0);
@@ -90,12 +90,16 @@ static void a_section_that_makes_no_sense_is_refused(void **state)
     refused("[schedule a b]\n", "the name of a schedule has 1 to 64");
     refused("[schedule a]\nqueue = q\n", "cron: has 1 to 256 bytes");
     refused("[schedule a]\ncron = @daily\n", "queue: has 1 to 512 bytes");
+    refused("[schedule a]\nqueue = q\ncron = daily\n",
+            "[schedule a]: cron: `daily` is not minute, hour, day of month, month and day of week");
     refused("[schedule a]\nqueue = q\ncron = 0 0 31 2 *\n",
             "cron: day of month: `31` is a day that none of the months has");
     refused("[schedule a]\nqueue = q\ncron = 0 0 * * funday\n",
             "cron: day of week: `funday` is no number and no name");
     refused("[schedule a]\nqueue = q\ncron = @daily\ntimezone = Mars/Olympus\n",
             "timezone: this machine has no such zone");
+    refused("[schedule a]\nqueue = q\ncron = @daily\nmissed = all\noverlap = skip\n",
+            "missed: `all` and `overlap = skip` contradict each other");
     refused("[schedule a]\nqueue = q\ncron = @daily\nmissed = never\n", "skip");
     refused("[schedule a]\nqueue = q\ncron = @daily\nwhen = now\n", "when");
     refused(HOURLY HOURLY, "hourly");
