@@ -359,6 +359,12 @@ void rig_advance(struct rig *rig, nsec_t span)
     }
 }
 
+void rig_step_wall(struct rig *rig, nsec_t by)
+{
+    rig->now.wall += by;
+    rig_run(rig);
+}
+
 void rig_set_clock(struct rig *rig, nsec_t span)
 {
     rig->now.wall += span;

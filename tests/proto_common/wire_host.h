@@ -56,6 +56,9 @@ void rig_feed(struct rig *rig);
 // Lets time pass, stopping wherever something is due.
 void rig_advance(struct rig *rig, nsec_t span);
 
+// Somebody sets the wall clock, ahead or back.
+void rig_step_wall(struct rig *rig, nsec_t by);
+
 // Somebody sets the wall clock forward by `span`, or back where it is negative, and turns pass.
 void rig_set_clock(struct rig *rig, nsec_t span);
 
