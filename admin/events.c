@@ -28,6 +28,7 @@ struct part {
 struct stream {
     unsigned *streams; // of which this is one
     uint64_t said;     // how many events
+    nsec_t said_at;    // monotonic: when it was last not silent
     nsec_t began_at;   // the present round, monotonic
     nsec_t due_at;     // the next one
     unsigned slices;   // of the present round
@@ -44,6 +45,7 @@ static nsec_t now_of(const struct http1_conn *conn)
 static void say(struct http1_conn *conn, struct stream *stream, const char *event,
                 struct slice data)
 {
+    stream->said_at = now_of(conn);
     http1_event(&conn->wire->out, admin_request(conn)->chunked, ++stream->said, event, data);
 }
 
@@ -72,8 +74,20 @@ static void say_document(struct http1_conn *conn, struct stream *stream, const c
     }
 }
 
+// What has not left yet shows as well that the stream is alive.
+static void say_something(struct http1_conn *conn, struct stream *stream)
+{
+    if (now_of(conn) - stream->said_at >= HTTP1_QUIET_FOR) {
+        stream->said_at = now_of(conn);
+        if (output_pending(&conn->wire->out) == 0) {
+            http1_event_comment(&conn->wire->out, admin_request(conn)->chunked);
+        }
+    }
+}
+
 static void end_round(struct http1_conn *conn, struct stream *stream)
 {
+    say_something(conn, stream);
     nsec_t rest_at = nsec_add(now_of(conn), (nsec_t)stream->slices * REST_FOR);
     nsec_t next_at = nsec_add(stream->began_at, ROUND_FOR);
 
@@ -180,6 +194,7 @@ static struct stream *stream_new(struct admin_shared *shared)
 
     if (stream) {
         memset(stream, 0, sizeof *stream);
+        stream->said_at = broker_now(shared->http1.broker).mono;
         stream->streams = &shared->streams;
         shared->streams++;
     }
@@ -191,7 +206,7 @@ static enum http1_next answer_events(struct http1_conn *conn, struct slice body,
     static const struct admin_maker maker = {
         .make = make, .stopping = stop, .forget = forget, .holds = holds};
     const struct http1_reply head = {
-        .status = 200, .type = "text/event-stream", .extra = "Cache-Control: no-store\r\n"};
+        .status = 200, .type = "text/event-stream", .extra = HTTP1_EVENTS_EXTRA};
     struct admin_shared *shared = admin_shared(conn);
     struct stream *stream;
     struct input input;

@@ -79,6 +79,7 @@ struct web_request {
     struct output parts;      // of the result, unless it is a stream
     struct web_events events; // of a stream
     bool ends;                // the last one has happened
+    nsec_t until;             // monotonic: the end of `wait`
     uint64_t position;        // that what happened last waits for
 
     union {

@@ -149,11 +149,22 @@ void web_stream_begin(struct http1_conn *conn)
         .job_id = web_request(conn)->job_id,
         .command = "JOB_CREATED",
         .type = "text/event-stream",
-        .extra = "Cache-Control: no-store\r\n",
+        .extra = HTTP1_EVENTS_EXTRA,
     };
 
     web_request(conn)->events.chunked = web_answer_open(conn, &answer);
     send_event(conn, "created", about_job(conn));
+}
+
+// What has not left yet shows as well that the stream is alive.
+void web_stream_comment(struct http1_conn *conn)
+{
+    struct web_events *events = &web_request(conn)->events;
+
+    if (web_events_empty(events) && output_pending(&conn->wire->out) == 0) {
+        http1_event_comment(&conn->wire->out, events->chunked);
+        wire_wake(conn->wire);
+    }
 }
 
 bool web_stream_timeout(struct http1_conn *conn)

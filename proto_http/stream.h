@@ -17,6 +17,9 @@ void web_stream_begin(struct http1_conn *conn);
 // Sends the event, or has it wait for its turn. True: the stream has ended.
 bool web_stream_event(struct http1_conn *conn, const struct job_event *event);
 
+// It was silent for HTTP1_QUIET_FOR: sends a comment.
+void web_stream_comment(struct http1_conn *conn);
+
 // Ends the stream with the event `timeout`. True: it has ended; else that waits for its turn.
 bool web_stream_timeout(struct http1_conn *conn);
 

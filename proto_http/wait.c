@@ -3,6 +3,7 @@
 
 #include "core/base/macros.h"
 #include "proto_common/http1/conn.h"
+#include "proto_common/http1/events.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/jobs.h"
@@ -24,6 +25,15 @@ static struct web_answer answer_about_job(const struct http1_conn *conn, unsigne
     };
 }
 
+// A stream is not silent for longer than HTTP1_QUIET_FOR.
+static void await_comment(struct http1_conn *conn)
+{
+    nsec_t at = nsec_add(broker_now(conn->shared->broker).mono, HTTP1_QUIET_FOR);
+    nsec_t until = web_request(conn)->until;
+
+    conn->wire->deadline_at = at < until ? at : until;
+}
+
 void web_wait_begin(struct http1_conn *conn, const struct submission *submission)
 {
     struct web_request *request = web_request(conn);
@@ -37,12 +47,13 @@ void web_wait_begin(struct http1_conn *conn, const struct submission *submission
                         &info);
         request->result = info.data_reported ? WEB_RESULT_INCOMPLETE : WEB_RESULT_WHOLE;
     }
-    if (request->wait) {
-        conn->wire->deadline_at =
-            nsec_add(broker_now(conn->shared->broker).mono, nsec_from_seconds(request->wait));
-    }
+    request->until = request->wait ? nsec_add(broker_now(conn->shared->broker).mono,
+                                              nsec_from_seconds(request->wait))
+                                   : NSEC_NEVER;
+    conn->wire->deadline_at = request->until;
     if (request->stream) {
         web_stream_begin(conn);
+        await_comment(conn);
     }
 }
 
@@ -53,6 +64,11 @@ bool web_wait_expired(struct http1_conn *conn)
     struct web_answer answer = answer_about_job(conn, 504, NULL);
     bool lives;
 
+    if (request->stream && broker_now(broker).mono < request->until) {
+        web_stream_comment(conn);
+        await_comment(conn);
+        return false;
+    }
     if (!request->watch || !broker_find(broker, request->job_id)) {
         // It has ended: the event that says how is queued and will answer.
         return false;

@@ -50,3 +50,8 @@ void http1_event(struct output *out, bool chunked, uint64_t id, const char *name
     http1_piece(out, chunked,
                 (const struct slice[]){slice_of(lines, (size_t)len), data, SLICE("\n\n")}, 3);
 }
+
+void http1_event_comment(struct output *out, bool chunked)
+{
+    http1_piece(out, chunked, &SLICE(":\n\n"), 1);
+}

@@ -10,6 +10,7 @@
 // All is copied into the output, which remembers where memory lacks: the host closes the connection
 // then.
 
+#include "core/base/nsec.h"
 #include "core/base/slice.h"
 #include "proto_common/output.h"
 
@@ -29,5 +30,13 @@ void http1_pieces_end(struct output *out, bool chunked);
 #define HTTP1_EVENT_NAME_MAX 64
 void http1_event(struct output *out, bool chunked, uint64_t id, const char *name,
                  struct slice data);
+
+// A comment, which clients pass over. Where a stream says nothing else for HTTP1_QUIET_FOR, this
+// keeps proxies from ending it, and shows that the client is still there.
+#define HTTP1_QUIET_FOR (15 * NSEC_PER_SEC)
+void http1_event_comment(struct output *out, bool chunked);
+
+// Headers of a stream. nginx would collect events before it passes them on.
+#define HTTP1_EVENTS_EXTRA "Cache-Control: no-store\r\nX-Accel-Buffering: no\r\n"
 
 #endif

@@ -190,6 +190,7 @@ static void opens(struct peer *peer, const char *target, const char *events)
     assert_true(answer.open);
     field_is(&answer, "Content-Type", "text/event-stream");
     field_is(&answer, "Cache-Control", "no-store");
+    field_is(&answer, "X-Accel-Buffering", "no");
     assert_int_equal(answer.body.len, strlen(events));
     assert_memory_equal(answer.body.ptr, events, answer.body.len);
 }
@@ -219,6 +220,28 @@ static void only_what_has_changed_is_said(void **state)
     world.steady = 0;
     rig_advance(t->rig, SECONDS(1));
     hears(t->a, STEADY("3", "0"));
+}
+
+// Proxies end a connection on which nothing is said.
+static void a_stream_in_which_nothing_changes_has_a_comment_every_fifteen_seconds(void **state)
+{
+    struct admin *t = *state;
+
+    opens(t->a, GET_EVENTS, STEADY("1", "0"));
+    for (int i = 0; i < 3; i++) {
+        rig_advance(t->rig, SECONDS(14));
+        hears(t->a, "");
+        rig_advance(t->rig, SECONDS(1));
+        hears(t->a, ":\n\n");
+    }
+    rig_advance(t->rig, SECONDS(10));
+    world.steady = 1;
+    rig_advance(t->rig, SECONDS(1));
+    hears(t->a, STEADY("2", "1"));
+    rig_advance(t->rig, SECONDS(14));
+    hears(t->a, "");
+    rig_advance(t->rig, SECONDS(1));
+    hears(t->a, ":\n\n");
 }
 
 static void news_are_said_though_they_are_alike(void **state)
@@ -422,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STREAM(a_stream_begins_with_all_that_it_shows),
         STREAM(only_what_has_changed_is_said),
+        STREAM(a_stream_in_which_nothing_changes_has_a_comment_every_fifteen_seconds),
         STREAM(news_are_said_though_they_are_alike),
         STREAM(it_looks_once_in_a_second),
         STREAM(nothing_is_done_where_no_stream_is_open),

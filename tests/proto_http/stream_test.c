@@ -53,6 +53,48 @@ static void a_stream_begins_when_the_job_is_accepted(void **state)
     assert_false(http_job(t, 1).durable);
 }
 
+#define COMMENT "3\r\n:\n\n\r\n"
+
+static void hears_only(struct peer *peer, const char *text)
+{
+    struct slice heard = peer_hear(peer);
+
+    assert_true(slice_equal(heard, slice_of(text, strlen(text))));
+}
+
+static void a_stream_that_waits_has_a_comment_every_fifteen_seconds(void **state)
+{
+    struct web *t = *state;
+
+    peer_send(t->a, POST("/f", STREAM "X-Gearman-Timeout: 50\r\n", "x"));
+    rig_run(t->rig);
+    streams_on(t->a, CREATED);
+    for (int i = 0; i < 3; i++) {
+        rig_advance(t->rig, SECONDS(14));
+        hears_only(t->a, "");
+        rig_advance(t->rig, SECONDS(1));
+        hears_only(t->a, COMMENT);
+    }
+    rig_advance(t->rig, SECONDS(4));
+    hears_only(t->a, "");
+    rig_advance(t->rig, SECONDS(1));
+    assert_non_null(strstr(peer_hear(t->a).ptr, "event: timeout\n"));
+    stays(t->a, asks(t->a, http_get("/", ""), 404));
+}
+
+static void what_keeps_buffers_in_front_is_told_to_pass_a_stream_on(void **state)
+{
+    struct web *t = *state;
+    struct http_answer answer;
+    struct slice heard;
+
+    peer_send(t->a, POST("/f", STREAM, "x"));
+    rig_run(t->rig);
+    heard = peer_hear(t->a);
+    assert_true(http_take(&heard, false, &answer));
+    field_is(&answer, "X-Accel-Buffering", "no");
+}
+
 static void each_event_is_told_when_it_happens(void **state)
 {
     struct web *t = *state;
@@ -495,6 +537,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         HTTP(a_stream_begins_when_the_job_is_accepted),
+        HTTP(a_stream_that_waits_has_a_comment_every_fifteen_seconds),
+        HTTP(what_keeps_buffers_in_front_is_told_to_pass_a_stream_on),
         HTTP(each_event_is_told_when_it_happens),
         HTTP(a_stream_tells_all_of_a_job_to_its_end),
         HTTP(a_job_that_fails_ends_its_stream),
