@@ -6,6 +6,12 @@
 #include "admin/context.h"
 #include "admin/input.h"
 #include "admin/reply.h"
+#include "admin/shown.h"
+
+#include <string.h>
+
+// The longest reason for which a reload fails.
+#define RELOAD_WHY_MAX 512
 
 // Notes where the caller may not, or where there is no process to do it to.
 static void check(struct input *input)
@@ -47,7 +53,7 @@ static enum http1_next answer_reload(struct http1_conn *conn, struct slice body,
     static const char *const no_parameters[] = {NULL};
     const struct sight *sight = admin_shared(conn)->sight;
     struct input input;
-    bool reloaded;
+    char why[RELOAD_WHY_MAX];
 
     (void)body;
     (void)blob;
@@ -57,8 +63,12 @@ static enum http1_next answer_reload(struct http1_conn *conn, struct slice body,
     if (!input_good(&input)) {
         return input_refuse(&input);
     }
-    reloaded = sight->reload(sight->host);
-    return admin_reply_json(conn, 200, json_pack("{s:b}", "reloaded", (int)reloaded));
+    if (sight->reload(sight->host, why, sizeof why)) {
+        return admin_reply_json(conn, 200, json_pack("{s:b}", "reloaded", 1));
+    }
+    return admin_reply_json(
+        conn, 200,
+        json_pack("{s:b,s:o}", "reloaded", 0, "why", shown_text(slice_of(why, strlen(why)))));
 }
 
 const struct admin_route process_act_routes[] = {

@@ -37,15 +37,23 @@ enum outcome run_drain(struct context *context)
     return outcome;
 }
 
+// Brokers of earlier versions do not say what is wrong.
+static enum outcome refuse_reload(struct context *context, const json_t *json)
+{
+    const char *why = json_string_value(json_object_get(json, "why"));
+
+    return problem_set(context->problem, OUTCOME_FAILED,
+                       "something in the configuration is wrong, and all stays as it was: %s",
+                       why ? why : "the broker's log says what");
+}
+
 enum outcome run_reload(struct context *context)
 {
     struct reply reply = {0};
     enum outcome outcome = ask(context, "POST", "/api/v1/reload", NULL, &reply);
 
     if (outcome == OUTCOME_DONE && !field_true(reply.json, "reloaded")) {
-        outcome = problem_set(context->problem, OUTCOME_FAILED,
-                              "something in the configuration is wrong, and all stays as it was: "
-                              "the broker's log says what");
+        outcome = refuse_reload(context, reply.json);
     } else if (outcome == OUTCOME_DONE) {
         outcome = say(context, &reply, "The configuration was read again.");
     }

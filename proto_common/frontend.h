@@ -85,7 +85,12 @@ struct frontend {
     void (*stop)(void *shared);
 
     // The settings were read again, whether any has changed or not; files that they name may have.
-    // NULL where that means nothing.
+    // `prepare` reads these as `options`, the new ones, name them, and keeps what it has read
+    // aside. False with the reason, which names the file and the line: nothing of the reload holds.
+    // Then either `reload` follows, which has all hold and cannot fail, or `discard`. The first and
+    // the last are NULL where there is nothing to read, `reload` where a reload means nothing.
+    bool (*prepare)(void *shared, const void *options, struct frontend_reason *why);
+    void (*discard)(void *shared);
     void (*reload)(void *shared);
 
     // What it does in the background, whatever its connections do, such as one thing to very many

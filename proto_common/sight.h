@@ -131,9 +131,9 @@ struct sight {
     const char *(*config_file)(void *host);
     // From now on new jobs are refused, or accepted again; the log says so, as for SIGUSR1.
     void (*drain)(void *host, bool on);
-    // Reads the configuration again, as SIGHUP does, before it returns. False: it is wrong, the log
-    // says what, and all stays as it was.
-    bool (*reload)(void *host);
+    // Reads the configuration again, as SIGHUP does, before it returns. False: something in it is
+    // wrong, which `why` says in `room` bytes at most, and all stays as it was.
+    bool (*reload)(void *host, char *why, size_t room);
 };
 
 #endif

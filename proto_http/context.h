@@ -17,6 +17,7 @@
 struct web_shared {
     struct http1_shared http1; // its tokens, the rules of http.tokens, are owned by this one
     const struct web_options *options;
+    struct access *fresh_tokens; // of a reload that is being prepared; owned
     struct handles handles;
     struct web_leases leases; // of workers
     uint64_t once_position;   // of the last answer that is remembered for an Idempotency-Key

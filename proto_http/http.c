@@ -113,6 +113,7 @@ static const struct option options[] = {
      .is_file = true,
      .offset = offsetof(struct web_options, tokens),
      .preset = "",
+     .live = true,
      .effect = "A file of tokens and what they may call; empty for none. Read again on SIGHUP."},
     {.name = "job_retries",
      .section = "gearman",
@@ -272,25 +273,31 @@ static bool granted(void *state, struct grants *grants)
            lost;
 }
 
-// Tokens that cannot be read leave those that were. New options were checked, but these may name
-// another file: the key waits for a restart.
+static bool prepare(void *state, const void *settings, struct frontend_reason *why)
+{
+    struct web_shared *shared = state;
+    const struct web_options *fresh = settings;
+
+    shared->fresh_tokens = *fresh->tokens ? read_tokens(fresh->tokens, why) : NULL;
+    return shared->fresh_tokens || !*fresh->tokens;
+}
+
+static void discard(void *state)
+{
+    struct web_shared *shared = state;
+
+    access_free(shared->fresh_tokens);
+    shared->fresh_tokens = NULL;
+}
+
 static void reload(void *state)
 {
     struct web_shared *shared = state;
-    struct access *reloaded;
 
     broker_memo_limit(shared->http1.broker, MEMO_ANSWER, shared->options->max_kept_answers);
-    if (!shared->http1.tokens) {
-        return;
-    }
-    reloaded = load_tokens(shared->options->tokens);
-    if (reloaded) {
-        access_free(shared->http1.tokens);
-        shared->http1.tokens = reloaded;
-    } else {
-        log_error("tokens_kept", log_string("file", shared->options->tokens),
-                  log_string("note", "the tokens that were read before hold"));
-    }
+    access_free(shared->http1.tokens);
+    shared->http1.tokens = shared->fresh_tokens;
+    shared->fresh_tokens = NULL;
 }
 
 const struct frontend http_frontend = {
@@ -306,6 +313,8 @@ const struct frontend http_frontend = {
     .opened = opened,
     .name_host = name_host,
     .stop = stop,
+    .prepare = prepare,
+    .discard = discard,
     .reload = reload,
     .open = http1_open,
     .due = due,

@@ -67,6 +67,14 @@ static void server_stop(struct server *server)
 // The store is being opened, and only its thread may touch the broker: what concerns that has to
 // wait, and of requests that contradict each other the last one counts. The service manager waits
 // for the start, and is told of nothing else.
+// Whoever sends a signal finds the reason in the log.
+static void server_signal_reload(struct server *server)
+{
+    struct reason why;
+
+    (void)server_read_again(server, &why);
+}
+
 static void server_signal_early(struct server *server, enum signal_request request)
 {
     switch (request) {
@@ -80,7 +88,7 @@ static void server_signal_early(struct server *server, enum signal_request reque
         server->deferred_signals = 1u << request;
         return;
     case SIGNAL_RELOAD:
-        (void)server_read_again(server);
+        server_signal_reload(server);
         return;
     }
     UNREACHABLE();
@@ -108,7 +116,7 @@ void server_signal(void *context, enum signal_request request)
         broker_end_drain(server->broker);
         return;
     case SIGNAL_RELOAD:
-        (void)server_read_again(server);
+        server_signal_reload(server);
         return;
     }
     UNREACHABLE();

@@ -96,7 +96,7 @@ bool server_open_log(const struct server *server, const struct settings *setting
 void server_accept(void *context, int fd, const char *peer);
 
 // Reads the configuration again, as at a signal. False: it is wrong, and nothing has changed.
-bool server_read_again(struct server *server);
+bool server_read_again(struct server *server, struct reason *why);
 
 // A signal came.
 void server_signal(void *context, enum signal_request request);

@@ -53,26 +53,14 @@ bool server_open_log(const struct server *server, const struct settings *setting
                            (enum log_level)now->log_level, why);
 }
 
-// New settings of TLS must be good. Files of the old ones that are not any more leave those that
-// were read before, and do not keep the log from being opened anew.
-static bool server_take_tls(const struct server *server, const struct settings *fresh,
-                            struct reason *why)
+// Where TLS is used with the same settings, services_prepare() reads its files.
+static bool server_check_tls(const struct server *server, const struct settings *fresh,
+                             struct reason *why)
 {
     return (services_have_tls(&server->services) && settings_same_tls(server->settings, fresh)) ||
            settings_check_tls(fresh, why);
 }
 
-static void server_reload_tls(const struct server *server, const struct settings *fresh)
-{
-    struct reason why;
-
-    if (!services_reload_tls(&server->services, &fresh->tls, &why)) {
-        log_error("tls_kept", log_string("why", why.text),
-                  log_string("note", "what was read before holds"));
-    }
-}
-
-// Rules that are wrong leave those that are in force.
 static bool server_read_rules(const struct settings *fresh, struct rules **rules,
                               struct reason *why)
 {
@@ -96,55 +84,108 @@ static bool server_set_schedules(const struct server *server, const struct setti
     return !server->schedules || calendar_adopt(server->schedules, fresh, why);
 }
 
-// A file or a value that is wrong changes nothing.
-static bool server_reload(struct server *server)
+// What a reload has read, and what is to hold together or not at all.
+struct reload {
+    struct settings *fresh;
+    struct rules *rules;
+    struct push_plan *plan;
+    struct policy_copies *policies;
+    struct log_opening log;
+    bool has_log;      // `log` is open
+    bool has_services; // what services_prepare() has read
+};
+
+static void reload_discard(struct server *server, struct reload *reload)
+{
+    if (reload->has_services) {
+        services_discard(&server->services);
+    }
+    if (reload->has_log) {
+        log_output_discard(&reload->log);
+    }
+    rules_unref(reload->rules);
+    policies_discard(reload->policies);
+    push_plan_free(reload->plan);
+    settings_free(reload->fresh);
+}
+
+static bool reload_open_log(struct reload *reload, struct reason *why)
+{
+    const struct server_settings *fresh = &reload->fresh->server;
+
+    reload->has_log =
+        log_output_prepare(&reload->log, fresh->log_file, (enum log_format)fresh->log_format,
+                           (enum log_level)fresh->log_level, why);
+    return reload->has_log;
+}
+
+static bool reload_services(struct server *server, struct reload *reload, struct reason *why)
+{
+    reload->has_services = services_prepare(&server->services, reload->fresh, why);
+    return reload->has_services;
+}
+
+// Reads all that can be wrong. The schedules come last: where they are good, they hold at once.
+static bool reload_prepare(struct server *server, struct reload *reload, struct reason *why)
 {
     struct settings_source source = *server->source;
-    struct reason why;
-    struct settings *fresh;
-    struct rules *rules = NULL;
-    struct push_plan *plan = NULL;
-    struct policy_copies *policies = NULL;
 
     source.again = true;
-    fresh = settings_load(&source, &why);
-
-    if (!fresh || !server_take_tls(server, fresh, &why) ||
-        !server_read_rules(fresh, &rules, &why) ||
-        !(policies = queue_policies_copy(&server->policies, fresh, &why)) ||
-        !server_open_log(server, fresh, &why) ||
-        !pushing_plan(&server->pushing, fresh, &plan, &why) ||
-        !server_set_schedules(server, fresh, &why)) {
-        log_error("reload_failed", log_string("why", why.text),
-                  log_string("note", "nothing has changed: what was read before holds"));
-        rules_unref(rules);
-        policies_discard(policies);
-        push_plan_free(plan);
-        settings_free(fresh);
+    reload->fresh = settings_load(&source, why);
+    if (!reload->fresh || !server_check_tls(server, reload->fresh, why) ||
+        !server_read_rules(reload->fresh, &reload->rules, why)) {
         return false;
     }
-    pushing_adopt(&server->pushing, plan);
-    server_reload_tls(server, fresh);
-    config_adopt(&server->settings->config, &fresh->config);
+    reload->policies = queue_policies_copy(&server->policies, reload->fresh, why);
+    return reload->policies && reload_services(server, reload, why) &&
+           pushing_plan(&server->pushing, reload->fresh, &reload->plan, why) &&
+           reload_open_log(reload, why) && server_set_schedules(server, reload->fresh, why);
+}
+
+// Has all hold that was read. Nothing fails from here on.
+static void reload_adopt(struct server *server, struct reload *reload)
+{
+    log_output_adopt(server->log, &reload->log);
+    pushing_adopt(&server->pushing, reload->plan);
+    config_adopt(&server->settings->config, &reload->fresh->config);
     server_apply(server);
-    server_use_policies(server, policies);
-    settings_free(fresh);
+    server_use_policies(server, reload->policies);
+    settings_free(reload->fresh);
     services_reload(&server->services);
-    turn_set_rules(&server->loop.turn, rules);
+    turn_set_rules(&server->loop.turn, reload->rules);
+}
+
+// A file or a value that is wrong changes nothing. The log is opened anew all the same, where it is
+// by the settings that hold: whoever rotates it asks for no more than that.
+static bool server_reload(struct server *server, struct reason *why)
+{
+    struct reload reload = {.fresh = NULL};
+    struct reason log_why;
+
+    if (!reload_prepare(server, &reload, why)) {
+        reload_discard(server, &reload);
+        if (!server_open_log(server, server->settings, &log_why)) {
+            log_error("log_kept", log_string("why", log_why.text));
+        }
+        log_error("reload_failed", log_string("why", why->text),
+                  log_string("note", "nothing has changed: what was read before holds"));
+        return false;
+    }
+    reload_adopt(server, &reload);
     log_info("reloaded", log_string("file", server->source->path ? server->source->path : ""));
     return true;
 }
 
 // The service manager that waits for the start is told of nothing else.
-bool server_read_again(struct server *server)
+bool server_read_again(struct server *server, struct reason *why)
 {
     bool good;
 
     if (!server->is_ready) {
-        return server_reload(server);
+        return server_reload(server, why);
     }
     notify_reloading(&server->notifier);
-    good = server_reload(server);
+    good = server_reload(server, why);
     notify_ready(&server->notifier);
     return good;
 }

@@ -8,6 +8,7 @@
 #include "server/process/usage.h"
 #include "server/sight_conns.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // How long what the system counts is told without asking it again.
@@ -242,9 +243,13 @@ static bool sight_hand_over(void *host)
     return server->hand_over_wanted;
 }
 
-static bool sight_reload(void *host)
+static bool sight_reload(void *host, char *why, size_t room)
 {
-    return server_read_again(host);
+    struct reason reason = {""};
+    bool good = server_read_again(host, &reason);
+
+    (void)snprintf(why, room, "%s", reason.text);
+    return good;
 }
 
 static bool sight_section(void *host, size_t index, struct sight_section *section)

@@ -139,12 +139,6 @@ bool services_have_tls(const struct services *services)
     return services->tls != NULL;
 }
 
-bool services_reload_tls(const struct services *services, const struct tls_settings *settings,
-                         struct reason *why)
-{
-    return !services->tls || tls_reload(services->tls, settings, why);
-}
-
 void services_opened(const struct services *services)
 {
     for (size_t i = 0; i < services->started; i++) {
@@ -190,8 +184,54 @@ bool services_limit(struct services *services, const struct settings *settings)
     return changed;
 }
 
-void services_reload(const struct services *services)
+void services_discard(struct services *services)
 {
+    if (services->tls) {
+        tls_discard(services->tls);
+    }
+    for (size_t i = 0; i < services->started; i++) {
+        const struct service *service = &services->each[i];
+
+        if (service->frontend->discard) {
+            service->frontend->discard(service->shared);
+        }
+    }
+}
+
+// Without a certificate, the one that is used goes on to be: its listener does so, too, until a
+// restart.
+static bool prepare_tls(struct services *services, const struct tls_settings *fresh,
+                        struct reason *why)
+{
+    return !services->tls || !*fresh->certificate || tls_prepare(services->tls, fresh, why);
+}
+
+bool services_prepare(struct services *services, const struct settings *fresh, struct reason *why)
+{
+    bool good = prepare_tls(services, &fresh->tls, why);
+
+    for (size_t i = 0; good && i < services->started; i++) {
+        const struct service *service = &services->each[i];
+        struct frontend_reason wrong = {""};
+
+        if (service->frontend->prepare) {
+            good = service->frontend->prepare(service->shared, fresh->protocols[i].options, &wrong);
+        }
+        if (!good) {
+            reason_set(why, "[%s] %s", service->frontend->name, wrong.text);
+        }
+    }
+    if (!good) {
+        services_discard(services);
+    }
+    return good;
+}
+
+void services_reload(struct services *services)
+{
+    if (services->tls) {
+        tls_adopt(services->tls);
+    }
     for (size_t i = 0; i < services->started; i++) {
         const struct service *service = &services->each[i];
 

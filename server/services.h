@@ -41,11 +41,6 @@ bool services_open_tls(struct services *services, const struct tls_settings *set
 // Whether that was called for.
 bool services_have_tls(const struct services *services);
 
-// Reads what TLS needs again, for connections from now on, where it is open. False with the reason
-// in `why`: they go on to be given what there was.
-bool services_reload_tls(const struct services *services, const struct tls_settings *settings,
-                         struct reason *why) MUST_USE;
-
 // All jobs are back.
 void services_opened(const struct services *services);
 
@@ -55,8 +50,17 @@ void services_name_host(const struct services *services, const char *host);
 // Takes over the time that clients may take. True: one of these limits is another now.
 bool services_limit(struct services *services, const struct settings *settings);
 
-// The settings were read again.
-void services_reload(const struct services *services);
+// The settings were read again: reads the files that they name, as far as front-ends and, where it
+// is open, TLS use them. False with the reason in `why`; nothing has changed then. Otherwise
+// services_reload() or services_discard() must follow.
+bool services_prepare(struct services *services, const struct settings *fresh,
+                      struct reason *why) MUST_USE;
+
+// What was prepared holds, with the settings.
+void services_reload(struct services *services);
+
+// What was prepared, if anything was, is thrown away.
+void services_discard(struct services *services);
 
 // A socket that was to be a connection of the service has failed at its handshake: the log says
 // why, though not each time. Without a reason (net/handshakes.h) somebody has only looked whether

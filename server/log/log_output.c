@@ -75,50 +75,67 @@ static int open_file(const char *path, bool *made, struct reason *why)
     return fd;
 }
 
-// Takes `fd` over in any case. The journal's thread may log meanwhile, so that the sink stays where
-// there is one.
-static bool output_change(struct log_output *output, int fd, const struct log_look *look,
-                          enum log_level level)
+bool log_output_prepare(struct log_opening *opening, const char *path, enum log_format format,
+                        enum log_level level, struct reason *why)
 {
-    if (output->writer) {
-        log_writer_change(output->writer, fd, look);
-        log_set_most(level);
-        return true;
+    const char *syslog = syslog_path(path);
+
+    *opening =
+        (struct log_opening){.fd = STDERR_FILENO, .look = {.format = format}, .level = level};
+    if (syslog) {
+        (void)snprintf(opening->look.syslog, sizeof opening->look.syslog, "%s", syslog);
+        opening->fd = log_syslog_open(syslog, why);
+    } else if (*path) {
+        opening->fd = open_file(path, &opening->made, why);
     }
-    output->writer = log_writer_new(fd, look);
-    if (output->writer) {
-        log_set_sink(output_line, output, level);
-        log_set_drain(output_drain);
-    } else if (fd != STDERR_FILENO) {
-        (void)close(fd);
+    return opening->fd >= 0;
+}
+
+void log_output_discard(const struct log_opening *opening)
+{
+    if (opening->fd != STDERR_FILENO) {
+        (void)close(opening->fd);
     }
-    return output->writer != NULL;
+}
+
+// The journal's thread may log meanwhile, so that the sink stays where it is.
+void log_output_adopt(struct log_output *output, const struct log_opening *opening)
+{
+    ENSURE(output->writer);
+    log_writer_change(output->writer, opening->fd, &opening->look);
+    log_set_most(opening->level);
+    output->fd = opening->fd;
+    output->made = opening->made;
+}
+
+static bool output_begin(struct log_output *output, const struct log_opening *opening)
+{
+    output->writer = log_writer_new(opening->fd, &opening->look);
+    if (!output->writer) {
+        return false;
+    }
+    log_set_sink(output_line, output, opening->level);
+    log_set_drain(output_drain);
+    output->fd = opening->fd;
+    output->made = opening->made;
+    return true;
 }
 
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
                      enum log_level level, struct reason *why)
 {
-    const char *syslog = syslog_path(path);
-    struct log_look look = {.format = format};
-    bool made = false;
-    int fd = STDERR_FILENO;
+    struct log_opening opening;
 
-    if (syslog) {
-        (void)snprintf(look.syslog, sizeof look.syslog, "%s", syslog);
-        fd = log_syslog_open(syslog, why);
-    } else if (*path) {
-        fd = open_file(path, &made, why);
-    }
-
-    if (fd < 0) {
+    if (!log_output_prepare(&opening, path, format, level, why)) {
         return false;
     }
-    if (!output_change(output, fd, &look, level)) {
+    if (output->writer) {
+        log_output_adopt(output, &opening);
+    } else if (!output_begin(output, &opening)) {
+        log_output_discard(&opening);
         reason_set(why, "out of memory or threads");
         return false;
     }
-    output->fd = fd;
-    output->made = made;
     return true;
 }
 

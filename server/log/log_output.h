@@ -33,6 +33,21 @@ void log_output_init(struct log_output *output);
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
                      enum log_level level, struct reason *why) MUST_USE;
 
+// The same in two steps, for an open log: opens the file, and changes nothing yet. False with the
+// reason in `why`.
+struct log_opening {
+    int fd;
+    bool made;
+    struct log_look look;
+    enum log_level level;
+};
+bool log_output_prepare(struct log_opening *opening, const char *path, enum log_format format,
+                        enum log_level level, struct reason *why) MUST_USE;
+
+// Changes over to that, or closes it again.
+void log_output_adopt(struct log_output *output, const struct log_opening *opening);
+void log_output_discard(const struct log_opening *opening);
+
 // Changes the level of an open log.
 void log_output_limit(const struct log_output *output, enum log_level level);
 

@@ -12,6 +12,7 @@ enum { TICKET_KEYS_MAX = 256 };
 struct tls {
     pthread_mutex_t lock; // of `context`
     SSL_CTX *context;     // for connections that begin now; each of them has a reference of its own
+    SSL_CTX *fresh;       // kept aside by tls_prepare(); NULL: none is
 };
 
 bool tls_check(const struct tls_settings *settings, struct reason *why)
@@ -55,30 +56,45 @@ static bool keep_ticket_keys(SSL_CTX *from, SSL_CTX *to)
     return kept;
 }
 
-bool tls_reload(struct tls *tls, const struct tls_settings *settings, struct reason *why)
+bool tls_prepare(struct tls *tls, const struct tls_settings *settings, struct reason *why)
 {
     SSL_CTX *fresh = tls_context_new(settings, why);
-    SSL_CTX *old = tls->context;
 
-    if (fresh && !keep_ticket_keys(old, fresh)) {
+    if (fresh && !keep_ticket_keys(tls->context, fresh)) {
         reason_set(why, "tls.certificate %s: %s", settings->certificate, tls_openssl_reason());
         SSL_CTX_free(fresh);
         fresh = NULL;
     }
     ERR_clear_error();
-    if (!fresh) {
-        return false;
+    tls_discard(tls);
+    tls->fresh = fresh;
+    return fresh != NULL;
+}
+
+void tls_discard(struct tls *tls)
+{
+    SSL_CTX_free(tls->fresh);
+    tls->fresh = NULL;
+}
+
+void tls_adopt(struct tls *tls)
+{
+    SSL_CTX *old = tls->context;
+
+    if (!tls->fresh) {
+        return;
     }
     (void)pthread_mutex_lock(&tls->lock);
-    tls->context = fresh;
+    tls->context = tls->fresh;
     (void)pthread_mutex_unlock(&tls->lock);
+    tls->fresh = NULL;
     SSL_CTX_free(old);
-    return true;
 }
 
 void tls_free(struct tls *tls)
 {
     if (tls) {
+        tls_discard(tls);
         SSL_CTX_free(tls->context);
         (void)pthread_mutex_destroy(&tls->lock);
         free(tls);

@@ -42,9 +42,13 @@ bool tls_check(const struct tls_settings *settings, struct reason *why) MUST_USE
 // Reads the files. NULL with the reason in `why`, as above.
 struct tls *tls_new(const struct tls_settings *settings, struct reason *why) MUST_USE;
 
-// Reads them again: handshakes from now on use what they hold. False with the reason in `why`:
-// nothing has changed.
-bool tls_reload(struct tls *tls, const struct tls_settings *settings, struct reason *why) MUST_USE;
+// Reads them again, and keeps what they hold aside. False with the reason in `why`: nothing is
+// kept.
+bool tls_prepare(struct tls *tls, const struct tls_settings *settings, struct reason *why) MUST_USE;
+
+// Handshakes from now on use what was kept aside, or it is thrown away; if there is such.
+void tls_adopt(struct tls *tls);
+void tls_discard(struct tls *tls);
 
 // No connection is there any more. NULL is allowed.
 void tls_free(struct tls *tls);

@@ -372,6 +372,7 @@ static void the_configuration_is_read_again(void **state)
     t->sight.reload_fails = true;
     document = tells(t->a, POSTS("/api/v1/reload", ""), 200);
     assert_true(json_is_false(admin_at(document, "reloaded")));
+    assert_string_equal(text_at(document, "why"), "/etc/t.conf:3: no such key");
     json_decref(document);
     assert_int_equal(t->sight.reloads, 2);
 }

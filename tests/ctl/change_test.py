@@ -282,6 +282,10 @@ class Broker(program.WithApi):
         self.assertIn("read again", self.good("reload"))
         self.api.overrides["POST", "/api/v1/reload"] = (200, {"reloaded": False})
         self.assertIn("log says what", self.bad(program.FAILED, "reload"))
+        self.api.overrides["POST", "/api/v1/reload"] = (
+            200, {"reloaded": False, "why": "/etc/t.conf:3: there is no key \x1b[1m"})
+        self.assertIn("as it was: /etc/t.conf:3: there is no key \\x1b[1m",
+                      self.bad(program.FAILED, "reload"))
 
 
 if __name__ == "__main__":

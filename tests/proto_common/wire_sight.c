@@ -6,6 +6,7 @@
 
 #include "tests/proto_common/wire_host_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool on_protocol(void *host, size_t index, struct sight_protocol *protocol)
@@ -264,11 +265,12 @@ static struct schedules *on_schedules(void *host)
     return sight->schedules;
 }
 
-static bool on_reload(void *host)
+static bool on_reload(void *host, char *why, size_t room)
 {
     struct wire_sight *sight = host;
 
     sight->reloads++;
+    (void)snprintf(why, room, "%s", sight->reload_fails ? "/etc/t.conf:3: no such key" : "");
     return !sight->reload_fails;
 }
 

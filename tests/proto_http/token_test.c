@@ -4,8 +4,6 @@
 
 #include "tests/proto_http/wire_rules.h"
 
-#include "core/base/log.h"
-
 #include "access/access.h"
 #include "access/token.h"
 #include "proto_http/context.h"
@@ -269,49 +267,49 @@ static bool knows(const struct web_shared *shared, const char *token)
     return access_find_token(shared->http1.tokens, slice_of(token, strlen(token))) != 0;
 }
 
-// Notes the last line's event.
-static void note_event(void *context, enum log_level level, const char *event,
-                       const struct log_field *fields, size_t count)
+// Whether tokens at that path can be read; where they can, they hold.
+static bool reloads(struct web_shared *shared, char *path)
 {
-    const char **last = context;
+    struct web_options fresh = *shared->options;
+    struct frontend_reason why = {""};
 
-    (void)level;
-    (void)fields;
-    (void)count;
-    *last = event;
-}
-
-// Told to read its settings again, the front-end logs that last.
-static void reload_logs(struct web_shared *shared, const char *event)
-{
-    const char *last = "";
-
-    log_set_sink(note_event, &last, LOG_LEVEL_DEBUG);
+    fresh.tokens = path;
+    if (!http_frontend.prepare(shared, &fresh, &why)) {
+        assert_memory_equal(why.text, "tokens: /", strlen("tokens: /"));
+        http_frontend.discard(shared);
+        return false;
+    }
     http_frontend.reload(shared);
-    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
-    assert_string_equal(last, event);
+    return true;
 }
 
-static void tokens_are_read_again_and_kept_where_they_cannot_be(void **state)
+static void tokens_are_read_again_and_stay_where_they_cannot_be(void **state)
 {
     struct web_options settings = HTTP_DEFAULTS;
     const struct process_facts facts = {.hostname = "test.host", .version = "0"};
+    struct frontend_reason why = {""};
     struct web_shared shared = {0};
     struct web *t = *state;
+    static char nowhere[] = "/nonexistent/tokens";
+    static char none[] = "";
 
     settings.tokens = token_path;
     assert_int_equal(http_frontend.start(&shared, rig_broker(t->rig), &settings, &facts),
                      STATUS_OK);
     assert_true(knows(&shared, "alpha") && !knows(&shared, "new"));
     write_tokens("%s f\n", hash_of("new"));
-    reload_logs(&shared, "");
+    // Something else of the settings is wrong.
+    assert_true(http_frontend.prepare(&shared, &settings, &why));
+    http_frontend.discard(&shared);
+    assert_true(knows(&shared, "alpha") && !knows(&shared, "new"));
+    assert_true(reloads(&shared, token_path));
     assert_true(!knows(&shared, "alpha") && knows(&shared, "new"));
     write_tokens("nonsense\n");
-    reload_logs(&shared, "tokens_kept");
+    assert_false(reloads(&shared, token_path));
+    assert_false(reloads(&shared, nowhere));
     assert_true(knows(&shared, "new"));
-    assert_int_equal(unlink(token_path), 0);
-    reload_logs(&shared, "tokens_kept");
-    assert_true(knows(&shared, "new"));
+    assert_true(reloads(&shared, none));
+    assert_null(shared.http1.tokens);
     http_frontend.stop(&shared);
 }
 
@@ -340,7 +338,7 @@ int main(void)
         TOKENS(globs_and_offers_must_both_match),
         TOKENS(a_file_that_is_wrong_in_any_line_is_not_taken),
         TOKENS(a_line_that_is_too_long_is_wrong),
-        TOKENS(tokens_are_read_again_and_kept_where_they_cannot_be),
+        TOKENS(tokens_are_read_again_and_stay_where_they_cannot_be),
         cmocka_unit_test(a_server_does_not_start_without_its_tokens),
     };
 

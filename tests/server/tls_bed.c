@@ -92,7 +92,8 @@ void tls_bed_reload(struct tls_bed *bed)
 {
     struct reason why;
 
-    assert_true(tls_reload(bed->tls, &bed->settings, &why));
+    assert_true(tls_prepare(bed->tls, &bed->settings, &why));
+    tls_adopt(bed->tls);
 }
 
 void tls_bed_show(struct tls_bed *bed, const struct pair *pair)

@@ -25,7 +25,7 @@ static void expect_reason(struct tls_bed *bed, const char *expected)
     assert_string_equal(why.text, expected);
     assert_null(tls_new(&bed->settings, &why));
     assert_string_equal(why.text, expected);
-    assert_false(tls_reload(bed->tls, &bed->settings, &why));
+    assert_false(tls_prepare(bed->tls, &bed->settings, &why));
     assert_string_equal(why.text, expected);
 }
 

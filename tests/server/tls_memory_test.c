@@ -131,8 +131,9 @@ static void a_connection_does_not_begin_without_memory(void **state)
 static bool try_settings(struct tls_bed *bed)
 {
     struct reason why = {.text = ""};
-    bool good = tls_reload(bed->tls, &bed->settings, &why);
+    bool good = tls_prepare(bed->tls, &bed->settings, &why);
 
+    tls_adopt(bed->tls);
     assert_true(good || why.text[0] != '\0');
     return good;
 }

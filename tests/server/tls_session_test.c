@@ -228,7 +228,8 @@ static void bad_files_change_nothing(void **state)
     assert_false(is_taken_up(bed));
     free(bed->settings.key);
     bed->settings.key = strdup("/tmp/none");
-    assert_false(tls_reload(bed->tls, &bed->settings, &why));
+    assert_false(tls_prepare(bed->tls, &bed->settings, &why));
+    tls_adopt(bed->tls);
     assert_string_equal(why.text, "tls.key /tmp/none: No such file or directory");
     assert_true(is_taken_up(bed));
     tls_bed_forget_session(bed);

@@ -318,6 +318,51 @@ static void hup_with_a_wrong_file_changes_nothing(void **state)
     client_expect_end(client);
 }
 
+// What is wrong is found late: everything else of the settings is good, and read.
+static void hup_that_fails_late_changes_nothing_of_the_log(void **state)
+{
+    static const char *const bad[] = {
+        "[schedule x]\ncron = * * * * *\ntimezone = No/Where\nqueue = q\n",
+        "[http]\ntokens = /nonexistent/tokens\n",
+        "[queue q]\npush = http://127.0.0.1:9/\npush_private = yes\npush_secret_file = "
+        "/nonexistent/secret\n",
+        "[server]\naccess_file = /nonexistent/access\n",
+    };
+    struct sandbox *sandbox = *state;
+    struct process *process = &sandbox->process;
+    char text[4096] = "";
+    char other[64];
+    FILE *file;
+
+    (void)snprintf(other, sizeof other, "%s/other", sandbox->dir);
+    (void)snprintf(text, sizeof text,
+                   "[server]\nlog_file = %s\n[beanstalk]\nlisten = 127.0.0.1:0\n", sandbox->log);
+    sandbox_configure(sandbox, text);
+    PROCESS_START(process, "-C", sandbox->config);
+    sandbox_expect_log(sandbox, " info started ");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        // As if it had been rotated.
+        assert_int_equal(unlink(sandbox->log), 0);
+        (void)snprintf(text, sizeof text,
+                       "[server]\nlog_file = %s\nlog_format = json\nlog_level = debug\n"
+                       "slow_turn = 7\n[beanstalk]\nlisten = 127.0.0.1:0\nmax_job_size = 5\n%s",
+                       other, bad[i]);
+        sandbox_configure(sandbox, text);
+        process_signal(process, SIGHUP);
+        sandbox_expect_log(sandbox, " error reload_failed why=");
+    }
+    process_stop(process);
+    sandbox_expect_log(sandbox, " info stopped ");
+    file = fopen(sandbox->log, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+    assert_null(strstr(text, "setting_changed"));
+    assert_null(strstr(text, " debug "));
+    assert_null(strchr(text, '{'));
+    (void)unlink(other);
+}
+
 // Reading so much takes far more than the millisecond that is allowed, whatever the machine.
 static void hup_that_takes_long_is_a_slow_turn(void **state)
 {
@@ -448,6 +493,7 @@ int main(void)
         SANDBOX_TEST(log_counts_the_keys_that_the_command_line_sets),
         SANDBOX_TEST(hup_takes_over_what_is_live_and_names_what_is_not),
         SANDBOX_TEST(hup_with_a_wrong_file_changes_nothing),
+        SANDBOX_TEST(hup_that_fails_late_changes_nothing_of_the_log),
         SANDBOX_TEST(hup_that_takes_long_is_a_slow_turn),
         SANDBOX_TEST(hup_opens_the_log_file_anew),
         SANDBOX_TEST(several_listeners_serve_the_same_queues),
