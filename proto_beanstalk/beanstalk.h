@@ -6,6 +6,9 @@
 
 #include "proto_common/frontend.h"
 
+// The setting that bounds a body, in log lines.
+#define BEAN_MAX_JOB_SIZE "beanstalk.max_job_size"
+
 #include <stdint.h>
 
 // What `options` of the front-end describes: the section [beanstalk].

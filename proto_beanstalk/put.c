@@ -98,6 +98,7 @@ void bean_put_begin(struct bean_conn *conn, const struct bean_command *command,
                     struct feed_turn *turn)
 {
     if (command->bytes > conn->shared->options->max_job_size) {
+        wire_log_too_large(conn->wire, "a job", command->bytes, BEAN_MAX_JOB_SIZE);
         bean_body_skip(conn, command->bytes, BEAN_JOB_TOO_BIG);
         return;
     }

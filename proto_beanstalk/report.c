@@ -48,6 +48,7 @@ void bean_complete_begin(struct bean_conn *conn, const struct bean_command *comm
                          struct feed_turn *turn)
 {
     if (command->bytes > conn->shared->options->max_job_size) {
+        wire_log_too_large(conn->wire, "a result", command->bytes, BEAN_MAX_JOB_SIZE);
         bean_body_skip(conn, command->bytes, BEAN_JOB_TOO_BIG);
     } else if (bean_body_is_whole(turn, command->bytes)) {
         complete_at_once(conn, command, turn);

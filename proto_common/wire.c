@@ -22,8 +22,11 @@ void wire_refused_status(struct wire *wire, enum status status)
     case STATUS_TOO_MANY_QUEUES:
         wire_refused(wire, SIGHT_LIMIT);
         return;
-    case STATUS_TOO_LARGE:
     case STATUS_JOB_TOO_LARGE:
+        wire_log_too_large(wire, "a job", 0, WIRE_QUEUE_JOB_SIZE);
+        wire_refused(wire, SIGHT_TOO_LARGE);
+        return;
+    case STATUS_TOO_LARGE:
         wire_refused(wire, SIGHT_TOO_LARGE);
         return;
     case STATUS_BAD_NAME:

@@ -57,6 +57,10 @@ struct wire_host {
     bool (*overflows)(struct wire *wire);
     // Something was refused on this connection, which is counted. At any time.
     void (*refused)(struct wire *wire, enum sight_refusal refusal);
+    // Logs, at info, that something of so many bytes (0: not known) is larger than the setting
+    // allows; `what` it is. As there may be many such, not each is logged. At any time.
+    void (*too_large)(const struct wire *wire, const char *what, uint64_t size,
+                      const char *setting);
 };
 
 // Room for an IPv6 address with its scope, and NUL.
@@ -104,7 +108,19 @@ static inline void wire_refused(struct wire *wire, enum sight_refusal refusal)
     wire->host->refused(wire, refusal);
 }
 
-// The same where a verb has answered so; that a job is not there, say, is no refusal.
+// To be called, besides the above, where something is refused because it is larger than a setting
+// allows.
+static inline void wire_log_too_large(const struct wire *wire, const char *what, uint64_t size,
+                                      const char *setting)
+{
+    wire->host->too_large(wire, what, size, setting);
+}
+
+// The setting by which a verb answers STATUS_JOB_TOO_LARGE.
+#define WIRE_QUEUE_JOB_SIZE "max_job_size of the queue"
+
+// As wire_refused() where a verb has answered so, with a log line for a job that is too large; that
+// a job is not there, say, is no refusal.
 void wire_refused_status(struct wire *wire, enum status status);
 
 static inline bool wire_is_local(const struct wire *wire)

@@ -84,6 +84,9 @@ void gear_submit(struct gear_conn *conn, const struct gear_packet *packet)
     if (status == STATUS_OK) {
         gear_reply_handle(conn, GEAR_JOB_CREATED, submission.id);
     } else {
+        if (status == STATUS_JOB_TOO_LARGE) {
+            wire_log_too_large(conn->wire, "a job", packet->data.len, WIRE_QUEUE_JOB_SIZE);
+        }
         gear_refuse_status(conn, status, GEAR_REFUSE_RESULT);
     }
 }

@@ -87,6 +87,22 @@ static enum step refuse(struct gear_conn *conn, struct feed_turn *turn,
     return skip(conn, head->len);
 }
 
+// The data of the packet is larger than a setting allows.
+static enum step refuse_large(struct gear_conn *conn, struct feed_turn *turn,
+                              const struct gear_head *head, const struct gear_packet *packet,
+                              size_t size)
+{
+    if (!gear_type_reports_data(head->type)) {
+        wire_log_too_large(conn->wire, gear_type_submits(head->type) ? "a job" : "an echo", size,
+                           GEAR_MAX_JOB_SIZE);
+        return refuse(conn, turn, head, GEAR_REFUSE_LARGE_WORKLOAD);
+    }
+    begin(conn, turn);
+    gear_report_too_large(conn, packet, size);
+    turn->input = slice_from(turn->input, GEAR_HEADER);
+    return skip(conn, head->len);
+}
+
 // What a schedule that matches rarely costs to look up.
 #define SCHEDULE_COST 32
 
@@ -156,8 +172,7 @@ static enum step step_known(struct gear_conn *conn, struct feed_turn *turn,
         return refuse(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
     }
     if (packet.data.len + missing > conn->shared->options->max_job_size) {
-        gear_data_lost(conn, &packet);
-        return refuse(conn, turn, head, GEAR_REFUSE_LARGE_WORKLOAD);
+        return refuse_large(conn, turn, head, &packet, packet.data.len + missing);
     }
     return take_packet(conn, turn, &packet, missing);
 }
@@ -182,7 +197,9 @@ static enum step step_packet(struct gear_conn *conn, struct feed_turn *turn)
     if (head.magic == GEAR_MAGIC_BAD) {
         return give_up(conn, GEAR_REFUSE_MAGIC);
     }
-    if (head.len > conn->shared->options->max_job_size + GEAR_FIXED_MAX) {
+    if (head.len > conn->shared->options->max_job_size + GEAR_FIXED_MAX &&
+        !(head.magic == GEAR_MAGIC_REQ && gear_type_reports_data(head.type))) {
+        wire_log_too_large(conn->wire, "a packet", head.len, GEAR_MAX_JOB_SIZE);
         return give_up(conn, GEAR_REFUSE_LARGE_WORKLOAD);
     }
     if (head.magic == GEAR_MAGIC_RES) {

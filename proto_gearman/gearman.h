@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// The setting that bounds what a packet may carry, in log lines.
+#define GEAR_MAX_JOB_SIZE "gearman.max_job_size"
+
 // The section [gearman] of the configuration, but for `listen`.
 struct gear_options {
     uint64_t max_job_size; // bytes of a workload

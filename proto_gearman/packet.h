@@ -98,6 +98,13 @@ bool gear_type_has_data(uint32_t type);
 // Whether they hand in a job: their first argument is its function.
 bool gear_type_submits(uint32_t type);
 
+// Whether they report about a job, and have data.
+static inline bool gear_type_reports_data(uint32_t type)
+{
+    return type == GEAR_WORK_COMPLETE || type == GEAR_WORK_EXCEPTION || type == GEAR_WORK_DATA ||
+           type == GEAR_WORK_WARNING;
+}
+
 struct blob;
 
 struct gear_packet {

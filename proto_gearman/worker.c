@@ -154,6 +154,20 @@ void gear_work_data(struct gear_conn *conn, const struct gear_packet *packet)
     blob_unref(event.data);
 }
 
+void gear_report_too_large(struct gear_conn *conn, const struct gear_packet *packet, size_t size)
+{
+    bool is_last = packet->type == GEAR_WORK_COMPLETE || packet->type == GEAR_WORK_EXCEPTION;
+
+    gear_data_lost(conn, packet);
+    wire_refused(conn->wire, SIGHT_TOO_LARGE);
+    wire_log_too_large(conn->wire, is_last ? "a result" : "a part of a result", size,
+                       GEAR_MAX_JOB_SIZE);
+    if (is_last) {
+        answer(conn, packet, broker_fail(conn->session, job_of(conn, packet), NULL),
+               GEAR_REFUSE_RESULT);
+    }
+}
+
 void gear_data_lost(struct gear_conn *conn, const struct gear_packet *packet)
 {
     if (packet->type == GEAR_WORK_DATA) {

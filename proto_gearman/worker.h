@@ -34,6 +34,13 @@ void gear_work_complete(struct gear_conn *conn, const struct gear_packet *packet
 void gear_work_fail(struct gear_conn *conn, const struct gear_packet *packet);
 void gear_work_exception(struct gear_conn *conn, const struct gear_packet *packet);
 
+// The data of the packet, a report, has so many bytes: more than gearman.max_job_size. It is passed
+// over, which the log tells; a worker is sent no ERROR, as it would take that for the answer to the
+// packet that it sends next. Of a WORK_DATA, its clients miss a part of the result, as below. A
+// WORK_COMPLETE or WORK_EXCEPTION ends the job as WORK_FAIL does: the next worker's would be as
+// large.
+void gear_report_too_large(struct gear_conn *conn, const struct gear_packet *packet, size_t size);
+
 // The packet is refused without being carried out. Where it is a WORK_DATA, its clients miss a part
 // of the result: a WORK_COMPLETE that follows is told to them as WORK_FAIL.
 void gear_data_lost(struct gear_conn *conn, const struct gear_packet *packet);

@@ -26,6 +26,25 @@ void conn_log_tls_hello(const struct wire *wire)
     }
 }
 
+void conn_log_too_large(const struct wire *wire, const char *what, uint64_t size,
+                        const char *setting)
+{
+    const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
+    const char *protocol = conn->service->frontend->name;
+    struct log_field number = log_number("conn", (int64_t)wire->number);
+
+    if (!turn_may_complain(conn_turn(conn), COMPLAINT_TOO_LARGE)) {
+        return;
+    }
+    if (size > 0) {
+        log_info("too_large", number, log_string("protocol", protocol), log_string("what", what),
+                 log_number("size", (int64_t)size), log_string("setting", setting));
+    } else {
+        log_info("too_large", number, log_string("protocol", protocol), log_string("what", what),
+                 log_string("setting", setting));
+    }
+}
+
 void conn_log_refused(const struct service *service, const char *peer, enum status status)
 {
     tally_refusal(service->tally, SIGHT_MEMORY);

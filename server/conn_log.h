@@ -24,6 +24,10 @@ void conn_log_delayed_token(const struct conn *conn);
 // It is dropped, for it may not have what it waits for any more.
 void conn_log_access_lost(const struct conn *conn);
 
+// Something is larger than a setting allows, as struct wire_host says. Not each time.
+void conn_log_too_large(const struct wire *wire, const char *what, uint64_t size,
+                        const char *setting);
+
 // It began TLS where none is spoken. Not each time.
 void conn_log_tls_hello(const struct wire *wire);
 

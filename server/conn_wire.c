@@ -106,4 +106,5 @@ const struct wire_host conn_host = {
     .is_local = conn_is_local,
     .overflows = conn_overflows,
     .refused = conn_refused,
+    .too_large = conn_log_too_large,
 };

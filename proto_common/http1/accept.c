@@ -15,8 +15,12 @@ static bool refuse(struct http1_conn *conn, unsigned status, const char *why)
 
 static bool body_fits(struct http1_conn *conn, const struct http1_framing *framing)
 {
-    return framing->len <= conn->request->max_body ||
-           refuse(conn, 413, conn->shared->user->texts.long_body);
+    if (framing->len <= conn->request->max_body) {
+        return true;
+    }
+    wire_log_too_large(conn->wire, "a request's body", framing->len,
+                       conn->shared->user->texts.body_setting);
+    return refuse(conn, 413, conn->shared->user->texts.long_body);
 }
 
 static bool read_framing(struct http1_conn *conn, const struct http1_fields *fields,

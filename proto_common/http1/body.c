@@ -78,6 +78,8 @@ static enum http1_body_verdict take_chunk(struct http1_conn *conn, struct slice 
     struct slice data = slice_of(input->ptr, len);
 
     if (chunks->left > intake_missing(&conn->request->body)) {
+        wire_log_too_large(conn->wire, "a request's body", 0,
+                           conn->shared->user->texts.body_setting);
         return refuse(conn, 413, conn->shared->user->texts.long_body);
     }
     if (intake_take(&conn->request->body, &data) == INTAKE_NO_MEMORY) {

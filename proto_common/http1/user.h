@@ -38,6 +38,7 @@ enum http1_progress {
 // that JSON would escape. HTTP1_TEXTS("http") is the first members.
 struct http1_texts {
     const char *long_head, *slow_head, *idle, *long_body, *slow_body;
+    const char *body_setting; // the name of the one that bounds a body
     const char *host, *origin, *site, *referer;
     const char *bad_token; // the token is none
     const char *forbidden; // of a caller who has shown who it is: no rule allows that
@@ -48,6 +49,7 @@ struct http1_texts {
     .slow_head = "the head took longer than " section ".header_timeout to arrive",                 \
     .idle = "no request for " section ".idle_timeout",                                             \
     .long_body = "the body is larger than " section ".max_body",                                   \
+    .body_setting = section ".max_body",                                                           \
     .slow_body = "a KiB of the body took longer than " section ".body_timeout to arrive",          \
     .host = "Host is no address, not localhost and not in " section ".hosts"
 // And of one whose section has cors_origins.

@@ -130,6 +130,14 @@ struct slice peer_hear(struct peer *peer);
 // Sends, lets turns pass, and hears.
 struct slice peer_ask(struct peer *peer, struct slice bytes);
 
+// What was logged as larger than a setting allows: how often, and the last time.
+struct rig_too_large {
+    unsigned count;
+    uint64_t size;
+    const char *setting;
+};
+struct rig_too_large rig_too_large(const struct rig *rig);
+
 // Whether the front-end or the host has closed the connection.
 bool peer_closed(const struct peer *peer);
 

@@ -81,6 +81,17 @@ static void on_refused(struct wire *wire, enum sight_refusal refusal)
     ((struct peer *)(void *)wire)->rig->refusals[refusal]++;
 }
 
+static void on_too_large(const struct wire *wire, const char *what, uint64_t size,
+                         const char *setting)
+{
+    struct rig *rig = ((const struct peer *)(const void *)wire)->rig;
+
+    (void)what;
+    rig->too_large.size = size;
+    rig->too_large.setting = setting;
+    rig->too_large.count++;
+}
+
 const struct wire_host wire_host_ops = {.wake = on_wake,
                                         .drop = on_drop,
                                         .finish = on_finish,
@@ -90,4 +101,10 @@ const struct wire_host wire_host_ops = {.wake = on_wake,
                                         .identify = on_identify,
                                         .is_local = on_is_local,
                                         .overflows = on_overflows,
-                                        .refused = on_refused};
+                                        .refused = on_refused,
+                                        .too_large = on_too_large};
+
+struct rig_too_large rig_too_large(const struct rig *rig)
+{
+    return rig->too_large;
+}

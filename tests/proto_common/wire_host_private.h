@@ -34,6 +34,7 @@ struct rig {
     struct wire_store store;
     struct wire_callers callers;
     unsigned refusals[SIGHT_REFUSAL_COUNT];
+    struct rig_too_large too_large;
 };
 
 struct peer {

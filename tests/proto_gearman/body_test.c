@@ -125,7 +125,7 @@ static void a_larger_workload_is_refused_before_it_has_come(void **state)
 static void an_announced_size_far_too_large_ends_the_connection(void **state)
 {
     static const uint32_t sizes[] = {MAX + 8193, 0x7fffffff, 0x80000000, 0xffffffff};
-    static const uint32_t types[] = {7, 1, 4, 16, 13, 0, 6, 0x80000000, 0xffffffff};
+    static const uint32_t types[] = {7, 1, 4, 16, 14, 0, 6, 0x80000000, 0xffffffff};
     struct gear *t = *state;
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -145,6 +145,118 @@ static void an_announced_size_just_within_is_waited_for(void **state)
 
     gear_says(t->a, gear_raw("REQ", 7, MAX + 8192, NOTHING), NOTHING);
     assert_false(peer_closed(t->a));
+}
+
+static void what_is_too_large_is_logged_with_the_setting(void **state)
+{
+    struct gear *t = *state;
+
+    gear_says(t->a, REQ(SUBMIT_JOB, "f", "u", gear_run('x', MAX + 1)), TOO_LARGE);
+    assert_int_equal(rig_too_large(t->rig).count, 1);
+    assert_int_equal(rig_too_large(t->rig).size, MAX + 1);
+    assert_string_equal(rig_too_large(t->rig).setting, "gearman.max_job_size");
+}
+
+//
+// Results
+//
+
+// The header and the handle of a report with so much data; the data follows in pieces.
+static void report(struct peer *worker, uint32_t type, const char *handle, size_t data)
+{
+    const char *piece = gear_run('r', 65536);
+    size_t head = strlen(handle) + 1;
+
+    peer_send(worker, gear_raw("REQ", type, (uint32_t)(head + data), slice_of(handle, head)));
+    rig_run(peer_rig(worker));
+    while (data > 0) {
+        size_t len = data < 65536 ? data : 65536;
+
+        peer_send(worker, slice_of(piece, len));
+        rig_run(peer_rig(worker));
+        data -= len;
+    }
+}
+
+static void hold(struct gear *t, struct slice submission)
+{
+    gear_submits(t->a, submission);
+    gear_says(t->b, MANY(REQ(CAN_DO, "f"), REQ(GRAB_JOB)), RES(JOB_ASSIGN, H(1), "f", "x"));
+}
+
+// The first is just above the limit, the others are beyond what a packet may be.
+static const size_t too_many[] = {MAX + 1, MAX + 8193, 20 * MAX};
+
+static void a_result_that_is_too_large_fails_the_job_and_leaves_the_worker_alone(void **state)
+{
+    struct gear *t = *state;
+
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    for (uint64_t i = 0; i < sizeof too_many / sizeof *too_many; i++) {
+        const char *handle = gear_handle(i + 1);
+
+        gear_submits(t->a, REQ(SUBMIT_JOB, "f", "", "x"));
+        gear_grabs(t->b, "f", "x");
+        report(t->b, 13, handle, too_many[i]);
+        gear_hears(t->a, RES(WORK_FAIL, handle));
+        job_is_gone(t, i + 1);
+        assert_int_equal(rig_too_large(t->rig).count, i + 1);
+        assert_int_equal(rig_too_large(t->rig).size, too_many[i]);
+        assert_string_equal(rig_too_large(t->rig).setting, "gearman.max_job_size");
+        gear_says(t->b, MANY(REQ(GRAB_JOB), PING), MANY(RES(NO_JOB), PONG));
+    }
+}
+
+static void an_exception_that_is_too_large_fails_the_job(void **state)
+{
+    struct gear *t = *state;
+
+    hold(t, REQ(SUBMIT_JOB, "f", "", "x"));
+    report(t->b, 25, H(1), 2 * MAX);
+    gear_hears(t->a, RES(WORK_FAIL, H(1)));
+    gear_says(t->b, MANY(REQ(WORK_FAIL, H(1)), PING), PONG);
+}
+
+static void a_result_that_misses_a_part_that_was_too_large_fails(void **state)
+{
+    struct gear *t = *state;
+
+    hold(t, REQ(SUBMIT_JOB, "f", "", "x"));
+    report(t->b, 28, H(1), MAX + 1);
+    report(t->b, 29, H(1), 2 * MAX);
+    gear_says(t->b, PING, PONG);
+    gear_hears(t->a, NOTHING);
+    gear_says(t->b, REQ(WORK_COMPLETE, H(1), "rest"), NOTHING);
+    gear_hears(t->a, RES(WORK_FAIL, H(1)));
+}
+
+static void a_background_job_whose_result_is_too_large_ends(void **state)
+{
+    struct gear *t = *state;
+
+    hold(t, REQ(SUBMIT_JOB_BG, "f", "", "x"));
+    report(t->b, 13, H(1), 2 * MAX);
+    gear_says(t->b, PING, PONG);
+    job_is_gone(t, 1);
+}
+
+static void a_background_job_whose_result_is_too_large_may_be_kept(void **state)
+{
+    struct gear *t = *state;
+
+    t->settings.on_fail = CONTRACT_FAIL_BURIES;
+    hold(t, REQ(SUBMIT_JOB_BG, "f", "", "x"));
+    report(t->b, 13, H(1), MAX + 1);
+    jobs_are(t, "f", JOB_BURIED, 1);
+}
+
+static void a_large_result_of_a_job_that_is_not_held_is_refused_and_skipped(void **state)
+{
+    struct gear *t = *state;
+
+    report(t->b, 13, H(7), 2 * MAX);
+    gear_hears(t->b, RES(ERROR, "JOB_NOT_FOUND", "Job given in work result not found"));
+    gear_says(t->b, PING, PONG);
 }
 
 static void the_limit_may_change_at_any_time(void **state)
@@ -236,6 +348,13 @@ int main(void)
         SMALL(a_larger_workload_is_refused_before_it_has_come),
         SMALL(an_announced_size_far_too_large_ends_the_connection),
         SMALL(an_announced_size_just_within_is_waited_for),
+        SMALL(what_is_too_large_is_logged_with_the_setting),
+        SMALL(a_result_that_is_too_large_fails_the_job_and_leaves_the_worker_alone),
+        SMALL(an_exception_that_is_too_large_fails_the_job),
+        SMALL(a_result_that_misses_a_part_that_was_too_large_fails),
+        SMALL(a_background_job_whose_result_is_too_large_ends),
+        SMALL(a_background_job_whose_result_is_too_large_may_be_kept),
+        SMALL(a_large_result_of_a_job_that_is_not_held_is_refused_and_skipped),
         SMALL(the_limit_may_change_at_any_time),
         SMALL(a_connection_may_break_in_the_middle_of_a_workload),
         GEAR(a_result_may_come_in_the_middle_of_a_workload),
