@@ -237,7 +237,8 @@ static bool wait_event(struct http1_conn *conn, const struct watch *watch,
     if (request->stream) {
         bool ended = web_stream_event(conn, event);
 
-        request->watch = request->ends ? NULL : request->watch;
+        // It is gone with the job, whether or not the connection could still be told.
+        request->watch = event->kind >= JOB_EVENT_COMPLETE ? NULL : request->watch;
         return ended;
     }
     wire_hold(conn->wire, event->position);

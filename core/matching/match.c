@@ -12,6 +12,7 @@
 #include "core/model/expiry.h"
 #include "core/model/gate.h"
 #include "core/model/lookup.h"
+#include "core/model/open_queues.h"
 #include "core/model/queue.h"
 #include "core/model/rota.h"
 #include "core/model/subscription.h"
@@ -71,7 +72,8 @@ static APART void owe_for(struct broker *broker, struct queue *queue, uint64_t j
     uint64_t each = broker->matching.nudges_each;
 
     if (room == GATE_ANY) {
-        owe_nudges(broker, queue, each ? each : UINT32_MAX, UINT32_MAX);
+        jobs = jobs < UINT32_MAX ? jobs : UINT32_MAX;
+        owe_nudges(broker, queue, each ? jobs * each : UINT32_MAX, UINT32_MAX);
         return;
     }
     each = each ? each : 1;
@@ -153,6 +155,13 @@ void match_serve_list(struct broker *broker)
     }
 }
 
+// A job for those who wait on the queue, which has no other ready one, goes to the first of them at
+// once, unless they may get a better one of another queue.
+static bool at_once(const struct broker *broker)
+{
+    return !broker->matching.deferred && tree_empty(&broker->matching.backlog);
+}
+
 void match_ready(struct broker *broker, struct job *job, const struct job_place *ready)
 {
     struct queue *queue = queue_at(broker, job);
@@ -160,7 +169,7 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
     bool others = !tree_empty(&queue->ready);
 
     if (job->state == JOB_GONE) {
-        if (by && !others && !queue->closed && !broker->matching.deferred) {
+        if (by && !others && !queue->closed && at_once(broker)) {
             // The job need not enter its queue for as long as the assignment takes.
             match_assign(by, job);
             return;
@@ -176,15 +185,11 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
         // Nobody may have it, or it went back to the session that had not been told of it.
         return;
     }
-    if (by && broker->matching.deferred) {
-        if (!list_linked(&queue->matching)) {
-            list_append(&broker->matching.backlog, &queue->matching);
-        }
-    } else if (by && !others) {
+    if (by && !others && at_once(broker)) {
         match_assign(by, job);
-    } else if (by && !list_linked(&queue->matching)) {
-        list_append(&broker->matching.backlog, &queue->matching);
-    } else if (!by) {
+    } else if (by) {
+        queue_offer(broker, queue);
+    } else {
         nudge_for(broker, queue, 1);
     }
 }
@@ -197,12 +202,12 @@ void match_moved(struct broker *broker, struct job *job)
     if (queue->closed) {
         return;
     }
-    if (!by) {
-        nudge_for(broker, queue, 1);
-    } else if (queue->jobs[JOB_READY] == 1) {
+    if (by && queue->jobs[JOB_READY] == 1 && at_once(broker)) {
         match_assign(by, job);
-    } else if (!list_linked(&queue->matching)) {
-        list_append(&broker->matching.backlog, &queue->matching);
+    } else if (by) {
+        queue_offer(broker, queue);
+    } else {
+        nudge_for(broker, queue, 1);
     }
 }
 
@@ -222,23 +227,18 @@ void match_session(struct session *session)
 
 void match_backlog(struct broker *broker, unsigned *budget)
 {
-    while (*budget > 0 && !list_empty(&broker->matching.backlog)) {
-        struct queue *queue =
-            list_item(list_first(&broker->matching.backlog), struct queue, matching);
+    struct queue *queue;
+
+    while (*budget > 0 && (queue = backlog_first(broker))) {
         struct subscription *by = longest_waiting(queue);
 
-        if (queue_open(queue) && by && expiry_hold(broker, queue)) {
-            continue;
-        }
-        if (queue_open(queue) && by) {
-            match_assign(by, job_in_tree(tree_first(&queue->ready)));
-            charge_pay_unit(broker, budget);
-            continue;
-        }
-        list_remove(&queue->matching);
-        if (queue_open(queue)) {
+        if (!by) {
+            queue_unoffer(broker, queue);
             nudge_for(broker, queue, queue->jobs[JOB_READY]);
+        } else if (!expiry_hold(broker, queue)) {
+            match_assign(by, job_in_tree(tree_first(&queue->ready)));
         }
+        charge_pay_unit(broker, budget);
     }
 }
 

@@ -24,9 +24,9 @@ void match_moved(struct broker *broker, struct job *job);
 // The session takes the job, which is ready, by that subscription.
 void match_take(struct subscription *by, struct job *job);
 
-// Assigns ready jobs to waiting sessions in the queues of broker->matching.backlog, where a pause
-// has ended or jobs came back while that was deferred: at most `*budget` of them, the best job
-// first, each to the session that has waited longest.
+// Assigns ready jobs to waiting sessions in the queues of broker->matching.backlog (queue_offer()),
+// where a pause has ended or jobs came back while that was deferred: at most `*budget` of them, the
+// best job of all these queues first, each to the session that has waited longest on its queue.
 void match_backlog(struct broker *broker, unsigned *budget);
 
 // Where the session waits, and may take a job that is ready already, the wait is over: it gets the

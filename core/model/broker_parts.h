@@ -71,7 +71,7 @@ struct open_queues {
 
 // Ready jobs and sessions that are still to meet (match.h).
 struct matching {
-    struct list_node backlog;  // queues whose ready jobs and waits are still to meet
+    struct tree backlog;       // struct bound: queues whose ready jobs and waits are to meet
     struct list_node nudging;  // queues that owe nudges
     struct list_node to_serve; // sessions that lost a job that they had not been told of
     uint32_t nudges_each;      // nudges for one ready job; 0: for all who wait for one

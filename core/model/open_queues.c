@@ -2,6 +2,7 @@
 #include "core/model/open_queues.h"
 
 #include "core/model/broker_private.h"
+#include "core/model/charge.h"
 #include "core/model/job.h"
 
 static struct bound *bound_in(const struct tree_node *node)
@@ -53,17 +54,76 @@ void queue_close(struct broker *broker, struct queue *queue, unsigned reason)
 {
     queue->closed = (uint8_t)(queue->closed | reason);
     open_queue_review(broker, queue);
-    list_remove(&queue->matching);
+    queue_unoffer(broker, queue);
 }
 
 void queue_reopen(struct broker *broker, struct queue *queue, unsigned reason)
 {
     queue->closed = (uint8_t)(queue->closed & ~reason);
     open_queue_review(broker, queue);
-    if (queue_open(queue) && !list_linked(&queue->matching)) {
-        // For jobs that the waiting sessions leave over, others are nudged.
-        list_append(&broker->matching.backlog, &queue->matching);
+    queue_offer(broker, queue);
+}
+
+static bool offer_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct bound *x = bound_in(a);
+    const struct bound *y = bound_in(b);
+
+    if (x->pri != y->pri || x->seq != y->seq) {
+        return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
     }
+    return (uintptr_t)x < (uintptr_t)y; // a job that has moved may have left its place there
+}
+
+static void set_offer(struct broker *broker, struct bound *offer, const struct job *best)
+{
+    queue_unoffer(broker, container_of(offer, struct queue, offer));
+    offer->in = true;
+    offer->pri = best->pri;
+    offer->seq = best->seq;
+    tree_insert(&broker->matching.backlog, &offer->node, offer_before);
+}
+
+void queue_unoffer(struct broker *broker, struct queue *queue)
+{
+    if (queue->offer.in) {
+        tree_remove(&broker->matching.backlog, &queue->offer.node, offer_before);
+        queue->offer.in = false;
+    }
+}
+
+void queue_offer(struct broker *broker, struct queue *queue)
+{
+    const struct job *best = job_in_tree(tree_first(&queue->ready));
+    struct bound *offer = &queue->offer;
+
+    if (queue_open(queue) && !(list_empty(&queue->job_waits) && list_empty(&queue->nudge_waits)) &&
+        (!offer->in || best->pri < offer->pri ||
+         (best->pri == offer->pri && best->seq < offer->seq))) {
+        set_offer(broker, offer, best);
+    }
+}
+
+struct queue *backlog_first(struct broker *broker)
+{
+    struct bound *offer;
+
+    while ((offer = bound_in(tree_first(&broker->matching.backlog)))) {
+        struct queue *queue = container_of(offer, struct queue, offer);
+        const struct job *best = job_in_tree(tree_first(&queue->ready));
+
+        if (best && best->pri == offer->pri && best->seq == offer->seq) {
+            return queue;
+        }
+        // The job that it stood for has left.
+        charge_links(broker, 1);
+        if (best) {
+            set_offer(broker, offer, best);
+        } else {
+            queue_unoffer(broker, queue);
+        }
+    }
+    return NULL;
 }
 
 struct bound *open_queues_first(const struct broker *broker)

@@ -14,8 +14,20 @@
 // perhaps to enter, change or leave its place among open queues.
 void open_queue_review(struct broker *broker, struct queue *queue);
 
-// One reason (CLOSED_...) more, or less, for the queue to give nothing. When the last one goes, its
-// jobs and those who wait for them meet in the slices of broker_tick() and broker_settle().
+// The queue may have jobs for sessions that wait for one, or for a nudge: called after any change
+// of the queue, of its gate or of those who wait on it that does not give them a job at once. Where
+// it is open, it is put into broker->matching.backlog: its jobs and those sessions meet in the
+// slices of broker_tick() and broker_settle(), the best job of all queues first.
+void queue_offer(struct broker *broker, struct queue *queue);
+
+// Takes the queue out of the backlog.
+void queue_unoffer(struct broker *broker, struct queue *queue);
+
+// The queue of the backlog with the best job, NULL for none. What it looked at is charged.
+struct queue *backlog_first(struct broker *broker);
+
+// One reason (CLOSED_...) more, or less, for the queue to give nothing. When the last one goes, it
+// is offered.
 void queue_close(struct broker *broker, struct queue *queue, unsigned reason);
 void queue_reopen(struct broker *broker, struct queue *queue, unsigned reason);
 

@@ -2,6 +2,7 @@
 #include "core/model/queue.h"
 
 #include "core/model/broker_private.h"
+#include "core/model/open_queues.h"
 #include "core/model/job.h"
 #include "core/model/observe.h"
 #include "core/model/policy.h"
@@ -64,7 +65,6 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     list_init(&queue->job_waits);
     list_init(&queue->nudge_waits);
     list_init(&queue->opening);
-    list_init(&queue->matching);
     list_init(&queue->nudging);
     list_init(&queue->recorded);
     list_init(&queue->policed);
@@ -85,7 +85,7 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
 
 void queue_free(struct broker *broker, struct queue *queue)
 {
-    list_remove(&queue->matching);
+    queue_unoffer(broker, queue);
     list_remove(&queue->nudging);
     ENSURE(policy_attach(broker, queue, NULL));
     list_remove(&queue->policed);

@@ -20,8 +20,9 @@
 
 #include <stdint.h>
 
-// An entry in the broker's tree of open queues: a place among ready jobs that the queue's best job
-// stands at or after. No two queues have the same, for each was the place of a job of that queue.
+// An entry in the broker's tree of open queues, or in its backlog: a place among ready jobs that
+// the queue's best job stands at or after. No two open queues have the same, for each was the place
+// of a job of that queue.
 struct bound {
     struct tree_node node;
     uint64_t seq;
@@ -77,10 +78,10 @@ struct queue {
     uint64_t pauses;
     uint64_t opened; // when it became open, counted in openings
 
-    struct list_node opening;  // in broker->open.in_order
-    struct list_node matching; // in broker->matching.backlog
-    struct list_node nudging;  // in broker->matching.nudging, or in broker->restoring.idle
-    struct list_node policed;  // in broker->policies.news
+    struct list_node opening; // in broker->open.in_order
+    struct list_node nudging; // in broker->matching.nudging, or in broker->restoring.idle
+    struct list_node policed; // in broker->policies.news
+    struct bound offer;       // in broker->matching.backlog
 
     uint16_t name_len;
     char name[];

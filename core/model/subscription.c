@@ -5,6 +5,7 @@
 #include "core/model/subscription.h"
 
 #include "core/model/broker_private.h"
+#include "core/model/open_queues.h"
 #include "core/model/queue.h"
 #include "core/model/rota.h"
 #include "core/model/subscription_walk.h"
@@ -82,6 +83,7 @@ void subscription_wait(struct subscription *subscription)
                                                                      : &queue->nudge_waits,
                 &subscription->waiting);
     queue->waiting++;
+    queue_offer(subscription->session->broker, queue);
 }
 
 void subscription_stop_waiting(struct subscription *subscription)

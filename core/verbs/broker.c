@@ -47,7 +47,6 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     table_init(&broker->index.queues);
     table_init(&broker->index.sessions);
     list_init(&broker->open.in_order);
-    list_init(&broker->matching.backlog);
     list_init(&broker->matching.nudging);
     list_init(&broker->matching.to_serve);
     list_init(&broker->telling.sessions);

@@ -93,7 +93,7 @@ static void check_queue_flags(struct tally *tally, const struct queue *queue)
 
     ENSURE(queue->bound.in == queue_open(queue));
     ENSURE(list_linked(&queue->opening) == queue_open(queue));
-    ENSURE(!meets || list_linked(&queue->matching));
+    ENSURE(!meets || queue->offer.in);
     ENSURE(queue->waiting == check_list(&queue->job_waits) + check_list(&queue->nudge_waits));
     ENSURE(queue_paused(queue) == (queue->pause_end.at != NSEC_NEVER) || queue->pause_for > 0);
     ENSURE(queue->kept || queue->holders || queue->subscriptions || queue->stays_for_pause ||

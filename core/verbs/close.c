@@ -13,8 +13,8 @@
 #include "core/model/watch.h"
 
 // Jobs that a session holds come back together. Their order in its leases means nothing to those
-// who wait for them: what is best goes first.
-static void dismantle(struct session *session, unsigned *budget)
+// who wait for them: what is best goes first, so that is deferred (match.h).
+void session_dismantle(struct session *session, unsigned *budget)
 {
     struct broker *broker = session->broker;
 
@@ -37,37 +37,33 @@ static void dismantle(struct session *session, unsigned *budget)
     }
 }
 
-void session_dismantle(struct session *session, unsigned *budget)
-{
-    struct broker *broker = session->broker;
-    unsigned matches = BROKER_SLICE;
-
-    broker->matching.deferred = true;
-    dismantle(session, budget);
-    broker->matching.deferred = false;
-    match_backlog(broker, &matches);
-}
-
 void broker_session_close(struct session *session)
 {
     unsigned budget = BROKER_SLICE;
+    unsigned matches = BROKER_SLICE;
+
+    struct broker *broker;
 
     if (!session) {
         return;
     }
-    ENSURE(!session->broker->settling);
-    session->broker->store.position = 0;
+    broker = session->broker;
+    ENSURE(!broker->settling);
+    broker->store.position = 0;
     // It leaves the lists of its queues as its subscriptions end, which may be very many.
-    session->broker->count.waiting -= session->wait_state != WAITING_NOT;
+    broker->count.waiting -= session->wait_state != WAITING_NOT;
     session->wait_state = WAITING_NOT;
     match_pass_nudge_on(session, NULL);
     subscription_walks_stop(session);
     session->closed = true;
-    session->broker->count.sessions--;
-    session->broker->count.producers -= session->producer;
-    session->broker->count.workers -= session->worker;
-    moment_set(&session->broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
+    broker->count.sessions--;
+    broker->count.producers -= session->producer;
+    broker->count.workers -= session->worker;
+    moment_set(&broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
     list_remove(&session->notice);
-    list_append(&session->broker->closing, &session->notice);
+    list_append(&broker->closing, &session->notice);
+    broker->matching.deferred = true;
     session_dismantle(session, &budget);
+    broker->matching.deferred = false;
+    match_backlog(broker, &matches);
 }

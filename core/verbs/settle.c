@@ -38,7 +38,7 @@ static void tell_session(struct session *session)
 
 bool settle_pending(const struct broker *broker)
 {
-    return !list_empty(&broker->matching.backlog) || !list_empty(&broker->matching.nudging) ||
+    return !tree_empty(&broker->matching.backlog) || !list_empty(&broker->matching.nudging) ||
            !list_empty(&broker->telling.sessions) || !list_empty(&broker->telling.interests);
 }
 

@@ -82,9 +82,18 @@ static void give_back_one(struct session *session, struct job *job,
     }
 }
 
+// They come back together: of those who wait, the first gets the best.
 static bool give_leases_back(struct session *session, const struct subscription *subscription)
 {
-    return session_walk_leases(session, NSEC_NEVER, give_back_one, subscription);
+    struct broker *broker = session->broker;
+    unsigned matches = BROKER_SLICE;
+    bool all;
+
+    broker->matching.deferred = true;
+    all = session_walk_leases(session, NSEC_NEVER, give_back_one, subscription);
+    broker->matching.deferred = false;
+    match_backlog(broker, &matches);
+    return all;
 }
 
 // The time to run, which the limit may have hidden, starts anew.

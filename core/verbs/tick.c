@@ -90,26 +90,40 @@ static void end_lease(struct broker *broker, struct job *job)
 
     outcome_lost(broker, job, limited ? LOSS_LIMIT : LOSS_TTR);
     match_serve_lost(broker);
-    if (!list_empty(&broker->matching.backlog)) {
-        // Its queue may have been closed while so many jobs were held: who waits until this very
-        // moment gets one.
-        unsigned budget = 1;
-
-        match_backlog(broker, &budget);
-    }
 }
 
-static void alarm_due(struct broker *broker, struct moment *moment)
+// Ends a lease or a wait. False where the wait of a session that is to get a job first, as there
+// may be one, is not over in this tick: the slice is used up.
+static bool alarm_due(struct broker *broker, struct moment *moment, unsigned *matches)
 {
     struct session *session = container_of(moment, struct session, alarm);
     struct job *lease = job_in_tree(tree_first(&session->leases));
 
     if (lease && lease->due_at <= broker->now.mono) {
         end_lease(broker, lease);
-    } else if (session_lease_ends_soon(session)) {
+        return true;
+    }
+    if (!tree_empty(&broker->matching.backlog)) {
+        // Who waits until this very moment gets one.
+        match_backlog(broker, matches);
+        return tree_empty(&broker->matching.backlog);
+    }
+    if (session_lease_ends_soon(session)) {
         end_wait(session, WAIT_LEASE_SOON);
     } else {
         end_wait(session, WAIT_TIMED_OUT);
+    }
+    return true;
+}
+
+static void do_alarms(struct broker *broker, unsigned *matches)
+{
+    unsigned budget = BROKER_SLICE;
+    struct moment *moment;
+
+    while (budget > 0 && (moment = due(&broker->timers.sessions, broker->now.mono)) &&
+           alarm_due(broker, moment, matches)) {
+        charge_pay_unit(broker, &budget);
     }
 }
 
@@ -154,14 +168,17 @@ static APART void do_rare(struct broker *broker)
     do_due(broker, &broker->memos.ends, broker->now.wall, memo_end);
 }
 
+// All that becomes ready in one tick meets those who wait when it is there, so that what comes
+// first is not by chance what is given first.
 void broker_tick(struct broker *broker, struct instant now)
 {
-    unsigned budget = BROKER_SLICE;
+    unsigned matches = BROKER_SLICE;
 
     ENSURE(now.mono >= broker->now.mono && !broker->settling);
     broker->now = now;
     calendar_review(broker);
     broker->charge.links = 0;
+    broker->matching.deferred = true;
     dismantle_closed(broker);
     if (!list_empty(&broker->rolls.to_sort)) {
         rolls_sort(broker);
@@ -172,10 +189,11 @@ void broker_tick(struct broker *broker, struct instant now)
     if (broker->rare) {
         do_rare(broker);
     }
-    if (!list_empty(&broker->matching.backlog)) {
-        match_backlog(broker, &budget);
+    do_alarms(broker, &matches);
+    broker->matching.deferred = false;
+    if (!tree_empty(&broker->matching.backlog)) {
+        match_backlog(broker, &matches);
     }
-    do_due(broker, &broker->timers.sessions, now.mono, alarm_due);
 }
 
 static nsec_t first_at(const struct tree *tree)

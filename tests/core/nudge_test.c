@@ -104,6 +104,35 @@ static void wakeup_bounds_how_many_one_job_nudges(void **state)
     stage_expect(s, "v nudged");
 }
 
+// One nudge for each job, not for all that come at once: when a pause ends, a worker leaves with
+// several, or a limit of what may run is raised.
+static void jobs_that_come_together_nudge_for_each(void **state)
+{
+    enum { JOBS = 3 };
+
+    struct stage *s = *state;
+    struct actor *holder = stage_worker(s, "holder", "q");
+
+    broker_set_nudges(s->broker, 1);
+    for (int i = 0; i < JOBS + 1; i++) {
+        act_await_nudge(stage_worker(s, "w", "q"));
+    }
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(5)));
+    for (int i = 0; i < JOBS; i++) {
+        PUT(s, .queue = "q");
+    }
+    stage_expect(s, "");
+    stage_advance(s, SEC(5));
+    stage_expect(s, "w nudged; w nudged; w nudged");
+    for (int i = 0; i < JOBS; i++) {
+        assert_true(act_take(holder) > 0);
+        act_await_nudge(stage_worker(s, "v", "q"));
+    }
+    stage_expect(s, "v nudged; v nudged");
+    act_close(holder);
+    stage_expect(s, "w nudged; v nudged");
+}
+
 static void wakeup_of_zero_bounds_nothing_again(void **state)
 {
     struct stage *s = *state;
@@ -344,6 +373,7 @@ int main(void)
         STORY(nudged_worker_that_never_grabs_withholds_nothing),
         STORY(all_who_await_a_nudge_get_one),
         STORY(wakeup_bounds_how_many_one_job_nudges),
+        STORY(jobs_that_come_together_nudge_for_each),
         STORY(wakeup_of_zero_bounds_nothing_again),
         STORY(nudged_session_that_leaves_passes_the_nudge_on),
         STORY(nudged_session_that_takes_something_else_passes_the_nudge_on),

@@ -52,10 +52,7 @@ void oracle_close(struct oracle *o, int session)
         model_lost(o, job, LOST_LEFT);
     }
     o->gathering = false;
-    for (int i = 0; i < o->gathered_count; i++) {
-        model_meet(o, o->gathered[i]);
-    }
-    o->gathered_count = 0;
+    model_meet_all(o);
 }
 
 void oracle_subscribe(struct oracle *o, int session, int queue, const struct terms *terms)
@@ -434,19 +431,14 @@ static bool ends_before(const struct oracle *o, const struct oracle_job *a,
     return a->seq < b->seq;
 }
 
-static void resume(struct oracle *o, int queue)
-{
-    o->paused_until[queue] = 0;
-    model_meet(o, queue);
-}
-
 void oracle_pause(struct oracle *o, int queue, nsec_t pause_for)
 {
     o->pause_over[queue] = false;
     if (pause_for) {
         o->paused_until[queue] = o->now.mono + pause_for;
     } else if (o->paused_until[queue]) {
-        resume(o, queue);
+        o->paused_until[queue] = 0;
+        model_meet_all(o);
     }
 }
 
@@ -524,23 +516,23 @@ void oracle_tick(struct oracle *o, struct instant now)
 
     o->stepped = o->stepped || now.wall - o->now.wall != now.mono - o->now.mono;
     o->now = now;
+    o->gathering = true;
     while ((due = delay_due(o, false)) != NULL || (due = delay_due(o, true)) != NULL) {
         model_ready(o, due);
     }
     for (int i = 0; i < ORACLE_QUEUES; i++) {
         if (o->paused_until[i] && o->paused_until[i] <= now.mono) {
             o->pause_over[i] = true;
-            resume(o, i);
+            o->paused_until[i] = 0;
         }
     }
     model_gates_tick(o);
     model_looks_tick(o);
     while ((due = lease_due(o)) != NULL) {
-        int queue = due->queue;
-
         model_lost(o, due, due->limit_at <= now.mono ? LOST_LIMIT : LOST_TTR);
-        model_meet(o, queue);
     }
+    o->gathering = false;
+    model_meet_all(o);
     end_waits(o);
 }
 

@@ -86,10 +86,8 @@ struct oracle {
     nsec_t paused_until[ORACLE_QUEUES]; // 0: not paused
     bool pause_over[ORACLE_QUEUES];     // its last pause came to its end, which no record tells
     struct oracle_gate gates[ORACLE_QUEUES];
-    uint64_t others;             // the tag of all queues without a weight
-    bool gathering;              // a session leaves: jobs and waiters meet when it has
-    int gathered[ORACLE_QUEUES]; // queues of its jobs, the first first
-    int gathered_count;
+    uint64_t others; // the tag of all queues without a weight
+    bool gathering;  // jobs become ready together: they and waiters meet when all have
     size_t lines;
     char told[ORACLE_LINES][ORACLE_LINE];
 };

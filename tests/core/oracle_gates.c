@@ -76,14 +76,6 @@ void model_gates_tick(struct oracle *o)
         }
         o->gates[first].wakes_at = NSEC_NEVER;
         review(o, &o->gates[first]);
-        model_meet(o, first);
-    }
-}
-
-void model_meet_all(struct oracle *o)
-{
-    for (int queue = 0; queue < ORACLE_QUEUES; queue++) {
-        model_meet(o, queue);
     }
 }
 
@@ -276,5 +268,5 @@ void oracle_play_policy(struct oracle *o, struct stage *s, uint64_t random,
         broker_tick(s->broker, s->now);
     }
     stage_step(s);
-    model_meet(o, changed);
+    model_meet_all(o);
 }

@@ -24,9 +24,6 @@ void model_weigh_take(struct oracle *o, int session, const struct oracle_job *jo
 // one.
 struct oracle_job *model_weigh(struct oracle *o, int session);
 
-// Leases that ended may have opened queues.
-void model_meet_all(struct oracle *o);
-
 // The moments of rates that have come.
 void model_gates_tick(struct oracle *o);
 

@@ -237,17 +237,6 @@ bool model_assign(struct oracle *o, struct oracle_job *job)
     return true;
 }
 
-static void gather(struct oracle *o, int queue)
-{
-    int i = 0;
-
-    while (i < o->gathered_count && o->gathered[i] != queue) {
-        i++;
-    }
-    o->gathered[i] = queue;
-    o->gathered_count += i == o->gathered_count;
-}
-
 static struct oracle_job *first_ready(struct oracle *o, int queue)
 {
     struct oracle_job *first = NULL;
@@ -280,23 +269,38 @@ void model_ready(struct oracle *o, struct oracle_job *job)
     }
     job->placed = ++o->stamp;
     job->state = JOB_READY;
-    if (o->gathering) {
-        gather(o, job->queue);
-    } else {
-        model_meet(o, job->queue);
+    if (!o->gathering) {
+        model_meet_all(o);
     }
 }
 
-// The best jobs of the queue go to its waiters, as long as there are any of both.
-void model_meet(struct oracle *o, int queue)
+// The best job of all queues that somebody waits on; NULL for none.
+static struct oracle_job *best_wanted(struct oracle *o)
+{
+    struct oracle_job *best = NULL;
+
+    for (int queue = 0; queue < ORACLE_QUEUES; queue++) {
+        struct oracle_job *first =
+            model_open(o, queue) && longest_waiting(o, queue) >= 0 ? first_ready(o, queue) : NULL;
+
+        if (first && (!best || first->pri < best->pri ||
+                      (first->pri == best->pri && first->seq < best->seq))) {
+            best = first;
+        }
+    }
+    return best;
+}
+
+// The best jobs go to those who wait for them, as long as there are any of both.
+void model_meet_all(struct oracle *o)
 {
     struct oracle_job *best;
 
-    while ((best = first_ready(o, queue)) != NULL) {
-        if (model_over(o, best) && model_open(o, queue) && longest_waiting(o, queue) >= 0) {
-            model_look(o, queue);
-        } else if (!model_assign(o, best)) {
-            return;
+    while ((best = best_wanted(o)) != NULL) {
+        if (model_over(o, best)) {
+            model_look(o, best->queue);
+        } else {
+            (void)model_assign(o, best);
         }
     }
 }

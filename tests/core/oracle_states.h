@@ -25,7 +25,7 @@ bool model_is_barred(const struct oracle_session *who);
 void model_lease(struct oracle *o, struct oracle_job *job, int session, bool by_id);
 bool model_assign(struct oracle *o, struct oracle_job *job);
 void model_ready(struct oracle *o, struct oracle_job *job);
-void model_meet(struct oracle *o, int queue);
+void model_meet_all(struct oracle *o);
 nsec_t model_left_until(const struct oracle *o, nsec_t at, bool on_wall);
 void model_start(struct oracle *o, struct oracle_job *job, nsec_t at, bool on_wall);
 void model_bury(struct oracle *o, struct oracle_job *job);

@@ -104,6 +104,50 @@ static void lost_job_returns_to_the_front_or_goes_to_the_back(void **state)
     act_drain(other, "1 3 2");
 }
 
+// One who waits on both queues gets the better job, though the worse one is of the queue whose
+// lease ends first; the other one gets that.
+static void best_of_all_queues_goes_first_when_a_session_leaves(void **state)
+{
+    struct stage *s = *state;
+
+    for (int i = 0; i < 2; i++) {
+        struct actor *holder = stage_worker(s, "holder", "a");
+        struct actor *both, *one;
+        uint64_t worse = PUT(s, .queue = "a", .pri = 9, .ttr_for = SEC(i ? 10 : 20));
+        uint64_t better = PUT(s, .queue = "b", .pri = 1, .ttr_for = SEC(i ? 20 : 10));
+
+        act_subscribe(holder, "b");
+        assert_int_equal(act_take(holder), better);
+        assert_int_equal(act_take(holder), worse);
+        both = stage_worker(s, "both", "a");
+        act_subscribe(both, "b");
+        one = stage_worker(s, "one", "a");
+        act_wait(both);
+        act_wait(one);
+        act_close(holder);
+        stage_expect(s, i ? "both leased 4; one leased 3" : "both leased 2; one leased 1");
+        act_complete(both, better, NULL);
+        act_complete(one, worse, NULL);
+        act_close(both);
+        act_close(one);
+    }
+}
+
+static void best_goes_first_when_jobs_are_given_back(void **state)
+{
+    struct stage *s = *state;
+    struct actor *holder = stage_worker(s, "holder", "q");
+    struct actor *w = stage_worker(s, "w", "q");
+
+    PUT(s, .pri = 1, .ttr_for = SEC(20));
+    PUT(s, .pri = 9, .ttr_for = SEC(10));
+    assert_int_equal(act_take(holder), 1);
+    assert_int_equal(act_take(holder), 2);
+    act_wait(w);
+    act_give_back(holder, "q");
+    stage_expect(s, "w leased 1");
+}
+
 static void expired_job_returns_to_the_front_or_goes_to_the_back(void **state)
 {
     struct stage *s = *state;
@@ -314,6 +358,8 @@ int main(void)
         STORY(job_whose_delay_ends_goes_by_its_submission),
         STORY(kicked_job_keeps_its_place),
         STORY(lost_job_returns_to_the_front_or_goes_to_the_back),
+        STORY(best_of_all_queues_goes_first_when_a_session_leaves),
+        STORY(best_goes_first_when_jobs_are_given_back),
         STORY(expired_job_returns_to_the_front_or_goes_to_the_back),
         STORY(job_at_the_back_keeps_that_place_from_then_on),
         STORY(back_means_behind_equals_only),

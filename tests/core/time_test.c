@@ -466,7 +466,7 @@ static void delays_of_one_moment_end_in_the_order_in_which_they_were_set(void **
     }
 }
 
-static void pauses_of_one_moment_end_in_the_order_in_which_they_began(void **state)
+static void pauses_of_one_moment_end_together(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "a");
@@ -479,13 +479,35 @@ static void pauses_of_one_moment_end_in_the_order_in_which_they_began(void **sta
         assert_status(STATUS_OK, stage_pause(s, i ? "b" : "a", SEC(5)));
         act_wait(w);
         stage_advance(s, SEC(5));
-        stage_expect(s, i ? "w leased 1" : "w leased 2");
-        assert_status(STATUS_OK, act_release(w, i ? 1 : 2, 0, 0));
+        stage_expect(s, "w leased 1");
+        assert_status(STATUS_OK, act_release(w, 1, 0, 0));
     }
 }
 
-// The session that was opened first need not be the first in memory.
-static void leases_of_one_moment_end_in_the_order_in_which_their_sessions_were_opened(void **state)
+// Of a pause, a delay and two leases that end in one tick, in any order, the first who waits gets
+// the best job.
+static void what_becomes_ready_in_one_tick_is_given_the_best_first(void **state)
+{
+    struct stage *s = *state;
+    struct actor *holder = stage_worker(s, "holder", "held");
+    struct actor *w = stage_worker(s, "w", "paused");
+
+    act_subscribe(w, "delayed");
+    act_subscribe(w, "held");
+    PUT(s, .queue = "paused", .pri = 3);
+    assert_status(STATUS_OK, stage_pause(s, "paused", SEC(3)));
+    PUT(s, .queue = "delayed", .pri = 2, .delay_for = SEC(4));
+    PUT(s, .queue = "held", .pri = 1, .ttr_for = SEC(5));
+    PUT(s, .queue = "held", .pri = 4, .ttr_for = SEC(4));
+    assert_int_equal(act_take(holder), 3);
+    assert_int_equal(act_take(holder), 4);
+    act_wait(w);
+    stage_advance(s, SEC(6));
+    stage_expect(s, "w leased 3");
+}
+
+// Whichever session was opened first, or is the first in memory.
+static void what_leases_of_one_moment_leave_is_given_the_best_first(void **state)
 {
     struct stage *s = *state;
 
@@ -506,9 +528,9 @@ static void leases_of_one_moment_end_in_the_order_in_which_their_sessions_were_o
         waiter = stage_worker(s, "waiter", "q");
         act_wait(waiter);
         stage_advance(s, SEC(5));
-        stage_expect(s, i ? "waiter leased 4" : "waiter leased 2");
-        assert_status(STATUS_OK, act_complete(waiter, 2 * i + 2, NULL));
-        assert_status(STATUS_OK, stage_cancel(s, 2 * i + 1));
+        stage_expect(s, i ? "waiter leased 3" : "waiter leased 1");
+        assert_status(STATUS_OK, act_complete(waiter, 2 * i + 1, NULL));
+        assert_status(STATUS_OK, stage_cancel(s, 2 * i + 2));
     }
 }
 
@@ -563,8 +585,9 @@ int main(void)
         STORY(very_long_times_do_not_overflow),
         STORY(age_counts_from_the_submission),
         STORY(delays_of_one_moment_end_in_the_order_in_which_they_were_set),
-        STORY(pauses_of_one_moment_end_in_the_order_in_which_they_began),
-        STORY(leases_of_one_moment_end_in_the_order_in_which_their_sessions_were_opened),
+        STORY(pauses_of_one_moment_end_together),
+        STORY(what_becomes_ready_in_one_tick_is_given_the_best_first),
+        STORY(what_leases_of_one_moment_leave_is_given_the_best_first),
         STORY(who_waits_until_a_lease_ends_gets_the_job),
     };
 
