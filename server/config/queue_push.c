@@ -2,8 +2,32 @@
 #include "server/config/queue_push.h"
 
 #include "server/config/queue_section.h"
+#include "server/config/setting.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+void queue_push_show_url(const char *url, FILE *file)
+{
+    const char *scheme_end = strstr(url, "://");
+    const char *host = scheme_end ? scheme_end + 3 : url;
+    size_t len = strcspn(host, "/?#");
+    const char *rest = host + len;
+
+    if (*url == '\0') {
+        return;
+    }
+    if (!scheme_end || memchr(host, '@', len)) {
+        (void)fputs(SETTING_HIDDEN, file);
+        return;
+    }
+    (void)fprintf(file, "%.*s", (int)(rest - url), url);
+    if (rest[0] == '/' && rest[1] == '\0') {
+        (void)fputc('/', file);
+    } else if (*rest) {
+        (void)fputs("/" SETTING_HIDDEN, file);
+    }
+}
 
 const char *queue_push_contradiction(const struct queue_push *push)
 {

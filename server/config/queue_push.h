@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct queue_push {
     char *url; // empty: nowhere
@@ -23,6 +24,9 @@ struct queue_push {
 };
 
 #define QUEUE_PUSH_LONGEST (3600 * NSEC_PER_SEC)
+
+// Writes of a URL what may be shown: the path and the query of a webhook are often secrets.
+void queue_push_show_url(const char *url, FILE *file);
 
 // Why its keys contradict each other; NULL where they do not.
 const char *queue_push_contradiction(const struct queue_push *push);

@@ -160,6 +160,7 @@ static const struct option queue_options[] = {
      .live = true,
      .file_only = true,
      .offset = offsetof(struct queue_section, push.url),
+     .show = queue_push_show_url,
      .preset = "",
      .effect = "The http or https address where the broker itself posts the jobs; empty: none."},
     {.name = "push_connections",

@@ -2,6 +2,8 @@
 // What [queue GLOB] says of an endpoint.
 #include "server/config/queue_push.h"
 
+#include "core/base/log.h"
+
 #include "server/config/queue_section.h"
 #include "server/config/settings.h"
 #include "server/process/capacity.h"
@@ -102,6 +104,69 @@ static void secret_is_not_printed(void **state)
     settings_free(settings);
 }
 
+static void of_a_url_only_scheme_host_and_port_are_shown(void **state)
+{
+    static const struct {
+        const char *url, *shown;
+    } cases[] = {
+        {"", ""},
+        {"https://example.com", "https://example.com"},
+        {"https://example.com:8443/", "https://example.com:8443/"},
+        {"https://example.com/services/T0/B1/abc", "https://example.com/(hidden)"},
+        {"https://example.com?key=abc", "https://example.com/(hidden)"},
+        {"https://example.com#abc", "https://example.com/(hidden)"},
+        {"https://user:abc@example.com/", "(hidden)"},
+        {"example.com/abc", "(hidden)"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        size_t len;
+        FILE *file = open_memstream(&text, &len);
+
+        queue_push_show_url(cases[i].url, file);
+        assert_int_equal(fclose(file), 0);
+        assert_string_equal(text, cases[i].shown);
+        free(text);
+    }
+}
+
+static char seen[4096];
+
+static void on_line(void *context, enum log_level level, const char *event,
+                    const struct log_field *fields, size_t count)
+{
+    (void)context;
+    (void)level;
+    (void)event;
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i].is_text) {
+            (void)snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%.*s ",
+                           (int)fields[i].text.len, fields[i].text.ptr);
+        }
+    }
+}
+
+static void url_that_changes_is_not_logged(void **state)
+{
+    const char *const sets[] = {"queue a.push=http://example.com/abc"};
+    const char *const others[] = {"queue a.push=http://example.com/abcd"};
+    struct reason why = {""};
+    struct settings *settings = load(sets, 1, &why);
+    struct settings *changed = load(others, 1, &why);
+
+    (void)state;
+    seen[0] = '\0';
+    log_set_sink(on_line, NULL, LOG_LEVEL_INFO);
+    sections_adopt(&settings->named[SETTINGS_QUEUES], &changed->named[SETTINGS_QUEUES]);
+    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
+    assert_non_null(strstr(seen, "http://example.com/(hidden)"));
+    assert_null(strstr(seen, "abc"));
+    settings_free(changed);
+    settings_free(settings);
+}
+
 static void what_cannot_be_an_endpoint_is_an_error_of_its_section(void **state)
 {
     static const struct {
@@ -146,6 +211,8 @@ int main(void)
         cmocka_unit_test(every_key_reaches_the_endpoint),
         cmocka_unit_test(descriptors_of_endpoints_are_none_of_clients),
         cmocka_unit_test(secret_is_not_printed),
+        cmocka_unit_test(of_a_url_only_scheme_host_and_port_are_shown),
+        cmocka_unit_test(url_that_changes_is_not_logged),
         cmocka_unit_test(what_cannot_be_an_endpoint_is_an_error_of_its_section),
     };
 
