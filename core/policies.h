@@ -77,6 +77,7 @@ struct policy_rule {
     struct slice origin; // where the rule stands, in words; shown to whoever asks why
     uint64_t tag;        // the host's: not looked at
     bool tell;           // the host wants to know which queues have it: broker_policed_next()
+    bool passes_on;      // what the host does with these queues is said by the next rule that fits
     struct policy_spec spec;
 };
 
@@ -101,6 +102,11 @@ bool broker_policies_settled(const struct broker *broker);
 
 // The rule that the queue has; NULL where none fits. Borrowed, until the next tick.
 const struct policy_rule *queue_policy(const struct queue *queue);
+
+// The first rule that fits the queue and does not pass on; NULL where none does. It takes as long
+// as there are rules before it. Borrowed as above.
+const struct policy_rule *broker_policy_behind(const struct broker *broker,
+                                               const struct queue *queue);
 
 // The next queue that has got or lost a rule with `tell`, and was not told of yet; NULL for none.
 // A queue that has gone is not told of.

@@ -142,7 +142,7 @@ void push_adopt(struct push *push, struct push_plan *plan)
 // The endpoint that the queue's jobs are for; NULL where they are for none.
 static struct endpoint *endpoint_of(const struct push *push, const struct queue *queue)
 {
-    const struct policy_rule *rule = queue_policy(queue);
+    const struct policy_rule *rule = broker_policy_behind(push->broker, queue);
 
     if (!rule || !rule->tell) {
         return NULL;

@@ -12,14 +12,28 @@ static const struct config_sections *of_file(const struct settings *settings)
     return &settings->named[SETTINGS_QUEUES];
 }
 
+static bool pushes(const struct config_sections *sections)
+{
+    for (size_t i = 0; i < sections->count; i++) {
+        if (queue_section_rule(&sections->all[i]).tell) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A policy of the run time cannot say where jobs are pushed: that of the file stays.
 static size_t gather(const struct run_policies *run, const struct config_sections *sections,
                      struct policy_rule *rules)
 {
+    bool tell = pushes(sections);
     size_t count = 0;
 
     for (size_t i = 0; i < run->count; i++) {
         if (!run->all[i]->why_not) {
-            rules[count++] = queue_section_rule(&run->all[i]->section);
+            rules[count] = queue_section_rule(&run->all[i]->section);
+            rules[count].passes_on = true;
+            rules[count++].tell = tell;
         }
     }
     for (size_t i = 0; i < sections->count; i++) {

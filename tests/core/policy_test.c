@@ -104,6 +104,25 @@ static void host_is_told_of_queues_that_get_or_lose_a_rule_it_asked_about(void *
     broker_queue_drop(s->broker, quiet);
 }
 
+static void rule_that_passes_on_leaves_to_the_next_what_the_host_does(void **state)
+{
+    struct stage *s = *state;
+    struct policy_rule rules[] = {rule("a.*", 0, true), rule("*.b", 1, true), rule("*", 2, false)};
+    struct queue *both, *one;
+
+    rules[0].passes_on = true;
+    assert_status(STATUS_OK, SET(s, rules));
+    both = hold(s, "a.b");
+    one = hold(s, "a.c");
+    assert_origin(both, "a.*");
+    assert_int_equal(broker_policy_behind(s->broker, both)->tag, 1);
+    assert_int_equal(broker_policy_behind(s->broker, one)->tag, 2);
+    assert_ptr_equal(broker_policed_next(s->broker), both);
+    assert_ptr_equal(broker_policed_next(s->broker), one);
+    broker_queue_drop(s->broker, both);
+    broker_queue_drop(s->broker, one);
+}
+
 static void queue_that_has_gone_is_not_told_of(void **state)
 {
     struct stage *s = *state;
@@ -134,6 +153,7 @@ int main(void)
         STORY(first_rule_that_fits_counts),
         STORY(queues_that_are_there_have_new_rules_soon),
         STORY(host_is_told_of_queues_that_get_or_lose_a_rule_it_asked_about),
+        STORY(rule_that_passes_on_leaves_to_the_next_what_the_host_does),
         STORY(queue_that_has_gone_is_not_told_of),
         STORY(too_many_rules_leave_things_as_they_were),
     };

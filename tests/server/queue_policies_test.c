@@ -115,6 +115,45 @@ static void policies_of_the_run_time_come_before_those_of_the_file(void **state)
     assert_int_equal(max_jobs(world, "file.a"), 1);
 }
 
+// The section of the file that says whereto the queue is pushed; NULL where it is not.
+static const char *pushed_by(struct world *world, const char *name)
+{
+    static char glob[64];
+    const struct policy_rule *rule;
+    struct queue *queue;
+
+    assert_int_equal(broker_queue_hold(world->broker, text_slice(name), &queue), STATUS_OK);
+    // Push is told of each queue that may be its.
+    assert_ptr_equal(broker_policed_next(world->broker), queue);
+    rule = broker_policy_behind(world->broker, queue);
+    (void)snprintf(glob, sizeof glob, "%.*s", (int)rule->glob.len, rule->glob.ptr);
+    broker_queue_drop(world->broker, queue);
+    return rule->tell ? glob : NULL;
+}
+
+static void queue_stays_pushed_as_the_file_says(void **state)
+{
+    const char *const sets[] = {"queue mail.*.push=https://example.com/x", "queue *.max_jobs=2"};
+    const struct settings_source source = {.sets = sets, .set_count = 2};
+    struct world *world = *state;
+    struct reason why;
+
+    settings_free(world->settings);
+    world->settings = settings_load(&source, &why);
+    assert_non_null(world->settings);
+    assert_true(queue_policies_apply(&world->policies, world->broker, world->settings, &why));
+    assert_string_equal(pushed_by(world, "mail.out"), "mail.*");
+    assert_int_equal(set(world, "mail.out", "max_attempts", "5", -1), STATUS_OK);
+    assert_string_equal(pushed_by(world, "mail.out"), "mail.*");
+    assert_int_equal(set(world, "*", "max_jobs", "3", -1), STATUS_OK);
+    assert_string_equal(pushed_by(world, "mail.in"), "mail.*");
+    assert_int_equal(max_jobs(world, "mail.in"), 3);
+    assert_null(pushed_by(world, "other"));
+    assert_int_equal(drop(world, "mail.out"), STATUS_OK);
+    assert_int_equal(drop(world, "*"), STATUS_OK);
+    assert_string_equal(pushed_by(world, "mail.out"), "mail.*");
+}
+
 static void without_a_position_the_last_made_is_last(void **state)
 {
     struct world *world = *state;
@@ -387,6 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WORLD(policies_of_the_run_time_come_before_those_of_the_file),
+        WORLD(queue_stays_pushed_as_the_file_says),
         WORLD(without_a_position_the_last_made_is_last),
         WORLD(what_is_set_replaces_all_that_the_policy_said),
         WORLD(policy_that_is_wrong_changes_nothing),
