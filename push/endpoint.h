@@ -40,8 +40,9 @@ struct endpoint {
     nsec_t sweep_at;     // when queues that are not needed any more are looked for
     bool sweeps;         // that is under way
     struct subscription_walk walk;
-    bool awaits;  // a nudge
-    bool leaving; // it takes no more jobs
+    bool deferred; // it was paused as it asked for, and has not taken a job since
+    bool awaits;   // a nudge
+    bool leaving;  // it takes no more jobs
     uint64_t outcomes[OUTCOME_KINDS];
     nsec_t complained_at; // when a failure was last logged
     uint64_t unlogged;    // failures since then
@@ -88,5 +89,8 @@ void endpoint_idle(struct endpoint *endpoint, struct request *request);
 
 // Takes nothing for so long.
 void endpoint_pause(struct endpoint *endpoint, nsec_t pause_for);
+
+// Somebody wants it tried again now, whatever it asked for and however often it has failed.
+void endpoint_try_again(struct endpoint *endpoint);
 
 #endif

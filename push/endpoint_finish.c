@@ -30,11 +30,26 @@ static void complain(struct endpoint *endpoint, const struct request *request)
 // The endpoint has answered. That it takes jobs again is told once.
 static void note_up(struct endpoint *endpoint)
 {
-    if (endpoint->breaker.failures >= BREAKER_FAILURES) {
+    if (endpoint->breaker.failures >= BREAKER_FAILURES || endpoint->deferred) {
         log_info("push_resumed", log_string("section", endpoint->spec->name),
                  log_string("endpoint", endpoint->spec->origin));
     }
+    endpoint->deferred = false;
     breaker_succeed(&endpoint->breaker);
+}
+
+// The endpoint has asked to be left alone. Several of its answers may say so at about the same
+// time, and each time that it is tried again it may say so again: one line tells.
+static void note_deferred(struct endpoint *endpoint, const struct outcome *outcome)
+{
+    if (!endpoint->deferred) {
+        log_warn("push_paused", log_string("section", endpoint->spec->name),
+                 log_string("endpoint", endpoint->spec->origin), log_string("why", outcome->why),
+                 log_number("seconds", outcome->pause_for / NSEC_PER_SEC),
+                 log_string("note", "it asks for that by Retry-After; a reload ends it"));
+    }
+    endpoint->deferred = true;
+    endpoint_pause(endpoint, outcome->pause_for);
 }
 
 static void note_down(struct endpoint *endpoint, const char *why)
@@ -67,7 +82,7 @@ static void note(struct endpoint *endpoint, struct request *request)
         times_add(&endpoint->push->times, push_now(endpoint->push) - request->began_at);
     }
     if (outcome->pause_for > 0) {
-        endpoint_pause(endpoint, outcome->pause_for);
+        note_deferred(endpoint, outcome);
     } else if (outcome->down || outcome->kind == OUTCOME_DEFERRED) {
         note_down(endpoint, outcome->why);
     } else {

@@ -21,6 +21,15 @@ void endpoint_pause(struct endpoint *endpoint, nsec_t pause_for)
     }
 }
 
+void endpoint_try_again(struct endpoint *endpoint)
+{
+    nsec_t now_at = push_now(endpoint->push);
+
+    endpoint->paused_until = 0;
+    endpoint->breaker.open_until = 0;
+    push_call_by(endpoint->push, endpoint, now_at);
+}
+
 bool endpoint_give_back(struct endpoint *endpoint, uint64_t id)
 {
     struct broker *broker = endpoint->push->broker;

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-// No endpoint is left alone for longer than this, whatever it asks for.
-#define PAUSE_FOR_MAX (3600 * NSEC_PER_SEC)
+// No endpoint is left alone for longer than this, whatever it asks for: its jobs wait meanwhile.
+#define PAUSE_FOR_MAX (600 * NSEC_PER_SEC)
 
 static nsec_t pause_of(curl_off_t seconds)
 {
@@ -24,9 +24,13 @@ static void judge_status(struct outcome *outcome, const struct ending *ending)
 {
     char number[24];
 
-    outcome->pause_for = pause_of(ending->retry_after);
+    // With others, Retry-After is about this request, or says when to follow a redirect (RFC 9110
+    // 10.2.3).
+    if (ending->status == 429 || ending->status == 503) {
+        outcome->pause_for = pause_of(ending->retry_after);
+    }
     (void)snprintf(number, sizeof number, "HTTP status %ld", ending->status);
-    if (ending->status == 429 || (ending->status == 503 && outcome->pause_for > 0)) {
+    if (ending->status == 429 || outcome->pause_for > 0) {
         say(outcome, OUTCOME_DEFERRED, number, "");
         return;
     }
@@ -43,7 +47,8 @@ static const char *error_of(const struct ending *ending)
 static void judge_failure(struct outcome *outcome, const struct ending *ending)
 {
     outcome->down = true;
-    if (ending->kept_out) {
+    // A name may have addresses that are special beside one that was connected to.
+    if (!ending->sent && ending->kept_out) {
         say(outcome, OUTCOME_UNREACHABLE, "its address is not of the public Internet", "");
     } else if (!ending->sent) {
         say(outcome, OUTCOME_UNREACHABLE, "no connection", error_of(ending));

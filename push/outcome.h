@@ -29,7 +29,7 @@ struct ending {
     long status;            // of the answer; 0: none came
     curl_off_t retry_after; // seconds; 0: not said
     bool sent;              // the endpoint may have seen some of the request
-    bool kept_out;          // it was not connected to since its address is special
+    bool kept_out;          // an address was not connected to since it is special
     bool too_large;         // the answer's result
 };
 

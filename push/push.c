@@ -120,6 +120,7 @@ void push_adopt(struct push *push, struct push_plan *plan)
 
         if (same) {
             discard(same);
+            endpoint_try_again(endpoint);
         } else {
             endpoint_leave(endpoint);
         }

@@ -57,9 +57,9 @@ struct push_plan *push_plan_new(struct push *push, const struct push_settings *s
 // A plan that is not wanted after all; NULL is allowed.
 void push_plan_free(struct push_plan *plan);
 
-// From now on the endpoints of the plan are those that there are. One that is as before goes on;
-// one that is not in it any more takes no further job, and goes when those that it has sent are
-// answered. Frees the plan.
+// From now on the endpoints of the plan are those that there are. One that is as before goes on,
+// and is tried again at once if it is paused; one that is not in it any more takes no further job,
+// and goes when those that it has sent are answered. Frees the plan.
 void push_adopt(struct push *push, struct push_plan *plan);
 
 // When push_work() is wanted, monotonic; in constant time. NSEC_NEVER: not at all.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Jobs on their way: what pauses them, what takes them away meanwhile, and how they end when the
 // broker stops or its settings change.
+#include "core/base/log.h"
 #include "tests/push/push_bed.h"
 
 #include <stdio.h>
@@ -40,10 +41,67 @@ static void unavailable_endpoint_says_how_long_to_wait(void **state)
                 SECONDS(30));
 }
 
-static void longest_pause_is_an_hour(void **state)
+static void longest_pause_is_ten_minutes(void **state)
 {
     check_pause(*state, "HTTP/1.1 429 Busy\r\nRetry-After: 9999999\r\nContent-Length: 0\r\n\r\n",
-                SECONDS(3600));
+                SECONDS(600));
+}
+
+static void retry_after_means_nothing_with_other_answers(void **state)
+{
+#define ANSWER(status) "HTTP/1.1 " status "\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n"
+    static const char *const answers[] = {ANSWER("200 OK"), ANSWER("301 Moved"), ANSWER("404 No"),
+                                          ANSWER("500 Oops"), ANSWER("502 No")};
+    struct push_bed *bed = *state;
+
+    bed->settings.connections = 1;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        fake_script(&bed->fake, answers[i], false);
+    }
+    bed_push(bed);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        (void)PUT(bed, .body = "x");
+        UNTIL(bed, bed->fake.count == i + 1);
+        UNTIL(bed, bed_state(bed, i + 1) == (i == 0 ? JOB_GONE : JOB_BURIED));
+        assert_string_equal(bed_shown(bed, 0).state, "open");
+    }
+}
+
+static struct {
+    int paused, resumed;
+} lines;
+
+static void on_line(void *context, enum log_level level, const char *event,
+                    const struct log_field *fields, size_t count)
+{
+    (void)context;
+    (void)level;
+    lines.resumed += strcmp(event, "push_resumed") == 0;
+    for (size_t i = 0; strcmp(event, "push_paused") == 0 && i < count; i++) {
+        lines.paused += strcmp(fields[i].key, "seconds") == 0 && fields[i].number == 600;
+    }
+}
+
+static void pause_is_logged_and_a_reload_ends_it(void **state)
+{
+    struct push_bed *bed = *state;
+
+    fake_script(&bed->fake, "HTTP/1.1 429 Busy\r\nRetry-After: 9999\r\nContent-Length: 0\r\n\r\n",
+                false);
+    fake_script(&bed->fake, DONE, false);
+    memset(&lines, 0, sizeof lines);
+    log_set_sink(on_line, NULL, LOG_LEVEL_INFO);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed_shown(bed, 0).outcomes[OUTCOME_DEFERRED] == 1);
+    bed_rest(bed);
+    assert_string_equal(bed_shown(bed, 0).state, "paused");
+    assert_int_equal(lines.paused, 1);
+    bed_push(bed);
+    UNTIL(bed, bed_state(bed, 1) == JOB_GONE);
+    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
+    assert_int_equal(lines.paused, 1);
+    assert_int_equal(lines.resumed, 1);
 }
 
 static void busy_endpoint_that_does_not_say_how_long_is_tried_less_often(void **state)
@@ -350,7 +408,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(busy_endpoint_says_how_long_to_wait),
         STORY(unavailable_endpoint_says_how_long_to_wait),
-        STORY(longest_pause_is_an_hour),
+        STORY(longest_pause_is_ten_minutes),
+        STORY(retry_after_means_nothing_with_other_answers),
+        STORY(pause_is_logged_and_a_reload_ends_it),
         STORY(busy_endpoint_that_does_not_say_how_long_is_tried_less_often),
         STORY(earlier_word_of_how_long_to_wait_does_not_last),
         STORY(request_ends_before_the_lease_of_its_job),

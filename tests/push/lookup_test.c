@@ -44,25 +44,51 @@ static void wait_to_be_found(void)
     (void)pthread_mutex_unlock(&lock);
 }
 
-// In the place of the system's, for libcurl as well.
-int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
-                struct addrinfo **found)
-{
-    struct addrinfo *info = calloc(1, sizeof *info + sizeof(struct sockaddr_in));
-    struct sockaddr_in *address = (struct sockaddr_in *)(void *)(info + 1);
+// In the place of push's own: 127.0.0.1, where the endpoint is, may be as if it were public.
+static bool loopback_is_public;
 
-    (void)hints;
-    if (strcmp(node, "slow.test") == 0) {
-        wait_to_be_found();
-    }
+bool __wrap_address_is_special(const struct sockaddr *address);
+bool __real_address_is_special(const struct sockaddr *address);
+bool __wrap_address_is_special(const struct sockaddr *address)
+{
+    const struct sockaddr_in *v4 = (const void *)address;
+
+    return !(loopback_is_public && v4->sin_addr.s_addr == htonl(INADDR_LOOPBACK)) &&
+           __real_address_is_special(address);
+}
+
+static void set_address(struct addrinfo *info, struct sockaddr_in *address, uint32_t ip,
+                        const char *service)
+{
     address->sin_family = AF_INET;
-    address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address->sin_addr.s_addr = htonl(ip);
     address->sin_port = htons((uint16_t)strtoul(service ? service : "0", NULL, 10));
     *info = (struct addrinfo){.ai_family = AF_INET,
                               .ai_socktype = SOCK_STREAM,
                               .ai_addrlen = sizeof *address,
                               .ai_addr = (struct sockaddr *)(void *)address};
-    *found = info;
+}
+
+// In the place of the system's, for libcurl as well. Of both.test, the first address is private.
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                struct addrinfo **found)
+{
+    struct {
+        struct addrinfo info[2];
+        struct sockaddr_in address[2];
+    } *all = calloc(1, sizeof *all);
+    bool both = strcmp(node, "both.test") == 0;
+
+    (void)hints;
+    if (strcmp(node, "slow.test") == 0) {
+        wait_to_be_found();
+    }
+    set_address(&all->info[0], &all->address[0], INADDR_LOOPBACK + both, service);
+    if (both) {
+        set_address(&all->info[1], &all->address[1], INADDR_LOOPBACK, service);
+        all->info[0].ai_next = &all->info[1];
+    }
+    *found = all->info;
     return 0;
 }
 
@@ -126,12 +152,32 @@ static void name_of_a_private_address_is_not_connected_to(void **state)
     assert_int_equal(bed->fake.accepted, 0);
 }
 
+static void request_that_was_sent_spends_an_attempt_though_another_address_is_private(void **state)
+{
+    struct push_bed *bed = *state;
+
+    loopback_is_public = true;
+    bed->settings.may_be_private = false;
+    bed->settings.timeout_for = 300 * NSEC_PER_MSEC;
+    (void)snprintf(bed->url, sizeof bed->url, "http://both.test:%d/", bed->fake.port);
+    fake_script(&bed->fake, NULL, false);
+    bed_push(bed);
+    (void)PUT(bed, .watched = true);
+    UNTIL(bed, *bed->told);
+    assert_int_equal(bed->fake.accepted, 1);
+    assert_int_equal(bed_shown(bed, 0).outcomes[OUTCOME_UNREACHABLE], 0);
+    assert_int_equal(bed_shown(bed, 0).outcomes[OUTCOME_TIMED_OUT], 1);
+    assert_int_equal(bed_state(bed, 1), JOB_BURIED);
+    loopback_is_public = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(slow_lookup_holds_up_nobody),
         STORY(lookup_that_takes_too_long_is_given_up_without_waiting_for_it),
         STORY(name_of_a_private_address_is_not_connected_to),
+        STORY(request_that_was_sent_spends_an_attempt_though_another_address_is_private),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
