@@ -13,6 +13,7 @@
 
 struct binlog_source {
     struct source source;
+    char *path; // as it was given
     struct binlog_dir dir;
     struct binlog_index index;
     struct binlog_scan scan;
@@ -214,6 +215,11 @@ static enum source_answer binlog_source_next(struct source *source, struct sourc
     return answer;
 }
 
+static bool binlog_source_place(const struct source *source, char *to, size_t size)
+{
+    return source_real_path(of(source)->path, to, size);
+}
+
 static void binlog_source_close(struct source *source)
 {
     struct binlog_source *bs = of(source);
@@ -225,6 +231,7 @@ static void binlog_source_close(struct source *source)
     binlog_index_clear(&bs->index);
     binlog_dir_close(&bs->dir);
     free(bs->body);
+    free(bs->path);
     free(bs);
 }
 
@@ -235,6 +242,7 @@ static const struct source_ops ops = {
     .fingerprint = binlog_source_fingerprint,
     .same = binlog_source_same,
     .next = binlog_source_next,
+    .place = binlog_source_place,
     .close = binlog_source_close,
 };
 
@@ -249,10 +257,11 @@ static struct source *binlog_source_open(const char *place, struct source_news *
     }
     bs->source.ops = &ops;
     binlog_index_init(&bs->index);
+    bs->path = strdup(place);
     good = binlog_dir_open(&bs->dir, place, news);
     bs->scan.window.fd = bs->full.fd = bs->last.fd = -1;
     if (good &&
-        (!binlog_scan_open(&bs->scan, &bs->dir, &bs->index) ||
+        (!bs->path || !binlog_scan_open(&bs->scan, &bs->dir, &bs->index) ||
          !binlog_window_open(&bs->full, &bs->dir) || !binlog_window_open(&bs->last, &bs->dir))) {
         (void)source_fail(news, "out of memory");
         good = false;

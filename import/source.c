@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum source_answer source_fail(struct source_news *news, const char *format, ...)
@@ -26,6 +27,39 @@ enum source_answer source_damage(struct source_news *news, const char *where, ui
     (void)vsnprintf(news->what, sizeof news->what, format, args);
     va_end(args);
     return SOURCE_DAMAGE;
+}
+
+bool source_real_path(const char *path, char *to, size_t size)
+{
+    char *begin = strdup(path);
+    size_t len = begin ? strlen(begin) : 0;
+    char *real = begin ? realpath(begin, NULL) : NULL;
+    size_t end = strlen(path);
+    int needed = -1;
+
+    while (begin && !real && len > 0) {
+        // Without its last name.
+        while (len > 0 && begin[len - 1] == '/') {
+            len--;
+        }
+        while (len > 0 && begin[len - 1] != '/') {
+            len--;
+        }
+        begin[len] = '\0';
+        real = realpath(len > 0 ? begin : ".", NULL);
+    }
+    while (end > len && path[end - 1] == '/') {
+        end--;
+    }
+    if (real) {
+        bool slash = end > len && strcmp(real, "/") != 0;
+
+        needed =
+            snprintf(to, size, "%s%s%.*s", real, slash ? "/" : "", (int)(end - len), path + len);
+    }
+    free(real);
+    free(begin);
+    return needed >= 0 && (size_t)needed < size;
 }
 
 static void name_kinds(const struct source_kind *const *kinds, const char *text,
@@ -73,6 +107,11 @@ struct source *source_open(const struct source_kind *const *kinds, const char *t
     const struct source_kind *kind = find_kind(kinds, text, news);
 
     return kind ? kind->open(text + strlen(kind->name) + 1, news) : NULL;
+}
+
+bool source_place(const struct source *source, char *to, size_t size)
+{
+    return source->ops->place && source->ops->place(source, to, size);
 }
 
 enum source_glance source_glance(struct source *source, struct slice old)

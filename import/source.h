@@ -65,6 +65,8 @@ struct source_ops {
     struct slice (*fingerprint)(const struct source *source);
     bool (*same)(const struct source *source, struct slice old); // NULL: the same bytes
     enum source_answer (*next)(struct source *source, struct source_news *news);
+    // NULL: nothing is known but what its text says.
+    bool (*place)(const struct source *source, char *to, size_t size);
     void (*close)(struct source *source);
 };
 
@@ -87,6 +89,11 @@ bool source_check(const struct source_kind *const *kinds, const char *text,
 // NULL with the reason in news->what.
 struct source *source_open(const struct source_kind *const *kinds, const char *text,
                            struct source_news *news) MUST_USE;
+
+// What the place is, however its text leads there: two texts of one kind with the same answer name
+// the same store. It begins with a path, behind which `?` may follow. False where that is not
+// known.
+bool source_place(const struct source *source, char *to, size_t size);
 
 // Before the survey: how the store compares with the one that had the fingerprint `old`.
 enum source_glance source_glance(struct source *source, struct slice old);
@@ -118,5 +125,9 @@ __attribute__((format(printf, 4, 5))) enum source_answer source_damage(struct so
                                                                        const char *where,
                                                                        uint64_t offset,
                                                                        const char *format, ...);
+
+// The path without links, dots and doubled slashes; what of its end is not there stays as it is.
+// False where `size` bytes do not take it.
+bool source_real_path(const char *path, char *to, size_t size);
 
 #endif

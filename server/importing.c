@@ -14,6 +14,11 @@
 
 // What a slice brings in, at most.
 enum { SLICE_JOBS = 500, SLICE_BYTES = 1 << 20 };
+// In a key: the directory of the journal, or the file that it is beside.
+#define HERE "(here)"
+#define BESIDE ".tandem"
+// Room for the names of all kinds of sources.
+#define KIND_MOST 40
 
 static void finish(struct importing *importing)
 {
@@ -22,25 +27,45 @@ static void finish(struct importing *importing)
     importing->stage = IMPORTING_NOT;
 }
 
-static bool is_empty(const struct broker *broker)
+// How to start without the import.
+static const char *way_without(const struct importing *importing)
 {
-    struct broker_info info;
+    return importing->own ? "with --ignore-binlog, and without journal.import"
+                          : "without journal.import";
+}
 
-    broker_info(broker, &info);
-    return info.jobs[JOB_READY] + info.jobs[JOB_DELAYED] + info.jobs[JOB_BURIED] == 0;
+// A memo's key, as the text of a source.
+static void show_key(const struct importing *importing, struct slice key, char *shown, size_t size)
+{
+    const char *journal = importing->options.journal;
+    char text[MEMO_KEY_MAX + 1];
+    char *here;
+
+    (void)snprintf(text, sizeof text, "%.*s", (int)key.len, key.ptr);
+    here = strstr(text, ":" HERE);
+    if (here) {
+        size_t len = strlen(journal);
+        bool beside = strncmp(text, "beanstalkd:", (size_t)(here - text) + 1) != 0;
+
+        here[1] = '\0';
+        len -= beside && len > sizeof BESIDE - 1 ? sizeof BESIDE - 1 : 0;
+        (void)snprintf(shown, size, "%.40s%.*s%.80s", text, len < 300 ? (int)len : 300, journal,
+                       here + sizeof HERE);
+    } else {
+        importing_show(text, shown, size);
+    }
 }
 
 // Nobody was served since it began; whoever is now would make it impossible to go on.
 static bool leave_others(struct importing *importing, struct reason *why)
 {
-    const char *text = importing->options.text;
     struct slice other;
     char name[MEMO_KEY_MAX + 1];
     char shown[IMPORTING_SHOWN];
 
-    while (import_memo_unfinished(importing->broker, text, &other)) {
+    while (import_memo_unfinished(importing->broker, importing->key, &other)) {
         (void)snprintf(name, sizeof name, "%.*s", (int)other.len, other.ptr);
-        importing_show(name, shown, sizeof shown);
+        show_key(importing, other, shown, sizeof shown);
         if (!importing->options.give_up) {
             reason_set(why,
                        "only a part of the jobs of %s was brought in so far; start with "
@@ -68,19 +93,26 @@ static bool open_source(struct importing *importing, struct reason *why)
     return importing->source != NULL;
 }
 
-static bool begin_again(struct importing *importing, struct slice print, struct reason *why)
+// The key, and whether the source is the journal's own.
+static void name_source(struct importing *importing)
 {
-    if (!open_source(importing, why)) {
-        return false;
+    const char *text = importing->options.text;
+    int kind = (int)strcspn(text, ":") + 1;
+    char place[MEMO_KEY_MAX - KIND_MOST];
+    char journal[sizeof place];
+    size_t len;
+
+    (void)snprintf(importing->key, sizeof importing->key, "%s", importing->shown);
+    if (!source_place(importing->source, place, sizeof place)) {
+        return;
     }
-    importing->was_done = true;
-    importing->stage = IMPORTING_SURVEY;
-    if (source_glance(importing->source, print) != SOURCE_UNSURE) {
-        log_info("import_known", log_string("from", importing->shown),
-                 log_string("note", "its jobs were brought in before"));
-        finish(importing);
-    }
-    return true;
+    len = strcspn(place, "?");
+    importing->own = source_real_path(importing->options.journal, journal, sizeof journal) &&
+                     strncmp(place, journal, len) == 0 &&
+                     (journal[len] == '\0' || strcmp(journal + len, BESIDE) == 0);
+    (void)snprintf(importing->key, sizeof importing->key, "%.*s%s%s",
+                   kind < KIND_MOST ? kind : KIND_MOST, text, importing->own ? HERE : "",
+                   importing->own ? place + len : place);
 }
 
 static void begin(struct importing *importing)
@@ -90,74 +122,160 @@ static void begin(struct importing *importing)
              log_string("again", importing->resumed ? "yes" : "no"));
 }
 
-// Of a directory that is another broker's as well as the journal's, or a file with the journal
-// beside it, nobody need know which it was.
-static bool is_nothing(const struct importing *importing)
+static void begin_again(struct importing *importing, struct slice print)
 {
-    const char *place = strchr(importing->options.text, ':') + 1;
-    const char *journal = importing->options.journal;
-    size_t len = strcspn(place, "?");
+    importing->was_done = true;
+    importing->stage = IMPORTING_SURVEY;
+    if (source_glance(importing->source, print) != SOURCE_UNSURE) {
+        log_info("import_known", log_string("from", importing->shown),
+                 log_string("note", "its jobs were brought in before"));
+        finish(importing);
+    }
+}
 
-    return strncmp(place, journal, len) == 0 &&
-           (journal[len] == '\0' || strcmp(journal + len, ".tandem") == 0) &&
-           source_glance(importing->source, slice_of(NULL, 0)) == SOURCE_GONE;
+static bool refuse_left(const struct importing *importing, struct reason *why)
+{
+    reason_set(why,
+               "journal.import = %s: a part of its jobs was brought in, and the others were "
+               "given up by --ignore-binlog; start %s",
+               importing->shown, way_without(importing));
+    return false;
+}
+
+static bool refuse_ids(const struct importing *importing, struct reason *why)
+{
+    reason_set(why,
+               "journal.import = %s: the journal has jobs already, or has had some, whose ids may "
+               "be the same; name a new journal.dir, or start %s and let `tandemctl import %s` "
+               "bring these jobs in, with new ids",
+               importing->shown, way_without(importing), importing->shown);
+    return false;
+}
+
+// The same content under another key. What is in the journal's own directory may have moved with
+// it: then it is known by that from now on. Anything else is refused. `*found`: there is one.
+static bool find_elsewhere(struct importing *importing, bool surveyed, bool *found,
+                           struct reason *why)
+{
+    uint64_t cursor = 0;
+    struct slice key;
+    struct slice print;
+    char shown[IMPORTING_SHOWN];
+
+    *found = false;
+    while (!*found && import_memo_next(importing->broker, importing->key, &cursor, &key, &print)) {
+        *found = surveyed ? source_same(importing->source, print)
+                          : source_glance(importing->source, print) == SOURCE_SAME;
+    }
+    if (!*found) {
+        return true;
+    }
+    if (importing->own) {
+        return import_memo_rename(importing->broker, key, importing->key, why);
+    }
+    show_key(importing, key, shown, sizeof shown);
+    reason_set(why,
+               "journal.import = %s: its jobs were brought in before, as those of %s; start %s",
+               importing->shown, shown, way_without(importing));
+    return false;
+}
+
+static bool has_others(const struct importing *importing)
+{
+    uint64_t cursor = 0;
+    struct slice key;
+    struct slice print;
+
+    return import_memo_next(importing->broker, importing->key, &cursor, &key, &print);
 }
 
 static bool begin_first(struct importing *importing, struct reason *why)
 {
-    if (!open_source(importing, why)) {
-        return false;
-    }
-    if (is_nothing(importing)) {
+    // Of a directory that is another broker's as well as the journal's, or a file with the journal
+    // beside it, nobody need know which it was.
+    if (importing->own && source_glance(importing->source, slice_of(NULL, 0)) == SOURCE_GONE) {
         finish(importing);
         return true;
     }
-    if (!is_empty(importing->broker)) {
-        reason_set(why,
-                   "journal.import = %s: the journal has jobs already, whose ids may be the same; "
-                   "name a new journal.dir, or start without journal.import and let `tandemctl "
-                   "import` bring these jobs in",
-                   importing->shown);
-        return false;
+    // It may be the same as another one, which the survey tells.
+    if (importing->used && !has_others(importing)) {
+        return refuse_ids(importing, why);
     }
     begin(importing);
     return true;
 }
 
-bool importing_open(struct importing *importing, const struct importing_options *options,
-                    struct broker *broker, struct store *store, struct reason *why)
+static bool begin_known(struct importing *importing, struct reason *why)
 {
     struct slice print;
 
-    *importing = (struct importing){.options = *options, .broker = broker, .store = store};
-    importing_show(options->text, importing->shown, sizeof importing->shown);
-    importing->tally.began_at = clock_mono();
-    if (!import_memo_renew(broker, why) || !leave_others(importing, why)) {
-        return false;
-    }
-    if (*options->text == '\0') {
-        return true;
-    }
-    switch (import_memo_find(broker, options->text, &print)) {
+    switch (import_memo_find(importing->broker, importing->key, &print)) {
     case IMPORT_DONE:
-        return begin_again(importing, print, why);
+        begin_again(importing, print);
+        return true;
     case IMPORT_BEGUN:
         importing->resumed = true;
-        if (!open_source(importing, why)) {
-            return false;
-        }
         begin(importing);
         return true;
     case IMPORT_LEFT:
-        reason_set(why,
-                   "journal.import = %s: a part of its jobs was brought in, and the others were "
-                   "given up by --ignore-binlog; start without journal.import",
-                   importing->shown);
-        return false;
+        return refuse_left(importing, why);
     case IMPORT_NONE:
         return begin_first(importing, why);
     }
     UNREACHABLE();
+}
+
+// Memos of older versions are under the text.
+static bool find_memo(struct importing *importing, struct reason *why)
+{
+    const struct broker *broker = importing->broker;
+    struct slice print;
+    bool found;
+
+    if (import_memo_find(broker, importing->key, &print) != IMPORT_NONE) {
+        return true;
+    }
+    if (import_memo_find(broker, importing->shown, &print) != IMPORT_NONE) {
+        return import_memo_rename(importing->broker,
+                                  slice_of(importing->shown, strlen(importing->shown)),
+                                  importing->key, why);
+    }
+    return find_elsewhere(importing, false, &found, why);
+}
+
+// False with the reason.
+static bool look_for_ids(struct importing *importing, struct reason *why)
+{
+    struct broker *broker = importing->broker;
+
+    importing->first_id = broker_next_id(broker);
+    importing->used = importing->first_id > 1 && !import_memo_is_unused(broker);
+    // What is refused before anybody was served can be tried again.
+    return importing->used || *importing->options.text == '\0' ||
+           import_memo_set_unused(broker, true, why);
+}
+
+bool importing_open(struct importing *importing, const struct importing_options *options,
+                    struct broker *broker, struct store *store, struct reason *why)
+{
+    bool asked = *options->text != '\0';
+
+    *importing = (struct importing){.options = *options, .broker = broker, .store = store};
+    importing_show(options->text, importing->shown, sizeof importing->shown);
+    importing->tally.began_at = clock_mono();
+    if (*options->journal == '\0') {
+        importing->used = true;
+        return true;
+    }
+    if (!import_memo_renew(broker, why) || !look_for_ids(importing, why) ||
+        (asked && !open_source(importing, why))) {
+        return false;
+    }
+    if (asked) {
+        name_source(importing);
+    }
+    return (!asked || find_memo(importing, why)) && leave_others(importing, why) &&
+           (!asked || begin_known(importing, why));
 }
 
 static bool refuse_damage(const struct importing *importing, struct reason *why)
@@ -177,32 +295,49 @@ static bool refuse_damage(const struct importing *importing, struct reason *why)
 
 static bool compare_done(struct importing *importing, bool same, struct reason *why)
 {
-    const char *text = importing->options.text;
-
     if (!same) {
         reason_set(
             why,
             "journal.import = %s: its jobs were brought in before, and it has changed since: "
-            "another broker has used it; let that one work until its queues are empty and "
-            "start without journal.import, or bring its jobs in by `tandemctl import`",
-            importing->shown);
+            "another broker has used it; let that one work until its queues are empty, or move "
+            "the jobs that are new by `tandemctl migrate`, and start %s",
+            importing->shown, way_without(importing));
         return false;
     }
     log_info("import_known", log_string("from", importing->shown),
              log_string("note", "its jobs were brought in before"));
     importing->stage = IMPORTING_SETTLE;
-    return import_memo_set(importing->broker, text, IMPORT_DONE,
+    return import_memo_set(importing->broker, importing->key, IMPORT_DONE,
                            source_fingerprint(importing->source), why);
+}
+
+// Whether there is more than nothing, which is the same everywhere.
+static bool has_jobs(const struct importing *importing)
+{
+    struct source_progress progress;
+
+    source_progress(importing->source, &progress);
+    return progress.jobs > 0;
 }
 
 static bool end_survey(struct importing *importing, struct reason *why)
 {
-    const char *text = importing->options.text;
+    const char *key = importing->key;
+    enum import_mark mark;
     struct slice old;
     bool same;
 
-    (void)import_memo_find(importing->broker, text, &old);
-    same = source_same(importing->source, old);
+    if (import_memo_find(importing->broker, key, &old) == IMPORT_NONE && has_jobs(importing) &&
+        !find_elsewhere(importing, true, &same, why)) {
+        return false;
+    }
+    mark = import_memo_find(importing->broker, key, &old);
+    same = mark != IMPORT_NONE && source_same(importing->source, old);
+    importing->was_done = mark == IMPORT_DONE;
+    importing->resumed = importing->resumed || mark == IMPORT_BEGUN;
+    if (mark == IMPORT_LEFT) {
+        return refuse_left(importing, why);
+    }
     if (importing->was_done) {
         return compare_done(importing, same, why);
     }
@@ -214,9 +349,12 @@ static bool end_survey(struct importing *importing, struct reason *why)
                    importing->shown, importing->options.journal);
         return false;
     }
+    if (old.len == 0 && importing->used) {
+        return refuse_ids(importing, why);
+    }
     importing->stage = IMPORTING_JOBS;
     return refuse_damage(importing, why) &&
-           (old.len > 0 || import_memo_set(importing->broker, text, IMPORT_BEGUN,
+           (old.len > 0 || import_memo_set(importing->broker, key, IMPORT_BEGUN,
                                            source_fingerprint(importing->source), why));
 }
 
@@ -287,7 +425,7 @@ static bool bring_in(struct importing *importing, struct source_news *news, stru
 static bool end_jobs(struct importing *importing, struct reason *why)
 {
     importing->stage = IMPORTING_SETTLE;
-    return import_memo_set(importing->broker, importing->options.text, IMPORT_DONE,
+    return import_memo_set(importing->broker, importing->key, IMPORT_DONE,
                            source_fingerprint(importing->source), why);
 }
 
@@ -390,6 +528,27 @@ void importing_progress(const struct importing *importing, struct store_progress
     if (importing->stage > IMPORTING_SURVEY && source.jobs > 0) {
         progress->read += (uint64_t)((double)source.size * (double)done / (double)source.jobs);
     }
+}
+
+bool importing_serve(struct importing *importing, struct reason *why)
+{
+    importing->used = importing->used || broker_next_id(importing->broker) != importing->first_id;
+    return *importing->options.journal == '\0' ||
+           import_memo_set_unused(importing->broker, false, why);
+}
+
+void importing_rest(struct importing *importing)
+{
+    struct reason why;
+    bool known;
+
+    // Where that fails, the next start does not know, and takes it for used.
+    if (importing->broker && importing->first_id > 0 && !importing->used &&
+        broker_next_id(importing->broker) == importing->first_id) {
+        known = import_memo_set_unused(importing->broker, true, &why);
+        (void)known;
+    }
+    importing->used = true;
 }
 
 void importing_close(struct importing *importing)

@@ -11,8 +11,12 @@
 // through: what cannot be brought in at all leaves no trace. Where the process ends in the middle,
 // the next start goes on: nobody was served, so that what is there is as it was brought in. An
 // import that has begun and is not done stops a start that does not ask for it.
+//
+// Jobs keep their ids, so that the journal must not have given out any: it remembers that it has
+// not. Once it has, this import is refused, and `tandemctl import` gives new ones.
 
 #include "core/base/macros.h"
+#include "core/memo.h"
 #include "import/source.h"
 #include "server/importing_log.h"
 #include "server/process/reason.h"
@@ -38,6 +42,10 @@ enum importing_stage {
 struct importing {
     struct importing_options options;
     char shown[IMPORTING_SHOWN];  /* private: the text, as others may see it */
+    char key[MEMO_KEY_MAX + 1];   /* private: what its memo is found by */
+    bool own;                     /* private: it is in the journal's own directory, or beside it */
+    bool used;                    /* private: ids were perhaps given out before this start */
+    uint64_t first_id;            /* private: of this start */
     struct broker *broker;        /* private */
     struct store *store;          /* private */
     struct source *source;        /* private */
@@ -70,6 +78,11 @@ static inline bool importing_waits(const struct importing *importing)
 
 // How far it is: half of the way is the survey.
 void importing_progress(const struct importing *importing, struct store_progress *progress);
+
+// Clients are served from now on, and may learn ids. False with the reason.
+bool importing_serve(struct importing *importing, struct reason *why) MUST_USE;
+// They are not any more, and the store is about to be closed. A zeroed one is allowed.
+void importing_rest(struct importing *importing);
 
 // A zeroed one is allowed.
 void importing_close(struct importing *importing);

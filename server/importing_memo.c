@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNUSED SLICE("(unused)")
+
 // Text and a NUL.
 #define KEY_ROOM (MEMO_KEY_MAX + 1)
 
@@ -111,6 +113,58 @@ static enum status move(struct broker *broker, const struct memo *memo, struct s
     }
     free(value);
     return status == STATUS_OK ? broker_memo_drop(broker, MEMO_IMPORT, from) : status;
+}
+
+bool import_memo_rename(struct broker *broker, struct slice from, const char *to,
+                        struct reason *why)
+{
+    const struct memo *memo = broker_memo_find(broker, MEMO_IMPORT, from);
+    char room[KEY_ROOM];
+    enum status status = memo ? move(broker, memo, key_of(to, room)) : STATUS_OK;
+
+    if (status != STATUS_OK) {
+        reason_set(why, "what the journal remembers of an import cannot be renamed: %s",
+                   status_text(status));
+    }
+    return status == STATUS_OK;
+}
+
+bool import_memo_next(const struct broker *broker, const char *text, uint64_t *cursor,
+                      struct slice *key, struct slice *print)
+{
+    size_t kind = strcspn(text, ":") + 1;
+    const struct memo *memo;
+
+    while ((memo = broker_memo_next(broker, MEMO_IMPORT, cursor))) {
+        if (mark_of(memo) != IMPORT_NONE && memo->key.len > kind &&
+            memcmp(memo->key.ptr, text, kind) == 0) {
+            *key = memo->key;
+            *print = slice_from(memo->value, 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool import_memo_is_unused(const struct broker *broker)
+{
+    return broker_memo_find(broker, MEMO_IMPORT, UNUSED) != NULL;
+}
+
+bool import_memo_set_unused(struct broker *broker, bool unused, struct reason *why)
+{
+    const struct memo memo = {
+        .kind = MEMO_IMPORT, .key = UNUSED, .value = SLICE("u"), .until_at = NSEC_NEVER};
+    enum status status = STATUS_OK;
+
+    if (unused != import_memo_is_unused(broker)) {
+        status =
+            unused ? broker_memo_set(broker, &memo) : broker_memo_drop(broker, MEMO_IMPORT, UNUSED);
+    }
+    if (status != STATUS_OK) {
+        reason_set(why, "the journal cannot remember whether it was used: %s", status_text(status));
+    }
+    return status == STATUS_OK;
 }
 
 bool import_memo_renew(struct broker *broker, struct reason *why)

@@ -152,6 +152,7 @@ bool server_close_store(struct server *server)
     server_end_standby(server);
     services_rest(&server->services);
     pushing_close(&server->pushing);
+    importing_rest(&server->opening.importing);
     // Of a shared one that did not come to serve, nothing was answered.
     good = store_close(server->store) || (is_shared && !server->schedules);
     server->store = NULL;

@@ -128,7 +128,7 @@ static bool import(struct opening *opening, struct loop *loop, struct reason *wh
         good = importing_work(importing, loop->turn.now(), why);
     }
     importing_close(importing);
-    return good;
+    return good && (opening->stops || importing_serve(importing, why));
 }
 
 static enum opening_end opening_finish(struct opening *opening, struct loop *loop,

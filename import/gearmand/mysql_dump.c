@@ -67,6 +67,11 @@ static void progress(const struct rows *rows, struct source_progress *progress)
     }
 }
 
+static const char *path_of(const struct rows *rows)
+{
+    return of(rows)->path;
+}
+
 static void close_rows(struct rows *rows)
 {
     struct dump_rows *dr = of(rows);
@@ -84,6 +89,7 @@ static const struct rows_ops ops = {
     .rewind = rewind_rows,
     .stamp = stamp,
     .progress = progress,
+    .path = path_of,
     .close = close_rows,
 };
 

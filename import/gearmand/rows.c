@@ -16,6 +16,7 @@
 #define BYTES_AT_ONCE ((size_t)1024 * 1024)
 #define STAMP_MAX 64
 #define PRINT_MAX 128
+#define TABLE_OPTION "?table="
 
 struct rows_source {
     struct source source;
@@ -123,6 +124,7 @@ static void progress(const struct source *source, struct source_progress *progre
     if (rs->rows->ops->progress) {
         rs->rows->ops->progress(rs->rows, progress);
     }
+    progress->jobs = rs->print[0] != '\0' ? rs->count : 0;
 }
 
 static struct slice fingerprint(const struct source *source)
@@ -160,6 +162,18 @@ static enum source_answer next(struct source *source, struct source_news *news)
     return answer;
 }
 
+static bool place(const struct source *source, char *to, size_t size)
+{
+    const struct rows *rows = of(source)->rows;
+    size_t len;
+
+    if (!rows->ops->path || !source_real_path(rows->ops->path(rows), to, size)) {
+        return false;
+    }
+    len = strlen(to);
+    return (size_t)snprintf(to + len, size - len, TABLE_OPTION "%s", rows->table) < size - len;
+}
+
 static void close_source(struct source *source)
 {
     struct rows_source *rs = of(source);
@@ -175,6 +189,7 @@ static const struct source_ops ops = {
     .fingerprint = fingerprint,
     .same = same,
     .next = next,
+    .place = place,
     .close = close_source,
 };
 
@@ -198,9 +213,8 @@ struct source *rows_source(struct rows *rows, struct source_news *news)
 char *rows_place(const char *place, const char *preset, char table[TABLE_NAME_MAX + 1],
                  struct source_news *news)
 {
-    static const char option[] = "?table=";
-    const char *found = strstr(place, option);
-    const char *name = found ? found + sizeof option - 1 : preset;
+    const char *found = strstr(place, TABLE_OPTION);
+    const char *name = found ? found + sizeof TABLE_OPTION - 1 : preset;
     char *copy;
 
     if (*name == '\0' || strlen(name) > TABLE_NAME_MAX) {

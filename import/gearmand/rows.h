@@ -26,6 +26,7 @@ struct rows_ops {
     // nobody knows. NULL: the same. False: there is nothing there.
     bool (*stamp)(const struct rows *rows, char *to, size_t size);
     void (*progress)(const struct rows *rows, struct source_progress *progress); // NULL: not known
+    const char *(*path)(const struct rows *rows); // of the file; NULL: it is none
     void (*close)(struct rows *rows);
 };
 

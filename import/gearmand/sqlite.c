@@ -79,6 +79,11 @@ static bool stamp(const struct rows *rows, char *to, size_t size)
     return rows_stamp_file(of(rows)->path, to, size);
 }
 
+static const char *path_of(const struct rows *rows)
+{
+    return of(rows)->path;
+}
+
 static void close_rows(struct rows *rows)
 {
     struct sqlite_rows *sr = of(rows);
@@ -94,6 +99,7 @@ static const struct rows_ops ops = {
     .read = read_row,
     .rewind = rewind_rows,
     .stamp = stamp,
+    .path = path_of,
     .close = close_rows,
 };
 

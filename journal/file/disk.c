@@ -2,7 +2,7 @@
 // The real disk. Files are reached from a descriptor of the directory: where its path leads later
 // on is of no account.
 
-// SEEK_DATA is a GNU name.
+// SEEK_DATA and F_OFD_SETLK are GNU names.
 #define _GNU_SOURCE
 #include "journal/file/directory.h"
 #include "journal/file/io.h"
@@ -39,6 +39,22 @@ static int claim(int file)
     return outcome(flock(file, LOCK_EX | LOCK_NB));
 }
 
+// beanstalkd locks the same file the other way, by fcntl(), to write. A lock to read excludes it,
+// and no import of ours, which has one as well. This one goes with the file that is open, whatever
+// else of this process closes it. A file system that knows none excludes nobody.
+static int claim_from_beanstalkd(int file)
+{
+    struct flock ours = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    struct flock theirs = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+
+    if (fcntl(file, F_OFD_SETLK, &ours) == 0 || (errno != EAGAIN && errno != EACCES)) {
+        return 0;
+    }
+    return fcntl(file, F_OFD_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK && theirs.l_pid > 0
+               ? EBUSY
+               : 0;
+}
+
 // The directory cannot be replaced while it is used, as a file in it can. Some file systems of a
 // network lock none: there the file has to do.
 static int claim_directory(const struct disk *disk)
@@ -72,8 +88,11 @@ static int claim_file(struct disk *disk)
         }
         error = claim(file);
         if (error == 0 && is_still_there(disk, file)) {
-            disk->lock = file;
-            return 0;
+            error = claim_from_beanstalkd(file);
+            if (error == 0) {
+                disk->lock = file;
+                return 0;
+            }
         }
         (void)close(file);
         if (error) {

@@ -24,7 +24,8 @@ enum journal_open {
 struct journal_io {
     void *disk; // handed to each function
 
-    // Claims the directory for this process until `unlock`. EWOULDBLOCK where another has it.
+    // Claims the directory for this process until `unlock`. EWOULDBLOCK where another has it, EBUSY
+    // where that is a beanstalkd.
     int (*lock)(void *disk);
     void (*unlock)(void *disk);
 

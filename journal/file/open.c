@@ -54,6 +54,10 @@ static bool claim(struct journal *journal, struct journal_error *why)
         journal_complain(why, "another process uses this journal");
         return false;
     }
+    if (error == EBUSY) {
+        journal_complain(why, "a beanstalkd is running on this directory: stop it first");
+        return false;
+    }
     if (error) {
         journal_complain(why, "cannot be claimed: %s", strerror(error));
         return false;

@@ -16,7 +16,7 @@ const char persona_own_help[] =
     "  --check-config             print the settings that result, and exit\n"
     "  --queue NAME               with --check-config: print which section that queue has\n"
     "  --repair                   start with a damaged journal, and log what is lost\n"
-    "  --ignore-binlog            leave alone what beanstalkd has left in the directory\n";
+    "  --ignore-binlog            start without the jobs that beanstalkd or gearmand has left\n";
 
 static void take_as(struct command_line *command, struct words *said, const char *value)
 {

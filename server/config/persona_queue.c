@@ -54,6 +54,9 @@ static void queue_take(struct command_line *command, const struct gearmand_optio
 
     words_add(&command->presets, "journal.dir=%s%s", type->is_file ? place : DEFAULT_DIR,
               type->is_file ? ".tandem" : "");
+    if (command->ignore_binlog) {
+        return;
+    }
     words_add(&command->presets, "journal.import=%s:%s%s%s", type->kind, place,
               other ? "?table=" : "", other ? table : "");
 }

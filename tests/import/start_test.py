@@ -4,10 +4,12 @@
 
     start_test.py BEANSTALKD, and TANDEMD in the environment"""
 
+import contextlib
 import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -164,16 +166,100 @@ class Starts(Case):
         self.addCleanup(server.kill)
         self.refuse(f"a beanstalkd is running on it (pid {server.process.pid})")
 
-    def test_a_journal_with_jobs_of_its_own_refuses_the_import_until_they_are_done(self):
+    def names(self):
+        """The source's directory, spelled in other ways."""
+        link = self.directory / "link"
+        link.symlink_to(self.old.name)
+        return [link, f"{self.directory}//./old/", os.path.relpath(self.old),
+                self.directory / "link" / ".." / "old"]
+
+    def test_what_is_done_is_done_however_its_directory_is_spelled(self):
+        self.leave()
+        real = self.old
+        for own in False, True:
+            self.journal = real if own else self.journal
+            self.old = real
+            tandem, client = self.start()
+            client.ask(b"delete 1\r\n")
+            tandem.stop()
+            for name in self.names():
+                self.old = name
+                self.journal = name if own else self.journal
+                tandem, client = self.start()
+                self.assertIsNone(self.stats(client, 1))
+                self.assertEqual(self.stats(client, 2)["state"], "ready")
+                self.assertEqual(tandem.stop(), 0)
+            (self.directory / "link").unlink()
+
+    def test_what_is_done_is_refused_where_its_directory_has_moved(self):
+        self.leave()
+        self.start()[0].stop()
+        first = self.old
+        said = f"its jobs were brought in before, as those of beanstalkd:{first}; start without"
+        self.old = first.rename(self.directory / "moved")
+        self.refuse(said)
+        # With other times, so that it is read before it is known.
+        self.old = shutil.copytree(self.old, self.directory / "copy", copy_function=shutil.copy)
+        self.refuse(said)
+        self.old = self.old.rename(first)
+        self.start()
+
+    def test_a_journal_and_what_lies_beside_it_move_together(self):
+        self.leave()
+        self.journal = self.old
+        tandem, client = self.start()
+        client.ask(b"delete 1\r\n")
+        tandem.stop()
+        self.old = self.journal = self.directory / "moved"
+        shutil.copytree(self.directory / "old", self.old, copy_function=shutil.copy)
+        tandem, client = self.start()
+        self.assertIsNone(self.stats(client, 1))
+        tandem.stop()
+        binlog.write(self.old, 99, [binlog.record(7, 99, b"mail", b"more")])
+        self.refuse("start with --ignore-binlog, and without journal.import")
+
+    def test_ids_are_not_given_out_twice(self):
         self.leave()
         tandem, client = self.start(False)
         own = client.put(b"mail", b"own")
-        client.close()
         tandem.stop()
-        self.refuse("the journal has jobs already")
+        self.refuse("the journal has jobs already, or has had some")
         tandem, client = self.start(False)
         client.ask(b"delete %d\r\n" % own)
         tandem.stop()
+        for source in True, False, True:
+            if source:
+                self.refuse("the journal has jobs already, or has had some")
+            else:
+                self.start(False)[0].stop()
+
+    def test_a_journal_that_has_given_out_no_id_takes_jobs_later_on(self):
+        for _ in range(3):
+            tandem, client = self.start(False)
+            client.ask(b"stats\r\n")
+            self.assertEqual(tandem.stop(), 0)
+        self.refuse("there are no files of beanstalkd's")
+        self.leave()
+        (self.old / "binlog.77").write_bytes(b"\xff" * 50)
+        self.refuse("--repair")
+        (self.old / "binlog.77").unlink()
+        tandem, client = self.start()
+        self.assertEqual(self.stats(client, 1)["state"], "ready")
+        tandem.stop()
+
+    def test_no_beanstalkd_starts_beside_a_journal_and_no_tandemd_beside_a_beanstalkd(self):
+        self.leave()
+        self.journal = self.old
+        tandem, _ = self.start()
+        with contextlib.suppress(RuntimeError):
+            Reference(self.reference, self.old).kill()
+            self.fail("beanstalkd has started")
+        tandem.stop()
+        server = Reference(self.reference, self.old)
+        self.addCleanup(server.kill)
+        self.refuse("a beanstalkd is running on this directory: stop it first", "--ignore-binlog",
+                    source=False)
+        server.kill()
         self.start()
 
     def test_a_directory_that_may_have_been_beanstalkds_needs_no_binlog(self):
@@ -195,6 +281,26 @@ class Starts(Case):
             tandem = Tandem(TANDEMD, self.journal, None, f"journal.import={source}")
             self.addCleanup(tandem.kill)
             tandem.stop()
+
+    def test_a_table_of_gearmands_is_known_however_its_file_is_spelled(self):
+        place = self.directory / "queue.db"
+        with contextlib.closing(sqlite3.connect(place)) as database:
+            database.execute("CREATE TABLE gearman_queue (unique_key TEXT, function_name TEXT, "
+                             "priority INTEGER, data BLOB, when_to_run INTEGER)")
+            database.execute("INSERT INTO gearman_queue VALUES ('u', 'mail', 1, 'body', 0)")
+            database.commit()
+        (self.directory / "link").symlink_to(".")
+        for journal in "elsewhere", "queue.db.tandem":
+            self.journal = self.directory / journal
+            for name in place, f"{self.directory}/link//queue.db?table=gearman_queue":
+                tandem = Tandem(TANDEMD, self.journal, None,
+                                f"journal.import=gearmand-sqlite:{name}")
+                self.addCleanup(tandem.kill)
+                client = tandem.client()
+                self.assertEqual(client.ask(b"delete 1\r\n")[0],
+                                 [b"DELETED" if name == place else b"NOT_FOUND"])
+                client.close()
+                tandem.stop()
 
     def test_a_password_that_is_part_of_where_jobs_come_from_is_not_told(self):
         source = f"gearmand-postgres:host={self.directory} user=me password=hunter2"

@@ -103,6 +103,51 @@ static void what_is_known_under_the_new_key_stays(void **state)
     assert_int_equal(import_memo_find(broker, PAIRS("hunter2"), &print), IMPORT_DONE);
 }
 
+static void what_is_known_by_its_text_is_found_under_another_key(void **state)
+{
+    struct broker *broker = *state;
+    struct reason why;
+    struct slice print;
+    struct slice key;
+    uint64_t cursor = 0;
+    char text[1024];
+
+    remember(broker, FILES "/", "dprint");
+    remember(broker, PAIRS("(hidden)"), "dother");
+    assert_true(import_memo_renew(broker, &why));
+    assert_true(import_memo_rename(broker, SLICE(FILES), "beanstalkd:(here)", &why));
+    assert_int_equal(import_memo_find(broker, FILES, &print), IMPORT_NONE);
+    assert_int_equal(import_memo_find(broker, "beanstalkd:(here)", &print), IMPORT_DONE);
+    assert_true(import_memo_next(broker, FILES, &cursor, &key, &print));
+    assert_true(slice_equal(key, SLICE("beanstalkd:(here)")));
+    assert_true(slice_equal(print, SLICE("print")));
+    assert_false(import_memo_next(broker, FILES, &cursor, &key, &print));
+    assert_true(import_memo_rename(broker, SLICE("beanstalkd:/gone"), "beanstalkd:/new", &why));
+    assert_string_equal(keys(broker, text), PAIRS("(hidden)") "\nbeanstalkd:(here)\n");
+}
+
+static void that_no_id_was_given_out_is_no_import(void **state)
+{
+    struct broker *broker = *state;
+    struct reason why;
+    struct slice other;
+    uint64_t cursor = 0;
+    struct slice print;
+
+    assert_false(import_memo_is_unused(broker));
+    for (unsigned again = 0; again < 2; again++) {
+        assert_true(import_memo_set_unused(broker, true, &why));
+        assert_true(import_memo_renew(broker, &why));
+        assert_true(import_memo_is_unused(broker));
+        assert_false(import_memo_unfinished(broker, FILES, &other));
+        assert_false(import_memo_next(broker, FILES, &cursor, &other, &print));
+    }
+    for (unsigned again = 0; again < 2; again++) {
+        assert_true(import_memo_set_unused(broker, false, &why));
+        assert_false(import_memo_is_unused(broker));
+    }
+}
+
 static void a_source_that_was_never_looked_through_is_not_known(void **state)
 {
     struct broker *broker = *state;
@@ -120,6 +165,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             memos_of_older_versions_lose_their_passwords_and_nothing_else, begin, end),
         cmocka_unit_test_setup_teardown(what_is_known_under_the_new_key_stays, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_known_by_its_text_is_found_under_another_key, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(that_no_id_was_given_out_is_no_import, begin, end),
         cmocka_unit_test_setup_teardown(a_source_that_was_never_looked_through_is_not_known, begin,
                                         end),
     };
