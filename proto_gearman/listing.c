@@ -13,6 +13,10 @@
 #define STEP_BYTES ((size_t)32 * 1024)
 // The lines, and functions in lines, after which it ends.
 #define STEP_ITEMS BROKER_SLICE
+// The bytes that are collected before they are sent, at least, where the list is as long. Tools
+// take what comes in one read for the whole list, or what comes without a pause: the sending of as
+// much takes longer than the collecting of what follows.
+#define COLLECTED_MAX ((size_t)4 * 1024 * 1024)
 // The most numbers in one line.
 #define NUMBERS_MAX 4
 
@@ -27,7 +31,7 @@ typedef enum progress (*next_fn)(struct gear_conn *conn, struct gear_listing *li
 struct gear_listing {
     next_fn next;
     // How much the step that is being made may still write.
-    size_t full_at;      // it ends when so much output is pending
+    size_t full_at;      // it ends when so much text is collected
     unsigned items_left; // lines, and functions in lines
     // How far the list has come, by its kind.
     uint32_t queue_cursor;              // status, priority status: in the broker's queues
@@ -36,6 +40,7 @@ struct gear_listing {
     uint64_t number;                    // of the connection that is at its functions; 0: none is
     bool begun;                         // something of its line is written
     struct subscription_walk functions; // of that connection
+    struct output text;                 // what is collected of it
     struct output behind;               // packets that are to come behind the list
 };
 
@@ -45,8 +50,9 @@ struct gear_listing {
 
 static bool step_is_full(const struct gear_conn *conn, const struct gear_listing *listing)
 {
-    return listing->items_left == 0 || output_pending(&conn->wire->out) >= listing->full_at ||
-           output_failed(&conn->wire->out);
+    return listing->items_left == 0 ||
+           output_pending(&conn->doing.listing->text) >= listing->full_at ||
+           output_failed(&conn->doing.listing->text);
 }
 
 // Each number behind a tab, and the end of the line.
@@ -60,7 +66,7 @@ static void write_numbers(struct gear_conn *conn, const uint64_t *numbers, size_
         at = digits_write(at, numbers[i]);
     }
     *at++ = '\n';
-    output_write(&conn->wire->out, slice_of(text, (size_t)(at - text)));
+    output_write(&conn->doing.listing->text, slice_of(text, (size_t)(at - text)));
 }
 
 //
@@ -82,7 +88,7 @@ static enum status next_queue(struct gear_conn *conn, struct gear_listing *listi
         return STATUS_MORE;
     }
     broker_queue_info(broker, queue, info);
-    gear_escape_write(&conn->wire->out, queue_name(queue), GEAR_ESCAPE_FIELD);
+    gear_escape_write(&conn->doing.listing->text, queue_name(queue), GEAR_ESCAPE_FIELD);
     return STATUS_OK;
 }
 
@@ -144,7 +150,7 @@ static struct gear_conn *conn_at_place(const struct gear_conn *conn,
 static void begin_line(struct gear_conn *conn, struct gear_listing *listing,
                        const struct gear_conn *subject)
 {
-    struct output *out = &conn->wire->out;
+    struct output *out = &conn->doing.listing->text;
     const char *id = subject->client_id && *subject->client_id ? subject->client_id : "-";
     char text[DIGITS_MAX + 1 + WIRE_PEER_MAX + 1];
     char *at;
@@ -166,7 +172,7 @@ static void begin_line(struct gear_conn *conn, struct gear_listing *listing,
 static void end_line(struct gear_conn *conn, struct gear_listing *listing)
 {
     if (listing->begun) {
-        output_write(&conn->wire->out, SLICE("\n"));
+        output_write(&conn->doing.listing->text, SLICE("\n"));
     }
     listing->begun = false;
     listing->number = 0;
@@ -178,7 +184,7 @@ static void end_line(struct gear_conn *conn, struct gear_listing *listing)
 static bool write_functions(struct gear_conn *conn, struct gear_listing *listing,
                             const struct gear_conn *subject)
 {
-    struct output *out = &conn->wire->out;
+    struct output *out = &conn->doing.listing->text;
 
     while (!step_is_full(conn, listing)) {
         const struct queue *queue = subscription_walk_next(&listing->functions);
@@ -258,7 +264,7 @@ static enum progress next_job(struct gear_conn *conn, struct gear_listing *listi
     // In gearmand, the second number marks a job that will be dropped instead of done.
     const uint64_t numbers[] = {info.attempts, 0, info.durable};
 
-    output_write(&conn->wire->out, slice_of(handle, (size_t)(end - handle)));
+    output_write(&conn->doing.listing->text, slice_of(handle, (size_t)(end - handle)));
     write_numbers(conn, numbers, sizeof numbers / sizeof *numbers);
     return LIST_GOES_ON;
 }
@@ -272,13 +278,13 @@ static enum progress next_unique(struct gear_conn *conn, struct gear_listing *li
         return status == STATUS_MORE ? LIST_GOES_ON : LIST_ENDS;
     }
     if (info.key_kind == KEY_CONTENT) {
-        output_write(&conn->wire->out, SLICE("-")); // as its submitter said it
+        output_write(&conn->doing.listing->text, SLICE("-")); // as its submitter said it
     } else if (slice_equal(info.key, SLICE("."))) {
-        output_write(&conn->wire->out, SLICE("%2E")); // as it is, it would end the list
+        output_write(&conn->doing.listing->text, SLICE("%2E")); // as it is, it would end the list
     } else {
-        gear_escape_write(&conn->wire->out, info.key, GEAR_ESCAPE_FIELD);
+        gear_escape_write(&conn->doing.listing->text, info.key, GEAR_ESCAPE_FIELD);
     }
-    output_write(&conn->wire->out, SLICE("\n"));
+    output_write(&conn->doing.listing->text, SLICE("\n"));
     return LIST_GOES_ON;
 }
 
@@ -303,6 +309,7 @@ void gear_listing_begin(struct gear_conn *conn, enum gear_list list)
     listing->next = nexts[list];
     list_init(&listing->place.node);
     list_init(&listing->functions.in_session);
+    output_init(&listing->text, conn->wire->out.pool);
     output_init(&listing->behind, conn->wire->out.pool);
     if (list == GEAR_LIST_WORKERS) {
         list_insert_before(conn->shared->conns.next, &listing->place.node);
@@ -315,19 +322,23 @@ enum step gear_listing_step(struct gear_conn *conn)
 {
     struct gear_listing *listing = conn->doing.listing;
 
-    listing->full_at = output_pending(&conn->wire->out) + STEP_BYTES;
+    listing->full_at = output_pending(&listing->text) + STEP_BYTES;
     listing->items_left = STEP_ITEMS;
     while (!step_is_full(conn, listing)) {
         if (listing->next(conn, listing) == LIST_ENDS) {
-            output_write(&conn->wire->out, SLICE(".\n"));
+            output_write(&listing->text, SLICE(".\n"));
+            output_append(&conn->wire->out, &listing->text);
             output_append(&conn->wire->out, &listing->behind);
             gear_listing_discard(conn);
             conn->state = GEAR_MESSAGE;
-            break;
+            // A pipeline of lists makes one step in a turn, as one list does.
+            return STEP_AGAIN;
         }
         listing->items_left -= listing->items_left > 0;
     }
-    // After the last one, too: a pipeline of lists makes one step in a turn, as one list does.
+    if (output_pending(&listing->text) >= COLLECTED_MAX || output_failed(&listing->text)) {
+        output_append(&conn->wire->out, &listing->text);
+    }
     return STEP_AGAIN;
 }
 
@@ -338,13 +349,15 @@ struct output *gear_listing_behind(struct gear_conn *conn)
 
 size_t gear_listing_holds(const struct gear_conn *conn)
 {
-    return sizeof *conn->doing.listing + output_pending(&conn->doing.listing->behind);
+    return sizeof *conn->doing.listing + output_pending(&conn->doing.listing->text) +
+           output_pending(&conn->doing.listing->behind);
 }
 
 void gear_listing_discard(struct gear_conn *conn)
 {
     list_remove(&conn->doing.listing->place.node);
     subscription_walk_end(&conn->doing.listing->functions);
+    output_clear(&conn->doing.listing->text);
     output_clear(&conn->doing.listing->behind);
     free(conn->doing.listing);
     conn->doing.listing = NULL;

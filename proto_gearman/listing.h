@@ -3,10 +3,11 @@
 #define TANDEM_PROTO_GEARMAN_LISTING_H
 
 // The lists that an administrator may ask for: a line for each thing, and a last one with a point.
-// They show all there is, whatever protocol it came by. A list is written to the output a step in
-// each turn, while what it lists comes and goes: what is there all the time is listed once, what is
-// not may be listed or not. A step ends with a line, but for that of a worker with very many
-// functions.
+// They show all there is, whatever protocol it came by. A list is collected a step in each turn,
+// while what it lists comes and goes: what is there all the time is listed once, what is not may be
+// listed or not. A step ends with a line, but for that of a worker with very many functions. What
+// is collected goes to the output when the list ends, or when it is very long (4 MiB): tools take
+// for all of it what comes in one read, or without a pause.
 //
 // Packets that the connection is sent meanwhile, about jobs that it submitted, come behind the
 // list.
@@ -29,7 +30,7 @@ enum gear_list {
 void gear_listing_begin(struct gear_conn *conn, enum gear_list list);
 
 // GEAR_LISTING: the output for what is to come behind the list, and how many bytes are kept for the
-// list beyond what it has staged.
+// list beyond what is staged.
 struct output *gear_listing_behind(struct gear_conn *conn);
 size_t gear_listing_holds(const struct gear_conn *conn);
 

@@ -53,7 +53,8 @@ void admin_ask(struct peer *peer, const char *line);
 // Takes what the peer has received meanwhile; returns how much that was.
 size_t admin_collect(struct peer *peer);
 
-// One turn. False: the list is complete. Nothing is settled, so that other peers go on as well.
+// One turn, in which what is kept and what is heard grow by no more than a step. False: the list is
+// complete. Nothing is settled, so that other peers go on as well.
 bool admin_step(struct gear *t, struct peer *peer);
 
 // Turns pass until it is complete.
