@@ -71,11 +71,17 @@ struct recorder {
     void (*info)(const void *store, struct store_info *info);
 };
 
+// What a job has been through.
+struct job_counters {
+    uint32_t reserves, timeouts, releases, buries, kicks;
+};
+
 // What can change in a job as it is kept.
 struct job_change {
     uint64_t id;
     uint8_t state;     // enum job_state: JOB_READY (also of one that is held), _DELAYED, _BURIED
     bool on_wall;      // DELAYED: until a calendar moment that the submitter named
+    bool imposed;      // DELAYED: by a failed attempt, a worker or an operator
     bool keyed;        // it holds its key
     uint16_t attempts; //
     uint32_t pri;      //
@@ -84,6 +90,8 @@ struct job_change {
     nsec_t ready_at;   // READY, where its queue lets jobs expire: since when, by the wall clock;
                        // 0: that is not known
     uint64_t burial;   // BURIED: its place among buried jobs, longest buried first
+    bool counted;      // a change: `counters` are there, which records of older formats lack
+    struct job_counters counters; // where `counted`; an image has its own
 };
 
 // A job with all of its contract. Slices are borrowed.

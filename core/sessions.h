@@ -78,6 +78,12 @@ enum status broker_session_open(struct broker *broker, const struct session_ops 
 // allowed; the pointer is not valid afterwards.
 void broker_session_close(struct session *session);
 
+// To be called right before that, where what would have told the session of the job, or of all that
+// it holds, has not left the process: the job was not delivered, so that no attempt is spent, no
+// backoff is due, and it keeps its place. One that the session does not hold is passed over.
+void broker_undelivered(struct session *session, uint64_t id);
+void broker_all_undelivered(struct session *session);
+
 // How many jobs the session holds.
 size_t session_leases(const struct session *session);
 

@@ -59,11 +59,13 @@ struct submission {
     struct watch *watch; // NULL where none was asked for
 };
 
-// Accepts a job, or joins the live one of the same queue and key: the earlier start wins, all else
-// of the second is dropped, but a durable duplicate makes the job durable. `by` is the session that
-// submits it, NULL the host itself, which may do everything. Where the contract says `watched`,
-// that session is told of the job from now on (each submission is a watch of its own; a job that is
-// not durable goes with its last watch, unless a worker holds it). STATUS_FORBIDDEN,
+// Accepts a job, or joins the live one of the same queue and key: of the starts that submitters
+// asked for, the earlier one wins, all else of the second is dropped, but a durable duplicate makes
+// the job durable. A wait that a failed attempt, a worker or an operator has imposed is not ended
+// by a duplicate, nor does one that names no start end the wait for a calendar moment. `by` is the
+// session that submits it, NULL the host itself, which may do everything. Where the contract says
+// `watched`, that session is told of the job from now on (each submission is a watch of its own; a
+// job that is not durable goes with its last watch, unless a worker holds it). STATUS_FORBIDDEN,
 // STATUS_NO_MEMORY, STATUS_NO_SPACE, STATUS_DRAINING, STATUS_QUEUE_FULL, STATUS_JOB_TOO_LARGE (the
 // body, for this queue), STATUS_TOO_LARGE (key or reducer); nothing is changed then.
 enum status broker_submit(struct broker *broker, const struct job_spec *spec, struct session *by,

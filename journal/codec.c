@@ -28,7 +28,7 @@ static char state_byte(const struct job_change *change)
     case JOB_READY:
         return STATE_READY;
     case JOB_DELAYED:
-        return STATE_DELAYED;
+        return change->imposed ? STATE_IMPOSED : STATE_DELAYED;
     case JOB_BURIED:
         return STATE_BURIED;
     case JOB_RESERVED:
@@ -129,30 +129,44 @@ static void put_change(char *data, const struct job_change *change)
     put32(data + CHANGE_DELAY, change->delay);
     put16(data + CHANGE_ATTEMPTS, change->attempts);
     data[CHANGE_STATE] = state_byte(change);
-    data[CHANGE_FLAGS] = (char)change_flags(change);
+}
+
+static char *put_counters(char *to, const struct job_counters *counters)
+{
+    put32(to + COUNT_RESERVES, counters->reserves);
+    put32(to + COUNT_TIMEOUTS, counters->timeouts);
+    put32(to + COUNT_RELEASES, counters->releases);
+    put32(to + COUNT_BURIES, counters->buries);
+    put32(to + COUNT_KICKS, counters->kicks);
+    return to + COUNTERS_LEN;
 }
 
 void codec_put_change(char *to, enum codec_type type, const struct job_change *change)
 {
-    put_head(to, type, CHANGE_LEN);
-    pad(to, CODEC_HEAD + CHANGE_LEN);
-    put_change(to + CODEC_HEAD, change);
+    char *data = to + CODEC_HEAD;
+
+    put_head(to, type, CHANGE_FIXED + COUNTERS_LEN);
+    put_change(data, change);
+    data[CHANGE_FLAGS] = (char)(change_flags(change) | FLAG_COUNTED);
+    (void)put_counters(data + CHANGE_FIXED, &change->counters);
 }
 
 void codec_put_move(char *to, const struct job_change *change, struct slice name, bool kept,
                     const struct job_past *past)
 {
     char *data = to + CODEC_HEAD;
-    size_t len = MOVE_NAME + name.len + job_past_size(past);
+    size_t len = MOVE_FIXED + COUNTERS_LEN + name.len + job_past_size(past);
 
     put_head(to, CODEC_MOVE, (uint32_t)len);
     pad(to, CODEC_HEAD + len);
     put_change(data, change);
-    data[CHANGE_FLAGS] = (char)(change_flags(change) | (kept ? FLAG_QUEUE_KEPT : 0u) |
-                                (past->why != DEAD_NOT ? FLAG_PAST : 0u));
+    data[CHANGE_FLAGS] =
+        (char)(change_flags(change) | FLAG_COUNTED | (kept ? FLAG_QUEUE_KEPT : 0u) |
+               (past->why != DEAD_NOT ? FLAG_PAST : 0u));
     put16(data + MOVE_NAME_LEN, (uint16_t)name.len);
     put16(data + MOVE_ZERO, 0);
-    (void)codec_put_past(put_bytes(data + MOVE_NAME, name), past);
+    data = put_counters(data + MOVE_FIXED, &change->counters);
+    (void)codec_put_past(put_bytes(data, name), past);
 }
 
 void codec_put_number(char *to, enum codec_type type, uint64_t number)

@@ -26,7 +26,7 @@
 #define CODEC_HEAD 16          // of a record
 #define CODEC_SEGMENT_HEAD 72  // of a segment: its first record begins here
 // Whole records, with head and padding.
-#define CODEC_CHANGE_SIZE 48
+#define CODEC_CHANGE_SIZE 64
 #define CODEC_END_SIZE 24
 #define CODEC_NUMBER_SIZE 24
 #define CODEC_JOB_FIXED 88 // with head, before what differs in length
@@ -71,7 +71,7 @@ static inline size_t codec_pause_size(size_t name_len)
 // `past_size`: as job_past_size().
 static inline size_t codec_move_size(size_t name_len, size_t past_size)
 {
-    return codec_padded(CODEC_HEAD + 32 + name_len + past_size);
+    return codec_padded(CODEC_HEAD + 52 + name_len + past_size);
 }
 
 // These write a record without its checksums to `to`, all of it, padding included. codec_put_job()

@@ -21,6 +21,7 @@ static bool read_state(uint8_t state, uint64_t moment, uint8_t flags, struct job
 {
     change->keyed = (flags & FLAG_KEYED) != 0;
     change->on_wall = (flags & FLAG_ON_WALL) != 0;
+    change->imposed = false;
     change->due_at = 0;
     change->ready_at = 0;
     change->burial = 0;
@@ -36,6 +37,11 @@ static bool read_state(uint8_t state, uint64_t moment, uint8_t flags, struct job
         change->state = JOB_DELAYED;
         change->due_at = (nsec_t)moment;
         return true;
+    case STATE_IMPOSED:
+        change->state = JOB_DELAYED;
+        change->imposed = true;
+        change->due_at = (nsec_t)moment;
+        return !change->on_wall;
     case STATE_BURIED:
         change->state = JOB_BURIED;
         change->burial = moment;
@@ -89,9 +95,36 @@ static bool read_change_fields(const char *data, uint8_t most_flags, struct code
            type_fits(record->type, change->state);
 }
 
+// The counters stand behind the first `fixed` bytes of `len`, which are there; where they end, or 0
+// where there is no room for them. Records of older versions have none.
+static size_t read_change_counters(const char *data, size_t fixed, size_t len,
+                                   struct job_change *change)
+{
+    const char *from = data + fixed;
+
+    change->counted = (get8(data + CHANGE_FLAGS) & FLAG_COUNTED) != 0;
+    change->counters = (struct job_counters){0};
+    if (!change->counted) {
+        return fixed;
+    }
+    if (len - fixed < COUNTERS_LEN) {
+        return 0;
+    }
+    change->counters = (struct job_counters){
+        .reserves = get32(from + COUNT_RESERVES),
+        .timeouts = get32(from + COUNT_TIMEOUTS),
+        .releases = get32(from + COUNT_RELEASES),
+        .buries = get32(from + COUNT_BURIES),
+        .kicks = get32(from + COUNT_KICKS),
+    };
+    return fixed + COUNTERS_LEN;
+}
+
 static bool read_change(const char *data, size_t len, struct codec_record *record)
 {
-    return len == CHANGE_LEN && read_change_fields(data, FLAGS_CHANGE, record);
+    return len >= CHANGE_FIXED &&
+           read_change_counters(data, CHANGE_FIXED, len, &record->change) == len &&
+           read_change_fields(data, FLAGS_CHANGE, record);
 }
 
 // Whether a queue can have that name.
@@ -102,15 +135,18 @@ static bool name_good(struct slice name)
 
 static bool read_move(const char *data, size_t len, struct codec_record *record)
 {
-    if (len < MOVE_NAME) {
+    size_t name_at =
+        len < MOVE_FIXED ? 0 : read_change_counters(data, MOVE_FIXED, len, &record->change);
+
+    if (name_at == 0) {
         return false;
     }
     record->queue_kept = (get8(data + CHANGE_FLAGS) & FLAG_QUEUE_KEPT) != 0;
-    record->name = slice_of(data + MOVE_NAME, get16(data + MOVE_NAME_LEN));
-    return record->name.len <= len - MOVE_NAME && get16(data + MOVE_ZERO) == 0 &&
+    record->name = slice_of(data + name_at, get16(data + MOVE_NAME_LEN));
+    return record->name.len <= len - name_at && get16(data + MOVE_ZERO) == 0 &&
            name_good(record->name) && read_change_fields(data, FLAGS_MOVE, record) &&
            codec_read_past(
-               slice_of(data + MOVE_NAME + record->name.len, len - MOVE_NAME - record->name.len),
+               slice_of(data + name_at + record->name.len, len - name_at - record->name.len),
                get8(data + CHANGE_FLAGS) & FLAG_PAST, &record->past);
 }
 

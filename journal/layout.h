@@ -27,8 +27,11 @@ enum { JOB_RESERVES = 36, JOB_TIMEOUTS = 40, JOB_RELEASES = 44, JOB_BURIES = 48,
 enum { JOB_BODY_LEN = 56, JOB_ATTEMPTS = 60, JOB_MAX_ATTEMPTS = 62, JOB_QUEUE_LEN = 64 };
 enum { JOB_KEY_LEN = 66, JOB_REDUCER_LEN = 68, JOB_STATE = 70, JOB_FLAGS = 71, JOB_NAMES = 72 };
 enum { CHANGE_PRI = 16, CHANGE_DELAY = 20, CHANGE_ATTEMPTS = 24, CHANGE_STATE = 26 };
-enum { CHANGE_FLAGS = 27, CHANGE_LEN = 28 };
-enum { MOVE_NAME_LEN = 28, MOVE_ZERO = 30, MOVE_NAME = 32 };
+enum { CHANGE_FLAGS = 27, CHANGE_FIXED = 28 };
+enum { MOVE_NAME_LEN = 28, MOVE_ZERO = 30, MOVE_FIXED = 32 };
+// Since version 5, the counters of the job stand behind the fixed part of a change and of a move.
+enum { COUNT_RESERVES = 0, COUNT_TIMEOUTS = 4, COUNT_RELEASES = 8, COUNT_BURIES = 12 };
+enum { COUNT_KICKS = 16, COUNTERS_LEN = 20 };
 enum { NUMBER_LEN = 8 };
 enum { PAUSE_UNTIL = 8, PAUSE_NAME_LEN = 16, PAUSE_ZERO = 18, PAUSE_NAME = 24 };
 // Of a segment's head:
@@ -47,12 +50,14 @@ enum {
     FLAG_KEY_KIND = 32, // and the bit above
     KEY_KIND_MOST = 3,
     FLAG_PAST = 128,  // since version 4
-    FLAGS_CHANGE = 3, // those that a change may have
+    FLAG_COUNTED = 4, // of a change: it has counters; since version 5
+    FLAGS_CHANGE = 7, // those that a change may have
     FLAGS_MOVE = FLAGS_CHANGE | FLAG_QUEUE_KEPT | FLAG_PAST
 };
 
 // How states are written: the core may number its own as it likes.
-enum { STATE_READY = 1, STATE_DELAYED = 2, STATE_BURIED = 3 };
+// Since version 5, a delay that no submitter asked for is a state of its own.
+enum { STATE_READY = 1, STATE_DELAYED = 2, STATE_BURIED = 3, STATE_IMPOSED = 4 };
 
 // What a job's moment of submission has space for, in milliseconds.
 #define CREATED_MAX ((UINT64_C(1) << 42) - 1)

@@ -60,8 +60,8 @@ void lease_begin(struct session *session, struct job *job, const struct subscrip
     };
 
     job_count_reserve(broker, job);
-    job->by_id_taken = !by;
     job->renewed = false;
+    job->data_unkept = false;
     begin_attempt(job);
     if (broker->observing) {
         observe_taken(broker, job, limited);
@@ -71,6 +71,7 @@ void lease_begin(struct session *session, struct job *job, const struct subscrip
     } else {
         job_move(broker, job, &held);
     }
+    job->imposed_or_by_id = !by;
     if (limited) {
         struct job_extra *extra = room_for_limit(session, job);
 

@@ -6,6 +6,7 @@
 
 #include "core/matching/cleanup.h"
 #include "core/matching/dead.h"
+#include "core/matching/decision.h"
 #include "core/matching/match.h"
 #include "core/matching/result.h"
 #include "core/matching/retry.h"
@@ -59,38 +60,58 @@ void outcome_buried(struct broker *broker, struct job *job, uint32_t pri)
     }
 }
 
-void outcome_dead(struct broker *broker, struct job *job, enum dead_why why)
+static enum dead_why dead_why_of(enum loss_cause cause, const struct last_word *word)
 {
-    const struct last_word word = {.kind = JOB_EVENT_FAILED};
-
-    result_keep(broker, job, RESULT_FAILED, NULL);
-    if (!job->durable) {
-        outcome_ended(broker, job, word.kind, word.data);
-    } else if (!dead_take(broker, job, why, &word)) {
-        bury(broker, job, job->pri, &word);
+    if (cause == CAUSE_EXPIRED) {
+        return DEAD_EXPIRED;
     }
+    if (cause == CAUSE_FAILED) {
+        return word->kind == JOB_EVENT_EXCEPTION ? DEAD_EXCEPTION : DEAD_FAILED;
+    }
+    return DEAD_ATTEMPTS;
 }
 
-// What becomes of a job that is not to be tried again: its policy says so, or else its contract.
-static void exhausted(struct broker *broker, struct job *job, enum dead_why why,
-                      struct blob *exception)
+// The job is not to be tried again.
+static void finish(struct broker *broker, struct job *job, enum disposal disposal,
+                   enum loss_cause cause, struct blob *exception)
 {
-    const struct policy_spec *policy = POLICY_OF(queue_at(broker, job));
-    enum on_exhausted then = policy ? policy->on_exhausted : ON_EXHAUSTED_CONTRACT;
-    bool keeps =
-        then == ON_EXHAUSTED_CONTRACT ? job->on_fail == ON_FAIL_BURY : then != ON_EXHAUSTED_DROP;
     const struct last_word word = {
         .kind = exception ? JOB_EVENT_EXCEPTION : JOB_EVENT_FAILED,
         .data = exception,
     };
 
-    COUNT(broker, queue_at(broker, job), failed);
+    if (cause != CAUSE_EXPIRED) {
+        COUNT(broker, queue_at(broker, job), failed);
+    }
     result_keep(broker, job, exception ? RESULT_EXCEPTION : RESULT_FAILED, exception);
-    if (!keeps || !job->durable) {
+    if (disposal == DISPOSAL_END) {
         outcome_ended(broker, job, word.kind, word.data);
-    } else if (then != ON_EXHAUSTED_MOVE || !dead_take(broker, job, why, &word)) {
+    } else if (disposal != DISPOSAL_MOVE ||
+               !dead_take(broker, job, dead_why_of(cause, &word), &word)) {
         bury(broker, job, job->pri, &word);
     }
+}
+
+static struct decision decide_about(const struct broker *broker, const struct job *job,
+                                    enum loss_cause cause)
+{
+    const struct interest *interest = job_interest(job);
+    const struct loss_facts facts = {
+        .attempts = job->attempts,
+        .max_attempts = job->extra ? job->extra->max_attempts : 0,
+        .on_fail = (enum on_fail)job->on_fail,
+        .durable = job->durable,
+        .dead = job->noted,
+        .watched = interest && interest->count > 0,
+        .abandoned = job->abandoned,
+    };
+
+    return decide(&facts, POLICY_OF(queue_at(broker, job)), cause);
+}
+
+void outcome_expired(struct broker *broker, struct job *job)
+{
+    finish(broker, job, decide_about(broker, job, CAUSE_EXPIRED).disposal, CAUSE_EXPIRED, NULL);
 }
 
 // A holder that is only late may still complete the job: what it said so far stays good until
@@ -104,31 +125,48 @@ static void tell_loss(struct interest *interest, bool late)
     }
 }
 
-static const char *loss_text(enum loss loss)
+static const char *loss_text(enum loss_cause cause)
 {
-    switch (loss) {
-    case LOSS_LEFT:
+    switch (cause) {
+    case CAUSE_UNDELIVERED:
+        return "its worker left before it was sent the job";
+    case CAUSE_STOPPED:
+        return "this process stops";
+    case CAUSE_LEFT:
         return "its worker left or gave it back";
-    case LOSS_TTR:
+    case CAUSE_TTR:
         return "its time to run was over";
-    case LOSS_LIMIT:
+    case CAUSE_LIMIT:
+    case CAUSE_LIMIT_FAILS:
         return "the time-out of its worker was over";
+    case CAUSE_FAILED:
+    case CAUSE_RELEASED:
+    case CAUSE_PUT_BACK:
+    case CAUSE_EXPIRED:
+        break;
     }
     UNREACHABLE();
 }
 
-// When the process ends, its workers lose their jobs, and nobody is to blame: no attempt is spent,
-// and no policy holds, so that a restart finds what it would after a crash.
-static const struct policy_spec *policy_at_loss(const struct broker *broker, const struct job *job)
+// The job is as it was before its holder had it, but ready: no attempt is spent, no backoff is due,
+// and it keeps its place.
+static void return_lost(struct broker *broker, struct job *job, enum loss_cause cause)
 {
-    return broker->retired ? NULL : POLICY_OF(queue_at(broker, job));
+    const struct job_place place = job_ready_place(job);
+
+    if (cause == CAUSE_UNDELIVERED) {
+        job_uncount_reserve(job);
+    } else {
+        tell_loss(job_interest(job), false);
+    }
+    match_ready(broker, job, &place);
 }
 
 // The job is to be tried again, now or after its backoff. `late`: the number of a holder that may
 // still complete it until then, if it need not wait; 0 for none.
 static void try_again(struct broker *broker, struct job *job, uint64_t late)
 {
-    const struct policy_spec *policy = policy_at_loss(broker, job);
+    const struct policy_spec *policy = POLICY_OF(queue_at(broker, job));
     nsec_t backoff = retry_backoff(broker, job, policy);
     bool kept = retry_kept(policy) && record_has_space(broker, RECORD_SET, job);
     struct job_place place = job_ready_place(job);
@@ -139,6 +177,7 @@ static void try_again(struct broker *broker, struct job *job, uint64_t late)
     if (backoff > 0) {
         job_set_delay(broker, job, backoff);
         place.state = JOB_DELAYED;
+        place.imposed = true;
         place.due_at = nsec_add(broker->now.mono, backoff);
         job_move(broker, job, &place);
         match_serve_lost(broker);
@@ -151,61 +190,70 @@ static void try_again(struct broker *broker, struct job *job, uint64_t late)
     }
 }
 
-void outcome_lost(struct broker *broker, struct job *job, enum loss loss)
+// What is known of the loss beyond what the caller says.
+static enum loss_cause cause_of(const struct broker *broker, const struct job *job,
+                                enum loss_cause cause)
 {
     const struct session *holder = holder_of(broker, job);
-    const struct policy_spec *policy = policy_at_loss(broker, job);
-    bool fails = loss == LOSS_LIMIT && job->extra && job->extra->fail_on_limit;
+
+    if (job_undelivered(job) || holder->assigned == job || holder->undelivered) {
+        return CAUSE_UNDELIVERED;
+    }
+    if (broker->retired) {
+        return CAUSE_STOPPED;
+    }
+    return cause == CAUSE_LIMIT && job->extra && job->extra->fail_on_limit ? CAUSE_LIMIT_FAILS
+                                                                           : cause;
+}
+
+void outcome_lost(struct broker *broker, struct job *job, enum loss_cause cause)
+{
+    const struct session *holder = holder_of(broker, job);
+    struct decision decision;
+    bool ends;
 
     ENSURE(holder);
-    if (!broker->retired) {
+    cause = cause_of(broker, job, cause);
+    decision = decide_about(broker, job, cause);
+    ends = decision.disposal != DISPOSAL_RETURN && decision.disposal != DISPOSAL_RETRY;
+    if (decision.spends) {
         retry_spend(job);
     }
-    if (loss != LOSS_LEFT) {
+    if (cause == CAUSE_TTR || cause == CAUSE_LIMIT || cause == CAUSE_LIMIT_FAILS) {
         JOB_COUNT(broker, job, timeouts);
         COUNT(broker, queue_at(broker, job), timeouts);
     }
-    fails = retry_over(job, policy) || (fails && !retry_despite_word(job, policy));
-    loss_log(broker, job, fails || job->abandoned ? "job_failed" : "job_lost", loss_text(loss));
-    if (job->abandoned) {
-        COUNT(broker, queue_at(broker, job), failed);
-        outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
-    } else if (fails) {
-        exhausted(broker, job, DEAD_ATTEMPTS, NULL);
+    loss_log(broker, job, ends ? "job_failed" : "job_lost", loss_text(cause));
+    if (ends) {
+        finish(broker, job, decision.disposal, cause, NULL);
+    } else if (decision.disposal == DISPOSAL_RETURN) {
+        return_lost(broker, job, cause);
     } else {
-        try_again(broker, job, loss == LOSS_TTR ? holder->number : 0);
+        try_again(broker, job, cause == CAUSE_TTR ? holder->number : 0);
     }
 }
 
 void outcome_failed(struct broker *broker, struct job *job, struct blob *exception)
 {
     const char *why = exception ? "its worker told an exception" : "its worker said so";
-    const struct policy_spec *policy = POLICY_OF(queue_at(broker, job));
+    struct decision decision = decide_about(broker, job, CAUSE_FAILED);
 
-    if (retry_kept(policy)) {
+    if (decision.spends) {
         retry_spend(job);
     }
-    if (retry_despite_word(job, policy)) {
+    if (decision.disposal == DISPOSAL_RETRY) {
         loss_log(broker, job, "job_lost", why);
         try_again(broker, job, 0);
     } else {
         loss_log(broker, job, "job_failed", why);
-        exhausted(broker, job, exception ? DEAD_EXCEPTION : DEAD_FAILED, exception);
+        finish(broker, job, decision.disposal, CAUSE_FAILED, exception);
     }
 }
 
-void outcome_released(struct broker *broker, struct job *job, uint32_t pri, nsec_t delay_for)
+static void put_back(struct broker *broker, struct job *job, uint32_t pri, nsec_t delay_for)
 {
     struct job_place place = {.state = JOB_READY, .pri = pri};
 
-    if (job->abandoned) {
-        loss_log(broker, job, "job_failed", "its worker gave it back, and nobody waits for it");
-        COUNT(broker, queue_at(broker, job), failed);
-        outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
-        return;
-    }
-    JOB_COUNT(broker, job, releases);
-    COUNT(broker, queue_at(broker, job), releases);
     COUNT(broker, queue_at(broker, job), retries);
     job_set_delay(broker, job, delay_for);
     if (job_interest(job)) {
@@ -214,6 +262,7 @@ void outcome_released(struct broker *broker, struct job *job, uint32_t pri, nsec
     }
     if (delay_for > 0) {
         place.state = JOB_DELAYED;
+        place.imposed = true;
         place.due_at = nsec_add(broker->now.mono, delay_for);
         job_move(broker, job, &place);
         match_serve_lost(broker);
@@ -223,23 +272,39 @@ void outcome_released(struct broker *broker, struct job *job, uint32_t pri, nsec
     record_append(broker, RECORD_RELEASE, job, false);
 }
 
-void outcome_given_back(struct broker *broker, struct job *job, uint32_t pri, nsec_t delay_for)
+static void release(struct broker *broker, struct job *job, uint32_t pri, nsec_t delay_for,
+                    enum loss_cause cause)
 {
-    const struct policy_spec *policy = POLICY_OF(queue_at(broker, job));
-    bool spends = policy && policy->count_releases && delay_for == 0 && !job->abandoned;
+    struct decision decision = decide_about(broker, job, cause);
 
-    if (spends) {
+    if (decision.spends) {
         retry_spend(job);
     }
-    if (spends && retry_over(job, policy)) {
-        loss_log(broker, job, "job_failed", "its worker gave it back");
+    if (!job->abandoned) {
         JOB_COUNT(broker, job, releases);
         COUNT(broker, queue_at(broker, job), releases);
-        job_set_pri(broker, job, pri);
-        exhausted(broker, job, DEAD_ATTEMPTS, NULL);
-    } else {
-        outcome_released(broker, job, pri, spends ? retry_backoff(broker, job, policy) : delay_for);
     }
+    if (decision.disposal == DISPOSAL_RETURN) {
+        put_back(broker, job, pri, delay_for);
+    } else if (decision.disposal == DISPOSAL_RETRY) {
+        put_back(broker, job, pri, retry_backoff(broker, job, POLICY_OF(queue_at(broker, job))));
+    } else {
+        loss_log(broker, job, "job_failed",
+                 job->abandoned ? "its worker gave it back, and nobody waits for it"
+                                : "its worker gave it back");
+        job_set_pri(broker, job, pri);
+        finish(broker, job, decision.disposal, cause, NULL);
+    }
+}
+
+void outcome_released(struct broker *broker, struct job *job, uint32_t pri, nsec_t delay_for)
+{
+    release(broker, job, pri, delay_for, CAUSE_PUT_BACK);
+}
+
+void outcome_given_back(struct broker *broker, struct job *job, uint32_t pri, nsec_t delay_for)
+{
+    release(broker, job, pri, delay_for, delay_for > 0 ? CAUSE_PUT_BACK : CAUSE_RELEASED);
 }
 
 void outcome_unwatched(struct watch *watch)

@@ -7,16 +7,13 @@
 // that calls one of these calls match_serve_lost() (match.h) before it returns.
 
 #include "core/broker.h"
-#include "core/past.h"
+#include "core/matching/decision.h"
 
-enum loss { LOSS_LEFT, LOSS_TTR, LOSS_LIMIT };
+// The holder has lost the job (CAUSE_LEFT, CAUSE_TTR or CAUSE_LIMIT): what decide() says of that
+// happens to it. Where the process ends, or its holder has not been told of it, nobody is to blame.
+void outcome_lost(struct broker *broker, struct job *job, enum loss_cause cause);
 
-// The holder has lost the job: an attempt is spent. It is tried again, or what its queue's policy
-// or its contract says of a job that cannot be done happens to it.
-void outcome_lost(struct broker *broker, struct job *job, enum loss loss);
-
-// Its worker says that the job cannot be done: the same, but that where the policy does not say how
-// often it is tried, or somebody waits for it, it is not tried again.
+// Its worker says that the job cannot be done.
 void outcome_failed(struct broker *broker, struct job *job, struct blob *exception);
 
 // The job is gone for good.
@@ -26,9 +23,9 @@ void outcome_ended(struct broker *broker, struct job *job, enum job_event_kind k
 // Sets the job aside, or fails it where it is not durable.
 void outcome_buried(struct broker *broker, struct job *job, uint32_t pri);
 
-// A durable job goes to the dead queue of its queue's policy, or is buried where it cannot
-// (dead.h); any other ends. Its watches are told that it failed; it is not counted as failed.
-void outcome_dead(struct broker *broker, struct job *job, enum dead_why why);
+// The job, which is ready, has waited too long. Its watches are told that it failed; it is not
+// counted as failed.
+void outcome_expired(struct broker *broker, struct job *job);
 
 // Its holder loses it without blame: ready, or delayed for so long; one that nobody wants any more
 // is gone. The store has room for RECORD_RELEASE.

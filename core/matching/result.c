@@ -109,7 +109,8 @@ static void gather_parts(const struct job *job, const struct blob *last, struct 
         parts->gathered = slice_of(gathered->bytes, gathered->len);
         parts->result.kept = gathered->kept;
     }
-    if (done && job->extra && (job->extra->data_lost || job->extra->result_lost)) {
+    if (done &&
+        (job->data_unkept || (job->extra && (job->extra->data_lost || job->extra->result_lost)))) {
         parts->result.kept = RESULT_LOST;
     } else if (parts->gathered.len + parts->last.len > RESULT_MAX) {
         parts->result.kept = RESULT_TOO_LARGE;
@@ -148,6 +149,8 @@ enum status result_gather(struct broker *broker, struct job *job, const struct b
     struct interest *interest;
 
     if (kept_for(broker, job) == 0) {
+        // Its result may be wanted by the time that it ends: a rule may come, or the job be moved.
+        job->data_unkept = true;
         return STATUS_OK;
     }
     interest = interest_of(broker, job);

@@ -3,7 +3,6 @@
 
 #include "core/model/broker_private.h"
 #include "core/model/job.h"
-#include "core/model/watch.h"
 
 // No backoff is longer than what a submitter may ask for as a delay.
 #define BACKOFF_MOST nsec_from_seconds(UINT32_MAX)
@@ -13,30 +12,6 @@ void retry_spend(struct job *job)
     if (job->attempts < JOB_ATTEMPTS_MAX) {
         job->attempts = (job->attempts + 1u) & 0x3ffu;
     }
-}
-
-// 0: no limit.
-static uint32_t most_attempts(const struct job *job, const struct policy_spec *policy)
-{
-    if (job->extra && job->extra->max_attempts > 0) {
-        return job->extra->max_attempts;
-    }
-    return policy ? policy->max_attempts : 0;
-}
-
-bool retry_over(const struct job *job, const struct policy_spec *policy)
-{
-    uint32_t most = most_attempts(job, policy);
-
-    return most > 0 && job->attempts >= most;
-}
-
-bool retry_despite_word(const struct job *job, const struct policy_spec *policy)
-{
-    const struct interest *interest = job_interest(job);
-
-    return retry_kept(policy) && most_attempts(job, policy) > 0 && !retry_over(job, policy) &&
-           !job->abandoned && !(interest && interest->count > 0);
 }
 
 bool retry_kept(const struct policy_spec *policy)

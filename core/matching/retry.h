@@ -2,8 +2,7 @@
 #ifndef TANDEM_CORE_MATCHING_RETRY_H
 #define TANDEM_CORE_MATCHING_RETRY_H
 
-// Private to the core: how often a job is tried, and how long it waits between two attempts. The
-// contract's number of attempts comes before the policy's; all else is the policy's, which is NULL
+// Private to the core: the attempts of a job, and how long it waits between two. The policy is NULL
 // where the queue has none.
 
 #include "core/base/nsec.h"
@@ -13,13 +12,6 @@
 
 // One more attempt is spent.
 void retry_spend(struct job *job);
-
-// Whether none is left.
-bool retry_over(const struct job *job, const struct policy_spec *policy);
-
-// Whether its worker's word that the job cannot be done is only one more attempt that was spent:
-// the policy bounds attempts, or the contract does, one is left, and nobody waits for the answer.
-bool retry_despite_word(const struct job *job, const struct policy_spec *policy);
 
 // Whether attempts of durable jobs are told to the store as they are spent.
 bool retry_kept(const struct policy_spec *policy);

@@ -25,7 +25,7 @@ static APART nsec_t ready_since(const struct broker *broker, const struct job *j
     return queue_expires(queue_at(broker, job)) && at > 0 ? at : 0;
 }
 
-void job_describe_change(const struct broker *broker, const struct job *job,
+static void describe_now(const struct broker *broker, const struct job *job,
                          struct job_change *change)
 {
     const struct job_extra *extra = job->extra;
@@ -41,18 +41,43 @@ void job_describe_change(const struct broker *broker, const struct job *job,
     if (job->state == JOB_BURIED) {
         change->burial = job->burial;
     } else if (job->state == JOB_DELAYED) {
-        change->on_wall = job->on_wall;
-        change->due_at = job->on_wall ? job->due_at : on_wall_clock(broker, job->due_at);
+        change->on_wall = job_due_on_wall(job);
+        change->imposed = job_wait_imposed(job);
+        change->due_at = change->on_wall ? job->due_at : on_wall_clock(broker, job->due_at);
     } else if (job->state == JOB_READY && broker->gates.expiring > 0) {
         change->ready_at = ready_since(broker, job);
     }
+}
+
+static void describe_counters(const struct job *job, struct job_counters *counters)
+{
+    const struct job_extra *extra = job->extra;
+
+    *counters = (struct job_counters){.reserves = job->reserves};
+    if (extra) {
+        counters->reserves += extra->reserves;
+        counters->timeouts = extra->timeouts;
+        counters->releases = extra->releases;
+        counters->buries = extra->buries;
+        counters->kicks = extra->kicks;
+    }
+}
+
+void job_describe_change(const struct broker *broker, const struct job *job,
+                         struct job_change *change)
+{
+    describe_now(broker, job, change);
+    change->counted = true;
+    describe_counters(job, &change->counters);
 }
 
 void job_describe(const struct broker *broker, const struct job *job, struct job_image *image)
 {
     const struct job_extra *extra = job->extra;
     const struct queue *queue = queue_at(broker, job);
+    struct job_counters counters;
 
+    describe_counters(job, &counters);
     *image = (struct job_image){
         .queue = queue_name(queue),
         .queue_kept = queue->kept,
@@ -60,22 +85,21 @@ void job_describe(const struct broker *broker, const struct job *job, struct job
         .on_loss = job->on_loss,
         .ttr = job->ttr,
         .created_ms = calendar_to_wall_ms(broker, job->created_ms),
-        .reserves = job->reserves,
+        .reserves = counters.reserves,
+        .timeouts = counters.timeouts,
+        .releases = counters.releases,
+        .buries = counters.buries,
+        .kicks = counters.kicks,
         .body = job_body(job),
         .blob = job_blob(job),
     };
-    job_describe_change(broker, job, &image->now);
+    describe_now(broker, job, &image->now);
     if (job->noted) {
         (void)job_past(broker, job, &image->past);
     }
     if (extra) {
         image->key_kind = extra->key_kind;
         image->max_attempts = extra->max_attempts;
-        image->reserves += extra->reserves;
-        image->timeouts = extra->timeouts;
-        image->releases = extra->releases;
-        image->buries = extra->buries;
-        image->kicks = extra->kicks;
         image->key = slice_of(extra->names, extra->key_len);
         image->reducer = slice_of(extra->names + extra->key_len, extra->reducer_len);
     }

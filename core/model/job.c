@@ -64,7 +64,7 @@ static bool set_body(struct job *job, const struct job_spec *spec, struct slice 
 {
     struct blob *blob = spec->body_blob;
 
-    if (!job->large) {
+    if (!job_is_large(job)) {
         job->body_len = body.len & 0xfff;
         if (body.len) {
             memcpy(job->body, body.ptr, body.len);
@@ -134,7 +134,7 @@ struct job *job_new(struct broker *broker, const struct job_spec *spec)
     job->on_fail = spec->on_fail & 1;
     job->on_loss = spec->on_loss & 1;
     job->durable = spec->durable;
-    job->large = large;
+    job->body_len = large ? JOB_BODY_LARGE : 0;
     if (!set_body(job, spec, body) || !set_extra(broker, job, spec)) {
         job_free(broker, job);
         return NULL;
@@ -150,13 +150,13 @@ void job_free(struct broker *broker, struct job *job)
     if (job->noted) {
         past_forget(broker, job);
     }
-    if (job->large) {
+    if (job_is_large(job)) {
         blob_unref(large_body(job));
     }
     if (job->extra) {
         extra_free(broker, job->extra);
     }
-    slab_free(&broker->slab, job, job_size(job->large, job->body_len));
+    slab_free(&broker->slab, job, job_size(job_is_large(job), job->body_len));
 }
 
 void job_set_delay(struct broker *broker, struct job *job, nsec_t delay_for)
@@ -185,6 +185,16 @@ void job_count_reserve(struct broker *broker, struct job *job)
     }
 }
 
+void job_uncount_reserve(struct job *job)
+{
+    if (job->reserves > 0) {
+        job->reserves = (job->reserves - 1u) & 15u;
+    } else if (job->extra && job->extra->reserves > 0) {
+        job->extra->reserves -= 16;
+        job->reserves = 15;
+    }
+}
+
 uint64_t job_id(const struct job *job)
 {
     return job->id;
@@ -192,12 +202,12 @@ uint64_t job_id(const struct job *job)
 
 struct blob *job_blob(const struct job *job)
 {
-    return job->large ? large_body(job) : NULL;
+    return job_is_large(job) ? large_body(job) : NULL;
 }
 
 struct slice job_body(const struct job *job)
 {
-    return job->large ? blob_slice(large_body(job)) : slice_of(job->body, job->body_len);
+    return job_is_large(job) ? blob_slice(large_body(job)) : slice_of(job->body, job->body_len);
 }
 
 const struct job *broker_find(const struct broker *broker, uint64_t id)

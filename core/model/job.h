@@ -27,6 +27,8 @@
 
 // Bodies up to this long stand behind the header.
 #define JOB_INLINE_MAX 2048
+// What body_len says of a body that is a blob.
+#define JOB_BODY_LARGE 0xfff
 #define JOB_COUNT_MAX ((1u << 20) - 1)
 #define JOB_SEQ_MAX ((UINT64_C(1) << 48) - 1)
 
@@ -75,7 +77,7 @@ struct job {
         struct list_node list;
     } place;
     uint64_t seq : 48;      // its place among equals
-    uint64_t body_len : 12; // of a body behind the header
+    uint64_t body_len : 12; // of a body behind the header; JOB_BODY_LARGE: the body is a blob
     uint64_t reserves : 4;  // the lowest part of the count
     uint32_t pri;
     uint32_t queue; // place in the broker's table of queues
@@ -97,19 +99,22 @@ struct job {
     uint64_t on_fail : 1;
     uint64_t on_loss : 1;
     uint64_t durable : 1;
-    uint64_t large : 1;       // the body is a blob
-    uint64_t on_wall : 1;     // DELAYED: due_at is a moment of the wall clock
-    uint64_t by_id_taken : 1; // RESERVED: taken by id, not by a subscription
-    uint64_t abandoned : 1;   // not durable, and its last watcher has left
-    uint64_t renewed : 1;     // RESERVED: its time to run was started anew
-    uint64_t noted : 1;       // it has a past (past.h)
-    uint32_t mark;            // the store's
+    uint64_t data_unkept : 1; // the present attempt has reported data that no result is kept of
+    // Two that mean something else in another state; enter() and lease_begin() set them.
+    uint64_t on_wall_or_undelivered : 1; // DELAYED: due_at is a moment of the wall clock
+                                         // RESERVED: its holder has not been told (sessions.h)
+    uint64_t imposed_or_by_id : 1;       // DELAYED: no submitter asked for this wait (submit.h)
+                                         // RESERVED: taken by id, not by a subscription
+    uint64_t abandoned : 1;              // not durable, and its last watcher has left
+    uint64_t renewed : 1;                // RESERVED: its time to run was started anew
+    uint64_t noted : 1;                  // it has a past (past.h)
+    uint32_t mark;                       // the store's
     char body[];
 };
 
 _Static_assert(sizeof(struct job_extra) == 80, "the rare part of a job has outgrown its 80 bytes");
 _Static_assert(offsetof(struct job, body) == 76, "the header of a job has outgrown its 76 bytes");
-_Static_assert(JOB_INLINE_MAX < 1 << 12, "body_len must be able to say it");
+_Static_assert(JOB_INLINE_MAX < JOB_BODY_LARGE, "body_len must be able to say it");
 _Static_assert(JOB_ATTEMPTS_MAX < 1 << 10, "attempts must be able to say it");
 
 // A job as the contract says, in no container and no index yet; NULL without memory.
@@ -130,6 +135,9 @@ void job_count_reserve(struct broker *broker, struct job *job);
             counted->counter++;                                                                    \
         }                                                                                          \
     } while (0)
+
+// One lease less: its holder was never told of it.
+void job_uncount_reserve(struct job *job);
 
 // Notes the delay as last given, for statistics.
 void job_set_delay(struct broker *broker, struct job *job, nsec_t delay_for);
@@ -160,6 +168,31 @@ static inline struct job_extra *job_of_namesake(struct namesake *namesake)
 static inline bool job_expired(const struct job *job)
 {
     return job->state == JOB_READY && job->last_holder != 0;
+}
+
+static inline bool job_is_large(const struct job *job)
+{
+    return job->body_len == JOB_BODY_LARGE;
+}
+
+static inline bool job_due_on_wall(const struct job *job)
+{
+    return job->state == JOB_DELAYED && job->on_wall_or_undelivered;
+}
+
+static inline bool job_wait_imposed(const struct job *job)
+{
+    return job->state == JOB_DELAYED && job->imposed_or_by_id;
+}
+
+static inline bool job_undelivered(const struct job *job)
+{
+    return job->state == JOB_RESERVED && job->on_wall_or_undelivered;
+}
+
+static inline bool job_taken_by_id(const struct job *job)
+{
+    return job->state == JOB_RESERVED && job->imposed_or_by_id;
 }
 
 static inline struct interest *job_interest(const struct job *job)

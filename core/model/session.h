@@ -77,6 +77,7 @@ struct session {
     bool emptied : 1;       // to be told, if it holds no job by then
     bool producer : 1;      // it has submitted a job
     bool worker : 1;        // it has asked for one
+    bool undelivered : 1;   // closing: it has not been told of any job that it holds
 
     struct list_node subscribed; // struct subscription
     struct tree by_queue;

@@ -123,7 +123,7 @@ struct job *session_lease_before(const struct session *session, nsec_t due_at, u
 
 static size_t body_len(const struct job *job)
 {
-    return job->large ? job_body(job).len : job->body_len;
+    return job_is_large(job) ? job_body(job).len : job->body_len;
 }
 
 static void leave_reserved(struct broker *broker, struct job *job)
@@ -186,7 +186,7 @@ void queue_end_return(struct queue *queue)
 
 static void leave(struct broker *broker, struct queue *queue, struct job *job)
 {
-    enum clock clock = job->on_wall ? CLOCK_WALL : CLOCK_MONO;
+    enum clock clock = job_due_on_wall(job) ? CLOCK_WALL : CLOCK_MONO;
     enum job_state state = (enum job_state)job->state;
 
     switch (state) {
@@ -234,7 +234,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
 
     job->state = to->state & 7;
     job->pri = to->pri;
-    job->on_wall = to->on_wall;
+    job->on_wall_or_undelivered = to->on_wall;
     if (to->to_back) {
         job->seq = broker->next.seq++ & JOB_SEQ_MAX;
     }
@@ -246,6 +246,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
         break;
     case JOB_DELAYED:
         job->due_at = to->due_at;
+        job->imposed_or_by_id = to->imposed;
         job->order = broker->next.delay++;
         tree_insert(&queue->delayed[clock], &job->place.tree, delay_before);
         queue_rearm(broker, queue, clock);
@@ -353,7 +354,8 @@ void job_transfer(struct broker *broker, struct job *job, struct queue *to)
         .state = (enum job_state)job->state,
         .pri = job->pri,
         .due_at = job->due_at,
-        .on_wall = job->on_wall,
+        .on_wall = job_due_on_wall(job),
+        .imposed = job_wait_imposed(job),
         .last_holder = job->last_holder,
     };
 

@@ -20,6 +20,7 @@ struct job_place {
     bool to_back;           // draws a new place among equals
     nsec_t due_at;          // DELAYED, RESERVED
     bool on_wall;           // DELAYED
+    bool imposed;           // DELAYED: no submitter asked for this wait
     struct session *holder; // RESERVED
     uint64_t last_holder;   // READY
     uint64_t burial;        // BURIED: 0: after all others

@@ -9,6 +9,7 @@
 #include "core/matching/outcome.h"
 #include "core/model/broker_private.h"
 #include "core/model/job.h"
+#include "core/model/lookup.h"
 #include "core/model/subscription_walk.h"
 #include "core/model/watch.h"
 
@@ -27,7 +28,7 @@ void session_dismantle(struct session *session, unsigned *budget)
         if (watch) {
             outcome_unwatched(list_item(watch, struct watch, in_session));
         } else if (lease) {
-            outcome_lost(broker, job_in_tree(lease), LOSS_LEFT);
+            outcome_lost(broker, job_in_tree(lease), CAUSE_LEFT);
         } else if (subscription) {
             subscription_end(list_item(subscription, struct subscription, in_session));
         } else {
@@ -35,6 +36,20 @@ void session_dismantle(struct session *session, unsigned *budget)
             return;
         }
     }
+}
+
+void broker_undelivered(struct session *session, uint64_t id)
+{
+    struct job *job = broker_held(session, id);
+
+    if (job) {
+        job->on_wall_or_undelivered = true;
+    }
+}
+
+void broker_all_undelivered(struct session *session)
+{
+    session->undelivered = true;
 }
 
 void broker_session_close(struct session *session)

@@ -4,7 +4,6 @@
 #include "core/matching/cleanup.h"
 #include "core/matching/match.h"
 #include "core/matching/outcome.h"
-#include "core/matching/result.h"
 #include "core/model/broker_private.h"
 #include "core/model/calendar.h"
 #include "core/model/charge.h"
@@ -25,12 +24,7 @@ static void expire(struct broker *broker, struct job *job)
 
     COUNT(broker, queue, expired);
     loss_log(broker, job, "job_expired", "it was ready for too long");
-    if (queue->policy->rule.spec.on_expired == ON_EXPIRED_MOVE) {
-        outcome_dead(broker, job, DEAD_EXPIRED);
-    } else {
-        result_keep(broker, job, RESULT_FAILED, NULL);
-        outcome_ended(broker, job, JOB_EVENT_FAILED, NULL);
-    }
+    outcome_expired(broker, job);
     match_serve_lost(broker);
 }
 

@@ -58,6 +58,7 @@ struct job_place image_place(struct broker *broker, const struct job_change *cha
         }
     } else if (change->state == JOB_DELAYED && change->due_at > broker->now.wall) {
         place.on_wall = change->on_wall;
+        place.imposed = change->imposed;
         place.due_at = change->on_wall
                            ? change->due_at
                            : image_on_mono_clock(broker, change->due_at, delay_of(change));
@@ -72,26 +73,35 @@ static uint32_t counter(uint32_t count)
     return count < JOB_COUNT_MAX ? count : JOB_COUNT_MAX;
 }
 
-static bool set_counters(struct broker *broker, struct job *job, const struct job_image *image)
+bool image_set_counters(struct broker *broker, struct job *job, const struct job_counters *counters)
 {
-    uint32_t beyond = image->reserves > 15 ? image->reserves & ~15u : 0;
+    uint32_t beyond = counters->reserves > 15 ? counters->reserves & ~15u : 0;
 
-    job->reserves = image->reserves & 15u;
-    if (beyond || image->timeouts || image->releases || image->buries || image->kicks ||
-        image->now.delay) {
+    job->reserves = counters->reserves & 15u;
+    if (beyond || counters->timeouts || counters->releases || counters->buries || counters->kicks ||
+        job->extra) {
         struct job_extra *extra = job_extra(broker, job);
 
         if (!extra) {
             return false;
         }
         extra->reserves = beyond;
-        extra->timeouts = counter(image->timeouts) & JOB_COUNT_MAX;
-        extra->releases = counter(image->releases) & JOB_COUNT_MAX;
-        extra->buries = counter(image->buries) & JOB_COUNT_MAX;
-        extra->kicks = counter(image->kicks) & JOB_COUNT_MAX;
-        extra->delay = image->now.delay;
+        extra->timeouts = counter(counters->timeouts) & JOB_COUNT_MAX;
+        extra->releases = counter(counters->releases) & JOB_COUNT_MAX;
+        extra->buries = counter(counters->buries) & JOB_COUNT_MAX;
+        extra->kicks = counter(counters->kicks) & JOB_COUNT_MAX;
     }
     return true;
+}
+
+static bool set_delay(struct broker *broker, struct job *job, uint32_t delay)
+{
+    struct job_extra *extra = delay ? job_extra(broker, job) : job->extra;
+
+    if (extra) {
+        extra->delay = delay;
+    }
+    return extra || !delay;
 }
 
 bool image_set_past(struct broker *broker, struct job *job, const struct job_past *past)
@@ -119,6 +129,13 @@ struct job *image_job_new(struct broker *broker, struct queue *queue, const stru
         .body = image->body,
         .body_blob = image->blob,
     };
+    const struct job_counters counters = {
+        .reserves = image->reserves,
+        .timeouts = image->timeouts,
+        .releases = image->releases,
+        .buries = image->buries,
+        .kicks = image->kicks,
+    };
     struct job *job = job_new(broker, &spec);
 
     if (!job) {
@@ -128,7 +145,8 @@ struct job *image_job_new(struct broker *broker, struct queue *queue, const stru
     job->seq = job->id & JOB_SEQ_MAX;
     job->created_ms = calendar_from_wall_ms(broker, image->created_ms) & ((UINT64_C(1) << 42) - 1);
     job->attempts = image->now.attempts & 0x3ffu;
-    if (!set_counters(broker, job, image) || !image_set_past(broker, job, &image->past)) {
+    if (!image_set_counters(broker, job, &counters) || !set_delay(broker, job, image->now.delay) ||
+        !image_set_past(broker, job, &image->past)) {
         job_free(broker, job);
         return NULL;
     }

@@ -25,6 +25,9 @@ nsec_t image_on_mono_clock(const struct broker *broker, nsec_t at, nsec_t most_f
 struct job_place image_place(struct broker *broker, const struct job_change *change);
 // The job has that past, or, where that is DEAD_NOT, none. False without memory.
 bool image_set_past(struct broker *broker, struct job *job, const struct job_past *past);
+// The job has been through that. False without memory: a part of it may be unsaid then.
+bool image_set_counters(struct broker *broker, struct job *job,
+                        const struct job_counters *counters);
 // The job, durable, in no container and no index yet; NULL without memory.
 struct job *image_job_new(struct broker *broker, struct queue *queue,
                           const struct job_image *image);

@@ -91,8 +91,7 @@ void broker_job_info(const struct broker *broker, const struct job *job, struct 
         .durable = job->durable,
     };
     if ((job->state == JOB_DELAYED || job->state == JOB_RESERVED) && job->due_at != NSEC_NEVER) {
-        nsec_t now =
-            job->state == JOB_DELAYED && job->on_wall ? broker->now.wall : broker->now.mono;
+        nsec_t now = job_due_on_wall(job) ? broker->now.wall : broker->now.mono;
 
         info->left_for = job->due_at > now ? job->due_at - now : 0;
     }

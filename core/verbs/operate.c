@@ -50,6 +50,7 @@ static void set_delay(struct broker *broker, struct job *job, nsec_t delay_for)
         interest_retried(job_interest(job));
     }
     place.state = JOB_DELAYED;
+    place.imposed = true;
     place.due_at = nsec_add(broker->now.mono, delay_for);
     job_move(broker, job, &place);
 }

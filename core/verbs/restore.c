@@ -122,37 +122,44 @@ enum status broker_restore_job(struct broker *broker, const struct job_image *im
     return STATUS_OK;
 }
 
-static void count_change(struct broker *broker, struct job *job, enum record_kind kind)
+// A record of an older format says only by its kind what it adds. How often the job was reserved is
+// not known then, but no less than what ended leases.
+static void count_change(const struct job *job, enum record_kind kind,
+                         struct job_counters *counters)
 {
-    switch (kind) {
-    case RECORD_RELEASE:
-        JOB_COUNT(broker, job, releases);
-        break;
-    case RECORD_BURY:
-        JOB_COUNT(broker, job, buries);
-        break;
-    case RECORD_KICK:
-        JOB_COUNT(broker, job, kicks);
-        break;
-    case RECORD_TAKE:
-    case RECORD_START:
-    case RECORD_SET:
-        break;
-    case RECORD_SUBMIT:
-    case RECORD_MOVE:
-    case RECORD_END:
-    case RECORD_PAUSE:
-    case RECORD_MEMO:
-    case RECORD_FORGET:
-        UNREACHABLE();
-    }
+    uint32_t least;
+
+    counters->releases += kind == RECORD_RELEASE;
+    counters->buries += kind == RECORD_BURY;
+    counters->kicks += kind == RECORD_KICK;
+    least = job->attempts + counters->releases;
+    counters->reserves = counters->reserves < least ? least : counters->reserves;
 }
 
-static void apply_change(struct broker *broker, struct job *job, const struct job_change *change)
+// Where there is no memory for the counters, they stay as they are.
+static void set_counters(struct broker *broker, struct job *job, enum record_kind kind,
+                         const struct job_change *change)
 {
-    const struct job_place place = image_place(broker, change);
+    struct job_change now;
 
+    if (change->counted) {
+        (void)image_set_counters(broker, job, &change->counters);
+        return;
+    }
+    job_describe_change(broker, job, &now);
+    count_change(job, kind, &now.counters);
+    (void)image_set_counters(broker, job, &now.counters);
+}
+
+static void apply_change(struct broker *broker, struct job *job, enum record_kind kind,
+                         const struct job_change *change)
+{
+    struct job_place place = image_place(broker, change);
+
+    // A record of an older format does not say that the wait of a release was imposed.
+    place.imposed = place.imposed || (kind == RECORD_RELEASE && !change->counted);
     job->attempts = change->attempts & 0x3ffu;
+    set_counters(broker, job, kind, change);
     job_set_delay(broker, job, nsec_from_seconds(change->delay));
     restore_set_claim(broker, job, change->keyed && change->state != JOB_BURIED);
     job_move(broker, job, &place);
@@ -171,8 +178,7 @@ enum status broker_restore_change(struct broker *broker, enum record_kind kind,
     if (!image_possible_change(change)) {
         return STATUS_BAD_NAME;
     }
-    count_change(broker, job, kind);
-    apply_change(broker, job, change);
+    apply_change(broker, job, kind, change);
     return STATUS_OK;
 }
 
@@ -201,7 +207,7 @@ enum status broker_restore_move(struct broker *broker, const struct job_change *
         job_transfer(broker, job, queue);
         restore_note_idle(broker, from);
         key_know_content(broker, job);
-        apply_change(broker, job, change);
+        apply_change(broker, job, RECORD_MOVE, change);
     }
     return status;
 }

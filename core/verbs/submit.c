@@ -113,16 +113,23 @@ out:
     return status;
 }
 
-// Does the duplicate want the delayed job to begin earlier than it would?
+// Whether the duplicate wants the delayed job to begin earlier than it would, and may have it so: a
+// wait that a failed attempt, a worker or an operator imposed is not the submitters' to end. A
+// calendar moment stays where the duplicate names no start, as gearmand has it.
 static bool starts_earlier(const struct broker *broker, const struct job *job,
-                           const struct job_place *place)
+                           const struct job_spec *spec, const struct job_place *place)
 {
+    bool on_wall = job_due_on_wall(job);
     nsec_t left, wanted;
 
-    if (job->state != JOB_DELAYED || place->state == JOB_READY) {
-        return job->state == JOB_DELAYED;
+    if (job->state != JOB_DELAYED || job_wait_imposed(job) ||
+        (on_wall && spec->start_kind == START_NOW)) {
+        return false;
     }
-    left = job->due_at - (job->on_wall ? broker->now.wall : broker->now.mono);
+    if (place->state == JOB_READY) {
+        return true;
+    }
+    left = job->due_at - (on_wall ? broker->now.wall : broker->now.mono);
     wanted = place->due_at - (place->on_wall ? broker->now.wall : broker->now.mono);
     return wanted < left;
 }
@@ -149,7 +156,7 @@ static enum status join(struct broker *broker, struct job *job, const struct job
                         struct session *watcher, struct submission *submission)
 {
     const struct job_place place = first_place(broker, spec);
-    bool earlier = starts_earlier(broker, job, &place);
+    bool earlier = starts_earlier(broker, job, spec, &place);
     bool made_durable = spec->durable && !job->durable;
     enum record_kind kind = made_durable ? RECORD_SUBMIT : RECORD_START;
 

@@ -76,8 +76,8 @@ enum status broker_subscribe(struct session *session, struct slice name, const s
 static void give_back_one(struct session *session, struct job *job,
                           const struct subscription *subscription)
 {
-    if (job->queue == subscription->queue && !job->by_id_taken) {
-        outcome_lost(session->broker, job, LOSS_LEFT);
+    if (job->queue == subscription->queue && !job_taken_by_id(job)) {
+        outcome_lost(session->broker, job, CAUSE_LEFT);
         match_serve_lost(session->broker);
     }
 }

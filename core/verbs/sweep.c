@@ -143,7 +143,7 @@ static bool was_there(const struct step *step, const struct job *job)
         cursor->at[1] = JOB_SEQ_MAX;
         return false;
     }
-    if (job->state == JOB_DELAYED && job->due_at > walk->last_due[job->on_wall]) {
+    if (job->state == JOB_DELAYED && job->due_at > walk->last_due[job_due_on_wall(job)]) {
         *cursor = (struct job_cursor){.part = cursor->part + 1};
         return false;
     }

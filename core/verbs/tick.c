@@ -88,7 +88,7 @@ static void end_lease(struct broker *broker, struct job *job)
 {
     bool limited = job->extra && job->extra->limit_at && job->extra->limit_at <= broker->now.mono;
 
-    outcome_lost(broker, job, limited ? LOSS_LIMIT : LOSS_TTR);
+    outcome_lost(broker, job, limited ? CAUSE_LIMIT : CAUSE_TTR);
     match_serve_lost(broker);
 }
 

@@ -142,6 +142,64 @@ static void a_dead_letter_is_not_moved_again_but_buried(void **state)
     expect_past(s, 1, "q", DEAD_FAILED, 1);
 }
 
+// The contract of Gearman's and HTTP's background jobs.
+static void a_dead_letter_is_buried_whatever_its_contract_says(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *d = stage_worker(s, "d", "q.dead");
+
+    POLICY(s, "q", MOVES, .max_attempts = 1);
+    PUT(s, .on_fail = ON_FAIL_DROP);
+    take_and_fail(w, 1);
+    take_and_fail(d, 1);
+    stage_expect_jobs(s, "q.dead", 0, 0, 0, 1);
+    expect_past(s, 1, "q", DEAD_FAILED, 1);
+    PUT(s, .on_fail = ON_FAIL_DROP, .max_attempts = 1);
+    take_and_fail(w, 2);
+    assert_int_equal(act_take(d), 2);
+    act_close(d);
+    stage_settle(s);
+    stage_expect_jobs(s, "q.dead", 0, 0, 0, 2);
+}
+
+static void a_dead_letter_is_buried_whatever_the_policy_of_the_dead_queue_says(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *d = stage_worker(s, "d", "q.dead");
+
+    POLICY(s, "q", MOVES, .max_attempts = 1);
+    PUT(s, .queue = "q");
+    take_and_fail(w, 1);
+    PUT(s, .queue = "q");
+    take_and_fail(w, 2);
+    POLICY(s, "q.dead", .on_exhausted = ON_EXHAUSTED_DROP, .expire_after_for = SEC(60));
+    take_and_fail(d, 1);
+    stage_expect_jobs(s, "q.dead", 1, 0, 0, 1);
+    stage_advance(s, SEC(61));
+    stage_advance(s, SEC(61));
+    stage_expect_jobs(s, "q.dead", 0, 0, 0, 2);
+}
+
+static void a_dead_letter_that_a_worker_holds_outlives_the_end_of_the_process(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *d = stage_worker(s, "d", "q.dead");
+
+    POLICY(s, "q", MOVES);
+    PUT(s, .on_fail = ON_FAIL_DROP, .max_attempts = 1);
+    take_and_fail(w, 1);
+    assert_int_equal(act_take(d), 1);
+    broker_retire(s->broker);
+    act_close(d);
+    stage_settle(s);
+    stage_expect_jobs(s, "q.dead", 1, 0, 0, 0);
+    assert_int_equal(stage_job(s, 1).attempts, 1);
+    stage_expect_recorded(s, "submit 1; move 1");
+}
+
 static void a_person_who_moves_a_dead_letter_ends_its_past(void **state)
 {
     struct stage *s = *state;
@@ -501,6 +559,9 @@ int main(void)
         STORY(watchers_of_a_dead_letter_are_told_that_it_failed),
         STORY(a_job_that_nothing_keeps_is_never_moved),
         STORY(a_dead_letter_is_not_moved_again_but_buried),
+        STORY(a_dead_letter_is_buried_whatever_its_contract_says),
+        STORY(a_dead_letter_is_buried_whatever_the_policy_of_the_dead_queue_says),
+        STORY(a_dead_letter_that_a_worker_holds_outlives_the_end_of_the_process),
         STORY(a_person_who_moves_a_dead_letter_ends_its_past),
         STORY(a_dead_letter_goes_back_to_where_it_came_from),
         STORY(a_buried_dead_letter_goes_back_buried),

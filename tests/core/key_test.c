@@ -51,10 +51,26 @@ static void delayed_job_is_joined_and_the_earlier_start_wins(void **state)
     assert_int_equal(stage_job(s, 1).left_for, SEC(10));
     expect_join(c, 1, PLAN(.key = "k", .at = STAGE_WALL_AT + SEC(5)));
     assert_int_equal(stage_job(s, 1).left_for, SEC(5));
+    expect_join(c, 1, PLAN(.key = "k", .delay_for = SEC(2)));
+    assert_int_equal(stage_job(s, 1).left_for, SEC(2));
     expect_join(c, 1, PLAN(.key = "k"));
     assert_int_equal(stage_state(s, 1), JOB_READY);
     expect_join(c, 1, PLAN(.key = "k", .delay_for = SEC(10)));
     assert_int_equal(stage_state(s, 1), JOB_READY);
+}
+
+static void a_duplicate_that_names_no_start_leaves_a_calendar_moment_as_it_is(void **state)
+{
+    struct stage *s = *state;
+    struct actor *c = stage_open(s, "c");
+
+    expect_new(c, PLAN(.key = "k", .at = STAGE_WALL_AT + SEC(60)));
+    expect_join(c, 1, PLAN(.key = "k"));
+    assert_int_equal(stage_job(s, 1).left_for, SEC(60));
+    expect_join(c, 1, PLAN(.key = "k", .at = STAGE_WALL_AT + SEC(30)));
+    assert_int_equal(stage_job(s, 1).left_for, SEC(30));
+    expect_join(c, 1, PLAN(.key = "k"));
+    assert_int_equal(stage_job(s, 1).left_for, SEC(30));
 }
 
 static void join_that_makes_a_job_ready_serves_a_waiter(void **state)
@@ -70,7 +86,17 @@ static void join_that_makes_a_job_ready_serves_a_waiter(void **state)
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
 }
 
-static void released_and_delayed_job_is_joined(void **state)
+// The job is delayed for nine seconds, which no submitter asked for.
+static void expect_no_duplicate_ends_the_wait(struct stage *s, struct actor *c)
+{
+    assert_int_equal(stage_state(s, 1), JOB_DELAYED);
+    expect_join(c, 1, PLAN(.key = "k"));
+    expect_join(c, 1, PLAN(.key = "k", .delay_for = SEC(4)));
+    expect_join(c, 1, PLAN(.key = "k", .at = STAGE_WALL_AT + SEC(3)));
+    assert_int_equal(stage_job(s, 1).left_for, SEC(9));
+}
+
+static void a_duplicate_does_not_end_the_wait_that_a_worker_imposed(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -79,8 +105,54 @@ static void released_and_delayed_job_is_joined(void **state)
     PUT(s, .key = "k");
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, act_release(w, 1, 0, SEC(9)));
-    expect_join(c, 1, PLAN(.key = "k", .delay_for = SEC(4)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(4));
+    expect_no_duplicate_ends_the_wait(s, c);
+    stage_advance(s, SEC(9));
+    assert_int_equal(act_take(w), 1);
+}
+
+static void a_duplicate_does_not_end_a_backoff(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *c = stage_open(s, "c");
+
+    POLICY(s, "*", .max_attempts = 4, .backoff = BACKOFF_FIXED, .backoff_min_for = SEC(9));
+    PUT(s, .key = "k");
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_fail(w, 1, NULL));
+    expect_no_duplicate_ends_the_wait(s, c);
+}
+
+static void a_duplicate_does_not_end_the_wait_that_an_operator_imposed(void **state)
+{
+    struct stage *s = *state;
+    struct actor *c = stage_open(s, "c");
+    const struct act wait = {.kind = ACT_CHANGE, .sets_delay = true, .delay_for = SEC(9)};
+
+    PUT(s, .key = "k");
+    assert_status(STATUS_OK, stage_act(s, NULL, 1, &wait));
+    expect_no_duplicate_ends_the_wait(s, c);
+    assert_status(STATUS_OK,
+                  stage_act(s, NULL, 1, ACT(.kind = ACT_MOVE, .to = stage_slice("other"))));
+    assert_true(stage_try_put(s, NULL, PLAN(.key = "k", .queue = "other"), NULL) == STATUS_OK);
+    assert_int_equal(stage_job(s, 1).left_for, SEC(9));
+}
+
+// What a submitter asks for afterwards is its own again.
+static void a_wait_that_is_over_is_imposed_no_more(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    PUT(s, .key = "k");
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_release(w, 1, 0, SEC(9)));
+    stage_advance(s, SEC(9));
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_complete(w, 1, NULL));
+    PUT(s, .key = "k", .delay_for = SEC(9));
+    PUT(s, .key = "k", .delay_for = SEC(4));
+    assert_int_equal(stage_job(s, 2).left_for, SEC(4));
 }
 
 static void keys_belong_to_their_queue(void **state)
@@ -305,7 +377,11 @@ int main(void)
         STORY(second_submission_joins_the_live_job),
         STORY(delayed_job_is_joined_and_the_earlier_start_wins),
         STORY(join_that_makes_a_job_ready_serves_a_waiter),
-        STORY(released_and_delayed_job_is_joined),
+        STORY(a_duplicate_that_names_no_start_leaves_a_calendar_moment_as_it_is),
+        STORY(a_duplicate_does_not_end_the_wait_that_a_worker_imposed),
+        STORY(a_duplicate_does_not_end_a_backoff),
+        STORY(a_duplicate_does_not_end_the_wait_that_an_operator_imposed),
+        STORY(a_wait_that_is_over_is_imposed_no_more),
         STORY(keys_belong_to_their_queue),
         STORY(key_is_free_the_moment_its_job_is_gone),
         STORY(buried_job_gives_up_its_key),

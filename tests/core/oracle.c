@@ -101,7 +101,8 @@ void oracle_put(struct oracle *o, int queue, const struct plan *plan, uint64_t i
         assert_int_equal(job->id, id);
         add_watch(job, watcher, handle);
         job->durable = job->durable || !plan->fleeting;
-        if (job->state == JOB_DELAYED &&
+        if (job->state == JOB_DELAYED && !job->imposed &&
+            (!job->on_wall || plan->at || plan->delay_for) &&
             model_left_until(o, at, on_wall) < model_left_until(o, job->due_at, job->on_wall)) {
             model_start(o, job, at, on_wall);
         }
@@ -343,6 +344,7 @@ enum status oracle_release(struct oracle *o, int session, uint64_t id, uint32_t 
     TALLY(o, job, retries);
     model_tell_watchers(o, job, "retried");
     model_start(o, job, o->now.mono + delay_for, false);
+    job->imposed = true;
     return STATUS_OK;
 }
 

@@ -44,6 +44,7 @@ struct oracle_job {
     nsec_t due_at;        // DELAYED
     uint64_t delayed;     // when that was set
     bool on_wall;
+    bool imposed;            // DELAYED: a duplicate does not shorten it
     nsec_t ttr_at, limit_at; // RESERVED: NSEC_NEVER for none
     enum on_limit on_limit;
     int holder;

@@ -33,6 +33,7 @@ static enum status change(struct oracle *o, struct oracle_job *job, const struct
         }
         job->last_holder = 0;
         model_start(o, job, o->now.mono + act->delay_for, false);
+        job->imposed = true;
     }
     return STATUS_OK;
 }

@@ -319,6 +319,7 @@ void model_start(struct oracle *o, struct oracle_job *job, nsec_t at, bool on_wa
         job->placed = o->stamp;
         job->due_at = at;
         job->on_wall = on_wall;
+        job->imposed = false;
     } else {
         model_ready(o, job);
     }

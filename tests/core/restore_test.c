@@ -370,6 +370,72 @@ static void changes_are_made_to_restored_jobs(void **state)
     assert_int_equal(PUT(s, .queue = "q", .key = "k"), 4);
 }
 
+static void what_a_job_has_been_through_comes_back_with_each_change(void **state)
+{
+    struct stage *s = *state;
+    const struct job_counters counters = {
+        .reserves = 40, .timeouts = 3, .releases = 7, .buries = 2, .kicks = 1};
+    struct job_info info;
+
+    restore(s, named(4, "q", true));
+    change(s, RECORD_RELEASE,
+           (struct job_change){.id = 4, .state = JOB_READY, .counted = true, .counters = counters});
+    info = stage_job(s, 4);
+    assert_int_equal(info.reserves, 40);
+    assert_int_equal(info.timeouts, 3);
+    assert_int_equal(info.releases, 7);
+    assert_int_equal(info.buries, 2);
+    assert_int_equal(info.kicks, 1);
+    finish(s, 10);
+}
+
+static void a_job_was_reserved_no_less_often_than_older_records_tell(void **state)
+{
+    struct stage *s = *state;
+
+    restore(s, named(4, "q", true));
+    change(s, RECORD_SET, (struct job_change){.id = 4, .state = JOB_READY, .attempts = 20});
+    change(s, RECORD_RELEASE, (struct job_change){.id = 4, .state = JOB_READY, .attempts = 20});
+    assert_int_equal(stage_job(s, 4).releases, 1);
+    assert_int_equal(stage_job(s, 4).reserves, 21);
+    finish(s, 10);
+}
+
+static void expect_wait_of(struct stage *s, uint64_t id, nsec_t left_for)
+{
+    PUT(s, .key = "k");
+    assert_int_equal(stage_job(s, id).left_for, left_for);
+}
+
+static void a_wait_that_was_imposed_is_not_ended_by_a_duplicate_after_a_restart(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct stage *again;
+
+    PUT(s, .key = "k");
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_release(w, 1, 0, SEC(60)));
+    again = stage_restart(s, SEC(10));
+    expect_wait_of(again, 1, SEC(50));
+    stage_free(again);
+}
+
+static void a_release_of_an_older_record_imposes_its_wait(void **state)
+{
+    struct stage *s = *state;
+
+    restore(s, named(4, "q", true));
+    change(s, RECORD_RELEASE,
+           (struct job_change){.id = 4,
+                               .state = JOB_DELAYED,
+                               .keyed = true,
+                               .delay = 60,
+                               .due_at = STAGE_WALL_AT + SEC(60)});
+    finish(s, 10);
+    expect_wait_of(s, 4, SEC(60));
+}
+
 static void ended_jobs_are_gone_with_their_queue_and_key(void **state)
 {
     struct stage *s = *state;
@@ -567,6 +633,10 @@ int main(void)
         STORY(contents_are_keys_again),
         STORY(later_image_takes_the_place_of_the_earlier),
         STORY(changes_are_made_to_restored_jobs),
+        STORY(what_a_job_has_been_through_comes_back_with_each_change),
+        STORY(a_job_was_reserved_no_less_often_than_older_records_tell),
+        STORY(a_wait_that_was_imposed_is_not_ended_by_a_duplicate_after_a_restart),
+        STORY(a_release_of_an_older_record_imposes_its_wait),
         STORY(ended_jobs_are_gone_with_their_queue_and_key),
         STORY(nothing_is_changed_in_jobs_that_are_not_there),
         STORY(pauses_end_at_their_moment),

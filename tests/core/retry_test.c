@@ -19,6 +19,80 @@ static void a_policy_bounds_attempts_where_the_contract_does_not(void **state)
     stage_expect_recorded(s, "submit 1; set 1; bury 1");
 }
 
+// The last of its contract was spent before: the end of the process is nobody's fault.
+static void the_end_of_the_process_spends_nothing_and_drops_nothing(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "*", .max_attempts = 9);
+    PUT(s, .on_fail = ON_FAIL_DROP, .ttr_for = SEC(5));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(act_take(w), 1);
+        assert_status(STATUS_OK, act_fail(w, 1, NULL));
+    }
+    POLICY(s, "*", .max_attempts = 1);
+    assert_int_equal(act_take(w), 1);
+    broker_retire(s->broker);
+    act_close(w);
+    stage_settle(s);
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    assert_int_equal(stage_job(s, 1).attempts, 2);
+    w = stage_worker(s, "w", "q");
+    assert_int_equal(act_take(w), 1);
+    stage_advance(s, SEC(5));
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    stage_expect_recorded(s, "submit 1; set 1; set 1");
+}
+
+static void a_job_that_was_not_delivered_has_lost_nothing(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct counts counts;
+
+    POLICY(s, "*", .max_attempts = 2, .backoff = BACKOFF_FIXED, .backoff_min_for = SEC(60));
+    PUT(s, .on_fail = ON_FAIL_DROP, .on_loss = ON_LOSS_BACK);
+    PUT(s, .on_fail = ON_FAIL_DROP, .on_loss = ON_LOSS_BACK);
+    assert_int_equal(act_take(w), 1);
+    assert_int_equal(act_take(w), 2);
+    broker_undelivered(w->session, 2);
+    broker_undelivered(w->session, 3);
+    act_close(w);
+    stage_settle(s);
+    assert_int_equal(stage_state(s, 1), JOB_DELAYED);
+    assert_int_equal(stage_state(s, 2), JOB_READY);
+    assert_int_equal(stage_job(s, 2).attempts, 0);
+    assert_int_equal(stage_job(s, 2).reserves, 0);
+    broker_counts(s->broker, &counts);
+    assert_int_equal(counts.retries, 1);
+    PUT(s, .on_fail = ON_FAIL_DROP);
+    w = stage_worker(s, "w", "q");
+    assert_int_equal(act_take(w), 2);
+    assert_int_equal(act_take(w), 3);
+    broker_all_undelivered(w->session);
+    act_close(w);
+    stage_settle(s);
+    act_drain(stage_worker(s, "w", "q"), "2 3");
+    stage_expect_recorded(s, "submit 1; submit 2; set 1; submit 3; end 2; end 3");
+}
+
+// It is given the job as it waits, and goes before anybody could tell it.
+static void a_waiter_that_leaves_before_it_is_told_costs_no_attempt(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    act_wait(w);
+    PUT(s, .max_attempts = 1, .on_fail = ON_FAIL_DROP);
+    assert_int_equal(stage_state(s, 1), JOB_RESERVED);
+    act_close(w);
+    stage_expect(s, "");
+    assert_int_equal(stage_state(s, 1), JOB_READY);
+    assert_int_equal(stage_job(s, 1).attempts, 0);
+    assert_int_equal(stage_job(s, 1).reserves, 0);
+}
+
 static void the_contract_comes_before_the_policy(void **state)
 {
     struct stage *s = *state;
@@ -471,6 +545,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(a_policy_bounds_attempts_where_the_contract_does_not),
+        STORY(the_end_of_the_process_spends_nothing_and_drops_nothing),
+        STORY(a_job_that_was_not_delivered_has_lost_nothing),
+        STORY(a_waiter_that_leaves_before_it_is_told_costs_no_attempt),
         STORY(the_contract_comes_before_the_policy),
         STORY(a_word_of_failure_is_an_attempt_where_nobody_waits_for_the_answer),
         STORY(a_word_of_failure_is_final_where_nothing_bounds_attempts),

@@ -115,6 +115,7 @@ void stage_expect_same_change(const struct job_change *a, const struct job_chang
     assert_int_equal(a->id, b->id);
     assert_int_equal(a->state, b->state);
     assert_int_equal(a->on_wall, b->on_wall);
+    assert_int_equal(a->imposed, b->imposed);
     assert_int_equal(a->keyed, b->keyed);
     assert_int_equal(a->attempts, b->attempts);
     assert_int_equal(a->pri, b->pri);
@@ -184,6 +185,7 @@ static void tape_job(struct stage_tape *tape, enum record_kind kind, const struc
     struct stage_tape_record *record = next_record(tape, kind);
 
     job_describe(tape->broker, job, &record->image);
+    job_describe_change(tape->broker, job, &record->image.now);
     assert_int_equal(record->image.body.len, 0);
     record->image.queue = keep(record->queue, record->image.queue);
     record->image.key = keep(record->key, record->image.key);

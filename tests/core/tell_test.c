@@ -73,7 +73,12 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     }
 }
 
-static const struct session_ops ops = {on_leased, on_wait_over, on_nudged, on_job_event, NULL};
+static const struct session_ops ops = {
+    .leased = on_leased,
+    .wait_over = on_wait_over,
+    .nudged = on_nudged,
+    .job_event = on_job_event,
+};
 
 static void open_hall(struct hall *hall)
 {

@@ -302,7 +302,7 @@ static void waiter_that_leaves_is_told_nothing(void **state)
     stage_expect(s, "w leased 1");
 }
 
-static void waiter_that_leaves_before_it_is_told_loses_the_job(void **state)
+static void waiter_that_leaves_before_it_is_told_costs_the_job_nothing(void **state)
 {
     struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
@@ -313,8 +313,8 @@ static void waiter_that_leaves_before_it_is_told_loses_the_job(void **state)
     PUT(s, .queue = "q");
     act_close(v);
     stage_expect(s, "w leased 1");
-    assert_int_equal(stage_job(s, 1).attempts, 1);
-    assert_int_equal(stage_job(s, 1).reserves, 2);
+    assert_int_equal(stage_job(s, 1).attempts, 0);
+    assert_int_equal(stage_job(s, 1).reserves, 1);
 }
 
 static void lease_that_ends_before_it_was_told_is_told_nevertheless(void **state)
@@ -342,11 +342,12 @@ static void lease_that_ends_untold_is_not_told_and_the_wait_goes_on(void **state
     struct actor *w = stage_worker(s, "w", "q");
 
     act_wait(w);
-    PUT(s, .ttr_for = SEC(5), .max_attempts = 2, .on_fail = ON_FAIL_DROP);
+    PUT(s, .ttr_for = SEC(5), .max_attempts = 1, .on_fail = ON_FAIL_DROP);
     s->now.mono += SEC(5);
     broker_tick(s->broker, s->now);
-    // Lost untold, and assigned anew: one lease is told.
-    assert_int_equal(stage_job(s, 1).timeouts, 1);
+    // Lost untold, and assigned again: one lease is told, and no attempt was spent.
+    assert_int_equal(stage_job(s, 1).timeouts, 0);
+    assert_int_equal(stage_job(s, 1).attempts, 0);
     stage_expect(s, "w leased 1");
     assert_int_equal(stage_job(s, 1).left_for, SEC(5));
     stage_advance(s, SEC(5));
@@ -389,7 +390,7 @@ int main(void)
         STORY(unwait_silences_an_end_that_was_not_told_yet),
         STORY(job_that_arrives_after_the_end_goes_elsewhere),
         STORY(waiter_that_leaves_is_told_nothing),
-        STORY(waiter_that_leaves_before_it_is_told_loses_the_job),
+        STORY(waiter_that_leaves_before_it_is_told_costs_the_job_nothing),
         STORY(lease_that_ends_before_it_was_told_is_told_nevertheless),
         STORY(lease_that_ends_untold_is_not_told_and_the_wait_goes_on),
         STORY(wait_that_goes_on_still_ends_at_its_moment),

@@ -18,9 +18,16 @@ static void assert_same_change(const struct job_change *a, const struct job_chan
     assert_int_equal(a->state, b->state);
     assert_int_equal(a->on_wall, b->on_wall);
     assert_int_equal(a->keyed, b->keyed);
+    assert_int_equal(a->imposed, b->imposed);
     assert_int_equal(a->attempts, b->attempts);
     assert_int_equal(a->pri, b->pri);
     assert_int_equal(a->delay, b->delay);
+    assert_int_equal(a->counted, b->counted);
+    assert_int_equal(a->counters.reserves, b->counters.reserves);
+    assert_int_equal(a->counters.timeouts, b->counters.timeouts);
+    assert_int_equal(a->counters.releases, b->counters.releases);
+    assert_int_equal(a->counters.buries, b->counters.buries);
+    assert_int_equal(a->counters.kicks, b->counters.kicks);
 }
 
 static void assert_same_past(const struct job_past *a, const struct job_past *b)
@@ -124,6 +131,7 @@ static void a_body_may_stand_elsewhere(void **state)
 static void changes_come_back(void **state)
 {
     struct job_change delayed = change_to(JOB_DELAYED);
+    struct job_change imposed = change_to(JOB_DELAYED);
     struct job_change buried = change_to(JOB_BURIED);
     struct job_change ready = change_to(JOB_READY);
     const struct {
@@ -132,11 +140,13 @@ static void changes_come_back(void **state)
     } all[] = {{CODEC_RELEASE, &ready}, {CODEC_RELEASE, &delayed}, {CODEC_BURY, &buried},
                {CODEC_KICK, &ready},    {CODEC_TAKE, &ready},      {CODEC_START, &ready},
                {CODEC_START, &delayed}, {CODEC_SET, &ready},       {CODEC_SET, &delayed},
-               {CODEC_SET, &buried}};
+               {CODEC_SET, &buried},    {CODEC_SET, &imposed},     {CODEC_RELEASE, &imposed}};
 
     (void)state;
     delayed.due_at = 55;
     delayed.on_wall = true;
+    delayed.imposed = false;
+    imposed.due_at = 56;
     buried.burial = 66;
     ready.keyed = true;
     ready.ready_at = 77;
@@ -214,14 +224,36 @@ static void moves_come_back(void **state)
     }
 }
 
+static void changes_and_moves_of_older_versions_come_back_without_counters(void **state)
+{
+    struct job_change change = change_to(JOB_DELAYED);
+    struct codec_record record = {.number = 0};
+    struct sealed sealed;
+
+    (void)state;
+    sealed_change(&sealed, CODEC_RELEASE, change);
+    sealed_without_counters(&sealed);
+    assert_int_equal(sealed.size, 48);
+    assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
+    change.counted = false;
+    change.counters = (struct job_counters){0};
+    assert_same_change(&record.change, &change);
+    codec_put_move(sealed.bytes, &change, SLICE("letters"), true, &some_past);
+    sealed_without_counters(&sealed);
+    assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
+    assert_same_change(&record.change, &change);
+    assert_same(record.name, SLICE("letters"));
+    assert_same_past(&record.past, &some_past);
+}
+
 static void a_move_that_says_what_cannot_be_is_refused(void **state)
 {
     // The flags (a past that is not there), the length of the name, the zeros behind it, the name.
     static const struct {
         size_t at;
         char byte;
-    } wrong[] = {{27, 4}, {27, (char)128}, {28, 6}, {28, 8}, {28, 0},
-                 {29, 1}, {30, 1},         {31, 1}, {34, 0}, {26, 4}};
+    } wrong[] = {{27, 0}, {27, 8}, {27, 4 + 32}, {27, (char)132}, {28, 6}, {28, 8},
+                 {28, 0}, {29, 1}, {30, 1},      {31, 1},         {54, 0}, {26, 5}};
     struct job_change change = change_to(JOB_READY);
     struct sealed sealed;
 
@@ -343,7 +375,7 @@ static void a_past_that_cannot_be_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         codec_put_move(sealed.bytes, &change, SLICE("letters"), false, &some_past);
-        sealed.bytes[CODEC_HEAD + 32 + 7 + wrong[i].at] = wrong[i].byte;
+        sealed.bytes[CODEC_HEAD + 52 + 7 + wrong[i].at] = wrong[i].byte;
         sealed_finish(&sealed);
         assert_false(sealed_read(&sealed));
         sealed_job(&sealed, &image);
@@ -395,6 +427,7 @@ int main(void)
         cmocka_unit_test(a_change_leaves_a_job_only_in_states_of_its_kind),
         cmocka_unit_test(numbers_and_pauses_come_back),
         cmocka_unit_test(moves_come_back),
+        cmocka_unit_test(changes_and_moves_of_older_versions_come_back_without_counters),
         cmocka_unit_test(a_move_that_says_what_cannot_be_is_refused),
         cmocka_unit_test(memos_come_back),
         cmocka_unit_test(a_memos_value_may_stand_elsewhere),

@@ -7,7 +7,7 @@ import sys
 import struct
 import tempfile
 
-from read_journal import CHANGE, SET, Damage, crc32c, read
+from read_journal import CHANGE, COUNTERS, SET, Damage, crc32c, read
 
 LINE = re.compile(r"^    [0-9a-f]{4} ((?: [0-9a-f]{2})+)$", re.MULTILINE)
 
@@ -54,6 +54,14 @@ def main():
             file.write(example + record(SET, change, 0x9E3779B97F4A7C15, len(example)))
         job = read(directory, 0).jobs[1]
         expect((job["state"], job["delay"], job["releases"]) == ("delayed", 3, 0), "another delay")
+        expect((job["kicks"], job["reserves"], job["imposed"]) == (1, 0, False), "other counters")
+        # A delay that no submitter asked for, with counters.
+        change = CHANGE.pack(1, 1 << 60, 1024, 3, 2, 4, 6) + COUNTERS.pack(4, 3, 2, 1, 7)
+        with open(path, "wb") as file:
+            file.write(example + record(SET, change, 0x9E3779B97F4A7C15, len(example)))
+        job = read(directory, 0).jobs[1]
+        expect((job["state"], job["imposed"], job["flags"]) == ("delayed", True, 34), "not imposed")
+        expect((job["reserves"], job["kicks"]) == (4, 7), "other counters")
 
 
 if __name__ == "__main__":

@@ -168,8 +168,12 @@ static void the_example_of_the_format_is_what_we_write(void **state)
         .created_ms = UINT64_C(1700000000000),
         .body = SLICE("hello"),
     };
-    const struct job_change kick = {
-        .id = 1, .state = JOB_READY, .keyed = true, .pri = 1024, .delay = 5};
+    const struct job_change kick = {.id = 1,
+                                    .state = JOB_READY,
+                                    .keyed = true,
+                                    .pri = 1024,
+                                    .delay = 5,
+                                    .counters = {.kicks = 1}};
     const struct memo memo = {.kind = MEMO_POLICY,
                               .key = SLICE("m*"),
                               .value = SLICE("weight = 3"),

@@ -15,7 +15,7 @@ import sys
 
 (JOB, RELEASE, BURY, KICK, TAKE, END, PAUSE, IDS, SYNCED, DROPPED, START, SET,
  MOVE, MEMO) = range(1, 15)
-STATES = {1: "ready", 2: "delayed", 3: "buried"}
+STATES = {1: "ready", 2: "delayed", 3: "buried", 4: "delayed"}
 HEAD, SEGMENT_HEAD = 16, 72
 ABOUT = struct.Struct("<8sIIQQ64sII")
 SEGMENT = struct.Struct("<8sIIQQQQQQII")
@@ -24,6 +24,9 @@ PAST = struct.Struct("<QHHB3s")
 WHYS = {1: "attempts", 2: "failed", 3: "exception", 4: "expired"}
 FIXED = struct.Struct("<QQQIIIIIIIIIHHHHHBB")
 CHANGE = struct.Struct("<QQIIHBB")
+COUNTERS = struct.Struct("<IIIII")
+COUNTED = 4
+COUNTER_NAMES = ("reserves", "timeouts", "releases", "buries", "kicks")
 PAUSED = struct.Struct("<QQH6s")
 REMEMBERED = struct.Struct("<QQIHBB")
 
@@ -137,7 +140,7 @@ def read_job(data):
     if len(body) != body_len:
         raise Damage(f"job {ident}: lengths do not add up")
     return {"id": ident, "queue": text(queue), "state": STATES[state], "moment": moment, "pri": pri,
-            "delay": delay, "ttr": ttr, "created": created, "reserves": reserves,
+            "imposed": state == 4, "delay": delay, "ttr": ttr, "created": created, "reserves": reserves,
             "timeouts": timeouts, "releases": releases, "buries": buries, "kicks": kicks,
             "attempts": attempts, "max_attempts": most, "key": text(key), "reducer": text(reducer),
             "flags": flags, "past": past, "body": text(body)}
@@ -150,25 +153,37 @@ class Reader:
         self.memos = {}
 
     def change(self, kind, data):
-        ident, moment, pri, delay, attempts, state, flags = CHANGE.unpack(data)
+        ident, moment, pri, delay, attempts, state, flags = CHANGE.unpack_from(data)
         job = self.jobs.get(ident)
+        if len(data) != CHANGE.size + (COUNTERS.size if flags & COUNTED else 0):
+            raise Damage(f"job {ident}: lengths do not add up")
         if job:
             job.update(state=STATES[state], moment=moment, pri=pri, delay=delay, attempts=attempts,
-                       flags=job["flags"] & ~3 | flags)
-            counter = {RELEASE: "releases", BURY: "buries", KICK: "kicks"}.get(kind)
-            if counter:
-                job[counter] += 1
+                       imposed=state == 4, flags=job["flags"] & ~3 | flags & 3)
+            self.count(job, kind, data)
+
+    def count(self, job, kind, data):
+        """What the job has been through."""
+        if data[27] & COUNTED:
+            job.update(zip(COUNTER_NAMES, COUNTERS.unpack_from(data, CHANGE.size)))
+            return
+        counter = {RELEASE: "releases", BURY: "buries", KICK: "kicks"}.get(kind)
+        if counter:
+            job[counter] += 1
+        job["reserves"] = max(job["reserves"], job["releases"] + job["attempts"])
+        job["imposed"] = job["imposed"] or (kind == RELEASE and job["state"] == "delayed")
 
     def move(self, data):
         ident, length, zero = struct.unpack_from("<Q20xHH", data)
         flags = data[27]
-        past, past_len = read_past(data[32 + length:]) if flags & 128 else (None, 0)
-        if 32 + length + past_len != len(data) or zero:
+        at = 52 if flags & COUNTED else 32
+        past, past_len = read_past(data[at + length:]) if flags & 128 else (None, 0)
+        if at + length + past_len != len(data) or zero:
             raise Damage(f"job {ident}: lengths do not add up")
-        self.change(MOVE, data[:27] + bytes([flags & ~144]))
+        self.change(MOVE, data[:27] + bytes([flags & ~144]) + data[32:at])
         job = self.jobs.get(ident)
         if job:
-            job.update(queue=text(data[32:32 + length]), past=past,
+            job.update(queue=text(data[at:at + length]), past=past,
                        flags=job["flags"] & ~144 | flags & 144)
 
     def take(self, kind, data):

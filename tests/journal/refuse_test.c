@@ -93,8 +93,12 @@ static void lengths_that_do_not_add_up_are_refused(void **state)
     assert_false(forgery_is_read(&sealed, 16 + 68, 2, 2));                 // reducer
     assert_false(forgery_is_read(&sealed, 8, 72 + 4 + 5 + 3 + 21 + 8, 4)); // data
     sealed_change(&sealed, CODEC_KICK, change_to(JOB_READY));
+    assert_false(forgery_is_read(&sealed, 8, 47, 4));
+    assert_false(forgery_is_read(&sealed, 16 + 27, 0, 1)); // counters that no flag tells of
+    sealed_without_counters(&sealed);
     assert_false(forgery_is_read(&sealed, 8, 27, 4));
     assert_false(forgery_is_read(&sealed, 8, 29, 4));
+    assert_false(forgery_is_read(&sealed, 16 + 27, 4, 1)); // a flag without counters
     codec_put_pause(sealed.bytes, SLICE("four"), 1, 1);
     sealed_finish(&sealed);
     assert_false(forgery_is_read(&sealed, 16 + 16, 3, 2));
@@ -135,7 +139,8 @@ static void values_that_no_job_can_have_are_refused(void **state)
     assert_false(forgery_is_read(&sealed, 16 + 60, 1001, 2));              // attempts
     assert_false(forgery_is_read(&sealed, 16 + 62, 1001, 2));              // max attempts
     assert_false(forgery_is_read(&sealed, 16 + 70, 0, 1));                 // state
-    assert_false(forgery_is_read(&sealed, 16 + 70, 4, 1));                 //
+    assert_false(forgery_is_read(&sealed, 16 + 70, 4, 1));                 // imposed until a moment
+    assert_false(forgery_is_read(&sealed, 16 + 70, 5, 1));                 //
     assert_false(forgery_is_read(&sealed, 16 + 70, 1, 1));                 // ready, with a moment
     assert_false(forgery_is_read(&sealed, 16 + 71, 63, 1));                // no past, with one
     assert_false(forgery_is_read(&sealed, 16 + 71, 224, 1));               // kind of key
@@ -148,8 +153,9 @@ static void values_that_no_job_can_have_are_refused(void **state)
     assert_false(forgery_is_read(&sealed, 16 + 8, 1, 8));
     assert_false(forgery_is_read(&sealed, 16 + 24, 1001, 2));
     assert_false(forgery_is_read(&sealed, 16 + 27, 1, 1));
-    assert_false(forgery_is_read(&sealed, 16 + 27, 4, 1));
-    assert_false(forgery_is_read(&sealed, 16 + 28, 1, 1));
+    assert_false(forgery_is_read(&sealed, 16 + 27, 12, 1));
+    assert_true(forgery_is_read(&sealed, 16 + 28, 1, 1));
+    assert_false(forgery_is_read(&sealed, 16 + 27, 0, 1));
     assert_false(forgery_is_read(&sealed, 12, CODEC_LAST + 1, 1)); // type
     assert_false(forgery_is_read(&sealed, 12, 0, 1));
     assert_false(forgery_is_read(&sealed, 13, 1, 1));

@@ -73,7 +73,14 @@ struct job_image full_image(void)
 struct job_change change_to(enum job_state state)
 {
     return (struct job_change){
-        .id = 5, .state = (uint8_t)state, .attempts = 7, .pri = 8, .delay = 9};
+        .id = 5,
+        .state = (uint8_t)state,
+        .imposed = state == JOB_DELAYED,
+        .attempts = 7,
+        .pri = 8,
+        .delay = 9,
+        .counted = true,
+        .counters = {.reserves = 11, .timeouts = 12, .releases = 13, .buries = 14, .kicks = 15}};
 }
 
 void sealed_job(struct sealed *sealed, const struct job_image *image)
@@ -81,6 +88,20 @@ void sealed_job(struct sealed *sealed, const struct job_image *image)
     assert_int_equal(codec_put_job(sealed->bytes, image, true),
                      codec_job_size(image->queue.len + image->key.len + image->reducer.len +
                                     job_past_size(&image->past) + image->body.len));
+    sealed_finish(sealed);
+}
+
+void sealed_without_counters(struct sealed *sealed)
+{
+    const size_t fixed = codec_record_type(sealed->bytes) == CODEC_MOVE ? 32 : 28;
+    const size_t counters = 20;
+    char *data = sealed->bytes + CODEC_HEAD;
+    size_t len = (unsigned char)sealed->bytes[8];
+
+    memmove(data + fixed, data + fixed + counters, len - fixed - counters);
+    memset(data + len - counters, 0, counters);
+    sealed->bytes[8] = (char)(len - counters);
+    data[27] = (char)(data[27] & ~4);
     sealed_finish(sealed);
 }
 

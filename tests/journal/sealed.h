@@ -26,6 +26,8 @@ struct sealed {
 // Gives what was put there its size and its checksums.
 void sealed_finish(struct sealed *sealed);
 void sealed_job(struct sealed *sealed, const struct job_image *image);
+// Makes a change or a move of less than 256 bytes what older versions wrote: without counters.
+void sealed_without_counters(struct sealed *sealed);
 void sealed_change(struct sealed *sealed, enum codec_type type, struct job_change change);
 
 // What is read refers to a copy, which is valid until the next call. It ends where the space for it

@@ -298,13 +298,16 @@ static void a_queued_job_whose_last_client_left_gives_its_unique_free(void **sta
     gear_says(t->c, REQ(SUBMIT_JOB, "f", "u", "z"), RES(JOB_CREATED, H(2)));
 }
 
-static void a_submission_for_now_makes_a_delayed_job_ready(void **state)
+// As gearmand has it.
+static void a_submission_without_a_moment_leaves_an_epoch_job_as_it_is(void **state)
 {
     struct gear *t = *state;
 
     gear_says(t->a, REQ(SUBMIT_JOB_EPOCH, "f", "u", "1700000100", "x"), RES(JOB_CREATED, H(1)));
     jobs_are(t, "f", JOB_DELAYED, 1);
     gear_says(t->b, REQ(SUBMIT_JOB, "f", "u", "y"), RES(JOB_CREATED, H(1)));
+    jobs_are(t, "f", JOB_DELAYED, 1);
+    rig_advance(t->rig, 100 * NSEC_PER_SEC);
     jobs_are(t, "f", JOB_READY, 1);
     grab(t->c, H(1), "x");
     complete(t->c, H(1), "done");
@@ -360,7 +363,7 @@ int main(void)
         GEAR(a_joined_job_outlives_its_worker),
         GEAR(a_job_that_nobody_waits_for_goes_with_its_worker),
         GEAR(a_queued_job_whose_last_client_left_gives_its_unique_free),
-        GEAR(a_submission_for_now_makes_a_delayed_job_ready),
+        GEAR(a_submission_without_a_moment_leaves_an_epoch_job_as_it_is),
         GEAR(the_earlier_of_two_moments_counts),
         GEAR(a_buried_job_gives_its_unique_free),
     };

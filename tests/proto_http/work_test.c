@@ -197,7 +197,8 @@ static void a_job_that_was_given_to_a_client_that_went_comes_back_at_once(void *
     assert_int_equal(http_job(t, 1).state, JOB_RESERVED); // it is not answered yet
     peer_free(t->a);
     assert_int_equal(http_job(t, 1).state, JOB_READY);
-    assert_int_equal(http_job(t, 1).attempts, 1);
+    assert_int_equal(http_job(t, 1).attempts, 0);
+    assert_int_equal(http_job(t, 1).reserves, 0);
     assert_non_null(broker_find(broker, 1));
 }
 
