@@ -322,6 +322,33 @@ bool input_query_word(struct input *input, const char *name, const char *const *
            find_word(input, name, query_slice(&value), words, place);
 }
 
+bool input_query_words(struct input *input, const char *name, const char *const *words,
+                       unsigned *bits)
+{
+    struct query_value value;
+    struct slice left;
+    size_t place;
+
+    if (!parameter(input, name, &value)) {
+        return false;
+    }
+    left = query_slice(&value);
+    *bits = 0;
+    for (;;) {
+        const char *comma = left.len ? memchr(left.ptr, ',', left.len) : NULL;
+        size_t len = comma ? (size_t)(comma - left.ptr) : left.len;
+
+        if (!find_word(input, name, slice_of(left.ptr, len), words, &place)) {
+            return false;
+        }
+        *bits |= 1u << place;
+        if (!comma) {
+            return true;
+        }
+        left = slice_from(left, len + 1);
+    }
+}
+
 //
 // The path
 //

@@ -66,6 +66,9 @@ bool input_query_number(struct input *input, const char *name, uint64_t least, u
 bool input_query_text(struct input *input, const char *name, char *text, size_t size, size_t *len);
 bool input_query_word(struct input *input, const char *name, const char *const *words,
                       size_t *place);
+// Of words with commas between them.
+bool input_query_words(struct input *input, const char *name, const char *const *words,
+                       unsigned *bits);
 
 // The segment of the path in the route's braces, by its place: decoded, with room for `size`
 // bytes, or a number from 1 on. What is no number is 404: there is no such thing.

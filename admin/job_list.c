@@ -17,14 +17,15 @@
 #define LIMIT_MAX 1000
 #define LIMIT_PRESET 100
 #define WRITTEN_AT_ONCE 4
-// The numbers of a cursor, with a point between them.
-#define NUMBERS 5
+// The numbers of a cursor, with a point between them; the first one is the state.
+#define NUMBERS 6
 #define CURSOR_MAX (NUMBERS * (DIGITS_MAX + 1))
 
 struct job_list {
     char queue[QUEUE_NAME_MAX + 1]; // it may go at any time
     size_t queue_len;
-    enum job_state state;
+    unsigned states;      // that were asked for, as bits
+    enum job_state state; // that is being listed: the first of them, then the next
     struct job_cursor cursor;
     uint64_t left; // jobs that there is room for
     bool begun, over, wrote;
@@ -48,8 +49,14 @@ static bool read_numbers(struct slice text, uint64_t numbers[NUMBERS])
     return true;
 }
 
-static void read_cursor(struct job_cursor *cursor, struct input *input)
+static bool has_state(const struct job_list *list, uint64_t state)
 {
+    return state < JOB_STATES && (list->states & 1u << state) != 0;
+}
+
+static void read_cursor(struct job_list *list, struct input *input)
+{
+    struct job_cursor *cursor = &list->cursor;
     uint64_t numbers[NUMBERS];
     char text[CURSOR_MAX];
     size_t len;
@@ -57,20 +64,24 @@ static void read_cursor(struct job_cursor *cursor, struct input *input)
     if (!input_query_text(input, "cursor", text, sizeof text, &len)) {
         return;
     }
-    if (!read_numbers(slice_of(text, len), numbers) || numbers[0] > UINT32_MAX) {
+    if (!read_numbers(slice_of(text, len), numbers) || !has_state(list, numbers[0]) ||
+        numbers[1] > UINT32_MAX) {
         input_blame(input, 400, "cursor is none");
         return;
     }
-    cursor->part = (uint32_t)numbers[0];
-    memcpy(cursor->at, numbers + 1, sizeof cursor->at);
+    list->state = (enum job_state)numbers[0];
+    cursor->part = (uint32_t)numbers[1];
+    memcpy(cursor->at, numbers + 2, sizeof cursor->at);
 }
 
-static void write_cursor(struct http1_conn *conn, const struct job_cursor *cursor)
+static void write_cursor(struct http1_conn *conn, const struct job_list *list)
 {
+    const struct job_cursor *cursor = &list->cursor;
     char text[CURSOR_MAX + 2];
     int len = snprintf(text, sizeof text,
-                       "\"%" PRIu32 ".%" PRIu64 ".%" PRIu64 ".%" PRIu64 ".%" PRIu64 "\"",
-                       cursor->part, cursor->at[0], cursor->at[1], cursor->at[2], cursor->at[3]);
+                       "\"%u.%" PRIu32 ".%" PRIu64 ".%" PRIu64 ".%" PRIu64 ".%" PRIu64 "\"",
+                       (unsigned)list->state, cursor->part, cursor->at[0], cursor->at[1],
+                       cursor->at[2], cursor->at[3]);
 
     admin_put(conn, slice_of(text, (size_t)len));
 }
@@ -88,6 +99,19 @@ static void write_job(struct http1_conn *conn, struct job_list *list, const stru
     list->left--;
 }
 
+// Goes on with the next state that was asked for; false where there is none.
+static bool next_state(struct job_list *list)
+{
+    for (unsigned state = (unsigned)list->state + 1; state < JOB_STATES; state++) {
+        if (has_state(list, state)) {
+            list->state = (enum job_state)state;
+            list->cursor = (struct job_cursor){0};
+            return true;
+        }
+    }
+    return false;
+}
+
 // As many as belong into a slice.
 static void write_some(struct http1_conn *conn, struct job_list *list)
 {
@@ -101,6 +125,8 @@ static void write_some(struct http1_conn *conn, struct job_list *list)
         status = queue_jobs_next(broker, queue, list->state, &list->cursor, &job);
         if (status == STATUS_OK) {
             write_job(conn, list, job);
+        } else if (status == STATUS_EMPTY && next_state(list)) {
+            status = STATUS_OK;
         }
     }
     list->over = status == STATUS_EMPTY;
@@ -122,7 +148,7 @@ static enum http1_progress list_make(struct http1_conn *conn, void *making)
     if (list->over) {
         admin_put(conn, SLICE("null"));
     } else {
-        write_cursor(conn, &list->cursor);
+        write_cursor(conn, list);
     }
     admin_put(conn, SLICE("}"));
     return HTTP1_ENDED;
@@ -148,15 +174,17 @@ static const struct admin_maker maker = {
 static void read_request(struct job_list *list, struct input *input)
 {
     static const char *const names[] = {"state", "limit", "cursor", NULL};
-    size_t state = JOB_READY;
 
     input_parameters(input, names);
     list->left = LIMIT_PRESET;
     (void)input_path_text(input, 0, list->queue, sizeof list->queue, &list->queue_len);
-    (void)input_query_word(input, "state", shown_states, &state);
+    list->states = 1u << JOB_READY;
+    (void)input_query_words(input, "state", shown_states, &list->states);
+    while (list->states != 0 && !has_state(list, list->state)) {
+        list->state++;
+    }
     (void)input_query_number(input, "limit", 1, LIMIT_MAX, &list->left);
-    read_cursor(&list->cursor, input);
-    list->state = (enum job_state)state;
+    read_cursor(list, input);
 }
 
 // Whether the caller may see the queue, and it is there.

@@ -68,10 +68,8 @@ enum outcome run_jobs(struct context *context)
     struct listing listing = {.key = "jobs", .columns = columns, .row = add_row, .limit = LIMIT};
     enum outcome outcome;
 
-    if (state && strchr(state, ',')) {
-        return problem_set(context->problem, OUTCOME_USAGE, "jobs lists one state at a time");
-    }
-    listing.empty = "The queue has no job in that state.";
+    listing.empty = state && strchr(state, ',') ? "The queue has no job in these states."
+                                                : "The queue has no job in that state.";
     text_put(&path, "/api/v1/queues");
     path_add_name(&path, context->words[0]);
     text_put(&path, "/jobs");

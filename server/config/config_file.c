@@ -6,12 +6,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 // The longest line that is not a comment.
 #define LINE_MOST 16384
+
+// A key that the file has set: `section.key`, and the line.
+struct given_key {
+    char name[128];
+    int line;
+};
 
 // A file that is being read.
 struct config_reader {
@@ -22,6 +29,10 @@ struct config_reader {
     // The section that the line is in: a table's, whose name is copied, or one with a name.
     char table[64];
     const struct config_sections *kind; // NULL: a table's
+    // Keys of tables, and behind them those of the section with a name. There are no more than
+    // options, as none is there twice.
+    struct given_key *given; // owned
+    size_t given_room, given_count, given_of_tables;
     char text[LINE_MOST + 1];
 };
 
@@ -34,6 +45,37 @@ static bool has_hash(const char *value)
         }
     }
     return false;
+}
+
+// A key that is there twice was meant once: which of the values, only its author knows. A table's
+// section may be there in parts.
+static bool note_key(struct config_reader *reader, const char *key, struct reason *why)
+{
+    size_t first = reader->kind ? reader->given_of_tables : 0;
+    size_t last = reader->kind ? reader->given_count : reader->given_of_tables;
+    struct given_key noted = {.line = reader->line};
+
+    (void)snprintf(noted.name, sizeof noted.name, "%s.%s", reader->kind ? "" : reader->table, key);
+    for (size_t i = first; i < last; i++) {
+        if (strcmp(reader->given[i].name, noted.name) == 0) {
+            reason_set(why, "%s: line %d has this key already", key, reader->given[i].line);
+            return false;
+        }
+    }
+    if (reader->given_count == reader->given_room) {
+        size_t room = reader->given_room ? 2 * reader->given_room : 64;
+        struct given_key *given = realloc(reader->given, room * sizeof *given);
+
+        if (!given) {
+            reason_set(why, "out of memory");
+            return false;
+        }
+        reader->given = given;
+        reader->given_room = room;
+    }
+    reader->given[reader->given_count++] = noted;
+    reader->given_of_tables += reader->kind ? 0 : 1;
+    return true;
 }
 
 static bool take_value(struct config_reader *reader, const char *key, const char *value,
@@ -49,13 +91,14 @@ static bool take_value(struct config_reader *reader, const char *key, const char
         return false;
     }
     if (kind) {
-        return section_set(kind->kind, &kind->all[kind->count - 1], key, value, why);
+        return section_set(kind->kind, &kind->all[kind->count - 1], key, value, why) &&
+               note_key(reader, key, why);
     }
     if (reader->table[0] == '\0') {
         reason_set(why, "the key `%s` stands before any section", key);
         return false;
     }
-    return config_set(reader->config, reader->table, key, value, why);
+    return config_set(reader->config, reader->table, key, value, why) && note_key(reader, key, why);
 }
 
 static bool take_section(struct config_reader *reader, const char *text, struct reason *why)
@@ -65,6 +108,7 @@ static bool take_section(struct config_reader *reader, const char *text, struct 
     struct config_sections *kind = config_kind_of(reader->config, text, &name);
 
     reader->kind = kind;
+    reader->given_count = reader->given_of_tables;
     if (kind) {
         (void)snprintf(origin, sizeof origin, "%s:%d", reader->path, reader->line);
         return sections_add(kind, name, origin, why) != NULL;
@@ -177,6 +221,7 @@ bool config_load(const struct config *config, const char *path, bool waits, stru
     }
     good = read_all(&reader, why);
     (void)fclose(reader.file);
+    free(reader.given);
     if (!good) {
         reason_wrap(why, "%s:%d: ", path, reader.line);
     }

@@ -18,6 +18,14 @@ const char *section_name(const struct config_kind *kind, const char *text)
     return len > 0 || *text == '\0' ? text + len : NULL;
 }
 
+// Blanks that nobody sees would be a part of the name.
+static bool has_outer_blank(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 0 && (strchr(" \t", name[0]) || strchr(" \t", name[len - 1]));
+}
+
 struct config_section *sections_find(const struct config_sections *sections, const char *name)
 {
     for (size_t i = 0; i < sections->count; i++) {
@@ -89,6 +97,11 @@ struct config_section *sections_add(struct config_sections *sections, const char
     if (sections->count == kind->most) {
         reason_set(why, "there are %zu sections [%s ...] already, and no more can be", kind->most,
                    kind->word);
+        return NULL;
+    }
+    if (has_outer_blank(name)) {
+        reason_set(why, "[%s %s]: a name has no blank at either end; ? stands for one", kind->word,
+                   name);
         return NULL;
     }
     if (!kind->check_name(name, why) || !make_room(sections, why)) {

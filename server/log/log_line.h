@@ -33,7 +33,7 @@ void log_time(nsec_t wall_at, char *text, size_t room);
 size_t log_line_text(const struct log_event *event, char line[LOG_LINE_MAX]);
 
 // One JSON object with time, level, event and the fields. Bytes that are not UTF-8 are \xNN in
-// the string. 0 where it cannot be made (no memory, too long).
+// the string. Values are cut so that it fits. 0 without memory.
 size_t log_line_json(const struct log_event *event, char line[LOG_LINE_MAX]);
 
 #endif

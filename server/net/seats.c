@@ -53,14 +53,17 @@ bool seats_administer(const struct seats *seats, unsigned kind)
            atomic_load_explicit(&seats->taken[kind], memory_order_relaxed) <= SEATS_RESERVED;
 }
 
-static uint64_t reserved_of(uint64_t most)
+static uint64_t reserved_of(unsigned kind, uint64_t most)
 {
-    return most / 64 < SEATS_RESERVED ? most / 64 : SEATS_RESERVED;
+    uint64_t reserved = most / 64 < SEATS_RESERVED ? most / 64 : SEATS_RESERVED;
+    uint64_t least = most / 4 < SEATS_OPERATORS ? most / 4 : SEATS_OPERATORS;
+    bool administers = kind < FRONTENDS && frontends[kind]->administers;
+
+    return administers && reserved < least ? least : reserved;
 }
 
 unsigned seats_full(const struct seats *seats, uint64_t open, uint64_t most)
 {
-    uint64_t reserved = reserved_of(most);
     uint64_t left = most > open ? most - open : 0;
     uint64_t unused[SEATS_KINDS]; // of those that are the kind's own
     uint64_t unused_sum = 0;
@@ -71,6 +74,7 @@ unsigned seats_full(const struct seats *seats, uint64_t open, uint64_t most)
     }
     for (unsigned kind = 0; kind < SEATS_KINDS; kind++) {
         uint64_t taken = atomic_load_explicit(&seats->taken[kind], memory_order_relaxed);
+        uint64_t reserved = reserved_of(kind, most);
 
         unused[kind] = seats->listened & 1u << kind && taken < reserved ? reserved - taken : 0;
         unused_sum += unused[kind];

@@ -26,6 +26,9 @@
 
 // A kind has a 64th of all seats to itself, and no more than this.
 #define SEATS_RESERVED 16
+// Those that administer have this many at least, or a quarter of all where there are very few: what
+// collects metrics keeps one, and the page another.
+#define SEATS_OPERATORS 4
 
 struct seats {
     _Atomic(uint8_t) *kind_of; // by descriptor, one more than its kind; 0: none is taken

@@ -90,6 +90,10 @@ class Looking(WithBroker):
         self.assertRegex(self.good("queue", "mail"), "1 ready, 1 delayed, 1 reserved, 0 buried")
         for state, number in zip(("ready", "reserved", "delayed"), numbers):
             self.assertRegex(self.good("jobs", "mail", "--state", state), rf"\n +{number}  {state}")
+        found = self.good("jobs", "mail", "-s", "ready,reserved")
+        self.assertRegex(found, rf"\n +{numbers[0]}  ready")
+        self.assertRegex(found, rf"\n +{numbers[1]}  reserved")
+        self.assertNotIn("  delayed", found)
         self.assertTrue(self.good("show", str(numbers[0])).endswith("\nhello\n"))
         self.assertIn("ff fe", self.good("show", str(numbers[1])))
         self.assertIn("time to run   1m\n", self.good("show", str(numbers[1])))

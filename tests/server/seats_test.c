@@ -133,15 +133,46 @@ static void all_are_full_where_no_seat_is_left(void **state)
     assert_int_equal(seats_full(seats, MOST + 3, MOST), SEATS_ALL);
 }
 
+static unsigned operators(void)
+{
+    unsigned kind = 0;
+
+    while (!frontends[kind]->administers) {
+        kind++;
+    }
+    return kind;
+}
+
 static void kinds_of_few_seats_have_few_of_their_own(void **state)
+{
+    const uint64_t others = 2 * (SEATS_KINDS - 2) + SEATS_OPERATORS;
+    struct seats *seats = *state;
+
+    // Of 128 two.
+    set_taken(seats, 0, 128 - others);
+    assert_int_equal(seats_full(seats, 128 - others, 128), BIT(0));
+    set_taken(seats, 0, 128 - others - 1);
+    assert_int_equal(seats_full(seats, 128 - others - 1, 128), 0);
+}
+
+static void however_few_seats_there_are_operators_have_some_of_their_own(void **state)
 {
     struct seats *seats = *state;
 
-    // A 64th of 63 is none, of 128 two.
-    set_taken(seats, 0, 62);
-    assert_int_equal(seats_full(seats, 62, 63), 0);
-    set_taken(seats, 0, 128 - 2 * (SEATS_KINDS - 1));
-    assert_int_equal(seats_full(seats, 128 - 2 * (SEATS_KINDS - 1), 128), BIT(0));
+    for (uint64_t most = 4; most <= 64; most++) {
+        uint64_t own = most / 4 < SEATS_OPERATORS ? most / 4 : SEATS_OPERATORS;
+        uint64_t clients = most - own;
+
+        // Clients take what they can get.
+        set_taken(seats, operators(), 0);
+        set_taken(seats, 0, clients);
+        assert_true(seats_full(seats, clients, most) & BIT(0));
+        for (uint64_t taken = 0; taken < own; taken++) {
+            set_taken(seats, operators(), taken);
+            assert_false(seats_full(seats, clients + taken, most) & BIT(operators()));
+            assert_true(seats_full(seats, clients + taken, most) & BIT(0));
+        }
+    }
 }
 
 #define SEATS_TEST(name) cmocka_unit_test_setup_teardown(name, seats_setup, seats_teardown)
@@ -158,6 +189,7 @@ int main(void)
         SEATS_TEST(those_who_administer_may_always_have_the_seats_that_are_theirs),
         SEATS_TEST(all_are_full_where_no_seat_is_left),
         SEATS_TEST(kinds_of_few_seats_have_few_of_their_own),
+        SEATS_TEST(however_few_seats_there_are_operators_have_some_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

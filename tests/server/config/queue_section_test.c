@@ -224,6 +224,10 @@ static void an_error_names_the_line_and_the_reason(void **state)
     expect_refused("[queue a]\ndead_queue = dead.{tube}\n", 2, "nothing but {queue}");
     expect_refused("\n[queue a[]\n", 2, "[queue a[]: the glob is malformed");
     expect_refused("[queue]\n", 1, "a glob of names of queues is missing");
+    expect_refused("[queue a]\nrate = 5/s\nweight = 1\nrate = 6/s\n", 4,
+                   "rate: line 2 has this key already");
+    expect_refused("[queue a ]\n", 1, "[queue a ]: a name has no blank at either end");
+    expect_refused("[queue a\t]\n", 1, "a name has no blank at either end");
     expect_refused("[queue a]\n\n[queue a]\n", 3, "there is a section [queue a] already, at ");
     expect_refused("[queues a]\n", 1, "there is no section [queues a]");
 }

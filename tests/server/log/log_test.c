@@ -93,6 +93,49 @@ static void line_that_is_too_long_is_cut_and_still_ends(void **state)
     free(big);
 }
 
+// Whoever reads the log as JSON can read each line.
+static void json_line_that_is_too_long_is_cut_and_still_json(void **state)
+{
+    enum { FIELDS = 40, BYTES = 1000 };
+    static const char *const units[] = {
+        "\n", "a", "\xff", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+    static char keys[FIELDS][8];
+    struct log_field fields[FIELDS];
+    char text[BYTES + 1];
+
+    (void)state;
+    for (size_t unit = 0; unit < sizeof units / sizeof *units; unit++) {
+        size_t unit_len = strlen(units[unit]);
+        size_t len = 0;
+
+        while (len + unit_len <= BYTES) {
+            memcpy(text + len, units[unit], unit_len);
+            len += unit_len;
+        }
+        for (size_t i = 0; i < FIELDS; i++) {
+            (void)snprintf(keys[i], sizeof keys[i], "key%zu", i);
+            fields[i] = log_text(keys[i], slice_of(text, len));
+        }
+        for (size_t count = 1; count <= FIELDS; count++) {
+            struct log_event event = event_of(fields, count);
+            char line[LOG_LINE_MAX];
+            size_t line_len = log_line_json(&event, line);
+            json_error_t error;
+            json_t *object;
+
+            assert_in_range(line_len, 1, LOG_LINE_MAX);
+            assert_ptr_equal(memchr(line, '\n', line_len), line + line_len - 1);
+            object = json_loadb(line, line_len, 0, &error);
+            assert_non_null(object);
+            assert_int_equal(json_object_size(object), count + 3);
+            if (strcmp(units[unit], "\xff") != 0) {
+                assert_null(strstr(json_string_value(json_object_get(object, "key0")), "\\x"));
+            }
+            json_decref(object);
+        }
+    }
+}
+
 static json_t *parse_json(const struct log_field *fields, size_t count)
 {
     struct log_event event = event_of(fields, count);
@@ -418,6 +461,7 @@ int main(void)
         cmocka_unit_test(bytes_that_do_not_print_are_escaped),
         cmocka_unit_test(numbers_and_several_fields_are_told_in_order),
         cmocka_unit_test(line_that_is_too_long_is_cut_and_still_ends),
+        cmocka_unit_test(json_line_that_is_too_long_is_cut_and_still_json),
         cmocka_unit_test(json_line_is_one_object),
         cmocka_unit_test(json_holds_any_bytes),
         cmocka_unit_test(reopening_follows_a_file_that_was_moved_away),
