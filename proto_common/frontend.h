@@ -48,12 +48,19 @@ struct frontend_about {
                            // Valid until the connection says otherwise
 };
 
+#define FRONTEND_MESSAGE_START 16
+
 struct frontend {
     const char *name;   // of the protocol: the section of the configuration, and in log lines
     const char *listen; // default of the section's `listen` key
     // What the protocol is called in a TLS handshake, each name behind its length (RFC 7301, 3.1),
     // the one that we like best first; NULL: nothing.
     const char *alpn;
+    // Has each message that leaves by TLS begin a record of its own: some clients take one message
+    // from a record, and wait for another record before they look at what else was in it. The
+    // length of the message that begins with `start`, the next bytes to leave; 0: more of them must
+    // be seen, at most FRONTEND_MESSAGE_START. Called by any thread. NULL: messages share records.
+    size_t (*message_len)(struct slice start);
     // Whether those who run the process come by it. It is served while the store is being opened
     // (its `start` is called for an empty broker first, and again, with other shared state, for the
     // one that has its jobs back), and has seats that no other front-end can take, at unix sockets,

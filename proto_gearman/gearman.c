@@ -232,6 +232,7 @@ static void conn_expired(void *state)
 const struct frontend gearman_frontend = {
     .name = "gearman",
     .listen = "127.0.0.1:4730",
+    .message_len = gear_message_len,
     .options = options,
     .options_size = sizeof(struct gear_options),
     .shared_size = sizeof(struct gear_shared),

@@ -52,6 +52,17 @@ struct gear_head gear_head_read(const char *input)
     };
 }
 
+size_t gear_message_len(struct slice start)
+{
+    const char *nul;
+
+    if (start.len > 0 && *start.ptr != 0) {
+        nul = memchr(start.ptr, 0, start.len);
+        return nul ? (size_t)(nul - start.ptr) : start.len;
+    }
+    return start.len < GEAR_HEADER ? 0 : GEAR_HEADER + (size_t)gear_head_read(start.ptr).len;
+}
+
 bool gear_type_known(uint32_t type)
 {
     return type < GEAR_TYPE_COUNT && shapes[type].known;

@@ -87,6 +87,10 @@ bool gear_magic_good(struct slice input);
 // Reads a header; `input` has at least GEAR_HEADER bytes.
 struct gear_head gear_head_read(const char *input);
 
+// How long the packet that leaves is that begins with these bytes, or the text up to the next
+// packet; 0: there is not enough of it. See struct frontend.
+size_t gear_message_len(struct slice start);
+
 // Whether a peer may send packets of that type.
 bool gear_type_known(uint32_t type);
 

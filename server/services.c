@@ -120,7 +120,9 @@ bool services_open_tls(struct services *services, const struct tls_settings *set
     }
     for (size_t i = 0; i < services->started; i++) {
         services->tls_shared[i] =
-            (struct tls_service){.tls = services->tls, .alpn = services->each[i].frontend->alpn};
+            (struct tls_service){.tls = services->tls,
+                                 .alpn = services->each[i].frontend->alpn,
+                                 .message_len = services->each[i].frontend->message_len};
         services->tls_each[i] = services->each[i];
         services->tls_each[i].transport = &transport_tls;
         services->tls_each[i].transport_shared = &services->tls_shared[i];

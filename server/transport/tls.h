@@ -57,6 +57,7 @@ void tls_free(struct tls *tls);
 struct tls_service {
     struct tls *tls;
     const char *alpn; // struct frontend's; NULL: what the client offers is not heard
+    size_t (*message_len)(struct slice start); // struct frontend's; NULL: messages share records
 };
 
 extern const struct transport transport_tls;

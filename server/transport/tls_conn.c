@@ -26,6 +26,7 @@ static bool tls_begin(int fd, void *own, void *shared)
     memcpy(own, &conn, sizeof(struct tls_conn *));
     tls_recount(conn, TLS_HANDSHAKE_COUNTED);
     conn->alpn = service->alpn;
+    conn->message_len = service->message_len;
     conn->ssl = tls_make_ssl(service->tls);
     if (!conn->ssl || !tls_bio_begin(conn, fd)) {
         return false;

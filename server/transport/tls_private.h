@@ -8,6 +8,7 @@
 // tls_conn.c (a connection's life) and tls_transfer.c (what it receives and sends).
 
 #include "core/base/memory.h"
+#include "proto_common/frontend.h"
 #include "server/transport/tls.h"
 
 #include <openssl/ssl.h>
@@ -46,7 +47,11 @@ enum { TLS_HELLO_LEN = 9 };
 // A connection's own. It does not move: OpenSSL points to it.
 struct tls_conn {
     SSL *ssl;
-    const char *alpn;              // of the service; NULL: none
+    const char *alpn;                           // of the service; NULL: none
+    size_t (*message_len)(struct slice start);  // of the service; NULL: messages share records
+    size_t message_left;                        // bytes to leave before the next message begins
+    char message_start[FRONTEND_MESSAGE_START]; // those of it that left before its length was known
+    uint8_t message_start_len;
     struct peer_identity identity; // its texts are ours
     size_t taken;                  // bytes from the socket
     size_t counted;                // bytes of memory, in all

@@ -123,12 +123,62 @@ struct received tls_receive(int fd, void *own, const struct iovec *parts, unsign
     return received;
 }
 
-// The next record's bytes: as they are where one part has enough for it or is the last, otherwise
-// copied together, so that many small answers are one record.
-static const char *next_record(struct cursor from, char copy[RECORD_MAX], size_t *len)
+// The next bytes, copied together behind those that left of the same message already.
+static struct slice message_start(const struct tls_conn *conn, struct cursor from,
+                                  char copy[FRONTEND_MESSAGE_START])
 {
-    size_t left = from.len - from.done;
-    size_t most = left < RECORD_MAX ? left : RECORD_MAX;
+    size_t len = conn->message_start_len;
+
+    memcpy(copy, conn->message_start, len);
+    while (len < FRONTEND_MESSAGE_START && from.done < from.len) {
+        copy[len++] = *cursor_at(&from);
+        cursor_move(&from, 1);
+    }
+    return slice_of(copy, len);
+}
+
+// How many of the bytes that are left belong to the message that is under way, or to the next one.
+// What is decided about a message stays so until it has left: OpenSSL wants the same bytes again
+// where a record could not leave.
+static size_t message_part(struct tls_conn *conn, const struct cursor *from)
+{
+    size_t left = from->len - from->done;
+    char copy[FRONTEND_MESSAGE_START];
+
+    if (!conn->message_len) {
+        return left;
+    }
+    if (conn->message_left == 0 && conn->message_start_len == 0) {
+        conn->message_left = conn->message_len(slice_of(cursor_at(from), cursor_room(from)));
+    }
+    if (conn->message_left == 0) {
+        conn->message_left = conn->message_len(message_start(conn, *from, copy));
+        if (conn->message_left > 0) {
+            conn->message_left -= conn->message_start_len;
+            conn->message_start_len = 0;
+        }
+    }
+    return conn->message_left > 0 && conn->message_left < left ? conn->message_left : left;
+}
+
+// So many bytes have left, which the cursor is at.
+static void message_note_sent(struct tls_conn *conn, struct cursor from, size_t len)
+{
+    if (conn->message_left > 0) {
+        conn->message_left -= len;
+        return;
+    }
+    while (conn->message_len && len-- > 0) {
+        conn->message_start[conn->message_start_len++] = *cursor_at(&from);
+        cursor_move(&from, 1);
+    }
+}
+
+// The next record's bytes, at most `most`: as they are where one part has enough for it or is the
+// last, otherwise copied together, so that many small answers are one record.
+static const char *next_record(struct cursor from, size_t most, char copy[RECORD_MAX], size_t *len)
+{
+    most = most < RECORD_MAX ? most : RECORD_MAX;
 
     *len = most;
     if (cursor_room(&from) >= most) {
@@ -151,20 +201,22 @@ static int send_record(struct tls_conn *conn, struct cursor *cursor)
     char copy[RECORD_MAX];
     size_t len;
     size_t sent;
-    const char *bytes = next_record(*cursor, copy, &len);
+    const char *bytes = next_record(*cursor, message_part(conn, cursor), copy, &len);
 
     errno = 0;
     if (SSL_write_ex(conn->ssl, bytes, len, &sent) != 1) {
         return SSL_get_error(conn->ssl, 0);
     }
+    message_note_sent(conn, *cursor, sent);
     cursor_move(cursor, sent);
     return SSL_ERROR_NONE;
 }
 
-// Where the kernel encrypts, bytes are sent as to a plain socket, and it makes the records.
-static bool kernel_encrypts(const struct tls_conn *conn)
+// Where the kernel encrypts, bytes are sent as to a plain socket, and it makes the records. Where
+// messages have records of their own, each has to be handed over by itself.
+static bool kernel_makes_records(const struct tls_conn *conn)
 {
-    return BIO_get_ktls_send(SSL_get_wbio(conn->ssl));
+    return !conn->message_len && BIO_get_ktls_send(SSL_get_wbio(conn->ssl));
 }
 
 // Each record is a write of its own. Held back meanwhile, several of them leave in as few segments
@@ -193,23 +245,24 @@ struct sent tls_send(int fd, void *own, const struct iovec *parts, unsigned coun
 {
     struct tls_conn *conn = tls_conn_of(own);
     struct cursor cursor = cursor_begin(parts, len);
+    bool holds = len > RECORD_MAX || conn->message_len;
     int failure = SSL_ERROR_NONE;
 
     if (conn->error) {
         return (struct sent){.result = TRANSFER_FAILED, .error = conn->error};
     }
-    if (kernel_encrypts(conn)) {
+    if (kernel_makes_records(conn)) {
         return transport_plain.send(fd, NULL, parts, count, len);
     }
     tls_bio_look_again(conn);
     ERR_clear_error();
-    if (len > RECORD_MAX) {
+    if (holds) {
         hold_back(fd, 1);
     }
     while (cursor.done < len && failure == SSL_ERROR_NONE) {
         failure = send_record(conn, &cursor);
     }
-    if (len > RECORD_MAX) {
+    if (holds) {
         hold_back(fd, 0);
     }
     tls_recount(conn, TLS_CONN_COUNTED + (failure != SSL_ERROR_NONE ? TLS_RECORD_COUNTED : 0));

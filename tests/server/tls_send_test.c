@@ -84,6 +84,52 @@ static void small_answers_are_one_record(void **state)
     tls_link_close(&link);
 }
 
+// A message is its first byte's digit long, all in all; nothing is known before two bytes are seen.
+static size_t digits_len(struct slice start)
+{
+    return start.len < 2 ? 0 : (size_t)(*start.ptr - '0');
+}
+
+static void connect_by_message(struct tls_link *link, struct tls_bed *bed)
+{
+    bed->service.message_len = digits_len;
+    connect_counting(link, bed);
+}
+
+static void a_message_that_begins_a_record_has_it_to_itself(void **state)
+{
+    struct tls_link link;
+    const struct iovec parts[] = {{"3ab5", 4}, {"c", 1}, {"", 0}, {"def2g", 5}, {"4hij", 4}};
+    char heard[15];
+
+    connect_by_message(&link, *state);
+    assert_int_equal(transport_tls.send(link.fd, &link.own, parts, 5, 14).len, 14);
+    assert_int_equal(hear_all(&link, heard, 15), 14);
+    assert_memory_equal(heard, "3ab5cdef2g4hij", 14);
+    assert_int_equal(records, 4);
+    tls_link_close(&link);
+}
+
+static void messages_have_records_of_their_own_wherever_they_are_cut(void **state)
+{
+    static const char all[] = "3ab5cdef2g4hij9klmnopqr";
+    enum { LEN = sizeof all - 1, MESSAGES = 5 };
+
+    for (size_t cut = 1; cut < LEN; cut++) {
+        bool between = cut == 3 || cut == 8 || cut == 10 || cut == 14;
+        struct tls_link link;
+        char heard[LEN + 1];
+
+        connect_by_message(&link, *state);
+        assert_int_equal(tls_link_send(&link, all, cut).len, cut);
+        assert_int_equal(tls_link_send(&link, all + cut, LEN - cut).len, LEN - cut);
+        assert_int_equal(hear_all(&link, heard, sizeof heard), LEN);
+        assert_memory_equal(heard, all, LEN);
+        assert_int_equal(records, MESSAGES + !between);
+        tls_link_close(&link);
+    }
+}
+
 static void much_is_sent_in_full_records(void **state)
 {
     struct tls_link link;
@@ -405,6 +451,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(small_answers_are_one_record),
+        TEST(a_message_that_begins_a_record_has_it_to_itself),
+        TEST(messages_have_records_of_their_own_wherever_they_are_cut),
         TEST(much_is_sent_in_full_records),
         TEST(a_peer_that_reads_slowly_gets_every_byte_in_order),
         TEST(what_waits_for_room_may_become_more),
