@@ -6,6 +6,7 @@
 #include "proto_gearman/escape.h"
 #include "proto_gearman/listing.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -196,6 +197,66 @@ static void admin_create(struct gear_conn *conn, const struct words *words)
     }
 }
 
+// A function that is dropped while its waiting jobs are deleted.
+struct gear_drop {
+    struct sweep sweep;
+    char name[];
+};
+
+// Whether nothing but jobs that wait keeps the function from being dropped.
+static bool only_waits(const struct gear_conn *conn, struct slice name)
+{
+    struct broker *broker = conn->shared->broker;
+    const struct queue *queue = broker_queue_find(broker, name);
+    struct queue_info info;
+
+    if (!queue) {
+        return false;
+    }
+    broker_queue_info(broker, queue, &info);
+    return info.subscriptions == 0 && info.jobs[JOB_RESERVED] == 0 && info.jobs[JOB_BURIED] == 0;
+}
+
+static enum status begin_drop(struct gear_conn *conn, struct slice name)
+{
+    struct gear_drop *drop = calloc(1, sizeof *drop + name.len);
+    enum status status;
+
+    if (!drop) {
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(drop->name, name.ptr, name.len);
+    drop->sweep = (struct sweep){
+        .queue = slice_of(drop->name, name.len),
+        .filter = JOB_FILTER_ALL,
+        .act = {.kind = ACT_DELETE},
+    };
+    drop->sweep.filter.states = JOB_IN(JOB_READY) | JOB_IN(JOB_DELAYED);
+    status = broker_sweep_begin(conn->shared->broker, conn->session, &drop->sweep);
+    if (status != STATUS_OK) {
+        free(drop);
+        return status;
+    }
+    conn->doing.drop = drop;
+    conn->state = GEAR_DROPPING;
+    return STATUS_OK;
+}
+
+static void answer_drop(struct gear_conn *conn, enum status status)
+{
+    if (status == STATUS_OK) {
+        answer_ok(conn);
+    } else if (status == STATUS_FORBIDDEN) {
+        answer_forbidden(conn);
+    } else if (status == STATUS_IN_USE) {
+        answer(conn, SLICE("ERR there are still connected workers or executing clients\r\n"));
+    } else if (status == STATUS_NO_MEMORY) {
+        answer(conn, SLICE("ERR OUT_OF_MEMORY\r\n"));
+    } else {
+        answer(conn, SLICE("ERR function not found\r\n"));
+    }
+}
+
 static void admin_drop(struct gear_conn *conn, const struct words *words)
 {
     enum status status;
@@ -206,15 +267,39 @@ static void admin_drop(struct gear_conn *conn, const struct words *words)
     }
     // A producer of another protocol may still refer to it; then it goes when that one does.
     status = broker_queue_forget(conn->shared->broker, conn->session, words->at[2]);
-    if (status == STATUS_OK) {
-        answer_ok(conn);
-    } else if (status == STATUS_FORBIDDEN) {
-        answer_forbidden(conn);
-    } else if (status == STATUS_IN_USE) {
-        answer(conn, SLICE("ERR there are still connected workers or executing clients\r\n"));
-    } else {
-        answer(conn, SLICE("ERR function not found\r\n"));
+    if (status == STATUS_IN_USE && only_waits(conn, words->at[2])) {
+        status = begin_drop(conn, words->at[2]);
+        if (status == STATUS_OK) {
+            return;
+        }
     }
+    answer_drop(conn, status);
+}
+
+enum step gear_drop_step(struct gear_conn *conn)
+{
+    struct broker *broker = conn->shared->broker;
+    struct sweep *sweep = &conn->doing.drop->sweep;
+    enum status status = broker_sweep(broker, conn->session, sweep);
+
+    wire_hold(conn->wire, broker_position(broker));
+    if (status == STATUS_MORE) {
+        return STEP_AGAIN;
+    }
+    if (status == STATUS_OK) {
+        status = broker_queue_forget(broker, conn->session, sweep->queue);
+    }
+    // It went with the last of its jobs, where nothing else kept it.
+    answer_drop(conn, status == STATUS_NOT_FOUND ? STATUS_OK : status);
+    gear_drop_discard(conn);
+    conn->state = GEAR_MESSAGE;
+    return STEP_ON;
+}
+
+void gear_drop_discard(struct gear_conn *conn)
+{
+    free(conn->doing.drop);
+    conn->doing.drop = NULL;
 }
 
 // The number that the word begins with: 0 where there is none or it is negative.

@@ -263,6 +263,12 @@ static enum step step_listing(struct gear_conn *conn, struct feed_turn *turn)
     return gear_listing_step(conn);
 }
 
+static enum step step_dropping(struct gear_conn *conn, struct feed_turn *turn)
+{
+    (void)turn;
+    return gear_drop_step(conn);
+}
+
 // Until a moment comes.
 static enum step step_later(struct gear_conn *conn, struct feed_turn *turn)
 {
@@ -287,6 +293,7 @@ static const step_fn steps_of_states[GEAR_STATES] = {
     [GEAR_UNSUBSCRIBING] = step_unsubscribing,
     [GEAR_ENDING_TIMEOUTS] = step_ending_timeouts,
     [GEAR_LISTING] = step_listing,
+    [GEAR_DROPPING] = step_dropping,
     [GEAR_LATER] = step_later,
     [GEAR_FINISHED] = step_finished,
 };

@@ -43,6 +43,7 @@ enum gear_state {
     GEAR_UNSUBSCRIBING,   // nothing: functions are given up
     GEAR_ENDING_TIMEOUTS, // nothing: the worker sleeps, and the time-outs of its jobs end
     GEAR_LISTING,         // nothing: a list grows by its next step
+    GEAR_DROPPING,        // nothing: the jobs of a function that is dropped are deleted
     GEAR_LATER,           // the token that was there already, but not before a moment
     GEAR_FINISHED,        // nothing any more
     GEAR_STATES
@@ -50,6 +51,7 @@ enum gear_state {
 
 struct gear_body;
 struct gear_listing;
+struct gear_drop;
 
 // A place in the list of connections: a connection, or how far a list of them has come.
 struct gear_place {
@@ -74,6 +76,7 @@ struct gear_conn {
         struct gear_body *body;       // GEAR_BODY: owned
         uint64_t skip;                // GEAR_SKIP: bytes that are still to come
         struct gear_listing *listing; // GEAR_LISTING: owned
+        struct gear_drop *drop;       // GEAR_DROPPING: owned
     } doing;
 };
 

@@ -182,6 +182,9 @@ static void discard_work(struct gear_conn *conn)
     case GEAR_LISTING:
         gear_listing_discard(conn);
         break;
+    case GEAR_DROPPING:
+        gear_drop_discard(conn);
+        break;
     case GEAR_MESSAGE:
     case GEAR_SKIP:
     case GEAR_UNSUBSCRIBING:

@@ -17,10 +17,12 @@ struct shape {
     uint8_t args;
     bool data;
     bool nul_may_lack; // behind the last argument before the data, where the body ends with it
+    bool arg_may_lack; // the last argument before the data: the protocol's own page leaves it out
 };
 
 static const struct shape shapes[GEAR_TYPE_COUNT] = {
-#define X(number, name, args, data) [number] = {true, args, data, !(data) || (args) == 1},
+#define X(number, name, args, data)                                                                \
+    [number] = {true, args, data, !(data) || (args) == 1, (args) == 4},
     GEAR_TYPES(X)
 #undef X
 };
@@ -124,6 +126,9 @@ bool gear_packet_split(enum gear_type type, struct slice body, bool whole,
             at = nul + 1;
         } else if (whole && shape.nul_may_lack && arg + 1 == behind) {
             at = end;
+        } else if ((whole || body.len >= GEAR_FIXED_MAX) && shape.arg_may_lack &&
+                   arg + 1 == behind) {
+            *arg = slice_of(at, 0);
         } else {
             return false;
         }

@@ -6,7 +6,9 @@
 // arguments divided by NUL. The last one ends where the body ends; where it may hold anything, NUL
 // too, it is called the data here. Where it may not, it also ends at a NUL, and what follows that
 // means nothing, since some write their last argument as C keeps its strings. A worker's report
-// without data may lack the NUL behind the handle, as Perl's workers send it. Nothing in this file
+// without data may lack the NUL behind the handle, as Perl's workers send it. SUBMIT_REDUCE_JOB has
+// four arguments before the data in gearmand, and three in the protocol's own page: where no fourth
+// NUL comes, what is behind the third is the data. Nothing in this file
 // has side effects.
 
 #include "core/base/slice.h"

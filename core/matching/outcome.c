@@ -138,7 +138,7 @@ static const char *loss_text(enum loss_cause cause)
         return "its time to run was over";
     case CAUSE_LIMIT:
     case CAUSE_LIMIT_FAILS:
-        return "the time-out of its worker was over";
+        return "the time-out that its worker has set was over (gearman.min_timeout is the least)";
     case CAUSE_FAILED:
     case CAUSE_RELEASED:
     case CAUSE_PUT_BACK:

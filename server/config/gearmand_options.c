@@ -168,7 +168,17 @@ static bool read_letters(struct reader *reader, const char *arg, const char *nex
     return true;
 }
 
-// One argument; in gearmand's file, what is no option does not matter.
+// A word of gearmand's file that is no option. gearmand says nothing of it; whoever wrote it meant
+// something, so it is told of.
+static bool reader_pass_over(struct reader *reader, const char *word)
+{
+    if (reader->takes && reader->options->bare_count++ == 0) {
+        reader->options->bare = word;
+    }
+    return true;
+}
+
+// One argument; in gearmand's file, what is no option is passed over.
 static bool read_arg(struct reader *reader, char **args, bool *used, bool *ended)
 {
     const char *arg = args[0];
@@ -185,7 +195,7 @@ static bool read_arg(struct reader *reader, char **args, bool *used, bool *ended
         return false;
     }
     if (*ended || arg[0] != '-' || arg[1] == '\0') {
-        return reader->command ? reader_refuse(reader, arg) : true;
+        return reader->command ? reader_refuse(reader, arg) : reader_pass_over(reader, arg);
     }
     if (strcmp(arg, "--") == 0) {
         *ended = true;
@@ -337,6 +347,17 @@ void gearmand_options_map(const struct gearmand_options *options, struct words *
         if (option->note) {
             gearmand_options_note(options, (enum gearmand_name)name, option->note, notes);
         }
+    }
+    if (options->bare_count == 1) {
+        words_add(notes,
+                  "'%s' in the configuration file is ignored: it is no option, which begins "
+                  "with --",
+                  options->bare);
+    } else if (options->bare_count > 1) {
+        words_add(notes,
+                  "'%s' and %u more words in the configuration file are ignored: they are no "
+                  "options, which begin with --",
+                  options->bare, options->bare_count - 1);
     }
 }
 

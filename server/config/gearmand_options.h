@@ -72,6 +72,9 @@ enum gearmand_name {
 // By enum gearmand_name: what was given, "" for an option without a value; NULL: it was not.
 struct gearmand_options {
     const char *values[GEARMAND_OPTIONS];
+    const char
+        *bare; // the first word of the configuration file that is no option; NULL: there is none
+    unsigned bare_count;
     char *file; /* private: what values of the configuration file are in */
 };
 

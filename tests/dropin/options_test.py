@@ -141,6 +141,16 @@ class Options(party.Sandbox):
         self.assertEqual((ours.returncode, ours.stderr),
                          (1, "gearmand: unrecognised option '--set'\n"))
 
+    def test_words_of_the_file_that_are_no_options_are_told_of(self):
+        for text, told in (("port = 5\n--verbose DEBUG\n", "'port' and 2 more words"),
+                           ("--port=5\nround-robin\n", "'round-robin'")):
+            (self.folder / "args").write_text(text)
+            _, notes, code = settings("gearmand", "--config-file", "args", cwd=self.folder)
+            self.assertEqual(code, 0, notes)
+            self.assertIn(f"{told} in the configuration file", notes)
+        (self.folder / "args").write_text("--port=5\n")
+        self.assertEqual(settings("gearmand", "--config-file", "args", cwd=self.folder)[1], "")
+
     def test_a_port_in_the_environment_is_the_default(self):
         environment = {"GEARMAND_PORT": "7"}
         ours = party.run(party.TANDEMD, "gearmand", "--check-config", env=environment)

@@ -216,7 +216,6 @@ static void a_function_is_not_dropped_while_anything_is_in_it(void **state)
 
     t->settings.on_fail = CONTRACT_FAIL_BURIES;
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "", ""), RES(JOB_CREATED, "T:1"));
-    types(t->c, "drop function f", IN_USE);
     gear_says(t->b, MANY(REQ(CAN_DO, "f"), REQ(GRAB_JOB)), RES(JOB_ASSIGN, "T:1", "f", ""));
     types(t->c, "drop function f", IN_USE);
     gear_says(t->b, REQ(WORK_FAIL, "T:1"), NOTHING);
@@ -241,14 +240,68 @@ static void a_function_is_not_dropped_while_a_worker_offers_it(void **state)
     types(t->c, "drop function f", DONE);
 }
 
-static void a_function_is_not_dropped_while_a_job_is_delayed(void **state)
+static void a_function_is_dropped_with_its_waiting_jobs(void **state)
 {
     struct gear *t = *state;
 
     gear_says(t->a, REQ(SUBMIT_JOB_EPOCH, "f", "", "1700000060", ""), RES(JOB_CREATED, "T:1"));
-    types(t->c, "drop function f", IN_USE);
-    types(t->c, "status", "f\t1\t0\t0\n.\n");
-    types(t->c, "prioritystatus", "f\t0\t0\t0\t0\n.\n");
+    gear_says(t->a, REQ(SUBMIT_JOB, "f", "", ""), RES(JOB_CREATED, "T:2"));
+    gear_says(t->a, REQ(SUBMIT_JOB_BG, "g", "", ""), RES(JOB_CREATED, "T:3"));
+    types(t->c, "drop function f", DONE);
+    gear_hears(t->a, RES(WORK_FAIL, "T:2"));
+    types(t->c, "status", "g\t1\t0\t0\n.\n");
+    types(t->c, "drop function f", "ERR function not found\r\n");
+    types(t->c, "create function g", DONE);
+    types(t->c, "drop function g", DONE);
+    types(t->c, "status", ".\n");
+    types(t->c, "show jobs", ".\n");
+}
+
+static void very_many_waiting_jobs_are_dropped_in_slices(void **state)
+{
+    enum { JOBS = 1000 };
+    struct gear *t = *state;
+
+    for (int i = 0; i < JOBS; i++) {
+        peer_ask(t->a, REQ(SUBMIT_JOB_BG, "f", "", ""));
+    }
+    peer_send(t->c, SLICE("drop function f\nversion\n"));
+    rig_feed(t->rig);
+    assert_in_range(gear_jobs(t, "f", JOB_READY), JOBS - 2 * BROKER_SLICE, JOBS - 1);
+    types(t->b, "version", "OK 0.1.0\n");
+    rig_run(t->rig);
+    jobs_are(t, "f", JOB_READY, 0);
+    gear_hears(t->c, SLICE(DONE "OK 0.1.0\n"));
+}
+
+static void a_worker_that_comes_meanwhile_keeps_the_function(void **state)
+{
+    enum { JOBS = 1000 };
+    struct gear *t = *state;
+
+    for (int i = 0; i < JOBS; i++) {
+        peer_ask(t->a, REQ(SUBMIT_JOB_BG, "f", "", ""));
+    }
+    peer_send(t->c, SLICE("drop function f\n"));
+    rig_feed(t->rig);
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    rig_run(t->rig);
+    gear_hears(t->c, SLICE(IN_USE));
+    types(t->c, "status", "f\t0\t0\t1\n.\n");
+}
+
+static void who_drops_a_function_may_leave_in_the_middle(void **state)
+{
+    enum { JOBS = 1000 };
+    struct gear *t = *state;
+
+    for (int i = 0; i < JOBS; i++) {
+        peer_ask(t->a, REQ(SUBMIT_JOB_BG, "f", "", ""));
+    }
+    peer_send(t->c, SLICE("drop function f\n"));
+    rig_feed(t->rig);
+    peer_free(t->c);
+    assert_in_range(gear_jobs(t, "f", JOB_READY), 1, JOBS - 1);
 }
 
 static void a_function_that_a_producer_uses_goes_when_that_one_does(void **state)
@@ -394,7 +447,10 @@ int main(void)
         ADMIN(a_name_that_no_queue_can_have_is_refused),
         ADMIN(a_function_is_not_dropped_while_anything_is_in_it),
         ADMIN(a_function_is_not_dropped_while_a_worker_offers_it),
-        ADMIN(a_function_is_not_dropped_while_a_job_is_delayed),
+        ADMIN(a_function_is_dropped_with_its_waiting_jobs),
+        ADMIN(very_many_waiting_jobs_are_dropped_in_slices),
+        ADMIN(a_worker_that_comes_meanwhile_keeps_the_function),
+        ADMIN(who_drops_a_function_may_leave_in_the_middle),
         ADMIN(a_function_that_a_producer_uses_goes_when_that_one_does),
         ADMIN(a_waiting_job_that_is_cancelled_is_never_handed_out),
         ADMIN(a_job_that_is_cancelled_fails_for_all_who_wait_for_it),

@@ -101,8 +101,8 @@ static void every_packet_with_too_few_arguments_is_refused(void **state)
         REQ(SUBMIT_JOB_LOW_BG, "f", "u"),
         REQ(SUBMIT_JOB_EPOCH, "f", "u", "0"),
         REQ(SUBMIT_JOB_SCHED, "f", "u", "*", "*", "*", "*", "*"),
-        REQ(SUBMIT_REDUCE_JOB, "f", "u", "r", "a"),
-        REQ(SUBMIT_REDUCE_JOB_BACKGROUND, "f", "u", "r", "a"),
+        REQ(SUBMIT_REDUCE_JOB, "f", "u", "r"),
+        REQ(SUBMIT_REDUCE_JOB_BACKGROUND, "f", "u", "r"),
         REQ(WORK_STATUS, H(1), "1"),
         REQ(WORK_STATUS),
         REQ(CAN_DO_TIMEOUT, "f"),
@@ -232,6 +232,20 @@ static int with_a_small_budget(void **state)
     return gear_setup_with(state, (struct rig_options){.budget = 8}, GEAR_DEFAULTS);
 }
 
+static void what_leaves_is_divided_into_packets_and_the_text_between(void **state)
+{
+    struct slice packet = RES(WORK_COMPLETE, H(1), "result");
+
+    (void)state;
+    for (size_t seen = 0; seen < packet.len; seen++) {
+        assert_int_equal(gearman_frontend.message_len(slice_of(packet.ptr, seen)),
+                         seen < 12 ? 0 : packet.len);
+    }
+    assert_int_equal(gearman_frontend.message_len(MANY(packet, RES(NOOP))), packet.len);
+    assert_int_equal(gearman_frontend.message_len(MANY(SLICE("OK\r\n"), packet)), 4);
+    assert_int_equal(gearman_frontend.message_len(SLICE("f\t0\t0\t0\n.\n")), 10);
+}
+
 static void a_flood_of_packets_leaves_others_their_turn(void **state)
 {
     struct gear *t = *state;
@@ -287,6 +301,7 @@ int main(void)
         GEAR(a_long_argument_without_an_end_is_refused_before_it_has_all_come),
         GEAR(a_packet_may_end_with_its_header),
         GEAR(text_and_packets_may_be_mixed),
+        GEAR(what_leaves_is_divided_into_packets_and_the_text_between),
         cmocka_unit_test_setup_teardown(a_flood_of_packets_leaves_others_their_turn,
                                         with_a_small_budget, gear_teardown),
         cmocka_unit_test_setup_teardown(a_grab_over_many_functions_counts_for_several_packets,

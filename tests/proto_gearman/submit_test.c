@@ -142,6 +142,29 @@ static void the_reducer_is_told_to_whom_asks_for_all(void **state)
     gear_says(t->b, REQ(GRAB_JOB_ALL), RES(JOB_ASSIGN_UNIQ, H(4), "f", "u", "y"));
 }
 
+// As the page of the protocol has it; gearmand wants one more argument.
+static void a_reduce_job_may_come_in_four_parts(void **state)
+{
+    static const size_t sizes[] = {0, 1, 8000, 8192, 9000, 16384, 100000};
+    struct gear *t = *state;
+
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *handle = gear_handle(i + 1);
+        const char *body = gear_run('x', sizes[i]);
+        struct slice packet = i % 2 ? REQ(SUBMIT_REDUCE_JOB, "f", "", "sum", body)
+                                    : REQ(SUBMIT_REDUCE_JOB_BACKGROUND, "f", "", "sum", body);
+
+        // All that has come of a long one, until it is known where its workload begins.
+        for (; packet.len > 5000; packet = slice_from(packet, 5000)) {
+            peer_send(t->a, slice_of(packet.ptr, 5000));
+            rig_run(t->rig);
+        }
+        gear_says(t->a, packet, RES(JOB_CREATED, handle));
+        gear_says(t->b, REQ(GRAB_JOB_ALL), RES(JOB_ASSIGN_ALL, handle, "f", "", "sum", body));
+    }
+}
+
 static void a_reducer_has_at_most_512_bytes(void **state)
 {
     struct gear *t = *state;
@@ -291,6 +314,7 @@ int main(void)
         GEAR(a_function_name_may_have_any_byte_but_nul),
         GEAR(a_unique_has_at_most_64_bytes_which_count_in_full),
         GEAR(the_reducer_is_told_to_whom_asks_for_all),
+        GEAR(a_reduce_job_may_come_in_four_parts),
         GEAR(a_reducer_has_at_most_512_bytes),
         GEAR(a_draining_broker_refuses_every_submission),
         GEAR(a_full_queue_refuses_by_the_priority_of_the_submission),

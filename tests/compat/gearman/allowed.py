@@ -18,6 +18,8 @@ REPLIES = {
         "The reference takes the type for a signed number and reads in front of its table.",
     "too few arguments":
         "The reference waits for more, takes the next packet for the rest, and hangs up.",
+    "reduce job in four parts":
+        "The reference wants an argument that the page of the protocol does not have.",
     "report without its NUL":
         "The reference waits for it; Perl's workers leave it out where the result is empty.",
     "arguments beyond 8 KiB":
@@ -107,7 +109,7 @@ REPLIES = {
     "drop function in any case":
         "The reference ignores case when it looks for the name, though F and f are two functions.",
     "drop function with jobs":
-        "The reference drops a function whose jobs wait, and they point at nothing.",
+        "The reference leaves jobs that wait without their function; here they go with it.",
     "more than five words":
         "The reference hangs up without a word.",
     "order of functions":

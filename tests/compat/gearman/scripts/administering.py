@@ -239,10 +239,15 @@ def function_with_a_running_job_is_not_dropped(stage):
     a.ask("status", Lines("f\t0\t0\t1"))
 
 
-def function_with_waiting_jobs_is_not_dropped(stage):
+def function_with_waiting_jobs_is_dropped(stage):
     a = stage.client()
     a.ask(SUBMIT_JOB_BG("f", "", "x"), JOB_CREATED("#1"))
-    a.differ("drop function with jobs", "drop function f", theirs=[OK], ours=[IN_USE])
+    a.ask("drop function f", OK)
+    a.ask("status", Lines())
+    a.ask("drop function f", NOT_FOUND)
+    a.differ("drop function with jobs", GET_STATUS("#1"),
+             theirs=[STATUS_RES("#1", "1", "0", "0", "0")],
+             ours=[STATUS_RES("#1", "0", "0", "0", "0")])
 
 
 def function_is_dropped_by_its_very_name(stage):

@@ -69,8 +69,15 @@ def unique_beside_a_reducer_is_as_long_as_any(stage):
              theirs=[UNIQUE_TOO_LARGE], ours=[JOB_CREATED("#1")])
 
 
+def reducing_in_four_parts_is_taken(stage):
+    c = stage.client()
+    c.differ("reduce job in four parts",
+             (as_request(Kind.SUBMIT_REDUCE_JOB, "f\0u\0reduce\0x"), ECHO_REQ("more")),
+             theirs=[ENDS], ours=[JOB_CREATED("#1"), ECHO_RES("more")])
+
+
 def reducing_with_too_few_arguments_is_refused(stage):
     c = stage.client()
     c.differ("too few arguments",
-             (as_request(Kind.SUBMIT_REDUCE_JOB, "f\0u\0reduce\0x"), ECHO_REQ("more")),
+             (as_request(Kind.SUBMIT_REDUCE_JOB, "f\0u\0reduce"), ECHO_REQ("more")),
              theirs=[ENDS], ours=[TOO_FEW_ARGUMENTS, ECHO_RES("more")])
