@@ -126,6 +126,41 @@ bool input_text(struct input *input, const char *name, struct slice *text)
     return true;
 }
 
+// As a segment of a path, `.` and `..` have a NUL in front, which is in no name: as they are, or
+// with escapes, clients take them for steps, which they walk before they ask.
+static void drop_guard(char *text, size_t *len)
+{
+    if (*len >= 2 && *len <= 3 && text[0] == '\0' && text[1] == '.' && text[*len - 1] == '.') {
+        memmove(text, text + 1, --*len);
+    }
+}
+
+bool input_queue(struct input *input, struct slice *queue)
+{
+    bool plain = input_text(input, "queue", queue);
+    struct slice path;
+    char *text;
+    size_t len;
+
+    if (!input_text(input, "queue_path", &path)) {
+        return plain;
+    }
+    // What it says is not longer than it is: it is decoded in its place.
+    text = (char *)(uintptr_t)path.ptr;
+    if (plain) {
+        input_blame(input, 400, "there is either queue or queue_path");
+    } else if (!http1_decode(path, text, &len)) {
+        input_blame(input, 400, "queue_path is not percent-encoded");
+    } else {
+        drop_guard(text, &len);
+        *queue = slice_of(text, len);
+        if (memchr(text, '\0', len)) {
+            input_blame(input, 400, "queue_path has a NUL in it");
+        }
+    }
+    return true;
+}
+
 bool input_number(struct input *input, const char *name, uint64_t most, uint64_t *number)
 {
     json_t *value = member(input, name);
@@ -310,6 +345,7 @@ bool input_query_text(struct input *input, const char *name, char *text, size_t 
     }
     memcpy(text, value.text, value.len + 1);
     *len = value.len;
+    drop_guard(text, len);
     return true;
 }
 
@@ -366,6 +402,7 @@ bool input_path_text(struct input *input, unsigned arg, char *text, size_t size,
         input_blame(input, 404, "there is no such thing");
         return false;
     }
+    drop_guard(decoded, len);
     memcpy(text, decoded, *len);
     text[*len] = '\0';
     return true;

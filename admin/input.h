@@ -49,6 +49,10 @@ bool input_number(struct input *input, const char *name, uint64_t most, uint64_t
 bool input_seconds(struct input *input, const char *name, nsec_t *span);
 bool input_flag(struct input *input, const char *name, bool *flag);
 
+// The queue that a body is about: the member `queue`, its name, or `queue_path`, the name as in
+// paths, where it is no text. False where neither is there.
+bool input_queue(struct input *input, struct slice *queue);
+
 // The object that is a member, as an input of its own: to be read, and ended by input_part_end(),
 // which notes in the whole what is wrong in it. Empty where it is not there: false then.
 bool input_part(struct input *input, const char *name, struct input *part);

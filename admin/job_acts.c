@@ -41,7 +41,7 @@ static enum http1_next act_plainly(struct http1_conn *conn, enum act_kind kind)
 
 static void read_target(struct input *input, struct act *act)
 {
-    bool named = input_text(input, "queue", &act->to);
+    bool named = input_queue(input, &act->to);
 
     (void)input_flag(input, "back", &act->back);
     if (named == act->back) {
@@ -121,7 +121,7 @@ static enum http1_next answer_change(struct http1_conn *conn, struct slice body,
 
 static enum http1_next answer_move(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
-    static const char *const members[] = {"queue", "back", NULL};
+    static const char *const members[] = {"queue", "queue_path", "back", NULL};
 
     (void)blob;
     return act_as_told(conn, body, ACT_MOVE, members);

@@ -46,8 +46,8 @@ static void read_key(struct input *input, struct job_spec *spec)
 static void read_spec(struct input *input, struct slice *queue, struct job_spec *spec)
 {
     static const char *const members[] = {
-        "queue",       "body", "body_base64",  "priority",   "delay_seconds",
-        "ttr_seconds", "key",  "max_attempts", "on_failure", NULL};
+        "queue",       "queue_path", "body",         "body_base64", "priority", "delay_seconds",
+        "ttr_seconds", "key",        "max_attempts", "on_failure",  NULL};
     static const char *const failures[] = {"bury", "drop", NULL};
     uint64_t pri = PRI_NORMAL;
     uint64_t ttr = TTR_PRESET;
@@ -55,7 +55,7 @@ static void read_spec(struct input *input, struct slice *queue, struct job_spec 
     size_t on_fail = 0;
 
     input_members(input, members);
-    if (!input_text(input, "queue", queue)) {
+    if (!input_queue(input, queue)) {
         input_blame(input, 400, "queue lacks");
     }
     (void)input_number(input, "priority", UINT32_MAX, &pri);

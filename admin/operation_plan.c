@@ -69,7 +69,7 @@ static void read_filter(struct input *input, struct operation_plan *plan)
 
 static void read_queues(struct input *input, struct sweep *sweep)
 {
-    bool one = input_text(input, "queue", &sweep->queue);
+    bool one = input_queue(input, &sweep->queue);
     bool many = input_text(input, "queues", &sweep->queues);
 
     if (one == many) {
@@ -118,9 +118,9 @@ static void read_act(struct input *input, struct operation_plan *plan)
 
 void operation_plan_read(struct input *input, struct operation_plan *plan)
 {
-    static const char *const members[] = {"action", "queue",         "queues",   "filter",
-                                          "to",     "back",          "priority", "delay_seconds",
-                                          "max",    "pause_seconds", "dry_run",  NULL};
+    static const char *const members[] = {
+        "action",   "queue",         "queue_path", "queues",        "filter",  "to", "back",
+        "priority", "delay_seconds", "max",        "pause_seconds", "dry_run", NULL};
     size_t action = 0;
 
     *plan = (struct operation_plan){.sweep.filter = JOB_FILTER_ALL};

@@ -37,6 +37,11 @@ static size_t put_encoded(char *to, struct slice bytes)
     static const char digits[] = "0123456789ABCDEF";
     size_t len = 0;
 
+    // Not to be taken for steps of a path (input.c takes it off again).
+    if (slice_equal(bytes, SLICE(".")) || slice_equal(bytes, SLICE(".."))) {
+        memcpy(to, "%00", GROWTH);
+        len = GROWTH;
+    }
     for (size_t i = 0; i < bytes.len; i++) {
         unsigned char byte = (unsigned char)bytes.ptr[i];
 
@@ -53,7 +58,7 @@ static size_t put_encoded(char *to, struct slice bytes)
 
 static json_t *converted(struct slice bytes, size_t (*put)(char *to, struct slice bytes))
 {
-    char *text = malloc(GROWTH * bytes.len + 1);
+    char *text = malloc(GROWTH * bytes.len + GROWTH);
     json_t *shown = text ? json_stringn_nocheck(text, put(text, bytes)) : NULL;
 
     free(text);

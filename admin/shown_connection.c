@@ -64,7 +64,8 @@ json_t *shown_connection(const struct http1_conn *conn, const struct sight_conne
     return merged(merged(document, shown_session(connection->session)), shown_bytes(connection));
 }
 
-static json_t *shown_queues(const struct http1_conn *conn, const struct session *session)
+static json_t *shown_queues(const struct http1_conn *conn, const struct session *session,
+                            json_t *(*show)(struct slice name))
 {
     const struct subscription *cursor = NULL;
     json_t *list = json_array();
@@ -76,7 +77,7 @@ static json_t *shown_queues(const struct http1_conn *conn, const struct session 
             break;
         }
         if (session_may(conn->session, MAY_OBSERVE, queue) &&
-            json_array_append_new(list, shown_text(queue_name(queue))) != 0) {
+            json_array_append_new(list, show(queue_name(queue))) != 0) {
             json_decref(list);
             list = NULL;
         }
@@ -111,6 +112,8 @@ json_t *shown_connection_detail(const struct http1_conn *conn,
                                 const struct sight_connection *connection)
 {
     return merged(shown_connection(conn, connection),
-                  json_pack("{s:o, s:o}", "queues", shown_queues(conn, connection->session), "jobs",
+                  json_pack("{s:o, s:o, s:o}", "queues",
+                            shown_queues(conn, connection->session, shown_text), "queue_paths",
+                            shown_queues(conn, connection->session, shown_path), "jobs",
                             shown_held(conn, connection->session)));
 }

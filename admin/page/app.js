@@ -32,9 +32,10 @@ const ROUTES = [
   [/^configuration$/, configuration, 'configuration', () => 'Configuration']
 ]
 
+// `.` and `..` have a NUL in front, so as not to be steps of a path.
 function readable(path) {
   try {
-    return decodeURIComponent(path)
+    return decodeURIComponent(path.replace(/^%00/, ''))
   } catch {
     return path
   }

@@ -17,19 +17,44 @@ export function bytesOf({ encoding, data }) {
 
 function textIn(content) {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(content)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content)
   } catch {
     return null
   }
 }
 
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|[^\s"[\]{},:]+/g
+const OPENS = /[[{]/
+const CLOSES = /[\]}]/
+// What is nested deeper is not indented any further: lines of blanks would be most of the page.
+const DEEPEST = 40
+
+// JSON with indents, and otherwise byte for byte as it is: numbers keep their digits, and members
+// that are there twice are shown twice.
+export function indented(json) {
+  const parts = []
+  let depth = 0
+  let before = ''
+  const line = () => `\n${'  '.repeat(Math.min(depth, DEEPEST))}`
+  for (const [token] of json.matchAll(TOKENS)) {
+    const closes = CLOSES.test(token[0]) && token.length === 1
+    if (closes) depth--
+    if (OPENS.test(before) ? !closes : before === ',' || closes) parts.push(line())
+    parts.push(token === ':' ? ': ' : token)
+    if (OPENS.test(token[0])) depth++
+    before = token.length === 1 ? token : ''
+  }
+  return parts.join('')
+}
+
 function jsonIn(text) {
   if (text === null || !/^\s*[[{"]/.test(text)) return null
   try {
-    return JSON.stringify(JSON.parse(text), null, 2)
+    JSON.parse(text)
   } catch {
     return null
   }
+  return indented(text)
 }
 
 function hexLine(content, at) {

@@ -17,7 +17,7 @@ import {
 const SECONDS = { step: 'any' }
 
 function newJob(queue, values) {
-  const job = { queue: queue || values.get('queue').trim() }
+  const job = queue ? { queue_path: queue.path } : { queue: values.get('queue').trim() }
   job[values.get('encoding') === 'base64' ? 'body_base64' : 'body'] = values.get('body')
   const numbers = {
     priority: 'priority',
@@ -41,7 +41,7 @@ const choice = (name, list) =>
     list.map(([value, text]) => el('option', { value }, text))
   )
 
-// Resolves to what was added, or undefined.
+// Resolves to what was added, or undefined. Without a queue, the form asks for its name.
 export function addJob(queue) {
   const fields = [
     !queue && field('Queue', input('queue', { required: true, maxlength: 512 })),
@@ -88,7 +88,7 @@ export function addJob(queue) {
     )
   ]
   return formDialog(
-    queue ? `Add a job to ${queue}` : 'Add a job',
+    queue ? `Add a job to ${queue.name}` : 'Add a job',
     { submit: 'Add it', wide: true },
     fields.filter(Boolean),
     async values => {

@@ -79,8 +79,8 @@ async function runShown(wanted) {
   if (operation?.state === 'cancelled') setText(says, `Stopped. ${says.textContent}`)
 }
 
-// Says what it would touch; resolves to whether the person agrees.
-async function agree(wanted) {
+// Says what it would touch, and where; resolves to whether the person agrees.
+async function agree(wanted, where) {
   const { verb, danger, says } = ACTIONS[wanted.action]
   const counting = el('p', { role: 'status' }, 'Counting …')
   const shown = dialog(
@@ -104,7 +104,6 @@ async function agree(wanted) {
     if (left) call('DELETE', `operations/${tried.id}`).catch(() => {})
     if (told.error) throw new Error(told.error)
     const skipped = skippedText(told.skipped)
-    const where = wanted.queue ?? wanted.queues
     const to = wanted.to ? ` to ${wanted.to}` : ''
     counting.replaceChildren(
       told.touched ? `This will ${verb.toLowerCase()} ` : 'This touches nothing: ',
@@ -125,12 +124,8 @@ async function agree(wanted) {
   return shown.closed
 }
 
-// Agreed to, and run; what many act on need not be a form.
-export async function operate(wanted) {
-  if (await agree(wanted)) await runShown(wanted)
-}
-
-// From the form on. Without a queue, the form asks for it, or for a glob of names.
+// From the form on. Without a queue, as the API describes one, the form asks for its name, or for a
+// glob of names.
 export async function operateForm(action, queue, { states } = {}) {
   const { title, says, needs = [], queues, states: usual } = ACTIONS[action]
   const fields = [
@@ -145,12 +140,13 @@ export async function operateForm(action, queue, { states } = {}) {
     ...(queues ? [] : filterFields({ states: states ?? usual }))
   ]
   await formDialog(
-    queue === undefined ? title : `${title} of ${queue}`,
+    queue === undefined ? title : `${title} of ${queue.name}`,
     { submit: 'Count', wide: true },
     fields.filter(Boolean),
     async (values, shown) => {
       const wanted = asked(action, queue, values)
-      if (!(await agree(wanted))) return STAY
+      const where = queue?.name ?? wanted.queue ?? wanted.queues
+      if (!(await agree(wanted, where))) return STAY
       shown.close()
       await runShown(wanted)
       return STAY

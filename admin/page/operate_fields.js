@@ -149,11 +149,12 @@ function filterIn(values) {
   return filter
 }
 
-// The NewOperation that the form says.
+// The NewOperation that the form says. A queue is named by its path, as its name may be no text.
 export function asked(action, queue, values) {
   const operation = { action }
-  const name = queue ?? (values.get('queue') ?? '').trim()
-  if (queue === undefined && /[*?[]/.test(name)) operation.queues = name
+  const name = (values.get('queue') ?? '').trim()
+  if (queue) operation.queue_path = queue.path
+  else if (/[*?[]/.test(name)) operation.queues = name
   else operation.queue = name
   if (!ACTIONS[action].queues) {
     const filter = filterIn(values)

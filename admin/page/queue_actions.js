@@ -21,7 +21,7 @@ export function queueActions(now, again) {
   const operation = (label, action, look = 'button') =>
     button(
       label,
-      then(() => operateForm(action, now().name)),
+      then(() => operateForm(action, now())),
       { class: look }
     )
   const node = el(
@@ -30,7 +30,7 @@ export function queueActions(now, again) {
     may('submit') &&
       button(
         'Add a job …',
-        then(() => addJob(now().name)),
+        then(() => addJob(now())),
         { class: 'button primary' }
       ),
     may('operate') && [

@@ -66,7 +66,7 @@ export function connection(scope, root, address, id) {
     shown.update(values(found))
     held.rows(found.jobs)
     if (!drawn) build()
-    const text = JSON.stringify([found.queues, roles(found)])
+    const text = JSON.stringify([found.queue_paths, roles(found)])
     if (text === drawn) return
     drawn = text
     marks.replaceChildren(...roles(found).map(([kind, label]) => badge(kind, label)))
@@ -74,7 +74,7 @@ export function connection(scope, root, address, id) {
     queues.replaceChildren(
       ...found.queues
         .slice(0, SHOWN)
-        .map(name => el('li', {}, link(`#/queues/${encodeURIComponent(name)}`, name))),
+        .map((name, at) => el('li', {}, link(`#/queues/${found.queue_paths[at]}`, name))),
       ...(more > 0 ? [el('li', {}, `and ${whole(more)} more`)] : []),
       ...(found.queues.length ? [] : [el('li', { class: 'hint' }, 'It takes from no queue.')])
     )

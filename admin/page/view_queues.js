@@ -213,7 +213,7 @@ export function queues(scope, root, address) {
       el(
         'div',
         { class: 'actions' },
-        may('submit') && button('Add a job …', () => addJob(''), { class: 'button primary' })
+        may('submit') && button('Add a job …', () => addJob(), { class: 'button primary' })
       )
     ),
     el(

@@ -58,6 +58,31 @@ static void a_job_is_added_with_its_contract(void **state)
     says(t->w, "reserve-with-timeout 0\r\n", "RESERVED 1 5\r\nhello\r\n");
 }
 
+// Text has no way to name it.
+static void a_queue_whose_name_is_no_text_is_named_by_its_path(void **state)
+{
+    struct admin *t = *state;
+    json_t *document;
+
+    json_decref(tells(t->a, POSTS("/api/v1/jobs", "{\"queue_path\": \"a%FF%2f\"}"), 201));
+    json_decref(tells(t->a, POSTS("/api/v1/jobs", "{\"queue_path\": \"%00.\"}"), 201));
+    assert_non_null(broker_queue_find(rig_broker(t->rig), SLICE("a\xff/")));
+    assert_non_null(broker_queue_find(rig_broker(t->rig), SLICE(".")));
+    json_decref(tells(t->a, POSTS("/api/v1/jobs/2/move", "{\"queue_path\": \"a%FF%2F\"}"), 200));
+    document = tells(t->a, SEES("/api/v1/jobs/2"), 200);
+    assert_string_equal(text_at(document, "queue_path"), "a%FF%2F");
+    json_decref(document);
+    json_decref(tells(
+        t->a, POSTS("/api/v1/operations", "{\"action\": \"delete\", \"queue_path\": \"a%FF%2F\"}"),
+        202));
+    rig_run(t->rig);
+    asks(t->a, SEES("/api/v1/jobs/1"), 404);
+    asks(t->a, SEES("/api/v1/jobs/2"), 404);
+    asks(t->a, POSTS("/api/v1/jobs", "{\"queue_path\": \"%F\"}"), 400);
+    asks(t->a, POSTS("/api/v1/jobs", "{\"queue_path\": \"a%00\"}"), 400);
+    asks(t->a, POSTS("/api/v1/jobs", "{\"queue_path\": \"a\", \"queue\": \"a\"}"), 400);
+}
+
 static void a_body_of_any_bytes_comes_in_base64(void **state)
 {
     struct admin *t = *state;
@@ -402,6 +427,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ADMIN(a_job_is_added_with_its_contract),
+        ADMIN(a_queue_whose_name_is_no_text_is_named_by_its_path),
         ADMIN(a_body_of_any_bytes_comes_in_base64),
         ADMIN(a_job_that_is_wrong_is_refused),
         ADMIN(a_body_of_very_many_parts_is_refused),

@@ -180,6 +180,30 @@ static void a_name_of_any_bytes_is_shown_and_found(void **state)
     broker_queue_drop(rig_broker(t->rig), queue);
 }
 
+// Clients would take it for a step of the path, escaped or not.
+static void names_that_are_steps_of_a_path_are_shown_and_found(void **state)
+{
+    static const char *const names[] = {".", ".."};
+    static const char *const targets[] = {"/api/v1/queues/%00.", "/api/v1/queues/%00.."};
+    struct admin *t = *state;
+
+    for (size_t i = 0; i < 2; i++) {
+        struct queue *queue;
+        json_t *document;
+
+        assert_int_equal(
+            broker_queue_hold(rig_broker(t->rig), slice_of(names[i], strlen(names[i])), &queue),
+            STATUS_OK);
+        document = tells(t->a, http_get(targets[i], ""), 200);
+        assert_string_equal(text_at(document, "name"), names[i]);
+        assert_string_equal(text_at(document, "path"), targets[i] + strlen("/api/v1/queues/"));
+        json_decref(document);
+        broker_queue_drop(rig_broker(t->rig), queue);
+    }
+    asks(t->a, SEES("/api/v1/queues/%00..."), 404);
+    asks(t->a, SEES("/api/v1/queues/%00"), 404);
+}
+
 static void queues_are_sorted_by_any_column_either_way(void **state)
 {
     struct admin *t = *state;
@@ -384,6 +408,7 @@ int main(void)
         ADMIN(what_closes_a_queue_is_told),
         ADMIN(a_pause_is_told),
         ADMIN(a_name_of_any_bytes_is_shown_and_found),
+        ADMIN(names_that_are_steps_of_a_path_are_shown_and_found),
         ADMIN(queues_are_sorted_by_any_column_either_way),
         ADMIN(queues_are_sorted_by_how_long_their_oldest_job_waits),
         ADMIN(pages_go_on_behind_their_cursors),

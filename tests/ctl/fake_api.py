@@ -190,6 +190,7 @@ class FakeApi:
 
     def get_connections_id(self, _, id):
         return 200, {**samples.connection(int(id)), "queues": ["mail", "thumbs"],
+                     "queue_paths": ["mail", "thumbs"],
                      "jobs": [samples.job(3, state="reserved", left_seconds=12)]}
 
     def get_schedules(self, request):

@@ -184,6 +184,28 @@ test('a queue is cleared once a person has seen how many jobs that touches', { s
   assert.equal((await counts('mail')).ready, 0)
 })
 
+test('a queue whose name is no text is acted on, and none that looks alike', { skip }, async () => {
+  await bed.serve()
+  // Both are shown as U+FFFD, which the second one is.
+  for (const path of ['%FF', '%FF', '%EF%BF%BD']) {
+    await bed.api('POST', 'jobs', { queue_path: path })
+  }
+  const page = await bed.open('#/queues/%FF')
+  // Once it is empty, it goes.
+  page.noted.mayFail = true
+  await press(page, 'Add a job …')
+  await inDialog(page, 'Add it').click()
+  await page.getByText(/^Job \d+ is added$/).waitFor()
+  assert.equal((await counts('%FF')).ready, 3)
+  await press(page, 'Clear …')
+  await operate(page, {
+    says: 'This will delete 3 jobs of \ufffd',
+    agree: 'Delete 3 jobs',
+    done: '3 jobs deleted'
+  })
+  assert.equal((await counts('%EF%BF%BD')).ready, 1)
+})
+
 test(
   'jobs that a filter fits are moved, kicked, buried and given another priority',
   { skip },

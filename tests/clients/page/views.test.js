@@ -215,6 +215,65 @@ test('a job shows its contract, where it is and its body', { skip }, async () =>
   await row(page, String(held)).waitFor()
 })
 
+test('JSON is shown with the digits and the members that the job has', { skip }, async () => {
+  await bed.serve()
+  const client = await bed.beans('mail')
+  const body =
+    '{"id":12345678901234567890,"price":1.10,"most":1e400,"a":1,"a":2,' +
+    '"s":"a\\u00e4 , [ \\" {","none":{},"no":[ ],"list":[true,null,{"x":-0.0}]}'
+  const id = await client.put(body)
+  const page = await bed.open(`#/jobs/${id}`)
+  await page.getByRole('tab', { name: 'JSON' }).waitFor()
+  assert.equal(
+    await page.locator('pre').textContent(),
+    [
+      '{',
+      '  "id": 12345678901234567890,',
+      '  "price": 1.10,',
+      '  "most": 1e400,',
+      '  "a": 1,',
+      '  "a": 2,',
+      '  "s": "a\\u00e4 , [ \\" {",',
+      '  "none": {},',
+      '  "no": [],',
+      '  "list": [',
+      '    true,',
+      '    null,',
+      '    {',
+      '      "x": -0.0',
+      '    }',
+      '  ]',
+      '}'
+    ].join('\n')
+  )
+  // Its indents would be most of what is shown.
+  const deep = await client.put('['.repeat(20000) + ']'.repeat(20000))
+  await bed.go(page, `#/jobs/${deep}`, `Job ${deep}`)
+  await page.getByRole('tab', { name: 'JSON' }).waitFor()
+})
+
+test('queues are opened whatever their names are', { skip }, async () => {
+  await bed.serve()
+  const queues = [
+    ['%00.', '.'],
+    ['%00..', '..'],
+    ['%FF%2F%FE', '\ufffd/\ufffd'],
+    ['%EF%BF%BD', '\ufffd']
+  ]
+  const added = []
+  for (const [path, name] of queues) {
+    const { id } = await bed.api('POST', 'jobs', { queue_path: path })
+    added.push([name, id])
+  }
+  const page = await bed.open('#/queues')
+  for (const [name, id] of added) {
+    await page.getByRole('link', { name, exact: true }).click()
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+    await page.getByRole('link', { name: String(id), exact: true }).waitFor()
+    await bed.go(page, '#/queues', 'Queues')
+  }
+})
+
 test('a large body that is no text comes whole when it is asked for', { skip }, async () => {
   await bed.serve()
   const client = await bed.beans('large')
