@@ -39,8 +39,9 @@ static size_t put_encoded(char *to, struct slice bytes)
 
     // Not to be taken for steps of a path (input.c takes it off again).
     if (slice_equal(bytes, SLICE(".")) || slice_equal(bytes, SLICE(".."))) {
-        memcpy(to, "%00", GROWTH);
-        len = GROWTH;
+        to[len++] = '%';
+        to[len++] = '0';
+        to[len++] = '0';
     }
     for (size_t i = 0; i < bytes.len; i++) {
         unsigned char byte = (unsigned char)bytes.ptr[i];
