@@ -84,6 +84,9 @@ void broker_session_close(struct session *session);
 void broker_undelivered(struct session *session, uint64_t id);
 void broker_all_undelivered(struct session *session);
 
+// Whose session it is, where it has these callbacks; otherwise NULL.
+void *session_owner(const struct session *session, const struct session_ops *ops);
+
 // How many jobs the session holds.
 size_t session_leases(const struct session *session);
 

@@ -23,6 +23,7 @@ static void add(struct bean_conn *conn, const struct job *job)
         (void)output_reserve(&batch->head, BEAN_HEAD_MAX);
     }
     batch->position = position > batch->position ? position : batch->position;
+    output_deliver(&batch->jobs, job_id(job), BEAN_HEAD_MAX);
     bean_reply_job(&batch->jobs, SLICE("RESERVED "), job);
     batch->count++;
 }
@@ -106,6 +107,11 @@ size_t bean_batch_holds(const struct bean_conn *conn)
     const struct bean_batch *batch = conn->doing.batch;
 
     return sizeof *batch + output_kept(&batch->jobs);
+}
+
+void bean_batch_undelivered(const struct bean_conn *conn, output_undelivered_fn tell, void *context)
+{
+    output_undelivered(&conn->doing.batch->jobs, tell, context);
 }
 
 void bean_batch_discard(struct bean_conn *conn)

@@ -19,6 +19,10 @@ void bean_batch_leased(struct bean_conn *conn, const struct job *job);
 // BEAN_BATCHING: takes further jobs, and answers.
 enum step bean_batch_step(struct bean_conn *conn, struct feed_turn *turn);
 
+// The jobs that it has gathered, which no answer tells of yet.
+void bean_batch_undelivered(const struct bean_conn *conn, output_undelivered_fn tell,
+                            void *context);
+
 // BEAN_BATCH_BLOCKED, BEAN_BATCHING: how many bytes it has taken up; and it ends without an answer.
 size_t bean_batch_holds(const struct bean_conn *conn);
 void bean_batch_discard(struct bean_conn *conn);

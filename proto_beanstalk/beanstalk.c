@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/beanstalk.h"
 
+#include "proto_beanstalk/batch.h"
 #include "proto_beanstalk/caller.h"
 #include "proto_beanstalk/conn.h"
 #include "proto_beanstalk/events.h"
@@ -125,6 +126,13 @@ static size_t conn_holds(const void *state)
     return bean_work_holds(state);
 }
 
+static void tell_undelivered(void *context, uint64_t job_id)
+{
+    const struct bean_conn *conn = context;
+
+    broker_undelivered(conn->session, job_id);
+}
+
 static void conn_close(void *state)
 {
     struct bean_conn *conn = state;
@@ -133,6 +141,10 @@ static void conn_close(void *state)
     shared->connections--;
     shared->producers -= conn->producer;
     shared->workers -= conn->worker;
+    output_undelivered(&conn->wire->out, tell_undelivered, conn);
+    if (conn->state == BEAN_BATCHING) {
+        bean_batch_undelivered(conn, tell_undelivered, conn);
+    }
     bean_work_discard(conn);
     broker_session_close(conn->session);
     broker_queue_drop(shared->broker, conn->used);

@@ -71,6 +71,39 @@ void output_commit(struct output *out, size_t len)
     out->pending += len;
 }
 
+void output_deliver(struct output *out, uint64_t job_id, size_t len)
+{
+    const size_t size = sizeof(struct output_delivery);
+    struct output_span *span = out->tail;
+
+    ENSURE(len + size <= OUTPUT_CHUNK);
+    if (out->failed) {
+        return;
+    }
+    if (!span || len + size > span->limit - span->end || !span_takes_deliveries(span)) {
+        span = output_extend(out);
+        if (!span) {
+            return;
+        }
+    }
+    *span_delivery(span, span->jobs++) = (struct output_delivery){job_id, span->end};
+    span->limit -= size;
+    span->blobs = span->limit;
+}
+
+void output_undelivered(const struct output *out, output_undelivered_fn tell, void *context)
+{
+    for (struct output_span *span = out->head; span; span = span->next) {
+        for (size_t i = 0; i < span->jobs; i++) {
+            const struct output_delivery *delivery = span_delivery(span, i);
+
+            if (delivery->at >= span->start) {
+                tell(context, delivery->job_id);
+            }
+        }
+    }
+}
+
 // What does not fit into the last span.
 static void output_write_on(struct output *out, struct slice bytes)
 {
@@ -196,7 +229,7 @@ static void output_take_in(struct output *out, struct output *more)
     size_t len = span ? span->end - span->start : 0;
     size_t moved;
 
-    if (!span || !tail || span->blob_sent > 0 ||
+    if (!span || !tail || span->blob_sent > 0 || span->jobs > 0 ||
         len + (span->blobs - span->limit) > tail->limit - tail->end) {
         return;
     }

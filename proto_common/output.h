@@ -94,6 +94,16 @@ void output_append(struct output *out, struct output *more);
 // that has been reached: at once, but in order).
 void output_hold(struct output *out, uint64_t position);
 
+// What is appended next, beginning with at most `len` bytes in one piece (at most OUTPUT_CHUNK less
+// 16), tells the peer that it holds that job. As long as none of its bytes has left,
+// output_undelivered() says so.
+void output_deliver(struct output *out, uint64_t job_id, size_t len);
+
+// Calls `tell` with each job whose delivery has not begun to leave. What a blob that left in part
+// stands behind has left. The output must not change meanwhile.
+typedef void (*output_undelivered_fn)(void *context, uint64_t job_id);
+void output_undelivered(const struct output *out, output_undelivered_fn tell, void *context);
+
 // Bytes that have not left yet.
 size_t output_pending(const struct output *out);
 

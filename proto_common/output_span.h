@@ -8,7 +8,8 @@
 // The bytes of a span lie between `start` and `end`. The marks of its blobs grow from the end of
 // the room towards the bytes, those that have not left between `limit` and `blobs`; the first blob
 // has the last mark. So a blob costs a mark, and many of them, with what stands between, share a
-// span. A span that is not in the pool belongs to one output.
+// span. Before the first blob, marks of another kind may stand there: of jobs, each of which what
+// begins at that place delivers. A span that is not in the pool belongs to one output.
 
 #include "core/base/blob.h"
 #include "core/base/macros.h"
@@ -28,6 +29,12 @@ struct output_mark {
     size_t at;
 };
 
+// What begins at that byte delivers the job.
+struct output_delivery {
+    uint64_t job_id;
+    size_t at;
+};
+
 struct output_span {
     struct output_span *next;
     size_t start;     // of the bytes that have not left
@@ -35,13 +42,17 @@ struct output_span {
     size_t limit;     // of the bytes that there is room for: where the marks begin
     size_t blobs;     // whose marks are those below that place: that have not left
     size_t blob_sent; // of the first of them
+    size_t jobs;      // marks of jobs, at the end of the room
     union {
         char bytes[OUTPUT_CHUNK];
         struct output_mark room[OUTPUT_CHUNK / sizeof(struct output_mark)];
+        struct output_delivery deliveries[OUTPUT_CHUNK / sizeof(struct output_delivery)];
     };
 };
 
 _Static_assert(OUTPUT_CHUNK % sizeof(struct output_mark) == 0, "marks end where the room does");
+_Static_assert(sizeof(struct output_delivery) == sizeof(struct output_mark),
+               "marks of both kinds share a room");
 _Static_assert(sizeof(struct output_span) <= SLAB_MAX, "spans come from a slab");
 
 // A span from the slab of the pool, NULL without memory; and back to it.
@@ -68,7 +79,20 @@ static inline struct output_span *span_new(struct output_pool *pool)
     span->limit = OUTPUT_CHUNK;
     span->blobs = OUTPUT_CHUNK;
     span->blob_sent = 0;
+    span->jobs = 0;
     return span;
+}
+
+// The place of the mark of a job, the first of which is 0.
+static inline struct output_delivery *span_delivery(struct output_span *span, size_t place)
+{
+    return &span->deliveries[OUTPUT_CHUNK / sizeof(struct output_delivery) - 1 - place];
+}
+
+// Whether there has never been a blob in it.
+static inline bool span_takes_deliveries(const struct output_span *span)
+{
+    return span->limit + span->jobs * sizeof(struct output_delivery) == OUTPUT_CHUNK;
 }
 
 // The mark that ends at that place.

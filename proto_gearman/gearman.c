@@ -196,10 +196,21 @@ static void discard_work(struct gear_conn *conn)
     }
 }
 
+static void tell_undelivered(void *context, uint64_t job_id)
+{
+    const struct gear_conn *conn = context;
+
+    broker_undelivered(conn->session, job_id);
+}
+
 static void conn_close(void *state)
 {
     struct gear_conn *conn = state;
 
+    output_undelivered(&conn->wire->out, tell_undelivered, conn);
+    if (conn->state == GEAR_LISTING) {
+        output_undelivered(gear_listing_behind(conn), tell_undelivered, conn);
+    }
     discard_work(conn);
     list_remove(&conn->place.node);
     broker_session_close(conn->session);

@@ -216,6 +216,7 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
     struct slice unique = SLICE(""), reducer = SLICE("");
     struct job_info info;
     char *start, *at;
+    size_t len;
 
     gear_hold(conn, broker_job_position(conn->shared->broker, job));
     if (type != GEAR_JOB_ASSIGN) {
@@ -224,7 +225,9 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
         reducer = info.reducer;
         type = type == GEAR_JOB_ASSIGN_ALL && reducer.len > 0 ? type : GEAR_JOB_ASSIGN_UNIQ;
     }
-    start = reserve(out, HANDLE_MAX + function.len + unique.len + reducer.len + 4);
+    len = HANDLE_MAX + function.len + unique.len + reducer.len + 4;
+    output_deliver(out, job_id(job), GEAR_HEADER + len);
+    start = reserve(out, len);
     if (!start) {
         return;
     }

@@ -209,6 +209,7 @@ static const struct http1_user user = {
     .expired = web_wait_expired,
     .stopping = web_stopping,
     .no_memory = web_refuse_memory,
+    .closing = web_work_undelivered,
     .forget = web_forget,
     .holds = web_holds,
 };

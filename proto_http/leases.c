@@ -194,6 +194,24 @@ void web_holder_free(struct web_holder *holder)
     memory_free_of(MEMORY_JOBS, holder, sizeof *holder);
 }
 
+void web_holder_undelivered(struct web_holder *holder)
+{
+    if (holder) {
+        broker_all_undelivered(holder->session);
+        web_holder_free(holder);
+    }
+}
+
+struct web_holder *web_holder_of(const struct web_leases *leases, uint64_t job_id,
+                                 uint64_t answered_to)
+{
+    const struct job *job = broker_find(leases->broker, job_id);
+    const struct session *session = job ? job_holder(leases->broker, job) : NULL;
+    struct web_holder *holder = session ? session_owner(session, &holder_ops) : NULL;
+
+    return holder && holder->answered_to == answered_to ? holder : NULL;
+}
+
 enum status web_holder_room(struct web_holder *holder, uint32_t count)
 {
     struct web_lease *all;
@@ -231,6 +249,7 @@ static void free_if_empty(struct web_holder *holder)
 
 void web_holder_leave(struct web_holder *holder)
 {
+    holder->answered_to = holder->conn->wire->number;
     holder->conn = NULL;
     free_if_empty(holder);
 }

@@ -42,6 +42,7 @@ struct web_holder {
     struct session *session;
     struct http1_conn *conn; // that waits by it, or is being answered; NULL once it is
     uint64_t told_of;        // the job that ended the wait; 0: none has
+    uint64_t answered_to;    // the number of the connection that was given its jobs; 0: none yet
     bool waited_enough;      // the wait is over without a job
     uint32_t count;          // of `all`; 0 until the answer is made
     uint32_t room;           /* private: of those that were allocated */
@@ -78,6 +79,13 @@ enum status web_holder_open(struct web_leases *leases, struct http1_conn *conn,
 
 // Closes the session, which is lost what it holds. NULL is allowed.
 void web_holder_free(struct web_holder *holder);
+
+// The same, where nothing of what would have told its worker of its jobs has left the process.
+void web_holder_undelivered(struct web_holder *holder);
+
+// The holder of that job, where it was answered to the connection of that number; otherwise NULL.
+struct web_holder *web_holder_of(const struct web_leases *leases, uint64_t job_id,
+                                 uint64_t answered_to);
 
 // Room for so many leases, before the first; at first there is room for one. STATUS_NO_MEMORY.
 enum status web_holder_room(struct web_holder *holder, uint32_t count) MUST_USE;

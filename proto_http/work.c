@@ -79,6 +79,7 @@ static enum http1_progress answer_one(struct http1_conn *conn)
     struct http1_answer head;
 
     wire_hold(conn->wire, broker_job_position(conn->shared->broker, job));
+    output_deliver(&conn->wire->out, holder->only.job_id, HTTP1_ANSWER_MAX);
     if (http1_reply_begin(conn, 200, &head)) {
         http1_answer_put(&head, SLICE("Content-Type: " HTTP1_BYTES "\r\n"
                                       "Cache-Control: no-store\r\n"));
@@ -291,8 +292,20 @@ void web_work_forget(struct web_work *work)
 {
     web_batch_free(work->batch);
     work->batch = NULL;
-    web_holder_free(work->holder);
+    web_holder_undelivered(work->holder);
     work->holder = NULL;
+}
+
+static void tell_undelivered(void *context, uint64_t job_id)
+{
+    const struct http1_conn *conn = context;
+
+    web_holder_undelivered(web_holder_of(&web_shared(conn)->leases, job_id, conn->wire->number));
+}
+
+void web_work_undelivered(struct http1_conn *conn)
+{
+    output_undelivered(&conn->wire->out, tell_undelivered, conn);
 }
 
 size_t web_work_holds(const struct web_work *work)

@@ -27,8 +27,11 @@ void web_work_stopped(struct http1_conn *conn);
 // lost a queue.
 bool web_work_granted(struct http1_conn *conn, struct grants *grants);
 
-// Ends the wait, or the answer: jobs that were not handed over are lost to it.
+// Ends the wait, or the answer: jobs that were not handed over go back as if it had not had them.
 void web_work_forget(struct web_work *work);
+
+// The connection closes: so do those of answers of which nothing has left.
+void web_work_undelivered(struct http1_conn *conn);
 
 // How many bytes of memory it keeps beyond its struct.
 size_t web_work_holds(const struct web_work *work);

@@ -47,6 +47,11 @@ void broker_undelivered(struct session *session, uint64_t id)
     }
 }
 
+void *session_owner(const struct session *session, const struct session_ops *ops)
+{
+    return session->ops == ops ? session->owner : NULL;
+}
+
 void broker_all_undelivered(struct session *session)
 {
     session->undelivered = true;

@@ -149,6 +149,9 @@ void http1_close(void *state)
 {
     struct http1_conn *conn = state;
 
+    if (conn->shared->user->closing) {
+        conn->shared->user->closing(conn);
+    }
     broker_session_close(conn->session);
     http1_request_end(conn);
 }

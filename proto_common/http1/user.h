@@ -91,6 +91,8 @@ struct http1_user {
     // The process is about to stop while it waits: answers, or ends the answer; the connection is
     // closed behind it. May be NULL: the connection just ends.
     void (*stopping)(struct http1_conn *conn);
+    // The connection closes, and what is staged is not sent any more. May be NULL.
+    void (*closing)(struct http1_conn *conn);
     // Memory lacks for the request, though not for an answer. May be NULL: 503.
     void (*no_memory)(struct http1_conn *conn);
     // Frees the user's part of a request. May be NULL.

@@ -159,6 +159,57 @@ static void parts_of_a_lost_attempt_are_no_part_of_the_result(void **state)
     expect_result(s, 1, RESULT_COMPLETE, "good end");
 }
 
+static void expect_lost(struct stage *s, uint64_t id)
+{
+    struct result result;
+
+    assert_true(broker_result(s->broker, id, &result));
+    assert_int_equal(result.end, RESULT_COMPLETE);
+    assert_int_equal(result.kept, RESULT_LOST);
+    assert_int_equal(result.data.len, 0);
+}
+
+static void result_whose_first_part_nothing_gathered_is_lost(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    PUT(s, .queue = "q");
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_data(w, 1, "first "));
+    KEEP(s);
+    assert_status(STATUS_OK, act_data(w, 1, "second "));
+    assert_status(STATUS_OK, act_complete(w, 1, "end"));
+    expect_lost(s, 1);
+    // The next attempt begins with nothing.
+    POLICY(s, "other", .keep_result_for = 0);
+    PUT(s, .queue = "q");
+    assert_int_equal(act_take(w), 2);
+    assert_status(STATUS_OK, act_data(w, 2, "first "));
+    assert_status(STATUS_OK, act_release(w, 2, 0, 0));
+    KEEP(s);
+    assert_int_equal(act_take(w), 2);
+    assert_status(STATUS_OK, act_data(w, 2, "all "));
+    assert_status(STATUS_OK, act_complete(w, 2, "of it"));
+    expect_result(s, 2, RESULT_COMPLETE, "all of it");
+}
+
+static void result_of_a_job_that_was_moved_during_its_attempt_is_not_a_part_of_it(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    const struct act move = {.kind = ACT_MOVE, .to = SLICE("kept")};
+
+    POLICY(s, "kept", .keep_result_for = SEC(60));
+    PUT(s, .ttr_for = SEC(1));
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_data(w, 1, "first "));
+    stage_advance(s, SEC(1));
+    assert_status(STATUS_OK, stage_act(s, NULL, 1, &move));
+    assert_status(STATUS_OK, act_complete(w, 1, "end"));
+    expect_lost(s, 1);
+}
+
 static void holder_that_is_only_late_completes_what_it_has_reported(void **state)
 {
     struct stage *s = *state;
@@ -397,6 +448,8 @@ int main(void)
         STORY(job_that_is_taken_back_or_set_aside_has_no_result),
         STORY(data_in_parts_is_a_result_though_nobody_watches),
         STORY(parts_of_a_lost_attempt_are_no_part_of_the_result),
+        STORY(result_whose_first_part_nothing_gathered_is_lost),
+        STORY(result_of_a_job_that_was_moved_during_its_attempt_is_not_a_part_of_it),
         STORY(holder_that_is_only_late_completes_what_it_has_reported),
         STORY(result_that_is_too_large_says_so),
         STORY(long_result_is_kept_whole),

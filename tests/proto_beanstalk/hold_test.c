@@ -5,6 +5,7 @@
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PUT "put 0 0 9 1\r\nx\r\n"
@@ -258,6 +259,57 @@ static void a_client_that_goes_while_it_is_held_harms_nobody(void **state)
     hears(t->c, JOB(1));
 }
 
+static void expect_untouched(struct bean *t, uint64_t id, bool untouched)
+{
+    const struct job *job = broker_find(rig_broker(t->rig), id);
+    struct job_info info;
+
+    assert_non_null(job);
+    broker_job_info(rig_broker(t->rig), job, &info);
+    assert_int_equal(info.state, JOB_READY);
+    assert_int_equal(info.attempts, untouched ? 0 : 1);
+    assert_int_equal(info.reserves, untouched ? 0 : 1);
+}
+
+static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->b, "reserve\r\n", "");
+    says(t->a, PUT, "");
+    peer_free(t->b);
+    expect_untouched(t, 1, true);
+    says(t->c, "reserve-batch 5 0\r\n", "");
+    peer_free(t->c);
+    expect_untouched(t, 1, true);
+    rig_reach(t->rig);
+}
+
+static void what_its_worker_has_not_been_sent_costs_no_attempt(void **state)
+{
+    static char put[3100];
+    struct bean *t = *state;
+
+    // As many as need several spans of output, with small and large bodies.
+    for (int i = 0; i < 60; i++) {
+        int len = i % 3 ? i : 3000;
+
+        (void)snprintf(put, sizeof put, "put 0 0 9 %d\r\n%*s\r\n", len, len, "");
+        peer_send(t->a, slice_of(put, strlen(put)));
+        rig_reach(t->rig);
+    }
+    (void)peer_ask(t->b, SLICE("reserve\r\n"));
+    peer_stop_reading(t->b);
+    for (int i = 0; i < 59; i++) {
+        peer_send(t->b, SLICE("reserve\r\n"));
+    }
+    rig_run(t->rig);
+    peer_free(t->b);
+    for (uint64_t id = 1; id <= 60; id++) {
+        expect_untouched(t, id, id > 1);
+    }
+}
+
 static void a_half_closed_client_gets_its_answers_and_is_closed(void **state)
 {
     struct bean *t = *state;
@@ -291,6 +343,8 @@ int main(void)
         BEHIND(answers_of_a_connection_keep_their_order),
         BEHIND(a_reserve_that_times_out_is_told_behind_what_is_held),
         BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
+        BEHIND(a_worker_that_goes_before_its_job_is_safe_costs_no_attempt),
+        BEHIND(what_its_worker_has_not_been_sent_costs_no_attempt),
         BEHIND(a_half_closed_client_gets_its_answers_and_is_closed),
     };
 

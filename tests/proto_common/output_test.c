@@ -360,11 +360,56 @@ static void short_outputs_with_blobs_are_put_together(void **state)
     blob_unref(blob);
 }
 
+static void note_job(void *context, uint64_t job_id)
+{
+    *(uint64_t *)context = *(uint64_t *)context * 10 + job_id;
+}
+
+static uint64_t undelivered(const struct output *out)
+{
+    uint64_t jobs = 0;
+
+    output_undelivered(out, note_job, &jobs);
+    return jobs;
+}
+
+static void job_is_undelivered_until_the_first_byte_has_left(void **state)
+{
+    struct bench *bench = *state;
+    struct blob *blob = blob_copy(SLICE("blob"));
+    struct output more;
+
+    output_write(&bench->out, SLICE("before"));
+    for (uint64_t id = 1; id <= 4; id++) {
+        output_deliver(&bench->out, id, 8);
+        output_write(&bench->out, SLICE("job "));
+        output_blob(&bench->out, blob);
+    }
+    output_init(&more, &bench->pool);
+    output_deliver(&more, 5, 8);
+    output_write(&more, SLICE("job "));
+    output_append(&bench->out, &more);
+    assert_int_equal(undelivered(&bench->out), 12345);
+    output_consume(&bench->out, 6);
+    assert_int_equal(undelivered(&bench->out), 12345);
+    for (uint64_t id = 1; id <= 4; id++) {
+        output_consume(&bench->out, 1);
+        assert_int_equal(undelivered(&bench->out) % 10, 5);
+        assert_true(undelivered(&bench->out) < 100000 / (id == 1 ? 10 : id == 2 ? 100 : 1000));
+        output_consume(&bench->out, 7);
+    }
+    assert_int_equal(undelivered(&bench->out), 5);
+    output_consume(&bench->out, 1);
+    assert_int_equal(undelivered(&bench->out), 0);
+    blob_unref(blob);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         OUTPUT_TEST(bytes_leave_in_the_order_they_were_written),
         OUTPUT_TEST(blob_is_sent_between_the_bytes_around_it),
+        OUTPUT_TEST(job_is_undelivered_until_the_first_byte_has_left),
         OUTPUT_TEST(empty_blob_is_nothing),
         OUTPUT_TEST(only_a_long_body_is_referred_to),
         OUTPUT_TEST(blob_is_referred_to_and_not_copied),

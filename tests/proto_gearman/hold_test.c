@@ -315,6 +315,25 @@ static void a_client_that_goes_while_it_is_held_harms_nobody(void **state)
     gear_says(t->c, MANY(REQ(CAN_DO, "f"), REQ(GRAB_JOB)), RES(JOB_ASSIGN, "T:1", "f", "x"));
 }
 
+static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **state)
+{
+    struct gear *t = *state;
+    struct peer *worker = peer_new(t->rig);
+
+    gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
+    gear_says(worker, REQ(CAN_DO, "f"), NOTHING);
+    gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"), NOTHING);
+    gear_says(worker, REQ(GRAB_JOB_ALL), NOTHING);
+    peer_free(worker);
+    assert_int_equal(gear_job(t, 1).state, JOB_READY);
+    assert_int_equal(gear_job(t, 1).attempts, 0);
+    assert_int_equal(gear_job(t, 1).reserves, 0);
+    rig_reach(t->rig);
+    gear_says(t->b, REQ(GRAB_JOB), RES(JOB_ASSIGN, "T:1", "f", "x"));
+    peer_free(t->b);
+    assert_int_equal(gear_job(t, 1).attempts, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +355,7 @@ int main(void)
         BEHIND(a_sleeping_worker_is_woken_at_once),
         BEHIND(packets_of_a_connection_keep_their_order),
         BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
+        BEHIND(a_worker_that_goes_before_its_job_is_safe_costs_no_attempt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -308,6 +308,34 @@ static void a_client_that_goes_while_it_is_held_harms_nobody(void **state)
     assert_int_equal(http_jobs(t), 0);
 }
 
+static void expect_untouched(struct web *t)
+{
+    assert_int_equal(http_job(t, 1).state, JOB_READY);
+    assert_int_equal(http_job(t, 1).attempts, 0);
+    assert_int_equal(http_job(t, 1).reserves, 0);
+}
+
+static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **state)
+{
+    static const char *const asks[] = {"/-/work?queue=f", "/-/work?queue=f&max=4"};
+    struct web *t = *state;
+    struct peer *worker;
+
+    gear_says(t->v, REQ(SUBMIT_JOB_BG, "f", "", "x"), NOTHING);
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+        char ask[100];
+
+        worker = peer_new(t->rig);
+        (void)snprintf(ask, sizeof ask,
+                       "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", asks[i]);
+        waits(worker, slice_of(ask, strlen(ask)));
+        assert_int_equal(http_job(t, 1).state, JOB_RESERVED);
+        peer_free(worker);
+        expect_untouched(t);
+    }
+    rig_reach(t->rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +356,7 @@ int main(void)
         BEHIND(answers_of_a_connection_keep_their_order),
         BEHIND(a_connection_that_is_not_kept_is_closed_behind_its_answer),
         BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
+        BEHIND(a_worker_that_goes_before_its_job_is_safe_costs_no_attempt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
