@@ -61,8 +61,9 @@ struct memo {
 // Remembers that, in place of the memo of that kind and key, whose number it keeps where it is not
 // the oldest that go. The bytes are copied, of a blob a reference is taken. What is to depend on it
 // waits for broker_position(). STATUS_NO_MEMORY, also where the kind may take no more bytes,
-// STATUS_NO_SPACE, STATUS_BAD_NAME (no such key) and STATUS_TOO_LARGE leave things as they were. A
-// moment that has passed is no fault: what stood there is forgotten.
+// STATUS_QUEUE_FULL where that is so for the share, STATUS_NO_SPACE, STATUS_BAD_NAME (no such key)
+// and STATUS_TOO_LARGE leave things as they were. A moment that has passed is no fault: what stood
+// there is forgotten.
 enum status broker_memo_set(struct broker *broker, const struct memo *memo) MUST_USE;
 
 // The memo, borrowed until the next tick, set or drop, or the next verb that may end a job; NULL
@@ -82,6 +83,20 @@ const struct memo *broker_memo_next(const struct broker *broker, enum memo_kind 
 // first: as many as there are. Where there are more, the oldest go in slices of the ticks to come,
 // if that is how the kind is.
 void broker_memo_limit(struct broker *broker, enum memo_kind kind, uint64_t bytes);
+
+// Of a kind whose memos are set for several callers: which of MEMO_SHARES shares a memo is counted
+// for, which its value says, so that it is known after a restart, too. From then on a share takes
+// at most as many bytes as are free of what the kind may take: one caller leaves half of it to the
+// others, each further one half of what is left. False without memory, as before then. `share_of`
+// must accept any value, and answer less than MEMO_SHARES. To be said once for a kind.
+#define MEMO_SHARES 1024
+typedef unsigned (*memo_share_of)(struct slice value);
+bool broker_memo_share(struct broker *broker, enum memo_kind kind, memo_share_of share_of) MUST_USE;
+
+// When there is room for that memo, which was refused since its share is full: by the wall clock,
+// where the memos of the kind end in the order in which they came and no others come. Where many
+// have to end, the moment is one before which there is no room.
+nsec_t broker_memo_room_at(const struct broker *broker, const struct memo *memo);
 
 struct memo_usage {
     uint64_t count;

@@ -93,6 +93,17 @@ void web_refuse_later(struct http1_conn *conn, unsigned status, const char *why)
     web_refuse(conn, &answer, why);
 }
 
+void web_refuse_after(struct http1_conn *conn, unsigned status, nsec_t left_for, const char *why)
+{
+    char extra[48];
+    const struct web_answer answer = {
+        .status = code_of(conn, status), .command = "ERROR", .extra = extra};
+    nsec_t seconds = left_for > 0 ? (left_for - 1) / NSEC_PER_SEC + 1 : 1;
+
+    (void)snprintf(extra, sizeof extra, "Retry-After: %lld\r\n", (long long)seconds);
+    web_refuse(conn, &answer, why);
+}
+
 void web_refuse_memory(struct http1_conn *conn)
 {
     wire_refused(conn->wire, SIGHT_MEMORY);

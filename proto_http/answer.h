@@ -43,6 +43,8 @@ void web_refuse_error(struct http1_conn *conn, unsigned status, const char *why)
 
 // The same where it may go better in a while.
 void web_refuse_later(struct http1_conn *conn, unsigned status, const char *why);
+// The same where it is known when: after so long.
+void web_refuse_after(struct http1_conn *conn, unsigned status, nsec_t left_for, const char *why);
 // And where memory lacks for the request, though not for this answer (struct http1_user).
 void web_refuse_memory(struct http1_conn *conn);
 

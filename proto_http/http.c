@@ -226,12 +226,13 @@ static enum status start(void *state, struct broker *broker, const void *setting
     if (!handles_set_prefix(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
         return STATUS_BAD_NAME;
     }
-    broker_memo_limit(broker, MEMO_ANSWER, shared->options->max_kept_answers);
     if (*shared->options->tokens) {
         shared->http1.tokens = load_tokens(shared->options->tokens);
-        return shared->http1.tokens ? STATUS_OK : STATUS_NOT_FOUND;
+        if (!shared->http1.tokens) {
+            return STATUS_NOT_FOUND;
+        }
     }
-    return STATUS_OK;
+    return web_once_begin(shared);
 }
 
 static void opened(void *state)

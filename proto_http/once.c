@@ -11,6 +11,7 @@
 #include "proto_http/request.h"
 #include "proto_http/submission.h"
 
+#include <arpa/inet.h>
 #include <openssl/sha.h>
 #include <string.h>
 
@@ -49,6 +50,25 @@ static struct slice owner_of(const struct http1_conn *conn, const struct http1_f
     return slice_from(value, value.len - len);
 }
 
+// Bytes that say who calls: the token where one counts, otherwise where it comes from. Of IPv6, the
+// half of the address that says which network it is: a host chooses the rest as it likes.
+static struct slice caller_of(const struct http1_conn *conn, const struct http1_fields *fields,
+                              char room[WIRE_PEER_MAX])
+{
+    struct slice owner = owner_of(conn, fields);
+    struct in6_addr v6;
+
+    if (owner.len > 0) {
+        return owner;
+    }
+    wire_peer(conn->wire, room);
+    if (inet_pton(AF_INET6, room, &v6) == 1) {
+        memcpy(room, &v6, sizeof v6 / 2);
+        return slice_of(room, sizeof v6 / 2);
+    }
+    return slice_of(room, strlen(room));
+}
+
 // Two prints become one.
 static bool add_print(unsigned char *print, struct slice bytes)
 {
@@ -69,6 +89,19 @@ static bool name_key(struct web_once *once, struct slice owner, struct slice key
     return good;
 }
 
+// Which share of what may be remembered the caller has: two bytes of a print, the same after a
+// restart.
+static bool find_share(struct web_once *once, struct slice caller)
+{
+    unsigned char print[ONCE_PRINT_SIZE];
+
+    if (!SHA256((const unsigned char *)caller.ptr, caller.len, print)) {
+        return false;
+    }
+    once->share = (uint16_t)((print[0] | print[1] << 8) % MEMO_SHARES);
+    return true;
+}
+
 static bool begin_print(struct web_once *once, const struct http1_conn *conn)
 {
     const char method = conn->request->method == HTTP1_PUT ? 'P' : 'p';
@@ -81,9 +114,10 @@ static bool begin(struct http1_conn *conn, const struct http1_fields *fields)
 {
     struct web_request *request = web_request(conn);
     struct web_once *once = memory_zeroed(sizeof *once);
+    char room[WIRE_PEER_MAX];
 
     request->once = once;
-    if (!once ||
+    if (!once || !find_share(once, caller_of(conn, fields, room)) ||
         !name_key(once, owner_of(conn, fields), fields->values[WEB_FIELD_IDEMPOTENCY_KEY]) ||
         !begin_print(once, conn)) {
         web_refuse_memory(conn);
@@ -123,14 +157,34 @@ bool web_once_read(struct http1_conn *conn, const struct http1_fields *fields)
 // What is remembered
 //
 
-enum { VERSION = 1, AT_KNOWN = 1, AT_ID = 2, AT_PRINT = 10, VALUE_SIZE = 42 };
+// Of version 1 there is no share.
+enum { VERSION = 2, AT_KNOWN = 1, AT_ID = 2, AT_PRINT = 10, AT_SHARE = 42, VALUE_SIZE = 44 };
 
-// `print` may be NULL, where the request is not known any more.
-static enum status remember(const struct web_shared *shared, struct slice name, uint64_t id,
-                            const unsigned char *print)
+// Which share a memo counts for.
+static unsigned share_of(struct slice value)
 {
-    struct broker *broker = shared->http1.broker;
-    char value[VALUE_SIZE] = {VERSION};
+    return value.len != VALUE_SIZE ? 0
+                                   : ((unsigned char)value.ptr[AT_SHARE] |
+                                      (unsigned)(unsigned char)value.ptr[AT_SHARE + 1] << 8) %
+                                         MEMO_SHARES;
+}
+
+enum status web_once_begin(const struct web_shared *shared)
+{
+    broker_memo_limit(shared->http1.broker, MEMO_ANSWER, shared->options->max_kept_answers);
+    return broker_memo_share(shared->http1.broker, MEMO_ANSWER, share_of) ? STATUS_OK
+                                                                          : STATUS_NO_MEMORY;
+}
+
+// What is to be remembered, its value in `value`. `print` may be NULL, where the request is not
+// known any more.
+static struct memo memo_of(const struct web_shared *shared, struct slice name, uint64_t id,
+                           const unsigned char *print, unsigned share, char value[VALUE_SIZE])
+{
+    memset(value, 0, VALUE_SIZE);
+    value[0] = VERSION;
+    value[AT_SHARE] = (char)(share & 0xff);
+    value[AT_SHARE + 1] = (char)(share >> 8);
 
     value[AT_KNOWN] = print ? 1 : 0;
     for (int i = 0; i < 8; i++) {
@@ -139,19 +193,19 @@ static enum status remember(const struct web_shared *shared, struct slice name, 
     if (print) {
         memcpy(value + AT_PRINT, print, ONCE_PRINT_SIZE);
     }
-    return broker_memo_set(
-        broker, &(const struct memo){.kind = MEMO_ANSWER,
-                                     .key = name,
-                                     .value = slice_of(value, sizeof value),
-                                     .until_at = nsec_add(broker_now(broker).wall,
-                                                          shared->options->idempotency_for)});
+    return (struct memo){.kind = MEMO_ANSWER,
+                         .key = name,
+                         .value = slice_of(value, VALUE_SIZE),
+                         .until_at = nsec_add(broker_now(shared->http1.broker).wall,
+                                              shared->options->idempotency_for)};
 }
 
 // The job of that answer; false where it is none that this version has written.
 static bool recall(const struct memo *memo, uint64_t *id)
 {
     *id = 0;
-    if (memo->value.len != VALUE_SIZE || memo->value.ptr[0] != VERSION) {
+    if (!(memo->value.len == VALUE_SIZE && memo->value.ptr[0] == VERSION) &&
+        !(memo->value.len == AT_SHARE && memo->value.ptr[0] == 1)) {
         return false;
     }
     for (int i = 0; i < 8; i++) {
@@ -181,10 +235,21 @@ static void answer_again(struct http1_conn *conn, const struct memo *memo, uint6
     web_submit_answer(conn, id);
 }
 
-static void refuse_memo(struct http1_conn *conn, enum status status)
+static void refuse_share(struct http1_conn *conn, const struct memo *memo)
+{
+    const struct broker *broker = conn->shared->broker;
+
+    wire_refused(conn->wire, SIGHT_LIMIT);
+    web_refuse_after(conn, 429, broker_memo_room_at(broker, memo) - broker_now(broker).wall,
+                     "too many answers are kept for this caller (http.max_kept_answers)");
+}
+
+static void refuse_memo(struct http1_conn *conn, const struct memo *memo, enum status status)
 {
     if (status == STATUS_NO_MEMORY) {
         web_refuse_memory(conn);
+    } else if (status == STATUS_QUEUE_FULL) {
+        refuse_share(conn, memo);
     } else {
         wire_refused_status(conn->wire, status);
         web_refuse_later(conn, 503, status_text(status));
@@ -206,16 +271,19 @@ static void submit(struct http1_conn *conn, struct slice body, struct blob *blob
     const struct web_once *once = web_request(conn)->once;
     struct submission submission;
     enum status status = web_submit_job(conn, body, blob, &submission);
+    char value[VALUE_SIZE];
+    struct memo memo;
 
     if (status != STATUS_OK) {
         web_submit_refuse(conn, status);
         return;
     }
-    status =
-        remember(web_shared(conn), slice_of(once->name, ONCE_NAME_LEN), submission.id, once->print);
+    memo = memo_of(web_shared(conn), slice_of(once->name, ONCE_NAME_LEN), submission.id,
+                   once->print, once->share, value);
+    status = broker_memo_set(conn->shared->broker, &memo);
     if (status != STATUS_OK) {
         take_back(conn, &submission);
-        refuse_memo(conn, status);
+        refuse_memo(conn, &memo, status);
         return;
     }
     web_shared(conn)->once_position = broker_position(conn->shared->broker);
@@ -312,17 +380,20 @@ void web_once_mend(const struct web_shared *shared)
 {
     struct broker *broker = shared->http1.broker;
     const struct job *job = last_job(broker);
+    char value[VALUE_SIZE];
     struct job_info info;
+    struct memo memo;
 
     if (!job) {
         return;
     }
     broker_job_info(broker, job, &info);
+    memo = memo_of(shared, info.key, info.id, NULL, 0, value);
     if (info.key_kind == KEY_NAME && info.key.len == ONCE_NAME_LEN &&
         memcmp(info.key.ptr, ONCE_PREFIX, sizeof ONCE_PREFIX - 1) == 0 &&
         info.age_for < shared->options->idempotency_for &&
         !broker_memo_find(broker, MEMO_ANSWER, info.key) &&
-        remember(shared, info.key, info.id, NULL) != STATUS_OK) {
+        broker_memo_set(broker, &memo) != STATUS_OK) {
         // Without room: the job's name still holds requests that are made again while it lives.
         log_warn("answer_not_remembered", log_number("job", (int64_t)info.id));
     }

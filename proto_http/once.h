@@ -4,7 +4,8 @@
 
 // Submissions with an Idempotency-Key, which are carried out once however often they are made: the
 // answer is remembered as a memo (core/memo.h), and the same request is answered so again. What a
-// request is goes by the key and whoever shows it; method, target and body must be the same.
+// request is goes by the key and whoever shows it; method, target and body must be the same. No
+// caller, known by its token or else by its address, takes the room of all: core/memo.h has shares.
 //
 // The job holds the key, too, as its name. Its record comes before that of the memo, in the same
 // batch: where a power cut comes between, the request that is made again joins the job while it
@@ -31,9 +32,13 @@ _Static_assert(ONCE_NAME_LEN <= CONTRACT_UNIQUE_MAX, "clients of Gearman can be 
 struct web_once {
     char name[ONCE_NAME_LEN];             // what the key is to the broker
     unsigned char print[ONCE_PRINT_SIZE]; /* private: of the request, as far as it was looked at */
+    uint16_t share;                       /* private: MEMO_SHARES: whose room it takes */
     struct blob *body;                    /* private: that is looked at in slices; NULL: none is */
     size_t at;                            /* private: how far */
 };
+
+// Before all others, once: so many bytes may be remembered, in shares. STATUS_NO_MEMORY.
+enum status web_once_begin(const struct web_shared *shared) MUST_USE;
 
 // When the head is there, and read: whether it can have the key that it has, if any. False:
 // answered.

@@ -2,6 +2,7 @@
 #include "core/model/memo_index.h"
 
 #include "core/base/blob.h"
+#include "core/base/memory.h"
 #include "core/model/broker_private.h"
 
 // A longer value is in a blob of its own, so that a store need not copy it.
@@ -117,6 +118,32 @@ struct kept_memo *memo_copy(struct broker *broker, const struct memo *memo)
     return kept;
 }
 
+static void count_share(struct memos_of_kind *of, const struct memo *memo, bool comes)
+{
+    uint64_t *share = memo_share(of, memo);
+
+    if (share) {
+        *share += comes ? memo_takes(memo) : 0 - (uint64_t)memo_takes(memo);
+    }
+}
+
+bool broker_memo_share(struct broker *broker, enum memo_kind kind, memo_share_of share_of)
+{
+    struct memos_of_kind *of = &broker->memos.of[kind];
+
+    ENSURE(!of->shares);
+    of->shares = memory_zeroed_of(MEMORY_MEMOS, MEMO_SHARES * sizeof *of->shares);
+    of->share_of = share_of;
+    if (!of->shares) {
+        return false;
+    }
+    for (struct tree_node *node = tree_first(&of->by_number); node;
+         node = tree_after(&of->by_number, node, number_before)) {
+        count_share(of, &memo_by_number(node)->memo, true);
+    }
+    return true;
+}
+
 void memo_put_in(struct broker *broker, struct kept_memo *kept)
 {
     struct memos *memos = &broker->memos;
@@ -127,6 +154,7 @@ void memo_put_in(struct broker *broker, struct kept_memo *kept)
     moment_set(&memos->ends, &kept->end, kept->memo.until_at, kept->memo.number);
     of->usage.count++;
     of->usage.bytes += memo_takes(&kept->memo);
+    count_share(of, &kept->memo, true);
     broker->rare = true;
 }
 
@@ -145,6 +173,7 @@ void memo_take_out(struct broker *broker, struct kept_memo *kept)
     }
     of->usage.count--;
     of->usage.bytes -= memo_takes(&kept->memo);
+    count_share(of, &kept->memo, false);
     memo_free(broker, kept);
 }
 
@@ -236,6 +265,9 @@ void memo_index_clear(struct broker *broker)
         while (tree_first(all)) {
             memo_take_out(broker, memo_by_number(tree_first(all)));
         }
+        memory_free_of(MEMORY_MEMOS, memos->of[kind].shares,
+                       MEMO_SHARES * sizeof *memos->of[kind].shares);
+        memos->of[kind].shares = NULL;
     }
     hash_clear(&memos->by_key);
     slab_clear(&memos->slab);

@@ -11,6 +11,15 @@
 // Bytes of memory that a memo takes, its blob's included.
 size_t memo_takes(const struct memo *memo);
 
+// The bytes of the share that the memo is counted for; NULL where its kind has no shares.
+static inline uint64_t *memo_share(const struct memos_of_kind *of, const struct memo *memo)
+{
+    unsigned share = of->shares ? of->share_of(memo->value) : 0;
+
+    ENSURE(share < MEMO_SHARES);
+    return of->shares ? &of->shares[share] : NULL;
+}
+
 bool memo_has_ended(const struct broker *broker, const struct memo *memo);
 
 // The memo of that kind and key, though it may have ended; NULL for none.

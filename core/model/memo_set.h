@@ -25,7 +25,9 @@ struct kept_memo {
 
 struct memos_of_kind {
     struct tree by_number;
-    uint64_t most; // bytes that they may take
+    uint64_t most;          // bytes that they may take
+    memo_share_of share_of; // with `shares`
+    uint64_t *shares;       // bytes that they take, of each share; NULL: there are none
     struct memo_usage usage;
 };
 

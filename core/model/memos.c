@@ -7,6 +7,8 @@
 
 // So many of the oldest may go for a new one at once; the others follow in ticks.
 #define WAY_AT_ONCE 16
+// So many memos are looked at to tell when there will be room.
+#define ENDS_FORESEEN 256
 
 // How a kind behaves: the oldest go, and the store need not have it; or new ones are refused.
 static const bool oldest_go[MEMO_KINDS] = {[MEMO_RESULT] = true, [MEMO_UNIQUE] = true};
@@ -59,6 +61,43 @@ enum status memo_check(const struct memo *memo)
     return memo->value.len > MEMO_VALUE_MAX ? STATUS_TOO_LARGE : STATUS_OK;
 }
 
+nsec_t broker_memo_room_at(const struct broker *broker, const struct memo *memo)
+{
+    const struct memos_of_kind *of = &broker->memos.of[memo->kind];
+    uint64_t *share = memo_share(of, memo);
+    uint64_t wanted = memo_takes(memo) + (share ? *share : 0);
+    uint64_t left = of->usage.bytes < of->most ? of->most - of->usage.bytes : 0;
+    nsec_t room_at = broker->now.wall;
+    uint64_t cursor = 0;
+
+    for (int i = 0; i < ENDS_FORESEEN && wanted > left; i++) {
+        const struct memo *next = broker_memo_next(broker, memo->kind, &cursor);
+
+        if (!next) {
+            break;
+        }
+        room_at = next->until_at;
+        left += memo_takes(next);
+        wanted -= share && memo_share(of, next) == share ? memo_takes(next) : 0;
+    }
+    return room_at;
+}
+
+// Whether the kind, and the share, may take as many bytes more, in the place of those of `old`.
+static bool has_room(const struct memos_of_kind *of, const struct memo *memo,
+                     const struct kept_memo *old)
+{
+    uint64_t before = old ? memo_takes(&old->memo) : 0;
+    uint64_t used = of->usage.bytes - before;
+    uint64_t left = used < of->most ? of->most - used : 0;
+    const uint64_t *share = memo_share(of, memo);
+
+    if (share && (!old || memo_share(of, &old->memo) != share)) {
+        before = 0;
+    }
+    return memo_takes(memo) <= left && (!share || *share - before <= left - memo_takes(memo));
+}
+
 static enum status check(const struct broker *broker, const struct memo *memo,
                          const struct kept_memo *old)
 {
@@ -71,9 +110,8 @@ static enum status check(const struct broker *broker, const struct memo *memo,
     if (bytes > of->most) {
         return STATUS_TOO_LARGE;
     }
-    if (!oldest_go[memo->kind] &&
-        of->usage.bytes - (old ? memo_takes(&old->memo) : 0) > of->most - bytes) {
-        return STATUS_NO_MEMORY;
+    if (!oldest_go[memo->kind] && !has_room(of, memo, old)) {
+        return of->shares ? STATUS_QUEUE_FULL : STATUS_NO_MEMORY;
     }
     return memory_is_short() && !drains[memo->kind] ? STATUS_NO_MEMORY : STATUS_OK;
 }

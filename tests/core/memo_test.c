@@ -64,6 +64,36 @@ static struct memo_usage usage(struct stage *s, enum memo_kind kind)
     return usage;
 }
 
+static unsigned first_byte(struct slice value)
+{
+    return value.len > 0 ? (unsigned char)value.ptr[0] : 0;
+}
+
+static void share_takes_at_most_what_is_free(void **state)
+{
+    struct stage *s = *state;
+    uint64_t each;
+
+    // Those that were there count, too.
+    set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("a0"), .value = SLICE("a")));
+    each = usage(s, MEMO_ANSWER).bytes;
+    assert_true(broker_memo_share(s->broker, MEMO_ANSWER, first_byte));
+    broker_memo_limit(s->broker, MEMO_ANSWER, 4 * each);
+    set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("a1"), .value = SLICE("a")));
+    assert_status(STATUS_QUEUE_FULL,
+                  try_set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("a2"), .value = SLICE("a"))));
+    // In the place of another it needs no more.
+    set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("a1"), .value = SLICE("a")));
+    set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("b0"), .value = SLICE("b")));
+    assert_status(STATUS_QUEUE_FULL,
+                  try_set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("b1"), .value = SLICE("b"))));
+    assert_status(STATUS_OK, broker_memo_drop(s->broker, MEMO_ANSWER, SLICE("a0")));
+    set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("c0"), .value = SLICE("c")));
+    broker_memo_limit(s->broker, MEMO_ANSWER, each);
+    assert_status(STATUS_QUEUE_FULL,
+                  try_set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("d0"), .value = SLICE("d"))));
+}
+
 // It may be one by which jobs expire.
 static void policy_is_remembered_although_memory_is_short(void **state)
 {
@@ -417,6 +447,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(memo_is_found_by_kind_and_key_until_it_is_dropped),
         STORY(policy_is_remembered_although_memory_is_short),
+        STORY(share_takes_at_most_what_is_free),
         STORY(walk_goes_in_order_and_a_replaced_memo_keeps_its_place),
         STORY(value_may_be_made_of_the_memo_that_it_replaces),
         STORY(memo_ends_when_the_wall_clock_says_so),

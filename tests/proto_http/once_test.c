@@ -145,6 +145,59 @@ static void each_owner_of_a_token_has_keys_of_its_own(void **state)
     asks(t->b, POST("/g", KEY("k") ALPHA, "x"), 403);
 }
 
+// Requests with keys of their own, by whoever the fields name, until one is refused with this
+// status and word of when there is room. How many were taken.
+static int floods(struct web *t, const char *fields, char prefix, unsigned status,
+                  const char *retry_after)
+{
+    struct http_answer answer;
+    char headers[200];
+    int count = 0;
+
+    for (;; count++) {
+        struct slice heard;
+
+        (void)snprintf(headers, sizeof headers, BACKGROUND "Idempotency-Key: %c%d\r\n%s", prefix,
+                       count, fields);
+        peer_send(t->a, http_post("/f", headers, SLICE("x")));
+        rig_run(t->rig);
+        heard = peer_hear(t->a);
+        assert_true(http_take(&heard, false, &answer));
+        if (answer.status != 200) {
+            assert_int_equal(answer.status, status);
+            field_is(&answer, "Retry-After", retry_after);
+            return count;
+        }
+    }
+}
+
+static void a_caller_that_asks_without_end_leaves_room_to_others(void **state)
+{
+    struct memo_usage usage;
+    struct web *t = *state;
+
+    t->settings.idempotency_for = SECONDS(100);
+    t->settings.idle_timeout = 0;
+    token_may(t, "beta", MAY_SUBMIT, "*");
+    anybody_may(t, MAY_SUBMIT, "*");
+    asks(t->a, POST("/f", KEY("first") ALPHA, "x"), 200);
+    broker_memo_usage(rig_broker(t->rig), MEMO_ANSWER, &usage);
+    broker_memo_limit(rig_broker(t->rig), MEMO_ANSWER, 41 * usage.bytes);
+    rig_advance(t->rig, SECONDS(30));
+    assert_int_equal(floods(t, ALPHA, 'a', 429, "70"), 20);
+    assert_int_equal(floods(t, BEARER("beta"), 'b', 429, "70"), 10);
+    assert_int_equal(floods(t, "", 'c', 429, "70"), 5);
+    // What was refused has left no job.
+    assert_int_equal(http_jobs(t), 36);
+    // With the others there, more than one answer has to be forgotten.
+    assert_int_equal(floods(t, ALPHA, 'd', 429, "100"), 0);
+    rig_advance(t->rig, SECONDS(70));
+    assert_int_equal(floods(t, ALPHA, 'd', 429, "30"), 0);
+    assert_int_equal(floods(t, "", 'e', 429, "30"), 1);
+    rig_advance(t->rig, SECONDS(30));
+    assert_int_equal(floods(t, ALPHA, 'd', 429, "70"), 20);
+}
+
 // On a connection of its own, which closes since the body is not waited for.
 static void refuses(struct web *t, struct slice said)
 {
@@ -261,6 +314,7 @@ int main(void)
         HTTP(a_worker_that_waits_does_not_get_what_is_not_remembered),
         HTTP(an_answer_that_is_given_again_waits_for_the_store_as_the_first),
         RULES(each_owner_of_a_token_has_keys_of_its_own),
+        RULES(a_caller_that_asks_without_end_leaves_room_to_others),
         HTTP(what_makes_no_sense_is_400),
         HTTP(long_bodies_are_compared_to_their_last_byte),
         HTTP(a_request_that_is_not_remembered_joins_its_job_while_that_lives),
