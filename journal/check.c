@@ -129,7 +129,7 @@ static void check_compaction(const struct journal *journal)
     if (at->runs) {
         // One segment leaves the row at a time, and never the current one.
         ENSURE(!journal->row.removing && journal->row.segments.count > 1);
-        ENSURE(at->run <= journal->row.segments.list[0]->run_count);
+        ENSURE(at->run <= journal->row.segments.list[at->place]->run_count);
     }
     if (journal->row.removing) {
         ENSURE(journal->row.removable_at <= journal->batches.gathering.position);

@@ -22,6 +22,7 @@
 
 #define CODEC_VERSION 5
 #define CODEC_VERSION_OLDEST 1 // that is read
+#define CODEC_VERSION_UNITS 4  // the first in which units have heads of their own
 #define CODEC_VERSION_UNSURE 2 // since then heads may say previous_unsure
 #define CODEC_HEAD 16          // of a record
 #define CODEC_SEGMENT_HEAD 72  // of a segment: its first record begins here
@@ -134,9 +135,26 @@ struct segment_head {
 
 void codec_put_segment_head(char to[CODEC_SEGMENT_HEAD], const struct segment_head *head);
 
+// The head of a unit, which is a segment in a database. It stands in the place of the segment's.
+struct unit_head {
+    uint64_t number;
+    uint64_t salt;
+    uint64_t owner;      // a random number of the process that began it; 0: unknown
+    uint32_t history;    // of the lease, from this unit on
+    uint64_t anew_below; // all that lives is being written again to units from this number on
+    uint64_t ids_end;
+    uint64_t created_ms; // wall clock
+};
+
+void codec_put_unit_head(char to[CODEC_SEGMENT_HEAD], const struct unit_head *head);
+
 enum codec_head { CODEC_HEAD_GOOD, CODEC_HEAD_BAD, CODEC_HEAD_OTHER_VERSION };
 enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
                                         struct segment_head *head) MUST_USE;
+
+// Units that were begun before units had heads of their own have those of segments.
+enum codec_head codec_read_unit_head(const char from[CODEC_SEGMENT_HEAD],
+                                     struct unit_head *head) MUST_USE;
 
 // Puts a head right of which one byte is wrong: its checksum says which. False where that is not
 // all that is wrong.

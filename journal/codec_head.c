@@ -23,9 +23,9 @@ void codec_put_segment_head(char to[CODEC_SEGMENT_HEAD], const struct segment_he
     put32(to + SEGMENT_ZERO, 0);
 }
 
-static bool segment_head_checks(const char *head)
+static bool head_checks(const char *head, const char *magic)
 {
-    return memcmp(head, SEGMENT_MAGIC, SEGMENT_VERSION) == 0 &&
+    return memcmp(head, magic, SEGMENT_VERSION) == 0 &&
            get32(head + SEGMENT_SUM) == segment_sum(head);
 }
 
@@ -36,7 +36,7 @@ enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
     uint64_t previous_end = get64(from + SEGMENT_PREVIOUS_END);
 
     // The magic bytes, the version and the checksum stand at the same place in all versions.
-    if (!segment_head_checks(from)) {
+    if (!head_checks(from, SEGMENT_MAGIC)) {
         return CODEC_HEAD_BAD;
     }
     if (version < CODEC_VERSION_OLDEST || version > CODEC_VERSION) {
@@ -54,6 +54,67 @@ enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
     return get32(from + SEGMENT_SIZE) == CODEC_SEGMENT_HEAD && get32(from + SEGMENT_ZERO) == 0 &&
                    head->ids_end <= CODEC_ID_MAX + 1 &&
                    (version >= CODEC_VERSION_UNSURE || !head->previous_unsure)
+               ? CODEC_HEAD_GOOD
+               : CODEC_HEAD_BAD;
+}
+
+void codec_put_unit_head(char to[CODEC_SEGMENT_HEAD], const struct unit_head *head)
+{
+    uint64_t back = head->anew_below > 0 ? head->number - head->anew_below + 1 : 0;
+
+    ENSURE(back <= UINT32_MAX);
+    memcpy(to, UNIT_MAGIC, SEGMENT_VERSION);
+    put32(to + SEGMENT_VERSION, CODEC_VERSION);
+    put32(to + SEGMENT_SIZE, CODEC_SEGMENT_HEAD);
+    put64(to + SEGMENT_NUMBER, head->number);
+    put64(to + SEGMENT_SALT, head->salt);
+    put64(to + UNIT_OWNER, head->owner);
+    put32(to + UNIT_HISTORY, head->history);
+    put32(to + UNIT_ANEW, (uint32_t)back);
+    put64(to + SEGMENT_IDS_END, head->ids_end);
+    put64(to + SEGMENT_CREATED, head->created_ms);
+    put32(to + SEGMENT_SUM, segment_sum(to));
+    put32(to + SEGMENT_ZERO, 0);
+}
+
+static enum codec_head read_old_unit_head(const char from[CODEC_SEGMENT_HEAD],
+                                          struct unit_head *head)
+{
+    struct segment_head old;
+    enum codec_head read = codec_read_segment_head(from, &old);
+
+    if (read == CODEC_HEAD_GOOD) {
+        *head = (struct unit_head){.number = old.number,
+                                   .salt = old.salt,
+                                   .ids_end = old.ids_end,
+                                   .created_ms = old.created_ms};
+    }
+    return read;
+}
+
+enum codec_head codec_read_unit_head(const char from[CODEC_SEGMENT_HEAD], struct unit_head *head)
+{
+    uint32_t version = get32(from + SEGMENT_VERSION);
+    uint64_t number = get64(from + SEGMENT_NUMBER);
+    uint32_t back = get32(from + UNIT_ANEW);
+
+    if (!head_checks(from, UNIT_MAGIC)) {
+        return read_old_unit_head(from, head);
+    }
+    if (version < CODEC_VERSION_UNITS || version > CODEC_VERSION) {
+        return CODEC_HEAD_OTHER_VERSION;
+    }
+    *head = (struct unit_head){
+        .number = number,
+        .salt = get64(from + SEGMENT_SALT),
+        .owner = get64(from + UNIT_OWNER),
+        .history = get32(from + UNIT_HISTORY),
+        .anew_below = back > 0 ? number - back + 1 : 0,
+        .ids_end = get64(from + SEGMENT_IDS_END),
+        .created_ms = get64(from + SEGMENT_CREATED),
+    };
+    return get32(from + SEGMENT_SIZE) == CODEC_SEGMENT_HEAD && get32(from + SEGMENT_ZERO) == 0 &&
+                   head->ids_end <= CODEC_ID_MAX + 1 && back <= number
                ? CODEC_HEAD_GOOD
                : CODEC_HEAD_BAD;
 }

@@ -7,6 +7,7 @@
 
 #include "journal/compact.h"
 
+#include "core/base/log.h"
 #include "journal/append.h"
 #include "journal/codec_memo.h"
 #include "journal/space.h"
@@ -37,11 +38,26 @@ bool compact_is_behind(const struct journal *journal)
     return row_used(&journal->row) > 2 * live + live / 2 + journal->settings.segment_size;
 }
 
+static struct segment *emptied(const struct journal *journal)
+{
+    return journal->row.segments.list[journal->compaction.place];
+}
+
+// Segments of lower numbers are emptied before any of them is taken out.
+static uint64_t emptied_below(const struct journal *journal)
+{
+    const struct row *row = &journal->row;
+
+    return journal->storage->ops->renews && row_is_unsound(row) ? row->unsound_below
+                                                                : row->segments.first + 1;
+}
+
 static struct budget budget_of(const struct journal *journal)
 {
-    const struct segment *oldest = journal->row.segments.list[0];
+    const struct segment *segment = emptied(journal);
     uint64_t due = PACE * journal->compaction.appended;
-    struct budget budget = {LOOK_LEAST + due * oldest->looks / (oldest->end + 1), COPY_LEAST + due};
+    struct budget budget = {LOOK_LEAST + due * segment->looks / (segment->end + 1),
+                            COPY_LEAST + due};
 
     budget.looks = budget.looks < LOOK_MOST ? budget.looks : LOOK_MOST;
     // Turns in which so much is appended that it falls behind are long by themselves.
@@ -108,10 +124,10 @@ static bool copy_job(struct journal *journal, const struct job *job, struct budg
 static bool copy_jobs(struct journal *journal, struct budget *budget)
 {
     struct compaction *at = &journal->compaction;
-    const struct segment *oldest = journal->row.segments.list[0];
+    const struct segment *from = emptied(journal);
 
-    for (; oldest->jobs > 0 && at->run < oldest->run_count; at->run++, at->id = 0) {
-        const struct id_run *run = &oldest->runs[at->run];
+    for (; from->jobs > 0 && at->run < from->run_count; at->run++, at->id = 0) {
+        const struct id_run *run = &from->runs[at->run];
 
         for (at->id = at->id ? at->id : run->first; at->id <= run->last; at->id++) {
             const struct job *job;
@@ -121,24 +137,47 @@ static bool copy_jobs(struct journal *journal, struct budget *budget)
             }
             budget->looks--;
             job = broker_find(journal->broker, at->id);
-            if (job && job_is_durable(job) && job_mark(job) == (uint32_t)oldest->number &&
+            if (job && job_is_durable(job) && job_mark(job) == (uint32_t)from->number &&
                 !copy_job(journal, job, budget)) {
                 return false;
             }
         }
     }
-    ENSURE(oldest->jobs == 0);
+    ENSURE(from->jobs == 0);
     return true;
 }
 
-// Those whose record the segment has are the ones that were recorded longest ago. False where the
+// Of all segments that are to be emptied. The same.
+static bool copy_all_jobs(struct journal *journal, struct budget *budget)
+{
+    struct compaction *at = &journal->compaction;
+
+    while (copy_jobs(journal, budget)) {
+        if (emptied(journal)->number + 1 >= emptied_below(journal)) {
+            return true;
+        }
+        at->place++;
+        at->run = 0;
+        at->id = 0;
+    }
+    return false;
+}
+
+static bool stands_in_emptied(const struct journal *journal, uint32_t mark)
+{
+    const struct segment *segment = segments_marked(&journal->row.segments, mark);
+
+    return segment && segment->number < emptied_below(journal);
+}
+
+// Those whose record the segments have are the ones that were recorded longest ago. False where the
 // turn's budget is spent, or there is no space.
 static bool copy_pauses(struct journal *journal)
 {
     const struct queue *queue;
 
     for (unsigned i = 0; (queue = broker_pause_oldest(journal->broker)) &&
-                         queue_mark(queue) == (uint32_t)journal->row.segments.first;
+                         stands_in_emptied(journal, queue_mark(queue));
          i++) {
         size_t size = codec_pause_size(queue_name(queue).len);
 
@@ -156,7 +195,7 @@ static bool copy_memos(struct journal *journal, struct budget *budget)
     const struct memo *memo;
 
     while ((memo = broker_memo_oldest(journal->broker)) &&
-           memo_mark(memo) == (uint32_t)journal->row.segments.first) {
+           stands_in_emptied(journal, memo_mark(memo))) {
         size_t size = codec_memo_size(memo->key.len, memo->value.len);
 
         if (budget->bytes == 0 || !may_copy(journal, size)) {
@@ -169,6 +208,20 @@ static bool copy_memos(struct journal *journal, struct budget *budget)
     return true;
 }
 
+// Those that are emptied leave the row; the last of them says what is to go.
+static void take_out(struct journal *journal)
+{
+    struct row *row = &journal->row;
+    uint64_t below = emptied_below(journal);
+
+    do {
+        segment_free(row->removing);
+        row->removing = segments_shift(&row->segments);
+    } while (row->segments.first < below);
+    row_count(row);
+    row->removable_at = journal->batches.gathering.position;
+}
+
 // The record says that the segment is not needed any more: a segment that is missing for any other
 // reason is noticed. Its file goes as soon as that is synced. Until its last bytes are safe (it is
 // closed then), the segment stays: they may have to be written anew, to another one, and the task
@@ -176,27 +229,25 @@ static bool copy_memos(struct journal *journal, struct budget *budget)
 static void finish(struct journal *journal)
 {
     bool at_rest = !segment_is_open(journal->row.segments.list[0]);
+    bool renewed = journal->storage->ops->renews && row_is_unsound(&journal->row);
 
     if (!may_go_on(journal, at_rest && space_to_drop(journal))) {
         return;
     }
-    (void)append_number(journal, CODEC_DROPPED, journal->row.segments.first);
-    journal->row.removing = segments_shift(&journal->row.segments);
-    row_count(&journal->row);
-    journal->row.removable_at = journal->batches.gathering.position;
+    (void)append_number(journal, CODEC_DROPPED, emptied_below(journal) - 1);
+    take_out(journal);
     journal->compaction = (struct compaction){0};
-}
-
-static bool is_unsound(const struct journal *journal)
-{
-    return journal->row.segments.first < journal->row.unsound_below;
+    if (renewed) {
+        log_info("journal_renewed", log_number("segment", (int64_t)journal->row.segments.first),
+                 log_string("note", "all that lives has been written anew"));
+    }
 }
 
 static void empty_oldest(struct journal *journal)
 {
     struct budget budget = budget_of(journal);
 
-    if (copy_jobs(journal, &budget) && copy_pauses(journal) && copy_memos(journal, &budget)) {
+    if (copy_all_jobs(journal, &budget) && copy_pauses(journal) && copy_memos(journal, &budget)) {
         finish(journal);
     }
 }
@@ -207,7 +258,7 @@ void compact_step(struct journal *journal)
 
     at->runs = journal->row.segments.count > 1 && !journal->row.removing &&
                journal->failure.failing_at == NSEC_NEVER &&
-               (at->runs || is_unsound(journal) || is_wanted(journal));
+               (at->runs || row_is_unsound(&journal->row) || is_wanted(journal));
     at->blocked = false;
     at->wants = 0;
     if (at->runs) {

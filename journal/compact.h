@@ -3,7 +3,8 @@
 #define TANDEM_JOURNAL_COMPACT_H
 
 // Compaction: the oldest segment is emptied, a little each turn, by appending anew what is alive in
-// it, and taken out of the row.
+// it, and taken out of the row. Where the storage says that it renews, segments that are unsound
+// are emptied all before any of them is taken out; then all of them are, at once.
 
 #include "core/base/nsec.h"
 
@@ -13,10 +14,11 @@
 
 struct journal;
 
-// Where compaction of the oldest segment stands.
+// Where compaction stands.
 struct compaction {
     bool runs;
     bool blocked;      // there is no space to go on, for the present
+    size_t place;      // in the row, of the segment that is being emptied
     size_t run;        // of the segment's ids
     uint64_t id;       // the next one to look at; 0: the run's first
     size_t wants;      // bytes of the record that it has no space for; 0: it has

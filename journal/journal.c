@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/journal.h"
 
+#include "core/base/log.h"
 #include "core/restore.h"
 #include "journal/append.h"
 #include "journal/space.h"
@@ -169,7 +170,7 @@ static bool renew_step(struct journal *journal)
 static bool renew(struct journal *journal, struct journal_error *why)
 {
     journal->row.unsound_below = journal->row.current->number;
-    while (journal->row.segments.first < journal->row.unsound_below || journal->row.removing) {
+    while (row_is_unsound(&journal->row) || journal->row.removing) {
         // It gets on, though nothing is read.
         progress_add(&journal->progress, 1);
         if (is_stopped(journal) || !renew_step(journal)) {
@@ -320,22 +321,58 @@ enum journal_pressure journal_pressure(const struct journal *journal)
 // Closing
 //
 
+// What only this process has is written before it ends, where the storage says so. False where that
+// does not come about.
+static bool renew_rest(struct journal *journal)
+{
+    uint64_t errors = journal->counters.errors;
+
+    while (journal->storage->ops->renews && row_is_unsound(&journal->row)) {
+        if (!renew_step(journal) || journal->counters.errors > errors + CLOSE_TRIES) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void say_what_is_lost(const struct journal *journal)
+{
+    uint64_t jobs = 0;
+
+    for (size_t i = 0; i < journal->row.segments.count; i++) {
+        const struct segment *segment = journal->row.segments.list[i];
+
+        jobs += segment->number < journal->row.unsound_below ? segment->jobs : 0;
+    }
+    log_error("journal_not_renewed", log_number("jobs", (int64_t)jobs),
+              log_string("note", "what was lost has not been written anew; of these jobs, those "
+                                 "that the database does not have are lost"));
+}
+
+// What is gone may turn out when all seems to be done: then it is done again.
 static bool finish(struct journal *journal)
 {
-    bool good;
+    bool good = false;
+    bool tidy = false;
 
     journal->closing = true;
-    good = settle(journal);
-    if (good && journal->position.synced < journal->position.reached) {
-        struct task task = {.kind = TASK_SYNC, .segment = row_syncable(&journal->row)};
+    for (unsigned tries = 0; tries < CLOSE_TRIES && !tidy; tries++) {
+        good = settle(journal) && renew_rest(journal) && settle(journal);
+        if (good && journal->position.synced < journal->position.reached) {
+            struct task task = {.kind = TASK_SYNC, .segment = row_syncable(&journal->row)};
 
-        good = task.segment && work_do(&journal->work, &task) == 0;
+            good = task.segment && work_do(&journal->work, &task) == 0;
+        }
+        if (journal->work.busy) {
+            work_wait(&journal->work);
+        }
+        tidy = !good || journal->storage->ops->tidy(journal);
     }
-    if (journal->work.busy) {
-        work_wait(&journal->work);
-    }
-    if (good) {
-        journal->storage->ops->tidy(journal);
+    good &= tidy;
+    if (journal->storage->ops->renews && row_is_unsound(&journal->row) &&
+        !journal_is_lost(journal)) {
+        say_what_is_lost(journal);
+        return false;
     }
     // What it could not end may be upkeep.
     return good || (is_hopeless(journal) && nothing_waits(journal));

@@ -62,7 +62,12 @@ enum { STATE_READY = 1, STATE_DELAYED = 2, STATE_BURIED = 3, STATE_IMPOSED = 4 }
 // What a job's moment of submission has space for, in milliseconds.
 #define CREATED_MAX ((UINT64_C(1) << 42) - 1)
 
+// Of a unit's head, where it differs from a segment's:
+enum { UNIT_OWNER = SEGMENT_PREVIOUS, UNIT_HISTORY = SEGMENT_PREVIOUS_END };
+enum { UNIT_ANEW = SEGMENT_PREVIOUS_END + 4 };
+
 #define SEGMENT_MAGIC "TANDEMJ\n" // without its NUL
+#define UNIT_MAGIC "TANDEMU\n"
 
 static inline void put16(char *to, uint16_t value)
 {

@@ -11,7 +11,8 @@ struct row {
     struct segments segments;
     struct segment *current;     // the youngest: what is appended goes to it
     struct segment *replacement; // an empty one, set aside for when a segment must be given up
-    struct segment *removing;    // taken out of the row, what it is kept in is to go; NULL: none
+    struct segment *removing;    // taken out of the row, what it is kept in is to go; NULL: none.
+                                 // Where the storage renews, what came before it goes, too
     uint64_t removable_at;       // ... when this log position is synced
     uint64_t unsound_below;      // segments of lower numbers are to go, whatever they have
     uint64_t used_before;        // bytes that records take in all segments but the current one
@@ -31,6 +32,12 @@ void row_follow(struct row *row, struct segment *next, uint64_t ids_end, uint64_
 void row_note_previous(struct row *row);
 // The row is another than before, or segments in it that are written to no more end elsewhere.
 void row_count(struct row *row);
+// Whether it has segments that are to go, whatever they have.
+static inline bool row_is_unsound(const struct row *row)
+{
+    return row->segments.count > 0 && row->segments.first < row->unsound_below;
+}
+
 // Bytes that records take.
 static inline uint64_t row_used(const struct row *row)
 {

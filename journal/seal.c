@@ -53,3 +53,18 @@ void segment_put_head(char to[CODEC_SEGMENT_HEAD], const struct segment *segment
 
     codec_put_segment_head(to, &head);
 }
+
+void segment_put_unit_head(char to[CODEC_SEGMENT_HEAD], const struct segment *segment)
+{
+    const struct unit_head head = {
+        .number = segment->number,
+        .salt = segment->salt,
+        .owner = segment->owner,
+        .history = segment->history,
+        .anew_below = segment->anew_below,
+        .ids_end = segment->ids_end,
+        .created_ms = segment->created_ms,
+    };
+
+    codec_put_unit_head(to, &head);
+}

@@ -18,7 +18,8 @@ void chunk_seal(struct chunk *chunk);
 // The pieces that it consists of; how many.
 int chunk_parts(struct chunk *chunk, struct iovec parts[CHUNK_PARTS]);
 
-// The head of the segment, as it stands at its beginning.
+// The head of the segment, as it stands at its beginning; and where it is a unit of a database.
 void segment_put_head(char to[CODEC_SEGMENT_HEAD], const struct segment *segment);
+void segment_put_unit_head(char to[CODEC_SEGMENT_HEAD], const struct segment *segment);
 
 #endif

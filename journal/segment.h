@@ -28,18 +28,21 @@ struct segment {
     bool previous_unsure;  // ... or perhaps earlier; the same
     uint64_t ids_end;      // as its head says: ids below it have perhaps been given out
     uint64_t created_ms;   // as its head says: wall clock
-    int file;              // -1: not open
-    bool published;        // it has a head and its name; otherwise it is the spare, or on its way
-    bool failed;           // it is written to no more
-    bool unsure;           // ... and not all that is before its end could be synced
-    bool damaged;          // its file is kept under another name when it is removed
-    uint64_t size;         // bytes set aside on the disk for it
-    uint64_t end;     // where the next record goes, or, where it is not the youngest, where its
-                      // records end
-    uint64_t written; // how far tasks (task.h) have written it
-    uint64_t zeroed;  // ... or put zeros, ahead of what is to come
-    uint64_t synced;  // so much of it will survive a power cut
-    uint64_t jobs;    // live jobs that are marked with it
+    uint64_t owner;        // of a unit, as its head says: which process began it
+    uint64_t anew_below; // ... and that what lives is being written again from this unit on; 0: no
+    uint32_t history;    // ... and of which history it is
+    int file;            // -1: not open
+    bool published;      // it has a head and its name; otherwise it is the spare, or on its way
+    bool failed;         // it is written to no more
+    bool unsure;         // ... and not all that is before its end could be synced
+    bool damaged;        // its file is kept under another name when it is removed
+    uint64_t size;       // bytes set aside on the disk for it
+    uint64_t end;        // where the next record goes, or, where it is not the youngest, where its
+                         // records end
+    uint64_t written;    // how far tasks (task.h) have written it
+    uint64_t zeroed;     // ... or put zeros, ahead of what is to come
+    uint64_t synced;     // so much of it will survive a power cut
+    uint64_t jobs;       // live jobs that are marked with it
     struct id_run *runs;
     size_t run_count;
     size_t run_capacity;

@@ -41,8 +41,9 @@ struct storage_ops {
     // The first segment to write to is the current one. False with the reason.
     bool (*begin)(struct journal *journal, struct journal_error *why);
     // All is written and synced: gives back what is set aside, and says that the journal was
-    // closed.
-    void (*tidy)(struct journal *journal);
+    // closed. False: something of that turns out to be gone, and is to be written first; call
+    // again.
+    bool (*tidy)(struct journal *journal);
     // Closes all segments, those of the row, too, and frees all that is its own, itself included.
     void (*free)(struct journal *journal);
     // Frees one that no journal has taken over.
@@ -111,6 +112,8 @@ struct storage_ops {
     unsigned gather_share; // a batch waits for others for 1/nth of the time that a write takes
     uint64_t write_ahead;  // so many zeros may be written behind a batch that is synced at once
     size_t segments_most;  // more than that compaction makes fewer; 0: any number
+    bool renews; // what is unsound is written anew as a whole before any of it is removed, and
+                 // before the journal is closed
     bool atomic; // a batch is there as a whole or not at all, and so is where the records end
 };
 

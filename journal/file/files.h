@@ -59,6 +59,6 @@ bool files_next_about(struct journal *journal, struct about *about);
 bool files_open(struct journal *journal, struct restored *restored,
                 struct journal_error *why) MUST_USE;
 bool files_begin(struct journal *journal, struct journal_error *why) MUST_USE;
-void files_tidy(struct journal *journal);
+bool files_tidy(struct journal *journal);
 
 #endif

@@ -141,7 +141,7 @@ bool files_begin(struct journal *journal, struct journal_error *why)
 
 // What is set aside is given back, so that a journal at rest is as large as it need be. All is
 // synced: what compaction has emptied can go.
-void files_tidy(struct journal *journal)
+bool files_tidy(struct journal *journal)
 {
     const struct journal_io *io = files_of(journal)->io;
 
@@ -165,4 +165,5 @@ void files_tidy(struct journal *journal)
     }
     // Nothing is lost where it is not said.
     (void)say_closed(journal);
+    return true;
 }

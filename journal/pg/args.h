@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARGS_MAX 10
+#define ARGS_MAX 12
 
 struct args {
     int count;

@@ -5,12 +5,15 @@
 #include "core/restore.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 // After so many records, others are told how many jobs there are.
 enum { RECORDS_TOLD = 1024 };
 #define LOOK_EVERY_FOR NSEC_PER_SEC
 // Where the lease lasts briefly, so many times meanwhile.
 enum { LOOKS = 4 };
+// Rows that are missing are looked for once more before they are taken to be lost.
+enum { LOOKS_FOR_MISSING = 3 };
 
 //
 // Damage
@@ -59,10 +62,14 @@ static bool take_record(void *context, const struct codec_record *record)
 
     switch (apply_record(follow->journal, &follow->seen, follow->unit, record)) {
     case APPLIED:
+        // Whether they are still there or not.
+        if (record->type == CODEC_DROPPED) {
+            (void)follow_forget_below(follow, record->number + 1);
+        }
         count_jobs(follow);
         return true;
     case APPLIED_NOT:
-        return lose(follow, follow->unit->number, follow->seq, "a record says what cannot be");
+        return lose(follow, follow->unit->number, follow->at_seq, "a record says what cannot be");
     case APPLIED_NO_MEMORY:
         return fail(follow, "out of memory");
     }
@@ -73,8 +80,8 @@ static bool take_record(void *context, const struct codec_record *record)
 // Rows
 //
 
-// With places for those before it that are lost.
-static struct segment *add_segment(struct follow *follow, const struct segment_head *head)
+// With places for those before it that are lost, or were passed over.
+static struct segment *add_segment(struct follow *follow, const struct unit_head *head)
 {
     struct segments *segments = &follow->journal->row.segments;
     struct segment *segment;
@@ -82,7 +89,7 @@ static struct segment *add_segment(struct follow *follow, const struct segment_h
 
     do {
         number = segments->count ? segments->first + segments->count : head->number;
-        segment = segment_new(number, head->salt);
+        segment = segment_new(number, number == head->number ? head->salt : 0);
         if (!segment || !segments_make_room(segments)) {
             segment_free(segment);
             return NULL;
@@ -92,16 +99,19 @@ static struct segment *add_segment(struct follow *follow, const struct segment_h
         segment->created_ms = head->created_ms;
         segments_add(segments, segment);
     } while (number < head->number);
+    segment->owner = head->owner;
+    segment->history = head->history;
+    segment->anew_below = head->anew_below;
     return segment;
 }
 
 static bool begin_unit(struct follow *follow, const struct rows_row *row)
 {
-    struct segment_head head;
+    struct unit_head head;
     struct segment *segment;
 
     if (row->len < CODEC_SEGMENT_HEAD ||
-        codec_read_segment_head(row->bytes, &head) != CODEC_HEAD_GOOD || head.number != row->unit) {
+        codec_read_unit_head(row->bytes, &head) != CODEC_HEAD_GOOD || head.number != row->unit) {
         return false;
     }
     segment = add_segment(follow, &head);
@@ -110,6 +120,10 @@ static bool begin_unit(struct follow *follow, const struct rows_row *row)
     }
     follow->unit = segment;
     follow->rest_lost = false;
+    if (head.anew_below == head.number) {
+        follow_note_renewal(follow, &head);
+    }
+    follow->anew_below = head.anew_below;
     if (follow->seen.ids_end < head.ids_end) {
         follow->seen.ids_end = head.ids_end;
     }
@@ -123,37 +137,14 @@ static bool feed_row(struct follow *follow, const struct rows_row *row, size_t f
     case FEED_DONE:
         return true;
     case FEED_BAD:
-        follow->rest_lost = true;
-        return lose(follow, row->unit, row->seq, "a record does not check");
+        follow->bad = true;
+        return false;
     case FEED_REFUSED:
         return !follow->failed;
     case FEED_NO_MEMORY:
         return fail(follow, "out of memory");
     }
     UNREACHABLE();
-}
-
-// The first row of a unit, of a number that another had which was read. Another server of the
-// database has taken over without that one, and the owner has begun a unit for what it writes anew.
-static bool steps_back(struct follow *follow, const struct rows_row *row)
-{
-    if (row->seq > follow->seq) {
-        return false;
-    }
-    if (follow_is_others(follow)) {
-        follow->astray = true;
-        return false;
-    }
-    log_warn("journal_stepped_back", log_number("unit", (int64_t)row->unit),
-             log_number("seq", (int64_t)row->seq), log_number("read", (int64_t)follow->seq),
-             log_string("why", "the database has lost rows that were read; it was not replicated"));
-    return true;
-}
-
-static bool is_next(struct follow *follow, const struct rows_row *row, bool begins)
-{
-    return !follow->follows_on || row->seq == follow->seq + 1 ||
-           (begins && steps_back(follow, row));
 }
 
 static bool take_row(void *context, const struct rows_row *row)
@@ -165,19 +156,22 @@ static bool take_row(void *context, const struct rows_row *row)
     if (progress_stops(&follow->journal->progress)) {
         return false;
     }
-    if (!is_next(follow, row, begins) || (begins && !begin_unit(follow, row))) {
+    follow->at_seq = row->seq;
+    if ((follow->follows_on && row->seq != follow->seq + 1) ||
+        (begins && !begin_unit(follow, row))) {
         follow->gap = !follow->failed;
         return false;
     }
     unit = follow->unit;
-    follow->seq = row->seq;
-    follow->last_unit = row->unit;
     follow->follows_on = true;
     progress_grow(&follow->journal->progress, row->len);
     progress_add(&follow->journal->progress, row->len);
     if (!follow->rest_lost && !feed_row(follow, row, begins ? CODEC_SEGMENT_HEAD : 0)) {
+        // What is expected next.
+        follow->seq = row->seq - 1;
         return false;
     }
+    follow_note_row(follow, row);
     unit->end += row->len;
     unit->size = unit->end;
     unit->written = unit->end;
@@ -221,7 +215,7 @@ static bool is_time_to_look(const struct follow *follow)
 static bool keep_place(struct follow *follow, uint64_t unit)
 {
     const struct segments *segments = &follow->journal->row.segments;
-    const struct segment_head head = {.number = unit, .ids_end = follow->seen.ids_end};
+    const struct unit_head head = {.number = unit, .ids_end = follow->seen.ids_end};
 
     if (segments->count > 0 && segments->first + segments->count > unit) {
         return true;
@@ -229,21 +223,88 @@ static bool keep_place(struct follow *follow, uint64_t unit)
     return add_segment(follow, &head) || fail(follow, "out of memory");
 }
 
+// That the number is the same is not enough: rows may have been lost, and others added since.
+static bool has_all(const struct follow *follow, const struct rows_lease *lease)
+{
+    return follow->seq >= lease->seq && follow->last_unit >= lease->unit;
+}
+
+// Whether it is of another server of the database, or of another owner.
+static bool is_another(const struct rows_lease *before, const struct rows_lease *lease)
+{
+    return lease->epoch != before->epoch || strcmp(lease->holder, before->holder) != 0 ||
+           lease->history != before->history || lease->seq < before->seq;
+}
+
+// What was read is not what was expected. Another may have taken it meanwhile. `*elsewhere`:
+// reading goes on somewhere else, or not at all.
+static enum follow_end look_closely(struct follow *follow, struct rows_lease *lease,
+                                    bool *elsewhere)
+{
+    const struct rows_lease before = *lease;
+    unsigned moves = follow->moves;
+    enum follow_end end = look_again(follow, lease);
+
+    // It may have been read from another server than the one of which the lease was.
+    follow->known = false;
+    if (end == FOLLOW_DONE) {
+        end = follow_check_history(follow);
+    }
+    *elsewhere =
+        end != FOLLOW_DONE || follow->moves != moves || follow->ahead || is_another(&before, lease);
+    return end;
+}
+
+// A record of a row that was read does not check.
+static enum follow_end pass_over_rest(struct follow *follow, uint64_t unit,
+                                      struct rows_lease *lease)
+{
+    bool elsewhere;
+    enum follow_end end = look_closely(follow, lease, &elsewhere);
+
+    if (elsewhere) {
+        return end;
+    }
+    if (follow->changed && !follow->journal->settings.repair) {
+        return FOLLOW_ASTRAY;
+    }
+    follow->rest_lost = true;
+    return lose(follow, unit, follow->at_seq, "a record does not check") ? FOLLOW_DONE
+                                                                         : FOLLOW_FAILED;
+}
+
+// Another server of the database may have been there for a moment, and what was looked for was not.
+static bool may_look_again(struct follow *follow)
+{
+    follow->looks = follow->missed == follow->seq ? follow->looks + 1 : 1;
+    follow->missed = follow->seq;
+    follow_go_back(follow);
+    return follow->looks <= LOOKS_FOR_MISSING;
+}
+
 // Rows are missing from this unit on. They were removed meanwhile, or they are lost.
 static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct rows_lease *lease)
 {
-    enum follow_end end = look_again(follow, lease);
+    bool elsewhere;
+    enum follow_end end = look_closely(follow, lease, &elsewhere);
     // What is missing may have been the rest of the unit that was read last.
     bool rest_removed = follow->follows_on && lease->oldest > follow->last_unit;
 
-    if (end != FOLLOW_DONE) {
+    if (elsewhere || has_all(follow, lease)) {
         return end;
+    }
+    if (lease->oldest <= unit && !rest_removed && may_look_again(follow)) {
+        return FOLLOW_DONE;
     }
     follow->follows_on = false;
     if (lease->oldest > unit || rest_removed) {
-        follow_forget_below(follow, lease->oldest);
+        follow_forget_removed(follow);
         follow->next_unit = lease->oldest;
         return FOLLOW_DONE;
+    }
+    // It may be that of another server: who reads it all again knows.
+    if (follow->changed && !follow->journal->settings.repair) {
+        return FOLLOW_ASTRAY;
     }
     if (!lose(follow, unit, follow->seq + 1, "the row is missing, or does not follow")) {
         return FOLLOW_FAILED;
@@ -254,6 +315,7 @@ static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct ro
     follow->unit = NULL;
     follow->next_unit = unit + 1;
     follow->last_unit = unit;
+    follow->last.known = false;
     follow->seq = unit < lease->unit ? follow->seq : lease->seq;
     return FOLLOW_DONE;
 }
@@ -265,12 +327,13 @@ static enum follow_end read_unit(struct follow *follow, uint64_t unit)
     enum rows_outcome outcome;
 
     follow->gap = false;
+    follow->bad = false;
     outcome = pg_ops(pg)->read(pg->settings.rows, unit, after, take_row, follow);
     if (progress_stops(&follow->journal->progress) || outcome == ROWS_STOPPED) {
         return FOLLOW_STOPPED;
     }
-    if (follow->failed || follow->astray) {
-        return follow->failed ? FOLLOW_FAILED : FOLLOW_ASTRAY;
+    if (follow->failed) {
+        return FOLLOW_FAILED;
     }
     follow->refused = outcome == ROWS_REFUSED;
     return outcome == ROWS_DONE ? FOLLOW_DONE : FOLLOW_AWAY;
@@ -294,8 +357,11 @@ static enum follow_end follow_unit(struct follow *follow, uint64_t unit, struct 
     if (end != FOLLOW_DONE) {
         return end;
     }
-    // Rows that never were replicated have gone with their unit: the next one goes on with the next
-    // number, or it is damage.
+    if (follow->bad) {
+        return pass_over_rest(follow, unit, lease);
+    }
+    // Numbers were passed over when rows were lost: the next unit goes on with the next number of a
+    // row, or it is damage.
     if (!read && !follow->gap && follow->follows_on && unit < lease->unit) {
         follow->next_unit = unit + 1;
         return FOLLOW_DONE;
@@ -314,12 +380,6 @@ static enum follow_end follow_unit(struct follow *follow, uint64_t unit, struct 
     return FOLLOW_DONE;
 }
 
-// That the number is the same is not enough: rows may have been lost, and others added since.
-static bool has_all(const struct follow *follow, const struct rows_lease *lease)
-{
-    return follow->seq >= lease->seq && follow->last_unit >= lease->unit;
-}
-
 enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
 {
     struct pg *pg = pg_of(follow->journal);
@@ -329,13 +389,14 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
 
     follow->lease = lease;
     end = follow_check_history(follow);
-    if (end != FOLLOW_DONE) {
+    if (end != FOLLOW_DONE || follow->ahead) {
         return end;
     }
-    follow_forget_below(follow, lease->oldest);
+    follow_forget_removed(follow);
     // Those of a unit that was removed before it was begun.
     follow->follows_on &= follow->unit || follow->next_unit >= lease->oldest;
-    while (end == FOLLOW_DONE && !has_all(follow, &goal) && !has_all(follow, lease)) {
+    while (end == FOLLOW_DONE && !follow->ahead && !has_all(follow, &goal) &&
+           !has_all(follow, lease)) {
         broker_restore_now(follow->journal->broker, pg->settings.clock());
         end = follow_unit(follow, unit_to_read(follow, lease), lease);
         if (end == FOLLOW_DONE && is_time_to_look(follow)) {
@@ -345,9 +406,6 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
         if (end == FOLLOW_DONE) {
             end = follow_check_history(follow);
         }
-    }
-    if (end == FOLLOW_DONE && has_all(follow, lease)) {
-        follow_note_history(follow);
     }
     outlook_set_seq(&pg->outlook, follow->seq);
     return end;

@@ -1,86 +1,266 @@
 /* SPDX-License-Identifier: MIT */
 
-// Whether the rows that were read are still those of the database. One that fails over to a server
-// which lacks the last of them gives their numbers, that of their unit, and even the epoch, to
-// others. Their owner notices, and writes anew what lives; a process that has followed goes on with
-// that. But where yet another takes the lease meanwhile, what was read is of no use any more. It
-// has begun a unit: that has the number of one that was read, or goes on with a row that was.
+// Whether the rows that were read belong to what the database has now. One that fails over to a
+// server which lacks the last of them steps back, and gives their numbers, that of their unit, and
+// even the epoch, to others.
 
 #include "journal/pg/follow.h"
 
+#include "core/base/log.h"
+
+#include <isa-l/crc.h>
+
+#include <stdio.h>
 #include <string.h>
 
-bool follow_is_others(const struct follow *follow)
+static enum follow_end end_of(enum rows_outcome outcome)
 {
-    const char *holder = follow->lease->holder;
-
-    return follow->holder[0] != '\0' && strcmp(holder, follow->holder) != 0 &&
-           strcmp(holder, pg_of(follow->journal)->settings.node) != 0;
+    if (outcome == ROWS_DONE) {
+        return FOLLOW_DONE;
+    }
+    return outcome == ROWS_STOPPED ? FOLLOW_STOPPED : FOLLOW_AWAY;
 }
 
-struct head {
-    uint64_t salt;
+static uint32_t sum_of(const struct rows_row *row)
+{
+    // The library takes what it only reads for its own; no row is too long for an int.
+    return crc32_iscsi((unsigned char *)(uintptr_t)row->bytes, (int)row->len, (uint32_t)row->epoch);
+}
+
+void follow_note_row(struct follow *follow, const struct rows_row *row)
+{
+    follow->seq = row->seq;
+    follow->last_unit = row->unit;
+    follow->renewal = 0;
+    follow->last = (struct follow_last){.len = row->len, .sum = sum_of(row), .known = true};
+}
+
+//
+// What the database has
+//
+
+struct sought {
+    const struct follow *follow;
     bool found;
 };
 
-static bool take_head(void *context, const struct rows_row *row)
+// Checksums of records begin with the salt of the unit and their place: another row, or that of
+// another unit of this number, has others.
+static bool take_last(void *context, const struct rows_row *row)
 {
-    struct head *head = context;
-    struct segment_head read;
+    struct sought *sought = context;
+    const struct follow *follow = sought->follow;
 
-    head->found = row->len >= CODEC_SEGMENT_HEAD &&
-                  codec_read_segment_head(row->bytes, &read) == CODEC_HEAD_GOOD &&
-                  read.number == row->unit;
-    head->salt = head->found ? read.salt : 0;
+    sought->found =
+        row->seq == follow->seq && row->len == follow->last.len && sum_of(row) == follow->last.sum;
     return false;
 }
 
-// Whether the unit that was read last is the one that is there; one that was removed may have been.
-static enum follow_end check_unit(const struct follow *follow)
+static enum follow_end find_last(const struct follow *follow, bool *found)
+{
+    const struct pg *pg = pg_of(follow->journal);
+    struct sought sought = {.follow = follow};
+    enum rows_outcome outcome =
+        pg_ops(pg)->read(pg->settings.rows, follow->last_unit, follow->seq - 1, take_last, &sought);
+
+    *found = sought.found;
+    return end_of(outcome);
+}
+
+// A zeroed head: there is none.
+static bool take_head(void *context, const struct rows_row *row)
+{
+    struct unit_head *head = context;
+
+    if (row->len < CODEC_SEGMENT_HEAD ||
+        codec_read_unit_head(row->bytes, head) != CODEC_HEAD_GOOD || head->number != row->unit) {
+        *head = (struct unit_head){0};
+    }
+    return false;
+}
+
+static enum follow_end read_head(const struct follow *follow, uint64_t unit, struct unit_head *head)
+{
+    const struct pg *pg = pg_of(follow->journal);
+
+    *head = (struct unit_head){0};
+    return end_of(pg_ops(pg)->read(pg->settings.rows, unit, 0, take_head, head));
+}
+
+static struct segment *unit_of(const struct follow *follow, uint64_t number)
 {
     const struct segments *segments = &follow->journal->row.segments;
-    const struct pg *pg = pg_of(follow->journal);
-    const struct segment *segment;
-    struct head head = {.found = false};
-    enum rows_outcome outcome;
 
-    if (follow->last_unit < follow->lease->oldest || follow->last_unit < segments->first ||
-        follow->last_unit >= segments->first + segments->count) {
+    return segments->count > 0 && number >= segments->first &&
+                   number < segments->first + segments->count
+               ? segments->list[number - segments->first]
+               : NULL;
+}
+
+//
+// What it means
+//
+
+void follow_owe(struct follow *follow)
+{
+    follow->owed = follow->lease->seq;
+    follow->owed_from = follow->lease->oldest;
+}
+
+// While this process owns it, nobody else has had it since.
+static const char *holder_of(const struct follow *follow)
+{
+    const char *holder = follow->lease->holder;
+
+    return strcmp(holder, pg_of(follow->journal)->settings.node) == 0 ? follow->former : holder;
+}
+
+static bool is_as_before(const struct follow *follow)
+{
+    return follow->known && strcmp(holder_of(follow), follow->holder) == 0 &&
+           follow->lease->history == follow->history;
+}
+
+// Of another server, a unit that was read to its end may be the youngest again, or have more rows,
+// and others may follow it than those that were looked for in vain.
+void follow_go_back(struct follow *follow)
+{
+    if (!follow->unit && follow->last.known && follow->renewal == 0) {
+        follow->unit = unit_of(follow, follow->last_unit);
+        follow->follows_on = follow->unit != NULL;
+        follow->next_unit = follow->last_unit + 1;
+    }
+}
+
+static enum follow_end agree(struct follow *follow)
+{
+    follow->changed |= follow->last_unit > 0 && (strcmp(follow->holder, holder_of(follow)) != 0 ||
+                                                 follow->history != follow->lease->history);
+    if (!is_as_before(follow) || follow->lease->unit == follow->last_unit) {
+        follow_go_back(follow);
+    }
+    if (follow->owed > 0 && !is_as_before(follow)) {
+        follow_owe(follow);
+    }
+    (void)snprintf(follow->holder, sizeof follow->holder, "%s", holder_of(follow));
+    follow->history = follow->lease->history;
+    follow->known = true;
+    return FOLLOW_DONE;
+}
+
+void follow_note_renewal(struct follow *follow, const struct unit_head *head)
+{
+    const struct segment *last = unit_of(follow, follow->last_unit);
+
+    follow->past = (struct follow_renewal){
+        .history = head->history, .was = last ? last->history : 0, .seq = follow->seq};
+}
+
+// Whether all is being written anew, and what was read of that does not make up for what the
+// database has: it is as before, and has more of that than was read.
+static bool lacks_past(const struct follow *follow)
+{
+    const struct segments *segments = &follow->journal->row.segments;
+    const struct rows_lease *lease = follow->lease;
+    bool renewed = segments->count == 0 || segments->first >= follow->anew_below;
+
+    return !renewed && lease->history < follow->past.history &&
+           (lease->history > follow->past.was || lease->seq > follow->past.seq);
+}
+
+// It has fewer rows than were read. Whoever has added the last of them has added those that were
+// read, too, where nobody else has begun a unit since; then nothing but that has happened.
+static enum follow_end is_ahead(struct follow *follow)
+{
+    const struct rows_lease *lease = follow->lease;
+    const struct segment *unit = unit_of(follow, lease->unit);
+    struct unit_head head;
+    enum follow_end end;
+
+    if (lease->history > follow->history || lacks_past(follow)) {
         return FOLLOW_DONE;
     }
-    segment = segments->list[follow->last_unit - segments->first];
-    // It has none where it stands for what is damaged.
-    if (segment->salt == 0) {
+    if (lease->unit == 0 || strcmp(holder_of(follow), follow->holder) == 0) {
+        follow->ahead = true;
         return FOLLOW_DONE;
     }
-    outcome = pg_ops(pg)->read(pg->settings.rows, follow->last_unit, 0, take_head, &head);
-    if (outcome != ROWS_DONE) {
-        return outcome == ROWS_STOPPED ? FOLLOW_STOPPED : FOLLOW_AWAY;
+    end = read_head(follow, lease->unit, &head);
+    follow->ahead = end == FOLLOW_DONE && unit && unit->salt != 0 && unit->salt == head.salt;
+    return end;
+}
+
+// The database goes on without rows that were read. Where he who has added these has noticed, and
+// writes anew all that lives, what was read still holds, and reading goes on where that begins.
+// Otherwise it knows nothing of them, and they are to be forgotten.
+static enum follow_end find_renewal(struct follow *follow)
+{
+    const struct segment *last = unit_of(follow, follow->last_unit);
+    struct unit_head head;
+    enum follow_end end = read_head(follow, follow->lease->unit, &head);
+    uint64_t from = head.anew_below;
+
+    if (end == FOLLOW_DONE && from != 0 && from != head.number) {
+        end = read_head(follow, from, &head);
     }
-    return head.found && head.salt == segment->salt ? FOLLOW_DONE : FOLLOW_ASTRAY;
+    if (end != FOLLOW_DONE) {
+        return end;
+    }
+    if (follow->owed > 0 || from <= follow->last_unit || !last || last->owner == 0 ||
+        head.owner != last->owner) {
+        return FOLLOW_ASTRAY;
+    }
+    log_warn("journal_stepped_back", log_number("unit", (int64_t)from),
+             log_number("seq", (int64_t)follow->lease->seq),
+             log_number("read", (int64_t)follow->seq),
+             log_string("why", "the database has lost rows that were read; it was not replicated"));
+    follow->unit = NULL;
+    follow->next_unit = from;
+    follow->renewal = from;
+    follow->follows_on = false;
+    follow->moves++;
+    return agree(follow);
 }
 
 enum follow_end follow_check_history(struct follow *follow)
 {
     const struct rows_lease *lease = follow->lease;
     enum follow_end end;
+    bool found = false;
 
-    if (!follow_is_others(follow) || strcmp(lease->holder, follow->checked) == 0) {
+    follow->ahead = false;
+    follow->owed = follow->seq < follow->owed ? follow->owed : 0;
+    if (follow->last_unit == 0) {
+        follow->next_unit = 0;
+        follow_owe(follow);
+        return agree(follow);
+    }
+    if (is_as_before(follow) && lease->seq >= follow->seq && lease->seq >= follow->owed) {
+        return agree(follow);
+    }
+    // What was not read because it would come again may be there in its old place only.
+    if (follow->owed > 0 && (lease->oldest < follow->owed_from || lease->seq < follow->seq)) {
+        return FOLLOW_ASTRAY;
+    }
+    // All that was read goes.
+    if (follow->last_unit < lease->oldest) {
+        follow->follows_on = false;
+        return agree(follow);
+    }
+    // It stands for what is damaged.
+    if (!follow->last.known) {
         return FOLLOW_DONE;
     }
-    end = check_unit(follow);
-    if (end == FOLLOW_DONE) {
-        memcpy(follow->checked, lease->holder, sizeof follow->checked);
+    // Where all is written anew, and nothing of that was read yet.
+    if (follow->renewal > 0 && is_as_before(follow)) {
+        return FOLLOW_DONE;
     }
-    return end;
-}
-
-// Not where the database has fewer rows than were read: whoever has the lease then may not have
-// begun to add its own.
-void follow_note_history(struct follow *follow)
-{
-    if (follow->seq > follow->lease->seq) {
-        return;
+    if (lease->seq < follow->seq || lease->history < follow->history) {
+        end = is_ahead(follow);
+        return end != FOLLOW_DONE || follow->ahead ? end : find_renewal(follow);
     }
-    memcpy(follow->holder, follow->lease->holder, sizeof follow->holder);
+    end = find_last(follow, &found);
+    if (end != FOLLOW_DONE) {
+        return end;
+    }
+    return found ? agree(follow) : find_renewal(follow);
 }

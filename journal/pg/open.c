@@ -220,6 +220,7 @@ static enum rows_outcome take(struct standby *standby)
     }
     standby->kept_from = outcome != ROWS_DONE && outcome != ROWS_LOST;
     if (outcome == ROWS_DONE) {
+        memcpy(standby->follow.former, standby->lease.holder, sizeof standby->follow.former);
         standby->lease = taken;
         note_lease(standby, asked_at);
         pg_note_back(standby->pg);
@@ -307,9 +308,44 @@ static bool follow_on(struct standby *standby, bool *owns)
     return !*owns && (outcome == ROWS_LOST || wait_for_database(standby, outcome));
 }
 
-static bool become_owner(struct standby *standby, struct restored *restored)
+// Units that hold nothing any more are still to be removed.
+static bool remember_removal(struct standby *standby)
+{
+    struct row *row = &standby->journal->row;
+
+    if (row->segments.count == 0 || row->segments.first <= standby->lease.oldest) {
+        return true;
+    }
+    row->removing = segment_new(row->segments.first - 1, 0);
+    return row->removing || complain(standby, "out of memory");
+}
+
+// What is known of the rows, and what is to be made of it: whoever owned it before may not have
+// come to the end of writing all anew, and the database may lack what was read.
+static void note_past(struct standby *standby)
 {
     struct pg *pg = standby->pg;
+    const struct follow *follow = &standby->follow;
+    const struct rows_lease *lease = &standby->lease;
+
+    pg->owner = pg_draw_salt(standby->journal);
+    pg->oldest = lease->oldest;
+    pg->history = lease->history > follow->history ? lease->history : follow->history;
+    pg->link.seq = lease->seq;
+    pg->link.history = lease->history;
+    pg->link.doubt = false;
+    standby->journal->row.unsound_below = follow->anew_below;
+    if (follow->ahead) {
+        pg_note_loss(pg, lease, follow->seq);
+    }
+    if (row_is_unsound(&standby->journal->row)) {
+        log_warn("journal_unsound", log_number("below", (int64_t)follow->anew_below),
+                 log_string("note", "rows were lost; what lives is written anew"));
+    }
+}
+
+static bool become_owner(struct standby *standby, struct restored *restored)
+{
     bool owns = false;
 
     while (!stops(standby) && follow_on(standby, &owns)) {
@@ -317,8 +353,10 @@ static bool become_owner(struct standby *standby, struct restored *restored)
     if (!owns || !read_rest(standby)) {
         return !stops(standby) ? false : complain(standby, "stopped");
     }
-    pg->link.seq = standby->follow.seq;
-    pg->link.doubt = false;
+    if (!remember_removal(standby)) {
+        return false;
+    }
+    note_past(standby);
     *restored = (struct restored){.ids_end = standby->follow.seen.ids_end +
                                              (standby->follow.damaged ? IDS_LOST : 0),
                                   .damaged = standby->follow.damaged};
@@ -339,24 +377,50 @@ bool pg_open(struct journal *journal, struct restored *restored, struct journal_
     return good;
 }
 
-// The youngest unit is gone on with where there are many: nothing is torn at its end.
-bool pg_begin(struct journal *journal, struct journal_error *why)
+static bool begin_renewal(struct journal *journal, struct segment *next)
+{
+    if (!pg_can_renew(journal)) {
+        segment_free(next);
+        return false;
+    }
+    pg_renew(journal, next);
+    return true;
+}
+
+// The youngest unit is gone on with where there are many: nothing is torn at its end. Who has
+// followed another that did so, and has read what is lost, finds another history.
+static void go_on(struct journal *journal)
 {
     struct segments *segments = &journal->row.segments;
     struct pg *pg = pg_of(journal);
 
-    if (segments->count >= UNITS_FULL) {
-        journal->row.current = segments->list[segments->count - 1];
-        journal->row.current->size = PG_UNIT_SIZE;
-        row_count(&journal->row);
-        outlook_set_role(&pg->outlook, OUTLOOK_OWNS);
-        return true;
+    journal->row.current = segments->list[segments->count - 1];
+    journal->row.current->size = PG_UNIT_SIZE;
+    pg->history++;
+    journal->row.current->history = (uint32_t)pg->history;
+    row_count(&journal->row);
+}
+
+bool pg_begin(struct journal *journal, struct journal_error *why)
+{
+    struct segments *segments = &journal->row.segments;
+    struct pg *pg = pg_of(journal);
+    bool begun = true;
+
+    if (!pg->link.rows_lost && pg_units(journal) >= UNITS_FULL_AT_START &&
+        segments->list[segments->count - 1]->salt != 0) {
+        go_on(journal);
+    } else if (!segments_make_room(segments) || !pg_make_spare(journal)) {
+        begun = false;
+    } else if (pg->link.rows_lost) {
+        begun = begin_renewal(journal, pg_take_spare(journal));
+    } else {
+        pg_follow(journal, pg_take_spare(journal));
     }
-    if (!segments_make_room(segments) || !pg_make_spare(journal)) {
-        journal_complain(why, "out of memory");
+    if (!begun) {
+        journal_complain(why, "out of memory, or of tables for units");
         return false;
     }
-    pg_follow(journal, pg_take_spare(journal));
     outlook_set_role(&pg->outlook, OUTLOOK_OWNS);
     return true;
 }
@@ -365,18 +429,56 @@ bool pg_begin(struct journal *journal, struct journal_error *why)
 // Closing
 //
 
-void pg_tidy(struct journal *journal)
+static void note_kept(const struct pg *pg)
 {
-    const struct pg *pg = pg_of(journal);
+    log_warn("lease_kept", log_string("shard", pg->settings.shard),
+             log_string("why", pg_ops(pg)->why(pg->settings.rows)),
+             log_string("note", "others wait until it has lapsed"));
+}
 
-    // An opening may have been stopped in the moment in which it got the lease.
+// An opening may have been stopped in the moment in which it got the lease: nothing was added
+// since.
+void pg_let_go(struct journal *journal)
+{
+    struct pg *pg = pg_of(journal);
+    struct rows *rows = pg->settings.rows;
+    struct rows_known known = {.epoch = pg->link.epoch};
+    struct rows_lease lease;
+
+    rows->ops->resume(rows);
+    fence_move(&pg->fence, 0);
+    if (rows->ops->renew(rows, known.epoch, &lease) == ROWS_DONE) {
+        known.seq = lease.seq;
+        known.history = lease.history;
+    }
+    if (rows->ops->release(rows, &known) != ROWS_DONE) {
+        note_kept(pg);
+    }
+}
+
+// Whether the database has all that it was given turns out here for the last time.
+bool pg_tidy(struct journal *journal)
+{
+    struct pg *pg = pg_of(journal);
+    const struct rows_known known = pg_known(pg);
+    enum rows_outcome outcome;
+
     if (progress_stops(&journal->progress) && fence_is_open(&pg->fence, pg->settings.boot())) {
         pg_ops(pg)->resume(pg->settings.rows);
     }
-    fence_move(&pg_of(journal)->fence, 0);
-    if (pg_ops(pg)->release(pg->settings.rows, pg->link.epoch) != ROWS_DONE) {
-        log_warn("lease_kept", log_string("shard", pg->settings.shard),
-                 log_string("why", pg_ops(pg)->why(pg->settings.rows)),
-                 log_string("note", "others wait until it has lapsed"));
+    fence_move(&pg->fence, 0);
+    outcome = pg_ops(pg)->release(pg->settings.rows, &known);
+    if (outcome == ROWS_DOUBT) {
+        journal->work.task = (struct task){.kind = TASK_RENEW, .segment = journal->row.current};
+        if (work_do(&journal->work, &journal->work.task) != 0 && pg->link.rows_lost) {
+            journal->storage->ops->upkeep_take_in(journal);
+            return false;
+        }
+        outcome = pg_ops(pg)->release(pg->settings.rows, &known);
     }
+    fence_move(&pg->fence, 0);
+    if (outcome != ROWS_DONE) {
+        note_kept(pg);
+    }
+    return true;
 }

@@ -98,7 +98,7 @@ bool packing_pack(struct packing *packing, struct batch *batch, uint64_t seq)
             char *head = packing->heads[packing->head_count++];
 
             begun = segment;
-            segment_put_head(head, segment);
+            segment_put_unit_head(head, segment);
             add(packing, segment, seq, head, CODEC_SEGMENT_HEAD);
         }
         chunk_seal(chunk);
@@ -106,6 +106,7 @@ bool packing_pack(struct packing *packing, struct batch *batch, uint64_t seq)
         for (int i = 0; i < count; i++) {
             add(packing, segment, seq, parts[i].iov_base, parts[i].iov_len);
         }
+        packing->history = segment->history;
     }
     return true;
 }

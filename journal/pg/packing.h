@@ -12,6 +12,7 @@
 struct packing {
     struct rows_new *rows; // of the batch that was packed last
     size_t count;
+    uint64_t history;                  // of the unit that the last of them belongs to
     size_t row_capacity;               /* private */
     struct iovec *parts;               /* private */
     size_t part_count;                 /* private */

@@ -18,9 +18,11 @@
 
 #include <errno.h>
 
-// How many units are there at most before a process goes on with the youngest, where it would begin
-// another; and from how many on compaction makes fewer.
-enum { UNITS_FULL = ROWS_UNITS_MAX - 4, UNITS_MOST = ROWS_UNITS_MAX * 3 / 4 };
+// From how many units on compaction makes fewer; how many may be there for an owner to begin
+// another, and for a process that starts, which goes on with the youngest otherwise. What is left
+// is for units that are begun because rows are gone.
+enum { UNITS_MOST = ROWS_UNITS_MAX * 3 / 4, UNITS_FULL = ROWS_UNITS_MAX - 12 };
+enum { UNITS_FULL_AT_START = ROWS_UNITS_MAX - 8 };
 
 // What the errors of tasks mean here.
 enum {
@@ -32,12 +34,14 @@ enum {
 
 // What the worker thread knows of the rows.
 struct pg_link {
-    uint64_t epoch; // of the lease; 0: it is not ours
-    uint64_t seq;   // of the last row that is known to be there
-    uint64_t oldest;
+    uint64_t epoch;   // of the lease; 0: it is not ours
+    uint64_t seq;     // of the last row that is known to be there
+    uint64_t history; // of the lease
     bool doubt;       // something may have been added that is not counted
+    bool taken_again; // the database had lost that the lease was taken, and all that came then
     bool rows_lost;   // rows that were there are gone: what they had is to be written anew
-    nsec_t told_at;   // when followers were woken last, by the boot-time clock
+    struct rows_lease found; // ... as it is without them
+    nsec_t told_at;          // when followers were woken last, by the boot-time clock
     nsec_t judged_at; // when the database's settings were looked at last, by the same; 0: never
     bool away;        // that it cannot be reached is logged
     bool kept_from;   // the last rows could not be added, whatever else it has answered since
@@ -55,6 +59,13 @@ struct pg {
     struct segment *spare; // the next segment; NULL: there is no memory for one
     uint64_t salts;        // how many were drawn
     nsec_t renewed_at;     // when the claim was asked for last, by the broker's monotonic clock
+    uint64_t owner;        // what heads of units call this process
+    uint64_t history;      // of the units that are begun
+    uint64_t oldest;       // the first unit in the database
+    nsec_t remove_at;      // no unit is removed before
+    unsigned remove_tries; // in vain
+    struct segment
+        *passed[ROWS_UNITS_MAX]; // for numbers that are passed over; NULL behind the last
 };
 
 static inline struct pg *pg_of(const struct journal *journal)
@@ -73,10 +84,27 @@ static inline const struct rows_ops *pg_ops(const struct pg *pg)
 uint64_t pg_draw_salt(struct journal *journal);
 // Makes `next` the current segment. The row has space for it.
 void pg_follow(struct journal *journal, struct segment *next);
+// How many tables of units are in use.
+uint64_t pg_units(const struct journal *journal);
+// Rows are gone, and the database has what `link.found` says: sees to it that pg_renew() can be
+// called. False without memory, or where there is no table left for another unit: the lease is
+// given up then.
+bool pg_can_renew(struct journal *journal);
+// Makes `next` the current segment, to which all that lives is written again, from memory.
+void pg_renew(struct journal *journal, struct segment *next);
 // Sees to a spare segment. False without memory.
 bool pg_make_spare(struct journal *journal);
 // Takes it.
 struct segment *pg_take_spare(struct journal *journal);
+
+// The lease as it is known to be.
+static inline struct rows_known pg_known(const struct pg *pg)
+{
+    return (struct rows_known){
+        .epoch = pg->link.epoch, .seq = pg->link.seq, .history = pg->link.history};
+}
+// Notes that rows are gone which were there.
+void pg_note_loss(struct pg *pg, const struct rows_lease *found, uint64_t expected);
 
 // The lease is ours from when it was asked for on.
 void pg_claim(struct pg *pg, nsec_t asked_at);
@@ -101,6 +129,7 @@ bool pg_is_judged(const struct pg *pg);
 bool pg_open(struct journal *journal, struct restored *restored,
              struct journal_error *why) MUST_USE;
 bool pg_begin(struct journal *journal, struct journal_error *why) MUST_USE;
-void pg_tidy(struct journal *journal);
+bool pg_tidy(struct journal *journal) MUST_USE;
+void pg_let_go(struct journal *journal);
 
 #endif

@@ -53,8 +53,17 @@ struct rows_new {
     size_t len; // of all parts, at most ROWS_BYTES_MAX
 };
 
-struct rows_append {
+// The lease as its owner knows it. Where the database has another, it has stepped back
+// (JOURNAL.md), and nothing is changed.
+struct rows_known {
     uint64_t epoch;
+    uint64_t seq;
+    uint64_t history;
+};
+
+struct rows_append {
+    struct rows_known known;     // as it was before; the first row has the next `seq`
+    uint64_t history;            // as it is from now on
     const struct rows_new *rows; // rising in `seq`; all of them, or none, are added
     size_t count;
     bool tell; // those who wait() are woken
@@ -70,10 +79,11 @@ struct rows_row {
 };
 
 struct rows_lease {
-    uint64_t epoch;  // 0: nobody has ever had it
-    uint64_t oldest; // units from this one on are needed; 1 at first
-    uint64_t unit;   // of the youngest row; 0: there is none
-    uint64_t seq;    // of that row; 0: there is none
+    uint64_t epoch;   // 0: nobody has ever had it
+    uint64_t oldest;  // units from this one on are needed; 1 at first
+    uint64_t unit;    // of the youngest row; 0: there is none
+    uint64_t seq;     // of that row; 0: there is none
+    uint64_t history; // raised when an owner finds that rows are gone
     char holder[ROWS_NAME_MAX];
     char address[ROWS_ADDRESS_MAX]; // as the holder has said
     uint64_t since_ms;              // wall clock of the database: when the holder took it
@@ -110,10 +120,11 @@ struct rows_ops {
     // Makes the lease last from now on, and tells what it sums up. Waits for what may still be
     // under way of a call that was in doubt: what was committed is told by lease->seq.
     enum rows_outcome (*renew)(struct rows *rows, uint64_t epoch, struct rows_lease *lease);
-    // Removes the unit: `oldest` is the one behind it. ROWS_AWAY also where it is read for long.
-    enum rows_outcome (*remove)(struct rows *rows, uint64_t epoch, uint64_t unit);
-    // Gives the lease up, and wakes those who wait().
-    enum rows_outcome (*release)(struct rows *rows, uint64_t epoch);
+    // Removes the unit and all before it, at once: `oldest` is the one behind it. Waits for nobody:
+    // ROWS_AWAY also where somebody reads one of them. ROWS_DOUBT where the lease is not as known.
+    enum rows_outcome (*remove)(struct rows *rows, const struct rows_known *known, uint64_t unit);
+    // Gives the lease up, and wakes those who wait(). ROWS_DOUBT: the same.
+    enum rows_outcome (*release)(struct rows *rows, const struct rows_known *known);
     // Sleeps until woken, or for so long, which it does without a connection, too.
     enum rows_outcome (*wait)(struct rows *rows, nsec_t for_at_most);
     // Says how this member stands, and reads how all stand who have said so lately (a minute).

@@ -39,6 +39,7 @@ static void lease_of(const PGresult *result, struct rows_lease *lease)
         .since_ms = (uint64_t)field_number(result, 0, LEASE_SINCE),
         .left_for = field_number(result, 0, LEASE_LEFT) * NSEC_PER_USEC,
         .released = field_bool(result, 0, LEASE_RELEASED),
+        .history = (uint64_t)field_number(result, 0, LEASE_HISTORY),
     };
     field_text(result, 0, LEASE_HOLDER, lease->holder, sizeof lease->holder);
     field_text(result, 0, LEASE_ADDRESS, lease->address, sizeof lease->address);
@@ -106,12 +107,14 @@ enum rows_outcome rows_have_turn(struct rows_libpq *rl, uint64_t epoch)
     return outcome == ROWS_DOUBT ? ROWS_AWAY : outcome;
 }
 
-void rows_args_mine(const struct rows_libpq *rl, uint64_t epoch, struct args *args)
+void rows_args_mine(const struct rows_libpq *rl, const struct rows_known *known, struct args *args)
 {
     args_text(args, rl->shard);
-    args_number(args, epoch);
+    args_number(args, known->epoch);
     args_text(args, rl->holder);
     args_number(args, rl->turn);
+    args_number(args, known->seq);
+    args_number(args, known->history);
 }
 
 enum rows_outcome rows_judge_loss(struct rows_libpq *rl, uint64_t epoch)
@@ -126,7 +129,8 @@ enum rows_outcome rows_judge_loss(struct rows_libpq *rl, uint64_t epoch)
         return db_fail(&rl->db, ROWS_LOST, "the lease is another's");
     }
     rl->turn_in = 0;
-    return db_fail(&rl->db, ROWS_DOUBT, "the last row in the database is another than expected");
+    return db_fail(&rl->db, ROWS_DOUBT,
+                   "the last row in the database is not the one that is expected");
 }
 
 //
@@ -171,7 +175,7 @@ enum rows_outcome rows_renew(struct rows *rows, uint64_t epoch, struct rows_leas
     return outcome == ROWS_DONE ? renew(rl, epoch, lease) : outcome;
 }
 
-enum rows_outcome rows_release(struct rows *rows, uint64_t epoch)
+enum rows_outcome rows_release(struct rows *rows, const struct rows_known *known)
 {
     struct rows_libpq *rl = rows_libpq_of(rows);
     enum rows_outcome outcome = rows_begin(rl);
@@ -179,16 +183,16 @@ enum rows_outcome rows_release(struct rows *rows, uint64_t epoch)
     PGresult *result;
 
     if (outcome == ROWS_DONE) {
-        outcome = rows_have_turn(rl, epoch);
+        outcome = rows_have_turn(rl, known->epoch);
     }
     if (outcome != ROWS_DONE) {
         return outcome;
     }
-    rows_args_mine(rl, epoch, &args);
+    rows_args_mine(rl, known, &args);
     outcome = db_run(&rl->db, RELEASE, &args, DB_CHANGES, &result);
     if (outcome == ROWS_DONE && PQntuples(result) != 1) {
-        outcome = db_fail(&rl->db, ROWS_LOST, "the lease is another's");
+        outcome = ROWS_LOST;
     }
     PQclear(result);
-    return outcome;
+    return outcome == ROWS_LOST ? rows_judge_loss(rl, known->epoch) : outcome;
 }

@@ -37,8 +37,8 @@ enum rows_outcome rows_lease_by(struct rows_libpq *rl, enum statement statement,
                                 struct rows_lease *lease);
 // Sees to it that the connection has a turn of that epoch.
 enum rows_outcome rows_have_turn(struct rows_libpq *rl, uint64_t epoch);
-// shard, epoch, holder, turn: `mine` of statements.h.
-void rows_args_mine(const struct rows_libpq *rl, uint64_t epoch, struct args *args);
+// shard, epoch, holder, turn, seq, history: `mine` of statements.h.
+void rows_args_mine(const struct rows_libpq *rl, const struct rows_known *known, struct args *args);
 uint64_t rows_ttl_ms(const struct rows_libpq *rl);
 // Ends a transaction that is not to be. The connection goes where that fails.
 void rows_roll_back(struct rows_libpq *rl);
@@ -51,9 +51,9 @@ enum rows_outcome rows_look(struct rows *rows, struct rows_lease *lease);
 enum rows_outcome rows_take(struct rows *rows, const struct rows_lease *seen,
                             struct rows_lease *taken);
 enum rows_outcome rows_renew(struct rows *rows, uint64_t epoch, struct rows_lease *lease);
-enum rows_outcome rows_release(struct rows *rows, uint64_t epoch);
+enum rows_outcome rows_release(struct rows *rows, const struct rows_known *known);
 enum rows_outcome rows_add(struct rows *rows, const struct rows_append *append);
-enum rows_outcome rows_remove(struct rows *rows, uint64_t epoch, uint64_t unit);
+enum rows_outcome rows_remove(struct rows *rows, const struct rows_known *known, uint64_t unit);
 enum rows_outcome rows_read(struct rows *rows, uint64_t unit, uint64_t after,
                             bool (*row)(void *context, const struct rows_row *row), void *context);
 enum rows_outcome rows_report(struct rows *rows, const struct rows_member *own,

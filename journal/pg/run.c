@@ -6,6 +6,8 @@
 #include "core/base/log.h"
 #include "journal/pg/pg.h"
 
+#include <string.h>
+
 // Those who follow are woken no more often than that.
 #define TELL_EVERY_FOR (100 * NSEC_PER_MSEC)
 // Answers leave for so much shorter than the lease lasts: clocks do not run alike.
@@ -67,13 +69,66 @@ static int error_of(struct pg *pg, enum rows_outcome outcome)
     UNREACHABLE();
 }
 
-// Renews the claim and compares: has the table what is known to be there, and `added` rows more, or
-// none of these? `*all` says which.
+void pg_note_loss(struct pg *pg, const struct rows_lease *found, uint64_t expected)
+{
+    log_error("database_lost_rows", log_string("shard", pg->settings.shard),
+              log_number("expected", (int64_t)expected), log_number("found", (int64_t)found->seq),
+              log_number("history", (int64_t)found->history),
+              log_string("note", "it was not replicated; all live jobs are written anew"));
+    pg->link.found = *found;
+    pg->link.rows_lost = true;
+}
+
+// The database may have gone back behind the moment in which the lease was taken. Where nobody has
+// taken it since, it is taken again: what is in memory would be lost otherwise.
+static enum rows_outcome take_again(struct pg *pg, struct rows_lease *lease)
+{
+    struct rows *rows = pg->settings.rows;
+    struct rows_lease seen;
+    enum rows_outcome outcome = rows->ops->look(rows, &seen);
+    bool ours;
+
+    if (outcome != ROWS_DONE) {
+        return outcome;
+    }
+    if (seen.epoch >= pg->link.epoch) {
+        return ROWS_LOST;
+    }
+    // It was taken again without an answer.
+    ours = strcmp(seen.holder, pg->settings.node) == 0 && !seen.released;
+    if (ours) {
+        pg->link.epoch = seen.epoch;
+        pg->link.taken_again = true;
+        return rows->ops->renew(rows, pg->link.epoch, lease);
+    }
+    if (seen.epoch > 0 && !seen.released && seen.left_for > 0) {
+        return ROWS_AWAY;
+    }
+    outcome = rows->ops->take(rows, &seen, lease);
+    if (outcome != ROWS_DONE) {
+        return outcome == ROWS_LOST ? ROWS_AWAY : outcome;
+    }
+    pg->link.epoch = lease->epoch;
+    pg->link.taken_again = true;
+    return ROWS_DONE;
+}
+
+static enum rows_outcome renew(struct pg *pg, struct rows_lease *lease)
+{
+    enum rows_outcome outcome = pg_ops(pg)->renew(pg->settings.rows, pg->link.epoch, lease);
+
+    return outcome == ROWS_LOST ? take_again(pg, lease) : outcome;
+}
+
+// Renews the claim and compares: has the table what is known to be there, and the rows that are
+// packed, of which there are `added`, or none of these? `*all` says which.
 static int settle(struct pg *pg, uint64_t added, bool *all)
 {
     nsec_t asked_at = pg->settings.boot();
+    const struct pg_link *link = &pg->link;
     struct rows_lease lease;
-    int error = error_of(pg, pg_ops(pg)->renew(pg->settings.rows, pg->link.epoch, &lease));
+    int error = error_of(pg, renew(pg, &lease));
+    bool none;
 
     *all = false;
     if (error == ERROR_LOST) {
@@ -83,18 +138,16 @@ static int settle(struct pg *pg, uint64_t added, bool *all)
         return error;
     }
     outlook_set_lease(&pg->outlook, &lease, asked_at);
-    if (lease.seq != pg->link.seq && lease.seq != pg->link.seq + added) {
-        log_error("database_lost_rows", log_string("shard", pg->settings.shard),
-                  log_number("expected", (int64_t)pg->link.seq),
-                  log_number("found", (int64_t)lease.seq),
-                  log_string("note", "it was not replicated; all live jobs are written anew"));
-        pg->link.seq = lease.seq;
-        pg->link.rows_lost = true;
+    // Numbers that are as expected would be another's.
+    none = !link->taken_again && lease.seq == link->seq && lease.history == link->history;
+    *all = !link->taken_again && added > 0 && lease.seq == link->seq + added &&
+           lease.history == link->packing.history;
+    if (!none && !*all) {
+        pg_note_loss(pg, &lease, link->seq);
         return ERROR_GONE;
     }
     pg_claim(pg, asked_at);
     pg->link.doubt = false;
-    *all = added > 0 && lease.seq == pg->link.seq + added;
     return 0;
 }
 
@@ -111,7 +164,8 @@ static int add_rows(struct pg *pg)
 {
     nsec_t asked_at = pg->settings.boot();
     const struct packing *packing = &pg->link.packing;
-    const struct rows_append append = {.epoch = pg->link.epoch,
+    const struct rows_append append = {.known = pg_known(pg),
+                                       .history = packing->history,
                                        .rows = packing->rows,
                                        .count = packing->count,
                                        .tell = tells(pg, asked_at)};
@@ -147,6 +201,7 @@ static int write_rows(struct pg *pg)
         pg->link.kept_from = false;
         pg_note_back(pg);
         pg->link.seq += count;
+        pg->link.history = pg->link.packing.history;
         outlook_set_seq(&pg->outlook, pg->link.seq);
     }
     return error;
@@ -170,42 +225,56 @@ static void run_write(struct pg *pg, struct task *task)
     }
 }
 
+// What is in doubt is settled when the batch is given again.
+static int claim(struct pg *pg)
+{
+    nsec_t asked_at = pg->settings.boot();
+    struct rows_lease lease;
+    int error = error_of(pg, renew(pg, &lease));
+
+    if (error == 0) {
+        pg_claim(pg, asked_at);
+    } else if (error == ERROR_LOST) {
+        pg_lose(pg);
+    }
+    return error;
+}
+
 static void run_renew(struct pg *pg, struct task *task)
 {
     bool all;
 
-    // What is in doubt is settled when the batch is given again.
-    if (pg->link.doubt) {
-        nsec_t asked_at = pg->settings.boot();
-        struct rows_lease lease;
-
-        task->error = error_of(pg, pg_ops(pg)->renew(pg->settings.rows, pg->link.epoch, &lease));
-        if (task->error == 0) {
-            pg_claim(pg, asked_at);
-        }
-    } else {
-        task->error = settle(pg, 0, &all);
-    }
-    if (task->error == ERROR_LOST) {
-        pg_lose(pg);
-    }
+    task->error = pg->link.doubt ? claim(pg) : settle(pg, 0, &all);
     task->failed = task->error ? "renew" : NULL;
     if (task->error == 0) {
         pg_report(pg, pg->link.seq, true);
     }
 }
 
+// Where somebody reads the unit, the database is not away. Whether it is, a renewal tells.
+static int remove_units(struct pg *pg, uint64_t unit)
+{
+    const struct rows_known known = pg_known(pg);
+    enum rows_outcome outcome;
+    bool all;
+    int error;
+
+    // What is known is not all there is, perhaps.
+    if (pg->link.doubt) {
+        return ERROR_AWAY;
+    }
+    outcome = pg_ops(pg)->remove(pg->settings.rows, &known, unit);
+    if (outcome == ROWS_DOUBT || outcome == ROWS_LOST) {
+        error = settle(pg, 0, &all);
+        return error ? error : ERROR_AWAY;
+    }
+    return outcome == ROWS_AWAY ? ERROR_AWAY : error_of(pg, outcome);
+}
+
 static void run_remove(struct pg *pg, struct task *task)
 {
-    enum rows_outcome outcome =
-        pg_ops(pg)->remove(pg->settings.rows, pg->link.epoch, task->segment->number);
-
-    // Where somebody reads the unit, the database is not away. Whether it is, a renewal tells.
-    task->error = outcome == ROWS_AWAY ? ERROR_AWAY : error_of(pg, outcome);
+    task->error = remove_units(pg, task->segment->number);
     task->failed = task->error ? "remove" : NULL;
-    if (task->error == ERROR_LOST) {
-        pg_lose(pg);
-    }
 }
 
 static void run_task(const void *self, struct task *task)

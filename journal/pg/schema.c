@@ -29,7 +29,8 @@ static const char tables[] =
     "holder text NOT NULL DEFAULT '', address text NOT NULL DEFAULT '', "
     "since timestamptz NOT NULL DEFAULT now(), expires timestamptz NOT NULL DEFAULT now(), "
     "released boolean NOT NULL DEFAULT true, oldest bigint NOT NULL DEFAULT 1, "
-    "unit bigint NOT NULL DEFAULT 0, seq bigint NOT NULL DEFAULT 0) WITH (fillfactor = 10);"
+    "unit bigint NOT NULL DEFAULT 0, seq bigint NOT NULL DEFAULT 0, "
+    "history bigint NOT NULL DEFAULT 0) WITH (fillfactor = 10);"
     "CREATE TABLE IF NOT EXISTS tandem.member ("
     "shard text, node text, address text NOT NULL, owner boolean NOT NULL, "
     "takes boolean NOT NULL, epoch bigint NOT NULL, seq bigint NOT NULL, "
@@ -65,8 +66,15 @@ static enum rows_outcome say(struct db *db, const char *format, ...)
     return db_say(db, command, DB_CHANGES);
 }
 
+// What version 1 has not. No row is written anew for that.
+static enum rows_outcome raise_version(struct db *db)
+{
+    return say(db, "ALTER TABLE tandem.lease ADD COLUMN history bigint NOT NULL DEFAULT 0; "
+                   "UPDATE tandem.version SET version = " SCHEMA_VERSION);
+}
+
 // Before anything is changed.
-static enum rows_outcome check_version(struct db *db)
+static enum rows_outcome check_version(struct db *db, bool *old)
 {
     PGresult *result;
     enum rows_outcome outcome =
@@ -78,7 +86,9 @@ static enum rows_outcome check_version(struct db *db)
         return outcome;
     }
     outcome = db_ask(db, "SELECT version FROM tandem.version", DB_LOOKS, &result);
-    if (outcome == ROWS_DONE && PQntuples(result) > 0 &&
+    *old =
+        outcome == ROWS_DONE && PQntuples(result) > 0 && strcmp(PQgetvalue(result, 0, 0), "1") == 0;
+    if (outcome == ROWS_DONE && PQntuples(result) > 0 && !*old &&
         strcmp(PQgetvalue(result, 0, 0), SCHEMA_VERSION) != 0) {
         outcome = db_fail(db, ROWS_REFUSED, SCHEMA_IS_ANOTHER, PQgetvalue(result, 0, 0));
     }
@@ -126,12 +136,16 @@ static enum rows_outcome make_shard(struct db *db, const char *shard)
 static enum rows_outcome make(struct db *db, const char *shard)
 {
     enum rows_outcome outcome = db_ready(db);
+    bool old = false;
 
     if (outcome == ROWS_DONE) {
         outcome = say(db, "%s", begin);
     }
     if (outcome == ROWS_DONE) {
-        outcome = check_version(db);
+        outcome = check_version(db, &old);
+    }
+    if (outcome == ROWS_DONE && old) {
+        outcome = raise_version(db);
     }
     if (outcome == ROWS_DONE) {
         db_go_on(db);

@@ -19,10 +19,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SCHEMA_VERSION "1"
+#define SCHEMA_VERSION "2"
 #define SCHEMA_IS_NOT_THERE "the database has no journal: tandemd --init-store makes one"
 #define SCHEMA_IS_ANOTHER                                                                          \
-    "the journal in the database is of version %s; this tandemd knows version " SCHEMA_VERSION
+    "the tables in the database are of version %s, and this tandemd needs version " SCHEMA_VERSION \
+    ": an older version is raised by tandemd --init-store, a newer one needs a newer tandemd"
 
 // Most characters of a shard's name, which are a-z, 0-9 and _.
 #define SCHEMA_SHARD_MAX 32
@@ -30,9 +31,10 @@
 bool schema_shard_is_sane(const char *shard);
 
 // Makes what is not there yet, as the user of the connection string, and leaves alone what is:
-// calling it again does no harm. `said`, of SCHEMA_SAID_SIZE bytes at least, is then what is to be
-// granted to the role by which the broker connects, as SQL. False: `said` is why; without
-// passwords.
+// calling it again does no harm. Tables of version 1 are raised, also while brokers use them: those
+// of that version go on until they connect anew. `said`, of SCHEMA_SAID_SIZE bytes at least, is
+// then what is to be granted to the role by which the broker connects, as SQL. False: `said` is
+// why; without passwords.
 #define SCHEMA_SAID_SIZE 8192
 bool pg_init_store(const char *conninfo, const char *shard, char *said, size_t size) MUST_USE;
 

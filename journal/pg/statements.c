@@ -6,25 +6,23 @@
 #define LATER(ms) "clock_timestamp() + " ms "::bigint * interval '1 ms'"
 #define MINE                                                                                       \
     "shard = $1::text AND epoch = $2::bigint AND holder = $3::text AND turn = $4::bigint "         \
-    "AND NOT released"
+    "AND NOT released AND seq = $5::bigint AND history = $6::bigint"
 #define LEASE                                                                                      \
     "epoch, oldest, unit, seq, holder, address, "                                                  \
     "(extract(epoch FROM since) * 1000)::bigint, "                                                 \
-    "(extract(epoch FROM expires - clock_timestamp()) * 1000000)::bigint, released, turn"
+    "(extract(epoch FROM expires - clock_timestamp()) * 1000000)::bigint, released, turn, history"
 #define WAKE "pg_notify('tandem_' || $1::text, '')"
 #define MEMBER                                                                                     \
     "node, address, owner, takes, epoch, seq, "                                                    \
     "(extract(epoch FROM clock_timestamp() - seen) * 1000000)::bigint AS age"
 // One statement, so that the lease and the row are of one transaction without a round trip more.
-// That `seq` is what the row follows is asked, too: a database that has failed over to a server
-// that did not have the last rows must not go on behind a gap.
 #define APPEND_TO_LEASE                                                                            \
-    "WITH l AS (UPDATE tandem.lease SET seq = $7::bigint, unit = $8::bigint, "                     \
-    "expires = " LATER(                                                                            \
-        "$5") " WHERE " MINE " AND seq = $6::bigint - 1 RETURNING 1), "                            \
+    "WITH l AS (UPDATE tandem.lease SET history = $8::bigint, seq = $9::bigint, "                  \
+    "unit = $10::bigint, expires = " LATER(                                                        \
+        "$7") " WHERE " MINE " RETURNING 1), "                                                     \
               "r AS (INSERT INTO tandem.rows (shard, slot, unit, seq, epoch, batch) "              \
-              "SELECT $1::text, $9::bigint::smallint, $8::bigint, $7::bigint, "                    \
-              "$2::bigint, $10::bytea FROM l RETURNING 1) "
+              "SELECT $1::text, $11::bigint::smallint, $10::bigint, $9::bigint, "                  \
+              "$2::bigint, $12::bytea FROM l RETURNING 1) "
 
 static const struct {
     const char *name;

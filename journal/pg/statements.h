@@ -3,7 +3,9 @@
 #define TANDEM_JOURNAL_PG_STATEMENTS_H
 
 // What is asked of the database. Parameters and fields are in the order in which the comment names
-// them. `mine` is four parameters, $1 to $4: shard, epoch, holder, turn.
+// them. `mine` is six parameters, $1 to $6: shard, epoch, holder, turn, seq, history. That the last
+// two are as its owner knows them is asked, too: a database that has failed over to a server that
+// did not have the last rows must neither go on behind a gap, nor be told to remove what is left.
 //
 // A turn is a number of the lease that rises each time it is taken or renewed, and is known to the
 // connection that did so. What changes anything names it: a statement that a dead connection has
@@ -15,7 +17,7 @@ enum statement {
     TAKE,        // shard, epoch, holder, address, milliseconds, holder before -> the lease
     RENEW,       // shard, epoch, holder, milliseconds -> the lease
     ADD,         // shard, slot, unit, seq, epoch, batch: a row; the lease is seen to by another
-    APPEND,      // mine, milliseconds, first seq, last seq, unit, slot, batch: one row, or none
+    APPEND,      // mine, milliseconds, history, seq, unit, slot, batch: one row, or none
     APPEND_TELL, // the same, and wakes
     HOLD,        // mine -> oldest; nobody else changes the lease until the transaction ends
     PASS,        // shard, oldest
@@ -36,7 +38,8 @@ enum {
     LEASE_SINCE, // milliseconds since 1970
     LEASE_LEFT,  // microseconds
     LEASE_RELEASED,
-    LEASE_TURN
+    LEASE_TURN,
+    LEASE_HISTORY
 };
 
 // Columns of a member.

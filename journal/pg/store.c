@@ -18,8 +18,11 @@ enum { UNIT_SHARE = 8 };
 // A commit costs so much beside what it commits, above all where a standby is waited for, that it
 // pays to wait until all have come who are answered together.
 enum { GATHER_SHARE = 2 };
-// How long upkeep that has failed rests.
+// How long upkeep that has failed rests; and a unit that cannot be removed, the longer the oftener:
+// who reads it may do so for hours.
 #define RETRY_FOR (200 * NSEC_PER_MSEC)
+#define REMOVE_RETRY_MOST (10 * NSEC_PER_SEC)
+enum { REMOVE_TRIES_COUNTED = 8 };
 
 //
 // Space
@@ -45,7 +48,7 @@ static bool may_begin(const struct journal *journal)
 
     return pg->spare && pg->spare->run_count < pg->spare->run_capacity &&
            passed + journal->row.segments.count + 1 < journal->row.segments.capacity &&
-           journal->row.segments.count + (journal->row.removing != NULL) < UNITS_FULL;
+           pg_units(journal) < UNITS_FULL;
 }
 
 static void move_on(struct journal *journal, uint64_t size, uint64_t extra)
@@ -126,19 +129,38 @@ static nsec_t renew_every(const struct journal *journal)
     return pg_of(journal)->settings.ttl_for / RENEWALS;
 }
 
-static nsec_t upkeep_due_at(const struct journal *journal)
+static nsec_t renew_due_at(const struct journal *journal)
 {
     nsec_t at = nsec_add(pg_of(journal)->renewed_at, renew_every(journal));
 
-    if (!journal->opened || is_lost(journal)) {
+    return at > journal->upkeep.retry_at ? at : journal->upkeep.retry_at;
+}
+
+// NSEC_NEVER: nothing is to be removed yet.
+static nsec_t remove_due_at(const struct journal *journal)
+{
+    nsec_t at = pg_of(journal)->remove_at;
+
+    if (!journal->row.removing || journal->position.synced < journal->row.removable_at) {
         return NSEC_NEVER;
     }
     return at > journal->upkeep.retry_at ? at : journal->upkeep.retry_at;
 }
 
+static nsec_t upkeep_due_at(const struct journal *journal)
+{
+    nsec_t renew_at = renew_due_at(journal);
+    nsec_t remove_at = remove_due_at(journal);
+
+    if (!journal->opened || is_lost(journal)) {
+        return NSEC_NEVER;
+    }
+    return renew_at < remove_at ? renew_at : remove_at;
+}
+
 static bool renew(struct journal *journal)
 {
-    if (upkeep_due_at(journal) > journal_present(journal)) {
+    if (!journal->opened || renew_due_at(journal) > journal_present(journal)) {
         return false;
     }
     pg_of(journal)->renewed_at = journal_present(journal);
@@ -148,8 +170,7 @@ static bool renew(struct journal *journal)
 
 static bool remove_oldest(struct journal *journal)
 {
-    if (!journal->row.removing || journal->position.synced < journal->row.removable_at ||
-        journal_present(journal) < journal->upkeep.retry_at) {
+    if (remove_due_at(journal) > journal_present(journal)) {
         return false;
     }
     journal->work.task = (struct task){.kind = TASK_REMOVE, .segment = journal->row.removing};
@@ -171,27 +192,44 @@ static void end_failure(struct journal *journal)
     }
 }
 
+// Whoever submits is not held back for a unit that cannot be removed: one who follows, and has
+// stalled, may read it for long.
+static void take_in_removal(struct journal *journal)
+{
+    struct pg *pg = pg_of(journal);
+
+    journal->upkeep.error = journal->work.task.error;
+    if (journal->upkeep.error) {
+        nsec_t rest_for = RETRY_FOR << pg->remove_tries;
+
+        pg->remove_tries += pg->remove_tries < REMOVE_TRIES_COUNTED;
+        pg->remove_at = nsec_add(journal_present(journal),
+                                 rest_for < REMOVE_RETRY_MOST ? rest_for : REMOVE_RETRY_MOST);
+        return;
+    }
+    pg->remove_tries = 0;
+    pg->oldest = journal->row.removing->number + 1;
+    segment_free(journal->row.removing);
+    journal->row.removing = NULL;
+}
+
 static void upkeep_take_in(struct journal *journal)
 {
     const struct task *task = &journal->work.task;
 
-    // Whoever submits is not held back for a unit that cannot be removed: one who follows, and has
-    // stalled, may read it for long.
-    if (task->kind == TASK_REMOVE) {
-        journal->upkeep.error = task->error;
-    }
-    if (task->error) {
+    struct pg *pg = pg_of(journal);
+
+    // What is gone is written anew without waiting for somebody to have something to write.
+    if (task->error && pg->link.rows_lost) {
         journal->upkeep.retry_at = nsec_add(journal_present(journal), RETRY_FOR);
-        // What is gone is written anew without waiting for somebody to have something to write.
-        if (pg_of(journal)->link.rows_lost) {
+        if (pg_can_renew(journal)) {
             fail_segment(journal);
             end_failure(journal);
         }
-        return;
-    }
-    if (task->kind == TASK_REMOVE) {
-        segment_free(journal->row.removing);
-        journal->row.removing = NULL;
+    } else if (task->kind == TASK_REMOVE) {
+        take_in_removal(journal);
+    } else if (task->error) {
+        journal->upkeep.retry_at = nsec_add(journal_present(journal), RETRY_FOR);
     }
 }
 
@@ -204,29 +242,19 @@ static uint64_t upkeep_after(const struct journal *journal, uint64_t written)
 
 static bool tries_again(struct journal *journal)
 {
-    return !pg_of(journal)->link.rows_lost;
+    return !pg_of(journal)->link.rows_lost || !pg_can_renew(journal);
 }
 
 // Rows are gone that were there. What they said is in memory still, and is written anew: what waits
 // at once, to another unit, and all that lives by compaction.
 static struct segment *replace(struct journal *journal, struct segment *bad)
 {
-    struct segment *next;
+    struct segment *next = journal->row.replacement;
 
-    pg_of(journal)->link.rows_lost = false;
-    pg_of(journal)->link.doubt = false;
-    if (!journal->row.current->published) {
-        journal->row.unsound_below = journal->row.current->number;
-        return journal->row.current;
-    }
     (void)bad;
-    next = journal->row.replacement;
     ENSURE(next);
     journal->row.replacement = NULL;
-    next->salt = pg_draw_salt(journal);
-    next->size = PG_UNIT_SIZE;
-    pg_follow(journal, next);
-    journal->row.unsound_below = next->number;
+    pg_renew(journal, next);
     return next;
 }
 
@@ -264,6 +292,9 @@ static void discard(struct storage *storage)
         pg->settings.rows->ops->free(pg->settings.rows);
     }
     segment_free(pg->spare);
+    for (size_t i = 0; i < ROWS_UNITS_MAX; i++) {
+        segment_free(pg->passed[i]);
+    }
     packing_clear(&pg->link.packing);
     outlook_clear(&pg->outlook);
     free(pg);
@@ -275,7 +306,7 @@ static void pg_free(struct journal *journal)
     const struct pg *pg = pg_of(journal);
 
     if (progress_stops(&journal->progress) && fence_is_open(&pg->fence, pg->settings.boot())) {
-        pg_tidy(journal);
+        pg_let_go(journal);
     }
     discard(journal->storage);
 }
@@ -309,6 +340,7 @@ static const struct storage_ops ops = {
     .host = host,
     .gather_share = GATHER_SHARE,
     .segments_most = UNITS_MOST,
+    .renews = true,
     .atomic = true,
 };
 

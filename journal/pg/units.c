@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+
+// Units as segments: those that are begun, and how many tables they take. A unit is in the table of
+// its number by ROWS_UNITS_MAX. The numbers of those in the database follow one another, but for
+// multiples of that which are passed over (pg_renew()): so their tables do.
+
 #include "core/base/hash.h"
+#include "core/base/log.h"
 #include "journal/pg/pg.h"
 
 uint64_t pg_draw_salt(struct journal *journal)
@@ -7,10 +13,20 @@ uint64_t pg_draw_salt(struct journal *journal)
     return hash_mix(journal->settings.secret + pg_of(journal)->salts++);
 }
 
-void pg_follow(struct journal *journal, struct segment *next)
+static void begin(struct journal *journal, struct segment *next)
 {
+    const struct pg *pg = pg_of(journal);
+
+    next->owner = pg->owner;
+    next->history = (uint32_t)pg->history;
+    next->anew_below = row_is_unsound(&journal->row) ? journal->row.unsound_below : 0;
     row_follow(&journal->row, next, journal->ids.asked,
                (uint64_t)(broker_now(journal->broker).wall / NSEC_PER_MSEC));
+}
+
+void pg_follow(struct journal *journal, struct segment *next)
+{
+    begin(journal, next);
 }
 
 bool pg_make_spare(struct journal *journal)
@@ -30,4 +46,122 @@ struct segment *pg_take_spare(struct journal *journal)
     pg_of(journal)->spare = NULL;
     spare->size = PG_UNIT_SIZE;
     return spare;
+}
+
+static uint64_t tables_from(uint64_t oldest, uint64_t youngest)
+{
+    return youngest < oldest ? 0 : (youngest - oldest) % ROWS_UNITS_MAX + 1;
+}
+
+uint64_t pg_units(const struct journal *journal)
+{
+    const struct segments *segments = &journal->row.segments;
+
+    return segments->count
+               ? tables_from(pg_of(journal)->oldest, segments->first + segments->count - 1)
+               : 0;
+}
+
+//
+// Where rows are gone
+//
+
+static uint64_t youngest(const struct journal *journal)
+{
+    const struct segments *segments = &journal->row.segments;
+
+    return segments->count ? segments->first + segments->count - 1 : 0;
+}
+
+// A number that no unit ever had, here or there, and whose table is the one behind those in use.
+static uint64_t number_for_renewal(const struct journal *journal)
+{
+    uint64_t number = pg_of(journal)->link.found.unit + 1;
+    uint64_t last = youngest(journal);
+
+    if (number <= last) {
+        number += (last + 1 - number + ROWS_UNITS_MAX - 1) / ROWS_UNITS_MAX * ROWS_UNITS_MAX;
+    }
+    return number;
+}
+
+static bool make_passed(struct pg *pg, uint64_t count)
+{
+    ENSURE(count < ROWS_UNITS_MAX);
+    for (uint64_t i = 0; i < count; i++) {
+        pg->passed[i] = pg->passed[i] ? pg->passed[i] : segment_new(0, 0);
+        if (!pg->passed[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool pg_can_renew(struct journal *journal)
+{
+    struct pg *pg = pg_of(journal);
+    const struct rows_lease *found = &pg->link.found;
+    struct segments *segments = &journal->row.segments;
+    uint64_t last = youngest(journal);
+    uint64_t passed = last > 0 ? number_for_renewal(journal) - last - 1 : 0;
+
+    // Or it has units of another that has come much further, of which nothing is known here.
+    if (tables_from(found->oldest, found->unit) == ROWS_UNITS_MAX || passed >= ROWS_UNITS_MAX) {
+        log_error("database_full", log_string("shard", pg->settings.shard),
+                  log_string("note", "there is no place for what is to be written anew: what only "
+                                     "this process has is lost"));
+        pg_lose(pg);
+        return false;
+    }
+    while ((size_t)(segments->list - segments->base) + segments->count + passed + 2 >=
+           segments->capacity) {
+        if (!segments_grow(segments)) {
+            return false;
+        }
+    }
+    return make_passed(pg, passed);
+}
+
+static void pass_over(struct journal *journal, uint64_t count)
+{
+    struct pg *pg = pg_of(journal);
+
+    for (uint64_t i = 0; i < count; i++) {
+        pg->passed[i]->number = youngest(journal) + 1;
+        pg->passed[i]->published = true;
+        segments_add(&journal->row.segments, pg->passed[i]);
+        pg->passed[i] = NULL;
+    }
+}
+
+// What was to be removed goes with all the rest.
+void pg_renew(struct journal *journal, struct segment *next)
+{
+    struct pg *pg = pg_of(journal);
+    struct pg_link *link = &pg->link;
+    uint64_t number = number_for_renewal(journal);
+    uint64_t last = youngest(journal);
+
+    // What waits to be written goes to the next one, whichever it was for.
+    for (size_t i = 0; i < journal->row.segments.count; i++) {
+        journal->row.segments.list[i]->published = true;
+    }
+    if (last > 0) {
+        pass_over(journal, number - last - 1);
+    }
+    segment_free(journal->row.removing);
+    journal->row.removing = NULL;
+    journal->compaction = (struct compaction){0};
+    pg->oldest = link->found.oldest;
+    pg->history = (link->found.history > pg->history ? link->found.history : pg->history) + 1;
+    link->seq = link->found.seq;
+    link->history = link->found.history;
+    link->rows_lost = false;
+    link->taken_again = false;
+    link->doubt = false;
+    journal->row.unsound_below = number;
+    next->salt = pg_draw_salt(journal);
+    next->size = PG_UNIT_SIZE;
+    begin(journal, next);
+    ENSURE(last == 0 || next->number == number);
 }

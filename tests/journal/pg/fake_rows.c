@@ -39,6 +39,37 @@ void fake_db_free(struct fake_db *db)
     free(db);
 }
 
+static void copy_rows(struct fake_db *to, const struct fake_db *from)
+{
+    to->rows = calloc(from->count + 1, sizeof *to->rows);
+    ENSURE(to->rows);
+    to->count = from->count;
+    for (size_t i = 0; i < from->count; i++) {
+        to->rows[i] = from->rows[i];
+        to->rows[i].bytes = malloc(from->rows[i].len);
+        ENSURE(to->rows[i].bytes);
+        memcpy(to->rows[i].bytes, from->rows[i].bytes, from->rows[i].len);
+    }
+}
+
+struct fake_db *fake_db_copy(const struct fake_db *db)
+{
+    struct fake_db *copy = fake_db_new();
+
+    *copy = *db;
+    copy_rows(copy, db);
+    return copy;
+}
+
+void fake_db_restore(struct fake_db *db, const struct fake_db *copy)
+{
+    drop_rows(db, 0, db->count);
+    free(db->rows);
+    copy_rows(db, copy);
+    db->lease = copy->lease;
+    db->expires_at = copy->expires_at;
+}
+
 size_t fake_db_rows_of(const struct fake_db *db, uint64_t unit)
 {
     size_t count = 0;
@@ -63,6 +94,23 @@ void fake_db_lose_rows(struct fake_db *db, size_t count)
     sum_up(db);
 }
 
+// No two units may be in one table, of which there are ROWS_UNITS_MAX.
+static void check_tables(struct fake_db *db)
+{
+    uint64_t in[ROWS_UNITS_MAX] = {0};
+    size_t units = 0;
+
+    for (size_t i = 0; i < db->count; i++) {
+        uint64_t unit = db->rows[i].unit;
+        uint64_t *table = &in[unit % ROWS_UNITS_MAX];
+
+        ENSURE(*table == 0 || *table == unit);
+        units += *table == 0;
+        *table = unit;
+    }
+    db->most_units = units > db->most_units ? units : db->most_units;
+}
+
 static void add_row(struct fake_db *db, const struct rows_new *row, uint64_t epoch)
 {
     struct fake_row *added;
@@ -83,9 +131,7 @@ static void add_row(struct fake_db *db, const struct rows_new *row, uint64_t epo
     ENSURE(at == row->len);
     added->len = at;
     sum_up(db);
-    if (row->unit - db->lease.oldest + 1 > db->most_units) {
-        db->most_units = (size_t)(row->unit - db->lease.oldest + 1);
-    }
+    check_tables(db);
 }
 
 //
@@ -153,6 +199,26 @@ static void tell_lease(const struct fake_db *db, struct rows_lease *lease)
 {
     *lease = db->lease;
     lease->left_for = db->expires_at - db->now;
+}
+
+// What is asked of the lease by who owns it.
+static enum rows_outcome judge_epoch(const struct fake_rows *fake, uint64_t epoch)
+{
+    const struct rows_lease *lease = &fake->db->lease;
+
+    return lease->epoch == epoch && strcmp(lease->holder, fake->holder) == 0 && !lease->released
+               ? ROWS_DONE
+               : ROWS_LOST;
+}
+
+static enum rows_outcome judge_known(const struct fake_rows *fake, const struct rows_known *known)
+{
+    const struct rows_lease *lease = &fake->db->lease;
+
+    if (judge_epoch(fake, known->epoch) != ROWS_DONE) {
+        return ROWS_LOST;
+    }
+    return lease->seq == known->seq && lease->history == known->history ? ROWS_DONE : ROWS_DOUBT;
 }
 
 static enum rows_outcome fake_look(struct rows *rows, struct rows_lease *lease)
@@ -223,16 +289,14 @@ static enum rows_outcome fake_append(struct rows *rows, const struct rows_append
     if (fake->unaddable) {
         return ROWS_REFUSED;
     }
-    if (comes_about && fake->db->lease.epoch != append->epoch) {
-        return outcome == ROWS_DONE ? ROWS_LOST : outcome;
-    }
-    if (comes_about && append->rows[0].seq != fake->db->lease.seq + 1) {
-        return ROWS_DOUBT;
+    if (comes_about && judge_known(fake, &append->known) != ROWS_DONE) {
+        return outcome == ROWS_DONE ? judge_known(fake, &append->known) : outcome;
     }
     if (comes_about) {
         for (size_t i = 0; i < append->count; i++) {
-            add_row(fake->db, &append->rows[i], append->epoch);
+            add_row(fake->db, &append->rows[i], append->known.epoch);
         }
+        fake->db->lease.history = append->history;
         fake->db->expires_at = fake->db->now + fake->ttl_for;
         fake->tellings += append->tell;
     }
@@ -245,7 +309,7 @@ static enum rows_outcome fake_renew(struct rows *rows, uint64_t epoch, struct ro
     bool comes_about;
     enum rows_outcome outcome = change_fate(fake, &comes_about);
 
-    if (comes_about && fake->db->lease.epoch != epoch) {
+    if (comes_about && judge_epoch(fake, epoch) != ROWS_DONE) {
         return outcome == ROWS_DONE ? ROWS_LOST : outcome;
     }
     if (comes_about) {
@@ -255,15 +319,16 @@ static enum rows_outcome fake_renew(struct rows *rows, uint64_t epoch, struct ro
     return outcome;
 }
 
-static enum rows_outcome fake_remove(struct rows *rows, uint64_t epoch, uint64_t unit)
+static enum rows_outcome fake_remove(struct rows *rows, const struct rows_known *known,
+                                     uint64_t unit)
 {
     struct fake_rows *fake = of(rows);
     struct fake_db *db = fake->db;
     bool comes_about;
     enum rows_outcome outcome = change_fate(fake, &comes_about);
 
-    if (comes_about && db->lease.epoch != epoch) {
-        return outcome == ROWS_DONE ? ROWS_LOST : outcome;
+    if (comes_about && judge_known(fake, known) != ROWS_DONE) {
+        return outcome == ROWS_DONE ? judge_known(fake, known) : outcome;
     }
     if (fake->unremovable) {
         return ROWS_AWAY;
@@ -280,14 +345,14 @@ static enum rows_outcome fake_remove(struct rows *rows, uint64_t epoch, uint64_t
     return outcome;
 }
 
-static enum rows_outcome fake_release(struct rows *rows, uint64_t epoch)
+static enum rows_outcome fake_release(struct rows *rows, const struct rows_known *known)
 {
     struct fake_rows *fake = of(rows);
     bool comes_about;
     enum rows_outcome outcome = change_fate(fake, &comes_about);
 
-    if (comes_about && fake->db->lease.epoch != epoch) {
-        return outcome == ROWS_DONE ? ROWS_LOST : outcome;
+    if (comes_about && judge_known(fake, known) != ROWS_DONE) {
+        return outcome == ROWS_DONE ? judge_known(fake, known) : outcome;
     }
     fake->db->lease.released |= comes_about;
     return outcome;

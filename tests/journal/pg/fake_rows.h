@@ -24,10 +24,15 @@ struct fake_db {
 };
 
 struct fake_db *fake_db_new(void);
+// The database as it is now: rows, lease and what was removed. fake_db_free() frees it.
+struct fake_db *fake_db_copy(const struct fake_db *db);
+// Another server of the database takes over that is as the copy was made. Its clock goes on.
+void fake_db_restore(struct fake_db *db, const struct fake_db *copy);
 void fake_db_free(struct fake_db *db);
 // How many rows a unit has.
 size_t fake_db_rows_of(const struct fake_db *db, uint64_t unit);
-// Another server of the database takes over that lacks the last rows; the lease is as it was then.
+// Another server of the database takes over that lacks the last rows; the lease is as it was, but
+// for what it sums up.
 void fake_db_lose_rows(struct fake_db *db, size_t count);
 
 // What becomes of a call that changes something.

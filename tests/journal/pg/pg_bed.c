@@ -202,6 +202,33 @@ uint64_t bed_take(struct rows *rows)
     return taken.epoch;
 }
 
+struct rows_known bed_known(uint64_t epoch, uint64_t seq)
+{
+    return (struct rows_known){.epoch = epoch, .seq = seq};
+}
+
+static struct rows_known known_now(struct rows *rows, uint64_t epoch)
+{
+    struct rows_lease lease = {0};
+
+    (void)rows->ops->look(rows, &lease);
+    return (struct rows_known){.epoch = epoch, .seq = lease.seq, .history = lease.history};
+}
+
+enum rows_outcome bed_remove(struct rows *rows, uint64_t epoch, uint64_t unit)
+{
+    const struct rows_known known = known_now(rows, epoch);
+
+    return rows->ops->remove(rows, &known, unit);
+}
+
+enum rows_outcome bed_release(struct rows *rows, uint64_t epoch)
+{
+    const struct rows_known known = known_now(rows, epoch);
+
+    return rows->ops->release(rows, &known);
+}
+
 enum rows_outcome bed_append(struct rows *rows, uint64_t epoch, uint64_t unit, uint64_t seq,
                              const char *bytes)
 {
@@ -214,7 +241,7 @@ enum rows_outcome bed_append(struct rows *rows, uint64_t epoch, uint64_t unit, u
     struct iovec parts[] = {{.iov_base = text.base, .iov_len = len / 2},
                             {.iov_base = (char *)text.base + len / 2, .iov_len = len - len / 2}};
     struct rows_new row = {.unit = unit, .seq = seq, .parts = parts, .count = 2, .len = len};
-    struct rows_append append = {.epoch = epoch, .rows = &row, .count = 1};
+    struct rows_append append = {.known = bed_known(epoch, seq - 1), .rows = &row, .count = 1};
 
     return rows->ops->append(rows, &append);
 }

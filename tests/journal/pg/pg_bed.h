@@ -57,6 +57,11 @@ enum rows_outcome call_end(struct call *call);
 
 // Takes the lease, which must succeed. The epoch.
 uint64_t bed_take(struct rows *rows);
+// The lease as an owner knows it whose last row has that number.
+struct rows_known bed_known(uint64_t epoch, uint64_t seq);
+// As an owner does who knows the lease as it is, but for its epoch.
+enum rows_outcome bed_remove(struct rows *rows, uint64_t epoch, uint64_t unit);
+enum rows_outcome bed_release(struct rows *rows, uint64_t epoch);
 enum rows_outcome bed_append(struct rows *rows, uint64_t epoch, uint64_t unit, uint64_t seq,
                              const char *bytes);
 // What is read of the unit: numbers and bytes, as "1:abc 2:def". Valid until called again.

@@ -141,7 +141,7 @@ static void large_batch_whose_connection_is_lost_before_its_end_is_not_in_doubt(
     struct rows_new rows[] = {{1, 1, &parts[0], 1, 1}, {1, 2, &parts[1], 1, 1}};
     struct rows_append append = {.rows = rows, .count = 2};
 
-    append.epoch = bed_take(bed->a);
+    append.known = bed_known(bed_take(bed->a), 0);
     end_backends(bed);
     assert_int_equal(bed->a->ops->append(bed->a, &append), ROWS_AWAY);
     assert_int_equal(bed->a->ops->append(bed->a, &append), ROWS_DONE);
@@ -402,7 +402,8 @@ static void who_waits_is_woken_by_a_row_that_is_told_of_and_by_a_release(void **
     uint64_t epoch = bed_take(bed->a);
     struct iovec part = {.iov_base = NULL};
     struct rows_new row = {.unit = 1, .seq = 1, .parts = &part};
-    struct rows_append append = {.epoch = epoch, .rows = &row, .count = 1, .tell = true};
+    struct rows_append append = {
+        .known = bed_known(epoch, row.seq - 1), .rows = &row, .count = 1, .tell = true};
     struct call call;
 
     // From then on it listens.
@@ -411,7 +412,7 @@ static void who_waits_is_woken_by_a_row_that_is_told_of_and_by_a_release(void **
     assert_int_equal(bed->a->ops->append(bed->a, &append), ROWS_DONE);
     assert_int_equal(call_end(&call), ROWS_DONE);
     // What came while it did something else counts, too.
-    assert_int_equal(bed->a->ops->release(bed->a, epoch), ROWS_DONE);
+    assert_int_equal(bed_release(bed->a, epoch), ROWS_DONE);
     assert_int_equal(look(bed->b, 0), ROWS_DONE);
     assert_int_equal(wait_long(bed->b, 0), ROWS_DONE);
     assert_int_equal(bed->b->ops->wait(bed->b, 1), ROWS_DONE);

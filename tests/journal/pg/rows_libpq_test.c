@@ -69,7 +69,8 @@ static void row_is_read_back_byte_for_byte_however_long(void **state)
     for (size_t i = 0; i < 4; i++) {
         struct iovec part = {.iov_base = bytes, .iov_len = lens[i]};
         struct rows_new row = {.unit = 1, .seq = i + 1, .parts = &part, .count = 1, .len = lens[i]};
-        struct rows_append append = {.epoch = epoch, .rows = &row, .count = 1};
+        struct rows_append append = {
+            .known = bed_known(epoch, row.seq - 1), .rows = &row, .count = 1};
 
         assert_int_equal(bed->a->ops->append(bed->a, &append), ROWS_DONE);
         memcpy(all + len, bytes, lens[i]);
@@ -157,7 +158,8 @@ static enum rows_outcome append_three(struct rows *rows, uint64_t epoch, uint64_
     static char letters[] = "abc";
     struct iovec parts[3];
     struct rows_new three[3];
-    struct rows_append append = {.epoch = epoch, .rows = three, .count = 3};
+    struct rows_append append = {
+        .known = bed_known(epoch, first_seq - 1), .rows = three, .count = 3};
 
     for (size_t i = 0; i < 3; i++) {
         parts[i] = (struct iovec){.iov_base = &letters[i], .iov_len = 1};
@@ -262,8 +264,8 @@ static void lease_that_was_given_up_is_free_at_once(void **state)
     uint64_t epoch = bed_take(bed->a);
     struct rows_lease lease;
 
-    assert_int_equal(bed->b->ops->release(bed->b, epoch), ROWS_LOST);
-    assert_int_equal(bed->a->ops->release(bed->a, epoch), ROWS_DONE);
+    assert_int_equal(bed_release(bed->b, epoch), ROWS_LOST);
+    assert_int_equal(bed_release(bed->a, epoch), ROWS_DONE);
     assert_true(look(bed->b).released);
     assert_int_equal(bed->a->ops->renew(bed->a, epoch, &lease), ROWS_LOST);
     assert_int_equal(bed_append(bed->a, epoch, 1, 1, "late"), ROWS_LOST);
@@ -301,7 +303,7 @@ static void unit_that_is_removed_leaves_nothing_behind(void **state)
     for (uint64_t seq = 1; seq <= 20; seq++) {
         assert_int_equal(bed_append(bed->a, epoch, seq <= 10 ? 1 : 2, seq, "x"), ROWS_DONE);
     }
-    assert_int_equal(bed->a->ops->remove(bed->a, epoch, 1), ROWS_DONE);
+    assert_int_equal(bed_remove(bed->a, epoch, 1), ROWS_DONE);
     assert_int_equal(look(bed->b).oldest, 2);
     assert_string_equal(bed_read(bed->b, 1, 0), "");
     assert_string_equal(bed_read(bed->b, 2, 19), "20:x");
@@ -315,11 +317,62 @@ static void unit_is_not_removed_twice_where_another_has_its_slot(void **state)
     uint64_t epoch = bed_take(bed->a);
 
     assert_int_equal(bed_append(bed->a, epoch, 1, 1, "one"), ROWS_DONE);
-    assert_int_equal(bed->a->ops->remove(bed->a, epoch, 1), ROWS_DONE);
+    assert_int_equal(bed_remove(bed->a, epoch, 1), ROWS_DONE);
     assert_int_equal(bed_append(bed->a, epoch, 65, 2, "two"), ROWS_DONE);
-    assert_int_equal(bed->a->ops->remove(bed->a, epoch, 1), ROWS_DONE);
+    assert_int_equal(bed_remove(bed->a, epoch, 1), ROWS_DONE);
     assert_string_equal(bed_read(bed->a, 65, 0), "2:two");
     assert_int_equal(look(bed->a).oldest, 2);
+}
+
+// The first thing that a database is told that has lost rows may be to remove what it has.
+static void database_that_has_stepped_back_neither_adds_nor_removes_nor_is_given_up(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a);
+    struct rows_known known[] = {bed_known(epoch, 2), bed_known(epoch, 1), bed_known(epoch, 0)};
+
+    assert_int_equal(bed_append(bed->a, epoch, 1, 1, "one"), ROWS_DONE);
+    known[1].history = 1;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        static char two[] = "two";
+        struct iovec part = {two, 3};
+        struct rows_new row = {2, known[i].seq + 1, &part, 1, 3};
+        struct rows_append append = {.known = known[i], .rows = &row, .count = 1};
+
+        assert_int_equal(bed->a->ops->remove(bed->a, &known[i], 1), ROWS_DOUBT);
+        assert_int_equal(bed->a->ops->release(bed->a, &known[i]), ROWS_DOUBT);
+        assert_int_equal(bed->a->ops->append(bed->a, &append), ROWS_DOUBT);
+    }
+    assert_string_equal(bed_read(bed->a, 1, 0), "1:one");
+    assert_int_equal(bed_append(bed->a, epoch, 1, 2, "two"), ROWS_DONE);
+}
+
+// Numbers between them were passed over, so that no two of them are in one table.
+static void units_are_removed_together_where_numbers_were_passed_over(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a);
+
+    for (uint64_t unit = 1; unit <= 3; unit++) {
+        assert_int_equal(bed_append(bed->a, epoch, unit, unit, "old"), ROWS_DONE);
+    }
+    assert_int_equal(bed_append(bed->a, epoch, 68, 4, "new"), ROWS_DONE);
+    assert_int_equal(bed_remove(bed->a, epoch, 67), ROWS_DONE);
+    assert_int_equal(bed_sql(bed->admin, "SELECT count(*) FROM tandem.rows"), 1);
+    assert_string_equal(bed_read(bed->a, 68, 0), "4:new");
+    assert_int_equal(look(bed->a).oldest, 68);
+}
+
+static void younger_unit_in_the_same_table_is_not_removed(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a);
+
+    assert_int_equal(bed_append(bed->a, epoch, 1, 1, "old"), ROWS_DONE);
+    assert_int_equal(bed_append(bed->a, epoch, 65, 2, "young"), ROWS_DONE);
+    assert_int_equal(bed_remove(bed->a, epoch, 1), ROWS_REFUSED);
+    assert_string_equal(bed_read(bed->a, 65, 0), "2:young");
+    assert_int_equal(look(bed->a).oldest, 1);
 }
 
 static void who_has_lost_the_lease_removes_nothing(void **state)
@@ -330,7 +383,7 @@ static void who_has_lost_the_lease_removes_nothing(void **state)
     assert_int_equal(bed_append(bed->a, stale, 1, 1, "one"), ROWS_DONE);
     bed_lapse(bed);
     (void)bed_take(bed->b);
-    assert_int_equal(bed->a->ops->remove(bed->a, stale, 1), ROWS_LOST);
+    assert_int_equal(bed_remove(bed->a, stale, 1), ROWS_LOST);
     assert_string_equal(bed_read(bed->b, 1, 0), "1:one");
     assert_int_equal(look(bed->b).oldest, 1);
 }
@@ -347,11 +400,11 @@ static void unit_that_somebody_reads_for_long_is_removed_another_time(void **sta
     epoch = bed_take(c);
     assert_int_equal(bed_append(c, epoch, 1, 1, "one"), ROWS_DONE);
     (void)bed_sql(bed->admin, "BEGIN; SELECT * FROM tandem.rows_" BED_SHARD "_1");
-    assert_int_equal(c->ops->remove(c, epoch, 1), ROWS_AWAY);
+    assert_int_equal(bed_remove(c, epoch, 1), ROWS_AWAY);
     (void)bed_sql(bed->admin, "COMMIT");
     assert_string_equal(bed_read(c, 1, 0), "1:one");
     assert_int_equal(look(c).oldest, 1);
-    assert_int_equal(c->ops->remove(c, epoch, 1), ROWS_DONE);
+    assert_int_equal(bed_remove(c, epoch, 1), ROWS_DONE);
     bed_free(c);
 }
 
@@ -458,6 +511,9 @@ int main(void)
         STORY(unit_that_is_removed_leaves_nothing_behind),
         STORY(unit_is_not_removed_twice_where_another_has_its_slot),
         STORY(who_has_lost_the_lease_removes_nothing),
+        STORY(database_that_has_stepped_back_neither_adds_nor_removes_nor_is_given_up),
+        STORY(units_are_removed_together_where_numbers_were_passed_over),
+        STORY(younger_unit_in_the_same_table_is_not_removed),
         STORY(unit_that_somebody_reads_for_long_is_removed_another_time),
         STORY(members_see_each_other),
         STORY(who_reports_waits_for_nobody),

@@ -67,12 +67,12 @@ static uint64_t add_and_remove(struct bed *bed, uint64_t epoch, unsigned rows)
             report(bed, epoch, seq);
         }
         if (unit > oldest + UNITS_KEPT) {
-            assert_int_equal(bed->a->ops->remove(bed->a, epoch, oldest), ROWS_DONE);
+            assert_int_equal(bed_remove(bed->a, epoch, oldest), ROWS_DONE);
             oldest++;
         }
     }
     for (; oldest < unit; oldest++) {
-        assert_int_equal(bed->a->ops->remove(bed->a, epoch, oldest), ROWS_DONE);
+        assert_int_equal(bed_remove(bed->a, epoch, oldest), ROWS_DONE);
     }
     return unit;
 }

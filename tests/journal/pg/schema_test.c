@@ -54,7 +54,7 @@ static void shards_have_their_own_rows(void **state)
     assert_int_equal(bed_append(bed->a, epoch, 1, 1, "one"), ROWS_DONE);
     assert_int_equal(bed_take(other), 1);
     assert_int_equal(bed_append(other, 1, 1, 1, "other"), ROWS_DONE);
-    assert_int_equal(other->ops->remove(other, 1, 1), ROWS_DONE);
+    assert_int_equal(bed_remove(other, 1, 1), ROWS_DONE);
     assert_string_equal(bed_read(other, 1, 0), "");
     assert_string_equal(bed_read(bed->a, 1, 0), "1:one");
     bed_free(other);
@@ -88,16 +88,38 @@ static void what_is_locked_is_not_waited_for_long(void **state)
     (void)bed_sql(bed->admin, "COMMIT");
 }
 
+// By their owner; a broker says what is to be done.
+static void tables_of_version_1_are_raised_with_what_is_in_them(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t epoch = bed_take(bed->a);
+    struct rows_settings settings = bed_settings("c");
+    struct rows *c;
+
+    assert_int_equal(bed_append(bed->a, epoch, 1, 1, "one"), ROWS_DONE);
+    (void)bed_sql(bed->admin, "ALTER TABLE tandem.lease DROP COLUMN history");
+    (void)bed_sql(bed->admin, "UPDATE tandem.version SET version = 1");
+    c = bed_open(&settings);
+    assert_int_equal(look(c), ROWS_REFUSED);
+    assert_non_null(strstr(c->ops->why(c), "--init-store"));
+    assert_true(init(bed_admin_conninfo(), BED_SHARD));
+    assert_int_equal(look(c), ROWS_DONE);
+    assert_string_equal(bed_read(c, 1, 0), "1:one");
+    assert_int_equal(bed_append(bed->a, epoch, 1, 2, "two"), ROWS_DONE);
+    assert_true(init(bed_admin_conninfo(), BED_SHARD));
+    bed_free(c);
+}
+
 static void another_version_is_refused(void **state)
 {
     struct bed *bed = *state;
 
-    (void)bed_sql(bed->admin, "UPDATE tandem.version SET version = 2");
+    (void)bed_sql(bed->admin, "UPDATE tandem.version SET version = 3");
     assert_int_equal(look(bed->a), ROWS_REFUSED);
-    assert_non_null(strstr(bed->a->ops->why(bed->a), "version 2"));
+    assert_non_null(strstr(bed->a->ops->why(bed->a), "version 3"));
     assert_false(init(bed_admin_conninfo(), BED_SHARD));
-    assert_non_null(strstr(said, "version 2"));
-    (void)bed_sql(bed->admin, "UPDATE tandem.version SET version = 1");
+    assert_non_null(strstr(said, "version 3"));
+    (void)bed_sql(bed->admin, "UPDATE tandem.version SET version = 2");
     assert_int_equal(look(bed->a), ROWS_DONE);
 }
 
@@ -241,6 +263,7 @@ int main(void)
         STORY(store_that_is_in_use_may_be_made_again),
         STORY(what_is_locked_is_not_waited_for_long),
         STORY(another_version_is_refused),
+        STORY(tables_of_version_1_are_raised_with_what_is_in_them),
         STORY(what_is_not_there_is_named),
         STORY(what_the_role_may_not_do_is_refused),
         STORY(text_that_is_no_connection_string_is_refused_and_not_told),

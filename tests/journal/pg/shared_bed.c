@@ -4,7 +4,9 @@
 #include "core/broker.h"
 #include "core/check.h"
 #include "journal/check.h"
+#include "journal/pg/pg.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +96,16 @@ static void wait_hook(void *context, nsec_t for_at_most)
     shared_pass(member->bed, for_at_most < MSEC(100) ? for_at_most : MSEC(100));
 }
 
+static const char *name_of(struct member *member)
+{
+    if (!member->bed->names) {
+        return member->name;
+    }
+    (void)snprintf(member->own_name, sizeof member->own_name, "%s-%u", member->name,
+                   (unsigned)member->bed->made);
+    return member->own_name;
+}
+
 static void make(struct member *member)
 {
     const struct journal_settings settings = {
@@ -103,7 +115,8 @@ static void make(struct member *member)
         .secret = 1000 * ++member->bed->made, // no two have the same salts
         .now = shared_now,
         .repair = member->bed->repair};
-    const struct pg_settings theirs = {.node = member->name,
+    const char *name = name_of(member);
+    const struct pg_settings theirs = {.node = name,
                                        .address = "",
                                        .shard = "main",
                                        .ttl_for = TTL_FOR,
@@ -117,7 +130,7 @@ static void make(struct member *member)
         .self = member, .give = worker_give, .done = worker_done, .wait = worker_wait};
     struct broker_options options = {.recorder = &journal_recorder, .secret = 11};
 
-    member->rows = fake_rows_new(member->bed->db, member->name, TTL_FOR);
+    member->rows = fake_rows_new(member->bed->db, name, TTL_FOR);
     member->rows->waits = wait_hook;
     member->rows->context = member;
     member->storage = journal_pg_new(&theirs);
@@ -136,7 +149,7 @@ static void unmake(struct member *member)
 {
     broker_session_close(member->session);
     member->session = NULL;
-    (void)journal_close(member->journal);
+    member->closed_well = journal_close(member->journal);
     broker_free(member->broker);
     member->journal = NULL;
     member->broker = NULL;
@@ -317,6 +330,21 @@ uint64_t member_count(const struct member *member)
 bool member_acknowledged(const struct member *member)
 {
     return journal_reached(member->journal) >= member->last;
+}
+
+bool member_has_same_database(const struct member *member)
+{
+    const struct pg *pg = pg_of(member->journal);
+    const struct rows_lease *lease = &member->bed->db->lease;
+
+    return pg->link.epoch == lease->epoch && pg->link.seq == lease->seq &&
+           pg->link.history == lease->history;
+}
+
+bool member_is_sound(const struct member *member)
+{
+    return member_acknowledged(member) && member_has_same_database(member) &&
+           !row_is_unsound(&member->journal->row);
 }
 
 bool member_may_answer(const struct member *member)

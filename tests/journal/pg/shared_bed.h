@@ -35,6 +35,8 @@ struct member {
     uint64_t last;                       // position of what was appended last
     bool lost;                           // another may have it, for which it is not open
     bool only_follows;                   // it never takes the lease
+    bool closed_well;                    // it ended in good order, and said so
+    char own_name[16];                   /* private */
 };
 
 struct shared_bed {
@@ -44,6 +46,7 @@ struct shared_bed {
     bool repair;
     bool yields; // whoever opens lets others come first
     bool again;  // ... and has served before
+    bool names;  // each opening has a name of its own, as it has in the broker
     enum pg_demand demand;
     uint64_t made; // members, so far
 };
@@ -83,6 +86,10 @@ uint64_t member_count(const struct member *member);
 // Whether all that was appended has been acknowledged.
 bool member_acknowledged(const struct member *member);
 bool member_may_answer(const struct member *member);
+// Whether the database has not failed over since it was written to.
+bool member_has_same_database(const struct member *member);
+// Whether the database has all that it has in memory.
+bool member_is_sound(const struct member *member);
 
 // The same as member_open(), which must be good.
 void member_begin(struct member *member);

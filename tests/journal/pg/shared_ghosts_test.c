@@ -150,7 +150,9 @@ static void work_and_kill_first(struct member *self)
 {
     const struct rows_lease *lease = &bed->db->lease;
 
-    assert_int_equal(journal_segments(self->journal), lease->unit - lease->oldest + 1);
+    // One that is only still to be removed it knows to hold nothing.
+    assert_in_range(journal_segments(self->journal), lease->unit - lease->oldest,
+                    lease->unit - lease->oldest + 1);
     if (lease->oldest < 20) {
         bed->a.rows->unremovable = self->step % 30 < 15;
         member_end(&bed->a, member_put_kept(&bed->a, 8000));

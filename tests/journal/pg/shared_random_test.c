@@ -7,6 +7,7 @@
 #include "tests/journal/pg/shared_bed.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { SEEDS = 20, TAKEOVERS = 8, ENTRIES = 4096 };
 
@@ -20,18 +21,21 @@ struct entry {
     uint64_t id;
     enum state_of now;
     enum state_of then; // when what was appended last is acknowledged
+    uint64_t position;  // that says so
 };
 
 struct game {
     struct shared_bed *bed;
     uint64_t dice;
     struct member *owner;
-    unsigned ends_at; // the owner ends when the other has waited so often
+    uint64_t elsewhere; // positions up to this one may be with another server of the database
+    unsigned ends_at;   // the owner ends when the other has waited so often
     struct entry entries[ENTRIES];
     size_t count;
 };
 
 static struct game game;
+static enum state_of in_db[ENTRIES]; // what the database has of an entry, come what may
 
 static uint64_t roll(uint64_t bound)
 {
@@ -52,6 +56,16 @@ static void note_acknowledged(void)
     }
 }
 
+// Where the database fails over, back and forth, an owner may not know what another has given out,
+// of which the server of that time knew nothing.
+static bool may_be_given_again(size_t i)
+{
+    if (game.bed->names) {
+        game.entries[i] = (struct entry){.id = 0};
+    }
+    return game.bed->names;
+}
+
 static void put(void)
 {
     static const size_t lens[] = {10, 100, 3000, 20000};
@@ -59,9 +73,10 @@ static void put(void)
 
     if (id > 0) {
         for (size_t i = 0; i < game.count; i++) {
-            assert_true(game.entries[i].id != id);
+            assert_true(game.entries[i].id != id || may_be_given_again(i));
         }
-        game.entries[game.count++] = (struct entry){.id = id, .now = IS_UNSURE, .then = IS_KEPT};
+        game.entries[game.count++] = (struct entry){
+            .id = id, .now = IS_UNSURE, .then = IS_KEPT, .position = game.owner->last};
     }
 }
 
@@ -69,10 +84,11 @@ static void end(void)
 {
     struct entry *entry = game.count ? &game.entries[roll(game.count)] : NULL;
 
-    if (entry && member_has(game.owner, entry->id)) {
+    if (entry && entry->id > 0 && member_has(game.owner, entry->id)) {
         member_end(game.owner, entry->id);
         entry->now = entry->now == IS_KEPT ? IS_UNSURE : entry->now;
         entry->then = IS_ENDED;
+        entry->position = game.owner->last;
     }
 }
 
@@ -199,15 +215,297 @@ static void play(unsigned long seed)
     shared_bed_free(game.bed);
 }
 
+static unsigned long first_seed(void);
+static unsigned long seeds(unsigned long count);
+
 static void nothing_acknowledged_is_lost_and_nothing_ended_comes_back(void **state)
 {
-    const char *text = getenv("TANDEM_JOURNAL_SEED");
-    unsigned long first = text ? strtoul(text, NULL, 10) : 1;
+    unsigned long first = first_seed();
 
     (void)state;
-    for (unsigned long seed = first; seed < first + SEEDS; seed++) {
+    for (unsigned long seed = first; seed < first + seeds(SEEDS); seed++) {
         print_message("seed %lu\n", seed);
         play(seed);
+    }
+}
+
+//
+// Failovers of the database
+//
+
+// Other servers of the database, which are as it was at some moment, take over at any other one,
+// back and forth. What they have is never destroyed: whoever opens the journal afterwards has each
+// job that was acknowledged before the copy was made and has not ended since, whatever else became
+// of it. And whatever an owner knows lasts when it has had the time to write it anew, or has ended
+// in good order.
+
+enum { COPIES = 4, FAILOVER_SEEDS = 40 };
+
+struct copy {
+    struct fake_db *db;
+    enum state_of in_db[ENTRIES];
+};
+
+static struct copy copies[COPIES];
+
+// What was acknowledged now is in the database; and all is, where nothing is still to be written
+// anew.
+static void note_durable(void)
+{
+    bool sound = member_is_sound(game.owner);
+    bool there = member_has_same_database(game.owner);
+
+    if (!member_acknowledged(game.owner)) {
+        return;
+    }
+    for (size_t i = 0; i < game.count; i++) {
+        struct entry *entry = &game.entries[i];
+
+        if (sound || (there && entry->now != entry->then && entry->position > game.elsewhere)) {
+            in_db[i] = entry->then;
+        }
+        entry->now = entry->then;
+    }
+}
+
+// What is under way may be there.
+static void copy_what_is_there(enum state_of to[ENTRIES])
+{
+    for (size_t i = 0; i < ENTRIES; i++) {
+        bool settled = i < game.count && game.entries[i].now == game.entries[i].then;
+
+        to[i] = settled ? in_db[i] : IS_UNSURE;
+    }
+}
+
+static void make_copy(void)
+{
+    struct copy *copy = &copies[roll(COPIES)];
+
+    if (copy->db) {
+        fake_db_free(copy->db);
+    }
+    copy->db = fake_db_copy(game.bed->db);
+    copy_what_is_there(copy->in_db);
+}
+
+static void fail_over(void)
+{
+    static struct copy was;
+    struct copy *copy = &copies[roll(COPIES)];
+
+    if (!copy->db) {
+        return;
+    }
+    if (game.owner->journal) {
+        game.elsewhere = journal_reached(game.owner->journal) + 1;
+    }
+    // The other one may take over again.
+    was.db = fake_db_copy(game.bed->db);
+    copy_what_is_there(was.in_db);
+    fake_db_restore(game.bed->db, copy->db);
+    memcpy(in_db, copy->in_db, sizeof in_db);
+    fake_db_free(copy->db);
+    *copy = was;
+}
+
+static void owner_works(void)
+{
+    for (uint64_t i = roll(8); i > 0; i--) {
+        if (roll(5) < 3) {
+            put();
+        } else {
+            end();
+        }
+    }
+    go_wrong(game.owner);
+    member_turns(game.owner);
+    note_durable();
+    if (journal_is_lost(game.owner->journal)) {
+        member_kill(game.owner);
+    }
+}
+
+static void owner_rests(void)
+{
+    game.owner->rows->cut = false;
+    game.owner->rows->unremovable = false;
+    fake_rows_set_fate(game.owner->rows, FATE_NORMAL, 1);
+    for (int i = 0; i < 300 && game.owner->journal; i++) {
+        member_pass(game.owner, MSEC(50));
+        note_durable();
+        if (journal_is_lost(game.owner->journal)) {
+            member_kill(game.owner);
+        } else if (member_is_sound(game.owner)) {
+            return;
+        }
+    }
+    assert_null(game.owner->journal);
+}
+
+static void owner_ends(void)
+{
+    switch (roll(4)) {
+    case 0:
+        game.owner->rows->cut = false;
+        member_close(game.owner);
+        for (size_t i = 0;
+             game.owner->closed_well && game.bed->db->lease.released && i < game.count; i++) {
+            game.entries[i].now = game.entries[i].then;
+            in_db[i] = game.entries[i].then;
+        }
+        return;
+    case 1:
+    case 2:
+        member_kill(game.owner);
+        return;
+    default:
+        return;
+    }
+}
+
+static void database_lives(void)
+{
+    if (roll(6) == 0) {
+        make_copy();
+    }
+    if (roll(12) == 0) {
+        fail_over();
+    }
+}
+
+static void while_the_database_fails_over(struct member *self)
+{
+    go_wrong(self);
+    self->rows->cut |= roll(10) == 0;
+    if (game.owner->journal && self->step < game.ends_at) {
+        database_lives();
+        owner_works();
+    } else if (game.owner->journal && self->step == game.ends_at) {
+        owner_ends();
+    } else if (roll(3) == 0) {
+        self->rows->cut = false;
+        if (roll(20) == 0) {
+            fail_over();
+        }
+    }
+}
+
+static void while_it_reads_of_failovers(void *context, uint64_t unit)
+{
+    const struct member *self = context;
+
+    (void)unit;
+    for (uint64_t i = roll(6); i > 0 && game.owner->journal && self->step < game.ends_at; i--) {
+        database_lives();
+        owner_works();
+    }
+}
+
+static void fail_over_while_it_reads(struct member *self)
+{
+    self->rows->reads = while_it_reads_of_failovers;
+}
+
+static void compare_with_database(void)
+{
+    for (size_t i = 0; i < game.count; i++) {
+        struct entry *entry = &game.entries[i];
+        bool has = entry->id > 0 && member_has(game.owner, entry->id);
+
+        assert_true(has || entry->now != IS_KEPT || in_db[i] != IS_KEPT);
+        assert_true(!has || entry->now != IS_ENDED || in_db[i] != IS_ENDED);
+        entry->now = has ? IS_KEPT : IS_ENDED;
+        entry->then = entry->now;
+        in_db[i] = in_db[i] == entry->now ? entry->now : IS_UNSURE;
+    }
+}
+
+// It may find, once and again, that what it has read is lost, and begin anew.
+static void open_next(struct member *next)
+{
+    for (int i = 0; !member_open(next); i++) {
+        if (!next->lost || i > 50) {
+            fail_msg("not opened: %s", next->why.text);
+        }
+    }
+}
+
+static void take_over_from_failing(void)
+{
+    struct member *next = game.owner == &game.bed->a ? &game.bed->b : &game.bed->a;
+    bool follows = roll(3) > 0;
+
+    game.ends_at = 1 + (unsigned)roll(60);
+    if (!follows) {
+        for (unsigned i = 0; i < game.ends_at && game.owner->journal; i++) {
+            database_lives();
+            owner_works();
+            shared_pass(game.bed, MSEC(50));
+        }
+        if (game.owner->journal && roll(2)) {
+            owner_rests();
+        }
+        member_kill(game.owner);
+    }
+    next->made = follows ? fail_over_while_it_reads : NULL;
+    next->script = follows ? while_the_database_fails_over : NULL;
+    open_next(next);
+    next->script = NULL;
+    next->rows->reads = NULL;
+    next->rows->cut = false;
+    if (game.owner->journal) {
+        member_kill(game.owner);
+    }
+    game.owner = next;
+    game.elsewhere = 0;
+    compare_with_database();
+}
+
+static void play_failovers(unsigned long seed)
+{
+    game = (struct game){.bed = shared_bed_new(), .dice = hash_mix(seed) | 1};
+    game.bed->names = true;
+    memset(in_db, 0, sizeof in_db);
+    game.owner = &game.bed->a;
+    assert_true(member_open(game.owner));
+    for (int i = 0; i < TAKEOVERS; i++) {
+        take_over_from_failing();
+    }
+    owner_rests();
+    member_kill(&game.bed->a);
+    member_kill(&game.bed->b);
+    for (int i = 0; i < COPIES; i++) {
+        if (copies[i].db) {
+            fake_db_free(copies[i].db);
+        }
+        copies[i].db = NULL;
+    }
+    shared_bed_free(game.bed);
+}
+
+static unsigned long first_seed(void)
+{
+    const char *text = getenv("TANDEM_JOURNAL_SEED");
+
+    return text ? strtoul(text, NULL, 10) : 1;
+}
+
+static unsigned long seeds(unsigned long count)
+{
+    const char *text = getenv("TANDEM_JOURNAL_SEEDS");
+
+    return text ? strtoul(text, NULL, 10) : count;
+}
+
+static void what_a_failover_has_left_is_never_destroyed(void **state)
+{
+    unsigned long first = first_seed();
+
+    (void)state;
+    for (unsigned long seed = first; seed < first + seeds(FAILOVER_SEEDS); seed++) {
+        print_message("seed %lu\n", seed);
+        play_failovers(seed);
     }
 }
 
@@ -215,6 +513,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_acknowledged_is_lost_and_nothing_ended_comes_back),
+        cmocka_unit_test(what_a_failover_has_left_is_never_destroyed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
