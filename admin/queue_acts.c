@@ -87,17 +87,36 @@ static struct queue *find(struct http1_conn *conn, const struct subject *subject
     return queue;
 }
 
+// Pauses a queue that may not be there yet: what is paused stays until the pause is over.
+static enum status pause_by_name(struct http1_conn *conn, struct slice name, nsec_t pause_for)
+{
+    struct broker *broker = admin_broker(conn);
+    struct queue *queue = NULL;
+    enum status status;
+
+    if (!session_may_by_name(conn->session, MAY_OPERATE, name)) {
+        return STATUS_FORBIDDEN;
+    }
+    if (pause_for == 0 && !broker_queue_find(broker, name)) {
+        return STATUS_NOT_FOUND;
+    }
+    status = broker_queue_hold(broker, name, &queue);
+    if (status == STATUS_OK) {
+        status = broker_pause(broker, conn->session, queue, pause_for);
+        broker_queue_drop(broker, queue);
+    }
+    return status;
+}
+
 static enum http1_next pause(struct http1_conn *conn, const struct subject *subject,
                              nsec_t pause_for)
 {
-    enum http1_next next;
-    struct queue *queue = find(conn, subject, &next);
     enum status status;
 
-    if (!queue) {
-        return next;
+    if (!input_good(&subject->input)) {
+        return input_refuse(&subject->input);
     }
-    status = broker_pause(admin_broker(conn), conn->session, queue, pause_for);
+    status = pause_by_name(conn, subject->name, pause_for);
     return status == STATUS_OK ? change_show_queue(conn, subject->name)
                                : admin_refuse_status(conn, status);
 }

@@ -70,8 +70,8 @@ void broker_drain(struct broker *broker);
 // Takes submissions again.
 void broker_end_drain(struct broker *broker);
 
-// The process is about to end, and its sessions with it. The last of a paused queue takes the pause
-// along when it closes by itself; from now on the store keeps it, for those who come again.
+// The process is about to end, and its sessions with it: nobody is to blame for the jobs that they
+// lose, which a restart finds as it would after a crash.
 void broker_retire(struct broker *broker);
 
 //

@@ -5,24 +5,9 @@
 #include "core/model/gate.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
-#include "core/model/pause.h"
 #include "core/model/queue.h"
 #include "core/model/states.h"
-#include "core/model/store.h"
 #include "core/model/subscription.h"
-
-// A pause goes with its queue, and the store must not bring it back. Where it has no space to be
-// told so, the queue stays until the pause is over.
-static void give_up_pause(struct broker *broker, struct queue *queue)
-{
-    if (broker->retired || !record_pause_has_space(broker, queue)) {
-        queue->stays_for_pause = true;
-        return;
-    }
-    queue_resume(broker, queue);
-    // Nobody waits for it: who is told of a job that comes later knows that this came before.
-    (void)record_pause_append(broker, queue);
-}
 
 // APART is worth 2 % of a pipelined submission, by tests/budget.
 static APART void vanish(struct broker *broker, struct queue *queue)
@@ -30,17 +15,12 @@ static APART void vanish(struct broker *broker, struct queue *queue)
     if (queue->gate && gate_keeps(broker, queue)) {
         return;
     }
-    if (queue_paused(queue)) {
-        give_up_pause(broker, queue);
-    }
-    if (!queue->stays_for_pause) {
-        queue_free(broker, queue);
-    }
+    queue_free(broker, queue);
 }
 
 void queue_vanish_if_idle(struct broker *broker, struct queue *queue)
 {
-    if (queue->kept || queue->stays_for_pause || queue->holders > 0 || queue->subscriptions > 0 ||
+    if (queue->kept || queue_paused(queue) || queue->holders > 0 || queue->subscriptions > 0 ||
         queue_jobs(queue) > 0 || broker->restoring.active) {
         return;
     }

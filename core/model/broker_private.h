@@ -36,7 +36,7 @@ struct broker {
     bool draining;
     bool rare;      // there have been rules or memos: what these need is looked at (tick.c)
     bool observing; // times are counted (observe.h)
-    bool retired;   // the process ends: no pause ends with its queue
+    bool retired;   // the process ends: jobs that are lost cost nothing
     bool settling;  // callbacks run: no verb may be called
 };
 

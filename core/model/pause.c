@@ -33,7 +33,6 @@ void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, n
 
 void queue_resume(struct broker *broker, struct queue *queue)
 {
-    queue->stays_for_pause = false;
     queue->pause_for = 0;
     leave_paused(broker, queue);
     queue_reopen(broker, queue, CLOSED_PAUSED);

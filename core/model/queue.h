@@ -7,9 +7,8 @@
 // Invariants. A queue that is not closed (CLOSED_... in core/look.h) and has a ready job is open:
 // it is in broker->open. It has both ready jobs and sessions that wait for one only while it is
 // closed or in broker->matching.backlog. It is in broker->timers.delays while a delay runs in it,
-// at the moment of the first. It exists as long as it is kept, held, subscribed to, or has a job,
-// or until a pause is over that it was restored with, or that the store could not be told to
-// forget. Where a roll (roll.h) has it then, it is only gone: it is in the table, and in nothing
+// at the moment of the first. It exists as long as it is kept, held, subscribed to, paused, or has
+// a job. Where a roll (roll.h) has it then, it is only gone: it is in the table, and in nothing
 // else.
 
 #include "core/base/hash.h"
@@ -40,9 +39,8 @@ struct queue {
     uint32_t waiting;
     uint32_t mark; // the store's
     bool kept;
-    uint8_t closed;       // CLOSED_...: why nothing is taken; 0: it may be
-    bool gone;            // there is only its name, at its place, for the rolls that have it
-    bool stays_for_pause; // with nothing but a pause, as after a restart: stays until that is over
+    uint8_t closed; // CLOSED_...: why nothing is taken; 0: it may be
+    bool gone;      // there is only its name, at its place, for the rolls that have it
 
     // What each job that comes and goes touches.
     struct tree ready;

@@ -96,12 +96,11 @@ static void check_queue_flags(struct tally *tally, const struct queue *queue)
     ENSURE(!meets || queue->offer.in);
     ENSURE(queue->waiting == check_list(&queue->job_waits) + check_list(&queue->nudge_waits));
     ENSURE(queue_paused(queue) == (queue->pause_end.at != NSEC_NEVER) || queue->pause_for > 0);
-    ENSURE(queue->kept || queue->holders || queue->subscriptions || queue->stays_for_pause ||
+    ENSURE(queue->kept || queue->holders || queue->subscriptions || queue_paused(queue) ||
            queue_jobs(queue) || (queue->gate && queue->gate->wakes.at != NSEC_NEVER) ||
            tally->broker->restoring.active);
     ENSURE(!tally->broker->restoring.active || queue_jobs(queue) || queue_paused(queue) ||
            list_linked(&queue->nudging));
-    ENSURE(!queue->stays_for_pause || queue_paused(queue));
     ENSURE(queue_paused(queue) == list_linked(&queue->recorded));
     tally->paused += queue_paused(queue);
     tally->working += queue_open(queue);

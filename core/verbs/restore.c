@@ -259,7 +259,6 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
     broker->restoring.queue = NULL;
     while ((queue = table_next(&broker->index.queues, &cursor))) {
         queue_end_return(queue);
-        queue->stays_for_pause = queue_paused(queue);
     }
     restore_end_idle(broker);
     return STATUS_OK;

@@ -345,8 +345,12 @@ static void a_queue_is_paused_and_resumed(void **state)
     assert_true(json_is_false(admin_at(document, "paused")));
     json_decref(document);
     asks(t->a, POSTS("/api/v1/queues/default/pause", "{}"), 400);
-    asks(t->a, POSTS("/api/v1/queues/none/pause", "{\"seconds\": 90}"), 404);
     asks(t->a, POSTS("/api/v1/queues/none/resume", ""), 404);
+    // One that is not there yet is paused, and stays until that is over.
+    asks(t->a, POSTS("/api/v1/queues/none/pause", "{\"seconds\": 90}"), 200);
+    asks(t->a, SEES("/api/v1/queues/none"), 200);
+    asks(t->a, POSTS("/api/v1/queues/none/resume", ""), 204);
+    asks(t->a, SEES("/api/v1/queues/none"), 404);
     t->store_room = 0;
     asks(t->a, POSTS("/api/v1/queues/default/pause", "{\"seconds\": 90}"), 503);
 }

@@ -557,8 +557,7 @@ void oracle_settle(struct oracle *o)
         {
             used = used || job->queue == queue;
         }
-        if (!used && !model_gate_keeps(o, queue)) {
-            o->paused_until[queue] = 0;
+        if (!used && !o->paused_until[queue] && !model_gate_keeps(o, queue)) {
             model_forget_counts(o, queue);
         }
     }

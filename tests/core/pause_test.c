@@ -187,7 +187,7 @@ static void waits_end_by_time_beside_a_paused_queue(void **state)
     stage_expect(s, "w lease_soon");
 }
 
-static void pause_goes_with_its_queue(void **state)
+static void pause_outlives_the_last_job_of_its_queue(void **state)
 {
     struct stage *s = *state;
     struct actor *w;
@@ -195,12 +195,35 @@ static void pause_goes_with_its_queue(void **state)
     PUT(s, .queue = "q");
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
     assert_status(STATUS_OK, stage_cancel(s, 1));
-    assert_null(stage_find(s, "q"));
-    stage_settle(s);
-    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(10));
     w = stage_worker(s, "w", "q");
     PUT(s, .queue = "q");
-    assert_int_equal(act_take(w), 2);
+    assert_int_equal(act_take(w), 0);
+    act_wait(w);
+    stage_advance(s, SEC(10));
+    stage_expect(s, "w leased 2");
+}
+
+static void empty_queue_is_paused_and_goes_with_its_pause(void **state)
+{
+    struct stage *s = *state;
+    struct queue *queue;
+
+    for (int resumed = 0; resumed < 2; resumed++) {
+        assert_status(STATUS_OK, broker_queue_hold(s->broker, SLICE("q"), &queue));
+        assert_status(STATUS_OK, broker_pause(s->broker, NULL, queue, SEC(10)));
+        broker_queue_drop(s->broker, queue);
+        stage_step(s);
+        assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(10));
+        if (resumed) {
+            assert_status(STATUS_OK, stage_pause(s, "q", 0));
+        } else {
+            stage_advance(s, SEC(10));
+        }
+        assert_null(stage_find(s, "q"));
+    }
+    stage_settle(s);
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
 }
 
 static void several_pauses_end_each_at_its_moment(void **state)
@@ -229,65 +252,19 @@ static void several_pauses_end_each_at_its_moment(void **state)
     assert_int_equal(s->now.mono, STAGE_MONO_AT + SEC(30));
 }
 
-//
-// A queue that vanishes while it is paused
-//
-
-static void a_pause_ends_with_its_queue_and_the_store_is_told(void **state)
+static void pause_outlives_the_last_worker_of_its_queue(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
 
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
-    stage_expect_recorded(s, "pause q");
-    act_close(w);
-    stage_settle(s);
-    assert_null(stage_find(s, "q"));
-    stage_expect_recorded(s, "pause q");
-    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
-}
-
-static void a_pause_that_is_over_is_not_ended_once_more(void **state)
-{
-    struct stage *s = *state;
-    struct actor *w = stage_worker(s, "w", "q");
-
-    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
-    stage_advance(s, SEC(60));
-    stage_expect_recorded(s, "pause q");
-    act_close(w);
-    stage_settle(s);
-    assert_null(stage_find(s, "q"));
-    stage_expect_recorded(s, "");
-}
-
-static void a_queue_stays_with_its_pause_where_the_store_cannot_be_told(void **state)
-{
-    struct stage *s = *state;
-    struct actor *w = stage_worker(s, "w", "q");
-
-    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
-    s->refused = STORE_REFUSES(RECORD_PAUSE);
-    act_close(w);
-    stage_settle(s);
-    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(60));
-    stage_expect_recorded(s, "pause q");
-    stage_advance(s, SEC(60));
-    assert_null(stage_find(s, "q"));
-    stage_expect_recorded(s, "");
-}
-
-static void a_pause_outlives_sessions_that_the_end_of_the_process_closes(void **state)
-{
-    struct stage *s = *state;
-    struct actor *w = stage_worker(s, "w", "q");
-
-    assert_status(STATUS_OK, stage_pause(s, "q", SEC(60)));
-    broker_retire(s->broker);
     act_close(w);
     stage_settle(s);
     stage_expect_recorded(s, "pause q");
     assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(60));
+    stage_advance(s, SEC(60));
+    assert_null(stage_find(s, "q"));
+    stage_expect_recorded(s, "");
 }
 
 // A stage whose store is the tape.
@@ -301,7 +278,7 @@ static struct stage *taped(struct stage_tape *tape)
     return s;
 }
 
-static void a_pause_that_ended_with_its_queue_does_not_come_back(void **state)
+static void pause_of_an_empty_queue_outlives_a_restart(void **state)
 {
     struct stage_tape *tape = calloc(1, sizeof *tape);
     struct stage *s = taped(tape);
@@ -313,16 +290,13 @@ static void a_pause_that_ended_with_its_queue_does_not_come_back(void **state)
     act_close(w);
     stage_settle(s);
     again = stage_tape_play(tape, s->now.wall);
+    assert_int_equal(stage_queue(again, "q").pause_left_for, SEC(60));
+    PUT(again, .queue = "q");
+    assert_int_equal(act_take(stage_worker(again, "w", "q")), 0);
+    stage_free(again);
+    assert_status(STATUS_OK, stage_pause(s, "q", 0));
+    again = stage_tape_play(tape, s->now.wall);
     assert_null(stage_find(again, "q"));
-    stage_free(again);
-    PUT(s, .queue = "q");
-    again = stage_tape_play(tape, s->now.wall);
-    assert_int_equal(act_take(stage_worker(again, "w", "q")), 1);
-    stage_free(again);
-    // The pause of another queue of that name does.
-    assert_status(STATUS_OK, stage_pause(s, "q", SEC(30)));
-    again = stage_tape_play(tape, s->now.wall);
-    assert_int_equal(stage_queue(again, "q").pause_left_for, SEC(30));
     stage_free(again);
     stage_free(s);
     free(tape);
@@ -342,13 +316,11 @@ int main(void)
         STORY(taking_by_id_and_peeking_do_not_mind),
         STORY(time_goes_on_for_the_jobs_of_a_paused_queue),
         STORY(waits_end_by_time_beside_a_paused_queue),
-        STORY(pause_goes_with_its_queue),
+        STORY(pause_outlives_the_last_job_of_its_queue),
+        STORY(empty_queue_is_paused_and_goes_with_its_pause),
         STORY(several_pauses_end_each_at_its_moment),
-        STORY(a_pause_ends_with_its_queue_and_the_store_is_told),
-        STORY(a_pause_that_is_over_is_not_ended_once_more),
-        STORY(a_queue_stays_with_its_pause_where_the_store_cannot_be_told),
-        STORY(a_pause_outlives_sessions_that_the_end_of_the_process_closes),
-        STORY(a_pause_that_ended_with_its_queue_does_not_come_back),
+        STORY(pause_outlives_the_last_worker_of_its_queue),
+        STORY(pause_of_an_empty_queue_outlives_a_restart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
