@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/exec.h"
 
+#include "core/base/macros.h"
+
 #include "proto_beanstalk/batch.h"
 #include "proto_beanstalk/caller.h"
 #include "proto_beanstalk/clear.h"
@@ -9,6 +11,8 @@
 #include "proto_beanstalk/report.h"
 #include "proto_beanstalk/reserve.h"
 #include "proto_beanstalk/stats.h"
+
+#include <string.h>
 
 // Answers a command that the broker has just carried out. Where it changed a job that the journal
 // keeps, the answer waits until the journal has the change.
@@ -251,11 +255,26 @@ static void begin_body(struct bean_conn *conn, const struct bean_command *comman
     }
 }
 
+// The line as it is, but for a token.
+static APART void trace(const struct bean_conn *conn, struct slice line,
+                        const struct bean_command *command)
+{
+    const char *space = memchr(line.ptr, ' ', line.len);
+    size_t word = space ? (size_t)(space - line.ptr) : line.len;
+    struct slice about = space ? slice_from(line, word + 1) : SLICE("");
+
+    wire_log_command(conn->wire, slice_of(line.ptr, word),
+                     command->verb == BEAN_AUTH ? SLICE("") : about, 0);
+}
+
 void bean_exec(struct bean_conn *conn, struct slice line, struct feed_turn *turn)
 {
     struct bean_command command;
 
     bean_parse(line, &command);
+    if (conn->wire->traced) {
+        trace(conn, line, &command);
+    }
     if (bean_is_extension(command.verb) && !bean_extensions(conn->shared)) {
         bean_refuse(conn->wire, BEAN_UNKNOWN_COMMAND);
         return;

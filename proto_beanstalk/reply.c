@@ -57,8 +57,15 @@ static enum sight_refusal kind_of(enum bean_answer answer)
     UNREACHABLE();
 }
 
+// Without its CR and LF.
+static void log_refused(const struct wire *wire, enum bean_answer answer)
+{
+    wire_log_refused(wire, slice_of(answers[answer].ptr, answers[answer].len - 2));
+}
+
 void bean_refuse(struct wire *wire, enum bean_answer answer)
 {
+    log_refused(wire, answer);
     wire_refused(wire, kind_of(answer));
     bean_reply(&wire->out, answer);
 }
@@ -99,8 +106,12 @@ static enum bean_answer refusal(enum status status)
     UNREACHABLE();
 }
 
+// That nothing was there in time is no refusal.
 static APART void refuse_status(struct wire *wire, enum status status)
 {
+    if (refusal(status) != BEAN_TIMED_OUT && refusal(status) != BEAN_DEADLINE_SOON) {
+        log_refused(wire, refusal(status));
+    }
     wire_refused_status(wire, status);
     bean_reply(&wire->out, refusal(status));
 }

@@ -61,20 +61,24 @@ struct wire_host {
     // allows; `what` it is. As there may be many such, not each is logged. At any time.
     void (*too_large)(const struct wire *wire, const char *what, uint64_t size,
                       const char *setting);
+    // Logs a command of a wire that is traced; see wire_log_command().
+    void (*command)(const struct wire *wire, struct slice command, struct slice about,
+                    uint64_t size);
 };
 
 // Room for an IPv6 address with its scope, and NUL.
 #define WIRE_PEER_MAX 64
 
 // What fits wire->number.
-#define WIRE_NUMBER_MAX (UINT64_MAX >> 1)
+#define WIRE_NUMBER_MAX (UINT64_MAX >> 2)
 
 struct wire {
     const struct wire_host *host;
     struct output out;
     nsec_t deadline_at;   // when `expired` is wanted, monotonic; NSEC_NEVER for not at all
-    uint64_t number : 63; // of the connection, for log lines
+    uint64_t number : 62; // of the connection, for log lines
     uint64_t submits : 1; // it has handed in jobs that the store keeps; see wire_submitted()
+    uint64_t traced : 1;  // the host's: its commands are logged; see wire_log_command()
 };
 
 static inline void wire_wake(struct wire *wire)
@@ -116,6 +120,14 @@ static inline void wire_log_too_large(const struct wire *wire, const char *what,
     wire->host->too_large(wire, what, size, setting);
 }
 
+// To be called for each command of a wire that is traced: what it is called, what it is about
+// (names and ids, no bodies, no tokens), and how many bytes of a body it has.
+static inline void wire_log_command(const struct wire *wire, struct slice command,
+                                    struct slice about, uint64_t size)
+{
+    wire->host->command(wire, command, about, size);
+}
+
 // The setting by which a verb answers STATUS_JOB_TOO_LARGE.
 #define WIRE_QUEUE_JOB_SIZE "max_job_size of the queue"
 
@@ -136,6 +148,12 @@ static inline void wire_tls_hello(const struct wire *wire)
 static inline void wire_peer(const struct wire *wire, char *text)
 {
     wire->host->peer(wire, text);
+}
+
+// To be called where a front-end refuses a command: a log at debug says what it answers.
+static inline void wire_log_refused(const struct wire *wire, struct slice answer)
+{
+    log_debug("refused", log_number("conn", (int64_t)wire->number), log_text("answer", answer));
 }
 
 // To be called where a front-end closes a connection without an answer: a log at debug says why.

@@ -22,6 +22,11 @@ struct words {
 
 static void answer(struct gear_conn *conn, struct slice text)
 {
+    const struct slice error = SLICE("ERR ");
+
+    if (text.len > error.len && memcmp(text.ptr, error.ptr, error.len) == 0) {
+        wire_log_refused(conn->wire, text);
+    }
     output_write(&conn->wire->out, text);
 }
 
@@ -415,6 +420,9 @@ void gear_admin(struct gear_conn *conn, struct slice line)
 {
     struct words words;
 
+    if (conn->wire->traced) {
+        wire_log_command(conn->wire, SLICE("text"), line, 0);
+    }
     if (split(line, &words)) {
         for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
             if (word_is(words.at[0], commands[i].name)) {

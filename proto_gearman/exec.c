@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_gearman/exec.h"
 
+#include "core/base/macros.h"
+
 #include "proto_gearman/ability.h"
 #include "proto_gearman/caller.h"
 #include "proto_gearman/client.h"
@@ -94,7 +96,40 @@ static const exec_fn execs[GEAR_TYPE_COUNT] = {
     [GEAR_GET_STATUS_UNIQUE] = gear_get_status_unique,
 };
 
+static const char *const names[GEAR_TYPE_COUNT] = {
+#define X(number, name, args, data) [number] = #name,
+    GEAR_TYPES(X)
+#undef X
+};
+
+// Its arguments, divided by spaces, but for a token.
+static APART void trace(const struct gear_conn *conn, const struct gear_packet *packet)
+{
+    const char *name = names[packet->type];
+    char about[512];
+    size_t len = 0;
+
+    for (unsigned i = 0; i < gear_type_args(packet->type); i++) {
+        struct slice arg = packet->args[i];
+
+        if (packet->type == GEAR_OPTION_REQ && begins_with(arg, SLICE("auth:"))) {
+            arg.len = strlen("auth:");
+        }
+        if (len > 0 && len < sizeof about) {
+            about[len++] = ' ';
+        }
+        arg.len = arg.len < sizeof about - len ? arg.len : sizeof about - len;
+        memcpy(about + len, arg.ptr, arg.len);
+        len += arg.len;
+    }
+    wire_log_command(conn->wire, slice_of(name, strlen(name)), slice_of(about, len),
+                     packet->data.len);
+}
+
 void gear_exec(struct gear_conn *conn, const struct gear_packet *packet)
 {
+    if (conn->wire->traced) {
+        trace(conn, packet);
+    }
     execs[packet->type](conn, packet);
 }

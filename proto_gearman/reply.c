@@ -83,6 +83,7 @@ void gear_refuse(struct gear_conn *conn, enum gear_refusal refusal)
     char *start = reserve(out, code.len + 1 + text.len);
     char *at;
 
+    wire_log_refused(conn->wire, code);
     if (refusals[refusal].counts_as >= 0) {
         wire_refused(conn->wire, (enum sight_refusal)refusals[refusal].counts_as);
     }

@@ -28,6 +28,7 @@ bool conn_is_held(const struct conn *conn)
 
 void conn_look_again(struct conn *conn)
 {
+    conn_choose_trace(conn);
     conn_touch(conn);
 }
 
@@ -149,6 +150,7 @@ void conn_open(const struct service *service, int fd, void *own, const char *pee
     if (log_most() >= LOG_LEVEL_DEBUG) {
         conn_log_opened(conn, peer);
     }
+    conn_choose_trace(conn);
     conn_judge_first(conn);
     conn_read_first(conn);
 }

@@ -43,6 +43,7 @@ static void *link_opened(void *context, struct link *link, const struct io_servi
         socket_peer_text(link_fd(link), peer, sizeof peer);
         conn_log_opened(conn, peer);
     }
+    conn_choose_trace(conn);
     conn_judge_first(conn);
     return conn;
 }

@@ -6,6 +6,10 @@
 
 #include "core/base/log.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 // What protects it; NULL: nothing.
 static const char *conn_protection(const struct conn *conn)
 {
@@ -43,6 +47,74 @@ void conn_log_too_large(const struct wire *wire, const char *what, uint64_t size
         log_info("too_large", number, log_string("protocol", protocol), log_string("what", what),
                  log_string("setting", setting));
     }
+}
+
+// The lines of commands in a second, at most.
+#define COMMAND_LINES_MAX 1000
+// How much of what a command is about is logged.
+#define ABOUT_MAX 512
+
+void conn_choose_trace(struct conn *conn)
+{
+    const char *wanted = conn_turn(conn)->log_commands;
+    char text[WIRE_PEER_MAX];
+
+    conn->wire.traced = false;
+    if (!wanted || *wanted == '\0') {
+        return;
+    }
+    (void)snprintf(text, sizeof text, "%" PRIu64, (uint64_t)conn->wire.number);
+    if (strcmp(text, wanted) != 0) {
+        wire_peer(&conn->wire, text);
+    }
+    conn->wire.traced = strcmp(text, wanted) == 0;
+}
+
+// Whether there may be a line now; `*unsaid`: how many there were not since the last.
+static bool may_log_command(struct turn *turn, uint64_t *unsaid)
+{
+    nsec_t now_at = broker_now(turn->broker).mono;
+
+    if (now_at - turn->commands_since >= NSEC_PER_SEC) {
+        turn->commands_since = now_at;
+        turn->command_lines = 0;
+    }
+    if (turn->command_lines == COMMAND_LINES_MAX) {
+        turn->commands_unsaid++;
+        return false;
+    }
+    turn->command_lines++;
+    *unsaid = turn->commands_unsaid;
+    turn->commands_unsaid = 0;
+    return true;
+}
+
+void conn_log_command(const struct wire *wire, struct slice command, struct slice about,
+                      uint64_t size)
+{
+    const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
+    struct log_field fields[6] = {
+        log_number("conn", (int64_t)wire->number),
+        log_string("protocol", conn->service->frontend->name),
+        log_text("command", command),
+    };
+    size_t count = 3;
+    uint64_t unsaid;
+
+    if (!may_log_command(conn_turn(conn), &unsaid)) {
+        return;
+    }
+    if (about.len > 0) {
+        fields[count++] =
+            log_text("about", slice_of(about.ptr, about.len < ABOUT_MAX ? about.len : ABOUT_MAX));
+    }
+    if (size > 0) {
+        fields[count++] = log_number("size", (int64_t)size);
+    }
+    if (unsaid > 0) {
+        fields[count++] = log_number("unsaid", (int64_t)unsaid);
+    }
+    log_write(LOG_LEVEL_INFO, "command", fields, count);
 }
 
 void conn_log_refused(const struct service *service, const char *peer, enum status status)

@@ -28,6 +28,14 @@ void conn_log_access_lost(const struct conn *conn);
 void conn_log_too_large(const struct wire *wire, const char *what, uint64_t size,
                         const char *setting);
 
+// Whether the commands of the connection are logged from now on: where server.log_commands is its
+// number, or its peer's address.
+void conn_choose_trace(struct conn *conn);
+
+// A command of a connection whose commands are logged. Not each of very many.
+void conn_log_command(const struct wire *wire, struct slice command, struct slice about,
+                      uint64_t size);
+
 // It began TLS where none is spoken. Not each time.
 void conn_log_tls_hello(const struct wire *wire);
 

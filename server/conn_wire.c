@@ -107,4 +107,5 @@ const struct wire_host conn_host = {
     .overflows = conn_overflows,
     .refused = conn_refused,
     .too_large = conn_log_too_large,
+    .command = conn_log_command,
 };

@@ -21,6 +21,7 @@ void server_limit_broker(const struct server *server)
 void server_apply(struct server *server)
 {
     const struct server_settings *now = &server->settings->server;
+    bool traces;
 
     server->most_connections = capacity_connections(
         now->max_connections,
@@ -30,7 +31,10 @@ void server_apply(struct server *server)
     server->loop.turn.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);
     listeners_limit_silence(&server->listeners, server->loop.turn.unread_for);
     server->loop.turn.kept_most = connection_memory_before(server->settings);
-    if (services_limit(&server->services, server->settings)) {
+    server->loop.turn.log_commands = now->log_commands;
+    traces = server->loop.turn.traces || *now->log_commands;
+    server->loop.turn.traces = *now->log_commands != '\0';
+    if (services_limit(&server->services, server->settings) || traces) {
         turn_walk_begin(&server->loop.turn, WALK_REVIEW);
     }
     server->loop.slow_for = now->slow_turn * NSEC_PER_MSEC;

@@ -55,13 +55,18 @@ struct turn {
     struct io *io;       // the I/O threads; NULL: the loop does everything
     struct output_pool pool;
     char *buffer; // CONN_JOIN_MAX + CONN_READ_MAX bytes, shared: in use only within one read
-    uint64_t connections;             // that there were so far
-    _Atomic(uint64_t) open;           // sockets that were accepted and are not closed; counted by
-                                      // I/O threads, too
-    unsigned events;                  // handled in this turn
-    size_t bytes;                     // received in this turn, and then sent
-    bool spent;                       // what else there is to receive waits for the next turn
+    uint64_t connections;   // that there were so far
+    _Atomic(uint64_t) open; // sockets that were accepted and are not closed; counted by
+                            // I/O threads, too
+    unsigned events;        // handled in this turn
+    size_t bytes;           // received in this turn, and then sent
+    bool spent;             // what else there is to receive waits for the next turn
+    bool traces;            // somebody's commands were logged until the settings were read
     nsec_t complained_at[COMPLAINTS]; // when each was last logged; see turn_may_complain
+    const char *log_commands; // server.log_commands; NULL or empty: nobody's commands are logged
+    nsec_t commands_since;    // the second in which commands are being logged,
+    uint64_t command_lines;   // how many lines there were in it,
+    uint64_t commands_unsaid; // and how many commands no line has told of
     nsec_t unread_for;   // a peer that takes none of its output for so long is dropped; 0: none is
     uint64_t kept_most;  // bytes: what a connection may keep before it is dropped for not reading
                          // more; 0: any amount

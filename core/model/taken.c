@@ -53,11 +53,6 @@ void taken_note(struct broker *broker, const struct job *job)
     }
 }
 
-void taken_free(struct session_extra *extra)
-{
-    memory_free(extra->taken, block_size(extra->taken_room));
-}
-
 bool session_was_taken(struct session *session, uint64_t id, bool is_last)
 {
     struct session_extra *extra = session->extra;

@@ -9,6 +9,7 @@
 // TAKEN_MAX jobs are remembered already, the oldest are forgotten, and the worker is told that
 // there is no such job.
 
+#include "core/base/memory.h"
 #include "core/model/session.h"
 
 #define TAKEN_MAX 1024
@@ -17,6 +18,9 @@
 void taken_note(struct broker *broker, const struct job *job);
 
 // Frees what the session remembers.
-void taken_free(struct session_extra *extra);
+static inline void taken_free(struct session_extra *extra)
+{
+    memory_free(extra->taken, extra->taken_room * sizeof *extra->taken);
+}
 
 #endif

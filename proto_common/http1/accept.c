@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_common/http1/accept.h"
 
+#include "core/base/macros.h"
+
 #include "proto_common/http1/fields.h"
 #include "proto_common/http1/reply.h"
 #include "proto_common/http1/request.h"
 #include "proto_common/http1/user.h"
+
+#include <string.h>
 
 // Answers, and is done with the request; always false.
 static bool refuse(struct http1_conn *conn, unsigned status, const char *why)
@@ -35,6 +39,26 @@ static bool read_framing(struct http1_conn *conn, const struct http1_fields *fie
 }
 
 // Reads the head. Until its framing is known to be good, what follows the head is not.
+// Without the query, in which a client may have put what is nobody's business.
+static APART void trace(const struct http1_conn *conn, const struct http1_fields *fields)
+{
+    static const char *const methods[] = {
+        [HTTP1_GET] = "GET",
+        [HTTP1_POST] = "POST",
+        [HTTP1_PUT] = "PUT",
+        [HTTP1_DELETE] = "DELETE",
+        [HTTP1_HEAD_METHOD] = "HEAD",
+        [HTTP1_OPTIONS] = "OPTIONS",
+        [HTTP1_OTHER_METHOD] = "another method",
+    };
+    const char *method = methods[fields->method];
+    const char *query = memchr(fields->target.ptr, '?', fields->target.len);
+    struct slice path = fields->target;
+
+    path.len = query ? (size_t)(query - path.ptr) : path.len;
+    wire_log_command(conn->wire, slice_of(method, strlen(method)), path, fields->length);
+}
+
 static bool accept(struct http1_conn *conn, const struct http1_head *head,
                    struct http1_fields *fields, struct http1_framing *framing)
 {
@@ -46,6 +70,9 @@ static bool accept(struct http1_conn *conn, const struct http1_head *head,
     request->version_1_0 = fields->version_1_0;
     if (!good) {
         return refuse(conn, 400, "the request cannot be read");
+    }
+    if (conn->wire->traced) {
+        trace(conn, fields);
     }
     if (fields->method == HTTP1_OTHER_METHOD) {
         user->other_method(conn, fields->target);

@@ -146,6 +146,12 @@ static const struct option server_options[] = {
      .live = true,
      .effect =
          "Where the log goes; empty: standard error; syslog: the system's. Opened anew on SIGHUP."},
+    {.name = "log_commands",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, log_commands),
+     .preset = "",
+     .live = true,
+     .effect = "The address, or the number of a connection, whose commands are logged."},
     {.name = NULL},
 };
 

@@ -35,6 +35,7 @@ struct server_settings {
     int log_level;         // enum log_level
     int log_format;        // enum log_format
     char *log_file;        // empty: stderr
+    char *log_commands;    // of the connection of this number, or from this address; empty: none
 };
 
 // The least and the most that segment_size takes.
