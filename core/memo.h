@@ -88,7 +88,7 @@ void broker_memo_limit(struct broker *broker, enum memo_kind kind, uint64_t byte
 // for, which its value says, so that it is known after a restart, too. From then on a share takes
 // at most as many bytes as are free of what the kind may take: one caller leaves half of it to the
 // others, each further one half of what is left. False without memory, as before then. `share_of`
-// must accept any value, and answer less than MEMO_SHARES. To be said once for a kind.
+// must accept any value, and answer less than MEMO_SHARES. All memos of the kind are counted anew.
 #define MEMO_SHARES 1024
 typedef unsigned (*memo_share_of)(struct slice value);
 bool broker_memo_share(struct broker *broker, enum memo_kind kind, memo_share_of share_of) MUST_USE;

@@ -131,12 +131,14 @@ bool broker_memo_share(struct broker *broker, enum memo_kind kind, memo_share_of
 {
     struct memos_of_kind *of = &broker->memos.of[kind];
 
-    ENSURE(!of->shares);
-    of->shares = memory_zeroed_of(MEMORY_MEMOS, MEMO_SHARES * sizeof *of->shares);
-    of->share_of = share_of;
+    if (!of->shares) {
+        of->shares = memory_alloc_of(MEMORY_MEMOS, MEMO_SHARES * sizeof *of->shares);
+    }
     if (!of->shares) {
         return false;
     }
+    of->share_of = share_of;
+    memset(of->shares, 0, MEMO_SHARES * sizeof *of->shares);
     for (struct tree_node *node = tree_first(&of->by_number); node;
          node = tree_after(&of->by_number, node, number_before)) {
         count_share(of, &memo_by_number(node)->memo, true);
