@@ -53,7 +53,8 @@ void server_watch_store(struct server *server)
     UNREACHABLE();
 }
 
-// By one that would take over.
+// By one that would take over, and has looked since this process owns the journal: one that was
+// heard of before may be its own predecessor, or another that has died since.
 static bool is_followed(const struct server *server)
 {
     struct sight_cluster cluster = {.role = SIGHT_ALONE};
@@ -63,7 +64,8 @@ static bool is_followed(const struct server *server)
     for (size_t i = 0; i < cluster.count; i++) {
         const struct sight_member *member = &cluster.members[i];
 
-        if (!member->self && member->takes_over && member->seen_for <= ttl_for) {
+        if (!member->self && member->takes_over && member->epoch == cluster.epoch &&
+            member->seen_for <= ttl_for) {
             return true;
         }
     }

@@ -287,8 +287,8 @@ static enum pg_demand demand_of(const struct store_settings *settings)
 // A name that no other process has, nor this one's successor.
 static void name_node(struct postgres_store *store, const char *host)
 {
-    (void)snprintf(store->node, sizeof store->node, "%.64s-%ld-%04" PRIx64, host, (long)getpid(),
-                   facts_secret() & 0xffff);
+    (void)snprintf(store->node, sizeof store->node, "%.64s-%ld-%016" PRIx64, host, (long)getpid(),
+                   facts_secret());
 }
 
 struct store *store_postgres_make(const struct store_settings *settings,

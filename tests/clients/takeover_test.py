@@ -176,6 +176,13 @@ class Takeover(unittest.TestCase):
         """As soon as the owner knows that it is followed."""
         return self.operate(self.owner, "POST", "/api/v1/cluster/handover")[0] == 202
 
+    def test_no_process_has_the_name_of_another(self):
+        names = {json.loads(self.operate(broker, "GET", "/api/v1/cluster")[1])["node"]
+                 for broker in (self.owner, self.standby)}
+        self.assertEqual(len(names), 2)
+        for name in names:
+            self.assertRegex(name, r"-[0-9]+-[0-9a-f]{16}$")
+
     def takeovers(self, broker):
         return json.loads(self.operate(broker, "GET", "/api/v1/cluster")[1])["takeovers"]
 

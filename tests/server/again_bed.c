@@ -190,17 +190,19 @@ static void shared_cluster(const struct store *store, struct sight_cluster *clus
     (void)store;
     world->members[0] =
         (struct sight_member){.node = "this", .address = "", .self = true, .takes_over = true};
-    world->members[1] =
-        (struct sight_member){.node = "other",
-                              .address = "",
-                              .takes_over = !atomic_load(&world->other_only_follows),
-                              .seen_for = atomic_load(&world->other_seen_for)};
+    world->members[1] = (struct sight_member){
+        .node = "other",
+        .address = "",
+        .epoch = atomic_load(&world->made) - (atomic_load(&world->other_is_past) ? 1 : 0),
+        .takes_over = !atomic_load(&world->other_only_follows),
+        .seen_for = atomic_load(&world->other_seen_for)};
     *cluster = (struct sight_cluster){
         .role = atomic_load(&world->owns) ? SIGHT_OWNER : SIGHT_STANDBY,
         .shard = "test",
         .node = "this",
         .owner = "",
         .owner_address = "",
+        .epoch = atomic_load(&world->made),
         .connected = true,
         .care = "",
         .why = "",

@@ -21,6 +21,7 @@ struct again {
     atomic_uint fails; // so many times, it is lost as soon as it is had
     struct fence fence;
     atomic_bool other_only_follows; // it would not take over
+    atomic_bool other_is_past;      // it was heard of under another owner only
     _Atomic(nsec_t) other_seen_for; // how long ago it was heard of
     struct sight_member members[2]; // the loop's
     atomic_bool hand_over;          // has the operator ask for that, once

@@ -256,10 +256,13 @@ static void nothing_is_handed_over_where_nobody_would_take_it(void **state)
     atomic_store(&again->other_only_follows, false);
     atomic_store(&again->other_seen_for, 6 * NSEC_PER_SEC);
     assert_non_null(strstr(again_operate(again, path), "HTTP/1.1 409 "));
+    atomic_store(&again->other_seen_for, 4 * NSEC_PER_SEC);
+    atomic_store(&again->other_is_past, true);
+    assert_non_null(strstr(again_operate(again, path), "HTTP/1.1 409 "));
     put(client);
     again_expect(client, "1\r\n");
     assert_false(atomic_load(&again->handed_over));
-    atomic_store(&again->other_seen_for, 4 * NSEC_PER_SEC);
+    atomic_store(&again->other_is_past, false);
     assert_non_null(strstr(again_operate(again, path), "HTTP/1.1 202 "));
     again_expect_end(client);
     until_it_follows(again, 2);
