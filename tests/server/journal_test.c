@@ -329,7 +329,7 @@ static void the_pause_of_an_idle_tube_survives_a_stop(void **state)
     (void)close(client);
 }
 
-static void the_pause_of_a_tube_that_its_users_left_does_not_come_back(void **state)
+static void the_pause_of_a_tube_that_its_users_left_comes_back(void **state)
 {
     struct sandbox *sandbox = *state;
     int client;
@@ -342,7 +342,7 @@ static void the_pause_of_a_tube_that_its_users_left_does_not_come_back(void **st
     (void)close(client);
     start(sandbox, "always");
     client = client_connect(&sandbox->process);
-    talk(client, "watch x\r\nreserve-with-timeout 0\r\n", "WATCHING 2\r\nRESERVED 1 1\r\na\r\n");
+    talk(client, "watch x\r\nreserve-with-timeout 0\r\n", "WATCHING 2\r\nTIMED_OUT\r\n");
     process_stop(&sandbox->process);
     (void)close(client);
 }
@@ -568,7 +568,7 @@ int main(void)
         SANDBOX_TEST(a_file_has_the_size_that_was_asked_for),
         SANDBOX_TEST(jobs_of_all_protocols_survive),
         SANDBOX_TEST(the_pause_of_an_idle_tube_survives_a_stop),
-        SANDBOX_TEST(the_pause_of_a_tube_that_its_users_left_does_not_come_back),
+        SANDBOX_TEST(the_pause_of_a_tube_that_its_users_left_comes_back),
         SANDBOX_TEST(without_a_directory_the_log_says_that_jobs_are_in_memory),
         SANDBOX_TEST(directory_is_made_and_belongs_to_nobody_else),
         SANDBOX_TEST(second_broker_on_a_directory_is_refused),
