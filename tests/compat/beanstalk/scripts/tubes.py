@@ -74,6 +74,8 @@ def counters_of_a_tube_go_with_it(stage):
           "USING short", "INSERTED #1", "DELETED")
     a.ask("pause-tube short 1000", "PAUSED")
     a.figures("stats-tube short", total_jobs=1, cmd_delete=1, cmd_pause_tube=1, pause=1000)
+    # A paused tube stays, here.
+    a.ask("pause-tube short 0", "PAUSED")
     a.ask("use default\r\nuse short", "USING default", "USING short")
     a.figures("stats-tube short", total_jobs=0, cmd_delete=0, cmd_pause_tube=0, pause=0)
 
