@@ -200,7 +200,7 @@ static void a_kick_that_outgrows_the_store_says_how_far_it_came(void **state)
 
 static void a_job_that_a_worker_of_another_kind_fails_is_buried(void **state)
 {
-    static const struct session_ops none = {NULL, NULL, NULL, NULL, NULL};
+    static const struct session_ops none = {.leased = NULL};
     struct bean *t = *state;
     struct session *session;
     const struct job *job;
