@@ -100,21 +100,6 @@ const struct policy_rule *queue_policy(const struct queue *queue)
     return queue->policy ? &queue->policy->rule : NULL;
 }
 
-const struct policy_rule *broker_policy_behind(const struct broker *broker,
-                                               const struct queue *queue)
-{
-    const struct policy_set *set = &broker->policies.set;
-
-    for (size_t i = 0; i < set->count; i++) {
-        const struct policy_rule *rule = &set->all[i]->rule;
-
-        if (!rule->passes_on && glob_matches(rule->glob, queue_name(queue))) {
-            return rule;
-        }
-    }
-    return NULL;
-}
-
 void policies_init(struct policies *policies)
 {
     list_init(&policies->news);

@@ -2,6 +2,7 @@
 
 // The rules are set anew: which queues that brings to another policy.
 
+#include "core/base/glob.h"
 #include "core/model/broker_private.h"
 #include "core/model/policy.h"
 #include "core/model/queue.h"
@@ -137,4 +138,19 @@ struct queue *broker_policed_next(struct broker *broker)
 bool broker_policed_pending(const struct broker *broker)
 {
     return !list_empty(&broker->policies.news);
+}
+
+const struct policy_rule *broker_policy_behind(const struct broker *broker,
+                                               const struct queue *queue)
+{
+    const struct policy_set *set = &broker->policies.set;
+
+    for (size_t i = 0; i < set->count; i++) {
+        const struct policy_rule *rule = &set->all[i]->rule;
+
+        if (!rule->passes_on && glob_matches(rule->glob, queue_name(queue))) {
+            return rule;
+        }
+    }
+    return NULL;
 }

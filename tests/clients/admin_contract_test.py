@@ -401,7 +401,11 @@ class Answers(World):
                  document={"high": 1, "normal": 2, "low": 3})
         self.ask("delete", QUEUE, 204, ["kept/ü"])
         self.ask("delete", QUEUE, 404, ["nowhere"])
-        self.ask("post", f"{QUEUE}/pause", 404, ["nowhere"], document={"seconds": 60})
+        # A queue that is not there yet is paused for what comes.
+        self.assertTrue(self.ask("post", f"{QUEUE}/pause", 200, ["later"],
+                                 document={"seconds": 60})["paused"])
+        self.ask("post", f"{QUEUE}/resume", 204, ["later"])
+        self.ask("get", QUEUE, 404, ["later"])
         self.ask("post", f"{QUEUE}/resume", 404, ["nowhere"])
 
     def test_07_a_schedule_is_made_run_and_taken_back(self):
