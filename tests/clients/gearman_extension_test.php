@@ -88,12 +88,13 @@ function admin(string $line, string $end = "\n"): string
     return $said;
 }
 
-// The total, running and worker counts of a function.
+// The total, running and worker counts of a function. Without jobs and workers it is not there any
+// more.
 function counts(string $name): array
 {
     $found = preg_match("/^$name\t(\d+)\t(\d+)\t(\d+)$/m", admin('status', ".\n"), $numbers);
 
-    return $found ? array_map('intval', array_slice($numbers, 1)) : [];
+    return $found ? array_map('intval', array_slice($numbers, 1)) : [0, 0, 0];
 }
 
 function untilTrue(callable $look): void
