@@ -9,7 +9,9 @@
 #include "proto_common/http1/json_body.h"
 
 #include "lines/job_line.h"
+#include "lines/job_version.h"
 
+#include "admin/body_lines.h"
 #include "admin/context.h"
 #include "admin/input.h"
 #include "admin/reply.h"
@@ -23,6 +25,7 @@
 #define LIMIT_MAX 100000
 #define LIMIT_PRESET 1000
 #define WRITTEN_AT_ONCE 4
+#define VERSIONS_AT_ONCE 32
 #define LINES_TYPE "application/x-ndjson"
 // Two numbers, with a point between them.
 #define CURSOR_MAX (2 * (DIGITS_MAX + 1))
@@ -35,6 +38,9 @@ struct export
     uint64_t left;         // jobs that there is room for
     struct json_body body; // of the line that has begun
     bool in_line;
+    bool versions;            // lines tell the versions of all jobs, not the jobs
+    bool named;               // the jobs that the body of the request names
+    struct body_lines wanted; // its lines
 };
 
 //
@@ -75,6 +81,7 @@ static void write_end(struct http1_conn *conn, const struct job_walk *walk)
 // A line as far as its body. False without memory.
 static bool begin_line(struct http1_conn *conn, struct export *export, const struct job *job)
 {
+    char version[JOB_VERSION_SIZE];
     struct job_image image;
     struct blob *body = job_blob(job);
     json_t *head;
@@ -88,6 +95,12 @@ static bool begin_line(struct http1_conn *conn, struct export *export, const str
     json_body_begin(&export->body, body, SIZE_MAX);
     export->in_line = true;
     head = job_line_head(&image);
+    if (export->named) {
+        job_version_write(job_version(&image), version);
+        (void)json_object_set_new(head, "version", json_string(version));
+        (void)json_object_set_new(head, "held",
+                                  json_boolean(job_holder(admin_broker(conn), job) != NULL));
+    }
     text = admin_dump(head);
     json_decref(head);
     if (!text) {
@@ -120,30 +133,73 @@ static bool go_on(struct http1_conn *conn, struct export *export)
     return ended;
 }
 
+// A line of few bytes: what is to be known of a job to ask for it, and to know it again.
+static void write_version(struct http1_conn *conn, const struct job *job)
+{
+    const bool held = job_holder(admin_broker(conn), job) != NULL;
+    char version[JOB_VERSION_SIZE];
+    char text[256];
+    struct job_image image;
+    int len;
+
+    job_describe(admin_broker(conn), job, &image);
+    job_version_write(job_version(&image), version);
+    len = snprintf(text, sizeof text,
+                   "{\"id\":%" PRIu64 ",\"state\":\"%s\",\"burial\":%" PRIu64
+                   ",\"size\":%zu,\"held\":%s,\"durable\":%s,\"version\":\"%s\"}\n",
+                   image.now.id, shown_states[held ? JOB_RESERVED : image.now.state],
+                   image.now.burial, image.body.len, held ? "true" : "false",
+                   job_is_durable(job) ? "true" : "false", version);
+    shown_job_hold(conn, job);
+    admin_put(conn, slice_of(text, (size_t)len));
+}
+
 // What would not come back after a restart is of no use elsewhere.
 static bool is_wanted(const struct http1_conn *conn, const struct export *export,
                       const struct job *job)
 {
     const struct queue *queue = job_queue(admin_broker(conn), job);
 
-    return job_is_durable(job) &&
+    return (export->versions || job_is_durable(job)) &&
            glob_matches(slice_of(export->queues, export->queues_len), queue_name(queue)) &&
            session_may(conn->session, MAY_OBSERVE, queue);
+}
+
+// The next job, in the order in which the request names them or in no order.
+static enum status next_job(struct http1_conn *conn, struct export *export, const struct job **job)
+{
+    struct slice text;
+    uint64_t id;
+
+    if (!export->named) {
+        return broker_job_next(admin_broker(conn), &export->walk, job);
+    }
+    if (!body_lines_next(&export->wanted, &text)) {
+        export->walk.over = true;
+        return STATUS_EMPTY;
+    }
+    *job = digits_read(text, &id) ? broker_find(admin_broker(conn), id) : NULL;
+    return *job ? STATUS_OK : STATUS_MORE;
 }
 
 // As many lines as belong into a slice.
 static enum status write_some(struct http1_conn *conn, struct export *export)
 {
+    const unsigned most = export->versions ? VERSIONS_AT_ONCE : WRITTEN_AT_ONCE;
     unsigned written = 0;
 
-    for (unsigned i = 0; i < BROKER_SLICE && written<WRITTEN_AT_ONCE &&export->left> 0; i++) {
+    for (unsigned i = 0; i < BROKER_SLICE && written<most &&export->left> 0; i++) {
         const struct job *job;
-        enum status status = broker_job_next(admin_broker(conn), &export->walk, &job);
+        enum status status = next_job(conn, export, &job);
 
         if (status == STATUS_EMPTY) {
             return status;
         }
-        if (status == STATUS_OK && is_wanted(conn, export, job)) {
+        if (status == STATUS_OK && is_wanted(conn, export, job) && export->versions) {
+            write_version(conn, job);
+            export->left--;
+            written++;
+        } else if (status == STATUS_OK && is_wanted(conn, export, job)) {
             if (!begin_line(conn, export, job)) {
                 return STATUS_NO_MEMORY;
             }
@@ -184,6 +240,7 @@ static void export_forget(void *making)
     struct export *export = making;
 
     json_body_end(&export->body);
+    body_lines_end(&export->wanted);
     memory_free(export, sizeof *export);
 }
 
@@ -191,7 +248,8 @@ static size_t export_holds(const void *making)
 {
     const struct export *export = making;
 
-    return sizeof *export + (export->in_line ? blob_slice(export->body.blob).len : 0);
+    return sizeof *export + (export->in_line ? blob_slice(export->body.blob).len : 0) +
+           (export->named ? blob_slice(export->wanted.blob).len : 0);
 }
 
 static const struct admin_maker maker = {
@@ -202,7 +260,9 @@ static const struct admin_maker maker = {
 
 static void read_request(struct export *export, struct input *input)
 {
-    static const char *const names[] = {"queue", "limit", "cursor", NULL};
+    static const char *const names[] = {"queue", "limit", "cursor", "what", NULL};
+    static const char *const whats[] = {"jobs", "versions", NULL};
+    size_t what = 0;
 
     input_parameters(input, names);
     export->queues[0] = '*';
@@ -215,6 +275,8 @@ static void read_request(struct export *export, struct input *input)
     }
     (void)input_query_number(input, "limit", 1, LIMIT_MAX, &export->left);
     read_cursor(&export->walk, input);
+    (void)input_query_word(input, "what", whats, &what);
+    export->versions = what == 1;
 }
 
 static enum http1_next answer_export(struct http1_conn *conn, struct slice body, struct blob *blob)
@@ -239,7 +301,39 @@ static enum http1_next answer_export(struct http1_conn *conn, struct slice body,
     return next;
 }
 
+static enum http1_next answer_export_named(struct http1_conn *conn, struct slice body,
+                                           struct blob *blob)
+{
+    static const char *const names[] = {NULL};
+    struct export *export = memory_zeroed(sizeof *export);
+    enum http1_next next;
+    struct input input;
+
+    if (!export || !body_lines_begin(&export->wanted, body, blob)) {
+        memory_free(export, sizeof *export);
+        return admin_refuse_status(conn, STATUS_NO_MEMORY);
+    }
+    export->named = true;
+    export->queues[0] = '*';
+    export->queues_len = 1;
+    export->left = UINT64_MAX;
+    input_begin_query(&input, conn);
+    input_parameters(&input, names);
+    if (input_good(&input)) {
+        return admin_make(conn, &(struct http1_reply){.status = 200, .type = LINES_TYPE}, &maker,
+                          export);
+    }
+    next = input_refuse(&input);
+    export_forget(export);
+    return next;
+}
+
 const struct admin_route export_routes[] = {
     {.path = "/api/v1/export", .method = HTTP1_GET, .right = MAY_OBSERVE, .answer = answer_export},
+    {.path = "/api/v1/export",
+     .method = HTTP1_POST,
+     .right = MAY_OBSERVE,
+     .takes_body = true,
+     .answer = answer_export_named},
     {.path = NULL},
 };

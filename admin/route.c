@@ -4,6 +4,7 @@
 #include "admin/assets.h"
 #include "admin/cluster.h"
 #include "admin/connections.h"
+#include "admin/deletion.h"
 #include "admin/document.h"
 #include "admin/events.h"
 #include "admin/export.h"
@@ -27,7 +28,7 @@ static const struct admin_route *const tables[] = {
     health_routes,     asset_routes,       document_routes,  queue_routes,      job_routes,
     metrics_routes,    events_routes,      process_routes,   connection_routes, queue_act_routes,
     job_act_routes,    process_act_routes, operation_routes, schedule_routes,   policy_routes,
-    policy_act_routes, import_routes,      export_routes,    cluster_routes,
+    policy_act_routes, import_routes,      export_routes,    cluster_routes,    deletion_routes,
 };
 
 void admin_route_find(struct slice path, enum http1_method method, struct admin_found *found)

@@ -33,8 +33,9 @@ struct imported {
 // job ever had it. Among equals the jobs stand in the order in which they are brought in; after a
 // restart in the order of their ids.
 //
-// `by` is who brings it in: it must be allowed to submit to the queue, and its limits hold. NULL is
-// the host itself, whom no limit of a queue refuses. STATUS_BAD_NAME and STATUS_TOO_LARGE where no
+// `by` is who brings it in: it must be allowed to submit to the queue, whose limits hold, and whose
+// policy may make the body the key of a job that has none. NULL is the host itself, whom no limit
+// and no policy of a queue concerns. STATUS_BAD_NAME and STATUS_TOO_LARGE where no
 // job can be like that, and all that broker_submit() may answer; nothing is changed then. What is
 // to depend on it waits for broker_position().
 enum status broker_import(struct broker *broker, const struct job_image *image, struct session *by,

@@ -102,11 +102,29 @@ static void read_key(struct members *members, struct job_image *image)
 
 static void read_image(struct members *members, nsec_t now_at, struct job_image *image)
 {
-    static const char *const names[] = {
-        "id",         "queue",       "state",    "burial",  "priority",        "delay_seconds",
-        "due_at",     "ttr_seconds", "attempts", "key",     "due_by_calendar", "max_attempts",
-        "on_failure", "on_loss",     "key_kind", "reducer", "counts",          "created_at",
-        "past",       "body",        NULL};
+    static const char *const names[] = {"id",
+                                        "queue",
+                                        "state",
+                                        "burial",
+                                        "priority",
+                                        "delay_seconds",
+                                        "due_at",
+                                        "ttr_seconds",
+                                        "attempts",
+                                        "key",
+                                        "due_by_calendar",
+                                        "max_attempts",
+                                        "on_failure",
+                                        "on_loss",
+                                        "key_kind",
+                                        "reducer",
+                                        "counts",
+                                        "created_at",
+                                        "past",
+                                        "body",
+                                        "version",
+                                        "held",
+                                        NULL};
     nsec_t created_at = now_at;
 
     members_known(members, names);

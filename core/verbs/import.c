@@ -26,6 +26,14 @@ static struct slice key_of(const struct job_image *image)
     return image->key_kind == KEY_NAME ? image->key : image->body;
 }
 
+// Whether the policy of the queue gives each job its body as a key.
+static bool wants_content_key(const struct queue *queue)
+{
+    const struct policy_spec *policy = POLICY_OF(queue);
+
+    return policy && policy->unique_body;
+}
+
 // Where jobs are looked for in the order of their places among equals, this one comes last.
 static void begin(struct broker *broker, struct job *job, const struct job_image *image)
 {
@@ -125,6 +133,9 @@ enum status broker_import(struct broker *broker, const struct job_image *image, 
         return status;
     }
     status = door_check_sender(broker, queue, by);
+    if (by && job.key_kind == KEY_NONE && wants_content_key(queue)) {
+        job.key_kind = KEY_CONTENT;
+    }
     if (status == STATUS_OK) {
         status = bring_in(broker, queue, &job, by, imported);
     }

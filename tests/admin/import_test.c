@@ -7,7 +7,9 @@
 #include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_callers.h"
 
+#include "admin/source_memo.h"
 #include "core/check.h"
+#include "lines/job_version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,7 +297,250 @@ static void a_wish_that_means_nothing_is_refused(void **state)
     asks(t->a, SEES("/api/v1/export?cursor=1.2.3"), 400);
     asks(t->a, SEES("/api/v1/export?state=ready"), 400);
     asks(t->a, POSTS("/api/v1/import?dry=1", "{}"), 400);
+    asks(t->a, POSTS("/api/v1/import?source=a/b", "{}"), 400);
+    asks(t->a, POSTS("/api/v1/import?hold_seconds=3", "{}"), 400);
+    asks(t->a, POSTS("/api/v1/import/end", ""), 400);
+    asks(t->a, SEES("/api/v1/export?what=all"), 400);
     asks(t->a, http_post("/api/v1/import", "", SLICE("{}")), 403);
+}
+
+//
+// Under the name of a source
+//
+
+#define ONCE(lines) POSTS("/api/v1/import?source=s", (lines))
+#define FORGETS(target) admin_change("DELETE", (target), "")
+
+static void a_line_of_a_source_comes_in_once_though_its_job_is_done(void **state)
+{
+    struct admin *t = *state;
+    const char *line = "{\"id\":7,\"queue\":\"default\",\"body\":\"a\"}";
+    json_t *said = tells(t->a, ONCE(line), 200);
+
+    assert_int_equal(number_at(said, "counts/imported"), 1);
+    assert_int_equal(number_at(said, "lines/0/id"), 1);
+    json_decref(said);
+    for (int done = 0; done < 2; done++) {
+        said = tells(t->a, ONCE(line), 200);
+        assert_int_equal(number_at(said, "counts/imported"), 0);
+        assert_int_equal(number_at(said, "counts/repeated"), 1);
+        assert_int_equal(number_at(said, "lines/0/id"), 1);
+        json_decref(said);
+        if (done == 0) {
+            says(t->w, "reserve\r\ndelete 1\r\n", "RESERVED 1 1\r\na\r\nDELETED\r\n");
+        }
+    }
+    said = tells(t->a, POSTS("/api/v1/import?source=other", line), 200);
+    assert_int_equal(number_at(said, "counts/imported"), 1);
+    json_decref(said);
+    said = tells(t->a, FORGETS("/api/v1/import?source=s"), 200);
+    assert_int_equal(number_at(said, "count"), 1);
+    json_decref(said);
+    said = tells(t->a, ONCE(line), 200);
+    assert_int_equal(number_at(said, "counts/imported"), 1);
+    json_decref(said);
+}
+
+// A journal that was cut behind the first memo, or behind the job.
+static void a_memo_without_its_job_brings_the_job_in_and_one_with_it_does_not(void **state)
+{
+    struct admin *t = *state;
+    struct broker *broker = rig_broker(t->rig);
+    struct source_memo memo = {.from = 7, .id = 1, .contents = 5};
+    const struct job *job;
+    struct job_image image;
+    json_t *said;
+
+    assert_int_equal(source_memo_put(broker, SLICE("s"), &memo), STATUS_OK);
+    said = tells(t->a, POSTS("/api/v1/import/end?source=s", ""), 200);
+    assert_int_equal(number_at(said, "count"), 0);
+    json_decref(said);
+    asks(t->a, POSTS("/api/v1/import", "{\"queue\":\"default\",\"body\":\"a\"}"), 200);
+    said = tells(t->a, POSTS("/api/v1/import/end?source=s", ""), 200);
+    // The id went to another job.
+    assert_int_equal(number_at(said, "count"), 0);
+    json_decref(said);
+    job = broker_find(broker, 1);
+    assert_non_null(job);
+    job_describe(broker, job, &image);
+    memo.contents = job_contents(&image);
+    assert_int_equal(source_memo_put(broker, SLICE("s"), &memo), STATUS_OK);
+    said = tells(t->a, POSTS("/api/v1/import/end?source=s", ""), 200);
+    assert_int_equal(number_at(said, "count"), 1);
+    assert_int_equal(number_at(said, "jobs/0/source_id"), 7);
+    assert_int_equal(number_at(said, "jobs/0/id"), 1);
+    json_decref(said);
+}
+
+static void a_source_that_was_ended_takes_no_line_that_comes_late(void **state)
+{
+    struct admin *t = *state;
+    json_t *said;
+
+    asks(t->a, ONCE("{\"id\":7,\"queue\":\"q\"}"), 200);
+    said = tells(t->a, POSTS("/api/v1/import/end?source=s", ""), 200);
+    assert_int_equal(number_at(said, "count"), 1);
+    json_decref(said);
+    for (int forgotten = 0; forgotten < 2; forgotten++) {
+        said = tells(t->a, ONCE("{\"id\":8,\"queue\":\"q\"}"), 200);
+        assert_int_equal(number_at(said, "lines/0/status"), 409);
+        json_decref(said);
+        asks(t->a, FORGETS("/api/v1/import?source=s"), 200);
+    }
+}
+
+static void jobs_that_are_held_back_begin_in_their_order_when_the_source_is_forgotten(void **state)
+{
+    struct admin *t = *state;
+
+    asks(t->a,
+         POSTS("/api/v1/import?source=s&hold_seconds=30",
+               "{\"id\":7,\"queue\":\"default\",\"body\":\"a\"}\n"
+               "{\"id\":5,\"queue\":\"default\",\"body\":\"b\"}\n"
+               "{\"id\":6,\"queue\":\"default\",\"state\":\"buried\",\"body\":\"c\"}"),
+         200);
+    says(t->w, "reserve-with-timeout 0\r\n", "TIMED_OUT\r\n");
+    asks(t->a, FORGETS("/api/v1/import?source=s"), 200);
+    says(t->w, "reserve-with-timeout 0\r\nreserve-with-timeout 0\r\nreserve-with-timeout 0\r\n",
+         "RESERVED 1 1\r\na\r\nRESERVED 2 1\r\nb\r\nTIMED_OUT\r\n");
+}
+
+static void jobs_that_are_held_back_begin_by_themselves_where_nobody_confirms(void **state)
+{
+    struct admin *t = *state;
+
+    asks(t->a,
+         POSTS("/api/v1/import?source=s&hold_seconds=30",
+               "{\"id\":7,\"queue\":\"default\",\"body\":\"a\"}"),
+         200);
+    rig_advance(t->rig, SECONDS(31));
+    says(t->w, "reserve-with-timeout 0\r\n", "RESERVED 1 1\r\na\r\n");
+    asks(t->a, FORGETS("/api/v1/import?source=s"), 200);
+}
+
+static void a_source_without_room_for_its_memo_is_stopped(void **state)
+{
+    struct admin *t = *state;
+    json_t *said;
+
+    t->store_room = 0;
+    said = tells(t->a, ONCE("{\"id\":7,\"queue\":\"q\"}"), 200);
+    assert_int_equal(number_at(said, "stopped/line"), 1);
+    json_decref(said);
+    // The job comes in, and is found by the first memo.
+    t->store_room = 2;
+    said = tells(t->a, ONCE("{\"id\":7,\"queue\":\"q\"}"), 200);
+    assert_int_equal(number_at(said, "stopped/line"), 1);
+    json_decref(said);
+    t->store_room = RECORD_QUOTA_PLENTY;
+    said = tells(t->a, ONCE("{\"id\":7,\"queue\":\"q\"}"), 200);
+    assert_int_equal(number_at(said, "counts/repeated"), 1);
+    json_decref(said);
+}
+
+//
+// Deleting what was exported
+//
+
+// The version of the job, as the API tells it.
+static void version_of(struct admin *t, uint64_t id, char version[JOB_VERSION_SIZE])
+{
+    char body[32];
+    char *text;
+    const char *at;
+    struct slice heard;
+
+    (void)snprintf(body, sizeof body, "%llu\n", (unsigned long long)id);
+    heard = peer_ask(t->a, POSTS("/api/v1/export", body));
+    text = body_of(heard);
+    at = strstr(text, "\"version\":\"");
+    assert_non_null(at);
+    memcpy(version, at + 11, JOB_VERSION_LEN);
+    version[JOB_VERSION_LEN] = '\0';
+    free(text);
+}
+
+static json_t *deletes(struct admin *t, uint64_t id, const char *version)
+{
+    char line[128];
+
+    (void)snprintf(line, sizeof line, "{\"id\":%llu,\"version\":\"%s\"}\n", (unsigned long long)id,
+                   version);
+    return tells(t->a, POSTS("/api/v1/delete", line), 200);
+}
+
+static void a_job_is_deleted_only_as_it_was_exported(void **state)
+{
+    static const char *const changes[][2] = {
+        {"reserve-job 1\r\nrelease 1 6 0\r\n", "RESERVED 1 1\r\na\r\nRELEASED\r\n"},
+        {"reserve-job 1\r\nbury 1 6\r\n", "RESERVED 1 1\r\na\r\nBURIED\r\n"},
+        {"kick-job 1\r\n", "KICKED\r\n"},
+        {"reserve-job 1\r\nrelease 1 6 9\r\n", "RESERVED 1 1\r\na\r\nRELEASED\r\n"},
+    };
+    struct admin *t = *state;
+    char version[JOB_VERSION_SIZE];
+    json_t *said;
+
+    says(t->w, "put 5 0 60 1\r\na\r\n", "INSERTED 1\r\n");
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        version_of(t, 1, version);
+        says_text(t->w, changes[i][0], changes[i][1]);
+        said = deletes(t, 1, version);
+        assert_int_equal(number_at(said, "counts/changed"), 1);
+        json_decref(said);
+    }
+    version_of(t, 1, version);
+    says(t->w, "reserve-job 1\r\n", "RESERVED 1 1\r\na\r\n");
+    said = deletes(t, 1, version);
+    assert_int_equal(number_at(said, "counts/held"), 1);
+    json_decref(said);
+    says(t->w, "release 1 6 0\r\n", "RELEASED\r\n");
+    version_of(t, 1, version);
+    said = deletes(t, 1, version);
+    assert_int_equal(number_at(said, "counts/deleted"), 1);
+    json_decref(said);
+    said = deletes(t, 1, version);
+    assert_int_equal(number_at(said, "counts/missing"), 1);
+    json_decref(said);
+}
+
+static void a_line_that_names_no_version_deletes_nothing(void **state)
+{
+    static const char *const wrong[] = {"1", "{\"id\":1}", "{\"id\":1,\"version\":\"0\"}",
+                                        "{\"id\":\"1\",\"version\":\"0123456789abcdef\"}",
+                                        "{\"id\":1,\"version\":\"0123456789abcdeF\"}"};
+    struct admin *t = *state;
+
+    says(t->w, "put 5 0 60 1\r\na\r\n", "INSERTED 1\r\n");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        json_t *said = tells(t->a, POSTS("/api/v1/delete", wrong[i]), 200);
+
+        assert_int_equal(number_at(said, "counts/refused"), 1);
+        assert_int_equal(number_at(said, "counts/deleted"), 0);
+        json_decref(said);
+    }
+    assert_non_null(broker_find(rig_broker(t->rig), 1));
+}
+
+static void versions_are_told_of_all_jobs_and_named_jobs_in_their_order(void **state)
+{
+    struct admin *t = *state;
+    char *text;
+
+    says(t->w, "put 5 0 60 1\r\na\r\nput 5 9 60 2\r\nbb\r\n", "INSERTED 1\r\nINSERTED 2\r\n");
+    says(t->w, "reserve\r\n", "RESERVED 1 1\r\na\r\n");
+    text = exports(t, "/api/v1/export?what=versions");
+    assert_non_null(strstr(text, "{\"id\":1,\"state\":\"reserved\""));
+    assert_non_null(strstr(text, "\"held\":true,\"durable\":true,\"version\":\""));
+    assert_non_null(strstr(text, "\"size\":2,\"held\":false"));
+    free(text);
+    text = body_of(peer_ask(t->a, POSTS("/api/v1/export", "2\n9\nx\n1\n")));
+    assert_memory_equal(text, "{\"id\":2,", 8);
+    assert_non_null(strstr(text, "\n{\"id\":1,"));
+    assert_non_null(strstr(text, "\n{\"next\":null}\n"));
+    // What was exported so can be brought in.
+    asks(t->a, IMPORTS(text), 200);
+    free(text);
 }
 
 int main(void)
@@ -309,6 +554,15 @@ int main(void)
         ADMIN(where_there_is_no_room_the_rest_is_not_looked_at),
         ADMIN(a_delay_is_over_when_its_moment_is),
         ADMIN(a_wish_that_means_nothing_is_refused),
+        ADMIN(a_line_of_a_source_comes_in_once_though_its_job_is_done),
+        ADMIN(a_memo_without_its_job_brings_the_job_in_and_one_with_it_does_not),
+        ADMIN(a_source_that_was_ended_takes_no_line_that_comes_late),
+        ADMIN(jobs_that_are_held_back_begin_in_their_order_when_the_source_is_forgotten),
+        ADMIN(jobs_that_are_held_back_begin_by_themselves_where_nobody_confirms),
+        ADMIN(a_source_without_room_for_its_memo_is_stopped),
+        ADMIN(a_job_is_deleted_only_as_it_was_exported),
+        ADMIN(a_line_that_names_no_version_deletes_nothing),
+        ADMIN(versions_are_told_of_all_jobs_and_named_jobs_in_their_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
