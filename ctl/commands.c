@@ -139,11 +139,12 @@ const struct command commands[] = {
     {"events", "", 0, 0, WORD_OTHER, FOR_JSON | FOR_QUEUE | FOR_QUEUE_LIST | FOR_EVENTS, false,
      run_events, "What changes, as it changes, until Ctrl-C.",
      "With --json, each event is a line with a JSON object."},
-    {"migrate", "[beanstalk://HOST:PORT] [--to beanstalk://HOST:PORT]", 0, 1, WORD_OTHER,
+    {"migrate", "[FROM] [--to TO]", 0, 1, WORD_OTHER,
      FOR_MIGRATE, false, run_migrate,
      "Moves the jobs of a running beanstalkd here, or with --to, those of here to one.",
-     "Clients of both may go on. It may be killed, and goes on when it is called again. With both "
-     "addresses it moves jobs between any two servers that speak beanstalk."},
+     "FROM and TO are beanstalk://HOST:PORT for a beanstalkd, and for a Tandem its admin.listen: "
+     "http://HOST:PORT, https://HOST:PORT or unix:/PATH; the one that is not named is the broker of "
+     "--address. Clients of both may go on. It may be killed, and goes on when it is called again."},
     {"export", "[FILE]", 0, 1, WORD_FILE, FOR_EXPORT, false, run_export,
      "Writes all jobs as lines of JSON, in the order of their numbers.",
      "Buried jobs come last. Held jobs are written as ready. FILE is there when all of it is; "

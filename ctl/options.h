@@ -45,7 +45,7 @@ struct options {
     // A schedule
     const char *timezone, *missed, *overlap;
     // A migration
-    const char *tubes, *state_file;
+    const char *tubes, *state_file, *from_token_file, *to_token_file;
     bool wait, follow;
     // How it is shown
     bool as_text, as_hex, raw;

@@ -55,7 +55,7 @@ bool client_new(struct client **made, const struct client_settings *settings,
     client->fds[1] = -1;
     client->name = first_of(settings->address, getenv("TANDEM_ADDRESS"), ADDRESS_DEFAULT);
     if (!address_read(&client->address, client->name, problem) ||
-        !token_find(&client->token, settings->token_file, problem)) {
+        (!settings->no_token && !token_find(&client->token, settings->token_file, problem))) {
         client_free(client);
         return false;
     }

@@ -18,6 +18,7 @@
 struct client_settings {
     const char *address;    // NULL: that of TANDEM_ADDRESS, or else ADDRESS_DEFAULT
     const char *token_file; // NULL: TANDEM_TOKEN
+    bool no_token;          // none is shown
     const char *cacert;     // NULL: what the system trusts
     const char *cert;       // NULL: no certificate is shown
     const char *key;        // NULL: it is in the same file as the certificate

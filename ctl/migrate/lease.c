@@ -3,34 +3,10 @@
 
 #include "ctl/beanstalk/answer.h"
 #include "ctl/migrate/about.h"
+#include "ctl/migrate/left.h"
 #include "ctl/migrate/tubes.h"
-#include "ctl/print/need.h"
 
-// Ids of jobs that are too large are kept until the end.
-#define LARGE_MAX ((size_t)100000)
-
-//
-// Single jobs
-//
-
-bool large_note(struct migration *migration, uint64_t id)
-{
-    for (size_t i = 0; i < migration->large_count; i++) {
-        if (migration->large[i] == id) {
-            return true;
-        }
-    }
-    if (migration->large_count == LARGE_MAX) {
-        return link_fail(migration->source, OUTCOME_FAILED,
-                         "has too many jobs that are larger than the %llu bytes that %s takes",
-                         (unsigned long long)migration->takes_most, link_name(migration->target));
-    }
-    if (!migration->large) {
-        migration->large = need(calloc(LARGE_MAX, sizeof *migration->large));
-    }
-    migration->large[migration->large_count++] = id;
-    return true;
-}
+#include <string.h>
 
 //
 // Reserving
@@ -65,12 +41,8 @@ static bool take_body(struct migration *migration, const struct answer_line *ans
         return answer_odd(migration->source, answer, "reserve-with-timeout");
     }
     if (len > migration->takes_most) {
-        size_t noted = migration->large_count;
-
-        if (!large_note(migration, id)) {
-            return false;
-        }
-        migration->large_held += migration->large_count - noted;
+        migration->left_held += !left_has(migration, id);
+        left_note(migration, id, LEFT_LARGE, KIND_READY);
         return link_pass_over(migration->source, len);
     }
     if (!link_body(migration->source, len, &body)) {
@@ -192,7 +164,7 @@ bool lease_keep(struct migration *migration)
     struct load *batch = &migration->batch;
     struct answer_line answer;
 
-    if (link_now() - migration->leased_at < shortest(batch) / 2) {
+    if (!migration->source || link_now() - migration->leased_at < shortest(batch) / 2) {
         return true;
     }
     for (size_t i = 0; i < batch->count; i++) {

@@ -7,10 +7,6 @@
 
 #include "ctl/migrate/inside.h"
 
-// Notes the id of a job that is larger than the target takes; false with a problem where there are
-// too many to note.
-bool large_note(struct migration *migration, uint64_t id);
-
 // Adds ready jobs to the empty batch, of tubes from *next on, which goes on with them. The batch
 // stays empty where there are none.
 bool lease_take(struct migration *migration, size_t *next);

@@ -24,14 +24,19 @@ struct item {
     uint64_t to;     // at the target; 0: no put was acknowledged
     uint64_t spoilt; // the same, where the target had no memory to queue it, and buried it
     enum kind kind;
-    bool gone;   // it cannot be deleted at the source, because it is not there or a worker has it
-    bool back;   // its copy was taken from the target again
-    size_t tube; // of tubes
+    bool missing; // of those that are gone: no job has the id any more
+    bool left;    // the target refuses it for good
+    bool joined;  // the target has a live job of its key, which is not a copy
+    bool staged;  // its copy is delayed until the source has deleted it
+    bool gone;    // it cannot be deleted at the source, because it is not there or a worker has it
+    bool back;    // its copy was taken from the target again
+    size_t tube;  // of tubes
     uint32_t priority, delay, ttr;
     bool lasts; // a lease of it does not end by time
     size_t body_at, body_len;
-    uint64_t hash;   // by which it is known again (identity.h)
-    uint64_t put_by; // in seconds since 1970: it was put then, or earlier
+    uint64_t hash; // by which it is known again (identity.h); of a Tandem's job, its version
+    uint64_t to_version, to_started; // of the copy, at a Tandem
+    uint64_t put_by;                 // in seconds since 1970: it was put then, or earlier
 };
 
 struct load {

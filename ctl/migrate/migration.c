@@ -6,15 +6,16 @@
 #include "ctl/print/progress.h"
 #include "ctl/print/signals.h"
 #include "ctl/migrate/inside.h"
+#include "ctl/migrate/left.h"
 #include "ctl/migrate/pass.h"
 #include "ctl/migrate/report.h"
 #include "ctl/migrate/resume.h"
 #include "ctl/migrate/state.h"
+#include "ctl/migrate/tandem.h"
 #include "ctl/migrate/target.h"
 #include "ctl/migrate/tubes.h"
 
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
 // How often it looks for more, where it waits.
@@ -23,18 +24,6 @@
 //
 // Both servers
 //
-
-static bool enter(struct link *link, const char *token)
-{
-    struct answer_line answer;
-
-    if (!token) {
-        return true;
-    }
-    // Where it is refused there may be no rules at all; if there are, what follows is refused.
-    link_say(link, "auth %s", token);
-    return answer_read(link, &answer);
-}
 
 // An id that is a word; what says none, or an odd one, has the empty one.
 static void read_id(struct slice stats, char id[SERVER_ID_MAX + 1])
@@ -48,56 +37,79 @@ static void read_id(struct slice stats, char id[SERVER_ID_MAX + 1])
     }
 }
 
-static bool ask_source(struct migration *migration)
+// A Tandem speaks beanstalk, too, but by that protocol jobs could only be moved at the cost of
+// attempts, and its policies would change them.
+static bool is_no_tandem(struct migration *migration, const struct link *link, struct slice stats)
+{
+    struct slice version;
+
+    if (!yaml_text(stats, SLICE("tandem-version"), &version)) {
+        return true;
+    }
+    (void)problem_set(migration->problem, OUTCOME_USAGE,
+                      "%s is a Tandem: name its admin.listen instead, as http://HOST:PORT, "
+                      "https://HOST:PORT or unix:/PATH",
+                      link_name(link));
+    return false;
+}
+
+static bool ask_link(struct migration *migration, struct link *link, char id[SERVER_ID_MAX + 1],
+                     uint64_t *most)
 {
     struct slice document;
     bool found;
 
-    link_say(migration->source, "stats");
-    if (!answer_document(migration->source, "stats", &document, &found)) {
+    link_say(link, "stats");
+    if (!answer_document(link, "stats", &document, &found) ||
+        !is_no_tandem(migration, link, document)) {
         return false;
     }
-    if (!yaml_count(document, SLICE("max-job-size"), &migration->has_most)) {
-        return link_fail(migration->source, OUTCOME_FAILED, "does not say its max-job-size");
+    if (!yaml_count(document, SLICE("max-job-size"), most)) {
+        return link_fail(link, OUTCOME_FAILED, "does not say its max-job-size");
     }
-    if (migration->has_most > JOB_SIZE_MOST) {
-        migration->has_most = JOB_SIZE_MOST;
-    }
-    read_id(document, migration->source_id);
+    *most = *most > JOB_SIZE_MOST ? JOB_SIZE_MOST : *most;
+    read_id(document, id);
     return true;
 }
 
-// A server that is moved to itself would never be empty. Servers have had ids since 1.4.
-static bool differ(struct migration *migration)
-{
-    struct slice document;
-    bool found;
-
-    if (!ask_source(migration)) {
-        return false;
-    }
-    link_say(migration->target, "stats");
-    if (!answer_document(migration->target, "stats", &document, &found)) {
-        return false;
-    }
-    read_id(document, migration->target_id);
-    if (migration->source_id[0] && strcmp(migration->source_id, migration->target_id) == 0) {
-        (void)problem_set(migration->problem, OUTCOME_USAGE, "%s and %s are the same server",
-                          link_name(migration->source), link_name(migration->target));
-        return false;
-    }
-    return true;
-}
-
-static bool open_links(struct migration *migration)
+static bool open_source(struct migration *migration)
 {
     const struct migration_settings *settings = migration->settings;
 
+    migration->has_most = JOB_SIZE_MOST;
+    if (migration->source_api) {
+        return tandem_identify(migration->source_api, migration->source_id, migration->problem);
+    }
     return link_open(&migration->source, settings->from, settings->timeout, migration->problem) &&
-           link_open(&migration->target, settings->to, settings->timeout, migration->problem) &&
-           enter(migration->source, settings->from_token) &&
-           enter(migration->target, settings->to_token) && differ(migration) &&
+           ask_link(migration, migration->source, migration->source_id, &migration->has_most);
+}
+
+static bool open_target(struct migration *migration)
+{
+    const struct migration_settings *settings = migration->settings;
+
+    migration->takes_most = JOB_SIZE_MOST;
+    migration->buries = true;
+    if (migration->target_api) {
+        return tandem_identify(migration->target_api, migration->target_id, migration->problem);
+    }
+    return link_open(&migration->target, settings->to, settings->timeout, migration->problem) &&
+           ask_link(migration, migration->target, migration->target_id, &migration->takes_most) &&
            target_ask(migration);
+}
+
+// A server that is moved to itself would never be empty. Servers have had ids since 1.4.
+static bool open_sides(struct migration *migration)
+{
+    if (!open_source(migration) || !open_target(migration)) {
+        return false;
+    }
+    if (migration->source_id[0] && strcmp(migration->source_id, migration->target_id) == 0) {
+        (void)problem_set(migration->problem, OUTCOME_USAGE, "%s and %s are the same server",
+                          migration->from_name, migration->to_name);
+        return false;
+    }
+    return true;
 }
 
 //
@@ -127,7 +139,7 @@ static bool run(struct migration *migration)
 {
     struct load left = {0};
     uint64_t before;
-    bool good = state_open(&migration->state, migration, &left) && open_links(migration) &&
+    bool good = state_open(&migration->state, migration, &left) && open_sides(migration) &&
                 resume(migration, &left);
 
     load_free(&left);
@@ -140,7 +152,8 @@ static bool run(struct migration *migration)
             break;
         }
     }
-    return good;
+    // What has come meanwhile, or cannot be had, is told in the end.
+    return good && pass_count(migration);
 }
 
 // What is under way is told with whatever ended the run.
@@ -175,9 +188,15 @@ enum outcome migration_run(const struct migration_settings *settings, struct pro
                                   .watched = "default",
                                   .want = 1,
                                   .window = 1,
-                                  .began_at = link_now()};
+                                  .began_at = link_now(),
+                                  .source_api = settings->from_api,
+                                  .target_api = settings->to_api};
     enum outcome outcome;
 
+    migration.from_name = settings->from_api ? client_address(settings->from_api)
+                                             : text_string(&settings->from->name);
+    migration.to_name =
+        settings->to_api ? client_address(settings->to_api) : text_string(&settings->to->name);
     migration.said_at = migration.began_at;
     screen_find(&migration.screen);
     signals_catch_stops();
@@ -192,6 +211,6 @@ enum outcome migration_run(const struct migration_settings *settings, struct pro
     load_free(&migration.batch);
     tubes_free(&tubes);
     text_free(&migration.out);
-    free(migration.large);
+    left_free(&migration);
     return outcome;
 }

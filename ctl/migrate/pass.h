@@ -8,5 +8,7 @@
 
 // False with a problem. Ends early where a signal asks for an end.
 bool pass_run(struct migration *migration);
+// Only counts what the source has, in every state.
+bool pass_count(struct migration *migration);
 
 #endif

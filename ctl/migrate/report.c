@@ -3,6 +3,7 @@
 
 #include "ctl/print/progress.h"
 #include "ctl/print/units.h"
+#include "ctl/migrate/left.h"
 #include "ctl/migrate/tubes.h"
 
 #include <errno.h>
@@ -25,16 +26,16 @@ void report_duplicate(struct migration *migration, const struct item *item)
 {
     report_line(migration,
                 "duplicate: job %llu of %s, which a worker took there, is job %llu of %s, too",
-                (unsigned long long)item->from, link_name(migration->source),
-                (unsigned long long)item->to, link_name(migration->target));
+                (unsigned long long)item->from, migration->from_name, (unsigned long long)item->to,
+                migration->to_name);
 }
 
 void report_spoilt(struct migration *migration, const struct item *item)
 {
     report_line(migration,
                 "in doubt: job %llu of %s may be job %llu of %s, too, which had no memory for it",
-                (unsigned long long)item->from, link_name(migration->source),
-                (unsigned long long)item->spoilt, link_name(migration->target));
+                (unsigned long long)item->from, migration->from_name,
+                (unsigned long long)item->spoilt, migration->to_name);
 }
 
 static bool write_out(struct migration *migration)
@@ -52,9 +53,8 @@ static bool write_out(struct migration *migration)
 
 bool report_progress(struct migration *migration)
 {
-    const struct tubes *tubes = migration->tubes;
     uint64_t moved = migration->tally.moved;
-    uint64_t total = migration->moved_before + tubes->ready + tubes->delayed + tubes->buried;
+    uint64_t total = migration->total;
     nsec_t now = link_now();
     struct text words = {0};
 
@@ -83,21 +83,29 @@ static void say_sum(struct migration *migration)
     double seconds = (double)(link_now() - migration->began_at) / (double)NSEC_PER_SEC;
 
     report_line(migration, "%s %s moved from %s to %s in %s.", units_count(tally->moved).text,
-                tally->moved == 1 ? "job" : "jobs", link_name(migration->source),
-                link_name(migration->target), units_seconds(seconds).text);
+                tally->moved == 1 ? "job" : "jobs", migration->from_name, migration->to_name,
+                units_seconds(seconds).text);
     if (tally->duplicates + tally->doubtful > 0) {
         report_line(migration, "%s stand on both sides, and %s may; they are named above.",
                     units_count(tally->duplicates).text, units_count(tally->doubtful).text);
     }
     if (tally->taken_back > 0) {
         report_line(migration, "%s were left to workers of %s that were faster.",
-                    units_count(tally->taken_back).text, link_name(migration->source));
+                    units_count(tally->taken_back).text, migration->from_name);
     }
     if (tally->no_ttr > 0) {
         report_line(migration,
                     "%s had no time to run, as jobs of Gearman: they have %llu seconds now "
-                    "(--ttr); keys and attempts of Gearman are lost.",
+                    "(--ttr).",
                     units_count(tally->no_ttr).text, (unsigned long long)migration->settings->ttr);
+    }
+    if (tally->keys > 0) {
+        report_line(migration, "%s had keys, for which the target has no place.",
+                    units_count(tally->keys).text);
+    }
+    if (tally->joined > 0) {
+        report_line(migration, "%s joined jobs of the same key at %s.",
+                    units_count(tally->joined).text, migration->to_name);
     }
 }
 
@@ -109,37 +117,53 @@ static void add_left(struct text *to, uint64_t count, const char *why)
     }
 }
 
-static void name_large(struct migration *migration)
+static uint64_t without(uint64_t count, uint64_t less)
 {
-    for (size_t i = 0; i < migration->large_count; i++) {
-        report_line(migration, "too large: job %llu of %s", (unsigned long long)migration->large[i],
-                    link_name(migration->source));
-    }
+    return count > less ? count - less : 0;
+}
+
+// What the source has after the last pass, in every state: none of it is passed over in silence.
+static void add_all_left(const struct migration *migration, struct text *left)
+{
+    const struct tubes *tubes = migration->tubes;
+    uint64_t ready = migration->source_api ? left_count_kind(migration, KIND_READY) : 0;
+    uint64_t unburied = migration->buries ? 0 : tubes->buried;
+
+    add_left(left, left_count(migration, LEFT_LARGE), "are larger than the target takes");
+    add_left(left, left_count(migration, LEFT_REFUSED), "are refused by the target");
+    add_left(left, left_count(migration, LEFT_NAME), "are in queues whose names no tube can have");
+    add_left(left, unburied,
+             "are buried, and the target cannot bury them (it has no reserve-job, which came with "
+             "beanstalkd 1.12)");
+    add_left(left, migration->held, "are held by workers");
+    add_left(left, migration->foreground, "are awaited by their clients (foreground jobs)");
+    add_left(left, tubes->in_paused, "are in paused tubes");
+    add_left(left, tubes->hidden, "are in queues whose names no tube can have");
+    add_left(left, without(tubes->ready, tubes->in_paused + ready), "are ready");
+    add_left(left, without(tubes->delayed, left_count_kind(migration, KIND_DELAYED)),
+             "are delayed");
+    add_left(left,
+             migration->buries ? without(tubes->buried, left_count_kind(migration, KIND_BURIED))
+                               : 0,
+             "are buried");
 }
 
 enum outcome report_end(struct migration *migration)
 {
     const struct tubes *tubes = migration->tubes;
-    bool hard = migration->large_count > 0 || tubes->hidden > 0 ||
-                (tubes->buried > 0 && !migration->buries);
+    bool hard =
+        migration->left_count > 0 || tubes->hidden > 0 || (tubes->buried > 0 && !migration->buries);
     struct text left = {0};
     enum outcome outcome = OUTCOME_DONE;
 
-    add_left(&left, migration->large_count, "are larger than the target takes");
-    add_left(&left, migration->buries ? 0 : tubes->buried,
-             "are buried, and the target cannot bury them (it has no reserve-job, which came with "
-             "beanstalkd 1.12)");
-    add_left(&left, migration->held, "are held by workers");
-    add_left(&left, tubes->in_paused, "are in paused tubes");
-    add_left(&left, tubes->hidden, "are in queues whose names no tube can have");
-    name_large(migration);
+    add_all_left(migration, &left);
+    left_report(migration);
     say_sum(migration);
     if (!write_out(migration)) {
         outcome = OUTCOME_FAILED;
     } else if (left.len > 0) {
         outcome = problem_set(migration->problem, hard ? OUTCOME_FAILED : OUTCOME_NOT_NOW,
-                              "jobs are left at %s: %s", link_name(migration->source),
-                              text_string(&left));
+                              "jobs are left at %s: %s", migration->from_name, text_string(&left));
     }
     text_free(&left);
     return outcome;

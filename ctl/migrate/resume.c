@@ -5,7 +5,9 @@
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/migrate/identity.h"
 #include "ctl/migrate/report.h"
+#include "ctl/migrate/settle.h"
 #include "ctl/migrate/state.h"
+#include "ctl/migrate/tandem.h"
 #include "ctl/migrate/target.h"
 #include "ctl/migrate/twins.h"
 
@@ -58,7 +60,7 @@ static bool bury_again(struct migration *migration, const struct item *item)
     }
     if (!answer_is(&answer, "BURIED")) {
         report_line(migration, "not buried: a worker has job %llu of %s, which was buried",
-                    (unsigned long long)item->to, link_name(target));
+                    (unsigned long long)item->to, migration->to_name);
     }
     return true;
 }
@@ -116,14 +118,15 @@ static bool see_source(struct migration *migration, const struct item *item, boo
 {
     enum seen seen = SEEN_SAME;
 
-    if (strcmp(migration->source_then, migration->source_id) != 0 &&
+    // By its version a Tandem knows its jobs itself.
+    if (!migration->source_api && strcmp(migration->source_then, migration->source_id) != 0 &&
         !identity_see_source(migration, item, &seen)) {
         return false;
     }
     *other = seen == SEEN_OTHER;
     if (*other) {
         report_line(migration, "another job has this number now: job %llu of %s",
-                    (unsigned long long)item->from, link_name(migration->source));
+                    (unsigned long long)item->from, migration->from_name);
     }
     return true;
 }
@@ -132,7 +135,8 @@ static bool see_source(struct migration *migration, const struct item *item, boo
 static bool see_target(struct migration *migration, const struct item *item, bool *kept)
 {
     *kept = true;
-    if (strcmp(migration->target_then, migration->target_id) != 0 &&
+    // A Tandem has said so itself.
+    if (!migration->target_api && strcmp(migration->target_then, migration->target_id) != 0 &&
         !is_kept(migration, item, kept)) {
         return false;
     }
@@ -141,8 +145,8 @@ static bool see_target(struct migration *migration, const struct item *item, boo
         report_line(migration,
                     "in doubt: job %llu of %s is kept, which was put as job %llu of %s before a "
                     "server was started anew",
-                    (unsigned long long)item->from, link_name(migration->source),
-                    (unsigned long long)item->to, link_name(migration->target));
+                    (unsigned long long)item->from, migration->from_name,
+                    (unsigned long long)item->to, migration->to_name);
     }
     return true;
 }
@@ -154,12 +158,12 @@ static void count_moved(struct migration *migration, const struct item *item, bo
     if (!deleted) {
         migration->tally.already++;
         report_line(migration, "gone already: job %llu of %s, which is job %llu of %s",
-                    (unsigned long long)item->from, link_name(migration->source),
-                    (unsigned long long)item->to, link_name(migration->target));
+                    (unsigned long long)item->from, migration->from_name,
+                    (unsigned long long)item->to, migration->to_name);
     }
 }
 
-static bool delete_acknowledged(struct migration *migration, const struct item *item, nsec_t until)
+static bool delete_acknowledged(struct migration *migration, struct item *item, nsec_t until)
 {
     bool deleted;
     bool there;
@@ -173,7 +177,9 @@ static bool delete_acknowledged(struct migration *migration, const struct item *
             return false;
         }
     }
-    if (there) {
+    if (there && migration->target_api) {
+        item->gone = true;
+    } else if (there) {
         migration->tally.duplicates++;
         report_duplicate(migration, item);
     } else {
@@ -182,7 +188,7 @@ static bool delete_acknowledged(struct migration *migration, const struct item *
     return true;
 }
 
-static bool settle_acknowledged(struct migration *migration, const struct item *item, nsec_t until)
+static bool settle_acknowledged(struct migration *migration, struct item *item, nsec_t until)
 {
     bool kept;
     bool other;
@@ -193,7 +199,7 @@ static bool settle_acknowledged(struct migration *migration, const struct item *
     if (!other && !kept) {
         return true;
     }
-    if (item->kind == KIND_BURIED && !bury_again(migration, item)) {
+    if (item->kind == KIND_BURIED && !migration->target_api && !bury_again(migration, item)) {
         return false;
     }
     if (other) {
@@ -229,7 +235,7 @@ static bool keep_unknown(struct migration *migration, struct load *left)
         }
         if (other) {
             report_line(migration, "in doubt: whether the one that was put stands at %s",
-                        link_name(migration->target));
+                        migration->to_name);
         }
         if (item->to != 0 || other) {
             item->from = 0;
@@ -252,34 +258,100 @@ static bool settle_unknown(struct migration *migration, struct load *left)
         }
         migration->tally.doubtful++;
         report_line(migration, "in doubt: job %llu of %s may stand at %s, too",
-                    (unsigned long long)item->from, link_name(migration->source),
-                    link_name(migration->target));
+                    (unsigned long long)item->from, migration->from_name, migration->to_name);
         if (item->to) {
             report_line(migration, "in doubt: job %llu of %s is as job %llu of %s",
-                        (unsigned long long)item->from, link_name(migration->source),
-                        (unsigned long long)item->to, link_name(migration->target));
+                        (unsigned long long)item->from, migration->from_name,
+                        (unsigned long long)item->to, migration->to_name);
         }
     }
     return true;
 }
 
-bool resume(struct migration *migration, struct load *left)
+// Jobs of a beanstalkd that have a copy; a Tandem takes back copies of those that workers have.
+static bool settle_reserved(struct migration *migration, struct load *left)
 {
+    struct load *batch = &migration->batch;
     nsec_t until = link_now() + RELEASED_WITHIN;
-    size_t unknown = count_unknown(left);
 
-    if (left->count == 0) {
-        return true;
-    }
-    report_line(migration,
-                "resumed: of a batch of %zu jobs, %zu had been put, of %zu it is unknown",
-                left->count, left->count - unknown, unknown);
     for (size_t i = 0; i < left->count; i++) {
         if (left->items[i].to != 0 && !settle_acknowledged(migration, &left->items[i], until)) {
             return false;
         }
     }
-    if (unknown > 0 && !settle_unknown(migration, left)) {
+    if (!migration->target_api) {
+        return true;
+    }
+    for (size_t i = 0; i < left->count; i++) {
+        if (left->items[i].gone) {
+            *load_add(batch, left->items[i].from, left->items[i].kind) = left->items[i];
+        }
+    }
+    if (!settle_copies(migration)) {
+        return false;
+    }
+    settle_count(migration);
+    load_clear(batch);
+    return true;
+}
+
+// Jobs of a Tandem that have a copy. One that is not there any more was deleted by the other run,
+// or done by a worker since: nobody can tell, so its copy stays.
+static bool settle_exported(struct migration *migration, const struct load *left)
+{
+    struct load *batch = &migration->batch;
+
+    for (size_t i = 0; i < left->count; i++) {
+        if (left->items[i].to != 0) {
+            *load_add(batch, left->items[i].from, left->items[i].kind) = left->items[i];
+            batch->items[batch->count - 1].staged = left->items[i].kind == KIND_READY;
+        }
+    }
+    for (size_t i = 0; i < batch->count && migration->target; i++) {
+        if (batch->items[i].kind == KIND_BURIED && !bury_again(migration, &batch->items[i])) {
+            return false;
+        }
+    }
+    if (!settle_deletions(migration)) {
+        return false;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->items[i].gone = batch->items[i].gone && !batch->items[i].missing;
+        if (batch->items[i].missing) {
+            report_line(migration, "gone already: job %llu of %s, which is job %llu of %s",
+                        (unsigned long long)batch->items[i].from, migration->from_name,
+                        (unsigned long long)batch->items[i].to, migration->to_name);
+        }
+    }
+    if (!settle_copies(migration)) {
+        return false;
+    }
+    settle_count(migration);
+    load_clear(batch);
+    return true;
+}
+
+bool resume(struct migration *migration, struct load *left)
+{
+    size_t unknown;
+
+    if (left->count == 0) {
+        return true;
+    }
+    if (migration->target_api && !tandem_end_import(migration, left)) {
+        return false;
+    }
+    unknown = count_unknown(left);
+    report_line(migration,
+                migration->target_api
+                    ? "resumed: of a batch of %zu jobs, %zu had been put, %zu not"
+                    : "resumed: of a batch of %zu jobs, %zu had been put, of %zu it is unknown",
+                left->count, left->count - unknown, unknown);
+    if (!(migration->source_api ? settle_exported(migration, left)
+                                : settle_reserved(migration, left))) {
+        return false;
+    }
+    if (!migration->target_api && unknown > 0 && !settle_unknown(migration, left)) {
         return false;
     }
     load_clear(left);

@@ -6,6 +6,7 @@
 #include "ctl/migrate/lease.h"
 #include "ctl/migrate/report.h"
 #include "ctl/migrate/state.h"
+#include "ctl/migrate/tandem.h"
 #include "ctl/migrate/target.h"
 
 // Those whose put was acknowledged. What a worker of the source has got meanwhile is `gone`.
@@ -36,7 +37,8 @@ static bool delete_all(struct migration *migration)
     return true;
 }
 
-static void count(struct migration *migration)
+// What has become of the copies is told.
+void settle_count(struct migration *migration)
 {
     const struct load *batch = &migration->batch;
     struct tally *tally = &migration->tally;
@@ -47,9 +49,10 @@ static void count(struct migration *migration)
         if (item->to == 0) {
             continue;
         }
+        tally->joined += item->joined && !item->gone;
         if (!item->gone) {
             tally->moved++;
-        } else if (item->back) {
+        } else if (item->back || item->joined) {
             tally->taken_back++;
         } else {
             tally->duplicates++;
@@ -72,19 +75,41 @@ static void adapt(struct migration *migration, bool lost)
     }
 }
 
+static bool put_all(struct migration *migration, bool *refused)
+{
+    return migration->target_api ? tandem_import(migration, refused)
+                                 : target_put(migration, refused);
+}
+
+bool settle_deletions(struct migration *migration)
+{
+    return migration->source_api ? tandem_delete(migration) : delete_all(migration);
+}
+
+bool settle_copies(struct migration *migration)
+{
+    if (migration->target_api) {
+        return tandem_take_back(migration) && tandem_confirm(migration);
+    }
+    return target_take_back(migration) && target_begin(migration);
+}
+
 bool settle_batch(struct migration *migration)
 {
     struct load *batch = &migration->batch;
     uint64_t lost = migration->tally.lost;
     bool refused;
 
-    identity_note(migration);
+    if (!migration->source_api) {
+        identity_note(migration);
+    }
     if (!state_intend(migration->state, batch) || !lease_keep(migration) ||
-        !target_put(migration, &refused) || !state_acknowledge(migration->state, batch) ||
-        !target_bury(migration) || !delete_all(migration) || !target_take_back(migration)) {
+        !put_all(migration, &refused) || !state_acknowledge(migration->state, batch) ||
+        (migration->target && !target_bury(migration)) || !settle_deletions(migration) ||
+        !settle_copies(migration)) {
         return false;
     }
-    count(migration);
+    settle_count(migration);
     adapt(migration, migration->tally.lost > lost);
     load_clear(batch);
     return state_done(migration->state, &migration->tally) && report_progress(migration) &&

@@ -10,4 +10,11 @@
 // False with a problem; what is under way stands in the state file then.
 bool settle_batch(struct migration *migration);
 
+// The steps behind the puts, for a batch that another run has left: jobs that have a copy are
+// deleted, copies of those that the source does not give away are taken back and the others begin,
+// and all is counted.
+bool settle_deletions(struct migration *migration);
+bool settle_copies(struct migration *migration);
+void settle_count(struct migration *migration);
+
 #endif

@@ -6,12 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define FORM "tandem-migration "
-#define HEAD FORM "2"
+#define HEAD FORM "3"
+// A batch's name: 16 random bytes in hexadecimal.
+#define BATCH_NAME_SIZE 33
 // What is larger than this is begun anew.
 #define SIZE_USUAL ((size_t)4 << 20)
 #define SIZE_MAX_READ ((size_t)256 << 20)
@@ -25,6 +29,7 @@ struct state {
     int fd;
     size_t size;
     uint64_t last;
+    char batch[BATCH_NAME_SIZE];
     bool under_way;
 };
 
@@ -65,8 +70,26 @@ static const char *id_or_none(const char *id)
     return *id ? id : "-";
 }
 
+// Never the same again: a target remembers jobs by it.
+static bool name_batch(struct state *state)
+{
+    unsigned char bytes[(BATCH_NAME_SIZE - 1) / 2];
+
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
+        return fail(state, "cannot name a batch");
+    }
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        (void)snprintf(state->batch + 2 * i, 3, "%02x", bytes[i]);
+    }
+    return true;
+}
+
 bool state_intend(struct state *state, const struct load *batch)
 {
+    if (!name_batch(state)) {
+        return false;
+    }
+    text_format(&state->line, "batch %s\n", state->batch);
     text_format(&state->line, "servers %s %s\n", id_or_none(state->migration->source_id),
                 id_or_none(state->migration->target_id));
     for (size_t i = 0; i < batch->count; i++) {
@@ -179,6 +202,20 @@ static bool take_servers(struct state *state, struct slice line)
     return true;
 }
 
+static bool take_batch(struct state *state, struct slice name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        if (!strchr("0123456789abcdef", name.ptr[i])) {
+            return false;
+        }
+    }
+    if (name.len != BATCH_NAME_SIZE - 1) {
+        return false;
+    }
+    memcpy(state->batch, name.ptr, name.len);
+    return true;
+}
+
 static bool take_line(struct state *state, struct reading *reading, struct slice line)
 {
     uint64_t numbers[6];
@@ -195,6 +232,9 @@ static bool take_line(struct state *state, struct reading *reading, struct slice
         reading->intended = false;
         reading->next = 0;
         return true;
+    }
+    if (line_read(line, SLICE("batch "), numbers, 0, &rest)) {
+        return take_batch(state, rest);
     }
     if (line_read(line, SLICE("servers "), numbers, 0, &rest)) {
         return take_servers(state, rest);
@@ -219,8 +259,9 @@ static bool refuse(const struct state *state, struct slice whole)
                  memcmp(whole.ptr, HEAD, sizeof HEAD - 1) != 0;
 
     (void)problem_set(state->problem, OUTCOME_USAGE,
-                      older ? "%s is of another version of tandemctl, which has to go on with it; "
-                              "without the file, jobs that were under way may come twice"
+                      older ? "%s was begun by another version of tandemctl, which has to end the "
+                              "migration; without the file, jobs that were under way may come "
+                              "twice"
                             : "%s is not the state of a migration between these two",
                       text_string(&state->path));
     return false;
@@ -286,6 +327,20 @@ static bool read_all(struct state *state, struct reading *reading)
 // The file
 //
 
+// An address without its scheme, as a part of a file's name.
+static void add_name(struct text *to, const char *name)
+{
+    const char *scheme = strstr(name, "://");
+
+    for (const char *at = scheme ? scheme + 3 : name; *at; at++) {
+        if (*at == '/') {
+            text_put_char(to, '_');
+        } else {
+            text_put_char(to, *at);
+        }
+    }
+}
+
 static void find_path(struct state *state, const struct migration_settings *settings)
 {
     const char *home = getenv("XDG_STATE_HOME");
@@ -298,8 +353,11 @@ static void find_path(struct state *state, const struct migration_settings *sett
         (void)mkdir(home, 0700);
         text_format(&state->path, "%s/", home);
     }
-    text_format(&state->path, "tandem-migrate-%s-to-%s.state", text_string(&settings->from->name),
-                text_string(&settings->to->name));
+    text_put(&state->path, "tandem-migrate-");
+    add_name(&state->path, state->migration->from_name);
+    text_put(&state->path, "-to-");
+    add_name(&state->path, state->migration->to_name);
+    text_put(&state->path, ".state");
 }
 
 static bool open_file(struct state *state)
@@ -328,8 +386,8 @@ bool state_open(struct state **opened, struct migration *migration, struct load 
 
     state->problem = migration->problem;
     state->migration = migration;
-    text_format(&state->head, HEAD "\nfrom %s\nto %s\n", text_string(&settings->from->name),
-                text_string(&settings->to->name));
+    text_format(&state->head, HEAD "\nfrom %s\nto %s\n", state->migration->from_name,
+                state->migration->to_name);
     find_path(state, settings);
     *opened = state;
     // Until it is known what it has, it stays.
@@ -368,6 +426,11 @@ const char *state_path(const struct state *state)
 bool state_open_end(const struct state *state)
 {
     return state && state->under_way;
+}
+
+const char *state_batch(const struct state *state)
+{
+    return state->batch;
 }
 
 uint64_t state_last(const struct state *state)

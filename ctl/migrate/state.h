@@ -4,7 +4,9 @@
 
 // What a migration has under way, in a file of lines that is synced at each step:
 //
-//   tandem-migration 2        then   from HOST:PORT   and   to HOST:PORT
+//   tandem-migration 3        then   from ADDRESS   and   to ADDRESS
+//   batch NAME                a random name of the batch that is about to be put: a Tandem
+//                             remembers its jobs under it (admin/source_memo.h)
 //   servers ID ID             which processes the two servers are, as they say
 //   i ID HASH SECOND KIND ... the batch that is about to be put (identity.h), then `intended N`
 //   a ID ID ...               puts that were acknowledged; `acknowledged N` behind them
@@ -12,7 +14,8 @@
 //
 // A line that has no end was being written when the process died, and does not count. Where there
 // is an `intended` without `done`, the jobs of that batch that have an `a` stand at the target, and
-// may be deleted at the source already; of the others nobody knows whether the target has them.
+// may be deleted at the source already. Of the others a Tandem says whether it has them; of another
+// target that is not known.
 
 #include "ctl/migrate/inside.h"
 
@@ -26,6 +29,9 @@ void state_close(struct state *state);
 // Whether something is; false for NULL.
 bool state_open_end(const struct state *state);
 const char *state_path(const struct state *state);
+
+// The name of the batch that is put, or was under way.
+const char *state_batch(const struct state *state);
 
 // The largest id that the target has given; 0: none yet.
 uint64_t state_last(const struct state *state);

@@ -2,7 +2,6 @@
 #include "ctl/migrate/target.h"
 
 #include "ctl/beanstalk/answer.h"
-#include "ctl/beanstalk/yaml.h"
 #include "ctl/migrate/report.h"
 #include "ctl/migrate/tubes.h"
 
@@ -12,24 +11,17 @@
 bool target_ask(struct migration *migration)
 {
     struct answer_line answer;
-    struct slice document;
-    bool found;
 
-    link_say(migration->target, "stats");
-    if (!answer_document(migration->target, "stats", &document, &found)) {
-        return false;
-    }
-    if (!yaml_count(document, SLICE("max-job-size"), &migration->takes_most)) {
-        return link_fail(migration->target, OUTCOME_FAILED, "does not say its max-job-size");
-    }
-    if (migration->takes_most > JOB_SIZE_MOST) {
-        migration->takes_most = JOB_SIZE_MOST;
-    }
     link_say(migration->target, "reserve-job " NO_ID);
     if (!answer_read(migration->target, &answer)) {
         return false;
     }
     migration->buries = answer_is(&answer, "NOT_FOUND");
+    link_say(migration->target, "kick-job " NO_ID);
+    if (!answer_read(migration->target, &answer)) {
+        return false;
+    }
+    migration->kicks = answer_is(&answer, "NOT_FOUND");
     return true;
 }
 
@@ -37,11 +29,15 @@ bool target_ask(struct migration *migration)
 // Putting
 //
 
-static void say_put(struct migration *migration, const struct item *item)
+static void say_put(struct migration *migration, struct item *item)
 {
     uint32_t delay = item->kind == KIND_BURIED ? HIDDEN_FOR : item->delay;
     uint32_t ttr = item->ttr ? item->ttr : (uint32_t)migration->settings->ttr;
 
+    item->staged = item->kind == KIND_READY && migration->source_api && migration->kicks;
+    if (item->staged) {
+        delay = STAGED_FOR;
+    }
     link_say(migration->target, "put %u %u %u %zu", (unsigned)item->priority, (unsigned)delay,
              (unsigned)ttr, item->body_len);
     link_say_body(migration->target, load_body(&migration->batch, item));
@@ -196,6 +192,33 @@ bool target_take_back(struct migration *migration)
                 return false;
             }
             batch->items[i].back = answer_is(&answer, "DELETED");
+        }
+    }
+    return true;
+}
+
+//
+// Beginning
+//
+
+static bool is_begun_now(const struct item *item)
+{
+    return item->staged && item->to != 0 && !item->back;
+}
+
+bool target_begin(struct migration *migration)
+{
+    struct load *batch = &migration->batch;
+    struct answer_line answer;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (is_begun_now(&batch->items[i])) {
+            link_say(migration->target, "kick-job %llu", (unsigned long long)batch->items[i].to);
+        }
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        if (is_begun_now(&batch->items[i]) && !answer_read(migration->target, &answer)) {
+            return false;
         }
     }
     return true;

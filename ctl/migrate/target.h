@@ -18,8 +18,13 @@ bool target_put(struct migration *migration, bool *refused);
 bool target_bury(struct migration *migration);
 // Deletes the copies of those that the source does not give away.
 bool target_take_back(struct migration *migration);
+// Copies of a Tandem's ready jobs are delayed until the source has deleted them: they are ready
+// now. Where this process ends before, they are ready by themselves.
+bool target_begin(struct migration *migration);
 
 // How long a job that is to be buried is delayed, in seconds.
 #define HIDDEN_FOR 2147483647U
+// How long the copy of a ready job is delayed at most.
+#define STAGED_FOR 30U
 
 #endif

@@ -147,6 +147,22 @@ bool tubes_ask(struct migration *migration)
     return migration->settings->tubes || ask_sums(migration);
 }
 
+struct tube *tubes_make(struct tubes *tubes, struct slice name)
+{
+    struct tube *tube;
+
+    for (size_t i = 0; i < tubes->count; i++) {
+        if (slice_equal(slice_of(tubes->list[i].name, strlen(tubes->list[i].name)), name)) {
+            return &tubes->list[i];
+        }
+    }
+    tubes->list = need(reallocarray(tubes->list, tubes->count + 1, sizeof *tubes->list));
+    tube = &tubes->list[tubes->count++];
+    *tube = (struct tube){0};
+    memcpy(tube->name, name.ptr, name.len);
+    return tube;
+}
+
 struct tube *tubes_find(const struct tubes *tubes, struct slice name)
 {
     struct tube key = {0};

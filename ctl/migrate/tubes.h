@@ -24,6 +24,8 @@ struct tubes {
 
 // Asks the source for all; false with a problem.
 bool tubes_ask(struct migration *migration);
+// The tube of that name, added where it is not there: for the queues of a Tandem's batch.
+struct tube *tubes_make(struct tubes *tubes, struct slice name);
 // NULL: it is not moved.
 struct tube *tubes_find(const struct tubes *tubes, struct slice name);
 void tubes_free(struct tubes *tubes);

@@ -5,7 +5,11 @@
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/print/need.h"
 #include "ctl/migrate/state.h"
+#include "ctl/migrate/tandem.h"
 #include "ctl/migrate/target.h"
+#include "ctl/migrate/tubes.h"
+
+#include <string.h>
 
 // Ids that are asked for together, how many of them may be of no job before it is taken for the
 // end, and how many are looked at at most.
@@ -79,6 +83,36 @@ static void say_peek(struct link *link, struct looks *looks, uint64_t id)
 {
     looks->asked = true;
     link_say(link, "peek %llu", (unsigned long long)id);
+}
+
+// The same of a Tandem, by its API. Those that have changed since are others.
+static bool learn_exported(struct migration *migration, const struct load *unknown,
+                           const uint64_t *ids, struct looks *known, size_t count)
+{
+    struct load *batch = &migration->batch;
+    bool good = tandem_fetch(migration, ids, count);
+
+    for (size_t i = 0; good && i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+        size_t at = 0;
+
+        while (at < count && ids[at] != item->from) {
+            at++;
+        }
+        if (at < count && item->hash == unknown->items[at].hash &&
+            tandem_open_line(migration, item)) {
+            const char *tube = migration->tubes->list[item->tube].name;
+
+            known[at].there = true;
+            memcpy(known[at].tube, tube, strlen(tube) + 1);
+            known[at].priority = item->priority;
+            known[at].ttr = item->ttr;
+            text_add(&known[at].body, load_body(batch, item));
+        }
+    }
+    tubes_free(migration->tubes);
+    load_clear(batch);
+    return good;
 }
 
 // The jobs of the source, with their bodies.
@@ -241,7 +275,9 @@ bool twins_find(struct migration *migration, struct load *unknown)
     for (size_t i = 0; i < unknown->count; i++) {
         ids[i] = unknown->items[i].from;
     }
-    good = learn(migration, ids, known, unknown->count) && scan(migration, unknown, known, found);
+    good = (migration->source_api ? learn_exported(migration, unknown, ids, known, unknown->count)
+                                  : learn(migration, ids, known, unknown->count)) &&
+           scan(migration, unknown, known, found);
     looks_free(known, unknown->count);
     looks_free(found, TOGETHER);
     free(ids);

@@ -3,7 +3,7 @@
 
 #include "ctl/beanstalk/answer.h"
 #include "ctl/migrate/about.h"
-#include "ctl/migrate/lease.h"
+#include "ctl/migrate/left.h"
 #include "ctl/migrate/tubes.h"
 
 #define TUBES_TOGETHER 64
@@ -59,8 +59,12 @@ static bool hear_first(struct migration *migration, struct first *first, enum ki
     }
     if (answer.numbers[1] > migration->takes_most) {
         first->tube->stuck = true;
-        return large_note(migration, answer.numbers[0]) &&
-               link_pass_over(source, answer.numbers[1]);
+        left_note(migration, answer.numbers[0], LEFT_LARGE, kind);
+        return link_pass_over(source, answer.numbers[1]);
+    }
+    if (left_has(migration, answer.numbers[0])) {
+        first->tube->stuck = true;
+        return link_pass_over(source, answer.numbers[1]);
     }
     first->id = answer.numbers[0];
     if (kind == KIND_DELAYED) {
@@ -110,7 +114,8 @@ static bool hear_body(struct migration *migration, struct item *item)
         return answer_odd(migration->source, &answer, "peek");
     }
     if (answer.numbers[1] > migration->takes_most) {
-        return large_note(migration, id) && link_pass_over(migration->source, answer.numbers[1]);
+        left_note(migration, id, LEFT_LARGE, KIND_DELAYED);
+        return link_pass_over(migration->source, answer.numbers[1]);
     }
     if (!link_body(migration->source, answer.numbers[1], &body)) {
         return false;
@@ -166,7 +171,7 @@ static void add_near(struct migration *migration, const struct first *first, siz
         }
         bases[found++] = base;
         for (uint64_t at = 0; at < window; at++) {
-            if (base + at > 0) {
+            if (base + at > 0 && !left_has(migration, base + at)) {
                 (void)load_add(&migration->batch, base + at, KIND_DELAYED);
             }
         }

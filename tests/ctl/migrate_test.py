@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import moving
@@ -203,21 +204,6 @@ class Between(WithFolder):
         self.assertEqual(done.returncode, program.NOT_NOW)
         self.assertIn("in use by another migration", done.stderr)
 
-    def test_leases_that_run_out_in_mid_batch_leave_it_and_smaller_batches_have_the_jobs(self):
-        source, client = moving.Proxy(self.new), moving.Client(self.new.port)
-        self.addCleanup(source.close)
-        self.addCleanup(client.close)
-        for _ in range(3):
-            client.put(b"x", ttr=3)
-
-        def hold(data):
-            asked = re.findall(rb"stats-job (\d+)\r\n", data)
-            while len(asked) > 1 and any(client.stats(int(job))["state"] != "ready" for job in asked):
-                pass
-            return True
-        source.command = hold
-        self.assertIn("3 jobs moved", self.good(source.address(), "--to", self.old.address()))
-
     def test_a_server_is_not_moved_to_itself(self):
         done = self.run_ctl(self.old.address(), "--to", f"beanstalk://localhost:{self.old.port}")
         self.assertEqual(done.returncode, program.USAGE)
@@ -386,7 +372,7 @@ class Cut(WithFolder):
     def test_a_batch_that_was_not_wholly_written_down_does_not_damage_the_next_one(self):
         names = (address.removeprefix("beanstalk://") for address in self.addresses[::2])
         (self.folder / "state").write_text(
-            "tandem-migration 2\nfrom {}\nto {}\ni 8 1 1 r\ni 9".format(*names))
+            "tandem-migration 3\nfrom {}\nto {}\ni 8 1 1 r\ni 9".format(*names))
         self.client.put(b"one")
         self.source.command = lambda data: b"delete 1" not in data
         self.cut()
@@ -464,6 +450,236 @@ class Cut(WithFolder):
         done = self.run_ctl(*self.addresses)
         self.assertRegex(done.stdout, r"duplicate: job 1 of \S+, .*, is job 1 of ")
         self.assertIn("1 stand on both sides, and 0 may", done.stdout)
+
+
+class Api:
+    """The port of a tandemd's API, for a proxy."""
+
+    def __init__(self, server):
+        self.port = int(server.api.rsplit(":", 1)[1])
+
+
+class Tandems(WithFolder):
+    """Where a side is a Tandem, its API moves the jobs."""
+
+    old_configuration = "[queue *]\nmax_attempts = 1\non_exhausted = drop\n"
+
+    def setUp(self):
+        super().setUp()
+        self.old = self.kept(moving.tandemd(self.folder / "old", self.old_configuration))
+        self.new = self.kept(moving.tandemd(self.folder / "new",
+                                            "[queue once]\nunique = body\n"))
+        self.source, self.target = moving.Proxy(Api(self.old)), moving.Proxy(Api(self.new))
+        for proxy in (self.source, self.target):
+            self.addCleanup(proxy.close)
+        self.client = moving.Client(self.old.port)
+        self.worker = moving.Client(self.new.port)
+        self.addCleanup(self.client.close)
+        self.addCleanup(self.worker.close)
+        self.addresses = [f"http://127.0.0.1:{self.source.port}", "--to",
+                          f"http://127.0.0.1:{self.target.port}"]
+
+    def cut(self):
+        done = self.run_ctl(*self.addresses)
+        self.assertEqual(done.returncode, program.UNREACHABLE, done)
+        self.assertIn("the same command goes on", done.stderr)
+        for proxy in (self.source, self.target):
+            proxy.command = proxy.answer = lambda data: True
+        return done
+
+    def bodies(self, server):
+        return sorted(job["body"] for job in moving.exported(server))
+
+    def states(self, server):
+        return sorted((job["body"], job["state"]) for job in moving.exported(server))
+
+    def test_every_job_is_moved_as_it_stands(self):
+        for number in range(2000):
+            self.client.put(b"%d" % number, priority=number % 3)
+        self.client.put(b"\0\xff", delay=5000, tube="mail")
+        self.client.bury("default", 2)
+        before = [{**job, "id": 0} for job in sorted(moving.exported(self.old),
+                                                    key=lambda job: job["id"])]
+        self.assertIn("2,001 jobs moved", self.good(*self.addresses))
+        self.assertEqual(moving.exported(self.old), [])
+        after = [{**job, "id": 0} for job in sorted(moving.exported(self.new),
+                                                   key=lambda job: job["id"])]
+        self.assertEqual([job for job in before if job["state"] != "buried"],
+                         [job for job in after if job["state"] != "buried"])
+        self.assertEqual(self.states(self.new).count((b"0", "buried")), 1)
+
+    def test_no_attempt_is_spent_by_a_migration_that_is_cut(self):
+        for number in range(5):
+            self.client.put(b"%d" % number)
+        for cut in (b"POST /api/v1/import", b"POST /api/v1/delete"):
+            (self.target if b"import" in cut else self.source).command = \
+                lambda data, cut=cut: cut not in data
+            self.cut()
+            self.assertEqual(self.bodies(self.old), [b"%d" % number for number in range(5)])
+        self.assertNotIn("in doubt", self.good(*self.addresses))
+        self.assertEqual(moving.exported(self.old), [])
+        self.assertEqual(self.states(self.new), [(b"%d" % number, "ready") for number in range(5)])
+
+    def test_a_job_that_was_worked_at_the_target_meanwhile_does_not_come_again(self):
+        for number in range(3):
+            self.client.put(b"%d" % number)
+        self.source.command = lambda data: b"POST /api/v1/delete" not in data
+        self.cut()
+        copies = {job["body"]: job for job in moving.exported(self.new)}
+        # No worker gets a copy before the source has deleted the job.
+        self.assertEqual({job["state"] for job in copies.values()}, {"delayed"})
+        copy = copies[b"1"]["id"]
+        self.worker.say_all([f"kick-job {copy}", f"reserve-job {copy}", f"delete {copy}"])
+        self.new.kill()
+        self.new.start()
+        self.good(*self.addresses)
+        self.assertEqual(moving.exported(self.old), [])
+        self.assertEqual(self.states(self.new), [(b"0", "ready"), (b"2", "ready")])
+
+    def test_deletions_that_were_not_answered_lose_and_double_nothing(self):
+        for number in range(5):
+            self.client.put(b"%d" % number)
+
+        def swallow(data):
+            if b"POST /api/v1/delete" in data:
+                self.source.answer = lambda _: False
+            return True
+        self.source.command = swallow
+        self.cut()
+        # What was sent is done, whoever waits for the answer.
+        while moving.exported(self.old):
+            pass
+        self.assertEqual(self.good(*self.addresses).count("gone already: "), 5)
+        self.assertEqual(self.states(self.new), [(b"%d" % number, "ready") for number in range(5)])
+
+    def test_a_worker_of_the_source_that_is_faster_keeps_its_job(self):
+        for number in range(3):
+            self.client.put(b"%d" % number)
+
+        def take(data):
+            if b"POST /api/v1/delete" in data:
+                self.client.say("reserve-job 2")
+            return True
+        self.source.command = take
+        done = self.run_ctl(*self.addresses)
+        self.assertEqual(done.returncode, program.NOT_NOW, done)
+        self.assertIn("1 were left to workers of", done.stdout)
+        self.assertIn("1 are held by workers", done.stderr)
+        self.assertEqual(self.bodies(self.old), [b"1"])
+        self.assertEqual(self.states(self.new), [(b"0", "ready"), (b"2", "ready")])
+
+    def test_a_job_that_has_changed_meanwhile_is_moved_as_it_is_then(self):
+        self.client.put(b"x")
+        changes = ["reserve-job 1", "release 1 7 9000"]
+
+        def change(data):
+            if b"POST /api/v1/delete" in data and changes:
+                self.client.say_all(changes)
+                changes.clear()
+            return True
+        self.source.command = change
+        self.good(*self.addresses)
+        self.assertEqual([(job["pri"], job["state"]) for job in moving.exported(self.new)],
+                         [("7", "delayed")])
+
+    def test_an_own_job_of_a_unique_queue_is_neither_deleted_nor_buried_for_a_copy(self):
+        own = self.worker.put(b"same", tube="once")
+        self.client.put(b"same", tube="once")
+        self.client.put(b"same", delay=9000)
+        self.client.put(b"same")
+        self.client.bury("once", 1)
+
+        def take(data):
+            if b"POST /api/v1/delete" in data:
+                self.client.say("reserve-job 2")
+            return True
+        self.source.command = take
+        done = self.run_ctl(*self.addresses)
+        self.assertEqual(done.returncode, program.NOT_NOW, done)
+        stats = self.worker.stats(own)
+        self.assertEqual((stats["state"], stats["tube"]), ("ready", "once"))
+        self.assertEqual(self.states(self.new), [(b"same", "buried"), (b"same", "ready")])
+        self.assertEqual([job["id"] for job in moving.exported(self.old)], [2])
+
+    def test_a_beanstalkd_spares_own_jobs_of_unique_queues_too(self):
+        old = self.kept(moving.beanstalkd())
+        own = self.worker.put(b"same", tube="once")
+        with moving.Client(old.port) as client:
+            for delay in (0, 0, 9000):
+                client.put(b"same", delay=delay, tube="once")
+            client.bury("once", 1)
+        self.good(old.address(), address=self.new.api)
+        self.assertEqual(self.worker.stats(own)["state"], "ready")
+        self.assertEqual(self.states(self.new), [(b"same", "buried"), (b"same", "ready")])
+
+    def test_jobs_of_a_paused_tube_are_moved(self):
+        self.client.put(b"x", tube="mail")
+        self.client.say("pause-tube mail 9000")
+        self.assertIn("1 job moved", self.good(*self.addresses))
+        self.assertEqual(self.bodies(self.new), [b"x"])
+
+    def test_a_beanstalkd_gets_the_jobs_and_its_workers_no_copy_that_is_not_theirs(self):
+        new = self.kept(moving.beanstalkd())
+        for number in range(4):
+            self.client.put(b"%d" % number)
+        self.client.bury("default", 1)
+
+        def take(data):
+            if b"POST /api/v1/delete" in data:
+                self.client.say("reserve-job 3")
+                with moving.Client(new.port) as worker:
+                    self.assertEqual(worker.say("reserve-with-timeout 0")[0], ["TIMED_OUT"])
+            return True
+        self.source.command = take
+        done = self.run_ctl(self.addresses[0], "--to", new.address())
+        self.assertEqual(done.returncode, program.NOT_NOW, done)
+        self.assertEqual(sorted((job["body"], job["state"])
+                                for job in moving.jobs_of(new.port, 9).values()),
+                         [(b"0", "buried"), (b"1", "ready"), (b"3", "ready")])
+        self.assertEqual(self.bodies(self.old), [b"2"])
+
+    def test_a_job_that_the_target_refuses_is_named_and_the_others_are_moved(self):
+        self.client.put(b"x" * 60000)
+        self.client.put(b"small")
+        new = self.kept(moving.tandemd(self.folder / "small",
+                                       "[queue *]\nmax_job_size = 1024\n"))
+        done = self.run_ctl(self.addresses[0], "--to", new.api)
+        self.assertEqual(done.returncode, program.FAILED, done)
+        self.assertIn("too large: job 1 of", done.stdout)
+        self.assertEqual((self.bodies(self.old), self.bodies(new)), ([b"x" * 60000], [b"small"]))
+
+    def test_a_tandem_that_is_named_by_its_beanstalk_address_is_refused(self):
+        other = self.kept(moving.beanstalkd())
+        for words in ([self.old.address(), "--to", other.address()],
+                      [other.address(), "--to", self.old.address()]):
+            done = self.run_ctl(*words)
+            self.assertEqual(done.returncode, program.USAGE, done)
+            self.assertIn("is a Tandem: name its admin.listen", done.stderr)
+
+    def test_a_tandem_is_not_moved_to_itself(self):
+        done = self.run_ctl(self.old.api, "--to", self.addresses[0])
+        self.assertEqual(done.returncode, program.USAGE, done)
+        self.assertIn("are the same server", done.stderr)
+
+
+class Limited(WithFolder):
+    def test_jobs_behind_a_rate_and_max_running_do_not_stay_behind(self):
+        old = self.kept(moving.tandemd(self.folder / "old",
+                                       "[queue *]\nmax_running = 1\nrate = 1/d\n"))
+        new = self.kept(moving.tandemd(self.folder / "new"))
+        with moving.Client(old.port) as client:
+            for number in range(5):
+                client.put(b"%d" % number)
+            client.say("reserve")
+            done = self.run_ctl(old.api, "--to", new.api)
+            self.assertEqual(done.returncode, program.NOT_NOW, done)
+            self.assertIn("jobs are left at", done.stderr)
+            self.assertIn("1 are held by workers", done.stderr)
+            self.assertEqual([job["id"] for job in moving.exported(old)], [1])
+            self.assertEqual(len(moving.exported(new)), 4)
+            client.say("release 1 5 0")
+            self.good(old.api, "--to", new.api)
+        self.assertEqual(len(moving.exported(new)), 5)
 
 
 def document(text):
@@ -555,6 +771,27 @@ class Lies(WithFolder):
             self.assertEqual(len(re.findall(r"in doubt: job 1 of \S+ may be job 7 of ", done.stdout)),
                              named, done)
 
+    def test_a_job_whose_lease_runs_out_in_mid_batch_leaves_it_and_is_moved_later(self):
+        said = []
+
+        def answer(line):
+            word = line.split(" ")[0]
+            said.append(word)
+            ready = b"0" if "delete" in said else b"1"
+            if word == "stats-job" and said.count(word) == 1:
+                time.sleep(1)  # more than half of its time to run
+            return {"stats": HONEST["stats"].replace(b"ready: 1", b"ready: " + ready),
+                    "stats-tube": document(b"---\ncurrent-jobs-ready: " + ready + b"\n"),
+                    "stats-job": document(b"---\nid: 1\ntube: default\nstate: reserved\n"
+                                          b"pri: 1\nttr: 1\n"),
+                    "touch": b"NOT_FOUND\r\n" if said.count("touch") == 1 else b"TOUCHED\r\n",
+                    }.get(word, HONEST.get(word, b"UNKNOWN_COMMAND\r\n"))
+        liar = moving.Liar(answer)
+        self.addCleanup(liar.close)
+        self.assertIn("1 job moved", self.good(liar.address, "--to", self.target.address()))
+        self.assertEqual((said.count("reserve-with-timeout"), said.count("delete")), (2, 1))
+        self.assertEqual(len(moving.jobs_of(self.target.port, 9)), 1)
+
     def test_one_that_says_no_more_is_given_up(self):
         self.timeout = "1"
         self.assertIn("does not answer", self.complaint(list_tubes=b"OK 5\r\n--"))
@@ -577,13 +814,13 @@ class Lies(WithFolder):
 
     def test_a_state_of_an_older_form_is_refused(self):
         name = self.target.address().removeprefix("beanstalk://")
-        self.assertIn("is of another version of tandemctl", self.refused_state(
-            f"tandem-migration 1\nfrom {name}\nto 127.0.0.1:1\ni 8 r\nintended 1\n"))
+        self.assertIn("was begun by another version of tandemctl", self.refused_state(
+            f"tandem-migration 2\nfrom {name}\nto 127.0.0.1:1\ni 8 r\nintended 1\n"))
 
 
 class Words(WithFolder):
     def test_addresses_that_are_none_are_refused(self):
-        for address in ("127.0.0.1:11300", "http://h:1", "beanstalk://", "beanstalk://h:0",
+        for address in ("127.0.0.1:11300", "ftp://h:1", "beanstalk://", "beanstalk://h:0",
                         "beanstalk://h:x", "beanstalk://[::1", "beanstalk://a b", "beanstalk://::1"):
             with self.subTest(address=address):
                 done = self.run_ctl(address, "--to", "beanstalk://127.0.0.1:1")

@@ -224,14 +224,18 @@ def beanstalkd(folder=None, *options):
                    *keeping, *options], [held])
 
 
-def tandemd(folder):
-    """Beside its beanstalk port it has one of its API, `api`."""
+def tandemd(folder, configuration="", *more):
+    """Beside its beanstalk port it has one of its API, `api`. `configuration` is a file's text."""
     held = [ports.reserve() for _ in range(2)]
     port, api = map(ports.number, held)
     settings = [f"beanstalk.listen=127.0.0.1:{port}", f"admin.listen=127.0.0.1:{api}",
                 "gearman.listen=", "http.listen=", f"journal.dir={folder}"]
-    command = [os.environ["TANDEMD"], "--config", os.devnull]
-    for setting in settings:
+    path = os.devnull
+    if configuration:
+        path = f"{folder}.conf"
+        pathlib.Path(path).write_text(configuration)
+    command = [os.environ["TANDEMD"], "--config", path]
+    for setting in settings + list(more):
         command += ["--set", setting]
     server = Server(command, held)
     server.api = f"http://127.0.0.1:{api}"
@@ -262,6 +266,23 @@ def exported(server):
     return [{"id": job["id"], "tube": job["queue"], "state": job["state"],
              "pri": str(job["priority"]), "ttr": str(int(job["ttr_seconds"])),
              "body": body_of(job["body"])} for job in jobs]
+
+
+def everything(server):
+    """All jobs of either kind of server, with what clients see of them."""
+    with Client(server.port) as client:
+        last = client.put(b"mark")
+        client.say(f"delete {last}")
+    # After a kill ids go on behind a gap.
+    if hasattr(server, "api"):
+        numbers = [job["id"] for job in exported(server)]
+    else:
+        numbers = range(1, last)
+    with Client(server.port) as client:
+        stats = client.say_all([f"stats-job {number}" for number in numbers])
+        bodies = client.say_all([f"peek {number}" for number in numbers])
+    return [{**fields(stat), "body": body} for (words, stat), (_, body) in zip(stats, bodies)
+            if words[0] == "OK"]
 
 
 def body_of(body):

@@ -53,7 +53,7 @@ SEES = {
     "ctl/print": {"core/base"},
     "ctl/api": {"core/base", "ctl/print"},
     "ctl/beanstalk": {"core/base", "ctl/print", "ctl/api"},
-    "ctl/migrate": {"core/base", "ctl/print", "ctl/api", "ctl/beanstalk"},
+    "ctl/migrate": {"core/base", "core", "lines", "ctl/print", "ctl/api", "ctl/beanstalk"},
     # It reads a journal that no broker uses by itself.
     "ctl": {"core/base", "core", "journal", "journal/file", "lines", "import", "import/gearmand",
             "ctl/print", "ctl/api", "ctl/beanstalk", "ctl/migrate"},

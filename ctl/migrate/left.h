@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CTL_MIGRATE_LEFT_H
+#define TANDEM_CTL_MIGRATE_LEFT_H
+
+// Jobs of the source that cannot be moved, each by its id and the reason: they are not tried again
+// in this run, and named at its end.
+
+#include "ctl/migrate/inside.h"
+
+enum left_why {
+    LEFT_LARGE,   // larger than the target takes
+    LEFT_REFUSED, // the target refuses it
+    LEFT_NAME     // no tube can have the name of its queue
+};
+#define LEFT_WHYS 3
+
+// Notes it, once.
+void left_note(struct migration *migration, uint64_t id, enum left_why why, enum kind kind);
+bool left_has(const struct migration *migration, uint64_t id);
+uint64_t left_count(const struct migration *migration, enum left_why why);
+uint64_t left_count_kind(const struct migration *migration, enum kind kind);
+
+// Says of each which it is and why.
+void left_report(struct migration *migration);
+void left_free(struct migration *migration);
+
+#endif

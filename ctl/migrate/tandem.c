@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/migrate/tandem.h"
+
+#include "core/record.h"
+#include "core/submit.h"
+#include "core/words.h"
+#include "ctl/api/call.h"
+#include "ctl/api/field.h"
+#include "ctl/api/path.h"
+#include "ctl/beanstalk/yaml.h"
+#include "ctl/migrate/left.h"
+#include "ctl/migrate/report.h"
+#include "ctl/migrate/state.h"
+#include "ctl/migrate/tubes.h"
+#include "ctl/print/letters.h"
+#include "ctl/print/need.h"
+#include "lines/job_line.h"
+#include "lines/job_version.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// How long the copies of ready jobs wait for the deletion at the source, in seconds.
+#define HOLD_SECONDS 30
+#define LIST_PAGE 20000
+#define LIST_LINE_MOST ((size_t)4096)
+
+//
+// Lines that come piece by piece
+//
+
+struct stream {
+    struct migration *migration;
+    struct text line; // that has begun
+    size_t line_most;
+    bool (*take)(struct stream *stream, struct slice line);
+    struct listing *listing; // for a list
+    struct text next;        // cursor; empty: none
+    bool ended, bad;
+};
+
+static bool stream_fail(struct stream *stream, const char *what)
+{
+    stream->bad = true;
+    (void)problem_set(stream->migration->problem, OUTCOME_FAILED, "%s has sent %s",
+                      stream->migration->from_name, what);
+    return false;
+}
+
+static bool take_stream_end(struct stream *stream, struct slice line)
+{
+    json_t *end = json_loadb(line.ptr, line.len, 0, NULL);
+
+    text_cut(&stream->next, 0);
+    text_add(&stream->next, field_text(end, "next"));
+    stream->ended = json_object_get(end, "next") != NULL;
+    json_decref(end);
+    return stream->ended || stream_fail(stream, "a line that is none of an export");
+}
+
+static bool take_bytes(void *context, struct slice bytes)
+{
+    struct stream *stream = context;
+
+    while (bytes.len > 0) {
+        const char *end = memchr(bytes.ptr, '\n', bytes.len);
+        size_t len = end ? (size_t)(end - bytes.ptr) + 1 : bytes.len;
+        struct slice line;
+
+        if (stream->line.len + len > stream->line_most) {
+            return stream_fail(stream, "a line that is longer than any job");
+        }
+        text_add(&stream->line, slice_of(bytes.ptr, len));
+        bytes = slice_from(bytes, len);
+        if (!end) {
+            return true;
+        }
+        line = slice_of(stream->line.data, stream->line.len - 1);
+        if (line.len >= 8 && memcmp(line.ptr, "{\"next\":", 8) == 0) {
+            if (!take_stream_end(stream, line)) {
+                return false;
+            }
+        } else if (!stream->take(stream, line)) {
+            return false;
+        }
+        text_cut(&stream->line, 0);
+    }
+    return true;
+}
+
+static bool run_stream(struct stream *stream, const char *method, const char *path,
+                       const char *body)
+{
+    struct migration *migration = stream->migration;
+    struct client *client = migration->source_api;
+    struct request request = {.method = method,
+                              .path = path,
+                              .body = body,
+                              .accept = "*/*",
+                              .take = take_bytes,
+                              .context = stream};
+    struct answer answer = {0};
+    enum outcome outcome;
+
+    stream->ended = false;
+    text_cut(&stream->line, 0);
+    outcome = client_send(client, &request, &answer, migration->problem);
+    if (outcome == OUTCOME_DONE && (answer.status < 200 || answer.status >= 300)) {
+        outcome = call_refused(client, &answer, migration->problem);
+    }
+    if (outcome == OUTCOME_DONE && !stream->bad && !stream->ended) {
+        outcome = problem_set(migration->problem, OUTCOME_FAILED, "the answer of %s has no end",
+                              migration->from_name);
+    }
+    answer_free(&answer);
+    return outcome == OUTCOME_DONE && !stream->bad;
+}
+
+//
+// Which jobs there are
+//
+
+bool tandem_identify(struct client *client, char id[SERVER_ID_MAX + 1], struct problem *problem)
+{
+    struct reply reply = {0};
+    bool good = call(client, "GET", "/api/v1/process", NULL, &reply, problem) == OUTCOME_DONE;
+    struct slice host = field_text(reply.json, "host");
+
+    if (good) {
+        (void)snprintf(id, SERVER_ID_MAX + 1, "%.20s-%llu-%.3f", host.len > 0 ? host.ptr : "",
+                       (unsigned long long)field_count(reply.json, "pid"),
+                       field_number(reply.json, "started_at"));
+    }
+    reply_free(&reply);
+    return good;
+}
+
+static char letter_of(const json_t *line)
+{
+    struct slice state = field_text(line, "state");
+
+    if (state.len == 0) {
+        return '?';
+    }
+    if (field_true(line, "held")) {
+        return 'h';
+    }
+    return *state.ptr;
+}
+
+static bool take_listed(struct stream *stream, struct slice line)
+{
+    struct listing *listing = stream->listing;
+    json_t *json = json_loadb(line.ptr, line.len, 0, NULL);
+    const struct listed job = {.id = field_count(json, "id"),
+                               .burial = field_count(json, "burial"),
+                               .size = field_count(json, "size"),
+                               .state = letter_of(json),
+                               .durable = field_true(json, "durable")};
+
+    json_decref(json);
+    if (job.id == 0 || !strchr("rdbh", job.state)) {
+        return stream_fail(stream, "a line that tells of no job: is it of this version?");
+    }
+    if (listing->count == listing->capacity) {
+        listing->capacity = listing->capacity ? listing->capacity * 2 : 1024;
+        listing->jobs = need(reallocarray(listing->jobs, listing->capacity, sizeof *listing->jobs));
+    }
+    listing->jobs[listing->count++] = job;
+    return true;
+}
+
+// By their ids, and buried ones behind all others, longest buried first.
+static int compare_listed(const void *a, const void *b)
+{
+    const struct listed *one = a;
+    const struct listed *other = b;
+    uint64_t first = one->state == 'b' ? one->burial : one->id;
+    uint64_t second = other->state == 'b' ? other->burial : other->id;
+
+    if ((one->state == 'b') != (other->state == 'b')) {
+        return one->state == 'b' ? 1 : -1;
+    }
+    return first < second ? -1 : first > second;
+}
+
+bool tandem_list(struct migration *migration, struct listing *listing)
+{
+    struct stream stream = {.migration = migration,
+                            .line_most = LIST_LINE_MOST,
+                            .take = take_listed,
+                            .listing = listing};
+    bool good = true;
+
+    listing->count = 0;
+    do {
+        struct text path = {0};
+
+        text_put(&path, "/api/v1/export");
+        path_add_text(&path, "what", "versions");
+        path_add_text(&path, "queue", migration->settings->tubes);
+        path_add_number(&path, "limit", LIST_PAGE);
+        path_add_text(&path, "cursor", stream.next.len ? text_string(&stream.next) : NULL);
+        good = run_stream(&stream, "GET", text_string(&path), NULL);
+        text_free(&path);
+    } while (good && stream.next.len > 0);
+    text_free(&stream.line);
+    text_free(&stream.next);
+    if (good && listing->count > 0) {
+        qsort(listing->jobs, listing->count, sizeof *listing->jobs, compare_listed);
+    }
+    return good;
+}
+
+void listing_free(struct listing *listing)
+{
+    free(listing->jobs);
+    *listing = (struct listing){0};
+}
+
+static bool take_fetched(struct stream *stream, struct slice line)
+{
+    struct load *batch = &stream->migration->batch;
+    json_t *json = json_loadb(line.ptr, line.len, JSON_ALLOW_NUL, NULL);
+    uint64_t id = field_count(json, "id");
+    uint64_t version = 0;
+    bool good = id > 0 && job_version_read(field_text(json, "version"), &version);
+    char letter = letter_of(json);
+
+    if (good && letter != 'h') {
+        struct item *item = load_add(batch, id, (enum kind)letter);
+
+        item->hash = version;
+        load_set_body(batch, item, line);
+    }
+    json_decref(json);
+    return good || stream_fail(stream, "a line that is no job");
+}
+
+bool tandem_fetch(struct migration *migration, const uint64_t *ids, size_t count)
+{
+    struct stream stream = {
+        .migration = migration, .line_most = SIZE_MAX / 2, .take = take_fetched};
+    struct text body = {0};
+    bool good;
+
+    for (size_t i = 0; i < count; i++) {
+        text_format(&body, "%llu\n", (unsigned long long)ids[i]);
+    }
+    good = run_stream(&stream, "POST", "/api/v1/export", text_string(&body));
+    text_free(&body);
+    text_free(&stream.line);
+    text_free(&stream.next);
+    return good;
+}
+
+bool tandem_open_line(struct migration *migration, struct item *item)
+{
+    struct slice line = load_body(&migration->batch, item);
+    struct tube *tube;
+    struct job_line read;
+    nsec_t now_at = nsec_from_seconds((uint64_t)time(NULL));
+    bool good = job_line_read(line, now_at, &read) == JOB_LINE_JOB && is_tube(read.image.queue);
+
+    if (good) {
+        const struct job_change *now = &read.image.now;
+        nsec_t left = now->state == JOB_DELAYED && now->due_at > now_at ? now->due_at - now_at : 0;
+        uint64_t seconds = (uint64_t)((left + NSEC_PER_SEC - 1) / NSEC_PER_SEC);
+
+        item->priority = now->pri;
+        item->ttr = read.image.ttr;
+        // No job starts early.
+        item->delay = seconds < UINT32_MAX ? (uint32_t)seconds : UINT32_MAX;
+        tube = tubes_make(migration->tubes, read.image.queue);
+        item->tube = (size_t)(tube - migration->tubes->list);
+        migration->tally.keys += read.image.key.len > 0;
+        load_set_body(&migration->batch, item, read.image.body);
+    }
+    job_line_end(&read);
+    return good;
+}
+
+//
+// Requests of lines, with an answer for each
+//
+
+struct wanted {
+    struct client *client;
+    const char *path;
+    // What a line of the answer says; `index` is that of the request's line.
+    void (*hear)(struct migration *migration, size_t index, const json_t *said);
+    const size_t *items; // of the batch, for each line
+    struct text *lines;
+};
+
+static bool send_part(struct migration *migration, const struct wanted *wanted, size_t first,
+                      size_t count, bool *refused);
+
+// The request is larger than the server takes.
+static bool send_halves(struct migration *migration, const struct wanted *wanted, size_t first,
+                        size_t count, bool *refused)
+{
+    size_t half = count / 2;
+
+    if (count == 1) {
+        json_t *said = json_pack("{s:i, s:s}", "status", 413, "error", "admin.max_body");
+
+        wanted->hear(migration, wanted->items[first], need(said));
+        json_decref(said);
+        return true;
+    }
+    return send_part(migration, wanted, first, half, refused) &&
+           (*refused || send_part(migration, wanted, first + half, count - half, refused));
+}
+
+static bool hear_lines(struct migration *migration, const struct wanted *wanted, size_t first,
+                       size_t count, const json_t *answer, bool *refused)
+{
+    const json_t *said;
+    size_t i;
+
+    json_array_foreach(field_get(answer, "lines"), i, said)
+    {
+        uint64_t line = field_count(said, "line");
+
+        if (line >= 1 && line <= count) {
+            wanted->hear(migration, wanted->items[first + line - 1], said);
+        }
+    }
+    if (field_is_set(answer, "stopped")) {
+        struct text why = {0};
+
+        letters_escape(&why, field_text(answer, "stopped.error"), false);
+        (void)problem_set(migration->problem, OUTCOME_NOT_NOW, "%s takes no more for now: %s",
+                          client_address(wanted->client), text_string(&why));
+        text_free(&why);
+        *refused = true;
+    }
+    return field_is_set(answer, "counts") ||
+           (problem_set(migration->problem, OUTCOME_FAILED, "the answer of %s is not complete",
+                        client_address(wanted->client)),
+            false);
+}
+
+static bool send_part(struct migration *migration, const struct wanted *wanted, size_t first,
+                      size_t count, bool *refused)
+{
+    struct text body = {0};
+    struct request request = {.method = "POST", .path = wanted->path};
+    struct answer answer = {0};
+    enum outcome outcome;
+    bool good;
+
+    for (size_t i = first; i < first + count; i++) {
+        text_add(&body, text_slice(&wanted->lines[i]));
+        text_put_char(&body, '\n');
+    }
+    request.body = text_string(&body);
+    outcome = client_send(wanted->client, &request, &answer, migration->problem);
+    text_free(&body);
+    if (outcome != OUTCOME_DONE) {
+        good = false;
+    } else if (answer.status == 413) {
+        good = send_halves(migration, wanted, first, count, refused);
+    } else if (answer.status < 200 || answer.status >= 300) {
+        (void)call_refused(wanted->client, &answer, migration->problem);
+        good = false;
+    } else {
+        json_t *json = json_loadb(text_string(&answer.body), answer.body.len, 0, NULL);
+
+        good = hear_lines(migration, wanted, first, count, json, refused);
+        json_decref(json);
+    }
+    answer_free(&answer);
+    return good;
+}
+
+// The lines of some items of the batch.
+struct lines {
+    struct text *lines;
+    size_t *items;
+    size_t count;
+};
+
+static void lines_begin(struct lines *lines, const struct load *batch)
+{
+    lines->lines = need(calloc(batch->count + 1, sizeof *lines->lines));
+    lines->items = need(calloc(batch->count + 1, sizeof *lines->items));
+    lines->count = 0;
+}
+
+static struct text *lines_add(struct lines *lines, size_t item)
+{
+    lines->items[lines->count] = item;
+    return &lines->lines[lines->count++];
+}
+
+static bool lines_send(struct migration *migration, struct lines *lines, struct client *client,
+                       const char *path,
+                       void (*hear)(struct migration *migration, size_t index, const json_t *said),
+                       bool *refused)
+{
+    const struct wanted wanted = {
+        .client = client, .path = path, .hear = hear, .items = lines->items, .lines = lines->lines};
+    bool good = lines->count == 0 || send_part(migration, &wanted, 0, lines->count, refused);
+
+    for (size_t i = 0; i < lines->count; i++) {
+        text_free(&lines->lines[i]);
+    }
+    free(lines->lines);
+    free(lines->items);
+    return good;
+}
+
+//
+// Deleting
+//
+
+static void add_deletion(struct text *line, uint64_t id, uint64_t version)
+{
+    char text[JOB_VERSION_SIZE];
+
+    job_version_write(version, text);
+    text_format(line, "{\"id\":%llu,\"version\":\"%s\"}", (unsigned long long)id, text);
+}
+
+static void hear_deletion(struct migration *migration, size_t index, const json_t *said)
+{
+    struct item *item = &migration->batch.items[index];
+    struct slice outcome = field_text(said, "outcome");
+
+    item->gone = !slice_equal(outcome, SLICE("deleted"));
+    item->missing = slice_equal(outcome, SLICE("missing"));
+}
+
+bool tandem_delete(struct migration *migration)
+{
+    struct load *batch = &migration->batch;
+    struct lines lines;
+    bool refused = false;
+
+    lines_begin(&lines, batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        // What is not answered has not been deleted.
+        item->gone = item->to != 0;
+        item->missing = false;
+        if (item->to != 0) {
+            add_deletion(lines_add(&lines, i), item->from, item->hash);
+        }
+    }
+    return lines_send(migration, &lines, migration->source_api, "/api/v1/delete", hear_deletion,
+                      &refused) &&
+           !refused;
+}
+
+static void hear_taken_back(struct migration *migration, size_t index, const json_t *said)
+{
+    struct item *item = &migration->batch.items[index];
+
+    item->back = item->back || slice_equal(field_text(said, "outcome"), SLICE("deleted"));
+}
+
+static bool take_back_as(struct migration *migration, bool started)
+{
+    struct load *batch = &migration->batch;
+    struct lines lines;
+    bool refused = false;
+
+    lines_begin(&lines, batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct item *item = &batch->items[i];
+
+        if (item->gone && item->to != 0 && !item->back && !item->joined) {
+            add_deletion(lines_add(&lines, i), item->to,
+                         started ? item->to_started : item->to_version);
+        }
+    }
+    return lines_send(migration, &lines, migration->target_api, "/api/v1/delete", hear_taken_back,
+                      &refused) &&
+           !refused;
+}
+
+// A copy that was held back may have begun by itself meanwhile.
+bool tandem_take_back(struct migration *migration)
+{
+    return take_back_as(migration, false) && take_back_as(migration, true);
+}
+
+//
+// Bringing in
+//
+
+static void write_line(const struct migration *migration, const struct item *item,
+                       struct text *line)
+{
+    struct slice body = load_body(&migration->batch, item);
+    const char *tube = migration->tubes->list[item->tube].name;
+    uint64_t now = (uint64_t)time(NULL);
+    struct job_image image = {
+        .queue = slice_of(tube, strlen(tube)),
+        .body = body,
+        .ttr = item->ttr,
+        .on_fail = ON_FAIL_BURY,
+        .on_loss = ON_LOSS_FRONT,
+        .created_ms = (item->put_by < now ? item->put_by : now) * 1000,
+        .now = {.id = item->from, .pri = item->priority, .delay = item->delay},
+    };
+    char *text;
+
+    image.now.state = item->kind == KIND_BURIED    ? JOB_BURIED
+                      : item->kind == KIND_DELAYED ? JOB_DELAYED
+                                                   : JOB_READY;
+    image.now.due_at = nsec_from_seconds(now + item->delay);
+    text = need(job_line_write(&image));
+    text_put(line, text);
+    free(text);
+}
+
+static bool is_refused_for_now(uint64_t status)
+{
+    return status == 409 || status == 429 || status == 503 || status == 507 || status == 403;
+}
+
+static void hear_import(struct migration *migration, size_t index, const json_t *said)
+{
+    struct item *item = &migration->batch.items[index];
+
+    if (!field_is_set(said, "error")) {
+        item->to = field_count(said, "id");
+        item->joined = field_true(said, "joined");
+        (void)job_version_read(field_text(said, "version"), &item->to_version);
+        (void)job_version_read(field_text(said, "started"), &item->to_started);
+        return;
+    }
+    if (is_refused_for_now(field_count(said, "status"))) {
+        struct text why = {0};
+
+        letters_escape(&why, field_text(said, "error"), false);
+        (void)problem_set(migration->problem, OUTCOME_NOT_NOW, "%s refuses job %llu of %s: %s",
+                          migration->to_name, (unsigned long long)item->from, migration->from_name,
+                          text_string(&why));
+        text_free(&why);
+        migration->refused = true;
+        return;
+    }
+    item->left = true;
+    migration->left_held += !migration->source_api && item->kind == KIND_READY;
+    left_note(migration, item->from, field_count(said, "status") == 413 ? LEFT_LARGE : LEFT_REFUSED,
+              item->kind);
+}
+
+bool tandem_import(struct migration *migration, bool *refused)
+{
+    struct load *batch = &migration->batch;
+    struct text path = {0};
+    struct lines lines;
+    bool good;
+
+    *refused = false;
+    migration->refused = false;
+    text_put(&path, "/api/v1/import");
+    path_add_text(&path, "source", state_batch(migration->state));
+    if (migration->source_api) {
+        path_add_number(&path, "hold_seconds", HOLD_SECONDS);
+    }
+    lines_begin(&lines, batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct text *line = lines_add(&lines, i);
+
+        if (migration->source_api) {
+            text_add(line, load_body(batch, &batch->items[i]));
+        } else {
+            write_line(migration, &batch->items[i], line);
+        }
+    }
+    good = lines_send(migration, &lines, migration->target_api, text_string(&path), hear_import,
+                      refused);
+    text_free(&path);
+    *refused = *refused || migration->refused;
+    return good;
+}
+
+// Asks for something about the batch as a whole.
+static bool ask_of_batch(struct migration *migration, const char *method, const char *what,
+                         struct reply *reply)
+{
+    struct text path = {0};
+    bool good;
+
+    text_put(&path, what);
+    path_add_text(&path, "source", state_batch(migration->state));
+    good = call(migration->target_api, method, text_string(&path), NULL, reply,
+                migration->problem) == OUTCOME_DONE;
+    text_free(&path);
+    if (good && field_is_set(reply->json, "stopped")) {
+        (void)problem_set(migration->problem, OUTCOME_NOT_NOW, "%s has no room to go on",
+                          migration->to_name);
+        good = false;
+    }
+    return good;
+}
+
+bool tandem_confirm(struct migration *migration)
+{
+    struct reply reply = {0};
+    bool good = ask_of_batch(migration, "DELETE", "/api/v1/import", &reply);
+
+    reply_free(&reply);
+    return good;
+}
+
+bool tandem_end_import(struct migration *migration, struct load *left)
+{
+    struct reply reply = {0};
+    bool good = ask_of_batch(migration, "POST", "/api/v1/import/end", &reply);
+    const json_t *said;
+    size_t i;
+
+    for (size_t at = 0; at < left->count; at++) {
+        left->items[at].to = 0;
+    }
+    json_array_foreach(good ? field_get(reply.json, "jobs") : NULL, i, said)
+    {
+        uint64_t from = field_count(said, "source_id");
+
+        for (size_t at = 0; at < left->count; at++) {
+            struct item *item = &left->items[at];
+
+            if (item->from == from) {
+                item->to = field_count(said, "id");
+                item->joined = field_true(said, "joined");
+                (void)job_version_read(field_text(said, "version"), &item->to_version);
+                (void)job_version_read(field_text(said, "started"), &item->to_started);
+            }
+        }
+    }
+    reply_free(&reply);
+    return good;
+}
