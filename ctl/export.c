@@ -16,6 +16,7 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // So many jobs are asked for at a time.
@@ -176,9 +177,51 @@ static enum outcome gather(struct export *export)
 // Where it goes
 //
 
+// Where the lines go, behind any links.
+struct place_to {
+    char *path; // owned; NULL: standard output
+    char *copy; // owned, for dirname()
+    const char *folder;
+    mode_t mode;  // of the file that is there; 0: none is
+    bool special; // it is there, and no file
+};
+
 static enum outcome fail(struct context *context, const char *path)
 {
     return problem_set(context->problem, OUTCOME_FAILED, "%s: %s", path, strerror(errno));
+}
+
+// A link is not replaced: what it leads to is.
+static enum outcome find_place(struct context *context, const char *path, struct place_to *to)
+{
+    const char *temporary = getenv("TMPDIR");
+    struct stat about;
+
+    to->folder = temporary ? temporary : "/tmp";
+    if (!path) {
+        return OUTCOME_DONE;
+    }
+    if (lstat(path, &about) == 0) {
+        to->path = realpath(path, NULL);
+        if (!to->path || stat(to->path, &about) != 0) {
+            return fail(context, path);
+        }
+        to->special = !S_ISREG(about.st_mode);
+        to->mode = about.st_mode & 07777;
+    } else if (errno == ENOENT) {
+        to->path = need(strdup(path));
+    } else {
+        return fail(context, path);
+    }
+    if (to->special && S_ISDIR(about.st_mode)) {
+        errno = EISDIR;
+        return fail(context, path);
+    }
+    if (!to->special) {
+        to->copy = need(strdup(to->path));
+        to->folder = dirname(to->copy);
+    }
+    return OUTCOME_DONE;
 }
 
 static bool sync_folder(const char *folder)
@@ -192,7 +235,8 @@ static bool sync_folder(const char *folder)
     return done;
 }
 
-static enum outcome write_named(struct export *export, const char *path, const char *folder)
+// Puts a new file in the place of the one of that name, or of none, once all of it is written.
+static enum outcome write_anew(struct export *export, const struct place_to *to)
 {
     struct context *context = export->context;
     struct text name = {0};
@@ -200,18 +244,19 @@ static enum outcome write_named(struct export *export, const char *path, const c
     FILE *file;
     int fd;
 
-    text_format(&name, "%s.XXXXXX", path);
+    text_format(&name, "%s.XXXXXX", to->path);
     fd = mkstemp(name.data);
     file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file) {
-        outcome = fail(context, path);
+        outcome = fail(context, to->path);
         text_free(&name);
         return outcome;
     }
     if (!export_sort_write(export->sort, file, context->problem)) {
         outcome = context->problem->outcome;
-    } else if (fsync(fd) != 0 || rename(text_string(&name), path) != 0 || !sync_folder(folder)) {
-        outcome = fail(context, path);
+    } else if ((to->mode != 0 && fchmod(fd, to->mode) != 0) || fsync(fd) != 0 ||
+               rename(text_string(&name), to->path) != 0 || !sync_folder(to->folder)) {
+        outcome = fail(context, to->path);
     }
     (void)fclose(file);
     if (outcome != OUTCOME_DONE) {
@@ -221,13 +266,36 @@ static enum outcome write_named(struct export *export, const char *path, const c
     return outcome;
 }
 
-static enum outcome write_all(struct export *export, const char *path, const char *folder)
+// What is no file, as a device or a pipe, is written to, and stays what it is.
+static enum outcome write_into(struct export *export, const struct place_to *to)
+{
+    struct context *context = export->context;
+    int fd = open(to->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    bool written;
+
+    if (!file) {
+        return fail(context, to->path);
+    }
+    written = export_sort_write(export->sort, file, context->problem);
+    if (fclose(file) != 0 && written) {
+        return fail(context, to->path);
+    }
+    return written ? OUTCOME_DONE : context->problem->outcome;
+}
+
+static enum outcome write_named(struct export *export, const struct place_to *to)
+{
+    return to->special ? write_into(export, to) : write_anew(export, to);
+}
+
+static enum outcome write_all(struct export *export, const struct place_to *to)
 {
     struct text said = {0};
     enum outcome outcome;
 
-    if (path) {
-        outcome = write_named(export, path, folder);
+    if (to->path) {
+        outcome = write_named(export, to);
     } else {
         outcome = export_sort_write(export->sort, stdout, export->context->problem)
                       ? OUTCOME_DONE
@@ -245,26 +313,29 @@ enum outcome run_export(struct context *context)
 {
     const char *path =
         context->count > 0 && strcmp(context->words[0], "-") != 0 ? context->words[0] : NULL;
-    const char *temporary = getenv("TMPDIR");
-    char *copy = path ? need(strdup(path)) : NULL;
-    const char *folder = copy ? dirname(copy) : temporary ? temporary : "/tmp";
     struct export export = {.context = context};
-    enum outcome outcome;
+    struct place_to to = {0};
+    enum outcome outcome = find_place(context, path, &to);
 
-    export.sort = export_sort_new(folder, context->problem);
-    if (!export.sort) {
-        free(copy);
-        return context->problem->outcome;
+    if (outcome == OUTCOME_DONE) {
+        export.sort = export_sort_new(to.folder, context->problem);
+        outcome = export.sort ? OUTCOME_DONE : context->problem->outcome;
+    }
+    if (outcome != OUTCOME_DONE) {
+        free(to.path);
+        free(to.copy);
+        return outcome;
     }
     signals_catch_stops();
     outcome = gather(&export);
     if (outcome == OUTCOME_DONE) {
-        outcome = write_all(&export, path, folder);
+        outcome = write_all(&export, &to);
     }
     signals_release_stops();
     export_sort_free(export.sort);
     text_free(&export.line);
     text_free(&export.next);
-    free(copy);
+    free(to.path);
+    free(to.copy);
     return outcome;
 }

@@ -4,6 +4,8 @@
 import json
 import os
 import pathlib
+import stat
+import threading
 import unittest
 
 import broker_test
@@ -43,6 +45,33 @@ class OutAndIn(broker_test.WithBroker):
         for queue in "mail", "keys":
             self.run_ctl("delete", "--queue", queue, "--yes", "--state",
                          "ready,delayed,reserved,buried")
+
+    def test_devices_pipes_and_links_stay_what_they_are(self):
+        self.fill()
+        text = self.run_ctl("export").stdout
+        pipe, link, real = (self.folder / name for name in ("pipe", "link", "real"))
+        os.mkfifo(pipe)
+        os.mkdir(self.folder / "away")
+        link.symlink_to(self.folder / "away" / "real")
+        heard = []
+        reader = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
+        reader.start()
+        self.assertEqual(self.run_ctl("export", str(pipe)).returncode, 0)
+        reader.join()
+        self.assertEqual((heard, stat.S_ISFIFO(pipe.lstat().st_mode)), ([text], True))
+        # A link to nothing is no name for a new file.
+        self.assertEqual(self.run_ctl("export", str(link)).returncode, program.FAILED)
+        (self.folder / "away" / "real").write_text("old")
+        (self.folder / "away" / "real").chmod(0o640)
+        self.assertEqual(self.run_ctl("export", str(link)).returncode, 0)
+        self.assertTrue(link.is_symlink())
+        real = self.folder / "away" / "real"
+        self.assertEqual((real.read_bytes(), real.stat().st_mode & 0o777), (text, 0o640))
+        full = self.folder / "full"
+        full.symlink_to("/dev/full")
+        self.assertEqual(self.run_ctl("export", str(full)).returncode, program.FAILED)
+        self.assertTrue(stat.S_ISCHR(os.stat(full).st_mode))
+        self.assertIn("directory", self.run_ctl("export", str(self.folder)).stderr.decode().lower())
 
     def test_what_was_written_comes_back_the_same_but_for_its_numbers(self):
         self.fill()

@@ -262,6 +262,15 @@ class Hostile(program.WithApi):
                 self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]")
                 self.assertTrue(r"\x1b[31m\x07\r" in text or "1b 5b 33 31" in text, text)
 
+    def test_words_that_only_a_server_chooses_are_escaped_too(self):
+        self.api.overrides["DELETE", "/api/v1/operations/1"] = (
+            200, samples.operation(1, {"action": "kick", "queue": "mail"}, self.EVIL))
+        text = self.good("cancel", "1")
+        self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]")
+        self.assertIn(r"\x1b[31m\x07\r", text)
+        # No broker says such a thing.
+        self.api.faults.clear()
+
     def test_a_refusal_is_escaped_too(self):
         self.api.overrides["GET", "/api/v1/jobs/3"] = (404, {"error": self.EVIL})
         self.assertIn(r"\x1b[31m", self.bad(program.NOT_FOUND, "show", "3"))
