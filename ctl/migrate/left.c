@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/left.h"
 
-#include "ctl/migrate/report.h"
 #include "ctl/print/need.h"
-
-// So many are named at most.
-#define LEFT_NAMED 1000
-
-struct left_job {
-    uint64_t id;
-    enum left_why why;
-    enum kind kind;
-};
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -67,17 +57,6 @@ uint64_t left_count_kind(const struct migration *migration, enum kind kind)
         count += migration->left[i].kind == kind;
     }
     return count;
-}
-
-void left_report(struct migration *migration)
-{
-    static const char *const words[LEFT_WHYS] = {
-        [LEFT_LARGE] = "too large", [LEFT_REFUSED] = "refused", [LEFT_NAME] = "not a tube's name"};
-
-    for (size_t i = 0; i < migration->left_count && i < LEFT_NAMED; i++) {
-        report_line(migration, "%s: job %llu of %s", words[migration->left[i].why],
-                    (unsigned long long)migration->left[i].id, migration->from_name);
-    }
 }
 
 void left_free(struct migration *migration)

@@ -14,14 +14,18 @@ enum left_why {
 };
 #define LEFT_WHYS 3
 
+struct left_job {
+    uint64_t id;
+    enum left_why why;
+    enum kind kind;
+};
+
 // Notes it, once.
 void left_note(struct migration *migration, uint64_t id, enum left_why why, enum kind kind);
 bool left_has(const struct migration *migration, uint64_t id);
 uint64_t left_count(const struct migration *migration, enum left_why why);
 uint64_t left_count_kind(const struct migration *migration, enum kind kind);
 
-// Says of each which it is and why.
-void left_report(struct migration *migration);
 void left_free(struct migration *migration);
 
 #endif

@@ -11,6 +11,8 @@
 
 #define BAR_EACH (NSEC_PER_SEC / 10)
 #define LINE_EACH (5 * NSEC_PER_SEC)
+// So many jobs that stay behind are named at most.
+#define LEFT_NAMED 1000
 
 void report_line(struct migration *migration, const char *format, ...)
 {
@@ -148,6 +150,18 @@ static void add_all_left(const struct migration *migration, struct text *left)
              "are buried");
 }
 
+// Says of each job that stays which it is and why.
+static void say_left(struct migration *migration)
+{
+    static const char *const words[LEFT_WHYS] = {
+        [LEFT_LARGE] = "too large", [LEFT_REFUSED] = "refused", [LEFT_NAME] = "not a tube's name"};
+
+    for (size_t i = 0; i < migration->left_count && i < LEFT_NAMED; i++) {
+        report_line(migration, "%s: job %llu of %s", words[migration->left[i].why],
+                    (unsigned long long)migration->left[i].id, migration->from_name);
+    }
+}
+
 enum outcome report_end(struct migration *migration)
 {
     const struct tubes *tubes = migration->tubes;
@@ -157,7 +171,7 @@ enum outcome report_end(struct migration *migration)
     enum outcome outcome = OUTCOME_DONE;
 
     add_all_left(migration, &left);
-    left_report(migration);
+    say_left(migration);
     say_sum(migration);
     if (!write_out(migration)) {
         outcome = OUTCOME_FAILED;

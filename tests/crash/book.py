@@ -13,6 +13,7 @@ import time
 import zlib
 
 READY, DELAYED, BURIED, GONE = "ready", "delayed", "buried", "gone"
+SUBMITTER, CALENDAR, IMPOSED = "submitter", "calendar", "imposed"
 LARGEST = 65535
 FILLING = random.Random(1).randbytes(4 * LARGEST)
 SURE_SECONDS = 1.5  # whole seconds are shown, and asking takes time
@@ -37,6 +38,9 @@ class State:
     due: float = 0  # DELAYED: the earliest moment at which it is ready
     slack: float = UNANSWERED_SECONDS  # by how much that may be later
     loose: bool = False  # DELAYED, but somebody took it: it may be ready as well
+    # DELAYED: who has the job wait: its SUBMITTER, until a CALENDAR moment of the submitter's, or
+    # something that no submission ends; None: not known.
+    by: str = SUBMITTER
     burial: int = 0  # BURIED: the place in the order, which those of one operation share
     tube: str = ""  # to which it was moved; empty: the one that it was in
     dead: str = ""  # the tube from which a policy took it

@@ -294,6 +294,7 @@ def common(states):
     due = min(state.due for state in states)
     until = max(state.due + state.slack for state in states)
     return dataclasses.replace(first, due=due, slack=until - due,
+                               by=first.by if len({state.by for state in states}) == 1 else None,
                                loose=any(state.loose for state in states))
 
 
@@ -303,15 +304,15 @@ def state_of(seen):
         return State(GONE)
     kind = seen["state"] if seen["state"] in (DELAYED, BURIED) else READY
     return State(kind, int(seen["pri"]), due=time.time() + float(seen["time-left"]),
-                 tube=seen["tube"], dead=seen.get("dead-from", ""),
+                 by=None, tube=seen["tube"], dead=seen.get("dead-from", ""),
                  attempts=int(seen.get("dead-attempts", 0)))
 
 
 def bytes_needed(books):
     """What live jobs take in the journal and are promised, by journal/FORMAT.md, at most."""
-    job_fixed, ids, promised = 88, 24, 24 + 24 + 48 + 24
+    job_fixed, ids, promised = 88, 24, 24 + 24 + 64 + 24
     return sum(job_fixed + len(job.tube) + len(job.key) + job.size + ids + promised
-               + (64 + len(job.tube) if job.state.tube else 0)
+               + (80 + len(job.tube) if job.state.tube else 0)
                + (16 + len(job.state.dead) if job.state.dead else 0)
                for book in books for job in book.live.values()) + sum(
                    64 + len(tube) for book in books for tube in book.pauses)

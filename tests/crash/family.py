@@ -8,7 +8,7 @@ import dataclasses
 import time
 
 import wire
-from book import BURIED, DELAYED, GONE, READY, Job, Pause, State
+from book import BURIED, DELAYED, GONE, IMPOSED, READY, SUBMITTER, Job, Pause, State
 from gear_acts import GearActs
 from party import Party, Step, fitting
 from web_acts import WebActs
@@ -140,7 +140,7 @@ class Family(GearActs, WebActs, Party):
         del self.held[job.id]
         pri = self.rng.randrange(100000)
         delay = self.rng.choice([0, 0, 1, 3, 300])
-        return self.step(f"release {job.id} {pri} {delay}", "RELEASED", job, place(pri, delay))
+        return self.step(f"release {job.id} {pri} {delay}", "RELEASED", job, place(pri, delay, IMPOSED))
 
     def bury(self, job):
         del self.held[job.id]
@@ -216,10 +216,10 @@ class Family(GearActs, WebActs, Party):
         self.exchange(self.bean, [Step(f"pause-tube {tube} {seconds}\r\n".encode(), answered)])
 
 
-def place(pri, delay):
+def place(pri, delay, by=SUBMITTER):
     """Ready or delayed, as it was asked for."""
     if delay:
-        return State(DELAYED, pri, delay, due=time.time() + delay)
+        return State(DELAYED, pri, delay, due=time.time() + delay, by=by)
     return State(READY, pri, 0)
 
 

@@ -5,7 +5,7 @@ import dataclasses
 import time
 
 import wire
-from book import BURIED, DELAYED, GONE, READY, SURE_SECONDS, Job, State
+from book import BURIED, CALENDAR, DELAYED, GONE, IMPOSED, READY, SURE_SECONDS, Job, State
 from party import BARRIER, Step, fitting
 
 KEYS = 30
@@ -100,7 +100,8 @@ class GearActs:
         band = self.rng.choice(list(wire.BACKGROUND))
         if self.rng.random() < 0.15:
             band, seconds = "normal", self.rng.randint(1, 40)
-            state = State(DELAYED, wire.PRIORITIES[band], due=int(time.time()) + seconds)
+            state = State(DELAYED, wire.PRIORITIES[band], due=int(time.time()) + seconds,
+                          by=CALENDAR)
             moment = int(self.trial.disk.wall()) + seconds
             extra, kind = [b"%d" % moment], wire.SUBMIT_JOB_EPOCH
         else:
@@ -209,8 +210,12 @@ class GearActs:
 def joined(job, wanted, clock_steps):
     """The state after a submission that wants `wanted` joined the job; None: as it was."""
     state = job.state
-    if state.kind != DELAYED or (state.loose and not clock_steps):
+    if state.kind != DELAYED or (state.loose and not clock_steps) or state.by == IMPOSED:
         return None
+    if state.by == CALENDAR and wanted.kind == READY:
+        return None
+    if state.by is None:
+        return dataclasses.replace(state, loose=True)
     if clock_steps and (state.loose or state.due - SURE_SECONDS <= time.time()):
         # Nobody knows when it would have started, or whether it has: nothing is recorded of that,
         # and where the clock goes back, so does the delay.

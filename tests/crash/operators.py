@@ -10,7 +10,7 @@ import json
 import time
 
 import wire
-from book import BURIED, DELAYED, GONE, READY, Job, State
+from book import BURIED, DELAYED, GONE, IMPOSED, READY, Job, State
 from family import kicked, place
 from party import Party, Step, fitting
 
@@ -330,7 +330,7 @@ def prioritised(state, pri):
 
 def delayed(state, delay):
     """After a change of the delay. One that is ready keeps the delay that it had."""
-    after = dataclasses.replace(place(state.pri, delay), tube=state.tube)
+    after = dataclasses.replace(place(state.pri, delay, IMPOSED), tube=state.tube)
     if delay:
         return after
     if state.kind == READY:

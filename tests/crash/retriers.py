@@ -9,7 +9,7 @@ alone.
 import dataclasses
 
 import wire
-from book import BURIED, DELAYED, GONE, READY, Job, State
+from book import BURIED, DELAYED, GONE, IMPOSED, READY, Job, State
 from family import place
 from party import Party, Step, fitting
 
@@ -90,7 +90,7 @@ class Retrier(Party):
         pri = self.rng.randrange(100000)
         spent = job.state.attempts + 1
         if spent < ATTEMPTS:
-            after = [dataclasses.replace(place(pri, BACKOFF), attempts=spent)]
+            after = [dataclasses.replace(place(pri, BACKOFF, IMPOSED), attempts=spent)]
         else:
             after = [State(READY, pri, attempts=spent, dead=self.tube, tube=self.dead)]
             if self.trial.disk.fails:

@@ -26,7 +26,8 @@ static void pipeline(struct web *t, struct peer *peer, const char *question, con
         peer_send(peer, slice_of(question, strlen(question)));
     }
     rig_feed(t->rig);
-    assert_in_range(peer_unread(peer), 1, STAGED_MAX);
+    // A list of Gearman's leaves when it is complete, so that nothing may be staged yet.
+    assert_true(peer_unread(peer) <= STAGED_MAX);
     rig_run(t->rig);
     assert_in_range(peer_unread(peer), 1, UNREAD_MAX);
     peer_read_again(peer);

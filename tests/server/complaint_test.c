@@ -63,6 +63,7 @@ static void complaint_of_each_kind_is_logged_once_a_second(void **state)
         assert_true(turn_may_complain(turn, COMPLAINT_TOKEN));
         assert_true(turn_may_complain(turn, COMPLAINT_TOKEN_DELAYED));
         assert_true(turn_may_complain(turn, COMPLAINT_MEMORY_SHORT));
+        assert_true(turn_may_complain(turn, COMPLAINT_TOO_LARGE));
         bed_clock.mono += NSEC_PER_SEC - 1;
         bed_turns(bed, 1);
         for (int kind = 0; kind < COMPLAINTS; kind++) {
