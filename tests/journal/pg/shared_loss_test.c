@@ -377,6 +377,86 @@ static void that_is_so_where_the_other_was_seen_before_it_added_anything(void **
     assert_int_equal(member_count(&bed->b), 2);
 }
 
+//
+// All that lives is written anew
+//
+
+static struct fake_db *before;
+static uint64_t old_ids[40];
+
+enum { OLD_IDS = 40 };
+
+// Jobs that were replicated, and some that were not; then a failover, and the owner has begun to
+// write all anew when it can write no more.
+static void cut_off_while_writing_anew(void *context)
+{
+    struct member *member = context;
+
+    member->rows->cut |= bed->db->lease.history > 0;
+}
+
+static void begin_to_write_anew(struct member *member)
+{
+    member_begin(member);
+    for (int i = 0; i < OLD_IDS; i++) {
+        old_ids[i] = member_put_kept(member, 20000);
+    }
+    before = fake_db_copy(bed->db);
+    kept_id = member_put_kept(member, 100);
+    member_end(member, old_ids[0]);
+    member_churn(member, 2);
+    fake_db_restore(bed->db, before);
+    fake_db_free(before);
+    member->rows->changes = cut_off_while_writing_anew;
+    member_pass(member, SEC(2));
+    member->rows->changes = NULL;
+    assert_int_equal(bed->db->lease.history, 1);
+    assert_false(member_is_sound(member));
+}
+
+static void
+what_a_failover_has_left_is_there_when_the_owner_dies_while_it_writes_all_anew(void **state)
+{
+    (void)state;
+    begin_to_write_anew(&bed->a);
+    assert_int_equal(bed->db->lease.oldest, 1);
+    member_kill(&bed->a);
+    shared_pass(bed, 2 * TTL_FOR);
+    member_begin(&bed->b);
+    for (int i = 0; i < OLD_IDS; i++) {
+        assert_true(member_has(&bed->b, old_ids[i]));
+    }
+    // Who opens it goes on with that, and removes what is not needed any more when it is done.
+    member_pass(&bed->b, SEC(5));
+    assert_true(member_is_sound(&bed->b));
+    assert_true(bed->db->lease.oldest > 1);
+    member_kill(&bed->b);
+    shared_pass(bed, 2 * TTL_FOR);
+    member_begin(&bed->a);
+    assert_int_equal(member_count(&bed->a), OLD_IDS);
+}
+
+static void owner_that_ends_in_good_order_has_written_all_anew(void **state)
+{
+    (void)state;
+    begin_to_write_anew(&bed->a);
+    bed->a.rows->cut = false;
+    member_close(&bed->a);
+    assert_true(bed->a.closed_well);
+    member_begin(&bed->b);
+    assert_true(member_has(&bed->b, kept_id));
+    assert_false(member_has(&bed->b, old_ids[0]));
+    assert_int_equal(member_count(&bed->b), OLD_IDS);
+}
+
+static void owner_that_cannot_write_all_anew_does_not_end_well(void **state)
+{
+    (void)state;
+    begin_to_write_anew(&bed->a);
+    member_close(&bed->a);
+    assert_false(bed->a.closed_well);
+}
+
 static void unit_whose_beginning_is_lost_is_not_begun_again(void **state)
 {
     (void)state;
@@ -415,6 +495,9 @@ int main(void)
         STORY(that_is_so_where_the_epoch_is_the_same_again),
         STORY(that_is_so_where_only_the_end_of_a_unit_is_lost),
         STORY(that_is_so_where_the_other_was_seen_before_it_added_anything),
+        STORY(what_a_failover_has_left_is_there_when_the_owner_dies_while_it_writes_all_anew),
+        STORY(owner_that_ends_in_good_order_has_written_all_anew),
+        STORY(owner_that_cannot_write_all_anew_does_not_end_well),
         STORY(unit_whose_beginning_is_lost_is_not_begun_again),
     };
 
