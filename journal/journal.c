@@ -325,12 +325,25 @@ enum journal_pressure journal_pressure(const struct journal *journal)
 // does not come about.
 static bool renew_rest(struct journal *journal)
 {
-    uint64_t errors = journal->counters.errors;
+    unsigned idle = 0;
 
     while (journal->storage->ops->renews && row_is_unsound(&journal->row)) {
-        if (!renew_step(journal) || journal->counters.errors > errors + CLOSE_TRIES) {
+        const struct compaction before = journal->compaction;
+        uint64_t migrated = journal->counters.migrated;
+
+        // Whether what has failed still does is told by writing: with nothing to write, by a mark.
+        if (journal->failure.failing_at != NSEC_NEVER && nothing_waits(journal)) {
+            append_mark(journal);
+        }
+        if (is_hopeless(journal) || journal_is_lost(journal) || idle == CLOSE_TRIES ||
+            !renew_step(journal)) {
             return false;
         }
+        idle = journal->counters.migrated > migrated || journal->compaction.id != before.id ||
+                       journal->compaction.run != before.run ||
+                       journal->compaction.place != before.place
+                   ? 0
+                   : idle + 1;
     }
     return true;
 }

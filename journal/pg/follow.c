@@ -62,8 +62,9 @@ static bool take_record(void *context, const struct codec_record *record)
 
     switch (apply_record(follow->journal, &follow->seen, follow->unit, record)) {
     case APPLIED:
-        // Whether they are still there or not.
-        if (record->type == CODEC_DROPPED) {
+        // Whether they are still there or not. Where all is being written anew, one that says less
+        // was to be written before rows were lost, and what it goes by may be among these.
+        if (record->type == CODEC_DROPPED && record->number + 1 >= follow->anew_below) {
             (void)follow_forget_below(follow, record->number + 1);
         }
         count_jobs(follow);

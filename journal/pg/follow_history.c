@@ -132,6 +132,14 @@ void follow_go_back(struct follow *follow)
     }
 }
 
+// Not that of the lease, of whose rows none may have been read yet.
+static uint64_t history_of_last(const struct follow *follow)
+{
+    const struct segment *last = unit_of(follow, follow->last_unit);
+
+    return last ? last->history : 0;
+}
+
 static enum follow_end agree(struct follow *follow)
 {
     follow->changed |= follow->last_unit > 0 && (strcmp(follow->holder, holder_of(follow)) != 0 ||
@@ -238,7 +246,8 @@ enum follow_end follow_check_history(struct follow *follow)
         return agree(follow);
     }
     // What was not read because it would come again may be there in its old place only.
-    if (follow->owed > 0 && (lease->oldest < follow->owed_from || lease->seq < follow->seq)) {
+    if (follow->owed > 0 && (lease->oldest < follow->owed_from || lease->seq < follow->seq ||
+                             lease->history < history_of_last(follow))) {
         return FOLLOW_ASTRAY;
     }
     // All that was read goes.
@@ -254,7 +263,7 @@ enum follow_end follow_check_history(struct follow *follow)
     if (follow->renewal > 0 && is_as_before(follow)) {
         return FOLLOW_DONE;
     }
-    if (lease->seq < follow->seq || lease->history < follow->history) {
+    if (lease->seq < follow->seq || lease->history < history_of_last(follow)) {
         end = is_ahead(follow);
         return end != FOLLOW_DONE || follow->ahead ? end : find_renewal(follow);
     }

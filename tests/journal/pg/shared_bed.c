@@ -343,8 +343,12 @@ bool member_has_same_database(const struct member *member)
 
 bool member_is_sound(const struct member *member)
 {
+    const struct row *row = &member->journal->row;
+    // What says that all was written anew, and stands behind that, may be on its way.
+    bool waits = row->removing && journal_reached(member->journal) < row->removable_at;
+
     return member_acknowledged(member) && member_has_same_database(member) &&
-           !row_is_unsound(&member->journal->row);
+           !row_is_unsound(row) && !waits;
 }
 
 bool member_may_answer(const struct member *member)

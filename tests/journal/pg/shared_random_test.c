@@ -263,6 +263,8 @@ static void note_durable(void)
 
         if (sound || (there && entry->now != entry->then && entry->position > game.elsewhere)) {
             in_db[i] = entry->then;
+        } else if (entry->now != entry->then) {
+            in_db[i] = IS_UNSURE;
         }
         entry->now = entry->then;
     }
