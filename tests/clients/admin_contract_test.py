@@ -22,7 +22,7 @@ OPERATIONS, OPERATION = f"{API}/operations", f"{API}/operations/{{id}}"
 CONNECTIONS, CONNECTION = f"{API}/connections", f"{API}/connections/{{id}}"
 WORKERS = f"{API}/workers"
 SCHEDULES, SCHEDULE = f"{API}/schedules", f"{API}/schedules/{{name}}"
-IMPORT, EXPORT = f"{API}/import", f"{API}/export"
+IMPORT, EXPORT, DELETE = f"{API}/import", f"{API}/export", f"{API}/delete"
 HANDOVER = f"{API}/cluster/handover"
 POLICIES, POLICY = f"{API}/policies", f"{API}/policies/{{glob}}"
 # What is sent to paths that need more than {}.
@@ -377,7 +377,8 @@ class Answers(World):
             line["queue"] = "brought/" + line["queue"]
         text = "\n".join(map(json.dumps, [*lines, {"colour": 1}]))
         said = self.ask("post", IMPORT, 200, body=text.encode())
-        self.assertEqual(said["counts"], {"imported": len(lines), "joined": 0, "refused": 1})
+        self.assertEqual(said["counts"],
+                         {"imported": len(lines), "joined": 0, "repeated": 0, "refused": 1})
         self.assertEqual(said["lines"][-1]["status"], 400)
         for before, after in zip(lines, said["lines"]):
             shown = self.ask_ok(JOB, after["id"])
@@ -391,6 +392,27 @@ class Answers(World):
         self.assertEqual(len({*page[:-1], *rest[:-1]}), 30)
         for query in {"queue": "["}, {"limit": 0}, {"cursor": "1.x"}:
             self.ask("get", EXPORT, 400, query=query)
+
+    def test_06_jobs_are_moved_under_the_name_of_a_source(self):
+        source = {"source": "other"}
+        line = {"id": 7, "queue": "moved/in", "body": "once"}
+        for counts in {"imported": 1, "repeated": 0}, {"imported": 0, "repeated": 1}:
+            said = self.ask("post", IMPORT, 200, query=source, body=json.dumps(line).encode())
+            self.assertEqual(said["counts"], {"joined": 0, "refused": 0, **counts})
+        moved = said["lines"][0]["id"]
+        given = self.ask("post", EXPORT, 200, body=str(moved).encode())
+        if isinstance(given, (bytes, str)):
+            given = json.loads(given.splitlines()[0])
+        for outcome in "deleted", "missing":
+            said = self.ask("post", DELETE, 200,
+                            document={"id": moved, "version": given["version"]})
+            self.assertEqual(said["lines"][0]["outcome"], outcome)
+        self.ask("post", f"{IMPORT}/end", 200, query=source)
+        self.ask("delete", IMPORT, 200, query=source)
+        self.ask("post", DELETE, 400, query={"colour": 1}, body=b"")
+        self.ask("post", EXPORT, 400, query={"colour": 1}, body=b"")
+        self.ask("post", f"{IMPORT}/end", 400)
+        self.ask("delete", IMPORT, 400)
 
     def test_07_a_queue_is_kept_paused_limited_and_let_go(self):
         self.ask("put", QUEUE, 200, ["kept/ü"])
@@ -553,7 +575,7 @@ class Rules(World):
         for path, method in self.contract.visited:
             documented = self.contract.document["paths"][path][method]["responses"]
             args = [1 if "{id}" in path else "many"] * path.count("{")
-            if "403" not in documented or path in (JOBS, IMPORT):
+            if "403" not in documented or path in (JOBS, IMPORT, f"{IMPORT}/end"):
                 continue
             with self.subTest(path=path, method=method):
                 operator.ask(method, path, 401, args,
