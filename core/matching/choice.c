@@ -120,11 +120,11 @@ static void look_at_open_queue(struct search *search)
         open_queue_set_bound(broker, search->bound, best);
     } else {
         by = session_find(search->session, queue);
-        if (by && !by->barred && !passes_over(search, queue)) {
+        if (by && !by->barred) {
             consider(search, best, by);
         }
     }
-    search->bound = open_queues_after(broker, &here);
+    search->bound = open_queues_after(broker, &here, !search->weighs);
 }
 
 // There is nothing to choose.
@@ -147,7 +147,7 @@ static APART struct job *best_of_many(struct session *session, struct subscripti
     };
 
     search.cost = rota_bring_back(session);
-    search.bound = open_queues_first(session->broker);
+    search.bound = open_queues_first(session->broker, !search.weighs);
     search.next = next_subscription(session, NULL);
     while (!settled(&search)) {
         look_at_subscription(&search);

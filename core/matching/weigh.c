@@ -6,106 +6,137 @@
 #include "core/model/job.h"
 #include "core/model/subscription.h"
 
-// By so much a take puts off the tag of a queue of weight 1. Beyond 2^40 such takes it would wrap.
-#define STRIDE (UINT64_C(1) << 24)
-
+// What a search comes to know of the queues with a weight that the session may take from now and
+// whose best jobs have the lowest priority number among them.
 struct pick {
-    uint32_t pri;     // the lowest number so far
-    uint64_t last;    // of those that have it: the tag at which one was taken from last
-    unsigned count;   // how many have it
-    bool picks;       // pri and last are known: the lowest tag is looked for
-    struct job *best; // with the lowest tag so far
-    struct subscription *by;
-    uint64_t tag;
+    struct subscription *by; // of the lowest tag; NULL: there is none
+    bool several;            // another one is there
+    uint64_t began;          // of the last turn that one of them had
 };
 
-// One that may be chosen: a queue's best job, or the oldest of the queues without a weight.
-static void see(struct pick *pick, struct job *job, struct subscription *by, uint64_t tag,
-                uint32_t weight)
+static struct gate *gate_of(const struct subscription *by)
 {
-    uint64_t stride = STRIDE / weight;
-    uint64_t began = tag > stride ? tag - stride : 0;
-    uint64_t from = tag > pick->last ? tag : pick->last;
+    return subscription_queue(by)->gate;
+}
 
-    if (!pick->picks) {
-        if (pick->count == 0 || job->pri < pick->pri) {
-            *pick = (struct pick){.pri = job->pri};
-        }
-        if (job->pri == pick->pri) {
-            pick->last = began > pick->last ? began : pick->last;
-            pick->count++;
-        }
-    } else if (job->pri == pick->pri && (!pick->best || from < pick->tag ||
-                                         (from == pick->tag && job->seq < pick->best->seq))) {
-        pick->best = job;
+// Two ways lead to it, and are gone at once, a step of each in turn. This is the first one: through
+// all such queues, those with the lowest tags first, until two are the session's, then those with
+// the latest turns, until one is.
+struct by_gates {
+    const struct gate *gate; // to be looked at, NULL after the last
+    bool latest;             // those with the latest turns are looked at
+    struct pick pick;
+};
+
+static bool look_at_gate(const struct session *session, struct by_gates *way)
+{
+    const struct gate *gate = way->gate;
+    struct pick *pick = &way->pick;
+    struct subscription *by;
+
+    if (gate && !way->latest && pick->by && gate->pri > gate_of(pick->by)->pri) {
+        gate = NULL;
+    }
+    if (!gate) {
+        return true;
+    }
+    by = session_find(session, gate->queue);
+    if (!by || by->barred) {
+        way->gate = way->latest ? gates_by_began(session->broker, gate, gate->pri)
+                                : gates_by_tag(session->broker, gate);
+        return false;
+    }
+    if (way->latest) {
+        pick->began = gate_began(gate->tag, gate->weight);
+        return true;
+    }
+    if (!pick->by) {
         pick->by = by;
-        pick->tag = from;
+        pick->began = gate_began(gate->tag, gate->weight);
+        way->gate = gates_by_tag(session->broker, gate);
+        return false;
     }
+    pick->several = true;
+    way->latest = true;
+    way->gate = gates_by_began(session->broker, NULL, gate->pri);
+    return false;
 }
 
-static void see_queue(struct pick *pick, const struct queue *queue, struct subscription *by)
+// This is the second one: through all subscriptions of the session.
+static void look_at_own(struct pick *pick, struct subscription *by)
 {
-    if (queue_open(queue) && !by->barred) {
-        see(pick, job_in_tree(tree_first(&queue->ready)), by, queue->gate->tag,
-            queue->gate->weight);
-    }
-}
+    const struct gate *gate = gate_of(by);
+    const struct gate *best = pick->by ? gate_of(pick->by) : NULL;
+    uint64_t began;
 
-// By whichever way is shorter: the session's queues that have a weight, or those of all that the
-// session takes from.
-static void see_all(struct session *session, struct pick *pick)
-{
-    const struct broker *broker = session->broker;
-
-    if (session->subscriptions < broker->gates.weights) {
-        list_each (node, &session->subscribed) {
-            struct subscription *by = list_item(node, struct subscription, in_session);
-            const struct queue *queue = subscription_queue(by);
-
-            if (queue->gate && queue->gate->weight > 0) {
-                see_queue(pick, queue, by);
-            }
-        }
+    if (!gate || !gate->weighing || by->barred || (best && best->pri < gate->pri)) {
         return;
     }
-    list_each (node, &broker->gates.weighing) {
-        const struct queue *queue = list_item(node, struct gate, weighing)->queue;
-        struct subscription *by = session_find(session, queue);
-
-        if (by) {
-            see_queue(pick, queue, by);
-        }
+    began = gate_began(gate->tag, gate->weight);
+    if (!best || gate->pri < best->pri) {
+        *pick = (struct pick){.by = by, .began = began};
+        return;
     }
+    pick->several = true;
+    pick->began = began > pick->began ? began : pick->began;
+    if (gate->tag < best->tag || (gate->tag == best->tag && gate->seq < best->seq)) {
+        pick->by = by;
+    }
+}
+
+static struct pick pick_weighed(struct session *session)
+{
+    struct by_gates way = {.gate = gates_by_tag(session->broker, NULL)};
+    struct pick own = {.by = NULL};
+    size_t looked = 0;
+
+    list_each (node, &session->subscribed) {
+        looked++;
+        if (look_at_gate(session, &way)) {
+            charge_links(session->broker, looked);
+            return way.pick;
+        }
+        look_at_own(&own, list_item(node, struct subscription, in_session));
+    }
+    charge_links(session->broker, looked);
+    return own;
 }
 
 struct job *weigh(struct session *session, struct job *oldest, struct subscription **by)
 {
-    struct broker *broker = session->broker;
-    uint64_t looked = session->subscriptions < broker->gates.weights ? session->subscriptions
-                                                                     : broker->gates.weights;
-    struct pick pick = {.count = 0};
+    struct gates *gates = &session->broker->gates;
+    struct pick pick = pick_weighed(session);
+    const struct gate *gate = pick.by ? gate_of(pick.by) : NULL;
+    bool both = gate && oldest && gate->pri == oldest->pri;
+    uint64_t others_began = gate_began(gates->others, 1);
+    struct job *best = oldest;
+    uint64_t tag = gates->others;
 
-    for (int pass = 0; pass < 2; pass++) {
-        pick.picks = pass == 1;
-        see_all(session, &pick);
-        if (oldest) {
-            see(&pick, oldest, *by, broker->gates.others, 1);
-        }
+    if (both) {
+        pick.several = true;
+        pick.began = others_began > pick.began ? others_began : pick.began;
     }
-    charge_links(broker, 2 * looked);
-    broker->gates.weighed = pick.count > 1 ? pick.best->id : 0;
-    broker->gates.weighed_tag = pick.tag;
-    *by = pick.by;
-    return pick.best;
+    if (gate && (!oldest || gate->pri < oldest->pri ||
+                 (both && (gate->tag < gates->others ||
+                           (gate->tag == gates->others && gate->seq < oldest->seq))))) {
+        best = job_in_tree(tree_first(&gate->queue->ready));
+        tag = gate->tag;
+        *by = pick.by;
+    } else if (gate && !both) {
+        pick.several = false; // those with a weight have jobs of lower priority
+    }
+    gates->weighed = best && pick.several ? best->id : 0;
+    gates->weighed_tag = tag > pick.began ? tag : pick.began;
+    return best;
 }
 
 void weigh_taken(const struct subscription *by, const struct job *job)
 {
     const struct session *session = by->session;
-    const struct queue *queue = subscription_queue(by);
+    struct queue *queue = subscription_queue(by);
     bool weighs = queue->gate && queue->gate->weight > 0;
     struct gates *gates = &session->broker->gates;
-    uint64_t tag = gates->weighed_tag + STRIDE / (weighs ? queue->gate->weight : 1);
+    uint64_t tag = gates->weighed_tag + GATE_STRIDE / (weighs ? queue->gate->weight : 1);
 
     // Others have chosen without weights, and what was noted is older than that.
     if (session->choice != CHOICE_OLDEST || session->subscriptions == 1 ||
@@ -114,7 +145,7 @@ void weigh_taken(const struct subscription *by, const struct job *job)
     }
     gates->weighed = 0;
     if (weighs) {
-        queue->gate->tag = tag;
+        gate_set_tag(session->broker, queue, tag);
     } else {
         gates->others = tag;
     }

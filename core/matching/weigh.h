@@ -8,9 +8,9 @@
 // Each such queue has a tag, a virtual time: a take puts it off by the inverse of the weight, and
 // the lowest tag goes next (stride scheduling). While all of them have jobs, no tag is further
 // ahead of another than one take of its queue. One that is further behind was empty, closed or had
-// other priorities for a while: it is served next, and its tag counts from where the others are, so
-// that turns are not saved up. Queues without a weight share one tag and the weight 1, and among
-// them the oldest job goes first.
+// other priorities for a while: it is served next, the one that is furthest behind first, and its
+// tag counts from where the others are, so that turns are not saved up. Queues without a weight
+// share one tag and the weight 1, and among them the oldest job goes first.
 
 #include "core/model/session.h"
 

@@ -64,9 +64,10 @@ struct broker_counts {
 
 // Open queues (open_queues.h).
 struct open_queues {
-    struct tree by_bound;      // struct bound
-    struct list_node in_order; // in the order in which they became open
-    uint64_t last;             // how many times a queue has become open
+    struct tree by_bound;         // struct bound; of queues without a weight
+    struct tree by_bound_weighed; // of those with one
+    struct list_node in_order;    // in the order in which they became open
+    uint64_t last;                // how many times a queue has become open
 };
 
 // Ready jobs and sessions that are still to meet (match.h).
@@ -111,11 +112,11 @@ struct paused_queues {
 
 // Queues that their policies may close (gate.h).
 struct gates {
-    struct list_node weighing; // gates with a weight
-    uint64_t weights;          // how many these are
-    uint64_t others;           // the tag of all queues without one (matching/weigh.h)
-    uint64_t weighed;          // the id of the job that was chosen by tags last
-    uint64_t weighed_tag;      // the one at which
+    struct tree by_tag, by_began; // gates with a weight whose queues are open
+    uint64_t weights;             // how many gates have a weight
+    uint64_t others;              // the tag of all queues without one (matching/weigh.h)
+    uint64_t weighed;             // the id of the job that was chosen by tags last
+    uint64_t weighed_tag;         // the one at which
 
     uint64_t last;     // number of the moment that was set last
     uint64_t expiring; // queues that let jobs expire

@@ -3,6 +3,7 @@
 
 #include "core/model/broker_private.h"
 #include "core/model/expiry.h"
+#include "core/model/job.h"
 #include "core/model/open_queues.h"
 
 static const struct policy_spec *spec_of(const struct queue *queue)
@@ -24,7 +25,6 @@ bool gate_make(struct broker *broker, struct queue *queue)
         gate->queue = queue;
         gate->wakes.at = NSEC_NEVER;
         gate->looks.at = NSEC_NEVER;
-        list_init(&gate->weighing);
         queue->gate = gate;
     }
     return gate != NULL;
@@ -86,6 +86,119 @@ void gate_review(struct broker *broker, struct queue *queue)
     uint64_t most = spec_of(queue)->max_running;
 
     set_closed(broker, queue, CLOSED_RUNNING, most > 0 && queue->jobs[JOB_RESERVED] >= most);
+    if (queue->gate->weight > 0) {
+        gate_place(broker, queue);
+    }
+}
+
+//
+// Weights
+//
+
+static struct gate *gate_by_tag(const struct tree_node *node)
+{
+    return node ? container_of((struct tree_node *)(uintptr_t)node, struct gate, by_tag) : NULL;
+}
+
+static struct gate *gate_by_began(const struct tree_node *node)
+{
+    return node ? container_of((struct tree_node *)(uintptr_t)node, struct gate, by_began) : NULL;
+}
+
+// Of one tag, the oldest job goes first.
+static bool tag_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct gate *x = gate_by_tag(a);
+    const struct gate *y = gate_by_tag(b);
+
+    if (x->pri != y->pri || x->tag == y->tag) {
+        return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
+    }
+    return x->tag < y->tag;
+}
+
+static bool began_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct gate *x = gate_by_began(a);
+    const struct gate *y = gate_by_began(b);
+    uint64_t of_x = gate_began(x->tag, x->weight);
+    uint64_t of_y = gate_began(y->tag, y->weight);
+
+    if (x->pri != y->pri || of_x == of_y) {
+        return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
+    }
+    return of_x > of_y;
+}
+
+static void leave_weights(struct broker *broker, struct gate *gate)
+{
+    if (gate->weighing) {
+        tree_remove(&broker->gates.by_tag, &gate->by_tag, tag_before);
+        tree_remove(&broker->gates.by_began, &gate->by_began, began_before);
+        gate->weighing = false;
+    }
+}
+
+void gate_place(struct broker *broker, struct queue *queue)
+{
+    struct gate *gate = queue->gate;
+    const struct job *best =
+        gate->weight > 0 && queue_open(queue) ? job_in_tree(tree_first(&queue->ready)) : NULL;
+
+    if (gate->weighing && best && best->pri == gate->pri && best->seq == gate->seq) {
+        return;
+    }
+    leave_weights(broker, gate);
+    if (best) {
+        gate->pri = best->pri;
+        gate->seq = best->seq;
+        gate->weighing = true;
+        tree_insert(&broker->gates.by_tag, &gate->by_tag, tag_before);
+        tree_insert(&broker->gates.by_began, &gate->by_began, began_before);
+    }
+}
+
+void gate_set_tag(struct broker *broker, struct queue *queue, uint64_t tag)
+{
+    leave_weights(broker, queue->gate);
+    queue->gate->tag = tag;
+    gate_place(broker, queue);
+}
+
+struct gate *gates_by_tag(const struct broker *broker, const struct gate *gate)
+{
+    const struct tree *tree = &broker->gates.by_tag;
+
+    return gate_by_tag(gate ? tree_after(tree, &gate->by_tag, tag_before) : tree_first(tree));
+}
+
+struct gate *gates_by_began(const struct broker *broker, const struct gate *gate, uint32_t pri)
+{
+    const struct gate before_all = {.pri = pri, .weight = 1, .tag = UINT64_MAX};
+    struct gate *next = gate_by_began(tree_after(
+        &broker->gates.by_began, gate ? &gate->by_began : &before_all.by_began, began_before));
+
+    return next && next->pri == pri ? next : NULL;
+}
+
+// Open queues with and without one stand in trees of their own.
+static void set_weight(struct broker *broker, struct queue *queue, uint32_t weight)
+{
+    struct gate *gate = queue->gate;
+    bool was_open = queue->bound.in;
+
+    if (weight == gate->weight) {
+        return;
+    }
+    leave_weights(broker, gate);
+    open_queue_set_bound(broker, &queue->bound, NULL);
+    broker->gates.weights += weight > 0;
+    broker->gates.weights -= gate->weight > 0;
+    gate->weight = weight;
+    if (was_open) {
+        open_queue_set_bound(broker, &queue->bound, job_in_tree(tree_first(&queue->ready)));
+    }
+    gate_place(broker, queue);
 }
 
 // What an old policy has put off by days, a new one that takes many a second must not wait for: at
@@ -97,20 +210,6 @@ static void forget_older(const struct broker *broker, struct queue *queue)
 
     if (queue->gate->rests_at > worst_at) {
         queue->gate->rests_at = worst_at;
-    }
-}
-
-static void set_weight(struct broker *broker, struct queue *queue, uint32_t weight)
-{
-    struct gate *gate = queue->gate;
-
-    gate->weight = weight;
-    if (weight > 0 && !list_linked(&gate->weighing)) {
-        list_append(&broker->gates.weighing, &gate->weighing);
-        broker->gates.weights++;
-    } else if (weight == 0 && list_linked(&gate->weighing)) {
-        list_remove(&gate->weighing);
-        broker->gates.weights--;
     }
 }
 

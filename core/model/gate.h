@@ -35,11 +35,27 @@ struct gate {
     bool expires;      // it is counted in broker->gates.expiring
     nsec_t waited_for; // the longest wait so far of those that may stay
 
-    // A share of takes (matching/weigh.h).
-    struct list_node weighing; // in broker->gates.weighing
-    uint64_t tag;              // the virtual time of its next turn
-    uint32_t weight;           // 0: none
+    // A share of takes (matching/weigh.h). While the queue is open and has one, the gate stands in
+    // broker->gates.by_tag and .by_began, at the place of the queue's best job.
+    struct tree_node by_tag;
+    struct tree_node by_began;
+    uint64_t tag; // the virtual time of its next turn
+    uint64_t seq; // of that job
+    uint32_t pri;
+    uint32_t weight; // 0: none
+    bool weighing;   // it is in the trees
 };
+
+// By so much a take puts off the tag of a queue of weight 1. Beyond 2^40 such takes it would wrap.
+#define GATE_STRIDE (UINT64_C(1) << 24)
+
+// The virtual time at which a turn began that is over at `tag`.
+static inline uint64_t gate_began(uint64_t tag, uint32_t weight)
+{
+    uint64_t stride = GATE_STRIDE / weight;
+
+    return tag > stride ? tag - stride : 0;
+}
 
 // Whether queues of such a policy have a gate.
 bool gate_wanted(const struct policy_spec *policy);
@@ -53,6 +69,19 @@ void gate_set(struct broker *broker, struct queue *queue);
 
 // So many jobs of the queue are held as are in its counts: closes or opens it.
 void gate_review(struct broker *broker, struct queue *queue);
+
+// The queue was opened or closed, or its best job is another: the gate may have to stand elsewhere
+// among those with a weight.
+void gate_place(struct broker *broker, struct queue *queue);
+
+// The next turn of the queue, which has a weight, is at that virtual time.
+void gate_set_tag(struct broker *broker, struct queue *queue, uint64_t tag);
+
+// Of the gates with a weight: the one that comes after `gate`, or first of all (NULL), in the order
+// of the priority of their best jobs, and of one priority, of their tags; or of one priority, the
+// latest turn first. NULL for none.
+struct gate *gates_by_tag(const struct broker *broker, const struct gate *gate);
+struct gate *gates_by_began(const struct broker *broker, const struct gate *gate, uint32_t pri);
 
 // A job is taken from the queue, not by its id: that counts for its rate.
 void gate_take(struct broker *broker, struct queue *queue);

@@ -3,6 +3,7 @@
 
 #include "core/model/broker_private.h"
 #include "core/model/charge.h"
+#include "core/model/gate.h"
 #include "core/model/job.h"
 
 static struct bound *bound_in(const struct tree_node *node)
@@ -20,14 +21,18 @@ static bool bound_before(const struct tree_node *a, const struct tree_node *b)
 
 void open_queue_set_bound(struct broker *broker, struct bound *bound, const struct job *best)
 {
+    const struct gate *gate = bound_queue(bound)->gate;
+    struct tree *tree =
+        gate && gate->weight > 0 ? &broker->open.by_bound_weighed : &broker->open.by_bound;
+
     if (bound->in) {
-        tree_remove(&broker->open.by_bound, &bound->node, bound_before);
+        tree_remove(tree, &bound->node, bound_before);
     }
     bound->in = best != NULL;
     if (best) {
         bound->pri = best->pri;
         bound->seq = best->seq;
-        tree_insert(&broker->open.by_bound, &bound->node, bound_before);
+        tree_insert(tree, &bound->node, bound_before);
     }
 }
 
@@ -55,6 +60,9 @@ void queue_close(struct broker *broker, struct queue *queue, unsigned reason)
     queue->closed = (uint8_t)(queue->closed | reason);
     open_queue_review(broker, queue);
     queue_unoffer(broker, queue);
+    if (queue->gate) {
+        gate_place(broker, queue);
+    }
 }
 
 void queue_reopen(struct broker *broker, struct queue *queue, unsigned reason)
@@ -62,6 +70,9 @@ void queue_reopen(struct broker *broker, struct queue *queue, unsigned reason)
     queue->closed = (uint8_t)(queue->closed & ~reason);
     open_queue_review(broker, queue);
     queue_offer(broker, queue);
+    if (queue->gate) {
+        gate_place(broker, queue);
+    }
 }
 
 static bool offer_before(const struct tree_node *a, const struct tree_node *b)
@@ -126,12 +137,29 @@ struct queue *backlog_first(struct broker *broker)
     return NULL;
 }
 
-struct bound *open_queues_first(const struct broker *broker)
+static struct bound *lower(struct bound *a, struct bound *b)
 {
-    return bound_in(tree_first(&broker->open.by_bound));
+    if (!a || !b) {
+        return a ? a : b;
+    }
+    return bound_before(&a->node, &b->node) ? a : b;
 }
 
-struct bound *open_queues_after(const struct broker *broker, const struct bound *bound)
+struct bound *open_queues_first(const struct broker *broker, bool weighed_too)
 {
-    return bound_in(tree_after(&broker->open.by_bound, &bound->node, bound_before));
+    struct bound *first = bound_in(tree_first(&broker->open.by_bound));
+
+    return weighed_too ? lower(first, bound_in(tree_first(&broker->open.by_bound_weighed))) : first;
+}
+
+struct bound *open_queues_after(const struct broker *broker, const struct bound *bound,
+                                bool weighed_too)
+{
+    struct bound *next = bound_in(tree_after(&broker->open.by_bound, &bound->node, bound_before));
+
+    if (weighed_too && broker->gates.weights > 0) {
+        next = lower(
+            next, bound_in(tree_after(&broker->open.by_bound_weighed, &bound->node, bound_before)));
+    }
+    return next;
 }

@@ -4,9 +4,10 @@
 
 // Private to the core: the index of open queues, those that are not closed and have a ready job.
 //
-// It is two containers. A tree holds them by a bound each, which is a place among ready jobs that
-// the queue's best job stands at or after: a job that leaves makes the bound only too low, and who
-// comes across such a bound raises it. A list holds them in the order in which they became open.
+// It is two containers. A tree, and another one for queues with a weight, holds them by a bound
+// each, which is a place among ready jobs that the queue's best job stands at or after: a job that
+// leaves makes the bound only too low, and who comes across such a bound raises it. A list holds
+// them in the order in which they became open.
 
 #include "core/model/queue.h"
 
@@ -31,11 +32,12 @@ struct queue *backlog_first(struct broker *broker);
 void queue_close(struct broker *broker, struct queue *queue, unsigned reason);
 void queue_reopen(struct broker *broker, struct queue *queue, unsigned reason);
 
-// The open queue with the lowest bound, NULL for none.
-struct bound *open_queues_first(const struct broker *broker);
+// The open queue with the lowest bound, NULL for none; of all, or of those without a weight.
+struct bound *open_queues_first(const struct broker *broker, bool weighed_too);
 
-// The first whose bound is behind this one; NULL for none.
-struct bound *open_queues_after(const struct broker *broker, const struct bound *bound);
+// The first of these whose bound is behind this one; NULL for none.
+struct bound *open_queues_after(const struct broker *broker, const struct bound *bound,
+                                bool weighed_too);
 
 // Sets the queue's bound to the place of its best job; NULL takes it out of the tree.
 void open_queue_set_bound(struct broker *broker, struct bound *bound, const struct job *best);

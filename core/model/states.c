@@ -362,6 +362,9 @@ void job_transfer(struct broker *broker, struct job *job, struct queue *to)
     ENSURE(place.state != JOB_RESERVED);
     leave(broker, from, job);
     job_give_up_bound(broker, from, job->seq);
+    if (from->gate) {
+        gate_review(broker, from); // no two gates stand at the place of one job
+    }
     from->bytes -= body_len(job);
     to->bytes += body_len(job);
     job->queue = to->place;

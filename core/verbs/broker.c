@@ -56,7 +56,6 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     list_init(&broker->restoring.idle);
     broker->restoring.ended_at = -EXPIRY_SPARED_FOR;
     list_init(&broker->paused.by_record);
-    list_init(&broker->gates.weighing);
     policies_init(&broker->policies);
     memos_init(&broker->memos);
     rolls_begin(broker);

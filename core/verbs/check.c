@@ -141,8 +141,8 @@ void broker_check(const struct broker *broker)
     check_moments(&tally, &broker->timers.pauses, tally.pauses);
     check_moments(&tally, &broker->timers.gates, tally.gates);
     check_moments(&tally, &broker->timers.looks, tally.looks);
-    ENSURE(broker->gates.weights == tally.weights &&
-           tally.weights == check_list(&broker->gates.weighing));
+    ENSURE(broker->gates.weights == tally.weights);
+    check_weights(&tally);
     ENSURE(broker->gates.expiring == tally.expiring && broker->gates.stale == tally.stale);
     ENSURE(tally.paused == broker->paused.count &&
            tally.paused == check_list(&broker->paused.by_record));

@@ -34,7 +34,7 @@ struct tally {
     uint64_t pauses;
     uint64_t paused;
     uint64_t gates; // those with a moment
-    uint64_t expiring, stale, looks, weights;
+    uint64_t expiring, stale, looks, weights, weighing;
     uint64_t alarms;
     uint64_t gone; // queues of which there is only the name
     uint64_t memos;
@@ -59,6 +59,7 @@ void check_queue(struct tally *tally, const struct queue *queue);
 
 // The index of open queues.
 void check_open_queues(struct tally *tally);
+void check_weights(struct tally *tally);
 
 // The rolls, and the queues that have gone.
 void check_rolls(struct tally *tally);

@@ -130,7 +130,8 @@ static void check_gate(struct tally *tally, const struct queue *queue)
            (queue->gate->expires && queue->jobs[JOB_READY]));
     ENSURE(!stale || (queue->gate->expires && queue->gate->looks.at <= tally->broker->now.mono));
     ENSURE(queue->gate->weight == policy->weight);
-    ENSURE(list_linked(&queue->gate->weighing) == (policy->weight > 0));
+    ENSURE(queue->gate->weighing == (policy->weight > 0 && queue_open(queue)));
+    tally->weighing += queue->gate->weighing;
     tally->weights += policy->weight > 0;
     tally->expiring += queue->gate->expires;
     tally->stale += stale;
@@ -201,7 +202,48 @@ void check_open_queues(struct tally *tally)
         opened = queue->opened;
     }
     check_tree(&broker->open.by_bound, tally, visit_open, &before);
+    before = NULL;
+    check_tree(&broker->open.by_bound_weighed, tally, visit_open, &before);
     ENSURE(tally->working == 0); // those that say so less those that are there
+}
+
+static void visit_by_tag(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct gate *gate =
+        container_of((struct tree_node *)(uintptr_t)node, struct gate, by_tag);
+    const struct job *best = job_in_tree(tree_first(&gate->queue->ready));
+    const struct gate **before = context;
+
+    ENSURE(gate->weighing && best->pri == gate->pri && best->seq == gate->seq);
+    ENSURE(!*before || (*before)->pri < gate->pri ||
+           ((*before)->pri == gate->pri && (*before)->tag <= gate->tag));
+    *before = gate;
+    tally->weighing--;
+}
+
+static void visit_by_began(struct tally *tally, const struct tree_node *node, void *context)
+{
+    const struct gate *gate =
+        container_of((struct tree_node *)(uintptr_t)node, struct gate, by_began);
+    const struct gate **before = context;
+
+    ENSURE(!*before || (*before)->pri < gate->pri ||
+           ((*before)->pri == gate->pri &&
+            gate_began((*before)->tag, (*before)->weight) >= gate_began(gate->tag, gate->weight)));
+    *before = gate;
+    tally->weighing++;
+}
+
+void check_weights(struct tally *tally)
+{
+    const struct gate *before = NULL;
+    uint64_t weighing = tally->weighing;
+
+    check_tree(&tally->broker->gates.by_tag, tally, visit_by_tag, &before);
+    ENSURE(tally->weighing == 0); // those that say so less those that are there
+    before = NULL;
+    check_tree(&tally->broker->gates.by_began, tally, visit_by_began, &before);
+    ENSURE(tally->weighing == weighing);
 }
 
 // Each queue that has gone is kept for one roll, whose moment it was there at, unless it is still

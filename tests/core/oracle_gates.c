@@ -174,7 +174,7 @@ struct oracle_job *model_weigh(struct oracle *o, int session)
     choice = gather(o, session);
     for (int i = 0; i <= ORACLE_QUEUES; i++) {
         struct oracle_job *job = choice.best[i];
-        uint64_t tag = tag_of(o, i) > choice.last ? tag_of(o, i) : choice.last;
+        uint64_t tag = tag_of(o, i);
 
         if (job && job->pri == choice.pri &&
             (!best || tag < best_tag || (tag == best_tag && job->seq < best->seq))) {

@@ -303,8 +303,8 @@ static void session_that_chooses_in_turn_goes_by_its_turns(void **state)
     assert_int_equal(counts[0], 50);
 }
 
-// What is looked at is charged, so that a connection that asks for many can be made to pause.
-static void many_weighed_queues_are_charged(void **state)
+// A choice looks at a few of them, whoever else takes from them and however many the session has.
+static void choice_among_many_weighed_queues_looks_at_few(void **state)
 {
     enum { MANY = 500 };
 
@@ -325,9 +325,11 @@ static void many_weighed_queues_are_charged(void **state)
         assert_status(STATUS_OK,
                       broker_submit_to(s->broker, stage_slice(name), &spec, NULL, &submission));
     }
-    (void)broker_take_links(s->broker);
-    (void)act_take(w);
-    assert_true(broker_take_links(s->broker) >= MANY);
+    for (int i = 0; i < 3 * MANY / 4; i++) {
+        (void)broker_take_links(s->broker);
+        assert_true(act_take(w) > 0);
+        assert_true(broker_take_links(s->broker) < 10);
+    }
     stage_free(s);
 }
 
@@ -344,7 +346,7 @@ int main(void)
         STORY(closed_queue_is_passed_over_and_saves_no_turns_up),
         STORY(without_weights_the_oldest_goes_first),
         STORY(session_that_chooses_in_turn_goes_by_its_turns),
-        STORY(many_weighed_queues_are_charged),
+        STORY(choice_among_many_weighed_queues_looks_at_few),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
