@@ -13,8 +13,8 @@
 //   SCHEDULE a schedule that was made at run time. The same.
 //   FIRED    when a schedule fired last. The same.
 //   SECRET   a random number that keys of other memos are made with. The same.
-//   IMPORT   which store of another broker was brought in, and as it was then, and which of its jobs
-//            (admin/source_memo.h). The same.
+//   IMPORT   which store of another broker was brought in, and as it was then, and which of its
+//            jobs (admin/source_memo.h). The same.
 //
 // A memo ends when the wall clock says so; the clock may be set, and is obeyed at the next tick.
 // One that has ended is not found, even if it was not freed yet.
