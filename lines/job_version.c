@@ -35,6 +35,13 @@ uint64_t job_contents(const struct job_image *image)
     return hash_slice(hash, slice_of(body.ptr + body.len - BODY_END, BODY_END));
 }
 
+// To the nearest: moments that were given in whole seconds, as most are, come back from the
+// monotonic clock a little earlier or later.
+static uint64_t whole_seconds(nsec_t at)
+{
+    return (uint64_t)at / NSEC_PER_SEC + ((uint64_t)at % NSEC_PER_SEC >= NSEC_PER_SEC / 2);
+}
+
 uint64_t job_version(const struct job_image *image)
 {
     const struct job_change *now = &image->now;
@@ -44,7 +51,7 @@ uint64_t job_version(const struct job_image *image)
         now->state == JOB_RESERVED ? JOB_READY : now->state,
         now->pri,
         now->delay,
-        delayed ? (uint64_t)(now->due_at / NSEC_PER_SEC) : 0,
+        delayed ? whole_seconds(now->due_at) : 0,
         delayed && now->on_wall,
         now->attempts,
         now->state == JOB_BURIED ? now->burial : 0,

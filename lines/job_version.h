@@ -4,8 +4,8 @@
 
 // A number that tells whether a job is still as it was when it was exported. It covers the job's
 // identity (id, creation time, body), its place (queue, state, priority, delay, burial) and its
-// attempts and past. Not covered: counters, and whether a worker holds the job. Delays count in
-// whole seconds; where rounding or a clock step gives an unchanged job another version, the caller
+// attempts and past. Not covered: counters, and whether a worker holds the job. Delays count to the
+// nearest second; where rounding or a clock step gives an unchanged job another version, the caller
 // sees a change that did not happen, never the reverse.
 
 #include "core/base/slice.h"

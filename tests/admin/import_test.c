@@ -504,6 +504,23 @@ static void a_job_is_deleted_only_as_it_was_exported(void **state)
     json_decref(said);
 }
 
+static void a_delay_to_a_whole_second_has_one_version_however_clocks_are_read(void **state)
+{
+    struct job_image image = {.queue = SLICE("q"), .body = SLICE("a")};
+    uint64_t version;
+
+    (void)state;
+    image.now.state = JOB_DELAYED;
+    image.now.due_at = SECONDS(1000000);
+    version = job_version(&image);
+    image.now.due_at = SECONDS(1000000) - 1000;
+    assert_true(job_version(&image) == version);
+    image.now.due_at = SECONDS(1000000) + 1000;
+    assert_true(job_version(&image) == version);
+    image.now.due_at = SECONDS(1000001);
+    assert_true(job_version(&image) != version);
+}
+
 static void a_line_that_names_no_version_deletes_nothing(void **state)
 {
     static const char *const wrong[] = {"1", "{\"id\":1}", "{\"id\":1,\"version\":\"0\"}",
@@ -561,6 +578,7 @@ int main(void)
         ADMIN(jobs_that_are_held_back_begin_by_themselves_where_nobody_confirms),
         ADMIN(a_source_without_room_for_its_memo_is_stopped),
         ADMIN(a_job_is_deleted_only_as_it_was_exported),
+        ADMIN(a_delay_to_a_whole_second_has_one_version_however_clocks_are_read),
         ADMIN(a_line_that_names_no_version_deletes_nothing),
         ADMIN(versions_are_told_of_all_jobs_and_named_jobs_in_their_order),
     };
