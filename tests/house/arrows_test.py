@@ -14,7 +14,8 @@ import house
 # all of them. Each is one idea in several files; no other file may join, and front-ends have none.
 CIRCLES = {
     "core/model": ("rota session subscription subscription_walk",  # a session's subscriptions
-                   "queue roll"),  # a queue that has gone stays for the rolls that have it
+                   "queue roll",  # a queue that has gone stays for the rolls that have it
+                   "expiry gate open_queues"),  # which queue is open, and where it stands then
     "core/verbs": ("check check_jobs check_memos check_queues check_sessions",),  # one walk over all invariants
     "admin": ("assets page",),  # the files of the page, and the routes to them
     # A connection: its two directions, its places in a turn, its wire.
