@@ -170,23 +170,40 @@ out:
     return next;
 }
 
-static enum http1_next answer_delete(struct http1_conn *conn, struct slice body, struct blob *blob)
+// The schedule that the path names, where the caller may change it. False: the request has been
+// answered, by `next`.
+static bool find_to_change(struct http1_conn *conn, char text[SCHEDULE_NAME_MAX + 1],
+                           struct slice *name, enum http1_next *next)
 {
-    char text[SCHEDULE_NAME_MAX + 1];
     struct schedule_info info;
     struct input input;
     enum status status;
-    struct slice name = read_name(&input, conn, text);
+
+    *name = read_name(&input, conn, text);
+    if (!input_good(&input)) {
+        *next = input_refuse(&input);
+        return false;
+    }
+    status = find(conn, *name, true, &info);
+    if (status != STATUS_OK) {
+        *next = admin_refuse_status(conn, status);
+    }
+    return status == STATUS_OK;
+}
+
+static enum http1_next answer_delete(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    char text[SCHEDULE_NAME_MAX + 1];
+    enum http1_next next;
+    enum status status;
+    struct slice name;
 
     (void)body;
     (void)blob;
-    if (!input_good(&input)) {
-        return input_refuse(&input);
+    if (!find_to_change(conn, text, &name, &next)) {
+        return next;
     }
-    status = find(conn, name, true, &info);
-    if (status == STATUS_OK) {
-        status = schedules_remove(schedules_of(conn), name);
-    }
+    status = schedules_remove(schedules_of(conn), name);
     if (status == STATUS_IN_USE) {
         return admin_refuse(conn, 409, "it stands in the configuration");
     }
@@ -201,20 +218,16 @@ static enum http1_next answer_run(struct http1_conn *conn, struct slice body, st
 {
     char text[SCHEDULE_NAME_MAX + 1];
     struct submission submission;
-    struct schedule_info info;
-    struct input input;
+    enum http1_next next;
     enum status status;
-    struct slice name = read_name(&input, conn, text);
+    struct slice name;
 
     (void)body;
     (void)blob;
-    if (!input_good(&input)) {
-        return input_refuse(&input);
+    if (!find_to_change(conn, text, &name, &next)) {
+        return next;
     }
-    status = find(conn, name, true, &info);
-    if (status == STATUS_OK) {
-        status = schedules_run(schedules_of(conn), name, &submission);
-    }
+    status = schedules_run(schedules_of(conn), name, &submission);
     if (status != STATUS_OK) {
         return admin_refuse_status(conn, status);
     }
@@ -227,20 +240,16 @@ static enum http1_next answer_run(struct http1_conn *conn, struct slice body, st
 static enum http1_next answer_replan(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
     char text[SCHEDULE_NAME_MAX + 1];
-    struct schedule_info info;
-    struct input input;
+    enum http1_next next;
     enum status status;
-    struct slice name = read_name(&input, conn, text);
+    struct slice name;
 
     (void)body;
     (void)blob;
-    if (!input_good(&input)) {
-        return input_refuse(&input);
+    if (!find_to_change(conn, text, &name, &next)) {
+        return next;
     }
-    status = find(conn, name, true, &info);
-    if (status == STATUS_OK) {
-        status = schedules_replan(schedules_of(conn), name);
-    }
+    status = schedules_replan(schedules_of(conn), name);
     if (status != STATUS_OK) {
         return admin_refuse_status(conn, status);
     }
