@@ -12,7 +12,6 @@ GIVE_BACK_SECONDS = 60
 KEPT_MOST = 4 * MIB
 WARM_UP = 10000
 IDLE = 10000
-IDLE_LIMIT = 700
 # Of the broker and of this process, beside the connections.
 SPARE_FILES = 200
 
@@ -53,7 +52,6 @@ class Memory(BoundsCase):
         if hard < IDLE + SPARE_FILES:
             self.skipTest(f"{IDLE} connections need more descriptors than {hard}")
         allow_open_files(None)
-        # Those that do nothing are served by the loop. An I/O thread needs about 500 bytes more.
         broker = self.start("server.io_spread=auto")
         self.assert_served(self.connect(broker))
         before = broker.resident()
@@ -61,7 +59,7 @@ class Memory(BoundsCase):
             self.assert_served(self.connect(broker))
         each = (broker.resident() - before) / IDLE
         self.tell(f"{each:.0f} bytes for each of {IDLE} idle connections")
-        self.assertLess(each, IDLE_LIMIT)
+        self.assert_takes_little(each)
 
 
 def delete_jobs(client, ids):

@@ -17,7 +17,6 @@ SECONDS = float(os.environ["BOUNDS_SECONDS"])
 QUEUES = max(JOBS // 10, 5000)
 SCRAPERS = 64
 IDLE = 2000 if SANITIZED else 10000
-IDLE_LIMIT = 700
 # Of the broker and of this process, beside the connections.
 SPARE_FILES = 200
 SLOW_TURN = 5  # milliseconds
@@ -140,7 +139,6 @@ class Connections(BoundsCase):
         if hard < IDLE + SPARE_FILES:
             self.skipTest(f"{IDLE} connections need more descriptors than {hard}")
         allow_open_files(None)
-        # Those that do nothing are served by the loop. An I/O thread needs about 500 bytes more.
         broker = self.start("admin.listen=127.0.0.1:0", "server.io_spread=auto",
                             f"server.slow_turn={SLOW_TURN}")
         self.assertEqual(self.operator(broker).get("/healthz"), b"ok\n")
@@ -151,7 +149,7 @@ class Connections(BoundsCase):
         each = (broker.resident() - before) / IDLE
         self.tell(f"{each:.0f} bytes for each of {IDLE}")
         if not SANITIZED:
-            self.assertLessEqual(each, IDLE_LIMIT)
+            self.assert_takes_little(each)
         self.assert_served(self.connect(broker))
 
     def operator(self, broker):
