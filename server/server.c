@@ -64,9 +64,6 @@ static void server_stop(struct server *server)
     }
 }
 
-// The store is being opened, and only its thread may touch the broker: what concerns that has to
-// wait, and of requests that contradict each other the last one counts. The service manager waits
-// for the start, and is told of nothing else.
 // Whoever sends a signal finds the reason in the log.
 static void server_signal_reload(struct server *server)
 {
@@ -75,6 +72,9 @@ static void server_signal_reload(struct server *server)
     (void)server_read_again(server, &why);
 }
 
+// The store is being opened, and only its thread may touch the broker: what concerns that has to
+// wait, and of requests that contradict each other the last one counts. The service manager waits
+// for the start, and is told of nothing else.
 static void server_signal_early(struct server *server, enum signal_request request)
 {
     switch (request) {
