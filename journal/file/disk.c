@@ -50,9 +50,8 @@ static int claim_from_beanstalkd(int file)
     if (fcntl(file, F_OFD_SETLK, &ours) == 0 || (errno != EAGAIN && errno != EACCES)) {
         return 0;
     }
-    return fcntl(file, F_OFD_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK && theirs.l_pid > 0
-               ? EBUSY
-               : 0;
+    // A process of another container has no number here.
+    return fcntl(file, F_OFD_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK ? EBUSY : 0;
 }
 
 // The directory cannot be replaced while it is used, as a file in it can. Some file systems of a
