@@ -360,6 +360,35 @@ static void jobs_and_waiters_of_a_long_pause_meet_in_slices(void **state)
     leave_crowd(s);
 }
 
+// The last of those who wait on a queue that opens waits on another one, too, where a worse job
+// comes before it is its turn.
+static void job_that_comes_between_slices_does_not_go_before_better_ones(void **state)
+{
+    struct stage *s = *state;
+    uint64_t worse;
+
+    PUT(s, .queue = "q");
+    assert_status(STATUS_OK, stage_pause(s, "q", SEC(5)));
+    for (size_t i = 0; i < MANY; i++) {
+        struct session *session = join_crowd(s, i, "q");
+
+        if (i == MANY - 1) {
+            act_subscribe(&s->actors[0], "other");
+        }
+        assert_status(STATUS_OK, broker_wait(session, NSEC_NEVER, -1));
+        PUT(s, .queue = "q");
+    }
+    s->now.mono += SEC(5);
+    s->mute = true;
+    tick(s);
+    assert_true(stage_queue(s, "q").jobs[JOB_READY] > 1);
+    worse = PUT(s, .queue = "other", .pri = UINT32_MAX);
+    stage_settle(s);
+    assert_int_equal(stage_queue(s, "q").jobs[JOB_READY], 1);
+    assert_int_equal(stage_state(s, worse), JOB_READY);
+    leave_crowd(s);
+}
+
 static void waits_that_end_at_once_end_in_slices(void **state)
 {
     struct stage *s = *state;
@@ -559,6 +588,7 @@ int main(void)
         STORY(many_parts_for_one_watcher_are_told_in_slices),
         STORY(naps_that_one_job_ends_are_told_in_slices),
         STORY(jobs_and_waiters_of_a_long_pause_meet_in_slices),
+        STORY(job_that_comes_between_slices_does_not_go_before_better_ones),
         STORY(waits_that_end_at_once_end_in_slices),
         STORY(giving_back_many_is_made_in_slices),
         STORY(taking_many_limits_off_is_made_in_slices),
