@@ -12,17 +12,13 @@
 #define MAGIC_REQ "\0REQ"
 #define MAGIC_RES "\0RES"
 
-struct shape {
-    bool known;
-    uint8_t args;
-    bool data;
-    bool nul_may_lack; // behind the last argument before the data, where the body ends with it
-    bool arg_may_lack; // the last argument before the data: the protocol's own page leaves it out
-};
+_Static_assert(GEAR_ARGS_MAX <= GEAR_SHAPE_ARGS, "a shape can say how many arguments");
 
-static const struct shape shapes[GEAR_TYPE_COUNT] = {
+const uint8_t gear_shapes[GEAR_TYPE_COUNT] = {
 #define X(number, name, args, data)                                                                \
-    [number] = {true, args, data, !(data) || (args) == 1, (args) == 4},
+    [number] = (args) | GEAR_SHAPE_KNOWN | ((data) ? GEAR_SHAPE_DATA : 0) |                        \
+               (!(data) || (args) == 1 ? GEAR_SHAPE_NUL_MAY_LACK : 0) |                            \
+               ((args) == 4 ? GEAR_SHAPE_ARG_MAY_LACK : 0),
     GEAR_TYPES(X)
 #undef X
 };
@@ -34,26 +30,6 @@ bool gear_magic_good(struct slice input)
     return memcmp(input.ptr, MAGIC_REQ, len) == 0 || memcmp(input.ptr, MAGIC_RES, len) == 0;
 }
 
-static enum gear_magic read_magic(const char *at)
-{
-    if (memcmp(at, MAGIC_REQ, MAGIC_LEN) == 0) {
-        return GEAR_MAGIC_REQ;
-    }
-    return memcmp(at, MAGIC_RES, MAGIC_LEN) == 0 ? GEAR_MAGIC_RES : GEAR_MAGIC_BAD;
-}
-
-struct gear_head gear_head_read(const char *input)
-{
-    uint32_t numbers[2];
-
-    memcpy(numbers, input + MAGIC_LEN, sizeof numbers);
-    return (struct gear_head){
-        .magic = read_magic(input),
-        .type = be32toh(numbers[0]),
-        .len = be32toh(numbers[1]),
-    };
-}
-
 size_t gear_message_len(struct slice start)
 {
     const char *nul;
@@ -63,27 +39,6 @@ size_t gear_message_len(struct slice start)
         return nul ? (size_t)(nul - start.ptr) : start.len;
     }
     return start.len < GEAR_HEADER ? 0 : GEAR_HEADER + (size_t)gear_head_read(start.ptr).len;
-}
-
-bool gear_type_known(uint32_t type)
-{
-    return type < GEAR_TYPE_COUNT && shapes[type].known;
-}
-
-unsigned gear_type_args(uint32_t type)
-{
-    return shapes[type].args;
-}
-
-bool gear_type_has_data(uint32_t type)
-{
-    return shapes[type].data;
-}
-
-// Reports, which have data as well, have the handle alone before it; an echo has nothing.
-bool gear_type_submits(uint32_t type)
-{
-    return shapes[type].data && shapes[type].args > 1;
 }
 
 // Where the first NUL is, or `end`. Arguments are short: eight bytes in a step are worth 3.5 % of a
@@ -112,9 +67,9 @@ static const char *find_nul(const char *at, const char *end)
 bool gear_packet_split(enum gear_type type, struct slice body, bool whole,
                        struct gear_packet *packet)
 {
-    const struct shape shape = shapes[type];
+    const unsigned shape = gear_shapes[type];
     const char *at = body.ptr, *end = slice_end(body);
-    struct slice *arg = packet->args, *behind = arg + shape.args;
+    struct slice *arg = packet->args, *behind = arg + (shape & GEAR_SHAPE_ARGS);
 
     packet->type = type;
     packet->blob = NULL;
@@ -124,9 +79,9 @@ bool gear_packet_split(enum gear_type type, struct slice body, bool whole,
         *arg = slice_of(at, (size_t)(nul - at));
         if (nul < end) {
             at = nul + 1;
-        } else if (whole && shape.nul_may_lack && arg + 1 == behind) {
+        } else if (whole && (shape & GEAR_SHAPE_NUL_MAY_LACK) && arg + 1 == behind) {
             at = end;
-        } else if ((whole || body.len >= GEAR_FIXED_MAX) && shape.arg_may_lack &&
+        } else if ((whole || body.len >= GEAR_FIXED_MAX) && (shape & GEAR_SHAPE_ARG_MAY_LACK) &&
                    arg + 1 == behind) {
             *arg = slice_of(at, 0);
         } else {

@@ -13,9 +13,11 @@
 
 #include "core/base/slice.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define GEAR_HEADER 12
 #define GEAR_ARGS_MAX 7
@@ -75,6 +77,10 @@ enum gear_type {
 };
 #define GEAR_TYPE_COUNT 43
 
+// "\0REQ" and "\0RES", big-endian.
+#define GEAR_MAGIC_REQ_NUMBER UINT32_C(0x00524551)
+#define GEAR_MAGIC_RES_NUMBER UINT32_C(0x00524553)
+
 enum gear_magic { GEAR_MAGIC_REQ, GEAR_MAGIC_RES, GEAR_MAGIC_BAD };
 
 struct gear_head {
@@ -83,32 +89,66 @@ struct gear_head {
     uint32_t len;  // of the body
 };
 
+// What packets of a type that a peer may send are like, in a byte; 0: no peer may send any. In this
+// header, as each packet that comes asks several times.
+#define GEAR_SHAPE_ARGS 7u // how many arguments there are before the data
+#define GEAR_SHAPE_KNOWN 8u
+#define GEAR_SHAPE_DATA 16u
+#define GEAR_SHAPE_NUL_MAY_LACK 32u // behind the last argument, where the body ends with it
+#define GEAR_SHAPE_ARG_MAY_LACK 64u // the last argument: the protocol's own page leaves it out
+extern const uint8_t gear_shapes[GEAR_TYPE_COUNT];
+
 // Whether the first four bytes, or as many of them as there are, may begin a packet.
 bool gear_magic_good(struct slice input);
 
 // Reads a header; `input` has at least GEAR_HEADER bytes.
-struct gear_head gear_head_read(const char *input);
+static inline struct gear_head gear_head_read(const char *input)
+{
+    uint32_t numbers[3];
+
+    memcpy(numbers, input, sizeof numbers);
+    return (struct gear_head){
+        .magic = numbers[0] == htobe32(GEAR_MAGIC_REQ_NUMBER)   ? GEAR_MAGIC_REQ
+                 : numbers[0] == htobe32(GEAR_MAGIC_RES_NUMBER) ? GEAR_MAGIC_RES
+                                                                : GEAR_MAGIC_BAD,
+        .type = be32toh(numbers[1]),
+        .len = be32toh(numbers[2]),
+    };
+}
 
 // How long the packet that leaves is that begins with these bytes, or the text up to the next
 // packet; 0: there is not enough of it. See struct frontend.
 size_t gear_message_len(struct slice start);
 
 // Whether a peer may send packets of that type.
-bool gear_type_known(uint32_t type);
+static inline bool gear_type_known(uint32_t type)
+{
+    return type < GEAR_TYPE_COUNT && gear_shapes[type] != 0;
+}
 
 // Of a type that is known: how many arguments its packets have before the data, and whether they
 // have data.
-unsigned gear_type_args(uint32_t type);
-bool gear_type_has_data(uint32_t type);
+static inline unsigned gear_type_args(uint32_t type)
+{
+    return gear_shapes[type] & GEAR_SHAPE_ARGS;
+}
 
-// Whether they hand in a job: their first argument is its function.
-bool gear_type_submits(uint32_t type);
+static inline bool gear_type_has_data(uint32_t type)
+{
+    return (gear_shapes[type] & GEAR_SHAPE_DATA) != 0;
+}
 
-// Whether they report about a job, and have data.
+// Whether they hand in a job: their first argument is its function. Reports, which have data as
+// well, have the handle alone before it; an echo has nothing.
+static inline bool gear_type_submits(uint32_t type)
+{
+    return gear_type_has_data(type) && gear_type_args(type) > 1;
+}
+
+// Of any type: whether they report about a job, and have data.
 static inline bool gear_type_reports_data(uint32_t type)
 {
-    return type == GEAR_WORK_COMPLETE || type == GEAR_WORK_EXCEPTION || type == GEAR_WORK_DATA ||
-           type == GEAR_WORK_WARNING;
+    return gear_type_known(type) && gear_type_has_data(type) && gear_type_args(type) == 1;
 }
 
 struct blob;
