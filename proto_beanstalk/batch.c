@@ -23,8 +23,7 @@ static void add(struct bean_conn *conn, const struct job *job)
         (void)output_reserve(&batch->head, BEAN_HEAD_MAX);
     }
     batch->position = position > batch->position ? position : batch->position;
-    output_deliver(&batch->jobs, job_id(job), BEAN_HEAD_MAX);
-    bean_reply_job(&batch->jobs, SLICE("RESERVED "), job);
+    bean_reply_delivery(&batch->jobs, job);
     batch->count++;
 }
 

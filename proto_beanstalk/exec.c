@@ -139,7 +139,7 @@ static void reply_found(struct bean_conn *conn, const struct job *job)
 {
     if (job) {
         wire_hold(conn->wire, broker_job_position(conn->shared->broker, job));
-        bean_reply_job(&conn->wire->out, SLICE("FOUND "), job);
+        bean_reply_found(&conn->wire->out, job);
     } else {
         bean_reply(&conn->wire->out, BEAN_NOT_FOUND);
     }

@@ -145,21 +145,51 @@ void bean_reply_using(struct output *out, struct slice name)
     output_write(out, crlf);
 }
 
-void bean_reply_job(struct output *out, struct slice word, const struct job *job)
+// A body so short is written in one go with what stands around it.
+#define JOINED_MAX 256
+
+static inline size_t room_for_job(struct slice body)
 {
-    char *start = output_reserve(out, BEAN_HEAD_MAX);
+    return BEAN_HEAD_MAX + (body.len <= JOINED_MAX ? body.len + crlf.len : 0);
+}
 
-    if (start) {
-        char *at = append(start, word);
+// `start` has that room; NULL: there is none.
+static inline void reply_job(struct output *out, char *start, struct slice word,
+                             const struct job *job, struct slice body)
+{
+    char *at = start;
 
-        at = digits_write(at, job_id(job));
-        *at++ = ' ';
-        at = digits_write(at, job_body(job).len);
-        at = append(at, crlf);
-        output_commit(out, (size_t)(at - start));
+    if (!start) {
+        return;
     }
-    output_body(out, job_body(job), job_blob(job));
+    at = append(at, word);
+    at = digits_write(at, job_id(job));
+    *at++ = ' ';
+    at = digits_write(at, body.len);
+    at = append(at, crlf);
+    if (body.len <= JOINED_MAX) {
+        at = append(append(at, body), crlf);
+        output_commit(out, (size_t)(at - start));
+        return;
+    }
+    output_commit(out, (size_t)(at - start));
+    output_body(out, body, job_blob(job));
     output_write(out, crlf);
+}
+
+void bean_reply_delivery(struct output *out, const struct job *job)
+{
+    struct slice body = job_body(job);
+
+    reply_job(out, output_deliver(out, room_for_job(body), job_id(job)), SLICE("RESERVED "), job,
+              body);
+}
+
+void bean_reply_found(struct output *out, const struct job *job)
+{
+    struct slice body = job_body(job);
+
+    reply_job(out, output_reserve(out, room_for_job(body)), SLICE("FOUND "), job, body);
 }
 
 void bean_reply_body(struct output *out, struct blob *body)

@@ -63,8 +63,11 @@ void bean_reply_number(struct output *out, struct slice word, uint64_t number);
 // USING and the name.
 void bean_reply_using(struct output *out, struct slice name);
 
-// `word` (RESERVED or FOUND, with its closing space), id, size, CRLF, body, CRLF.
-void bean_reply_job(struct output *out, struct slice word, const struct job *job);
+// RESERVED, id, size, CRLF, body, CRLF: the peer holds the job when that has left.
+void bean_reply_delivery(struct output *out, const struct job *job);
+
+// FOUND, and the same.
+void bean_reply_found(struct output *out, const struct job *job);
 
 // OK, size, CRLF, body, CRLF.
 void bean_reply_body(struct output *out, struct blob *body);

@@ -20,8 +20,7 @@ static void count_worker(struct bean_conn *conn)
 void bean_reply_reserved(struct bean_conn *conn, const struct job *job)
 {
     wire_hold(conn->wire, broker_job_position(conn->shared->broker, job));
-    output_deliver(&conn->wire->out, job_id(job), BEAN_HEAD_MAX);
-    bean_reply_job(&conn->wire->out, SLICE("RESERVED "), job);
+    bean_reply_delivery(&conn->wire->out, job);
 }
 
 // A connection whose peer sends nothing more does not wait: whether the peer is still there to do

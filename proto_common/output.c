@@ -71,32 +71,33 @@ void output_commit(struct output *out, size_t len)
     out->pending += len;
 }
 
-void output_deliver(struct output *out, uint64_t job_id, size_t len)
+char *output_deliver(struct output *out, size_t len, uint64_t job_id)
 {
     const size_t size = sizeof(struct output_delivery);
     struct output_span *span = out->tail;
 
-    ENSURE(len + size <= OUTPUT_CHUNK);
+    ENSURE(len <= OUTPUT_CHUNK - size);
     if (out->failed) {
-        return;
+        return NULL;
     }
     if (!span || len + size > span->limit - span->end || !span_takes_deliveries(span)) {
         span = output_extend(out);
         if (!span) {
-            return;
+            return NULL;
         }
     }
-    *span_delivery(span, span->jobs++) = (struct output_delivery){job_id, span->end};
-    span->limit -= size;
-    span->blobs = span->limit;
+    span_deliver(span, job_id);
+    return span->bytes + span->end;
 }
 
 void output_undelivered(const struct output *out, output_undelivered_fn tell, void *context)
 {
     for (struct output_span *span = out->head; span; span = span->next) {
-        for (size_t i = 0; i < span->jobs; i++) {
-            const struct output_delivery *delivery = span_delivery(span, i);
+        for (size_t place = OUTPUT_CHUNK; place > span->jobs;) {
+            const struct output_delivery *delivery;
 
+            place -= sizeof *delivery;
+            delivery = span_delivery(span, place);
             if (delivery->at >= span->start) {
                 tell(context, delivery->job_id);
             }
@@ -229,7 +230,7 @@ static void output_take_in(struct output *out, struct output *more)
     size_t len = span ? span->end - span->start : 0;
     size_t moved;
 
-    if (!span || !tail || span->blob_sent > 0 || span->jobs > 0 ||
+    if (!span || !tail || span->blob_sent > 0 || span->jobs < OUTPUT_CHUNK ||
         len + (span->blobs - span->limit) > tail->limit - tail->end) {
         return;
     }
@@ -391,9 +392,9 @@ static size_t span_consume(struct output_span *span, size_t len)
     return len;
 }
 
-void output_consume(struct output *out, size_t len)
+// APART, and what mostly comes below, is worth 1.8 % of a hand-over, by tests/budget.
+static APART void output_consume_part(struct output *out, size_t len)
 {
-    ENSURE(len <= output_sendable(out));
     out->pending -= len;
     for (size_t i = 0; i < OUTPUT_GATES; i++) {
         out->gates[i].before -= len < out->gates[i].before ? len : out->gates[i].before;
@@ -412,4 +413,24 @@ void output_consume(struct output *out, size_t len)
     if (!out->head) {
         out->tail = NULL;
     }
+}
+
+_Static_assert(OUTPUT_GATES == 2, "both gates stand at the end");
+
+// Mostly all leaves at once, out of one span.
+void output_consume(struct output *out, size_t len)
+{
+    struct output_span *span = out->head;
+
+    ENSURE(len <= output_sendable(out));
+    if (len < out->pending || !span || span != out->tail || span_has_blobs(span)) {
+        output_consume_part(out, len);
+        return;
+    }
+    out->pending = 0;
+    out->gates[0].before = 0;
+    out->gates[1].before = 0;
+    out->head = NULL;
+    out->tail = NULL;
+    span_give_back(out->pool, span);
 }

@@ -94,10 +94,10 @@ void output_append(struct output *out, struct output *more);
 // that has been reached: at once, but in order).
 void output_hold(struct output *out, uint64_t position);
 
-// What is appended next, beginning with at most `len` bytes in one piece (at most OUTPUT_CHUNK less
-// 16), tells the peer that it holds that job. As long as none of its bytes has left,
-// output_undelivered() says so.
-void output_deliver(struct output *out, uint64_t job_id, size_t len);
+// The same as output_reserve(), of at most OUTPUT_CHUNK less 16 bytes, where what is appended next
+// tells the peer that it holds that job. As long as none of it has left, output_undelivered() says
+// so.
+char *output_deliver(struct output *out, size_t len, uint64_t job_id);
 
 // Calls `tell` with each job whose delivery has not begun to leave. What a blob that left in part
 // stands behind has left. The output must not change meanwhile.

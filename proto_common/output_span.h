@@ -42,7 +42,7 @@ struct output_span {
     size_t limit;     // of the bytes that there is room for: where the marks begin
     size_t blobs;     // whose marks are those below that place: that have not left
     size_t blob_sent; // of the first of them
-    size_t jobs;      // marks of jobs, at the end of the room
+    size_t jobs;      // where the marks of jobs begin, which stand at the end of the room
     union {
         char bytes[OUTPUT_CHUNK];
         struct output_mark room[OUTPUT_CHUNK / sizeof(struct output_mark)];
@@ -79,20 +79,31 @@ static inline struct output_span *span_new(struct output_pool *pool)
     span->limit = OUTPUT_CHUNK;
     span->blobs = OUTPUT_CHUNK;
     span->blob_sent = 0;
-    span->jobs = 0;
+    span->jobs = OUTPUT_CHUNK;
     return span;
 }
 
-// The place of the mark of a job, the first of which is 0.
+// The mark of a job that begins at that place.
 static inline struct output_delivery *span_delivery(struct output_span *span, size_t place)
 {
-    return &span->deliveries[OUTPUT_CHUNK / sizeof(struct output_delivery) - 1 - place];
+    return &span->deliveries[place / sizeof(struct output_delivery)];
 }
 
 // Whether there has never been a blob in it.
 static inline bool span_takes_deliveries(const struct output_span *span)
 {
-    return span->limit + span->jobs * sizeof(struct output_delivery) == OUTPUT_CHUNK;
+    return span->limit == span->jobs;
+}
+
+// What is put behind its bytes delivers that job. It takes deliveries, and has room for the mark.
+static inline void span_deliver(struct output_span *span, uint64_t job_id)
+{
+    size_t place = span->limit - sizeof(struct output_delivery);
+
+    *span_delivery(span, place) = (struct output_delivery){job_id, span->end};
+    span->limit = place;
+    span->blobs = place;
+    span->jobs = place;
 }
 
 // The mark that ends at that place.

@@ -210,14 +210,18 @@ static struct slice shown_unique(const struct job_info *info)
     return info->key_kind == KEY_CONTENT ? SLICE("-") : info->key;
 }
 
+// A body so short is written in one go with what stands before it.
+#define JOINED_MAX 256
+
 void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct job *job)
 {
     struct output *out = out_of(conn);
     struct slice function = queue_name(job_queue(conn->shared->broker, job));
     struct slice unique = SLICE(""), reducer = SLICE("");
     struct job_info info;
+    struct slice body = job_body(job);
     char *start, *at;
-    size_t len;
+    size_t len, joined;
 
     gear_hold(conn, broker_job_position(conn->shared->broker, job));
     if (type != GEAR_JOB_ASSIGN) {
@@ -226,9 +230,9 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
         reducer = info.reducer;
         type = type == GEAR_JOB_ASSIGN_ALL && reducer.len > 0 ? type : GEAR_JOB_ASSIGN_UNIQ;
     }
-    len = HANDLE_MAX + function.len + unique.len + reducer.len + 4;
-    output_deliver(out, job_id(job), GEAR_HEADER + len);
-    start = reserve(out, len);
+    len = GEAR_HEADER + HANDLE_MAX + function.len + unique.len + reducer.len + 4;
+    joined = body.len <= JOINED_MAX ? body.len : 0;
+    start = output_deliver(out, len + joined, job_id(job));
     if (!start) {
         return;
     }
@@ -244,8 +248,12 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
         at = put_slice(at, reducer);
         *at++ = 0;
     }
-    commit(out, type, start, at, job_body(job).len);
-    output_body(out, job_body(job), job_blob(job));
+    if (joined > 0) {
+        commit(out, type, start, put_slice(at, body), 0);
+        return;
+    }
+    commit(out, type, start, at, body.len);
+    output_body(out, body, job_blob(job));
 }
 
 void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice subject,

@@ -65,7 +65,7 @@ static void hold(struct http1_conn *conn, const struct web_holder *holder)
         last = position > last ? position : last;
     }
     wire_hold(conn->wire, last);
-    output_deliver(&conn->wire->out, holder->all[0].job_id, HTTP1_ANSWER_MAX);
+    (void)output_deliver(&conn->wire->out, HTTP1_ANSWER_MAX, holder->all[0].job_id);
 }
 
 static void begin_item(struct web_batch *batch)

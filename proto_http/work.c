@@ -79,7 +79,7 @@ static enum http1_progress answer_one(struct http1_conn *conn)
     struct http1_answer head;
 
     wire_hold(conn->wire, broker_job_position(conn->shared->broker, job));
-    output_deliver(&conn->wire->out, holder->only.job_id, HTTP1_ANSWER_MAX);
+    (void)output_deliver(&conn->wire->out, HTTP1_ANSWER_MAX, holder->only.job_id);
     if (http1_reply_begin(conn, 200, &head)) {
         http1_answer_put(&head, SLICE("Content-Type: " HTTP1_BYTES "\r\n"
                                       "Cache-Control: no-store\r\n"));

@@ -252,7 +252,8 @@ static void check_body(struct peer *peer, size_t size)
 // Sizes around every limit at which a body is kept or received differently.
 static void a_body_of_any_size_arrives_whole_in_pieces_of_any_size(void **state)
 {
-    static const size_t sizes[] = {1, 4094, 4095, 4096, 4097, 16383, 16384, 16385, 65535, 300000};
+    static const size_t sizes[] = {1,    256,  257,   2048,  2049,  4094,  4095,
+                                   4096, 4097, 16383, 16384, 16385, 65535, 300000};
     static const size_t pieces[] = {1000, 4096, 16384, 40000, 1000000};
 
     (void)state;

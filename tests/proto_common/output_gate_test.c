@@ -84,6 +84,19 @@ static void bytes_before_a_gate_leave_and_those_behind_wait(void **state)
     }
 }
 
+static void a_gate_behind_all_that_has_left_holds_what_comes_next(void **state)
+{
+    struct bench *bench = *state;
+
+    say(&bench->out, "before");
+    output_hold(&bench->out, 1);
+    expect(&bench->out, "before");
+    say(&bench->out, "behind it");
+    expect(&bench->out, "");
+    bench->pool.reached = 1;
+    expect(&bench->out, "behind it");
+}
+
 static void what_waits_for_nothing_or_for_what_was_reached_leaves(void **state)
 {
     struct bench *bench = *state;
@@ -330,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BENCH(bytes_before_a_gate_leave_and_those_behind_wait),
+        BENCH(a_gate_behind_all_that_has_left_holds_what_comes_next),
         BENCH(what_waits_for_nothing_or_for_what_was_reached_leaves),
         BENCH(what_waits_for_nothing_keeps_its_order),
         BENCH(two_gates_open_one_after_the_other),
