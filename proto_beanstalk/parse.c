@@ -1,72 +1,64 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_beanstalk/parse.h"
 
+#include "core/base/digits.h"
 #include "proto_common/caller.h"
 
 #include <stddef.h>
 
 typedef enum bean_verdict (*parse_fn)(struct slice rest, struct bean_command *command);
 
-static struct slice skip_spaces(struct slice rest)
+static inline void skip_spaces(struct slice *rest)
 {
-    while (rest.len && *rest.ptr == ' ') {
-        rest = slice_from(rest, 1);
+    const char *at = rest->ptr, *end = slice_end(*rest);
+
+    while (at < end && *at == ' ') {
+        at++;
     }
-    return rest;
+    *rest = slice_of(at, (size_t)(end - at));
 }
 
-// What is left of a line in which something was not as it should be. Nothing can be taken off it.
-static const struct slice bad = {NULL, 0};
-
-// Takes decimal digits, at least one, off the front. `bad` where there is none or they exceed max.
-static inline struct slice take_digits(struct slice rest, uint64_t max, uint64_t *number)
+// Takes decimal digits, at least one, off the front. False where there is none or they exceed max.
+static inline bool take_digits(struct slice *rest, uint64_t max, uint64_t *number)
 {
-    const char *at = rest.ptr;
-    const char *end = slice_end(rest);
-    uint64_t value = 0;
+    const char *start = rest->ptr, *end = slice_end(*rest);
+    const char *at = digits_take(start, end, number);
 
-    for (; at < end; at++) {
-        unsigned digit = (unsigned)(unsigned char)*at - '0';
-
-        if (digit > 9) {
-            break;
-        }
-        if (value >= UINT64_MAX / 10 && (value > UINT64_MAX / 10 || digit > UINT64_MAX % 10)) {
-            return bad;
-        }
-        value = value * 10 + digit;
+    if (!at || at == start || *number > max) {
+        return false;
     }
-    if (at == rest.ptr || value > max) {
-        return bad;
-    }
-    *number = value;
-    return slice_of(at, (size_t)(end - at));
+    *rest = slice_of(at, (size_t)(end - at));
+    return true;
 }
 
-static struct slice take_u64(struct slice rest, uint64_t *number)
+static inline bool take_u64(struct slice *rest, uint64_t *number)
 {
-    return take_digits(skip_spaces(rest), UINT64_MAX, number);
+    skip_spaces(rest);
+    return take_digits(rest, UINT64_MAX, number);
 }
 
-static struct slice take_u32(struct slice rest, uint32_t *number)
+static inline bool take_u32(struct slice *rest, uint32_t *number)
 {
-    uint64_t value = 0;
+    uint64_t value;
 
-    rest = take_digits(skip_spaces(rest), UINT32_MAX, &value);
+    skip_spaces(rest);
+    if (!take_digits(rest, UINT32_MAX, &value)) {
+        return false;
+    }
     *number = (uint32_t)value;
-    return rest;
+    return true;
 }
 
 // The last number must end the line.
-static enum bean_verdict good_at_end(struct slice rest)
+static enum bean_verdict good_at_end(bool taken, struct slice rest)
 {
-    return rest.ptr && rest.len == 0 ? BEAN_GOOD : BEAN_BAD;
+    return taken && rest.len == 0 ? BEAN_GOOD : BEAN_BAD;
 }
 
 static enum bean_verdict parse_nothing(struct slice rest, struct bean_command *command)
 {
     (void)command;
-    return good_at_end(rest);
+    return good_at_end(true, rest);
 }
 
 static enum bean_verdict parse_anything(struct slice rest, struct bean_command *command)
@@ -78,34 +70,33 @@ static enum bean_verdict parse_anything(struct slice rest, struct bean_command *
 
 static enum bean_verdict parse_id(struct slice rest, struct bean_command *command)
 {
-    return good_at_end(take_u64(rest, &command->id));
+    return good_at_end(take_u64(&rest, &command->id), rest);
 }
 
 static enum bean_verdict parse_bury(struct slice rest, struct bean_command *command)
 {
-    rest = take_u64(rest, &command->id);
-    return good_at_end(take_u32(rest, &command->pri));
+    bool taken = take_u64(&rest, &command->id) && take_u32(&rest, &command->pri);
+
+    return good_at_end(taken, rest);
 }
 
 static enum bean_verdict parse_release(struct slice rest, struct bean_command *command)
 {
-    rest = take_u64(rest, &command->id);
-    rest = take_u32(rest, &command->pri);
-    return good_at_end(take_u32(rest, &command->delay));
+    bool taken = take_u64(&rest, &command->id) && take_u32(&rest, &command->pri) &&
+                 take_u32(&rest, &command->delay);
+
+    return good_at_end(taken, rest);
 }
 
-static inline struct slice take_put(struct slice rest, struct bean_command *command)
+static inline bool take_put(struct slice *rest, struct bean_command *command)
 {
-    rest = take_u32(rest, &command->pri);
-    rest = take_u32(rest, &command->delay);
-    rest = take_u32(rest, &command->ttr);
-    return take_u32(rest, &command->bytes);
+    return take_u32(rest, &command->pri) && take_u32(rest, &command->delay) &&
+           take_u32(rest, &command->ttr) && take_u32(rest, &command->bytes);
 }
 
 static enum bean_verdict parse_put(struct slice rest, struct bean_command *command)
 {
-    rest = take_put(rest, command);
-    if (!rest.ptr) {
+    if (!take_put(&rest, command)) {
         return BEAN_BAD;
     }
     return rest.len ? BEAN_BAD_COUNTED : BEAN_GOOD;
@@ -126,8 +117,7 @@ static bool is_key(struct slice text)
 
 static enum bean_verdict parse_put_unique(struct slice rest, struct bean_command *command)
 {
-    rest = take_put(rest, command);
-    if (!rest.ptr) {
+    if (!take_put(&rest, command)) {
         return BEAN_BAD;
     }
     if (rest.len == 0 || *rest.ptr != ' ' || !is_key(slice_from(rest, 1))) {
@@ -139,23 +129,25 @@ static enum bean_verdict parse_put_unique(struct slice rest, struct bean_command
 
 static enum bean_verdict parse_complete(struct slice rest, struct bean_command *command)
 {
-    rest = take_u64(rest, &command->id);
-    return good_at_end(take_u32(rest, &command->bytes));
+    bool taken = take_u64(&rest, &command->id) && take_u32(&rest, &command->bytes);
+
+    return good_at_end(taken, rest);
 }
 
 static enum bean_verdict parse_progress(struct slice rest, struct bean_command *command)
 {
-    rest = take_u64(rest, &command->id);
-    rest = take_u32(rest, &command->done);
-    return good_at_end(take_u32(rest, &command->total));
+    bool taken = take_u64(&rest, &command->id) && take_u32(&rest, &command->done) &&
+                 take_u32(&rest, &command->total);
+
+    return good_at_end(taken, rest);
 }
 
 static enum bean_verdict parse_batch(struct slice rest, struct bean_command *command)
 {
-    rest = take_u32(rest, &command->bound);
-    rest = take_u32(rest, &command->timeout);
-    if (good_at_end(rest) != BEAN_GOOD || command->bound == 0 || command->bound > BEAN_BATCH_MAX ||
-        command->timeout > INT32_MAX) {
+    bool taken = take_u32(&rest, &command->bound) && take_u32(&rest, &command->timeout);
+
+    if (good_at_end(taken, rest) != BEAN_GOOD || command->bound == 0 ||
+        command->bound > BEAN_BATCH_MAX || command->timeout > INT32_MAX) {
         return BEAN_BAD;
     }
     return BEAN_GOOD;
@@ -180,8 +172,8 @@ static enum bean_verdict parse_reserve(struct slice rest, struct bean_command *c
 // Whatever follows the number is ignored.
 static enum bean_verdict parse_timeout(struct slice rest, struct bean_command *command)
 {
-    rest = take_u32(rest, &command->timeout);
-    return rest.ptr && command->timeout <= INT32_MAX ? BEAN_GOOD : BEAN_BAD;
+    return take_u32(&rest, &command->timeout) && command->timeout <= INT32_MAX ? BEAN_GOOD
+                                                                               : BEAN_BAD;
 }
 
 static bool is_c_space(char c)
@@ -194,7 +186,7 @@ static bool is_c_space(char c)
 static enum bean_verdict parse_kick(struct slice rest, struct bean_command *command)
 {
     bool negative;
-    uint64_t value = 0;
+    uint64_t value;
 
     while (rest.len && is_c_space(*rest.ptr)) {
         rest = slice_from(rest, 1);
@@ -203,9 +195,11 @@ static enum bean_verdict parse_kick(struct slice rest, struct bean_command *comm
     if (negative || (rest.len && *rest.ptr == '+')) {
         rest = slice_from(rest, 1);
     }
-    rest = take_digits(rest, UINT64_MAX, &value);
+    if (!take_digits(&rest, UINT64_MAX, &value)) {
+        return BEAN_BAD;
+    }
     command->bound = (uint32_t)(negative ? 0 - value : value);
-    return rest.ptr ? BEAN_GOOD : BEAN_BAD;
+    return BEAN_GOOD;
 }
 
 // Which bytes a name may contain.
@@ -244,10 +238,10 @@ static enum bean_verdict parse_pause(struct slice rest, struct bean_command *com
 {
     struct slice name;
 
-    rest = skip_spaces(rest);
+    skip_spaces(&rest);
     name = slice_of(rest.ptr, name_bytes(rest));
-    rest = take_u32(slice_from(rest, name.len), &command->delay);
-    if (name.len == 0 || good_at_end(rest) != BEAN_GOOD) {
+    rest = slice_from(rest, name.len);
+    if (name.len == 0 || !take_u32(&rest, &command->delay) || rest.len > 0) {
         return BEAN_BAD;
     }
     command->name = name;

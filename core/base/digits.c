@@ -37,20 +37,31 @@ char *digits_write(char *at, uint64_t number)
     return end;
 }
 
-bool digits_read(struct slice text, uint64_t *number)
+const char *digits_take_many(const char *at, const char *end, uint64_t *number)
 {
     uint64_t value = 0;
 
-    if (text.len == 0) {
-        return false;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned digit = (unsigned)(unsigned char)text.ptr[i] - '0';
+    for (; at < end; at++) {
+        unsigned digit = (unsigned)(unsigned char)*at - '0';
 
-        if (digit > 9 || value > (UINT64_MAX - digit) / 10) {
-            return false;
+        if (digit > 9) {
+            break;
+        }
+        if (value > (UINT64_MAX - digit) / 10) {
+            return NULL;
         }
         value = value * 10 + digit;
+    }
+    *number = value;
+    return at;
+}
+
+bool digits_read(struct slice text, uint64_t *number)
+{
+    uint64_t value;
+
+    if (text.len == 0 || digits_take(text.ptr, slice_end(text), &value) != slice_end(text)) {
+        return false;
     }
     *number = value;
     return true;
