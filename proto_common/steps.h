@@ -65,27 +65,27 @@ static inline struct feed steps_feed(const struct steps *steps, void *conn, stru
     struct feed_turn turn = {.input = input.len ? input : SLICE(""),
                              .budget = budget,
                              .full_at = output_pending(&wire->out) + FEED_STAGED_MAX};
-    struct feed feed = {.state = FEED_MORE};
+    struct intake_room room = {NULL, 0};
     enum step step;
 
     do {
         step = steps->make(conn, &turn);
         feed_turn_charge(&turn, broker);
     } while (step == STEP_ON);
-    feed.state = (enum feed_state)step;
-    feed.used = input.len - turn.input.len;
-    feed.dear = step == STEP_AGAIN || turn.budget < budget - budget / 4;
     if (step == STEP_MORE && turn.input.len == 0) {
         struct intake *intake = steps->intake(conn);
 
         if (intake) {
-            struct intake_room room = intake_place(intake);
-
-            feed.into = room.into;
-            feed.into_len = room.len;
+            room = intake_place(intake);
         }
     }
-    return feed;
+    return (struct feed){
+        .state = (enum feed_state)step,
+        .used = input.len - turn.input.len,
+        .into = room.into,
+        .into_len = room.len,
+        .dear = step == STEP_AGAIN || turn.budget < budget - budget / 4,
+    };
 }
 
 // What the front-end's `filled` does first, and then feeds no bytes, by the function that feeds all
