@@ -8,6 +8,7 @@
 #include "journal/compact.h"
 
 #include "core/base/log.h"
+#include "core/base/macros.h"
 #include "journal/append.h"
 #include "journal/codec_memo.h"
 #include "journal/space.h"
@@ -243,7 +244,8 @@ static void finish(struct journal *journal)
     }
 }
 
-static void empty_oldest(struct journal *journal)
+// APART is worth 0.4 % of a durable put, by tests/budget.
+static APART void empty_oldest(struct journal *journal)
 {
     struct budget budget = budget_of(journal);
 
