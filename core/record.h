@@ -91,7 +91,7 @@ struct job_change {
                        // 0: that is not known
     uint64_t burial;   // BURIED: its place among buried jobs, longest buried first
     bool counted;      // a change: `counters` are there, which records of older formats lack
-    struct job_counters counters; // where `counted`; an image has its own
+    struct job_counters counters; // of an image, and of a change where `counted`
 };
 
 // A job with all of its contract. Slices are borrowed.
@@ -103,8 +103,7 @@ struct job_image {
     uint8_t on_fail;  // enum on_fail
     uint8_t on_loss;  // enum on_loss
     uint16_t max_attempts;
-    uint32_t ttr; // seconds; 0: none
-    uint32_t reserves, timeouts, releases, buries, kicks;
+    uint32_t ttr;         // seconds; 0: none
     uint64_t created_ms;  // wall clock
     struct job_past past; // DEAD_NOT: none
     struct slice key;     // KEY_NAME

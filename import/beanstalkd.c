@@ -186,11 +186,11 @@ static void describe(const struct binlog_fields *fields, struct job_image *image
     image->on_fail = ON_FAIL_BURY;
     image->on_loss = ON_LOSS_FRONT;
     image->ttr = ttr ? ttr : 1;
-    image->reserves = fields->reserves;
-    image->timeouts = fields->timeouts;
-    image->releases = fields->releases;
-    image->buries = fields->buries;
-    image->kicks = fields->kicks;
+    image->now.counters.reserves = fields->reserves;
+    image->now.counters.timeouts = fields->timeouts;
+    image->now.counters.releases = fields->releases;
+    image->now.counters.buries = fields->buries;
+    image->now.counters.kicks = fields->kicks;
     image->created_ms = created_ms < created_most_ms ? created_ms : created_most_ms;
 }
 

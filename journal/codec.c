@@ -81,11 +81,11 @@ static void put_job_fixed(char *data, const struct job_image *image)
     put32(data + JOB_PRI, now->pri);
     put32(data + JOB_DELAY, now->delay);
     put32(data + JOB_TTR, image->ttr);
-    put32(data + JOB_RESERVES, image->reserves);
-    put32(data + JOB_TIMEOUTS, image->timeouts);
-    put32(data + JOB_RELEASES, image->releases);
-    put32(data + JOB_BURIES, image->buries);
-    put32(data + JOB_KICKS, image->kicks);
+    put32(data + JOB_RESERVES, image->now.counters.reserves);
+    put32(data + JOB_TIMEOUTS, image->now.counters.timeouts);
+    put32(data + JOB_RELEASES, image->now.counters.releases);
+    put32(data + JOB_BURIES, image->now.counters.buries);
+    put32(data + JOB_KICKS, image->now.counters.kicks);
     put32(data + JOB_BODY_LEN, (uint32_t)image->body.len);
     put16(data + JOB_ATTEMPTS, now->attempts);
     put16(data + JOB_MAX_ATTEMPTS, image->max_attempts);

@@ -184,11 +184,11 @@ static bool key_good(const struct job_image *image)
 static void read_counters(const char *data, struct job_image *image)
 {
     image->ttr = get32(data + JOB_TTR);
-    image->reserves = get32(data + JOB_RESERVES);
-    image->timeouts = get32(data + JOB_TIMEOUTS);
-    image->releases = get32(data + JOB_RELEASES);
-    image->buries = get32(data + JOB_BURIES);
-    image->kicks = get32(data + JOB_KICKS);
+    image->now.counters.reserves = get32(data + JOB_RESERVES);
+    image->now.counters.timeouts = get32(data + JOB_TIMEOUTS);
+    image->now.counters.releases = get32(data + JOB_RELEASES);
+    image->now.counters.buries = get32(data + JOB_BURIES);
+    image->now.counters.kicks = get32(data + JOB_KICKS);
 }
 
 // Decodes all of a job but its body, which stands at `body_at`: `image->body` is set before.

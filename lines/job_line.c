@@ -61,11 +61,11 @@ static void read_counts(struct members *members, struct job_image *image)
         return;
     }
     members_known(&counts, names);
-    image->reserves = number_of(&counts, "reserves", UINT32_MAX, 0);
-    image->timeouts = number_of(&counts, "timeouts", UINT32_MAX, 0);
-    image->releases = number_of(&counts, "releases", UINT32_MAX, 0);
-    image->buries = number_of(&counts, "buries", UINT32_MAX, 0);
-    image->kicks = number_of(&counts, "kicks", UINT32_MAX, 0);
+    image->now.counters.reserves = number_of(&counts, "reserves", UINT32_MAX, 0);
+    image->now.counters.timeouts = number_of(&counts, "timeouts", UINT32_MAX, 0);
+    image->now.counters.releases = number_of(&counts, "releases", UINT32_MAX, 0);
+    image->now.counters.buries = number_of(&counts, "buries", UINT32_MAX, 0);
+    image->now.counters.kicks = number_of(&counts, "kicks", UINT32_MAX, 0);
     members_part_end(members, &counts);
 }
 

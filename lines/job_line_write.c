@@ -69,10 +69,11 @@ static json_t *past(const struct job_past *past)
 
 static json_t *counts(const struct job_image *image)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "reserves", (json_int_t)image->reserves,
-                     "timeouts", (json_int_t)image->timeouts, "releases",
-                     (json_int_t)image->releases, "buries", (json_int_t)image->buries, "kicks",
-                     (json_int_t)image->kicks);
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I}", "reserves", (json_int_t)image->now.counters.reserves,
+        "timeouts", (json_int_t)image->now.counters.timeouts, "releases",
+        (json_int_t)image->now.counters.releases, "buries", (json_int_t)image->now.counters.buries,
+        "kicks", (json_int_t)image->now.counters.kicks);
 }
 
 json_t *job_line_head(const struct job_image *image)

@@ -25,19 +25,18 @@ static APART nsec_t ready_since(const struct broker *broker, const struct job *j
     return queue_expires(queue_at(broker, job)) && at > 0 ? at : 0;
 }
 
-static void describe_now(const struct broker *broker, const struct job *job,
-                         struct job_change *change)
+// All of `change` is zero.
+static inline void describe_now(const struct broker *broker, const struct job *job,
+                                struct job_change *change)
 {
-    const struct job_extra *extra = job->extra;
-
-    *change = (struct job_change){
-        .id = job->id,
-        .state = job->state == JOB_RESERVED ? JOB_READY : job->state,
-        .keyed = extra && extra->keyed,
-        .attempts = job->attempts,
-        .pri = job->pri,
-        .delay = extra ? extra->delay : 0,
-    };
+    change->id = job->id;
+    change->state = job->state == JOB_RESERVED ? JOB_READY : job->state;
+    change->attempts = job->attempts;
+    change->pri = job->pri;
+    if (job->extra) {
+        change->keyed = job->extra->keyed;
+        change->delay = job->extra->delay;
+    }
     if (job->state == JOB_BURIED) {
         change->burial = job->burial;
     } else if (job->state == JOB_DELAYED) {
@@ -49,11 +48,11 @@ static void describe_now(const struct broker *broker, const struct job *job,
     }
 }
 
-static void describe_counters(const struct job *job, struct job_counters *counters)
+static inline void describe_counters(const struct job *job, struct job_counters *counters)
 {
     const struct job_extra *extra = job->extra;
 
-    *counters = (struct job_counters){.reserves = job->reserves};
+    counters->reserves = job->reserves;
     if (extra) {
         counters->reserves += extra->reserves;
         counters->timeouts = extra->timeouts;
@@ -66,8 +65,8 @@ static void describe_counters(const struct job *job, struct job_counters *counte
 void job_describe_change(const struct broker *broker, const struct job *job,
                          struct job_change *change)
 {
+    *change = (struct job_change){.counted = true};
     describe_now(broker, job, change);
-    change->counted = true;
     describe_counters(job, &change->counters);
 }
 
@@ -75,9 +74,7 @@ void job_describe(const struct broker *broker, const struct job *job, struct job
 {
     const struct job_extra *extra = job->extra;
     const struct queue *queue = queue_at(broker, job);
-    struct job_counters counters;
 
-    describe_counters(job, &counters);
     *image = (struct job_image){
         .queue = queue_name(queue),
         .queue_kept = queue->kept,
@@ -85,15 +82,11 @@ void job_describe(const struct broker *broker, const struct job *job, struct job
         .on_loss = job->on_loss,
         .ttr = job->ttr,
         .created_ms = calendar_to_wall_ms(broker, job->created_ms),
-        .reserves = counters.reserves,
-        .timeouts = counters.timeouts,
-        .releases = counters.releases,
-        .buries = counters.buries,
-        .kicks = counters.kicks,
         .body = job_body(job),
         .blob = job_blob(job),
     };
     describe_now(broker, job, &image->now);
+    describe_counters(job, &image->now.counters);
     if (job->noted) {
         (void)job_past(broker, job, &image->past);
     }

@@ -129,13 +129,6 @@ struct job *image_job_new(struct broker *broker, struct queue *queue, const stru
         .body = image->body,
         .body_blob = image->blob,
     };
-    const struct job_counters counters = {
-        .reserves = image->reserves,
-        .timeouts = image->timeouts,
-        .releases = image->releases,
-        .buries = image->buries,
-        .kicks = image->kicks,
-    };
     struct job *job = job_new(broker, &spec);
 
     if (!job) {
@@ -145,8 +138,8 @@ struct job *image_job_new(struct broker *broker, struct queue *queue, const stru
     job->seq = job->id & JOB_SEQ_MAX;
     job->created_ms = calendar_from_wall_ms(broker, image->created_ms) & ((UINT64_C(1) << 42) - 1);
     job->attempts = image->now.attempts & 0x3ffu;
-    if (!image_set_counters(broker, job, &counters) || !set_delay(broker, job, image->now.delay) ||
-        !image_set_past(broker, job, &image->past)) {
+    if (!image_set_counters(broker, job, &image->now.counters) ||
+        !set_delay(broker, job, image->now.delay) || !image_set_past(broker, job, &image->past)) {
         job_free(broker, job);
         return NULL;
     }

@@ -53,12 +53,14 @@ static void a_job_comes_in_with_all_that_it_had(void **state)
 {
     struct stage *s = *state;
     struct job_image image = {
-        .now = {.id = 42,
-                .state = JOB_DELAYED,
-                .attempts = 2,
-                .pri = 7,
-                .delay = 60,
-                .due_at = STAGE_WALL_AT + SEC(9)},
+        .now =
+            {.id = 42,
+             .state = JOB_DELAYED,
+             .attempts = 2,
+             .pri = 7,
+             .delay = 60,
+             .due_at = STAGE_WALL_AT + SEC(9),
+             .counters = {.reserves = 33, .timeouts = 2, .releases = 3, .buries = 4, .kicks = 6}},
         .queue = SLICE("mail"),
         .queue_kept = true,
         .key_kind = KEY_NAME,
@@ -67,11 +69,6 @@ static void a_job_comes_in_with_all_that_it_had(void **state)
         .max_attempts = 5,
         .ttr = 30,
         .created_ms = (uint64_t)((STAGE_WALL_AT - SEC(100)) / NSEC_PER_MSEC),
-        .reserves = 33,
-        .timeouts = 2,
-        .releases = 3,
-        .buries = 4,
-        .kicks = 6,
         .key = SLICE("k"),
         .reducer = SLICE("reduce"),
         .body = SLICE("body"),
@@ -290,7 +287,7 @@ static void a_restart_finds_it_again(void **state)
 
     image.now.id = 70000;
     image.now.state = JOB_BURIED;
-    image.buries = 1;
+    image.now.counters.buries = 1;
     (void)import(s, image);
     image.now.id = 70001;
     image.now.state = JOB_READY;

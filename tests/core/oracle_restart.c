@@ -111,11 +111,12 @@ static void compare_job(const struct oracle *o, struct stage *live, struct stage
     if (replayed) {
         compare_replayed(o, &original.now, &copy.now);
         // Since the last record, leases may have begun and ended that none tells of.
-        assert_true(copy.reserves <= original.reserves && copy.timeouts <= original.timeouts);
-        assert_true(copy.reserves >= copy.now.attempts);
-        assert_int_equal(original.releases, copy.releases);
-        assert_int_equal(original.buries, copy.buries);
-        assert_int_equal(original.kicks, copy.kicks);
+        assert_true(copy.now.counters.reserves <= original.now.counters.reserves &&
+                    copy.now.counters.timeouts <= original.now.counters.timeouts);
+        assert_true(copy.now.counters.reserves >= copy.now.attempts);
+        assert_int_equal(original.now.counters.releases, copy.now.counters.releases);
+        assert_int_equal(original.now.counters.buries, copy.now.counters.buries);
+        assert_int_equal(original.now.counters.kicks, copy.now.counters.kicks);
     } else {
         stage_expect_same_image(&original, &copy);
     }

@@ -58,13 +58,15 @@ static void every_field_comes_back(void **state)
 {
     struct stage *s = *state;
     struct job_image image = {
-        .now = {.id = 42,
-                .state = JOB_DELAYED,
-                .keyed = true,
-                .attempts = 2,
-                .pri = 7,
-                .delay = 60,
-                .due_at = STAGE_WALL_AT + SEC(9)},
+        .now =
+            {.id = 42,
+             .state = JOB_DELAYED,
+             .keyed = true,
+             .attempts = 2,
+             .pri = 7,
+             .delay = 60,
+             .due_at = STAGE_WALL_AT + SEC(9),
+             .counters = {.reserves = 33, .timeouts = 2, .releases = 3, .buries = 4, .kicks = 6}},
         .queue = SLICE("mail"),
         .queue_kept = true,
         .key_kind = KEY_NAME,
@@ -73,11 +75,6 @@ static void every_field_comes_back(void **state)
         .max_attempts = 5,
         .ttr = 30,
         .created_ms = (uint64_t)((STAGE_WALL_AT - SEC(100)) / NSEC_PER_MSEC),
-        .reserves = 33,
-        .timeouts = 2,
-        .releases = 3,
-        .buries = 4,
-        .kicks = 6,
         .key = SLICE("k"),
         .reducer = SLICE("reduce"),
         .body = SLICE("body"),
@@ -168,8 +165,8 @@ static void held_job_is_described_as_ready(void **state)
     image = stage_image(s, 4);
     assert_int_equal(image.now.state, JOB_READY);
     assert_int_equal(image.now.due_at, 0);
-    assert_int_equal(image.reserves, 1);
-    assert_int_equal(stage_image(s, 8).reserves, 20);
+    assert_int_equal(image.now.counters.reserves, 1);
+    assert_int_equal(stage_image(s, 8).now.counters.reserves, 20);
 }
 
 static void moments_go_on_by_the_wall_clock(void **state)

@@ -147,11 +147,11 @@ void stage_expect_same_image(const struct job_image *a, const struct job_image *
     assert_int_equal(a->max_attempts, b->max_attempts);
     assert_int_equal(a->ttr, b->ttr);
     assert_int_equal(a->created_ms, b->created_ms);
-    assert_int_equal(a->reserves, b->reserves);
-    assert_int_equal(a->timeouts, b->timeouts);
-    assert_int_equal(a->releases, b->releases);
-    assert_int_equal(a->buries, b->buries);
-    assert_int_equal(a->kicks, b->kicks);
+    assert_int_equal(a->now.counters.reserves, b->now.counters.reserves);
+    assert_int_equal(a->now.counters.timeouts, b->now.counters.timeouts);
+    assert_int_equal(a->now.counters.releases, b->now.counters.releases);
+    assert_int_equal(a->now.counters.buries, b->now.counters.buries);
+    assert_int_equal(a->now.counters.kicks, b->now.counters.kicks);
     expect_same_bytes(a->key, b->key);
     expect_same_bytes(a->reducer, b->reducer);
     expect_same_bytes(a->body, b->body);

@@ -164,9 +164,9 @@ static void add_job(struct book *book, const struct job_image *image, bool gone,
     keep(version->queue, image->queue);
     version->past = image->past;
     keep(version->past_queue, image->past.queue);
-    version->releases = image->releases;
-    version->buries = image->buries;
-    version->kicks = image->kicks;
+    version->releases = image->now.counters.releases;
+    version->buries = image->now.counters.buries;
+    version->kicks = image->now.counters.kicks;
     if (subject->attempts_most < image->now.attempts) {
         subject->attempts_most = image->now.attempts;
     }
@@ -387,8 +387,10 @@ static bool job_is_right(const struct book *book, const struct subject *subject,
            same_state(book, &version->now, &image.now, broker_now(broker).wall) &&
            version->now.pri == image.now.pri && version->now.delay == image.now.delay &&
            (book->shared || version->now.keyed == image.now.keyed) &&
-           version->releases <= image.releases && version->buries == image.buries &&
-           version->kicks == image.kicks && image.now.attempts >= version->now.attempts &&
+           version->releases <= image.now.counters.releases &&
+           version->buries == image.now.counters.buries &&
+           version->kicks == image.now.counters.kicks &&
+           image.now.attempts >= version->now.attempts &&
            image.now.attempts <= subject->attempts_most;
 }
 
@@ -486,8 +488,8 @@ static void describe(const struct subject *subject, const struct broker *broker)
     if (job) {
         job_describe(broker, job, &image);
         describe_change("is", &image.now);
-        print_error("  releases %u buries %u kicks %u\n", image.releases, image.buries,
-                    image.kicks);
+        print_error("  releases %u buries %u kicks %u\n", image.now.counters.releases,
+                    image.now.counters.buries, image.now.counters.kicks);
     }
 }
 

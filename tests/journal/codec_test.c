@@ -53,11 +53,11 @@ static void assert_same_job(const struct job_image *a, const struct job_image *b
     assert_int_equal(a->max_attempts, b->max_attempts);
     assert_int_equal(a->ttr, b->ttr);
     assert_true(a->created_ms == b->created_ms);
-    assert_int_equal(a->reserves, b->reserves);
-    assert_int_equal(a->timeouts, b->timeouts);
-    assert_int_equal(a->releases, b->releases);
-    assert_int_equal(a->buries, b->buries);
-    assert_int_equal(a->kicks, b->kicks);
+    assert_int_equal(a->now.counters.reserves, b->now.counters.reserves);
+    assert_int_equal(a->now.counters.timeouts, b->now.counters.timeouts);
+    assert_int_equal(a->now.counters.releases, b->now.counters.releases);
+    assert_int_equal(a->now.counters.buries, b->now.counters.buries);
+    assert_int_equal(a->now.counters.kicks, b->now.counters.kicks);
 }
 
 static void a_job_comes_back_with_all_of_its_contract(void **state)
