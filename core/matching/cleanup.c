@@ -20,7 +20,7 @@ static APART void vanish(struct broker *broker, struct queue *queue)
 
 void queue_vanish_if_idle(struct broker *broker, struct queue *queue)
 {
-    if (queue->kept || queue_paused(queue) || queue->holders > 0 || queue->subscriptions > 0 ||
+    if (queue->subscriptions > 0 || queue->holders > 0 || queue->kept || queue_paused(queue) ||
         queue_jobs(queue) > 0 || broker->restoring.active) {
         return;
     }

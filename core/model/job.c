@@ -64,13 +64,14 @@ static bool set_body(struct job *job, const struct job_spec *spec, struct slice 
 {
     struct blob *blob = spec->body_blob;
 
-    if (!job_is_large(job)) {
+    if (body.len <= JOB_INLINE_MAX) {
         job->body_len = body.len & 0xfff;
         if (body.len) {
             memcpy(job->body, body.ptr, body.len);
         }
         return true;
     }
+    job->body_len = JOB_BODY_LARGE;
     blob = blob ? blob_ref(blob) : blob_copy(body);
     memcpy(job->body, &blob, sizeof blob);
     return blob != NULL;
@@ -118,8 +119,7 @@ static size_t job_size(bool large, size_t len)
 struct job *job_new(struct broker *broker, const struct job_spec *spec)
 {
     struct slice body = spec->body_blob ? blob_slice(spec->body_blob) : spec->body;
-    bool large = body.len > JOB_INLINE_MAX;
-    struct job *job = slab_alloc(&broker->slab, job_size(large, body.len));
+    struct job *job = slab_alloc(&broker->slab, job_size(body.len > JOB_INLINE_MAX, body.len));
 
     if (!job) {
         return NULL;
@@ -134,7 +134,6 @@ struct job *job_new(struct broker *broker, const struct job_spec *spec)
     job->on_fail = spec->on_fail & 1;
     job->on_loss = spec->on_loss & 1;
     job->durable = spec->durable;
-    job->body_len = large ? JOB_BODY_LARGE : 0;
     if (!set_body(job, spec, body) || !set_extra(broker, job, spec)) {
         job_free(broker, job);
         return NULL;
@@ -147,16 +146,18 @@ struct job *job_new(struct broker *broker, const struct job_spec *spec)
 
 void job_free(struct broker *broker, struct job *job)
 {
+    bool large = job_is_large(job);
+
     if (job->noted) {
         past_forget(broker, job);
     }
-    if (job_is_large(job)) {
+    if (large) {
         blob_unref(large_body(job));
     }
     if (job->extra) {
         extra_free(broker, job->extra);
     }
-    slab_free(&broker->slab, job, job_size(job_is_large(job), job->body_len));
+    slab_free(&broker->slab, job, job_size(large, job->body_len));
 }
 
 void job_set_delay(struct broker *broker, struct job *job, nsec_t delay_for)

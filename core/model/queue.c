@@ -115,23 +115,26 @@ static struct queue *find_again(const struct broker *broker, struct slice name)
     return last && slice_equal(queue_name(last), name) ? last : NULL;
 }
 
-struct queue *queue_get(struct broker *broker, struct slice name)
+static struct queue *get_other(struct broker *broker, struct slice name)
 {
-    struct queue *queue = find_again(broker, name);
-    uint64_t hash;
+    uint64_t hash = siphash(&broker->key, name.ptr, name.len);
+    struct queue *queue = find_by_hash(broker, name, hash);
 
     if (!queue) {
-        hash = siphash(&broker->key, name.ptr, name.len);
-        queue = find_by_hash(broker, name, hash);
-        if (!queue) {
-            queue = queue_new(broker, name, hash);
-        }
-        broker->index.last_named = queue;
+        queue = queue_new(broker, name, hash);
     }
+    broker->index.last_named = queue;
     return queue;
 }
 
-enum status queue_hold_anyway(struct broker *broker, struct slice name, struct queue **queue)
+struct queue *queue_get(struct broker *broker, struct slice name)
+{
+    struct queue *queue = find_again(broker, name);
+
+    return queue ? queue : get_other(broker, name);
+}
+
+static enum status hold_other(struct broker *broker, struct slice name, struct queue **queue)
 {
     if (name.len == 0 || memchr(name.ptr, '\0', name.len)) {
         return STATUS_BAD_NAME;
@@ -139,9 +142,20 @@ enum status queue_hold_anyway(struct broker *broker, struct slice name, struct q
     if (name.len > QUEUE_NAME_MAX) {
         return STATUS_TOO_LARGE;
     }
-    *queue = queue_get(broker, name);
+    *queue = get_other(broker, name);
     if (!*queue) {
         return STATUS_NO_MEMORY;
+    }
+    (*queue)->holders++;
+    return STATUS_OK;
+}
+
+// A name that a queue has is none that is refused.
+enum status queue_hold_anyway(struct broker *broker, struct slice name, struct queue **queue)
+{
+    *queue = find_again(broker, name);
+    if (!*queue) {
+        return hold_other(broker, name, queue);
     }
     (*queue)->holders++;
     return STATUS_OK;

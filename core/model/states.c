@@ -234,7 +234,6 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
 
     job->state = to->state & 7;
     job->pri = to->pri;
-    job->on_wall_or_undelivered = to->on_wall;
     if (to->to_back) {
         job->seq = broker->next.seq++ & JOB_SEQ_MAX;
     }
@@ -245,6 +244,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
         enter_ready(broker, queue, job);
         break;
     case JOB_DELAYED:
+        job->on_wall_or_undelivered = to->on_wall;
         job->due_at = to->due_at;
         job->imposed_or_by_id = to->imposed;
         job->order = broker->next.delay++;
@@ -253,6 +253,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
         break;
     case JOB_RESERVED:
         ENSURE(to->holder);
+        job->on_wall_or_undelivered = false;
         job->due_at = to->due_at;
         job->holder = to->holder->place;
         tree_insert(&to->holder->leases, &job->place.tree, due_before);
