@@ -110,6 +110,7 @@ static enum exit_reason serve(struct settings *settings, const struct settings_s
                                        .options = {.repair = command->repair,
                                                    .ignore_binlog = command->ignore_binlog,
                                                    .must_exist = needs_directory(command)},
+                                       .spare_pid_file = command->spare_pid_file,
                                        .ready = tell_ready,
                                        .context = &background};
     struct server server;

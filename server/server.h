@@ -39,6 +39,7 @@ struct server_start {
     const struct settings_source *source; // for a reload
     struct log_output *log;
     struct store_options options;
+    const char *spare_pid_file;   // where it cannot be had, the server opens all the same; or NULL
     void (*ready)(void *context); // once, when clients are served, or by another process as yet
     void *context;                // of that
 };

@@ -150,15 +150,25 @@ static bool server_take_rules(struct server *server, struct reason *why)
     return rules || *path == '\0';
 }
 
+static bool server_claim_pid_file(struct server *server, const char *spare, struct reason *why)
+{
+    const char *path = server->settings->server.pid_file;
+
+    if (*path == '\0' || pid_file_claim(&server->pid_file, path, why)) {
+        return true;
+    }
+    if (!spare || strcmp(path, spare) != 0) {
+        return false;
+    }
+    log_warn("pid_file_not_had", log_string("why", why->text));
+    return true;
+}
+
 // What is there before the first address is listened at.
 static bool server_prepare(struct server *server, struct reason *why)
 {
     const struct siphash_key key = facts_key();
-    const char *pid_file = server->settings->server.pid_file;
 
-    if (*pid_file && !pid_file_claim(&server->pid_file, pid_file, why)) {
-        return false;
-    }
     reason_set(why, "out of memory or descriptors, or the system has no epoll");
     server->crowd = crowd_new(&key);
     if (!server->crowd || !loop_init(&server->loop, opening_broker(&server->opening), clock_now)) {
@@ -191,7 +201,9 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     server->ready_context = start->context;
     facts_gather(&server->facts, clock_now());
     server_init_sight(server);
-    if (!server_make_store(server, why) || !server_prepare(server, why)) {
+    if (!server_make_store(server, why) ||
+        !server_claim_pid_file(server, start->spare_pid_file, why) ||
+        !server_prepare(server, why)) {
         return EXIT_REASON_OTHER;
     }
     if (!inherited_each(server_adopt, server, why) || !server_listen(server, why)) {

@@ -33,6 +33,7 @@ struct command_line {
     const struct persona *persona; // in whose place we are; NULL: nobody's
     const char *program;           // what messages begin with
     const char *config_path;       // NULL for none
+    const char *spare_pid_file;    // one without which we start, too; NULL: none
     const char *queue;             // ACTION_CHECK: whose section is asked for; NULL: none's
     char default_path[PATH_MAX];   /* private: what `config_path` is where none was named */
     struct words presets;          // in force where neither the file nor `sets` say anything else

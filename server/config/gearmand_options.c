@@ -316,9 +316,14 @@ void gearmand_options_clear(struct gearmand_options *options)
     *options = (struct gearmand_options){.file = NULL};
 }
 
+int64_t gearmand_options_signed(const struct gearmand_options *options, enum gearmand_name name)
+{
+    return strtoimax(options->values[name], NULL, 10);
+}
+
 int64_t gearmand_options_number(const struct gearmand_options *options, enum gearmand_name name)
 {
-    int64_t number = strtoimax(options->values[name], NULL, 10);
+    int64_t number = gearmand_options_signed(options, name);
 
     return number < 0 && gearmand_table[name].kind == GEARMAND_UINT
                ? number + INT64_C(1) + UINT32_MAX

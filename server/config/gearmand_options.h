@@ -87,8 +87,10 @@ enum exit_reason gearmand_options_read(struct gearmand_options *options,
 
 void gearmand_options_clear(struct gearmand_options *options);
 
-// The value of an option that takes a number. As there, one below zero that should not be is what
-// it is modulo 2^32.
+// The value of an option that takes a number, as it was written.
+int64_t gearmand_options_signed(const struct gearmand_options *options, enum gearmand_name name);
+
+// The same, but, as there, one below zero that should not be is what it is modulo 2^32.
 int64_t gearmand_options_number(const struct gearmand_options *options, enum gearmand_name name);
 
 // Adds what options that have a key of ours say, and for those that mean nothing here why that is.

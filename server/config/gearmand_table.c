@@ -18,7 +18,8 @@ const struct gearmand_option gearmand_table[GEARMAND_OPTIONS] = {
                                    "the most connections at a time"},
     [GEARMAND_HELP] = {"help", 'h', GEARMAND_FLAG, NULL, NULL, "print this, and exit"},
     [GEARMAND_JOB_RETRIES] = {"job-retries", 'j', GEARMAND_UINT, NULL, NULL,
-                              "how often a job may be begun whose workers are lost; 0: no limit"},
+                              "how often a job may be begun whose workers are lost; 0 counts as "
+                              "1, -1: no limit"},
     [GEARMAND_JOB_HANDLE_PREFIX] = {"job-handle-prefix", 0, GEARMAND_TEXT, "gearman.handle_prefix",
                                     NULL, "what handles begin with"},
     [GEARMAND_HASHTABLE_BUCKETS] = {"hashtable-buckets", 0, GEARMAND_UINT, NULL,

@@ -135,7 +135,7 @@ static void plan_log(struct plan *plan)
     }
 }
 
-// Only one that is asked for must be had.
+// As there, only one that is asked for must be had: the default is another gearmand's, perhaps.
 static void plan_pid_file(struct plan *plan)
 {
     const char *path = given(plan, GEARMAND_PID_FILE);
@@ -145,6 +145,7 @@ static void plan_pid_file(struct plan *plan)
         words_add(&plan->command->sets, "server.pid_file=%s", path);
     } else if (may_write(DEFAULT_PID_FILE, false, &unsaid)) {
         words_add(&plan->command->presets, "server.pid_file=" DEFAULT_PID_FILE);
+        plan->command->spare_pid_file = DEFAULT_PID_FILE;
     }
 }
 
@@ -217,18 +218,36 @@ static int64_t number_up_to(const struct plan *plan, enum gearmand_name name, in
     return number < most ? number : most;
 }
 
-// There, 0 is no limit, none but the system's, and as many as the machine is good for.
+// As in gearmand 2. In 1.1, 0 was no limit, and other numbers counted modulo 256.
+static bool plan_retries(struct plan *plan, struct reason *why)
+{
+    const char *text = given(plan, GEARMAND_JOB_RETRIES);
+    int64_t retries = text ? gearmand_options_signed(&plan->options, GEARMAND_JOB_RETRIES) : -1;
+
+    if (retries < -1) {
+        reason_set(why, "the argument ('%s') for option '--job-retries' is invalid", text);
+        return false;
+    }
+    if (retries == 0) {
+        words_add(&plan->command->notes,
+                  "--job-retries=0 is one attempt, as in gearmand 2; gearmand 1.1 meant no limit, "
+                  "which is -1");
+    }
+    if (text) {
+        words_add(&plan->command->sets, "gearman.job_retries=%" PRId64,
+                  retries < JOB_ATTEMPTS_MAX ? retries : JOB_ATTEMPTS_MAX);
+    }
+    return true;
+}
+
+// There, 0 is none but the system's limit, and as many as the machine is good for.
 static void plan_numbers(struct plan *plan)
 {
     struct words *sets = &plan->command->sets;
-    int64_t retries = number_up_to(plan, GEARMAND_JOB_RETRIES, JOB_ATTEMPTS_MAX);
     int64_t threads = number_up_to(plan, GEARMAND_THREADS, IO_THREADS_MOST);
     int64_t wakeup = number_up_to(plan, GEARMAND_WORKER_WAKEUP, UINT32_MAX);
     int64_t connections = number_up_to(plan, GEARMAND_FILE_DESCRIPTORS, CONNECTIONS_MOST);
 
-    if (retries > 0) {
-        words_add(sets, "gearman.job_retries=%" PRId64, retries);
-    }
     if (threads > 0) {
         words_add(sets, "server.io_threads=%" PRId64, threads);
     }
@@ -246,6 +265,9 @@ static enum exit_reason plan_all(struct plan *plan, struct reason *why)
     enum exit_reason result;
 
     command->daemon = given(plan, GEARMAND_DAEMON) != NULL;
+    if (!plan_retries(plan, why)) {
+        return EXIT_REASON_USAGE;
+    }
     if (!plan_listen(plan, why)) {
         return EXIT_REASON_ADDRESS;
     }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 // Where the journal is when the queue was in no file.
 #define DEFAULT_DIR "/var/lib/tandem"
@@ -46,6 +47,17 @@ static const struct queue_type *type_named(const char *name)
     return NULL;
 }
 
+// Scripts may look for the file, which gearmand makes; jobs in an empty one would be missed.
+static void queue_note(struct command_line *command, const char *place)
+{
+    if (access(place, F_OK) != 0) {
+        words_add(&command->notes,
+                  "%s is not made: jobs of -q libsqlite3 are kept in %s.tandem, and the file is "
+                  "only read, once",
+                  place, place);
+    }
+}
+
 static void queue_take(struct command_line *command, const struct gearmand_options *options,
                        const struct queue_type *type, const char *place)
 {
@@ -54,6 +66,9 @@ static void queue_take(struct command_line *command, const struct gearmand_optio
 
     words_add(&command->presets, "journal.dir=%s%s", type->is_file ? place : DEFAULT_DIR,
               type->is_file ? ".tandem" : "");
+    if (type->is_file) {
+        queue_note(command, place);
+    }
     if (command->ignore_binlog) {
         return;
     }

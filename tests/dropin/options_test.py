@@ -116,10 +116,10 @@ class Options(party.Sandbox):
         self.check_shown("gearmand", ["-j", "3", "-t", "2", "-w", "4", "-f", "100"],
                          "gearman.job_retries = 3", "server.io_threads = 2",
                          "gearman.worker_wakeup = 4", "server.max_connections = 100")
-        self.check_shown("gearmand", ["-j", "0", "-t", "0", "-w", "0", "-f", "0"],
+        self.check_shown("gearmand", ["-t", "0", "-w", "0", "-f", "0"],
                          "gearman.job_retries = -1", "server.io_threads = auto",
                          "gearman.worker_wakeup = 0", "server.max_connections = 0")
-        self.check_shown("gearmand", ["-j", "-1", "-t", "-1"], "gearman.job_retries = 1000",
+        self.check_shown("gearmand", ["-j", "-1", "-t", "-1"], "gearman.job_retries = -1",
                          "server.io_threads = 64")
         for theirs, ours in (("FATAL", "error"), ("ALERT", "error"), ("CRITICAL", "error"),
                              ("ERROR", "error"), ("WARNING", "warn"), ("NOTICE", "info"),
@@ -129,6 +129,23 @@ class Options(party.Sandbox):
         self.check_shown("gearmand", ["-l", "stderr"], "server.log_file =")
         self.check_shown("gearmand", ["-l", "my.log", "-P", "my.pid"], "server.log_file = my.log",
                          "server.pid_file = my.pid")
+
+    def test_job_retries_are_those_of_gearmand_2(self):
+        for words in (["-j0"], ["-j", "0"], ["--job-retries=0"], ["--job-retries", "0"]):
+            shown, notes, code = settings("gearmand", *words, cwd=self.folder)
+            self.assertEqual(code, 0, notes)
+            self.assertRegex(shown, r"(?m)^job_retries = 0 *$")
+            self.assertIn("--job-retries=0 is one attempt, as in gearmand 2; gearmand 1.1 meant no "
+                          "limit, which is -1", notes)
+        for number, ours in (("-1", "-1"), ("1", "1"), ("255", "255"), ("257", "257"),
+                             ("1000000", "1000")):
+            shown, notes, code = settings("gearmand", f"--job-retries={number}", cwd=self.folder)
+            self.assertEqual((code, notes.count("job-retries")), (0, 0), notes)
+            self.assertRegex(shown, rf"(?m)^job_retries = {ours} *$")
+        for number in ("-2", "-4294967295", "x", "4294967296"):
+            shown, notes, code = settings("gearmand", f"--job-retries={number}", cwd=self.folder)
+            self.assertEqual((code, shown), (1, ""))
+            self.assertIn(f"the argument ('{number}') for option '--job-retries' is invalid", notes)
 
     def test_a_file_of_arguments_counts_where_the_command_line_says_nothing(self):
         (self.folder / "args").write_text("--port=5 -j\n7\r\n # stray words\n")
@@ -161,6 +178,11 @@ class Options(party.Sandbox):
     def test_queues_of_gearmand_come_over_to_a_journal(self):
         self.check_shown("gearmand", ["-q", "libsqlite3", "--libsqlite3-db", "q.db"],
                          "journal.dir = q.db.tandem", "journal.import = gearmand-sqlite:q.db")
+        note = "gearmand: q.db is not made: jobs of -q libsqlite3 are kept in q.db.tandem, "
+        words = ["-q", "libsqlite3", "--libsqlite3-db", "q.db"]
+        self.assertIn(note, settings("gearmand", *words, cwd=self.folder)[1])
+        (self.folder / "q.db").touch()
+        self.assertNotIn("q.db", settings("gearmand", *words, cwd=self.folder)[1])
         self.check_shown("gearmand", ["-q", "libsqlite3", "--libsqlite3-db", "q.db",
                                       "--libsqlite3-table", "jobs"],
                          "journal.import = gearmand-sqlite:q.db?table=jobs")

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ARGS_MAX 24
 
@@ -167,6 +168,32 @@ static void words_that_stand_for_many_numbers_are_bounded(void **state)
     command_line_clear(&command);
 }
 
+static const char *spare_pid_file(const char *const args[], char shown[PATH_MAX])
+{
+    struct command_line command;
+    struct reason why;
+
+    assert_int_equal(parse(&command, args, &why), EXIT_REASON_NONE);
+    (void)snprintf(shown, PATH_MAX, "%s", command.spare_pid_file ? command.spare_pid_file : "");
+    command_line_clear(&command);
+    return shown;
+}
+
+static void only_gearmands_default_pid_file_may_be_missed(void **state)
+{
+    static const char *const by_default[] = {"gearmand", "-l", "none", NULL};
+    static const char *const named[] = {"gearmand", "-l", "none", "-P", "pid", NULL};
+    static const char *const other[] = {"beanstalkd", NULL};
+    char shown[PATH_MAX];
+
+    (void)state;
+    // Others cannot make it, and have none.
+    assert_string_equal(spare_pid_file(by_default, shown),
+                        access("/var", W_OK) == 0 ? "/var/gearmand.pid" : "");
+    assert_string_equal(spare_pid_file(named, shown), "");
+    assert_string_equal(spare_pid_file(other, shown), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +201,7 @@ int main(void)
         cmocka_unit_test(any_failed_allocation_of_gearmands_fails_the_whole),
         cmocka_unit_test(any_arguments_are_taken_or_refused_with_a_reason),
         cmocka_unit_test(words_that_stand_for_many_numbers_are_bounded),
+        cmocka_unit_test(only_gearmands_default_pid_file_may_be_missed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
