@@ -45,19 +45,20 @@ void broker_queue_keep(struct broker *broker, struct queue *queue, bool keep);
 // the end. Start with 0. Queues that come or go in between are seen or not; none is seen twice.
 struct queue *broker_queue_next(struct broker *broker, uint32_t *cursor);
 
-// All queues that there were at one moment, for a list that is made as slowly as it is read, or for
-// more than one look at the same queues. It costs no more however many they are. A queue that has
-// gone since is kept for it, with no more than its name, and is there for nobody else; its memory
-// is given back, some in each tick, once no roll has it. Whoever has a roll owns the struct, which
-// must stay where it is until the roll ends.
+// All queues that there were at one moment, in the order in which they had come, for a list that is
+// made as slowly as it is read, or for more than one look at the same queues. It costs no more
+// however many they are. A queue that has gone since is kept for it, with no more than its name,
+// and is there for nobody else; its memory is given back, some in each tick, once no roll has it.
+// Whoever has a roll owns the struct, which must stay where it is until the roll ends.
 struct queue_roll {
     struct list_node all;     /* private: in the broker's rolls, in the order of their moments */
     struct list_node sorting; /* private: in the broker's rolls to sort, while `unsorted` has any */
     struct list_node gone;    /* private: queues that have gone, and that no younger roll has */
     struct list_node
-        unsorted;    /* private: as well, but perhaps this roll does not have them either */
-    uint64_t at;     /* private: the moment */
-    uint32_t cursor; /* private: how far it was looked at */
+        unsorted; /* private: as well, but perhaps this roll does not have them either */
+    uint64_t at;  /* private: the moment */
+    const struct queue *cursor; /* private: the one that was looked at last; NULL: none was */
+    bool ended;                 /* private: no further one is there to look at */
 };
 
 // A roll of the queues as they are now. Cannot fail.

@@ -78,7 +78,7 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     }
     hash_insert(&broker->index.queues_by_name, &queue->by_name);
     queue->place = table_put(&broker->index.queues, queue);
-    queue->came_at = ++broker->rolls.moment;
+    roll_enter(broker, queue);
     broker->count.queues++;
     return queue;
 }
@@ -102,6 +102,7 @@ void queue_free(struct broker *broker, struct queue *queue)
 
 void queue_forget(struct broker *broker, struct queue *queue)
 {
+    roll_leave(broker, queue);
     table_remove(&broker->index.queues, queue->place);
     slab_free(&broker->slab, queue, sizeof *queue + queue->name_len);
 }

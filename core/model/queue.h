@@ -33,6 +33,8 @@ struct queue {
     struct hash_node by_name;
     uint64_t name_hash;
     uint64_t came_at; // a moment of the broker's rolls
+    uint32_t earlier; // the place of the queue that came right before it; TABLE_NONE: none did
+    uint32_t later;   // ... right behind it
     uint32_t place;   // in the broker's table
     uint32_t holders;
     uint32_t subscriptions;

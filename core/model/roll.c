@@ -4,8 +4,8 @@
 #include "core/model/broker_private.h"
 #include "core/model/charge.h"
 
-// So many places that are passed over cost as much as a queue that is looked at.
-#define PLACES_PER_LINK 8
+// So many queues that are passed over cost as much as one that is looked at.
+#define PASSED_PER_LINK 8
 
 static struct queue_roll *roll_in(struct list_node *all)
 {
@@ -24,7 +24,34 @@ void rolls_begin(struct broker *broker)
 {
     list_init(&broker->rolls.all);
     list_init(&broker->rolls.to_sort);
+    broker->rolls.first = TABLE_NONE;
+    broker->rolls.last = TABLE_NONE;
     insert(broker, &broker->rolls.none);
+}
+
+static struct queue *roll_queue_at(const struct broker *broker, uint32_t place)
+{
+    return place == TABLE_NONE ? NULL : table_get(&broker->index.queues, place);
+}
+
+void roll_enter(struct broker *broker, struct queue *queue)
+{
+    struct queue *earlier = roll_queue_at(broker, broker->rolls.last);
+
+    queue->came_at = ++broker->rolls.moment;
+    queue->earlier = broker->rolls.last;
+    queue->later = TABLE_NONE;
+    *(earlier ? &earlier->later : &broker->rolls.first) = queue->place;
+    broker->rolls.last = queue->place;
+}
+
+void roll_leave(struct broker *broker, const struct queue *queue)
+{
+    struct queue *earlier = roll_queue_at(broker, queue->earlier);
+    struct queue *later = roll_queue_at(broker, queue->later);
+
+    *(earlier ? &earlier->later : &broker->rolls.first) = queue->later;
+    *(later ? &later->earlier : &broker->rolls.last) = queue->earlier;
 }
 
 // Whether a queue is on the roll that had not gone before its moment.
@@ -81,19 +108,26 @@ void broker_roll_begin(struct broker *broker, struct queue_roll *roll)
 {
     insert(broker, roll);
     roll->at = broker->rolls.moment;
-    roll->cursor = 0;
+    broker_roll_rewind(roll);
 }
 
+// The cursor stands at queues of the roll alone, which stay as long as the roll.
 const struct queue *broker_roll_next(struct broker *broker, struct queue_roll *roll)
 {
-    const struct queue *queue;
-    uint32_t from = roll->cursor;
+    uint32_t place = roll->cursor ? roll->cursor->later : broker->rolls.first;
+    const struct queue *queue = roll->ended ? NULL : roll_queue_at(broker, place);
+    size_t passed = 0;
 
-    do {
-        queue = table_next(&broker->index.queues, &roll->cursor);
-    } while (queue && (!has(roll, queue) || went_before(roll, queue)));
-    // There may be far more places than queues: of those that have gone, or have come since.
-    charge_links(broker, (roll->cursor - from) / PLACES_PER_LINK);
+    // Of those that older rolls have, many may have gone.
+    for (; queue && went_before(roll, queue); queue = roll_queue_at(broker, queue->later)) {
+        passed++;
+    }
+    charge_links(broker, passed / PASSED_PER_LINK);
+    if (!queue || !has(roll, queue)) {
+        roll->ended = true;
+        return NULL;
+    }
+    roll->cursor = queue;
     return queue;
 }
 
@@ -104,7 +138,8 @@ bool queue_has_gone(const struct queue *queue)
 
 void broker_roll_rewind(struct queue_roll *roll)
 {
-    roll->cursor = 0;
+    roll->cursor = NULL;
+    roll->ended = false;
 }
 
 void broker_roll_end(struct broker *broker, struct queue_roll *roll)

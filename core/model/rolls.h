@@ -15,6 +15,7 @@ struct rolls {
     struct queue_roll none;   // of the time before all queues: it has none
     uint64_t moment;          // the last one: rises with each queue that comes or goes
     uint64_t kept;            // queues that have gone and are still at their places
+    uint32_t first, last;     // places of the queues that came first and last; TABLE_NONE: no queue
 };
 
 #endif

@@ -246,6 +246,27 @@ void check_weights(struct tally *tally)
     ENSURE(tally->weighing == weighing);
 }
 
+// All queues at their places, those that have gone included, in the order in which they came.
+static void check_roll_order(const struct tally *tally)
+{
+    const struct broker *broker = tally->broker;
+    uint32_t before = TABLE_NONE;
+    uint64_t came_at = 0;
+    uint64_t count = 0;
+
+    for (uint32_t place = broker->rolls.first; place != TABLE_NONE;) {
+        const struct queue *queue = table_get(&broker->index.queues, place);
+
+        ENSURE(queue->place == place && queue->earlier == before && came_at < queue->came_at);
+        came_at = queue->came_at;
+        before = place;
+        place = queue->later;
+        count++;
+    }
+    ENSURE(broker->rolls.last == before);
+    ENSURE(count == tally->queues + tally->gone);
+}
+
 // Each queue that has gone is kept for one roll, whose moment it was there at, unless it is still
 // to be sorted.
 void check_rolls(struct tally *tally)
@@ -254,6 +275,7 @@ void check_rolls(struct tally *tally)
     uint64_t at = 0;
 
     ENSURE(broker->rolls.kept == tally->gone);
+    check_roll_order(tally);
     list_each (roll_node, &broker->rolls.all) {
         const struct queue_roll *roll = list_item(roll_node, struct queue_roll, all);
 

@@ -83,11 +83,13 @@ static void has(struct field *f, struct queue_roll *roll, uint64_t expected)
 static void what_a_roll_passes_over_is_charged(void **state)
 {
     struct field f = {.s = *state};
+    struct queue_roll older;
     struct queue_roll roll;
 
     for (unsigned i = 0; i < NAMES; i++) {
         come(&f, i);
     }
+    broker_roll_begin(f.s->broker, &older);
     all_go(&f);
     broker_roll_begin(f.s->broker, &roll);
     (void)broker_take_links(f.s->broker);
@@ -96,6 +98,52 @@ static void what_a_roll_passes_over_is_charged(void **state)
     assert_null(broker_roll_next(f.s->broker, &roll));
     assert_int_equal(broker_take_links(f.s->broker), 0);
     broker_roll_end(f.s->broker, &roll);
+    broker_roll_end(f.s->broker, &older);
+}
+
+// The next of the roll are those, in this order.
+static void next_are(struct field *f, struct queue_roll *roll, const char *numbers)
+{
+    for (; *numbers; numbers++) {
+        const struct queue *queue = broker_roll_next(f->s->broker, roll);
+
+        assert_non_null(queue);
+        assert_int_equal(number_of(queue_name(queue)), *numbers - '0');
+    }
+}
+
+static void queues_come_in_the_order_of_their_making_whatever_has_gone(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll roll;
+
+    for (unsigned i = 0; i < 6; i++) {
+        come(&f, i);
+    }
+    go(&f, 0);
+    go(&f, 3);
+    go(&f, 5);
+    come(&f, 7);
+    come(&f, 3);
+    come(&f, 6);
+    broker_roll_begin(f.s->broker, &roll);
+    next_are(&f, &roll, "124");
+    // Where it stands, before and behind that.
+    go(&f, 4);
+    go(&f, 1);
+    go(&f, 7);
+    come(&f, 1);
+    next_are(&f, &roll, "736");
+    assert_null(broker_roll_next(f.s->broker, &roll));
+    broker_roll_rewind(&roll);
+    next_are(&f, &roll, "124736");
+    assert_null(broker_roll_next(f.s->broker, &roll));
+    broker_roll_end(f.s->broker, &roll);
+    broker_roll_begin(f.s->broker, &roll);
+    next_are(&f, &roll, "2361");
+    assert_null(broker_roll_next(f.s->broker, &roll));
+    broker_roll_end(f.s->broker, &roll);
+    all_go(&f);
 }
 
 static void roll_has_the_queues_of_its_moment(void **state)
@@ -299,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(what_a_roll_passes_over_is_charged),
+        STORY(queues_come_in_the_order_of_their_making_whatever_has_gone),
         STORY(roll_has_the_queues_of_its_moment),
         STORY(queue_that_has_gone_is_there_for_the_roll_alone),
         STORY(queue_that_comes_again_is_listed_once),

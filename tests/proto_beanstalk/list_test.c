@@ -40,15 +40,15 @@ static struct queue **hold_tubes(struct bean *t, unsigned count)
     return queues;
 }
 
-// The last one first, so that those of the next world stand in order again.
 static void drop_tubes(struct bean *t, struct queue **queues, unsigned count)
 {
-    while (count > 0) {
-        broker_queue_drop(rig_broker(t->rig), queues[--count]);
+    for (unsigned i = 0; i < count; i++) {
+        broker_queue_drop(rig_broker(t->rig), queues[i]);
     }
 }
 
-// A list at the front of what was heard: `default` and those tubes; what is behind it.
+// A list at the front of what was heard: `default` and those tubes, in the order in which they were
+// made, whatever has gone before; what is behind it.
 static struct slice take_list(struct slice heard, unsigned count)
 {
     char *body;
@@ -87,6 +87,34 @@ static void lists_of_every_length_are_whole(void **state)
         drop_tubes(t, queues, counts[i]);
         free(queues);
     }
+}
+
+static void tubes_are_listed_in_the_order_in_which_they_were_made(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->a, "watch d\r\nwatch b\r\nwatch a\r\nwatch c\r\n",
+         "WATCHING 2\r\nWATCHING 3\r\nWATCHING 4\r\nWATCHING 5\r\n");
+    says_yaml(t->a, "list-tubes\r\n", "---\n- default\n- d\n- b\n- a\n- c\n");
+    says(t->a, "ignore d\r\nignore a\r\n", "WATCHING 4\r\nWATCHING 3\r\n");
+    says_yaml(t->a, "list-tubes\r\n", "---\n- default\n- b\n- c\n");
+    says(t->a, "use test1\r\nwatch test2\r\nwatch a\r\n",
+         "USING test1\r\nWATCHING 4\r\nWATCHING 5\r\n");
+    says_yaml(t->a, "list-tubes\r\n", "---\n- default\n- b\n- c\n- test1\n- test2\n- a\n");
+}
+
+static void watched_tubes_are_listed_in_the_order_in_which_they_were_watched(void **state)
+{
+    struct bean *t = *state;
+
+    says(t->b, "watch c\r\nwatch b\r\n", "WATCHING 2\r\nWATCHING 3\r\n");
+    says(t->a, "watch a\r\nwatch b\r\nwatch c\r\nwatch a\r\n",
+         "WATCHING 2\r\nWATCHING 3\r\nWATCHING 4\r\nWATCHING 4\r\n");
+    says_yaml(t->a, "list-tubes-watched\r\n", "---\n- default\n- a\n- b\n- c\n");
+    says(t->a, "ignore default\r\nignore b\r\n", "WATCHING 3\r\nWATCHING 2\r\n");
+    says_yaml(t->a, "list-tubes-watched\r\n", "---\n- a\n- c\n");
+    says(t->a, "watch b\r\nwatch default\r\n", "WATCHING 3\r\nWATCHING 4\r\n");
+    says_yaml(t->a, "list-tubes-watched\r\n", "---\n- a\n- c\n- b\n- default\n");
 }
 
 static void a_long_list_of_watched_tubes_is_whole(void **state)
@@ -210,6 +238,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LONG(lists_of_every_length_are_whole),
+        LONG(tubes_are_listed_in_the_order_in_which_they_were_made),
+        LONG(watched_tubes_are_listed_in_the_order_in_which_they_were_watched),
         LONG(a_long_list_of_watched_tubes_is_whole),
         LONG(an_unread_list_is_not_made),
         LONG(tubes_that_go_meanwhile_are_listed_and_new_ones_are_not),
