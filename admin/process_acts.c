@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/process_acts.h"
 
+#include "core/base/digits.h"
 #include "core/broker.h"
+#include "proto_common/wire.h"
 
 #include "admin/context.h"
 #include "admin/input.h"
@@ -71,6 +73,75 @@ static enum http1_next answer_reload(struct http1_conn *conn, struct slice body,
         json_pack("{s:b,s:o}", "reloaded", 0, "why", shown_text(slice_of(why, strlen(why)))));
 }
 
+// Whether it could be an address, as the log has it: with a scope perhaps, which has a name.
+static bool may_be_address(struct slice text)
+{
+    bool divided = false;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+
+        divided = divided || c == '.' || c == ':';
+        if (c <= ' ' || c > '~') {
+            return false;
+        }
+    }
+    return divided;
+}
+
+// The number of a connection that is there, an address, or nothing.
+static void check_whose(struct input *input, struct slice whose)
+{
+    const struct sight *sight = admin_shared(input->conn)->sight;
+    struct sight_connection connection;
+    uint64_t number;
+
+    if (!input_good(input) || whose.len == 0) {
+        return;
+    }
+    if (whose.len < WIRE_PEER_MAX && digits_read(whose, &number)) {
+        if (!sight->connection(sight->host, number, &connection)) {
+            input_blame(input, 404, "there is no such connection");
+        }
+    } else if (whose.len >= WIRE_PEER_MAX || !may_be_address(whose)) {
+        input_blame(input, 400,
+                    "log_commands is neither an address nor the number of a connection");
+    }
+}
+
+static enum http1_next answer_log_commands(struct http1_conn *conn, struct slice body,
+                                           struct blob *blob)
+{
+    static const char *const members[] = {"log_commands", NULL};
+    const struct sight *sight = admin_shared(conn)->sight;
+    struct slice whose = SLICE("");
+    char text[WIRE_PEER_MAX];
+    enum http1_next next;
+    struct input input;
+
+    (void)blob;
+    input_begin(&input, conn, body, false);
+    check(&input);
+    input_members(&input, members);
+    if (!input_text(&input, "log_commands", &whose)) {
+        input_blame(&input, 400, "log_commands is missing");
+    }
+    check_whose(&input, whose);
+    if (!input_good(&input)) {
+        next = input_refuse(&input);
+        input_end(&input);
+        return next;
+    }
+    memcpy(text, whose.ptr, whose.len);
+    text[whose.len] = '\0';
+    input_end(&input);
+    return sight->log_commands(sight->host, text)
+               ? admin_reply_json(
+                     conn, 200,
+                     json_pack("{s:o}", "log_commands", shown_text(slice_of(text, strlen(text)))))
+               : admin_refuse_status(conn, STATUS_NO_MEMORY);
+}
+
 const struct admin_route process_act_routes[] = {
     {.path = "/api/v1/drain",
      .method = HTTP1_POST,
@@ -81,5 +152,10 @@ const struct admin_route process_act_routes[] = {
      .method = HTTP1_POST,
      .right = MAY_ADMINISTER,
      .answer = answer_reload},
+    {.path = "/api/v1/log-commands",
+     .method = HTTP1_POST,
+     .right = MAY_ADMINISTER,
+     .takes_body = true,
+     .answer = answer_log_commands},
     {.path = NULL},
 };

@@ -2,7 +2,8 @@
 #ifndef TANDEM_ADMIN_PROCESS_ACTS_H
 #define TANDEM_ADMIN_PROCESS_ACTS_H
 
-// What is done to the process: it drains, or no longer; its configuration is read again. Whoever
+// What is done to the process: it drains, or no longer; its configuration is read again;
+// the commands of a client are logged. Whoever
 // does that must be allowed to administer all queues.
 
 #include "admin/route.h"

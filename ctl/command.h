@@ -27,7 +27,7 @@ struct context {
 };
 
 // What the words of a command are, for completion.
-enum word_kind { WORD_OTHER, WORD_QUEUE, WORD_JOB, WORD_FILE, WORD_SWITCH, WORD_POLICY };
+enum word_kind { WORD_OTHER, WORD_QUEUE, WORD_JOB, WORD_FILE, WORD_SWITCH, WORD_OFF, WORD_POLICY };
 
 struct command {
     const char *name;

@@ -128,6 +128,10 @@ const struct command commands[] = {
      "Cancels such an operation; what it has done stays done.", NULL},
     {"drain", "[on | off]", 0, 1, WORD_SWITCH, FOR_JSON, false, run_drain,
      "Has the broker refuse new jobs, or take them again.", NULL},
+    {"log-commands", "ADDRESS | CONNECTION | off", 1, 1, WORD_OFF, FOR_JSON, false,
+     run_log_commands, "Has the broker log each command of one client, or ends that.",
+     "ADDRESS is the client's, without a port; CONNECTION is a number that connections shows. Lines "
+     "have names, ids and sizes, but no bodies. A reload ends it, too."},
     {"reload", "", 0, 0, WORD_OTHER, FOR_JSON, false, run_reload,
      "Has the broker read its configuration again.", NULL},
     {"handover", "", 0, 0, WORD_OTHER, FOR_JSON, false, run_handover,

@@ -186,6 +186,9 @@ static enum complete offer_operand(const struct line *line)
         offer(line, "", "on");
         offer(line, "", "off");
         return COMPLETE_WORDS;
+    case WORD_OFF:
+        offer(line, "", "off");
+        return COMPLETE_WORDS;
     case WORD_POLICY:
         if (line->operands == 0) {
             offer_words(line, "", "show set delete", line->current);

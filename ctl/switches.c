@@ -37,6 +37,23 @@ enum outcome run_drain(struct context *context)
     return outcome;
 }
 
+enum outcome run_log_commands(struct context *context)
+{
+    const char *whose = strcmp(context->words[0], "off") == 0 ? "" : context->words[0];
+    struct reply reply = {0};
+    enum outcome outcome = ask(context, "POST", "/api/v1/log-commands",
+                               need(json_pack("{s:s}", "log_commands", whose)), &reply);
+
+    if (outcome == OUTCOME_DONE) {
+        outcome = say(context, &reply,
+                      *whose ? "Its commands are logged: log-commands off ends that, and so does a "
+                               "reload."
+                             : "No client's commands are logged.");
+    }
+    reply_free(&reply);
+    return outcome;
+}
+
 // Brokers of earlier versions do not say what is wrong.
 static enum outcome refuse_reload(struct context *context, const json_t *json)
 {

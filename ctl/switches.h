@@ -8,5 +8,6 @@
 
 enum outcome run_drain(struct context *context);
 enum outcome run_reload(struct context *context);
+enum outcome run_log_commands(struct context *context);
 
 #endif

@@ -4,7 +4,7 @@
 
 // What the process shows of itself to a front-end for operators, beside what the broker knows: its
 // connections, what each protocol has taken and refused, its loop, journal, memory and settings;
-// and the two things that operators do to the process. It is a table of functions, as the host is
+// and what operators do to the process. It is a table of functions, as the host is
 // to a connection (wire.h): the server has one, and so has a test in memory.
 //
 // Everything is of the present turn, called on the loop's thread, and cheap: in constant time, or a
@@ -134,6 +134,10 @@ struct sight {
     // Reads the configuration again, as SIGHUP does, before it returns. False: something in it is
     // wrong, which `why` says in `room` bytes at most, and all stays as it was.
     bool (*reload)(void *host, char *why, size_t room);
+    // From now on, until that is said again or the configuration is read again, the commands of
+    // connections from that address, or of the connection of that number, are logged; empty: of
+    // none. The text is copied. False without memory.
+    bool (*log_commands)(void *host, const char *whose);
 };
 
 #endif

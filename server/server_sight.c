@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/server_private.h"
 
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "proto_common/sight_policies.h"
 #include "proto_common/sight_push.h"
@@ -252,6 +253,22 @@ static bool sight_reload(void *host, char *why, size_t room)
     return good;
 }
 
+// The value holds in the place of the file's, and is shown with the settings.
+static bool sight_log_commands(void *host, const char *whose)
+{
+    struct server *server = host;
+    struct reason unsaid;
+    char before[256];
+
+    (void)snprintf(before, sizeof before, "%s", server->settings->server.log_commands);
+    if (!config_set(&server->settings->config, "server", "log_commands", whose, &unsaid)) {
+        return false;
+    }
+    log_info("log_commands", log_string("whose", whose), log_string("before", before));
+    server_apply(server);
+    return true;
+}
+
 static bool sight_section(void *host, size_t index, struct sight_section *section)
 {
     const struct server *server = host;
@@ -324,6 +341,7 @@ void server_init_sight(struct server *server)
                                          .policies = &sight_policies,
                                          .config_file = sight_config_file,
                                          .drain = sight_drain,
-                                         .reload = sight_reload};
+                                         .reload = sight_reload,
+                                         .log_commands = sight_log_commands};
     server->facts.process.sight = &server->shown.sight;
 }

@@ -261,6 +261,7 @@ static void an_act_that_is_wrong_is_refused(void **state)
 static void a_job_takes_the_right_to_its_queue(void **state)
 {
     struct admin *t = *state;
+    struct peer *other;
 
     says(t->w, "use a\r\n", "USING a\r\n");
     says(t->w, "put 5 0 60 1\r\na\r\n", "INSERTED 1\r\n");
@@ -282,7 +283,12 @@ static void a_job_takes_the_right_to_its_queue(void **state)
     asks(t->a, POSTS("/api/v1/queues/b/pause", "{\"seconds\": 1}"), 403);
     asks(t->a, POSTS("/api/v1/reload", ""), 403);
     asks(t->a, POSTS("/api/v1/drain", "{\"draining\": true}"), 403);
-    assert_int_equal(t->sight.reloads + t->sight.drains, 0);
+    // That was the end of this connection: nothing reads the body.
+    other = peer_new(t->rig);
+    assert_false(peer_grant(other, rig_callers(t->rig)->anybody));
+    asks(other, POSTS("/api/v1/log-commands", "{\"log_commands\": \"\"}"), 403);
+    peer_free(other);
+    assert_int_equal(t->sight.reloads + t->sight.drains + t->sight.logs, 0);
 }
 
 static void a_change_is_answered_when_it_is_safe(void **state)
@@ -406,6 +412,42 @@ static void the_configuration_is_read_again(void **state)
     assert_int_equal(t->sight.reloads, 2);
 }
 
+static void whose_commands_are_logged(struct admin *t, const char *document, const char *whose)
+{
+    json_t *answer = tells(t->a, POSTS("/api/v1/log-commands", document), 200);
+
+    assert_string_equal(text_at(answer, "log_commands"), whose);
+    assert_string_equal(t->sight.logged, whose);
+    json_decref(answer);
+}
+
+static void commands_of_a_client_are_logged_and_no_longer(void **state)
+{
+    static const char *const wrong[] = {
+        "{}",
+        "{\"log_commands\": 7}",
+        "{\"log_commands\": \"localhost\"}",
+        "{\"log_commands\": \"10.0.0.7 \"}",
+        "{\"log_commands\": \"10.0.0.7\\n\"}",
+        "{\"log_commands\": \"::1\", \"more\": 1}",
+        "{\"log_commands\": \"1111.1111.1111.1111.1111.1111.1111.1111.1111.1111.1111.1111.1111\"}",
+    };
+    struct admin *t = *state;
+
+    (void)wire_sight_add(&t->sight, 4);
+    whose_commands_are_logged(t, "{\"log_commands\": \"10.0.0.7\"}", "10.0.0.7");
+    whose_commands_are_logged(t, "{\"log_commands\": \"fe80::1%eth0\"}", "fe80::1%eth0");
+    whose_commands_are_logged(t, "{\"log_commands\": \"4\"}", "4");
+    whose_commands_are_logged(t, "{\"log_commands\": \"\"}", "");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        asks(t->a, POSTS("/api/v1/log-commands", wrong[i]), 400);
+    }
+    asks(t->a, POSTS("/api/v1/log-commands", "{\"log_commands\": \"5\"}"), 404);
+    assert_int_equal(t->sight.logs, 4);
+    t->sight.log_fails = true;
+    asks(t->a, POSTS("/api/v1/log-commands", "{\"log_commands\": \"\"}"), 503);
+}
+
 // One of a megabyte would take the time of a hundred others.
 static void a_body_of_very_many_parts_is_refused(void **state)
 {
@@ -448,6 +490,7 @@ int main(void)
         ADMIN(a_queue_is_limited),
         ADMIN(the_broker_is_told_to_drain_and_not_to),
         ADMIN(the_configuration_is_read_again),
+        ADMIN(commands_of_a_client_are_logged_and_no_longer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,8 @@ POLICIES, POLICY = f"{API}/policies", f"{API}/policies/{{glob}}"
 # What is sent to paths that need more than {}.
 DOCUMENTS = {f"{JOB}/move": {"queue": "x"}, f"{JOB}/change": {"priority": 1}, f"{QUEUE}/pause": {"seconds": 1},
              f"{QUEUE}/limits": {"high": 1, "normal": 1, "low": 1}, JOBS: {"queue": "x"},
-             OPERATIONS: {"action": "kick", "queue": "nowhere"}, SCHEDULE: {"cron": "@daily", "queue": "x"}, f"{API}/drain": {"draining": False}}
+             OPERATIONS: {"action": "kick", "queue": "nowhere"}, SCHEDULE: {"cron": "@daily", "queue": "x"}, f"{API}/drain": {"draining": False},
+             f"{API}/log-commands": {"log_commands": ""}}
 # What nobody has.
 NOBODY = 999999999
 # A name for which an URL needs all its art.
@@ -470,6 +471,14 @@ class Answers(World):
         self.ask("post", JOBS, 503, document={"queue": "made", "body": "x"})
         self.assertTrue(self.ask_ok(f"{API}/process")["draining"])
         self.assertFalse(self.ask("post", drain, 200, document={"draining": False})["draining"])
+        logs = f"{API}/log-commands"
+        self.assertEqual(self.ask("post", logs, 200, document={"log_commands": "192.0.2.1"}),
+                         {"log_commands": "192.0.2.1"})
+        settings = self.ask_ok(f"{API}/config")["settings"]
+        self.assertIn("192.0.2.1", [each["value"] for each in settings
+                                    if each["key"] == "log_commands"])
+        self.ask("post", logs, 404, document={"log_commands": str(NOBODY)})
+        self.ask("post", logs, 400, document={"log_commands": "nobody"})
         self.assertTrue(self.ask("post", f"{API}/reload", 200)["reloaded"])
         self.assertIsNotNone(self.broker.expect(" reloaded "))
 
@@ -523,6 +532,7 @@ class Answers(World):
 
     def test_12_what_is_no_document_is_refused(self):
         bodies = [("post", JOBS, []), ("post", OPERATIONS, []), ("post", f"{API}/drain", []),
+                  ("post", f"{API}/log-commands", []),
                   ("post", f"{QUEUE}/pause", ["many"]), ("put", f"{QUEUE}/limits", ["many"]),
                   ("put", POLICY, ["many"]), ("put", SCHEDULE, ["nightly"])]
         bodies += [("post", f"{JOB}/{act}", [self.jobs["ready"]])

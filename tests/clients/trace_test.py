@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What the log says of commands: those that are refused, and those of one client on demand."""
 
+import json
 import os
 import pathlib
 import re
@@ -91,6 +92,21 @@ class TraceTest(unittest.TestCase):
         self.say(peer, b"drop function none\r\n", b"not found\r\n")
         self.assertTrue(self.broker.expect(r'debug refused conn=\d+ answer="ERR function not'))
 
+    def test_what_is_too_large_by_beanstalk_is_a_line_with_the_setting(self):
+        peer = self.connect("beanstalk")
+        self.say(peer, b"put 0 0 60 70000\r\n" + b"x" * 70000 + b"\r\n", b"JOB_TOO_BIG\r\n")
+        self.assertTrue(self.broker.expect(
+            r'info too_large conn=\d+ protocol=beanstalk what="a job" size=70000 '
+            r"setting=beanstalk\.max_job_size$"))
+
+    def test_what_is_too_large_by_http_is_a_line_with_the_setting(self):
+        peer = self.connect("http")
+        peer.sendall(b"POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n")
+        self.assertTrue(peer.recv(65536).startswith(b"HTTP/1.1 413 "))
+        self.assertTrue(self.broker.expect(
+            r'info too_large conn=\d+ protocol=http what="a request\'s body" size=99999999999 '
+            r"setting=http\.max_body$"))
+
     def test_nothing_is_logged_of_commands_unless_it_is_asked_for(self):
         self.put(self.connect("beanstalk"), b"a")
         self.assertEqual(self.commands(), [])
@@ -135,6 +151,44 @@ class TraceTest(unittest.TestCase):
         self.until_logged(lambda: (self.put(other, b"d"), self.put(one, b"c")),
                           rf"command conn={number} .* command=use about=c")
         self.assertFalse([line for line in self.commands() if f"conn={number} " not in line])
+
+    def test_an_operator_says_whose_commands_are_logged(self):
+        peer = self.connect("beanstalk")
+        self.put(peer, b"before")
+        number = self.broker.expect(r"connected conn=(\d+) protocol=beanstalk")[1]
+        self.log_commands(number)
+        self.assertTrue(self.broker.expect(rf'info log_commands whose={number} before=""$'))
+        self.until_logged_now(lambda: self.put(peer, b"mine"),
+                              rf"command conn={number} .* command=use about=mine")
+        self.log_commands("")
+        count = -1
+        give_up_at = time.monotonic() + SECONDS
+        while len(self.commands()) != count:
+            self.assertLess(time.monotonic(), give_up_at)
+            count = len(self.commands())
+            self.put(peer, b"late")
+            self.log_commands("")
+        self.log_commands("127.0.0.1")
+        self.reload("")
+        self.assertTrue(self.broker.expect(r"setting_changed section=server key=log_commands "
+                                           r"old=127.0.0.1 new="))
+
+    def log_commands(self, whose):
+        """Once the answer is there, all that was logged before is."""
+        address = self.broker.addresses["admin"][0]
+        body = json.dumps({"log_commands": whose}).encode()
+        request = urllib.request.Request(f"http://{address}/api/v1/log-commands", body,
+                                         {"X-Tandem-Request": "1",
+                                          "Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+            self.assertEqual(json.load(answer), {"log_commands": whose})
+
+    def until_logged_now(self, act, pattern):
+        """As until_logged(), without a reload, which would end it."""
+        give_up_at = time.monotonic() + SECONDS
+        while not any(re.search(pattern, line) for line in self.broker.log()):
+            self.assertLess(time.monotonic(), give_up_at, pattern)
+            act()
 
 
 if __name__ == "__main__":

@@ -278,6 +278,16 @@ class Broker(program.WithApi):
             self.assertEqual(self.api.draining, draining)
         self.assertIn("on or off", self.bad(program.USAGE, "drain", "maybe"))
 
+    def test_commands_of_a_client_are_logged_and_no_longer(self):
+        self.assertIn("Its commands are logged", self.good("log-commands", "10.0.0.7"))
+        self.assertEqual(self.api.logged, "10.0.0.7")
+        self.assertEqual(json.loads(self.good("log-commands", "17", "--json")),
+                         {"log_commands": "17"})
+        self.assertIn("No client", self.good("log-commands", "off"))
+        self.assertEqual(self.api.logged, "")
+        self.bad(program.USAGE, "log-commands")
+        self.bad(program.USAGE, "log-commands", "1", "2")
+
     def test_a_configuration_that_is_wrong_is_a_failure(self):
         self.assertIn("read again", self.good("reload"))
         self.api.overrides["POST", "/api/v1/reload"] = (200, {"reloaded": False})

@@ -36,6 +36,7 @@ class Words(program.WithApi):
         self.assertEqual(self.offered("queues", "--with=ready,bu"), ["--with=ready,buried"])
         self.assertEqual(self.offered("queues", "--sort", "-w"), ["-workers", "-waiting"])
         self.assertEqual(self.offered("drain", "o"), ["on", "off"])
+        self.assertEqual(self.offered("log-commands", "o"), ["off"])
         self.assertEqual(self.offered("policy", "s"), ["show", "set"])
         self.assertEqual(self.offered("policy", "set", ""), [])
 

@@ -106,6 +106,7 @@ class FakeApi:
         self.touches = 7  # jobs that each operation finds
         self.steps = 0  # how often an operation is said to run before it is done
         self.draining = False
+        self.logged = ""
         self.cluster = samples.alone()
         if unix:
             self.server = UnixServer(unix, Handler)
@@ -137,7 +138,7 @@ class FakeApi:
             return override(request) if callable(override) else override
         _, template, names = contract.find(request.method, request.path)
         name = f"{request.method.lower()}_" + "_".join(
-            part.strip("{}") for part in template.removeprefix("/api/v1").split("/") if part)
+            part.strip("{}").replace("-", "_") for part in template.removeprefix("/api/v1").split("/") if part)
         return getattr(self, name)(request, **names)
 
     #
@@ -297,6 +298,10 @@ class FakeApi:
     def post_drain(self, request):
         self.draining = request.body["draining"]
         return 200, {"draining": self.draining}
+
+    def post_log_commands(self, request):
+        self.logged = request.body["log_commands"]
+        return 200, {"log_commands": self.logged}
 
     def get_cluster(self, _):
         return 200, self.cluster

@@ -274,6 +274,15 @@ static bool on_reload(void *host, char *why, size_t room)
     return !sight->reload_fails;
 }
 
+static bool on_log_commands(void *host, const char *whose)
+{
+    struct wire_sight *sight = host;
+
+    sight->logs++;
+    (void)snprintf(sight->logged, sizeof sight->logged, "%s", whose);
+    return !sight->log_fails;
+}
+
 static const struct sight_pushes pushes = {
     .at = on_push, .of = on_push_of, .seconds = on_push_seconds};
 
@@ -306,6 +315,7 @@ static const struct sight table = {
     .schedules = on_schedules,
     .drain = on_drain,
     .reload = on_reload,
+    .log_commands = on_log_commands,
 };
 
 static const int64_t sync_ends[] = {NSEC_PER_MSEC, 10 * NSEC_PER_MSEC, INT64_MAX};

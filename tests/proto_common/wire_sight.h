@@ -74,6 +74,9 @@ struct wire_sight {
     bool draining;                        // which was the last
     unsigned reloads;                     // how often it was told to
     bool reload_fails;
+    unsigned logs; // how often it was told whose commands to log
+    char logged[WIRE_SIGHT_TEXT];
+    bool log_fails;
     unsigned steps; // of walks over connections
 };
 
