@@ -165,6 +165,7 @@ static void answer_complete(struct http1_conn *conn, struct blob *last)
         web_refuse(conn, &answer, "incomplete");
         break;
     case WEB_RESULT_TOO_LARGE:
+        wire_log_too_large(conn->wire, "a result", 0, "http.max_result");
         answer.status = 502;
         web_refuse(conn, &answer, "the result is larger than http.max_result");
         break;

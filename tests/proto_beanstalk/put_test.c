@@ -179,6 +179,26 @@ static void a_tubes_policy_refuses_what_is_too_big_or_too_many(void **state)
     says(t->a, "put 0 0 1 2\r\nab\r\n", "OUT_OF_MEMORY\r\n");
 }
 
+static void what_is_too_big_is_logged_with_the_setting(void **state)
+{
+    const struct policy_rule rule = {.glob = SLICE("small"), .spec = {.max_job_size = 2}};
+    struct bean *t = *state;
+
+    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    t->settings.max_job_size = 5;
+    says(t->a, "put 0 0 1 5\r\nabcde\r\n", "INSERTED 1\r\n");
+    assert_int_equal(rig_too_large(t->rig).count, 0);
+    says(t->a, "put 0 0 1 6\r\nabcdef\r\n", "JOB_TOO_BIG\r\n");
+    assert_true(rig_logged_too_large(t->rig, 6, "beanstalk.max_job_size"));
+    says(t->a, "put-unique 0 0 1 7 k\r\nabcdefg\r\n", "JOB_TOO_BIG\r\n");
+    assert_true(rig_logged_too_large(t->rig, 7, "beanstalk.max_job_size"));
+    says(t->a, "reserve\r\n", "RESERVED 1 5\r\nabcde\r\n");
+    says(t->a, "complete 1 8\r\nabcdefgh\r\n", "JOB_TOO_BIG\r\n");
+    assert_true(rig_logged_too_large(t->rig, 8, "beanstalk.max_job_size"));
+    says(t->a, "use small\r\nput 0 0 1 3\r\nabc\r\n", "USING small\r\nJOB_TOO_BIG\r\n");
+    assert_true(rig_logged_too_large(t->rig, 0, "max_job_size of the queue"));
+}
+
 static void an_unfinished_put_is_seen_by_nobody(void **state)
 {
     struct bean *t = *state;
@@ -305,6 +325,7 @@ int main(void)
         BEAN(a_refusal_while_draining_is_logged),
         BEAN(a_full_store_or_queue_is_out_of_memory),
         BEAN(a_tubes_policy_refuses_what_is_too_big_or_too_many),
+        BEAN(what_is_too_big_is_logged_with_the_setting),
         BEAN(an_unfinished_put_is_seen_by_nobody),
         BEAN(an_unfinished_put_tells_how_much_it_keeps),
         BEAN(a_job_has_what_its_line_said),

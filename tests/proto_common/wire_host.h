@@ -138,6 +138,9 @@ struct rig_too_large {
 };
 struct rig_too_large rig_too_large(const struct rig *rig);
 
+// Whether that was once since the last call of this, of that size and with that setting.
+bool rig_logged_too_large(struct rig *rig, uint64_t size, const char *setting);
+
 // Whether the front-end or the host has closed the connection.
 bool peer_closed(const struct peer *peer);
 

@@ -108,3 +108,12 @@ struct rig_too_large rig_too_large(const struct rig *rig)
 {
     return rig->too_large;
 }
+
+bool rig_logged_too_large(struct rig *rig, uint64_t size, const char *setting)
+{
+    const struct rig_too_large *logged = &rig->too_large;
+    bool good = logged->count == 1 && logged->size == size && strcmp(logged->setting, setting) == 0;
+
+    rig->too_large.count = 0;
+    return good;
+}

@@ -304,6 +304,7 @@ static void a_result_that_is_too_large_is_413_and_leaves_the_lease(void **state)
 
     t->settings.max_body = 3;
     ends(t->b, tells(t->b, token, "complete", "four", 413));
+    assert_true(rig_logged_too_large(t->rig, 4, "http.max_body"));
     tells(t->a, token, "complete", "two", 204);
 }
 

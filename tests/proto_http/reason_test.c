@@ -83,6 +83,33 @@ static void a_result_that_is_too_large_names_its_limit(void **state)
     says_why(answered(t->a, 502), "http.max_result");
 }
 
+static void what_is_too_large_is_logged_with_the_setting(void **state)
+{
+    const struct policy_rule rule = {.glob = SLICE("small"), .spec = {.max_job_size = 2}};
+    struct web *t = *state;
+    struct peer *c = peer_new(t->rig);
+
+    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    t->settings.max_body = 3;
+    t->settings.max_result = 3;
+    says_why(asks(t->a, POST("/f", "", "1234"), 413), "http.max_body");
+    assert_true(rig_logged_too_large(t->rig, 4, "http.max_body"));
+    says_why(asks(t->b, http_chunked("/f", "", SLICE("1234")), 413), "http.max_body");
+    assert_true(rig_logged_too_large(
+        t->rig, 0, "http.max_body")); // how many more chunks there are is not known
+    asks(c, POST("/small", "", "123"), 413);
+    assert_true(rig_logged_too_large(t->rig, 0, "max_job_size of the queue"));
+    waits(c, POST("/f", "", "x"));
+    http_completes(t->w, "x", "1234");
+    says_why(answered(c, 502), "http.max_result");
+    assert_true(rig_logged_too_large(t->rig, 0, "http.max_result"));
+    waits(c, POST("/f", "", "x"));
+    http_completes(t->w, "x", "123");
+    (void)answered(c, 200);
+    assert_int_equal(rig_too_large(t->rig).count, 0);
+    peer_free(c);
+}
+
 //
 // Jobs that are not done in time
 //
@@ -263,6 +290,7 @@ int main(void)
         HTTP(who_is_refused_learns_which_setting_would_help),
         HTTP(what_is_too_large_or_too_slow_names_its_limit),
         HTTP(a_result_that_is_too_large_names_its_limit),
+        HTTP(what_is_too_large_is_logged_with_the_setting),
         HTTP(a_job_that_goes_with_its_last_client_is_said_to_be_dropped),
         HTTP(a_job_that_somebody_else_wants_is_said_to_go_on),
         HTTP(a_job_that_a_worker_holds_is_said_to_go_on),
