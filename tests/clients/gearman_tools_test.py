@@ -7,14 +7,19 @@ Each test has a function of its own; GEARMAN_ADDRESS (host:port) says where the 
 import hashlib
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HOST, PORT = os.environ["GEARMAN_ADDRESS"].split(":")
 WHERE = ["-h", HOST, "-p", PORT]
 SECONDS = 60  # only a program that hangs takes so long
+MANY = 600  # functions, each with a job
+TIMES = 20
 
 
 def run(*command, data=""):
@@ -28,6 +33,28 @@ def gearman(*arguments, data=""):
 
 def gearadmin(*arguments):
     return run("gearadmin", *WHERE, *arguments).stdout
+
+
+def say_all(said, take, count):
+    """Says all of it on one connection, and takes so many answers from it."""
+    with socket.create_connection((HOST, int(PORT)), timeout=SECONDS) as peer:
+        writer = threading.Thread(target=peer.sendall, args=(said,))
+        writer.start()
+        with peer.makefile("rb") as file:
+            for _ in range(count):
+                take(file)
+        writer.join()
+
+
+def take_packet(file):
+    header = file.read(12)
+    file.read(struct.unpack(">I", header[8:])[0])
+
+
+def submission(function):
+    """SUBMIT_JOB_BG, as bytes; the job's unique is the function's name."""
+    body = b"\0".join((function.encode(), function.encode(), b"x"))
+    return b"\0REQ" + struct.pack(">II", 18, len(body)) + body
 
 
 def table(option):
@@ -224,6 +251,40 @@ class ToolsTest(unittest.TestCase):
         self.worker()
         self.assertIn("connected workers", gearadmin("--drop-function", self.name))
         self.assertEqual(row("--status", self.name), [0, 0, 1])
+
+    # gearadmin takes what comes without a long break for the whole list; gearman_top and
+    # check_gearman what comes with the first read.
+
+    def submit_to_many(self):
+        """Their names, which are short: a list of them fits into one read."""
+        functions = [f"many-{os.getpid()}-{i}" for i in range(MANY)]
+        drops = "".join(f"drop function {one}\n" for one in functions).encode()
+        self.addCleanup(say_all, drops, lambda file: file.readline(), MANY)
+        say_all(b"".join(submission(one) for one in functions), take_packet, MANY)
+        return sorted(functions)
+
+    def test_gearadmin_has_the_whole_of_long_lists_each_time(self):
+        functions = self.submit_to_many()
+        for option, wanted in (("--status", [[one, "1", "0", "0"] for one in functions]),
+                               ("--priority-status", [[one, "0", "1", "0", "0"] for one in functions]),
+                               ("--show-unique-jobs", [[one] for one in functions])):
+            for _ in range(TIMES):
+                self.assertEqual(sorted(line for line in table(option)
+                                        if line[0].startswith("many-")), wanted)
+        handles = sorted(line[0] for line in table("--show-jobs"))
+        self.assertGreaterEqual(len(handles), MANY)
+        for _ in range(TIMES):
+            self.assertEqual(sorted(line[0] for line in table("--show-jobs")), handles)
+
+    def test_one_read_has_the_whole_of_a_long_list_each_time(self):
+        self.submit_to_many()
+        with socket.create_connection((HOST, int(PORT)), timeout=SECONDS) as peer:
+            for line in b"status\n", b"prioritystatus\n", b"show jobs\n", b"show unique jobs\n":
+                for _ in range(TIMES):
+                    peer.sendall(line)
+                    heard = peer.recv(1 << 20)
+                    self.assertGreaterEqual(heard.count(b"\n"), MANY + 1)
+                    self.assertTrue(heard.endswith(b"\n.\n"))
 
     def test_several_questions_are_answered_at_once(self):
         said = gearadmin("--getpid", "--server-version", "--status")
