@@ -3,12 +3,14 @@
 
 #include "core/base/digits.h"
 #include "core/broker.h"
+#include "proto_common/sight_push.h"
 #include "proto_common/wire.h"
 
 #include "admin/context.h"
 #include "admin/input.h"
 #include "admin/reply.h"
 #include "admin/shown.h"
+#include "admin/shown_push.h"
 
 #include <string.h>
 
@@ -109,6 +111,33 @@ static void check_whose(struct input *input, struct slice whose)
     }
 }
 
+// The word of an operator of all queues: the section may be for any.
+static enum http1_next answer_push_resume(struct http1_conn *conn, struct slice body,
+                                          struct blob *blob)
+{
+    static const char *const no_parameters[] = {NULL};
+    const struct sight *sight = admin_shared(conn)->sight;
+    char section[QUEUE_NAME_MAX + 1];
+    struct input input;
+    size_t len = 0;
+
+    (void)body;
+    (void)blob;
+    input_begin_query(&input, conn);
+    input_parameters(&input, no_parameters);
+    if (!session_may_everywhere(conn->session, MAY_OPERATE)) {
+        input_blame(&input, 403, "%s", status_text(STATUS_FORBIDDEN));
+    }
+    (void)input_path_text(&input, 0, section, sizeof section, &len);
+    if (input_good(&input) &&
+        (!sight || !sight->pushes->resume(sight->host, slice_of(section, len)))) {
+        input_blame(&input, 404, "no section of that name has an endpoint");
+    }
+    return input_good(&input)
+               ? admin_reply_json(conn, 200, shown_endpoint_named(sight, slice_of(section, len)))
+               : input_refuse(&input);
+}
+
 static enum http1_next answer_log_commands(struct http1_conn *conn, struct slice body,
                                            struct blob *blob)
 {
@@ -152,6 +181,10 @@ const struct admin_route process_act_routes[] = {
      .method = HTTP1_POST,
      .right = MAY_ADMINISTER,
      .answer = answer_reload},
+    {.path = "/api/v1/push/{section}/resume",
+     .method = HTTP1_POST,
+     .right = MAY_OPERATE,
+     .answer = answer_push_resume},
     {.path = "/api/v1/log-commands",
      .method = HTTP1_POST,
      .right = MAY_ADMINISTER,

@@ -3,7 +3,7 @@
 #define TANDEM_ADMIN_PROCESS_ACTS_H
 
 // What is done to the process: it drains, or no longer; its configuration is read again;
-// the commands of a client are logged. Whoever
+// the commands of a client are logged; an endpoint is tried again. Whoever
 // does that must be allowed to administer all queues.
 
 #include "admin/route.h"

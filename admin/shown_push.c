@@ -51,6 +51,18 @@ json_t *shown_endpoints(const struct sight *sight)
     return list;
 }
 
+json_t *shown_endpoint_named(const struct sight *sight, struct slice section)
+{
+    struct sight_push push;
+
+    for (size_t i = 0; sight && sight->pushes->at(sight->host, i, &push); i++) {
+        if (slice_equal(section, slice_of(push.section, strlen(push.section)))) {
+            return shown_endpoint(&push);
+        }
+    }
+    return json_null();
+}
+
 json_t *shown_endpoint_of(const struct sight *sight, const struct queue *queue)
 {
     struct sight_push push;

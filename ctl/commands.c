@@ -79,6 +79,10 @@ const struct command commands[] = {
      run_pause, "Has nothing taken from a queue for a while.", NULL},
     {"resume", "QUEUE | --queues GLOB", 0, 1, WORD_QUEUE, FOR_JSON | FOR_PAUSE, false,
      run_resume, "Ends a pause.", NULL},
+    {"push-resume", "SECTION", 1, 1, WORD_OTHER, FOR_JSON, false, run_push_resume,
+     "Ends the pause of an endpoint that jobs are pushed to.",
+     "SECTION is the glob of its section [queue GLOB], as the log and queue QUEUE have it. The "
+     "endpoint is tried again at once."},
     {"keep", "QUEUE", 1, 1, WORD_QUEUE, FOR_JSON, false, run_keep,
      "Has a queue stay when it is empty, and makes it where there is none.", NULL},
     {"forget", "QUEUE", 1, 1, WORD_QUEUE, FOR_JSON, false, run_forget,

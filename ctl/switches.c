@@ -2,6 +2,7 @@
 #include "ctl/switches.h"
 
 #include "ctl/api/field.h"
+#include "ctl/api/path.h"
 #include "ctl/print/need.h"
 
 #include <string.h>
@@ -34,6 +35,24 @@ enum outcome run_drain(struct context *context)
                           : "Not draining: new jobs are taken.");
     }
     reply_free(&reply);
+    return outcome;
+}
+
+enum outcome run_push_resume(struct context *context)
+{
+    struct text path = {0};
+    struct reply reply = {0};
+    enum outcome outcome;
+
+    text_put(&path, "/api/v1/push");
+    path_add_name(&path, context->words[0]);
+    text_put(&path, "/resume");
+    outcome = ask(context, "POST", text_string(&path), NULL, &reply);
+    if (outcome == OUTCOME_DONE) {
+        outcome = say(context, &reply, "It is tried again at once.");
+    }
+    reply_free(&reply);
+    text_free(&path);
     return outcome;
 }
 

@@ -8,6 +8,7 @@
 
 enum outcome run_drain(struct context *context);
 enum outcome run_reload(struct context *context);
+enum outcome run_push_resume(struct context *context);
 enum outcome run_log_commands(struct context *context);
 
 #endif

@@ -6,6 +6,7 @@
 // there is only the part that names the host.
 
 #include "core/base/nsec.h"
+#include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +30,8 @@ struct sight_push {
     const char *last_failure; // in words; empty: there was none
 };
 
-// How they are looked at: called with the host of the sight (sight.h), of which it is a part.
+// How they are looked at, and what is done to them: called with the host of the sight (sight.h), of
+// which it is a part.
 struct sight_pushes {
     // The endpoint of that index; false behind the last one.
     bool (*at)(void *host, size_t index, struct sight_push *push);
@@ -37,6 +39,8 @@ struct sight_pushes {
     bool (*of)(void *host, const struct queue *queue, struct sight_push *push);
     // How long requests to all of them have taken until their answers.
     void (*seconds)(void *host, struct sight_distribution *seconds);
+    // The endpoint of that section is tried again now, if it is paused. False: there is none.
+    bool (*resume)(void *host, struct slice section);
 };
 
 #endif

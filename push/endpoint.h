@@ -93,4 +93,7 @@ void endpoint_pause(struct endpoint *endpoint, nsec_t pause_for);
 // Somebody wants it tried again now, whatever it asked for and however often it has failed.
 void endpoint_try_again(struct endpoint *endpoint);
 
+// The same, at an operator's word, which is logged where it is paused.
+void endpoint_resume(struct endpoint *endpoint);
+
 #endif

@@ -43,10 +43,11 @@ static void note_up(struct endpoint *endpoint)
 static void note_deferred(struct endpoint *endpoint, const struct outcome *outcome)
 {
     if (!endpoint->deferred) {
-        log_warn("push_paused", log_string("section", endpoint->spec->name),
-                 log_string("endpoint", endpoint->spec->origin), log_string("why", outcome->why),
-                 log_number("seconds", outcome->pause_for / NSEC_PER_SEC),
-                 log_string("note", "it asks for that by Retry-After; a reload ends it"));
+        log_warn(
+            "push_paused", log_string("section", endpoint->spec->name),
+            log_string("endpoint", endpoint->spec->origin), log_string("why", outcome->why),
+            log_number("seconds", outcome->pause_for / NSEC_PER_SEC),
+            log_string("note", "it asks for that by Retry-After; tandemctl push-resume ends it"));
     }
     endpoint->deferred = true;
     endpoint_pause(endpoint, outcome->pause_for);

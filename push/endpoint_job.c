@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "push/endpoint.h"
 
+#include "core/base/log.h"
 #include "push/push_private.h"
 
 void endpoint_idle(struct endpoint *endpoint, struct request *request)
@@ -28,6 +29,18 @@ void endpoint_try_again(struct endpoint *endpoint)
     endpoint->paused_until = 0;
     endpoint->breaker.open_until = 0;
     push_call_by(endpoint->push, endpoint, now_at);
+}
+
+void endpoint_resume(struct endpoint *endpoint)
+{
+    nsec_t now_at = push_now(endpoint->push);
+
+    if (endpoint->paused_until > now_at || endpoint->breaker.open_until > now_at) {
+        log_info("push_resuming", log_string("section", endpoint->spec->name),
+                 log_string("endpoint", endpoint->spec->origin),
+                 log_string("why", "an operator ends the pause"));
+    }
+    endpoint_try_again(endpoint);
 }
 
 bool endpoint_give_back(struct endpoint *endpoint, uint64_t id)

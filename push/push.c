@@ -278,6 +278,20 @@ bool push_is_busy(const struct push *push)
     return !list_empty(&push->endpoints);
 }
 
+bool push_resume(struct push *push, struct slice section)
+{
+    list_each (node, &push->endpoints) {
+        struct endpoint *endpoint = endpoint_at(node);
+
+        if (!endpoint->leaving &&
+            slice_equal(section, slice_of(endpoint->spec->name, strlen(endpoint->spec->name)))) {
+            endpoint_resume(endpoint);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool push_show(const struct push *push, size_t place, struct sight_push *shown)
 {
     list_each (node, &push->endpoints) {

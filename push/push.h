@@ -16,6 +16,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
+#include "core/base/slice.h"
 #include "core/words.h"
 #include "proto_common/handle.h"
 #include "push/reason.h"
@@ -72,6 +73,10 @@ void push_work(struct push *push);
 // as the host lets it.
 void push_stop(struct push *push);
 bool push_is_busy(const struct push *push);
+
+// An operator wants the endpoint of that section tried again now, if it is paused. False: there is
+// none, or it is leaving.
+bool push_resume(struct push *push, struct slice section);
 
 // What operators see of the endpoint of that place; false behind the last one.
 bool push_show(const struct push *push, size_t place, struct sight_push *shown);

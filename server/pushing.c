@@ -137,6 +137,11 @@ void pushing_close(struct pushing *pushing)
     *pushing = (struct pushing){.push = NULL};
 }
 
+bool pushing_resume(const struct pushing *pushing, struct slice section)
+{
+    return pushing->push && push_resume(pushing->push, section);
+}
+
 bool pushing_show(const struct pushing *pushing, size_t index, struct sight_push *shown)
 {
     return pushing->push && push_show(pushing->push, index, shown);

@@ -38,7 +38,8 @@ void pushing_adopt(struct pushing *pushing, struct push_plan *plan);
 void pushing_stop(struct pushing *pushing);
 bool pushing_is_busy(const struct pushing *pushing);
 
-// What operators see of it (proto_common/sight.h).
+// What operators see of it (proto_common/sight.h), and do to it.
+bool pushing_resume(const struct pushing *pushing, struct slice section);
 bool pushing_show(const struct pushing *pushing, size_t index, struct sight_push *shown);
 bool pushing_show_of(const struct pushing *pushing, const struct queue *queue,
                      struct sight_push *shown);

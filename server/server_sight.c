@@ -220,8 +220,17 @@ static void sight_push_seconds(void *host, struct sight_distribution *seconds)
     pushing_show_seconds(&server->pushing, seconds);
 }
 
-static const struct sight_pushes sight_pushes = {
-    .at = sight_push, .of = sight_push_of, .seconds = sight_push_seconds};
+static bool sight_push_resume(void *host, struct slice section)
+{
+    const struct server *server = host;
+
+    return pushing_resume(&server->pushing, section);
+}
+
+static const struct sight_pushes sight_pushes = {.at = sight_push,
+                                                 .of = sight_push_of,
+                                                 .seconds = sight_push_seconds,
+                                                 .resume = sight_push_resume};
 
 static const char *sight_config_file(void *host)
 {

@@ -448,6 +448,31 @@ static void commands_of_a_client_are_logged_and_no_longer(void **state)
     asks(t->a, POSTS("/api/v1/log-commands", "{\"log_commands\": \"\"}"), 503);
 }
 
+static void an_endpoint_is_tried_again(void **state)
+{
+    static const char *const no_words[] = {NULL};
+    struct admin *t = *state;
+    json_t *document;
+
+    t->sight.pushes[0] = (struct sight_push){.section = "mail/*",
+                                             .endpoint = "https://x",
+                                             .state = "paused",
+                                             .outcome_words = no_words,
+                                             .last_failure = ""};
+    t->sight.push_count = 1;
+    document = tells(t->a, POSTS("/api/v1/push/mail%2F*/resume", ""), 200);
+    assert_string_equal(text_at(document, "section"), "mail/*");
+    assert_string_equal(text_at(document, "state"), "open");
+    json_decref(document);
+    asks(t->a, POSTS("/api/v1/push/mail/resume", ""), 404);
+    asks(t->a, POSTS("/api/v1/push/mail%2F*/resume?x=1", ""), 400);
+    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "*"}, {MAY_OPERATE, "mail/*"});
+    rig_callers(t->rig)->proven = true;
+    assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
+    asks(t->a, POSTS("/api/v1/push/mail%2F*/resume", ""), 403);
+    assert_int_equal(t->sight.resumes, 1);
+}
+
 // One of a megabyte would take the time of a hundred others.
 static void a_body_of_very_many_parts_is_refused(void **state)
 {
@@ -491,6 +516,7 @@ int main(void)
         ADMIN(the_broker_is_told_to_drain_and_not_to),
         ADMIN(the_configuration_is_read_again),
         ADMIN(commands_of_a_client_are_logged_and_no_longer),
+        ADMIN(an_endpoint_is_tried_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

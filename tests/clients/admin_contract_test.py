@@ -256,6 +256,9 @@ class Answers(World):
     def test_02_endpoints_are_shown_by_themselves_and_with_their_queues(self):
         endpoint, = self.ask_ok(f"{API}/push")["endpoints"]
         self.assertEqual(endpoint["section"], "pushed")
+        resume = f"{API}/push/{{section}}/resume"
+        self.assertEqual(self.ask("post", resume, 200, ["pushed"])["section"], "pushed")
+        self.ask("post", resume, 404, ["nowhere"])
         self.assertEqual(endpoint["endpoint"], "https://localhost:9")
         self.assertEqual(endpoint["state"], "open")
         self.connect(Lines, "beanstalk").ask("use pushed")

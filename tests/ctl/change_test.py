@@ -288,6 +288,13 @@ class Broker(program.WithApi):
         self.bad(program.USAGE, "log-commands")
         self.bad(program.USAGE, "log-commands", "1", "2")
 
+    def test_the_pause_of_an_endpoint_is_ended(self):
+        self.assertIn("tried again", self.good("push-resume", "mail.*"))
+        self.assertEqual(json.loads(self.good("push-resume", "mail.*", "--json"))["section"],
+                         "mail.*")
+        self.bad(program.NOT_FOUND, "push-resume", "other")
+        self.bad(program.USAGE, "push-resume")
+
     def test_a_configuration_that_is_wrong_is_a_failure(self):
         self.assertIn("read again", self.good("reload"))
         self.api.overrides["POST", "/api/v1/reload"] = (200, {"reloaded": False})

@@ -295,6 +295,11 @@ class FakeApi:
     def put_queues_name_limits(self, request, name):
         return 200, samples.detail(samples.queue(name, limits=request.body))
 
+    def post_push_section_resume(self, _, section):
+        if section != "mail.*":
+            return 404, {"error": "no section of that name has an endpoint"}
+        return 200, samples.endpoint(section)
+
     def post_drain(self, request):
         self.draining = request.body["draining"]
         return 200, {"draining": self.draining}

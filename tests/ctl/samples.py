@@ -58,6 +58,14 @@ def job_detail(shown, data="hello\nworld", encoding="text", truncated=False):
                         {"event": "released", "at": None, "times": 2}]}
 
 
+def endpoint(section):
+    outcomes = dict.fromkeys(("deferred", "unreachable", "unsent", "refused", "broken",
+                              "timed_out", "too_large"), 0)
+    return {"section": section, "endpoint": "https://hooks.example", "state": "open",
+            "paused_seconds": 0.0, "connections": 4, "in_flight": 0,
+            "outcomes": {"completed": 7, **outcomes}, "last_failure": None}
+
+
 def ended_job(number, data="the result", kept="whole"):
     return {"id": number, "queue": "mail", "queue_path": "mail", "state": "ended",
             "result": {"end": "complete", "ended_at": NOW, "until": NOW + 60, "kept": kept,

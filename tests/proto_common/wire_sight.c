@@ -283,8 +283,23 @@ static bool on_log_commands(void *host, const char *whose)
     return !sight->log_fails;
 }
 
+static bool on_push_resume(void *host, struct slice section)
+{
+    struct wire_sight *sight = host;
+
+    for (size_t i = 0; i < sight->push_count; i++) {
+        if (slice_equal(section,
+                        slice_of(sight->pushes[i].section, strlen(sight->pushes[i].section)))) {
+            sight->resumes++;
+            sight->pushes[i].state = "open";
+            return true;
+        }
+    }
+    return false;
+}
+
 static const struct sight_pushes pushes = {
-    .at = on_push, .of = on_push_of, .seconds = on_push_seconds};
+    .at = on_push, .of = on_push_of, .seconds = on_push_seconds, .resume = on_push_resume};
 
 static const struct sight_policies policies = {
     .section = on_section,

@@ -61,6 +61,7 @@ struct wire_sight {
     const char *config_file;
     struct sight_push pushes[WIRE_SIGHT_PUSHES];
     size_t push_count;
+    unsigned resumes; // of endpoints
     struct sight_distribution push_seconds;
     struct schedules *schedules;                       // the test's; NULL at first
     struct wire_section sections[WIRE_SIGHT_SECTIONS]; // of the file, kind "queue"

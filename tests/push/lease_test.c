@@ -68,7 +68,7 @@ static void retry_after_means_nothing_with_other_answers(void **state)
 }
 
 static struct {
-    int paused, resumed;
+    int paused, resuming, resumed;
 } lines;
 
 static void on_line(void *context, enum log_level level, const char *event,
@@ -77,6 +77,7 @@ static void on_line(void *context, enum log_level level, const char *event,
     (void)context;
     (void)level;
     lines.resumed += strcmp(event, "push_resumed") == 0;
+    lines.resuming += strcmp(event, "push_resuming") == 0;
     for (size_t i = 0; strcmp(event, "push_paused") == 0 && i < count; i++) {
         lines.paused += strcmp(fields[i].key, "seconds") == 0 && fields[i].number == 600;
     }
@@ -102,6 +103,52 @@ static void pause_is_logged_and_a_reload_ends_it(void **state)
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
     assert_int_equal(lines.paused, 1);
     assert_int_equal(lines.resumed, 1);
+}
+
+static void pause_is_ended_by_an_operator(void **state)
+{
+    struct push_bed *bed = *state;
+    struct slice section;
+
+    fake_script(&bed->fake, "HTTP/1.1 429 Busy\r\nRetry-After: 9999\r\nContent-Length: 0\r\n\r\n",
+                false);
+    fake_script(&bed->fake, DONE, false);
+    memset(&lines, 0, sizeof lines);
+    log_set_sink(on_line, NULL, LOG_LEVEL_INFO);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed_shown(bed, 0).outcomes[OUTCOME_DEFERRED] == 1);
+    bed_rest(bed);
+    assert_int_equal(bed->fake.count, 1);
+    assert_false(push_resume(bed->push, SLICE("elsewhere")));
+    bed_rest(bed);
+    assert_string_equal(bed_shown(bed, 0).state, "paused");
+    section = slice_of(bed_shown(bed, 0).section, strlen(bed_shown(bed, 0).section));
+    assert_true(push_resume(bed->push, section));
+    UNTIL(bed, bed_state(bed, 1) == JOB_GONE);
+    assert_int_equal(lines.resuming, 1);
+    assert_int_equal(lines.resumed, 1);
+    // One that is not paused goes on, and there is nothing to tell.
+    assert_true(push_resume(bed->push, section));
+    assert_int_equal(lines.resuming, 1);
+    log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
+}
+
+static void endpoint_that_is_down_is_tried_again_by_an_operator(void **state)
+{
+    struct push_bed *bed = *state;
+
+    bed->settings.connections = 1;
+    fake_script(&bed->fake, FAKE_ANSWER("429 Busy", "0", ""), false);
+    bed_push(bed);
+    (void)PUT(bed, .body = "x");
+    UNTIL(bed, bed->fake.count == 3);
+    bed_rest(bed);
+    assert_string_equal(bed_shown(bed, 0).state, "paused");
+    assert_true(push_resume(
+        bed->push, slice_of(bed_shown(bed, 0).section, strlen(bed_shown(bed, 0).section))));
+    assert_string_equal(bed_shown(bed, 0).state, "trying");
+    UNTIL(bed, bed->fake.count == 4);
 }
 
 static void busy_endpoint_that_does_not_say_how_long_is_tried_less_often(void **state)
@@ -411,6 +458,8 @@ int main(void)
         STORY(longest_pause_is_ten_minutes),
         STORY(retry_after_means_nothing_with_other_answers),
         STORY(pause_is_logged_and_a_reload_ends_it),
+        STORY(pause_is_ended_by_an_operator),
+        STORY(endpoint_that_is_down_is_tried_again_by_an_operator),
         STORY(busy_endpoint_that_does_not_say_how_long_is_tried_less_often),
         STORY(earlier_word_of_how_long_to_wait_does_not_last),
         STORY(request_ends_before_the_lease_of_its_job),

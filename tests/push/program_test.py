@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 
 sys.path[:0] = [str(pathlib.Path(__file__).parents[1] / name) for name in ("clients", "support")]
 
@@ -170,6 +171,25 @@ class Answers(Case):
         self.assertGreaterEqual(came[1] - came[0], 0.95)
         self.assertGreaterEqual(came[2] - came[1], 0.95)
         self.assertEqual(endpoint.requests.get().headers["X-Tandem-Attempt"], "1")
+
+    def test_operator_ends_the_pause_of_an_endpoint(self):
+        def answer(request):
+            if first := not came:
+                came.append(request)
+            request.reply(429 if first else 200, **({"Retry_After": "500"} if first else {}))
+
+        came = []
+        client = self.start(self.endpoint(answer).url(), max_attempts=1, on_exhausted="bury")
+        job = client.put("q", b"body")
+        self.assertTrue(self.broker.expect(r"push_paused .*tandemctl push-resume ends it"))
+        address = self.broker.addresses["admin"][0]
+        asked = urllib.request.Request(f"http://{address}/api/v1/push/q/resume", b"",
+                                       {"X-Tandem-Request": "1"})
+        with urllib.request.urlopen(asked, timeout=SECONDS) as answered:
+            self.assertEqual(answered.status, 200)
+        until(lambda: client.stats(job) is None)
+        self.assertTrue(self.broker.expect(r"push_resuming section=q"))
+        self.assertTrue(self.broker.expect(r"push_resumed section=q"))
 
     def test_failed_attempts_are_retried_as_the_policy_says(self):
         def answer(request):
