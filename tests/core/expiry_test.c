@@ -419,22 +419,29 @@ static void time_that_the_broker_forgave_does_not_count_after_a_restart(void **s
     stage_free(t);
 }
 
+// After a restart of which the wall clock knows: the only job is back, in `t`.
+static void come_back(const struct stage *s, struct stage *t, const struct job_image *image)
+{
+    const struct job *job;
+
+    t->now.wall = s->now.wall;
+    broker_tick(t->broker, t->now);
+    assert_status(STATUS_OK, broker_restore_job(t->broker, image, &job));
+    assert_status(STATUS_OK, broker_restore_finish(t->broker, 2));
+}
+
 // An older journal does not say since when: the wait begins anew, however old the job is.
 static void job_that_became_ready_nobody_knows_when_waits_anew_after_a_restart(void **state)
 {
     struct stage *s = *state;
     struct stage *t = stage_new((struct broker_options){0}, true);
-    const struct job *job;
     struct job_image image;
 
     PUT(s, .queue = "q");
     stage_advance(s, SEC(86400));
     image = stage_image(s, 1);
     POLICY(t, "q", .expire_after_for = SEC(3600));
-    t->now.wall = s->now.wall;
-    broker_tick(t->broker, t->now);
-    assert_status(STATUS_OK, broker_restore_job(t->broker, &image, &job));
-    assert_status(STATUS_OK, broker_restore_finish(t->broker, 2));
+    come_back(s, t, &image);
     stage_advance(t, SEC(3600));
     assert_int_equal(stage_state(t, 1), JOB_READY);
     stage_advance(t, SEC(60));
@@ -448,7 +455,6 @@ static void job_that_was_held_when_the_process_ended_is_not_over_after_it(void *
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
     struct stage *t = stage_new((struct broker_options){0}, true);
-    const struct job *job;
     struct job_image image;
 
     POLICY(s, "q", .expire_after_for = SEC(3600));
@@ -457,10 +463,7 @@ static void job_that_was_held_when_the_process_ended_is_not_over_after_it(void *
     assert_int_equal(act_take(w), 1);
     stage_advance(s, SEC(86400));
     POLICY(t, "q", .expire_after_for = SEC(3600));
-    t->now.wall = s->now.wall;
-    broker_tick(t->broker, t->now);
-    assert_status(STATUS_OK, broker_restore_job(t->broker, &image, &job));
-    assert_status(STATUS_OK, broker_restore_finish(t->broker, 2));
+    come_back(s, t, &image);
     stage_advance(t, SEC(600));
     assert_int_equal(stage_state(t, 1), JOB_READY);
     stage_advance(t, SEC(60)); // looks have their intervals
@@ -473,7 +476,6 @@ static void dead_letter_does_not_bring_its_age_over_a_restart(void **state)
 {
     struct stage *s = *state;
     struct stage *t = stage_new((struct broker_options){0}, true);
-    const struct job *job;
     struct job_image image;
 
     POLICY(s, "q", .expire_after_for = SEC(86400), .on_expired = ON_EXPIRED_MOVE,
@@ -483,10 +485,7 @@ static void dead_letter_does_not_bring_its_age_over_a_restart(void **state)
     stage_expect_jobs(s, "dead", 1, 0, 0, 0);
     image = stage_image(s, 1);
     POLICY(t, "dead", .expire_after_for = SEC(86400));
-    t->now.wall = s->now.wall;
-    broker_tick(t->broker, t->now);
-    assert_status(STATUS_OK, broker_restore_job(t->broker, &image, &job));
-    assert_status(STATUS_OK, broker_restore_finish(t->broker, 2));
+    come_back(s, t, &image);
     stage_advance(t, SEC(86300));
     assert_int_equal(stage_state(t, 1), JOB_READY);
     stage_free(t);

@@ -52,27 +52,7 @@ static void expect_refused(struct stage *s, struct actor *by, enum status expect
 static void a_job_comes_in_with_all_that_it_had(void **state)
 {
     struct stage *s = *state;
-    struct job_image image = {
-        .now =
-            {.id = 42,
-             .state = JOB_DELAYED,
-             .attempts = 2,
-             .pri = 7,
-             .delay = 60,
-             .due_at = STAGE_WALL_AT + SEC(9),
-             .counters = {.reserves = 33, .timeouts = 2, .releases = 3, .buries = 4, .kicks = 6}},
-        .queue = SLICE("mail"),
-        .queue_kept = true,
-        .key_kind = KEY_NAME,
-        .on_fail = ON_FAIL_DROP,
-        .on_loss = ON_LOSS_BACK,
-        .max_attempts = 5,
-        .ttr = 30,
-        .created_ms = (uint64_t)((STAGE_WALL_AT - SEC(100)) / NSEC_PER_MSEC),
-        .key = SLICE("k"),
-        .reducer = SLICE("reduce"),
-        .body = SLICE("body"),
-    };
+    struct job_image image = stage_whole_image();
     struct job_image is;
 
     assert_int_equal(import(s, image), 42);

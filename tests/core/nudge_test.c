@@ -147,15 +147,23 @@ static void wakeup_of_zero_bounds_nothing_again(void **state)
     stage_expect(s, "w nudged; v nudged");
 }
 
-static void nudged_session_that_leaves_passes_the_nudge_on(void **state)
+// `w`, which awaits a nudge on `q` before `v` does; a job nudges one of them.
+static struct actor *first_of_two(struct stage *s)
 {
-    struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
     struct actor *w = stage_worker(s, "w", "q");
 
     broker_set_nudges(s->broker, 1);
     act_await_nudge(w);
     act_await_nudge(v);
+    return w;
+}
+
+static void nudged_session_that_leaves_passes_the_nudge_on(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = first_of_two(s);
+
     PUT(s, .queue = "q");
     stage_expect(s, "w nudged");
     act_close(w);
@@ -165,13 +173,9 @@ static void nudged_session_that_leaves_passes_the_nudge_on(void **state)
 static void nudged_session_that_takes_something_else_passes_the_nudge_on(void **state)
 {
     struct stage *s = *state;
-    struct actor *v = stage_worker(s, "v", "q");
-    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *w = first_of_two(s);
 
-    broker_set_nudges(s->broker, 1);
     act_subscribe(w, "r");
-    act_await_nudge(w);
-    act_await_nudge(v);
     PUT(s, .queue = "q", .pri = 5);
     stage_expect(s, "w nudged");
     PUT(s, .queue = "r", .pri = 1);
@@ -182,12 +186,8 @@ static void nudged_session_that_takes_something_else_passes_the_nudge_on(void **
 static void nudged_session_that_unsubscribes_passes_the_nudge_on(void **state)
 {
     struct stage *s = *state;
-    struct actor *v = stage_worker(s, "v", "q");
-    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *w = first_of_two(s);
 
-    broker_set_nudges(s->broker, 1);
-    act_await_nudge(w);
-    act_await_nudge(v);
     PUT(s, .queue = "q");
     stage_expect(s, "w nudged");
     act_unsubscribe(w, "q");
@@ -197,12 +197,8 @@ static void nudged_session_that_unsubscribes_passes_the_nudge_on(void **state)
 static void nudged_session_that_takes_the_job_passes_nothing_on(void **state)
 {
     struct stage *s = *state;
-    struct actor *v = stage_worker(s, "v", "q");
-    struct actor *w = stage_worker(s, "w", "q");
+    struct actor *w = first_of_two(s);
 
-    broker_set_nudges(s->broker, 1);
-    act_await_nudge(w);
-    act_await_nudge(v);
     PUT(s, .queue = "q");
     PUT(s, .queue = "r");
     stage_expect(s, "w nudged");

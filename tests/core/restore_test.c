@@ -57,30 +57,10 @@ static void finish(struct stage *s, uint64_t first_id)
 static void every_field_comes_back(void **state)
 {
     struct stage *s = *state;
-    struct job_image image = {
-        .now =
-            {.id = 42,
-             .state = JOB_DELAYED,
-             .keyed = true,
-             .attempts = 2,
-             .pri = 7,
-             .delay = 60,
-             .due_at = STAGE_WALL_AT + SEC(9),
-             .counters = {.reserves = 33, .timeouts = 2, .releases = 3, .buries = 4, .kicks = 6}},
-        .queue = SLICE("mail"),
-        .queue_kept = true,
-        .key_kind = KEY_NAME,
-        .on_fail = ON_FAIL_DROP,
-        .on_loss = ON_LOSS_BACK,
-        .max_attempts = 5,
-        .ttr = 30,
-        .created_ms = (uint64_t)((STAGE_WALL_AT - SEC(100)) / NSEC_PER_MSEC),
-        .key = SLICE("k"),
-        .reducer = SLICE("reduce"),
-        .body = SLICE("body"),
-    };
+    struct job_image image = stage_whole_image();
     struct job_info info;
 
+    image.now.keyed = true;
     restore(s, image);
     finish(s, 65536);
     info = stage_job(s, 42);

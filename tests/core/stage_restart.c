@@ -97,6 +97,31 @@ struct stage *stage_restart(struct stage *s, nsec_t down_for)
     return copying.to;
 }
 
+struct job_image stage_whole_image(void)
+{
+    return (struct job_image){
+        .now =
+            {.id = 42,
+             .state = JOB_DELAYED,
+             .attempts = 2,
+             .pri = 7,
+             .delay = 60,
+             .due_at = STAGE_WALL_AT + SEC(9),
+             .counters = {.reserves = 33, .timeouts = 2, .releases = 3, .buries = 4, .kicks = 6}},
+        .queue = SLICE("mail"),
+        .queue_kept = true,
+        .key_kind = KEY_NAME,
+        .on_fail = ON_FAIL_DROP,
+        .on_loss = ON_LOSS_BACK,
+        .max_attempts = 5,
+        .ttr = 30,
+        .created_ms = (uint64_t)((STAGE_WALL_AT - SEC(100)) / NSEC_PER_MSEC),
+        .key = SLICE("k"),
+        .reducer = SLICE("reduce"),
+        .body = SLICE("body"),
+    };
+}
+
 struct job_image stage_image(struct stage *s, uint64_t id)
 {
     const struct job *job = broker_find(s->broker, id);

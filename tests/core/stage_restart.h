@@ -17,6 +17,9 @@ struct stage *stage_restart(struct stage *s, nsec_t down_for);
 // How the job of that id stands; there must be one.
 struct job_image stage_image(struct stage *s, uint64_t id);
 
+// One with each part that a job can have: number 42, delayed, in `mail`.
+struct job_image stage_whole_image(void);
+
 void stage_expect_same_change(const struct job_change *a, const struct job_change *b);
 void stage_expect_same_image(const struct job_image *a, const struct job_image *b);
 

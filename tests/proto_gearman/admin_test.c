@@ -257,14 +257,20 @@ static void a_function_is_dropped_with_its_waiting_jobs(void **state)
     types(t->c, "show jobs", ".\n");
 }
 
-static void very_many_waiting_jobs_are_dropped_in_slices(void **state)
-{
-    enum { JOBS = 1000 };
-    struct gear *t = *state;
+enum { JOBS = 1000 };
 
+static void submit_more_than_a_slice(struct gear *t)
+{
     for (int i = 0; i < JOBS; i++) {
         peer_ask(t->a, REQ(SUBMIT_JOB_BG, "f", "", ""));
     }
+}
+
+static void very_many_waiting_jobs_are_dropped_in_slices(void **state)
+{
+    struct gear *t = *state;
+
+    submit_more_than_a_slice(t);
     peer_send(t->c, SLICE("drop function f\nversion\n"));
     rig_feed(t->rig);
     assert_in_range(gear_jobs(t, "f", JOB_READY), JOBS - 2 * BROKER_SLICE, JOBS - 1);
@@ -276,12 +282,9 @@ static void very_many_waiting_jobs_are_dropped_in_slices(void **state)
 
 static void a_worker_that_comes_meanwhile_keeps_the_function(void **state)
 {
-    enum { JOBS = 1000 };
     struct gear *t = *state;
 
-    for (int i = 0; i < JOBS; i++) {
-        peer_ask(t->a, REQ(SUBMIT_JOB_BG, "f", "", ""));
-    }
+    submit_more_than_a_slice(t);
     peer_send(t->c, SLICE("drop function f\n"));
     rig_feed(t->rig);
     gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
@@ -292,12 +295,9 @@ static void a_worker_that_comes_meanwhile_keeps_the_function(void **state)
 
 static void who_drops_a_function_may_leave_in_the_middle(void **state)
 {
-    enum { JOBS = 1000 };
     struct gear *t = *state;
 
-    for (int i = 0; i < JOBS; i++) {
-        peer_ask(t->a, REQ(SUBMIT_JOB_BG, "f", "", ""));
-    }
+    submit_more_than_a_slice(t);
     peer_send(t->c, SLICE("drop function f\n"));
     rig_feed(t->rig);
     peer_free(t->c);
