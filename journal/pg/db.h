@@ -35,6 +35,7 @@ struct db {
     bool listens;                //
     bool prepared[STATEMENTS];   //
     bool bare;                   // the schema is not there yet, or may be another
+    bool own_session;            // a pooler is between that was found to keep sessions
     bool unknown;                // the last error was: no such table, or schema
     uint64_t count;              // of connections so far
     int stop_fd;                 // an eventfd; -1: there is none

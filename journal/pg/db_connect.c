@@ -146,6 +146,16 @@ static void take_notice(void *context, const PGresult *result)
 // What a session begins with
 //
 
+// The number of the server's process, in that column. 0: it does not say.
+static uint64_t process_of(const PGresult *result, int column)
+{
+    uint64_t process = 0;
+    const char *text =
+        PQntuples(result) == 1 && column < PQnfields(result) ? PQgetvalue(result, 0, column) : "";
+
+    return digits_read(slice_of(text, strlen(text)), &process) ? process : 0;
+}
+
 // A transaction whose client has stalled must not keep the lease from others. But no statement is
 // ended by time: that would end the wait for a standby, and leave a commit in doubt. A wait for a
 // lock is, before its time is up on this side: a session that is left while it waits lives on, and
@@ -158,7 +168,7 @@ static void take_notice(void *context, const PGresult *result)
     "SET lock_timeout = %" PRIu64 "; SET default_transaction_isolation = 'read committed'; "       \
     "SELECT set_config(name, '%" PRIu64 "', false) FROM pg_settings "                              \
     "WHERE name = 'tcp_user_timeout'; "                                                            \
-    "SELECT version FROM tandem.version"
+    "SELECT version, pg_backend_pid() FROM tandem.version"
 
 static uint64_t lock_timeout_ms(const struct db *db)
 {
@@ -167,7 +177,7 @@ static uint64_t lock_timeout_ms(const struct db *db)
     return wait_for < NSEC_PER_MSEC ? 1 : nsec_to_msec(wait_for);
 }
 
-static enum rows_outcome greet(struct db *db)
+static enum rows_outcome greet(struct db *db, uint64_t *process)
 {
     char greeting[sizeof GREETING + 40];
     PGresult *result;
@@ -185,6 +195,8 @@ static enum rows_outcome greet(struct db *db)
 
         if (strcmp(version, SCHEMA_VERSION) != 0) {
             outcome = db_fail(db, ROWS_REFUSED, SCHEMA_IS_ANOTHER, version);
+        } else {
+            *process = process_of(result, 1);
         }
         PQclear(result);
     }
@@ -213,10 +225,9 @@ static nsec_t connect_for(const struct db *db, unsigned addresses)
     return nsec_from_seconds(seconds);
 }
 
-static enum rows_outcome connect_with(struct db *db, const struct wanted *wanted,
-                                      unsigned addresses)
+static enum rows_outcome make_connection(struct db *db, const struct wanted *wanted,
+                                         nsec_t until_at)
 {
-    nsec_t until_at = nsec_add(db_now(), connect_for(db, addresses));
     enum rows_outcome outcome;
 
     db->conn = PQconnectStartParams(wanted->keywords, wanted->values, 0);
@@ -231,7 +242,122 @@ static enum rows_outcome connect_with(struct db *db, const struct wanted *wanted
     if (outcome == ROWS_DONE && PQsetnonblocking(db->conn, 1) != 0) {
         outcome = db_fail(db, ROWS_AWAY, "%s", PQerrorMessage(db->conn));
     }
-    return outcome == ROWS_DONE && !db->bare ? greet(db) : outcome;
+    return outcome;
+}
+
+//
+// Poolers
+//
+
+// A pooler that gives each transaction another session takes away what was prepared, set, and
+// listened to. While the pool is idle it gives the same one each time, so the connection alone
+// cannot tell. A second one can: as long as the first one is there, a session of its own is given
+// to nobody else. Poolers choose the session that was used last, or the one that was not used for
+// longest; with numbers of questions that differ, both are found out, however many sessions there
+// are.
+enum { POOLER_ROUNDS = 3 };
+
+#define POOLER_SHARES                                                                              \
+    "a pooler is between, and gives each transaction another session: connect to the database "    \
+    "itself, or to a pool that keeps sessions (PgBouncer: pool_mode = session)"
+
+#define OTHER_FOR (5 * NSEC_PER_SEC)
+
+// What the other connection takes must leave time for the first one.
+static nsec_t other_until(const struct db *db)
+{
+    nsec_t now_at = db_now();
+    nsec_t share_for = (db->give_up_at - now_at) / 3;
+
+    return now_at + (share_for < OTHER_FOR ? share_for : OTHER_FOR);
+}
+
+static enum rows_outcome ask_process(struct db *db, uint64_t *process)
+{
+    PGresult *result;
+    enum rows_outcome outcome = db_ask(db, "SELECT pg_backend_pid()", DB_LOOKS, &result);
+
+    *process = outcome == ROWS_DONE ? process_of(result, 0) : 0;
+    PQclear(result);
+    return outcome;
+}
+
+static void exchange(struct db *db, PGconn **other)
+{
+    PGconn *conn = db->conn;
+
+    db->conn = *other;
+    *other = conn;
+}
+
+// Whether one of so many answers on the other connection comes from that process. Where none comes
+// in time, all sessions are in use, as they are only where each belongs to somebody.
+static bool answers_there(struct db *db, PGconn **other, unsigned questions, uint64_t process)
+{
+    uint64_t found = 0;
+
+    exchange(db, other);
+    for (unsigned i = 0; i < questions && db->conn && found != process; i++) {
+        (void)ask_process(db, &found);
+    }
+    exchange(db, other);
+    return found == process;
+}
+
+static enum rows_outcome compare_sessions(struct db *db, PGconn **other, uint64_t process)
+{
+    nsec_t give_up_at = db->give_up_at;
+
+    for (unsigned round = 1; round <= POOLER_ROUNDS && *other; round++) {
+        enum rows_outcome outcome;
+        uint64_t found;
+        bool shared;
+
+        db->give_up_at = other_until(db);
+        shared = answers_there(db, other, round, process);
+        db->give_up_at = give_up_at;
+        outcome = ask_process(db, &found);
+        if (outcome != ROWS_DONE) {
+            return outcome;
+        }
+        if (shared || found != process) {
+            return db_fail(db, ROWS_REFUSED, "%s", POOLER_SHARES);
+        }
+    }
+    return ROWS_DONE;
+}
+
+// Of the process at the other end, a pooler does not give the number: it has keys of its own.
+static enum rows_outcome check_session(struct db *db, const struct wanted *wanted, uint64_t process)
+{
+    PGconn *other = NULL;
+    enum rows_outcome outcome;
+
+    if (db->own_session || process == 0 || process == (uint64_t)PQbackendPID(db->conn)) {
+        return ROWS_DONE;
+    }
+    exchange(db, &other);
+    if (make_connection(db, wanted, other_until(db)) != ROWS_DONE) {
+        db_drop(db);
+    }
+    exchange(db, &other);
+    outcome = compare_sessions(db, &other, process);
+    PQfinish(other);
+    db->own_session = outcome == ROWS_DONE;
+    return outcome;
+}
+
+static enum rows_outcome connect_with(struct db *db, const struct wanted *wanted,
+                                      unsigned addresses)
+{
+    uint64_t process = 0;
+    enum rows_outcome outcome =
+        make_connection(db, wanted, nsec_add(db_now(), connect_for(db, addresses)));
+
+    if (outcome == ROWS_DONE) {
+        outcome = db->bare ? ask_process(db, &process) : greet(db, &process);
+    }
+    return outcome == ROWS_DONE ? check_session(db, wanted, process) : outcome;
 }
 
 // Where the host is a name that has to be looked up, its addresses.
