@@ -138,16 +138,24 @@ class Trial:
             f"\n{one.name}: {one.last_words()}" for one in self.members))
 
     def settle_down(self):
-        """Until one owns and the other one could take over."""
+        """Until one owns, as its log says too, and the other one could take over."""
         until = time.monotonic() + OWNER_SECONDS
         while True:
             self.owner = self.find_owner()
-            if all(self.is_ready(one) for one in self.members if one is not self.owner):
+            if self.has_told(self.owner) and all(
+                    self.is_ready(one) for one in self.members if one is not self.owner):
                 return
             if time.monotonic() > until:
                 raise member.Failure("nobody follows: " + "".join(
                     f"\n{one.name}: {one.last_words()}" for one in self.members))
             time.sleep(0.05)
+
+    @staticmethod
+    def has_told(owner):
+        """A thread of its own writes the log, and may come to that after the first answers."""
+        status, told = owner.ask("GET", "/api/v1/cluster")
+        return status == 200 and any(reign.epoch >= told["epoch"]
+                                     for reign in owner.process().reigns())
 
     @staticmethod
     def is_ready(one):
