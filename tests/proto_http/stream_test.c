@@ -519,6 +519,27 @@ static void a_client_that_does_not_read_its_stream_is_dropped(void **state)
     gear_says(t->w, REQ(WORK_COMPLETE, job, ""), NOTHING);
 }
 
+// The process may be told to stop before the connection is closed.
+static void a_stream_that_is_dropped_as_its_job_ends_forgets_the_job(void **state)
+{
+    struct web *t = *state;
+    const char *job = begin(t);
+
+    t->settings.max_result = 2000;
+    (void)peer_hear(t->a);
+    peer_stop_reading(t->a);
+    gear_says(t->w, REQ(WORK_DATA, job, gear_run('d', 100)), NOTHING);
+    gear_says(t->w, REQ(WORK_DATA, job, gear_run('d', 3000)), NOTHING);
+    assert_false(peer_dropped(t->a));
+    peer_send(t->w, REQ(WORK_COMPLETE, job, ""));
+    rig_feed(t->rig);
+    while (broker_settle(rig_broker(t->rig))) {
+    }
+    assert_true(peer_dropped(t->a));
+    assert_false(peer_closed(t->a));
+    rig_stop(t->rig);
+}
+
 static void a_client_that_reads_may_get_more_than_a_plain_answer(void **state)
 {
     struct web *t = *state;
@@ -572,6 +593,7 @@ int main(void)
         HTTP(a_larger_part_is_forgotten_by_a_retry),
         HTTP(a_larger_exception_fails_its_stream),
         HTTP(a_client_that_does_not_read_its_stream_is_dropped),
+        HTTP(a_stream_that_is_dropped_as_its_job_ends_forgets_the_job),
         HTTP(a_client_that_reads_may_get_more_than_a_plain_answer),
     };
 
