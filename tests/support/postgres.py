@@ -68,8 +68,19 @@ class Cluster:
     def copy(self, primary, **conninfo):
         """A standby of another cluster, which it follows from its start on. The words of
         `conninfo` are those of its connection to that one."""
-        run("pg_basebackup", "-D", self.data, "--no-sync", "-c", "fast", "-d", primary.place())
-        return self.follow_on(primary, **conninfo)
+        return self.back_up(primary).follow_on(primary, **conninfo)
+
+    def back_up(self, primary, *options):
+        """Begins as that one is, which may be at work."""
+        run("pg_basebackup", "-D", self.data, "--no-sync", "-c", "fast", "-d", primary.place(),
+            *options)
+        return self
+
+    def recover(self, archive):
+        """From its next start on it has what that folder of WAL files has."""
+        self.settings["restore_command"] = f"cp {archive}/%f %p"
+        self.begin_as("recovery")
+        return self
 
     def rewind(self, primary):
         """The same of one that was a primary itself and has its files still."""
@@ -87,7 +98,10 @@ class Cluster:
 
     def follow(self):
         """Is a standby from its next start on."""
-        path = pathlib.Path(self.data, "standby.signal")
+        self.begin_as("standby")
+
+    def begin_as(self, what):
+        path = pathlib.Path(self.data, f"{what}.signal")
         path.touch()
         if ROOT:
             shutil.chown(path, "nobody")
