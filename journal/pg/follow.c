@@ -234,7 +234,8 @@ static bool has_all(const struct follow *follow, const struct rows_lease *lease)
 static bool is_another(const struct rows_lease *before, const struct rows_lease *lease)
 {
     return lease->epoch != before->epoch || strcmp(lease->holder, before->holder) != 0 ||
-           lease->history != before->history || lease->seq < before->seq;
+           lease->since_ms != before->since_ms || lease->history != before->history ||
+           lease->seq < before->seq;
 }
 
 // What was read is not what was expected. Another may have taken it meanwhile. `*elsewhere`:

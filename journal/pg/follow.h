@@ -28,8 +28,17 @@ struct follow_renewal {
 // By which a row is known again.
 struct follow_last {
     size_t len;
+    uint64_t epoch; // of the lease of whoever added it
     uint32_t sum;
     bool known;
+};
+
+// Whose the lease was. Whoever takes it, does so at a moment: two that are the same are of one
+// taking, since which nobody else has added anything.
+struct follow_holder {
+    char name[ROWS_NAME_MAX];
+    uint64_t since_ms;
+    uint64_t epoch;
 };
 
 struct follow {
@@ -44,8 +53,8 @@ struct follow {
     uint64_t records;               // that were read
     nsec_t looked_at;               // when the lease was looked at last, by the boot-time clock
     const struct rows_lease *lease; /* private: as it was then */
-    char holder[ROWS_NAME_MAX];     /* private: whose it was when what was read was in it last */
-    char former[ROWS_NAME_MAX];     // whose it was before this process took it
+    struct follow_holder holder;    /* private: when what was read was in it last */
+    struct follow_holder former;    // before this process took it
     uint64_t history;               // of the lease then
     uint64_t anew_below; // all that lives is written anew from this unit on; 0: it is not
     uint64_t renewal;    /* private: nothing of that unit was read yet; 0: it does not matter */
@@ -84,6 +93,8 @@ enum follow_end follow_check_history(struct follow *follow) MUST_USE;
 void follow_owe(struct follow *follow);
 // Reading goes on behind the row that was read last, also where its unit was read to its end.
 void follow_go_back(struct follow *follow);
+// This process is about to take the lease.
+void follow_note_taking(struct follow *follow, const struct rows_lease *lease);
 // A unit begins from which on all that lives is being written anew.
 void follow_note_renewal(struct follow *follow, const struct unit_head *head);
 // The row was read.

@@ -32,7 +32,8 @@ void follow_note_row(struct follow *follow, const struct rows_row *row)
     follow->seq = row->seq;
     follow->last_unit = row->unit;
     follow->renewal = 0;
-    follow->last = (struct follow_last){.len = row->len, .sum = sum_of(row), .known = true};
+    follow->last = (struct follow_last){
+        .len = row->len, .epoch = row->epoch, .sum = sum_of(row), .known = true};
 }
 
 //
@@ -107,18 +108,51 @@ void follow_owe(struct follow *follow)
     follow->owed_from = follow->lease->oldest;
 }
 
-// While this process owns it, nobody else has had it since.
-static const char *holder_of(const struct follow *follow)
+static struct follow_holder holder_in(const struct rows_lease *lease)
 {
-    const char *holder = follow->lease->holder;
+    struct follow_holder holder = {.since_ms = lease->since_ms, .epoch = lease->epoch};
 
-    return strcmp(holder, pg_of(follow->journal)->settings.node) == 0 ? follow->former : holder;
+    memcpy(holder.name, lease->holder, sizeof holder.name);
+    return holder;
+}
+
+void follow_note_taking(struct follow *follow, const struct rows_lease *lease)
+{
+    follow->former = holder_in(lease);
+}
+
+// While this process owns it, nobody else has had it since.
+static struct follow_holder holder_of(const struct follow *follow)
+{
+    const struct rows_lease *lease = follow->lease;
+
+    return strcmp(lease->holder, pg_of(follow->journal)->settings.node) == 0 ? follow->former
+                                                                             : holder_in(lease);
+}
+
+static bool is_same_taking(const struct follow_holder *a, const struct follow_holder *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->since_ms == b->since_ms;
 }
 
 static bool is_as_before(const struct follow *follow)
 {
-    return follow->known && strcmp(holder_of(follow), follow->holder) == 0 &&
+    const struct follow_holder holder = holder_of(follow);
+
+    return follow->known && is_same_taking(&holder, &follow->holder) &&
            follow->lease->history == follow->history;
+}
+
+// A holder that finds a server of the database without its taking takes the lease again, there.
+// What that server has may be of others, of whom it knows nothing. What it has added itself
+// elsewhere, up to the row that was read last, is not lost while it, or who has read that, goes on.
+static bool is_taken_again(const struct follow *follow)
+{
+    const struct follow_holder holder = holder_of(follow);
+
+    return strcmp(holder.name, follow->holder.name) == 0 &&
+           holder.since_ms != follow->holder.since_ms && follow->last.known &&
+           follow->last.epoch == follow->holder.epoch;
 }
 
 // Of another server, a unit that was read to its end may be the youngest again, or have more rows,
@@ -142,7 +176,9 @@ static uint64_t history_of_last(const struct follow *follow)
 
 static enum follow_end agree(struct follow *follow)
 {
-    follow->changed |= follow->last_unit > 0 && (strcmp(follow->holder, holder_of(follow)) != 0 ||
+    const struct follow_holder holder = holder_of(follow);
+
+    follow->changed |= follow->last_unit > 0 && (!is_same_taking(&holder, &follow->holder) ||
                                                  follow->history != follow->lease->history);
     if (!is_as_before(follow) || follow->lease->unit == follow->last_unit) {
         follow_go_back(follow);
@@ -150,7 +186,7 @@ static enum follow_end agree(struct follow *follow)
     if (follow->owed > 0 && !is_as_before(follow)) {
         follow_owe(follow);
     }
-    (void)snprintf(follow->holder, sizeof follow->holder, "%s", holder_of(follow));
+    follow->holder = holder;
     follow->history = follow->lease->history;
     follow->known = true;
     return FOLLOW_DONE;
@@ -182,13 +218,14 @@ static enum follow_end is_ahead(struct follow *follow)
 {
     const struct rows_lease *lease = follow->lease;
     const struct segment *unit = unit_of(follow, lease->unit);
+    const struct follow_holder holder = holder_of(follow);
     struct unit_head head;
     enum follow_end end;
 
     if (lease->history > follow->history || lacks_past(follow)) {
         return FOLLOW_DONE;
     }
-    if (lease->unit == 0 || strcmp(holder_of(follow), follow->holder) == 0) {
+    if (lease->unit == 0 || is_same_taking(&holder, &follow->holder) || is_taken_again(follow)) {
         follow->ahead = true;
         return FOLLOW_DONE;
     }
@@ -271,5 +308,11 @@ enum follow_end follow_check_history(struct follow *follow)
     if (end != FOLLOW_DONE) {
         return end;
     }
-    return found ? agree(follow) : find_renewal(follow);
+    if (found) {
+        return agree(follow);
+    }
+    // Until the holder has written anew what lives, it has added nothing there.
+    follow->ahead = follow->owed == 0 && lease->history <= follow->history &&
+                    is_taken_again(follow) && !lacks_past(follow);
+    return follow->ahead ? FOLLOW_DONE : find_renewal(follow);
 }

@@ -220,7 +220,7 @@ static enum rows_outcome take(struct standby *standby)
     }
     standby->kept_from = outcome != ROWS_DONE && outcome != ROWS_LOST;
     if (outcome == ROWS_DONE) {
-        memcpy(standby->follow.former, standby->lease.holder, sizeof standby->follow.former);
+        follow_note_taking(&standby->follow, &standby->lease);
         standby->lease = taken;
         note_lease(standby, asked_at);
         pg_note_back(standby->pg);

@@ -245,6 +245,10 @@ static enum rows_outcome fake_take(struct rows *rows, const struct rows_lease *s
         return ROWS_LOST;
     }
     if (comes_about) {
+        static uint64_t takings;
+
+        // No two are at the same moment.
+        db->lease.since_ms = ++takings;
         db->lease.epoch++;
         db->lease.released = false;
         (void)snprintf(db->lease.holder, sizeof db->lease.holder, "%s", fake->holder);

@@ -476,6 +476,74 @@ static void unit_whose_beginning_is_lost_is_not_begun_again(void **state)
     assert_true(member_has(&bed->a, kept_id));
 }
 
+//
+// The lease is taken again on a server that another line of history has
+//
+
+static struct fake_db *elsewhere;
+
+static size_t rows_below(const struct fake_db *db, uint64_t unit)
+{
+    size_t count = 0;
+
+    while (count < db->count && db->rows[count].unit < unit) {
+        count++;
+    }
+    return count;
+}
+
+static void take_again_elsewhere(struct member *self)
+{
+    struct member *owner = &bed->b;
+
+    if (self->step == 2) {
+        fake_db_restore(bed->db, elsewhere);
+        owner->rows->unaddable = true;
+        (void)member_put(owner, "q", 10);
+        member_pass(owner, SEC(1));
+        assert_string_equal(bed->db->lease.holder, owner->own_name);
+        assert_int_equal(bed->db->lease.seq, elsewhere->lease.seq);
+    } else if (self->step == 6) {
+        member_kill(owner);
+    }
+}
+
+// Where one line has a unit that begins with the number that comes next on the other, nothing but
+// the moment of taking tells that they are two.
+static void
+what_a_holder_has_added_is_not_gone_on_with_elsewhere_where_it_took_the_lease_again(void **state)
+{
+    size_t rows;
+
+    (void)state;
+    bed->names = true;
+    member_begin(&bed->a);
+    jobs_then = 1;
+    (void)member_put_kept(&bed->a, 10);
+    before = fake_db_copy(bed->db);
+    member_begin_next_unit(&bed->a);
+    member_begin_next_unit(&bed->a);
+    late_id = member_put_kept(&bed->a, 10);
+    elsewhere = fake_db_copy(bed->db);
+    rows = rows_below(elsewhere, 3);
+    fake_db_restore(bed->db, before);
+    member_kill(&bed->a);
+    shared_pass(bed, SEC(10));
+    member_begin(&bed->b);
+    for (; bed->db->count < rows; jobs_then++) {
+        kept_id = member_put_kept(&bed->b, 10);
+    }
+    assert_int_equal(bed->db->lease.unit, 2);
+    assert_int_equal(bed->db->lease.history, elsewhere->lease.history);
+    bed->a.script = take_again_elsewhere;
+    member_begin(&bed->a);
+    assert_true(member_has(&bed->a, kept_id));
+    assert_false(member_has(&bed->a, late_id));
+    assert_int_equal(member_count(&bed->a), jobs_then);
+    fake_db_free(before);
+    fake_db_free(elsewhere);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +567,7 @@ int main(void)
         STORY(owner_that_ends_in_good_order_has_written_all_anew),
         STORY(owner_that_cannot_write_all_anew_does_not_end_well),
         STORY(unit_whose_beginning_is_lost_is_not_begun_again),
+        STORY(what_a_holder_has_added_is_not_gone_on_with_elsewhere_where_it_took_the_lease_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
