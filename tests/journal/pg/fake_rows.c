@@ -249,6 +249,7 @@ static enum rows_outcome fake_take(struct rows *rows, const struct rows_lease *s
 
         // No two are at the same moment.
         db->lease.since_ms = ++takings;
+        fake->used_ms = takings;
         db->lease.epoch++;
         db->lease.released = false;
         (void)snprintf(db->lease.holder, sizeof db->lease.holder, "%s", fake->holder);
@@ -301,6 +302,7 @@ static enum rows_outcome fake_append(struct rows *rows, const struct rows_append
             add_row(fake->db, &append->rows[i], append->known.epoch);
         }
         fake->db->lease.history = append->history;
+        fake->used_ms = fake->db->lease.since_ms;
         fake->db->expires_at = fake->db->now + fake->ttl_for;
         fake->tellings += append->tell;
     }

@@ -65,6 +65,7 @@ struct fake_rows {
     enum fake_fate fate; // ... ends like that
     bool stopped;
     unsigned tellings; // appends that woke others
+    uint64_t used_ms;  // `since_ms` of the lease that this one has taken, or added to, last
     // Called where it waits, before it reads a unit, and before it changes something. May be NULL:
     // time passes then.
     void (*waits)(void *context, nsec_t for_at_most);

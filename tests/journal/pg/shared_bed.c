@@ -337,8 +337,8 @@ bool member_has_same_database(const struct member *member)
     const struct pg *pg = pg_of(member->journal);
     const struct rows_lease *lease = &member->bed->db->lease;
 
-    return pg->link.epoch == lease->epoch && pg->link.seq == lease->seq &&
-           pg->link.history == lease->history;
+    return member->rows->used_ms == lease->since_ms && pg->link.epoch == lease->epoch &&
+           pg->link.seq == lease->seq && pg->link.history == lease->history;
 }
 
 bool member_is_sound(const struct member *member)
