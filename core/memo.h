@@ -15,6 +15,7 @@
 //   SECRET   a random number that keys of other memos are made with. The same.
 //   IMPORT   which store of another broker was brought in, and as it was then, and which of its
 //            jobs (admin/source_memo.h). The same.
+//   LEASE    who has a job (kept_leases.h). As of a POLICY.
 //
 // A memo ends when the wall clock says so; the clock may be set, and is obeyed at the next tick.
 // One that has ended is not found, even if it was not freed yet.
@@ -43,9 +44,10 @@ enum memo_kind {
     MEMO_SCHEDULE,
     MEMO_FIRED,
     MEMO_SECRET,
-    MEMO_IMPORT
+    MEMO_IMPORT,
+    MEMO_LEASE
 };
-#define MEMO_KINDS 8
+#define MEMO_KINDS 9
 
 #define MEMO_KEY_MAX 640
 #define MEMO_VALUE_MAX ((size_t)16 << 20)

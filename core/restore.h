@@ -33,8 +33,9 @@
 enum status broker_restore_job(struct broker *broker, const struct job_image *image,
                                const struct job **job) MUST_USE;
 
-// What a record of `kind` (RELEASE, BURY, KICK, TAKE, START, SET) says of a job. STATUS_NOT_FOUND;
-// STATUS_BAD_NAME where no job can be like that.
+// What a record of `kind` (RELEASE, BURY, KICK, TAKE, START, SET) says of a job. All but SET say
+// that a lease that was kept of the job (kept_leases.h) is over, and so do the next two functions,
+// though the job is not there. STATUS_NOT_FOUND; STATUS_BAD_NAME where no job can be like that.
 enum status broker_restore_change(struct broker *broker, enum record_kind kind,
                                   const struct job_change *change) MUST_USE;
 

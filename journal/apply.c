@@ -20,7 +20,9 @@ static enum applied outcome(enum status status)
     return status == STATUS_NO_MEMORY ? APPLIED_NO_MEMORY : APPLIED_NOT;
 }
 
-// Most jobs are seen for the first time, and then their id is higher than any before it.
+// Most jobs are seen for the first time, and then their id is higher than any before it. What is
+// said of a job that is not there, since its record was written anew behind that, or went with its
+// segment, is still told to the broker: it may end a lease whose record is there.
 static const struct job *job_of(const struct journal *journal, const struct seen *seen, uint64_t id)
 {
     return id < seen->jobs_end ? broker_find(journal->broker, id) : NULL;
@@ -100,9 +102,6 @@ static enum applied apply_change(struct journal *journal, struct seen *seen,
     enum status status;
 
     see_id(seen, record->change.id);
-    if (!job) {
-        return APPLIED;
-    }
     status = broker_restore_change(journal->broker, kind_of(record->type), &record->change);
     if (status == STATUS_OK) {
         note_burial(journal, job, was_buried);
@@ -115,14 +114,10 @@ static enum applied apply_move(struct journal *journal, struct seen *seen,
 {
     const struct job *job = job_of(journal, seen, record->change.id);
     bool was_buried = job && job_is_buried(job);
-    uint64_t was_size;
+    uint64_t was_size = job ? ledger_size_of(journal->broker, job) : 0;
     enum status status;
 
     see_id(seen, record->change.id);
-    if (!job) {
-        return APPLIED;
-    }
-    was_size = ledger_size_of(journal->broker, job);
     status = broker_restore_move(journal->broker, &record->change, record->name, record->queue_kept,
                                  &record->past);
     if (status == STATUS_OK) {
@@ -137,11 +132,10 @@ static enum applied apply_end(struct journal *journal, struct seen *seen, uint64
     const struct job *job = job_of(journal, seen, id);
 
     see_id(seen, id);
-    if (!job) {
-        return APPLIED;
+    if (job) {
+        ledger_remove(&journal->ledger, &journal->row.segments, job,
+                      ledger_size_of(journal->broker, job));
     }
-    ledger_remove(&journal->ledger, &journal->row.segments, job,
-                  ledger_size_of(journal->broker, job));
     return outcome(broker_restore_end(journal->broker, id));
 }
 

@@ -237,7 +237,10 @@ static enum status start(void *state, struct broker *broker, const void *setting
 
 static void opened(void *state)
 {
-    web_once_mend(state);
+    struct web_shared *shared = state;
+
+    web_once_mend(shared);
+    web_leases_resume(&shared->leases);
 }
 
 static void name_host(void *state, const char *host)

@@ -5,6 +5,8 @@
 
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
+#include <string.h>
 
 void lease_token_write(const struct lease_token *token, char *to)
 {
@@ -16,9 +18,20 @@ bool lease_token_read(struct slice text, struct lease_token *token)
     return base64url_read(text, token->bits, LEASE_TOKEN_SIZE);
 }
 
-bool lease_token_equal(const struct lease_token *a, const struct lease_token *b)
+bool lease_print_of(const struct lease_token *token, struct lease_print *print)
 {
-    return CRYPTO_memcmp(a->bits, b->bits, LEASE_TOKEN_SIZE) == 0;
+    unsigned char whole[SHA256_DIGEST_LENGTH];
+
+    if (!SHA256(token->bits, LEASE_TOKEN_SIZE, whole)) {
+        return false;
+    }
+    memcpy(print->bits, whole, LEASE_PRINT_SIZE);
+    return true;
+}
+
+bool lease_print_equal(const struct lease_print *a, const struct lease_print *b)
+{
+    return CRYPTO_memcmp(a->bits, b->bits, LEASE_PRINT_SIZE) == 0;
 }
 
 bool lease_tokens_make(struct lease_tokens *tokens, struct lease_token *token)

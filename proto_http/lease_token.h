@@ -24,8 +24,17 @@ void lease_token_write(const struct lease_token *token, char *to);
 // False for what is no token's spelling; each token has one.
 bool lease_token_read(struct slice text, struct lease_token *token) MUST_USE;
 
+// What a token is known by: who reads that, in a journal, cannot tell the token.
+#define LEASE_PRINT_SIZE 16
+struct lease_print {
+    unsigned char bits[LEASE_PRINT_SIZE];
+};
+
+// False where the library cannot say it.
+bool lease_print_of(const struct lease_token *token, struct lease_print *print) MUST_USE;
+
 // Takes the same time wherever they differ.
-bool lease_token_equal(const struct lease_token *a, const struct lease_token *b);
+bool lease_print_equal(const struct lease_print *a, const struct lease_print *b);
 
 // Random bits that were made for several tokens at once. All zero at first.
 #define LEASE_TOKENS_AT_ONCE 256

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/leases.h"
 
+#include "core/base/log.h"
 #include "core/base/memory.h"
+#include "core/kept_leases.h"
 #include "proto_common/http1/context.h"
 
 #include <openssl/rand.h>
+#include <string.h>
+
+_Static_assert(LEASE_PRINT_SIZE == KEPT_LEASE_NAME, "a lease is kept by the print of its token");
 
 // So many sessions are closed at once.
 #define CLOSED_AT_ONCE 16
 
 static struct web_lease *lease_in(const struct hash_node *node)
 {
-    return container_of((struct hash_node *)(uintptr_t)node, struct web_lease, by_token);
+    return container_of((struct hash_node *)(uintptr_t)node, struct web_lease, by_print);
 }
 
 static uint64_t hash_of(const struct hash_node *node)
@@ -20,9 +25,9 @@ static uint64_t hash_of(const struct hash_node *node)
 }
 
 // Depends on a secret, so that how long a search takes tells nothing of the tokens that there are.
-static uint64_t hash_token(const struct web_leases *leases, const struct lease_token *token)
+static uint64_t hash_print(const struct web_leases *leases, const struct lease_print *print)
 {
-    return siphash(&leases->key, (const char *)token->bits, LEASE_TOKEN_SIZE);
+    return siphash(&leases->key, (const char *)print->bits, LEASE_PRINT_SIZE);
 }
 
 //
@@ -32,7 +37,7 @@ static uint64_t hash_token(const struct web_leases *leases, const struct lease_t
 void web_leases_begin(struct web_leases *leases, struct broker *broker)
 {
     leases->broker = broker;
-    hash_init(&leases->by_token, hash_of);
+    hash_init(&leases->by_print, hash_of);
     list_init(&leases->holders);
     list_init(&leases->emptied);
 }
@@ -62,7 +67,7 @@ void web_leases_end(struct web_leases *leases)
     if (leases->broker) {
         free_all(&leases->holders);
         free_all(&leases->emptied);
-        hash_clear(&leases->by_token);
+        hash_clear(&leases->by_print);
     }
 }
 
@@ -116,7 +121,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
 static void forget(struct web_lease *lease)
 {
     if (lease->known) {
-        hash_remove(&lease->holder->leases->by_token, &lease->by_token);
+        hash_remove(&lease->holder->leases->by_print, &lease->by_print);
         lease->holder->leases->count--;
         lease->known = false;
     }
@@ -149,8 +154,7 @@ static const struct session_ops holder_ops = {
     .emptied = on_emptied,
 };
 
-enum status web_holder_open(struct web_leases *leases, struct http1_conn *conn,
-                            struct web_holder **opened)
+static enum status open_holder(struct web_leases *leases, struct web_holder **opened)
 {
     struct web_holder *holder;
     enum status status;
@@ -168,15 +172,25 @@ enum status web_holder_open(struct web_leases *leases, struct http1_conn *conn,
         memory_free_of(MEMORY_JOBS, holder, sizeof *holder);
         return status;
     }
-    (void)broker_session_grant(holder->session, broker_session_grants(conn->session));
     holder->leases = leases;
-    holder->conn = conn;
     holder->all = &holder->only;
     holder->room = 1;
     list_append(&leases->holders, &holder->in_leases);
     leases->count++;
     *opened = holder;
     return STATUS_OK;
+}
+
+enum status web_holder_open(struct web_leases *leases, struct http1_conn *conn,
+                            struct web_holder **holder)
+{
+    enum status status = open_holder(leases, holder);
+
+    if (status == STATUS_OK) {
+        (void)broker_session_grant((*holder)->session, broker_session_grants(conn->session));
+        (*holder)->conn = conn;
+    }
+    return status;
 }
 
 void web_holder_free(struct web_holder *holder)
@@ -258,33 +272,83 @@ void web_holder_leave(struct web_holder *holder)
 // Leases
 //
 
+// The next lease of the holder, whose print is known, and for which there is room in the table.
+static void add(struct web_holder *holder, struct web_lease *lease, const struct kept_lease *kept)
+{
+    struct web_leases *leases = holder->leases;
+
+    lease->holder = holder;
+    lease->job_id = kept->job_id;
+    lease->limit_for = kept->limit_for;
+    memcpy(lease->print.bits, kept->name, LEASE_PRINT_SIZE);
+    lease->hash = hash_print(leases, &lease->print);
+    lease->known = true;
+    hash_insert(&leases->by_print, &lease->by_print);
+    leases->count += holder->count > 0; // the first one was counted with the holder
+    holder->count++;
+}
+
 enum status web_lease_add(struct web_holder *holder, uint64_t job_id, nsec_t limit_for)
 {
     struct web_leases *leases = holder->leases;
     struct web_lease *lease = &holder->all[holder->count];
+    struct kept_lease kept = {.job_id = job_id, .limit_for = limit_for};
+    struct lease_print print;
 
     ENSURE(holder->count < holder->room);
-    if (!hash_make_room(&leases->by_token) || !lease_tokens_make(&leases->tokens, &lease->token) ||
+    if (!hash_make_room(&leases->by_print) || !lease_tokens_make(&leases->tokens, &lease->token) ||
+        !lease_print_of(&lease->token, &print) ||
         (limit_for > 0 && broker_limit(holder->session, job_id, limit_for) != STATUS_OK)) {
         return STATUS_NO_MEMORY;
     }
-    lease->holder = holder;
-    lease->job_id = job_id;
-    lease->limit_for = limit_for;
-    lease->hash = hash_token(leases, &lease->token);
-    lease->known = true;
-    hash_insert(&leases->by_token, &lease->by_token);
-    leases->count += holder->count > 0; // the first one was counted with the holder
-    holder->count++;
+    memcpy(kept.name, print.bits, LEASE_PRINT_SIZE);
+    add(holder, lease, &kept);
+    broker_lease_keep(holder->session, &kept);
     return STATUS_OK;
 }
 
-static struct web_lease *find(const struct web_leases *leases, const struct lease_token *token)
+static bool resume(struct web_leases *leases, const struct kept_lease *kept)
 {
-    uint64_t hash = hash_token(leases, token);
+    struct web_holder *holder;
 
-    for (struct hash_node *node = hash_first(&leases->by_token, hash); node; node = node->next) {
-        if (lease_in(node)->hash == hash && lease_token_equal(&lease_in(node)->token, token)) {
+    if (open_holder(leases, &holder) != STATUS_OK) {
+        return false;
+    }
+    if (!hash_make_room(&leases->by_print) ||
+        broker_lease_resume(holder->session, kept) != STATUS_OK) {
+        web_holder_free(holder);
+        return false;
+    }
+    add(holder, &holder->only, kept);
+    return true;
+}
+
+void web_leases_resume(struct web_leases *leases)
+{
+    struct kept_lease kept;
+    uint64_t cursor = 0;
+    int64_t resumed = 0;
+    int64_t over = 0;
+
+    while (broker_kept_lease_next(leases->broker, &cursor, &kept)) {
+        if (resume(leases, &kept)) {
+            resumed++;
+        } else {
+            broker_lease_discard(leases->broker, kept.job_id);
+            over++;
+        }
+    }
+    if (resumed + over > 0) {
+        log_info("leases_resumed", log_number("count", resumed), log_number("over", over));
+    }
+}
+
+static struct web_lease *find(const struct web_leases *leases, const struct lease_print *print)
+{
+    uint64_t hash = hash_print(leases, print);
+
+    for (struct hash_node *node = hash_first(&leases->by_print, hash); node; node = node->next) {
+        if (lease_in(node)->hash == hash && lease_print_equal(&lease_in(node)->print, print)) {
             return lease_in(node);
         }
     }
@@ -294,7 +358,11 @@ static struct web_lease *find(const struct web_leases *leases, const struct leas
 struct web_lease *web_lease_find(struct web_leases *leases, struct slice text)
 {
     struct lease_token token;
-    struct web_lease *lease = lease_token_read(text, &token) ? find(leases, &token) : NULL;
+    struct lease_print print;
+    struct web_lease *lease = leases->keyed && lease_token_read(text, &token) &&
+                                      lease_print_of(&token, &print)
+                                  ? find(leases, &print)
+                                  : NULL;
     const struct job *job = lease ? broker_find(leases->broker, lease->job_id) : NULL;
 
     if (!lease || (job && job_held_by(leases->broker, job, lease->holder->session))) {

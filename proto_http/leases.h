@@ -10,6 +10,9 @@
 // Each of these jobs has a token, by which the worker names it from any connection. A token is good
 // as long as the session holds the job, and is forgotten at the latest with the session.
 //
+// The leases of jobs that a journal keeps are kept there, too (core/kept_leases.h), by the print of
+// their tokens: after a restart each is a session's again, which has this one job.
+//
 // All of this is the front-end's, one for all of its connections (struct web_shared). Memory is
 // asked for when work is; nothing that happens to a lease later can fail.
 
@@ -27,13 +30,14 @@
 struct http1_conn;
 
 struct web_lease {
-    struct hash_node by_token; /* private: in the table, while `known` */
+    struct hash_node by_print; /* private: in the table, while `known` */
     uint64_t hash;             /* private */
     bool known;                /* private */
     struct web_holder *holder;
     uint64_t job_id;
     nsec_t limit_for; // from each word of the worker on; 0: the job's time to run is all
-    struct lease_token token;
+    struct lease_print print; /* private */
+    struct lease_token token; // zero where the lease is resumed: only its print is known
 };
 
 struct web_holder {
@@ -54,7 +58,7 @@ struct web_leases {
     struct broker *broker;
     bool keyed;                 /* private: there is a key of the table, and it is */
     struct siphash_key key;     /* private */
-    struct hash by_token;       /* private: struct web_lease */
+    struct hash by_print;       /* private: struct web_lease */
     struct list_node holders;   /* private */
     struct list_node emptied;   /* private: to be freed by web_leases_work() */
     struct lease_tokens tokens; /* private */
@@ -63,6 +67,10 @@ struct web_leases {
 
 // Leases of that broker's jobs. Cannot fail.
 void web_leases_begin(struct web_leases *leases, struct broker *broker);
+
+// Once all jobs are back: sessions have the jobs again whose leases were kept. A lease that is over,
+// or for which there is no memory, is discarded.
+void web_leases_resume(struct web_leases *leases);
 
 // Closes all sessions. The leases need not have begun.
 void web_leases_end(struct web_leases *leases);

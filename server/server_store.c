@@ -150,6 +150,10 @@ bool server_close_store(struct server *server)
     io_close(server->loop.turn.io);
     server->loop.turn.io = NULL;
     server_end_standby(server);
+    if (server->schedules) {
+        // Whichever way it ends: leases that are kept go on in the next process.
+        broker_retire(server->broker);
+    }
     services_rest(&server->services);
     pushing_close(&server->pushing);
     importing_rest(&server->opening.importing);

@@ -3,6 +3,7 @@
 
 #include "core/base/memory.h"
 #include "core/matching/cleanup.h"
+#include "core/matching/kept_lease.h"
 #include "core/matching/match.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
@@ -60,6 +61,7 @@ static void go(struct broker *broker, struct job *job, struct queue *to, size_t 
     uint64_t position;
 
     COUNT(broker, from, dead);
+    kept_lease_over(broker, job, true);
     key_move(broker, job, to);
     job_move(broker, job, &ready);
     job_transfer(broker, job, to);

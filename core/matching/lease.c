@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/matching/lease.h"
 
+#include "core/matching/kept_lease.h"
 #include "core/model/charge.h"
 #include "core/model/job.h"
 #include "core/model/observe.h"
@@ -95,6 +96,9 @@ void lease_renew(struct session *session, struct job *job)
     job->renewed = true;
     if (place.due_at != job->due_at) {
         job_move(session->broker, job, &place);
+    }
+    if (job->extra && job->extra->lease_kept) {
+        kept_lease_renewed(session->broker, job);
     }
 }
 

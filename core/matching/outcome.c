@@ -7,6 +7,7 @@
 #include "core/matching/cleanup.h"
 #include "core/matching/dead.h"
 #include "core/matching/decision.h"
+#include "core/matching/kept_lease.h"
 #include "core/matching/match.h"
 #include "core/matching/result.h"
 #include "core/matching/retry.h"
@@ -26,6 +27,7 @@ void outcome_ended(struct broker *broker, struct job *job, enum job_event_kind k
 {
     uint64_t position = record_append(broker, RECORD_END, job, false);
 
+    kept_lease_over(broker, job, true);
     interest_end(job_interest(job), kind, data, position);
     job_end(broker, job);
 }
@@ -39,6 +41,7 @@ static void bury(struct broker *broker, struct job *job, uint32_t pri, const str
     JOB_COUNT(broker, job, buries);
     COUNT(broker, queue_at(broker, job), buried);
     key_yield(broker, job);
+    kept_lease_over(broker, job, true);
     job_move(broker, job, &buried);
     // Should that begin another attempt at an expired job, its watches are told so before those of
     // this one are told of the end: a session may have both.
@@ -159,6 +162,11 @@ static void return_lost(struct broker *broker, struct job *job, enum loss_cause 
     } else {
         tell_loss(job_interest(job), false);
     }
+    if (cause == CAUSE_STOPPED) {
+        kept_lease_leave(job);
+    } else {
+        kept_lease_over(broker, job, false);
+    }
     match_ready(broker, job, &place);
 }
 
@@ -173,6 +181,7 @@ static void try_again(struct broker *broker, struct job *job, uint64_t late)
 
     COUNT(broker, queue_at(broker, job), retries);
     place.to_back = job->on_loss == ON_LOSS_BACK;
+    kept_lease_over(broker, job, false);
     tell_loss(job_interest(job), late && backoff == 0);
     if (backoff > 0) {
         job_set_delay(broker, job, backoff);
@@ -255,6 +264,7 @@ static void put_back(struct broker *broker, struct job *job, uint32_t pri, nsec_
     struct job_place place = {.state = JOB_READY, .pri = pri};
 
     COUNT(broker, queue_at(broker, job), retries);
+    kept_lease_over(broker, job, true);
     job_set_delay(broker, job, delay_for);
     if (job_interest(job)) {
         // Whoever takes it next starts anew.

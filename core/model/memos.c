@@ -13,12 +13,11 @@
 // How a kind behaves: the oldest go, and the store need not have it; or new ones are refused.
 static const bool oldest_go[MEMO_KINDS] = {[MEMO_RESULT] = true, [MEMO_UNIQUE] = true};
 
-// What an operator says while memory is short may be what frees it: that jobs expire, say.
-static const bool drains[MEMO_KINDS] = {[MEMO_POLICY] = true};
+// What an operator says while memory is short may be what frees it: that jobs expire, say; and so
+// may be what a worker does with the job that it has.
+static const bool drains[MEMO_KINDS] = {[MEMO_POLICY] = true, [MEMO_LEASE] = true};
 
-// The store is told that it is gone, if it has it and there is room for that; where there is none,
-// the memo is there again after a restart.
-static void forget(struct broker *broker, struct kept_memo *kept)
+void memo_forget(struct broker *broker, struct kept_memo *kept)
 {
     if (list_linked(&kept->recorded) && record_memo_has_space(broker, RECORD_FORGET, &kept->memo)) {
         record_memo_append(broker, RECORD_FORGET, &kept->memo);
@@ -35,7 +34,7 @@ static bool make_way(struct broker *broker, struct memos_of_kind *of, unsigned *
         }
         --*budget;
         of->usage.crowded++;
-        forget(broker, memo_by_number(tree_first(&of->by_number)));
+        memo_forget(broker, memo_by_number(tree_first(&of->by_number)));
     }
     return true;
 }
@@ -166,7 +165,7 @@ static enum status drop(struct broker *broker, struct kept_memo *kept)
         !record_memo_has_space(broker, RECORD_FORGET, &kept->memo)) {
         return STATUS_NO_SPACE;
     }
-    forget(broker, kept);
+    memo_forget(broker, kept);
     return STATUS_OK;
 }
 

@@ -12,6 +12,10 @@ enum status memo_set(struct broker *broker, const struct memo *memo);
 // Whether there can be such a memo: STATUS_BAD_NAME, STATUS_TOO_LARGE.
 enum status memo_check(const struct memo *memo) MUST_USE;
 
+// Drops it. The store is told, if it has it and there is room for that; where there is none, the
+// memo is there again after a restart.
+void memo_forget(struct broker *broker, struct kept_memo *kept);
+
 // A memo whose moment has come.
 void memo_end(struct broker *broker, struct moment *moment);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/verbs/check_private.h"
 
+#include "core/matching/kept_lease.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
@@ -74,6 +75,14 @@ static void check_past(struct tally *tally, const struct job *job)
     }
 }
 
+static bool is_kept_lease(const struct broker *broker, const struct job *job)
+{
+    struct kept_state kept;
+
+    return job->state == JOB_RESERVED && job->durable &&
+           kept_lease_find(broker, job->id, &kept);
+}
+
 void check_job(struct tally *tally, const struct job *job, enum job_state state)
 {
     const struct broker *broker = tally->broker;
@@ -87,6 +96,7 @@ void check_job(struct tally *tally, const struct job *job, enum job_state state)
     ENSURE(!(state == JOB_BURIED && (!job->durable || (extra && extra->keyed))));
     ENSURE(!extra || extra->job == job);
     ENSURE(state == JOB_RESERVED || !extra || extra->limit_at == 0);
+    ENSURE(!extra || !extra->lease_kept || is_kept_lease(broker, job));
     tally->jobs[state]++;
     tally->bytes += state == JOB_BURIED ? 0 : job_body(job).len;
     ENSURE(!extra || extra->keyed || !extra->first);

@@ -2,6 +2,7 @@
 #include "core/restore.h"
 
 #include "core/matching/cleanup.h"
+#include "core/matching/kept_lease.h"
 #include "core/model/expiry.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
@@ -172,6 +173,9 @@ enum status broker_restore_change(struct broker *broker, enum record_kind kind,
     struct job *job = broker_job(broker, change->id);
 
     begin_restoring(broker);
+    if (kind != RECORD_SET) {
+        kept_lease_restored_over(broker, change->id);
+    }
     if (!job) {
         return STATUS_NOT_FOUND;
     }
@@ -190,6 +194,7 @@ enum status broker_restore_move(struct broker *broker, const struct job_change *
     enum status status;
 
     begin_restoring(broker);
+    kept_lease_restored_over(broker, change->id);
     if (!job) {
         return STATUS_NOT_FOUND;
     }
@@ -217,6 +222,7 @@ enum status broker_restore_end(struct broker *broker, uint64_t id)
     struct job *job = broker_job(broker, id);
 
     begin_restoring(broker);
+    kept_lease_restored_over(broker, id);
     if (!job) {
         return STATUS_NOT_FOUND;
     }

@@ -81,13 +81,6 @@ class OnceTest(unittest.TestCase):
         self.assertEqual(self.submit("one").headers["X-Gearman-Job-Handle"], handle)
         self.assertEqual(self.ask("/-/work?queue=mail")[0].status, 204)
 
-    def test_a_lease_does_not_outlive_the_process_and_its_job_does(self):
-        self.submit("one")
-        token = self.ask("/-/work?queue=mail")[0].headers["X-Tandem-Lease"]
-        self.kill()
-        self.assertEqual(self.ask(f"/-/leases/{token}/complete")[0].status, 410)
-        self.assertEqual(self.ask("/-/work?queue=mail")[1], b"work")
-
     def test_keys_of_many_jobs_each_stand_for_their_own(self):
         handles = [self.submit(f"key {i}", str(i).encode()).headers["X-Gearman-Job-Handle"]
                    for i in range(50)]

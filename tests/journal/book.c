@@ -3,6 +3,7 @@
 
 #include "core/base/hash.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +22,9 @@ enum { SUBJECTS = 1 << 14, VERSIONS = 1 << 16, NAME = 24 };
 struct subject {
     uint64_t key;     // id; 0: none here
     char queue[NAME]; // of a pause; the key of a memo
+    size_t queue_len;
     enum memo_kind memo;
-    bool loose; // a memo that was replaced where the store had no room
+    bool loose; // a memo that was replaced, or dropped, where the store had no room
     char name[NAME];
     struct job_image contract; // without its slices
     uint64_t body_len, body_sum;
@@ -45,6 +47,7 @@ struct version {
     uint32_t releases, buries, kicks;
     nsec_t pause_for, until_at;
     uint64_t memo_number, memo_len, memo_sum;
+    struct subject *ends; // the lease that was kept of the job, which that ends; or NULL
 };
 
 struct book {
@@ -190,8 +193,7 @@ static uint64_t memo_key(const struct memo *memo)
 
 void book_note_refusal(struct book *book, const struct record *record)
 {
-    struct subject *subject =
-        record->kind == RECORD_MEMO ? find(book, memo_key(record->memo), false) : NULL;
+    struct subject *subject = record->memo ? find(book, memo_key(record->memo), false) : NULL;
 
     if (subject) {
         subject->loose = true;
@@ -204,6 +206,7 @@ static void add_memo(struct book *book, const struct memo *memo, bool gone, uint
     struct version *version;
 
     keep(subject->queue, memo->key);
+    subject->queue_len = memo->key.len;
     subject->memo = memo->kind;
     version = add(book, subject, position);
     version->gone = gone;
@@ -211,6 +214,16 @@ static void add_memo(struct book *book, const struct memo *memo, bool gone, uint
     version->memo_number = memo->number;
     version->memo_len = memo->value.len;
     version->memo_sum = sum(memo->value);
+}
+
+// The lease of the job, where one was ever kept.
+static struct subject *lease_of(struct book *book, uint64_t id)
+{
+    uint64_t bytes = htole64(id);
+    const struct memo memo = {.kind = MEMO_LEASE,
+                              .key = slice_of((const char *)&bytes, sizeof bytes)};
+
+    return find(book, memo_key(&memo), false);
 }
 
 void book_note(struct book *book, const struct broker *broker, const struct record *record,
@@ -225,6 +238,9 @@ void book_note(struct book *book, const struct broker *broker, const struct reco
     } else {
         job_describe(broker, record->job, &image);
         add_job(book, &image, record->kind == RECORD_END, position);
+        if (record->kind != RECORD_SUBMIT && record->kind != RECORD_SET) {
+            book->versions[book->count - 1].ends = lease_of(book, image.now.id);
+        }
     }
 }
 
@@ -414,20 +430,21 @@ static bool pause_is_right(const struct book *book, const struct subject *subjec
 }
 
 // Where the clock is set, one that was to end may have ended, and one that had may be there again.
-// What was replaced in memory alone may be there as it was, or not at all.
+// What was replaced or dropped in memory alone may be there as it was, or not at all.
 static bool memo_is_right(const struct book *book, const struct subject *subject,
                           const struct broker *broker)
 {
     const struct version *version = subject->at;
     const struct memo *memo =
-        broker_memo_find(broker, subject->memo, slice_of(subject->queue, strlen(subject->queue)));
+        broker_memo_find(broker, subject->memo, slice_of(subject->queue, subject->queue_len));
 
     if (!version || version->gone || version->until_at <= broker_now(broker).wall) {
         return !memo || (book->steps && memo->until_at != NSEC_NEVER);
     }
     if (!memo) {
         return (book->steps && version->until_at != NSEC_NEVER) ||
-               (subject->loose && (subject->memo == MEMO_RESULT || subject->memo == MEMO_UNIQUE));
+               (subject->loose && (subject->memo == MEMO_RESULT || subject->memo == MEMO_UNIQUE ||
+                                   subject->memo == MEMO_LEASE));
     }
     return memo->until_at == version->until_at && memo->number == version->memo_number &&
            memo->value.len == version->memo_len && sum(memo->value) == version->memo_sum;
@@ -505,6 +522,9 @@ static size_t look_at(struct book *book, const struct broker *broker, size_t cou
         if (book->versions[i].subject) {
             book->versions[i].subject->at = &book->versions[i];
         }
+        if (book->versions[i].ends) {
+            book->versions[i].ends->at = NULL;
+        }
     }
     for (size_t i = 0; i < SUBJECTS; i++) {
         struct subject *subject = &book->subjects[i];
@@ -547,6 +567,16 @@ static void expect_new_ids(const struct book *book, const struct broker *broker,
     }
 }
 
+// The subject stands so from now on. How many are wrong then, of which there were `wrong`.
+static size_t look_again(const struct book *book, struct subject *subject,
+                         const struct version *at, const struct broker *broker, size_t wrong)
+{
+    wrong -= !subject->right;
+    subject->at = at;
+    subject->right = is_right(book, subject, broker);
+    return wrong + !subject->right;
+}
+
 void book_expect(struct book *book, const struct broker *broker, uint64_t kept, uint64_t told)
 {
     size_t count = kept_count(book, kept);
@@ -556,10 +586,10 @@ void book_expect(struct book *book, const struct broker *broker, uint64_t kept, 
         struct subject *subject = book->versions[i].subject;
 
         if (subject) {
-            wrong -= !subject->right;
-            subject->at = &book->versions[i];
-            subject->right = is_right(book, subject, broker);
-            wrong += !subject->right;
+            wrong = look_again(book, subject, &book->versions[i], broker, wrong);
+        }
+        if (book->versions[i].ends) {
+            wrong = look_again(book, book->versions[i].ends, NULL, broker, wrong);
         }
     }
     if (wrong > 0) {

@@ -133,6 +133,10 @@ enum status bed_pause(struct bed *bed, int queue, nsec_t pause_for);
 // A memo under the key of that number, with a value of so many bytes; `until` 0: for ever.
 enum status bed_remember(struct bed *bed, enum memo_kind kind, int key, size_t len, nsec_t until);
 enum status bed_forget(struct bed *bed, enum memo_kind kind, int key);
+// The lease of a job that is held is kept, where there is room.
+void bed_keep_lease(struct bed *bed, uint64_t id);
+// After a start: the worker has the jobs again whose leases were kept.
+void bed_resume_leases(struct bed *bed);
 // The worker leaves, and another one comes: what it held is lost to it.
 void bed_lose(struct bed *bed);
 

@@ -93,6 +93,7 @@ void bed_restart_anyhow(struct bed *bed, enum bed_end end, uint64_t seed)
         book_let_keys_be_shared(bed->book);
         book_begin(bed->book, bed->broker);
     }
+    bed_resume_leases(bed);
 }
 
 // Where anything may fail, a broker may refuse to start, and leave what it leaves.
@@ -125,6 +126,7 @@ void bed_restart_in_storm(struct bed *bed, enum bed_end end, uint64_t seed, unsi
         book_expect(bed->book, bed->broker, survives, ids);
         book_begin(bed->book, bed->broker);
     }
+    bed_resume_leases(bed);
 }
 
 void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed)

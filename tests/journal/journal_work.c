@@ -267,6 +267,9 @@ static void work(struct bed *bed, uint64_t *dice)
     if (id == 0) {
         return;
     }
+    if (roll(dice, 3) == 0) {
+        bed_keep_lease(bed, id);
+    }
     switch (roll(dice, 9)) {
     case 0:
         expect_fair(bed_release(bed, id, (uint32_t)roll(dice, 5), 0));
@@ -281,6 +284,8 @@ static void work(struct bed *bed, uint64_t *dice)
         assert_status(STATUS_OK, bed_fail(bed, id));
         return;
     case 4:
+        // It is held until its time is over.
+        assert_status(STATUS_OK, broker_touch(bed->worker, id));
         return;
     case 5:
         act(bed, dice, id);
