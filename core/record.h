@@ -7,8 +7,8 @@
 //
 // The core asks for space before it changes anything that may be refused, and appends after it has
 // changed; space for a job's burial and for its end is part of what a submission asks for, so that
-// those two are never refused. Nothing is recorded for a lease, its renewal, or its end: a restart
-// finds such a job ready.
+// those two are never refused. Nothing is recorded for a lease, its renewal, or its end, unless it
+// is kept (kept_leases.h): a restart finds such a job ready.
 //
 // A store is asynchronous. Each append has a position, a number that never falls; a position is
 // reached when everything appended at it is as safe as the operator asked for. What depends on a

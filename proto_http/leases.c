@@ -359,10 +359,10 @@ struct web_lease *web_lease_find(struct web_leases *leases, struct slice text)
 {
     struct lease_token token;
     struct lease_print print;
-    struct web_lease *lease = leases->keyed && lease_token_read(text, &token) &&
-                                      lease_print_of(&token, &print)
-                                  ? find(leases, &print)
-                                  : NULL;
+    struct web_lease *lease =
+        leases->keyed && lease_token_read(text, &token) && lease_print_of(&token, &print)
+            ? find(leases, &print)
+            : NULL;
     const struct job *job = lease ? broker_find(leases->broker, lease->job_id) : NULL;
 
     if (!lease || (job && job_held_by(leases->broker, job, lease->holder->session))) {

@@ -35,7 +35,7 @@ struct web_lease {
     bool known;                /* private */
     struct web_holder *holder;
     uint64_t job_id;
-    nsec_t limit_for; // from each word of the worker on; 0: the job's time to run is all
+    nsec_t limit_for;         // from each word of the worker on; 0: the job's time to run is all
     struct lease_print print; /* private */
     struct lease_token token; // zero where the lease is resumed: only its print is known
 };
@@ -68,8 +68,8 @@ struct web_leases {
 // Leases of that broker's jobs. Cannot fail.
 void web_leases_begin(struct web_leases *leases, struct broker *broker);
 
-// Once all jobs are back: sessions have the jobs again whose leases were kept. A lease that is over,
-// or for which there is no memory, is discarded.
+// Once all jobs are back: sessions have the jobs again whose leases were kept. A lease that is
+// over, or for which there is no memory, is discarded.
 void web_leases_resume(struct web_leases *leases);
 
 // Closes all sessions. The leases need not have begun.

@@ -64,9 +64,9 @@ struct job_extra {
     bool data_reported : 1;              // data was reported in the present attempt
     bool data_lost : 1, result_lost : 1; // and a part of it was: to watches, to the kept result
     bool begun : 1;                      // begun_us says it
-    bool claims : 1; // restored: held its key, which another job holds until all are there
+    bool claims : 1;     // restored: held its key, which another job holds until all are there
     bool lease_kept : 1; // RESERVED: the store has been told of the lease (kept_leases.h)
-    char names[];    // the key, then the reducer
+    char names[];        // the key, then the reducer
 };
 
 // What a search in a tree looks at stands side by side, the ready jobs' before all: with millions

@@ -79,8 +79,7 @@ static bool is_kept_lease(const struct broker *broker, const struct job *job)
 {
     struct kept_state kept;
 
-    return job->state == JOB_RESERVED && job->durable &&
-           kept_lease_find(broker, job->id, &kept);
+    return job->state == JOB_RESERVED && job->durable && kept_lease_find(broker, job->id, &kept);
 }
 
 void check_job(struct tally *tally, const struct job *job, enum job_state state)

@@ -343,7 +343,7 @@ static void it_is_counted_as_one_reservation(void **state)
 static void what_a_record_says_later_ends_it(void **state)
 {
     static const enum record_kind kinds[] = {RECORD_RELEASE, RECORD_BURY, RECORD_KICK, RECORD_TAKE,
-                                             RECORD_START, RECORD_MOVE, RECORD_END};
+                                             RECORD_START,   RECORD_MOVE, RECORD_END};
     const struct job_past none = {.why = DEAD_NOT};
     struct stage *s = *state;
     struct job_image image;

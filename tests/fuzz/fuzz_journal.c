@@ -18,6 +18,8 @@
 #include "tests/journal/file/revive.h"
 
 #include "core/broker.h"
+#include "core/check.h"
+#include "core/kept_leases.h"
 #include "journal/segment.h"
 
 #include <stdint.h>
@@ -155,6 +157,24 @@ struct sum {
     uint64_t ids_end;
 };
 
+// Leases are resumed, whatever their records say, or else discarded.
+static void resume_leases(struct broker *broker)
+{
+    static const struct session_ops ops = {0};
+    struct session *session;
+    struct kept_lease lease;
+    uint64_t cursor = 0;
+
+    ENSURE(broker_session_open(broker, &ops, NULL, CHOICE_OLDEST, &session) == STATUS_OK);
+    while (broker_kept_lease_next(broker, &cursor, &lease)) {
+        if (broker_lease_resume(session, &lease) != STATUS_OK) {
+            broker_lease_discard(broker, lease.job_id);
+        }
+    }
+    broker_check(broker);
+    broker_session_close(session);
+}
+
 static struct sum replay(const struct fake_disk *original, bool repair)
 {
     struct fake_disk *disk = fake_disk_copy(original);
@@ -171,6 +191,9 @@ static struct sum replay(const struct fake_disk *original, bool repair)
                        .ids_end = revived.ids_end};
     for (int state = 0; state < JOB_STATES; state++) {
         sum.jobs += info.jobs[state];
+    }
+    if (revived.good) {
+        resume_leases(revived.broker);
     }
     revived_free(&revived);
     fake_disk_free(disk);

@@ -568,8 +568,8 @@ static void expect_new_ids(const struct book *book, const struct broker *broker,
 }
 
 // The subject stands so from now on. How many are wrong then, of which there were `wrong`.
-static size_t look_again(const struct book *book, struct subject *subject,
-                         const struct version *at, const struct broker *broker, size_t wrong)
+static size_t look_again(const struct book *book, struct subject *subject, const struct version *at,
+                         const struct broker *broker, size_t wrong)
 {
     wrong -= !subject->right;
     subject->at = at;

@@ -7,7 +7,7 @@ import sys
 import struct
 import tempfile
 
-from read_journal import CHANGE, COUNTERS, SET, Damage, crc32c, read
+from read_journal import CHANGE, COUNTERS, MEMO, RELEASE, SET, Damage, crc32c, read
 
 LINE = re.compile(r"^    [0-9a-f]{4} ((?: [0-9a-f]{2})+)$", re.MULTILINE)
 
@@ -55,6 +55,14 @@ def main():
         job = read(directory, 0).jobs[1]
         expect((job["state"], job["delay"], job["releases"]) == ("delayed", 3, 0), "another delay")
         expect((job["kicks"], job["reserves"], job["imposed"]) == (1, 0, False), "other counters")
+        # A lease, which an operator's change leaves, and a release ends.
+        salt, lease = 0x9E3779B97F4A7C15, (8, struct.pack("<Q", 1))
+        kept = record(MEMO, struct.pack("<QQIHBB", 9, (1 << 63) - 1, 3, 8, 8, 0)
+                      + lease[1] + b"any", salt, len(example))
+        for kind, there in ((SET, True), (RELEASE, False)):
+            with open(path, "wb") as file:
+                file.write(example + kept + record(kind, change, salt, len(example + kept)))
+            expect((lease in read(directory, 0).memos) == there, f"a lease behind {kind}")
         # A delay that no submitter asked for, with counters.
         change = CHANGE.pack(1, 1 << 60, 1024, 3, 2, 4, 6) + COUNTERS.pack(4, 3, 2, 1, 7)
         with open(path, "wb") as file:

@@ -29,6 +29,7 @@ COUNTED = 4
 COUNTER_NAMES = ("reserves", "timeouts", "releases", "buries", "kicks")
 PAUSED = struct.Struct("<QQH6s")
 REMEMBERED = struct.Struct("<QQIHBB")
+LEASE = 8
 
 
 class Damage(Exception):
@@ -187,6 +188,8 @@ class Reader:
                        flags=job["flags"] & ~144 | flags & 144)
 
     def take(self, kind, data):
+        if kind in (RELEASE, BURY, KICK, TAKE, START, MOVE, END):
+            self.memos.pop((LEASE, data[:8]), None)
         if kind == JOB:
             job = read_job(data)
             self.jobs[job["id"]] = job
