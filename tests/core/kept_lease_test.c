@@ -330,7 +330,7 @@ static void it_is_counted_as_one_reservation(void **state)
         struct job_image image = stage_image(s, 1);
         struct stage *again;
 
-        image.reserves = reserves;
+        image.now.counters.reserves = reserves;
         again = give_back(s, &image);
         finish(again);
         resume(again, 1);
