@@ -76,6 +76,11 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec, st
 enum status broker_submit_to(struct broker *broker, struct slice name, struct job_spec *spec,
                              struct session *by, struct submission *submission) MUST_USE;
 
+// Whether the policy of the queue of that name, which need not be there, gives jobs without a key
+// their bodies as keys. Who receives a long body for it, or for a contract of KEY_CONTENT, has it
+// hashed as it comes (blob_builder_hash()), so that the submission need not do that at once.
+bool broker_keys_bodies(struct broker *broker, struct slice name);
+
 // Ends a watch. The watch is not valid afterwards.
 void broker_unwatch(struct watch *watch);
 

@@ -77,8 +77,13 @@ static void gather(struct bean_conn *conn, const struct bean_command *command)
 {
     struct bean_body *body = bean_body_gather(conn, command, submit_gathered);
 
-    if (body) {
-        intake_give_way(&body->intake);
+    if (!body) {
+        return;
+    }
+    intake_give_way(&body->intake);
+    if (command->bytes > BLOB_DIGEST_ABOVE && command->verb != BEAN_PUT_UNIQUE &&
+        broker_keys_bodies(conn->shared->broker, queue_name(conn->used))) {
+        intake_hash(&body->intake);
     }
 }
 

@@ -32,6 +32,14 @@ bool contract_set_unique(struct job_spec *spec, struct slice unique)
     return unique.len <= CONTRACT_UNIQUE_MAX;
 }
 
+bool contract_keys_body(struct broker *broker, struct slice function, struct slice unique,
+                        size_t len)
+{
+    return len > BLOB_DIGEST_ABOVE &&
+           (slice_equal(unique, SLICE("-")) ||
+            (unique.len == 0 && broker_keys_bodies(broker, function)));
+}
+
 enum status contract_submit(struct broker *broker, struct wire *wire, struct session *session,
                             struct slice function, struct job_spec *spec,
                             struct submission *submission)

@@ -48,6 +48,12 @@ static inline void intake_give_way(struct intake *intake)
     intake->body.gives_way = true;
 }
 
+// The body is a key, or may be one: it is hashed as it comes (blob_digest()), if it is long.
+static inline void intake_hash(struct intake *intake)
+{
+    blob_builder_hash(&intake->body);
+}
+
 // Takes what there is of the body off the front of the input. Without memory, a part of the input
 // may have been taken all the same.
 enum intake_state intake_take(struct intake *intake, struct slice *input);

@@ -3,6 +3,7 @@
 
 #include "core/base/blob.h"
 #include "core/base/memory.h"
+#include "proto_common/contract.h"
 #include "proto_common/intake.h"
 
 #include "proto_gearman/caller.h"
@@ -78,6 +79,9 @@ void gear_body_begin(struct gear_conn *conn, const struct gear_packet *packet, s
     intake_begin(&body->data, len);
     if (gear_type_submits(packet->type)) {
         intake_give_way(&body->data);
+        if (contract_keys_body(conn->shared->broker, packet->args[0], packet->args[1], len)) {
+            intake_hash(&body->data);
+        }
     }
     conn->doing.body = body;
     conn->state = GEAR_BODY;

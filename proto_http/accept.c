@@ -89,6 +89,17 @@ static bool answer_health(struct http1_conn *conn)
     return false;
 }
 
+// Of a request that is taken.
+static void note_key(struct http1_conn *conn, const struct http1_framing *framing)
+{
+    const struct web_request *request = web_request(conn);
+
+    conn->request->body_is_key = contract_keys_body(
+        conn->shared->broker, web_target_name(&request->target),
+        slice_of(request->unique, request->unique_len),
+        framing->chunked ? (size_t)conn->request->max_body : (size_t)framing->len);
+}
+
 static bool check_function(struct http1_conn *conn, const struct http1_fields *fields,
                            const struct http1_framing *framing)
 {
@@ -110,7 +121,11 @@ static bool check_function(struct http1_conn *conn, const struct http1_fields *f
         http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
         return false;
     }
-    return web_job_fields_read(conn, fields);
+    if (!web_job_fields_read(conn, fields)) {
+        return false;
+    }
+    note_key(conn, framing);
+    return true;
 }
 
 static bool check_job(struct http1_conn *conn)

@@ -6,8 +6,8 @@
 
 enum { BUILDER_FIRST = 4096 };
 
-// None is longer: its size in pages is to fit beside a bit.
-#define LEN_MAX ((size_t)1 << 42)
+// None is longer: its size in pages is to fit beside two bits.
+#define LEN_MAX ((size_t)1 << 41)
 
 // Of all blobs, whoever has them: a burst of unread results goes back to the system although
 // something else was allocated meanwhile. What is larger than a slab has comes from malloc, which
@@ -18,6 +18,8 @@ static bool memory_begun;
 // What blob->taken says of a blob that malloc has: its size in pages, which is what it takes, and
 // this bit.
 #define FROM_MALLOC (UINT32_C(1) << 31)
+// And of one, whoever has it, whose digest stands behind its bytes.
+#define DIGESTED (UINT32_C(1) << 30)
 enum { PAGE = 4096 };
 
 static size_t to_pages(size_t size)
@@ -27,7 +29,9 @@ static size_t to_pages(size_t size)
 
 static size_t taken_size(const struct blob *blob)
 {
-    return blob->taken & FROM_MALLOC ? (size_t)(blob->taken ^ FROM_MALLOC) * PAGE : blob->taken;
+    uint32_t size = blob->taken & ~(FROM_MALLOC | DIGESTED);
+
+    return blob->taken & FROM_MALLOC ? (size_t)size * PAGE : size;
 }
 
 static uint32_t taken_mark(size_t size)
@@ -35,10 +39,16 @@ static uint32_t taken_mark(size_t size)
     return size > SLAB_LARGEST ? FROM_MALLOC | (uint32_t)(to_pages(size) / PAGE) : (uint32_t)size;
 }
 
+// Of a blob with room for `len` bytes, and for their digest where that is kept.
+static size_t whole_size(size_t len)
+{
+    return sizeof(struct blob) + len + (len > BLOB_DIGEST_ABOVE ? BLAKE2B_LEN : 0);
+}
+
 // Memory for a blob of `len` bytes; its length is not set.
 static struct blob *allocate(size_t len)
 {
-    size_t size = sizeof(struct blob) + len;
+    size_t size = whole_size(len);
     bool is_large = size > SLAB_LARGEST;
     struct blob *blob;
 
@@ -71,7 +81,7 @@ static void give_back(struct blob *blob)
 // memory.
 static struct blob *move(struct blob *blob, size_t room)
 {
-    size_t size = sizeof *blob + room;
+    size_t size = whole_size(room);
     struct blob *moved;
 
     if (blob->taken & FROM_MALLOC && size > SLAB_LARGEST && room <= LEN_MAX) {
@@ -124,9 +134,41 @@ void blob_unref(struct blob *blob)
     }
 }
 
+struct slice blob_digest(struct blob *blob)
+{
+    unsigned char *digest = (unsigned char *)blob->bytes + blob->len;
+
+    ENSURE(blob->len > BLOB_DIGEST_ABOVE);
+    if (!(blob->taken & DIGESTED)) {
+        struct blake2b hash;
+
+        blake2b_init(&hash);
+        blake2b_finish(&hash, blob->bytes, blob->len, digest);
+        blob->taken |= DIGESTED;
+    }
+    return slice_of((const char *)digest, BLAKE2B_LEN);
+}
+
 void blob_builder_init(struct blob_builder *builder, size_t total)
 {
     *builder = (struct blob_builder){.total = total};
+}
+
+void blob_builder_hash(struct blob_builder *builder)
+{
+    if (builder->total <= BLOB_DIGEST_ABOVE) {
+        return;
+    }
+    builder->hash = memory_alloc(sizeof *builder->hash);
+    if (builder->hash) {
+        blake2b_init(builder->hash);
+    }
+}
+
+static void builder_end_hash(struct blob_builder *builder)
+{
+    memory_free(builder->hash, sizeof *builder->hash);
+    builder->hash = NULL;
 }
 
 // Doubles the room, within the total.
@@ -167,6 +209,9 @@ void blob_builder_filled(struct blob_builder *builder, size_t len)
 {
     builder->blob->len += len;
     ENSURE(builder->blob->len <= builder->room);
+    if (builder->hash && builder->blob->len > BLOB_DIGEST_ABOVE) {
+        blake2b_update(builder->hash, builder->blob->bytes, builder->blob->len);
+    }
 }
 
 size_t blob_builder_take(struct blob_builder *builder, struct slice input)
@@ -209,6 +254,12 @@ struct blob *blob_builder_finish(struct blob_builder *builder)
             blob = fitting;
         }
     }
+    if (builder->hash && blob && blob->len > BLOB_DIGEST_ABOVE) {
+        blake2b_finish(builder->hash, blob->bytes, blob->len,
+                       (unsigned char *)blob->bytes + blob->len);
+        blob->taken |= DIGESTED;
+    }
+    builder_end_hash(builder);
     *builder = (struct blob_builder){0};
     return blob;
 }
@@ -216,5 +267,6 @@ struct blob *blob_builder_finish(struct blob_builder *builder)
 void blob_builder_discard(struct blob_builder *builder)
 {
     blob_unref(builder->blob);
+    builder_end_hash(builder);
     *builder = (struct blob_builder){0};
 }

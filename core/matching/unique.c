@@ -2,7 +2,6 @@
 #include "core/matching/unique.h"
 
 #include "core/model/job.h"
-#include "core/model/key.h"
 #include "core/model/lookup.h"
 #include "core/model/memos.h"
 #include "core/model/policy.h"
@@ -53,24 +52,23 @@ static bool make_secret(struct broker *broker)
     return memo_set(broker, &memo) == STATUS_OK;
 }
 
-static uint64_t hash(const struct siphash_key *key, const struct queue *queue, enum key_kind kind,
-                     struct slice bytes)
+static uint64_t hash(const struct siphash_key *secret, const struct queue *queue, struct key key)
 {
     const struct slice name = queue_name(queue);
     const uint64_t parts[] = {
-        htole64(siphash(key, bytes.ptr, bytes.len)),
-        htole64(siphash(key, name.ptr, name.len)),
-        htole64((uint64_t)kind),
+        htole64(siphash(secret, key.bytes.ptr, key.bytes.len)),
+        htole64(siphash(secret, name.ptr, name.len)),
+        htole64((uint64_t)key.space),
     };
 
-    return htole64(siphash(key, (const char *)parts, sizeof parts));
+    return htole64(siphash(secret, (const char *)parts, sizeof parts));
 }
 
-static struct slice hash_key(const struct secret *secret, const struct queue *queue,
-                             enum key_kind kind, struct slice key, struct hashed *room)
+static struct slice hash_key(const struct secret *secret, const struct queue *queue, struct key key,
+                             struct hashed *room)
 {
     for (int half = 0; half < 2; half++) {
-        room->halves[half] = hash(&secret->halves[half], queue, kind, key);
+        room->halves[half] = hash(&secret->halves[half], queue, key);
     }
     return slice_of((const char *)room, sizeof *room);
 }
@@ -88,13 +86,12 @@ void unique_keep(struct broker *broker, const struct job *job)
         (!find_secret(broker, &secret) && !(make_secret(broker) && find_secret(broker, &secret)))) {
         return;
     }
-    memo.key = hash_key(&secret, queue, (enum key_kind)job->extra->key_kind, job_key(job), &room);
+    memo.key = hash_key(&secret, queue, job_key(job), &room);
     memo.until_at = nsec_add(broker->now.wall, policy->unique_for_for);
     (void)memo_set(broker, &memo);
 }
 
-uint64_t unique_find(struct broker *broker, const struct queue *queue, enum key_kind kind,
-                     struct slice key)
+uint64_t unique_find(struct broker *broker, const struct queue *queue, struct key key)
 {
     const struct memo *memo = NULL;
     struct secret secret;
@@ -102,7 +99,7 @@ uint64_t unique_find(struct broker *broker, const struct queue *queue, enum key_
     uint64_t id = 0;
 
     if (find_secret(broker, &secret)) {
-        memo = broker_memo_find(broker, MEMO_UNIQUE, hash_key(&secret, queue, kind, key, &room));
+        memo = broker_memo_find(broker, MEMO_UNIQUE, hash_key(&secret, queue, key, &room));
     }
     if (memo && memo->value.len == sizeof id) {
         memcpy(&id, memo->value.ptr, sizeof id);

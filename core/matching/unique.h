@@ -3,10 +3,11 @@
 #define TANDEM_CORE_MATCHING_UNIQUE_H
 
 // Private to the core: keys that go on to stand for a job when it is done, for the `unique_for` of
-// its queue's policy. What is remembered is a hash of the key: content keys are as long as bodies,
-// and nobody shall be able to make two keys that are taken for one.
+// its queue's policy. What is remembered is a hash of the key: names and bodies may be long, and
+// nobody shall be able to make two keys that are taken for one.
 
 #include "core/broker.h"
+#include "core/model/key.h"
 #include "core/model/lookup.h"
 #include "core/model/queue.h"
 
@@ -15,7 +16,6 @@
 void unique_keep(struct broker *broker, const struct job *job);
 
 // The id of the job that the key stands for in that queue though it is done; 0 for none.
-uint64_t unique_find(struct broker *broker, const struct queue *queue, enum key_kind kind,
-                     struct slice key);
+uint64_t unique_find(struct broker *broker, const struct queue *queue, struct key key);
 
 #endif

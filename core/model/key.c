@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 // Keys: what makes a second submission of the same thing join the first. A job holds its key while
-// it is live and not buried. The bytes of a content key are the job's own body.
+// it is live and not buried. The bytes of a content key are the job's own body, or the digest that
+// its blob has.
 //
 // A name is looked for in its queue, and, by those who know no queue, in all. Each queue may have a
 // job of that name: the index by name holds the one that has held it longest. The others stand
@@ -29,14 +30,62 @@ uint64_t name_hash_of(const struct hash_node *node)
     return extra_of(node)->name_hash;
 }
 
-struct slice job_key(const struct job *job)
+struct key key_of_body(struct slice body, struct blob *blob, struct key_room *room)
+{
+    struct slice bytes = blob ? blob_slice(blob) : body;
+    struct blake2b hash;
+
+    if (bytes.len <= BLOB_DIGEST_ABOVE) {
+        return (struct key){KEY_SPACE_BODIES, bytes};
+    }
+    if (blob) {
+        return (struct key){KEY_SPACE_DIGESTS, blob_digest(blob)};
+    }
+    blake2b_init(&hash);
+    blake2b_finish(&hash, bytes.ptr, bytes.len, room->digest);
+    return (struct key){KEY_SPACE_DIGESTS,
+                        slice_of((const char *)room->digest, sizeof room->digest)};
+}
+
+struct key key_of(enum key_kind kind, struct slice name, struct slice body, struct blob *blob,
+                  struct key_room *room)
+{
+    switch (kind) {
+    case KEY_NONE:
+        break;
+    case KEY_NAME:
+        return (struct key){KEY_SPACE_NAMES, name};
+    case KEY_CONTENT:
+        return key_of_body(body, blob, room);
+    }
+    return (struct key){KEY_SPACE_NONE, {NULL, 0}};
+}
+
+bool job_has_key(const struct job *job)
 {
     const struct job_extra *extra = job->extra;
 
     if (!extra || extra->key_kind == KEY_NONE) {
-        return slice_of(NULL, 0);
+        return false;
     }
-    return extra->key_kind == KEY_CONTENT ? job_body(job) : slice_of(extra->names, extra->key_len);
+    return extra->key_kind == KEY_CONTENT ? job_body(job).len > 0 : extra->key_len > 0;
+}
+
+// A long body is a blob: nothing is hashed twice.
+struct key job_key(const struct job *job)
+{
+    const struct job_extra *extra = job->extra;
+
+    if (!job_has_key(job)) {
+        return (struct key){KEY_SPACE_NONE, {NULL, 0}};
+    }
+    return key_of((enum key_kind)extra->key_kind, slice_of(extra->names, extra->key_len),
+                  job_body(job), job_blob(job), NULL);
+}
+
+static bool key_equal(struct key a, struct key b)
+{
+    return a.space == b.space && slice_equal(a.bytes, b.bytes);
 }
 
 static uint64_t hash_alone(const struct broker *broker, struct slice key)
@@ -44,9 +93,9 @@ static uint64_t hash_alone(const struct broker *broker, struct slice key)
     return siphash(&broker->key, key.ptr, key.len);
 }
 
-static uint64_t hash_whole(const struct queue *queue, enum key_kind kind, uint64_t alone)
+static uint64_t hash_whole(const struct queue *queue, enum key_space space, uint64_t alone)
 {
-    return hash_mix(alone ^ hash_mix(queue->name_hash + kind));
+    return hash_mix(alone ^ hash_mix(queue->name_hash + space));
 }
 
 // The first of those who hold the name; NULL for none.
@@ -58,7 +107,7 @@ static struct job_extra *first_of_name(const struct broker *broker, struct slice
     for (node = hash_first(&broker->index.jobs_by_name, (uint32_t)alone); node; node = node->next) {
         struct job_extra *extra = extra_of(node);
 
-        if (extra->name_hash == (uint32_t)alone && slice_equal(job_key(extra->job), name)) {
+        if (extra->name_hash == (uint32_t)alone && slice_equal(job_key(extra->job).bytes, name)) {
             return extra;
         }
     }
@@ -66,15 +115,15 @@ static struct job_extra *first_of_name(const struct broker *broker, struct slice
 }
 
 static struct job *find_in_queue(const struct broker *broker, const struct queue *queue,
-                                 enum key_kind kind, struct slice key, uint64_t whole)
+                                 struct key key, uint64_t whole)
 {
     struct hash_node *node;
 
     for (node = hash_first(&broker->index.jobs_by_key, whole); node; node = node->next) {
         struct job_extra *extra = extra_of(node);
 
-        if (extra->key_hash == whole && extra->key_kind == kind &&
-            extra->job->queue == queue->place && slice_equal(job_key(extra->job), key)) {
+        if (extra->key_hash == whole && extra->job->queue == queue->place &&
+            key_equal(job_key(extra->job), key)) {
             return extra->job;
         }
     }
@@ -83,18 +132,18 @@ static struct job *find_in_queue(const struct broker *broker, const struct queue
 
 // A name is looked for among the first of all names: only where another queue has that one is it
 // looked for again.
-struct job *key_find(const struct broker *broker, const struct queue *queue, enum key_kind kind,
-                     struct slice key, struct key_hash *hash)
+struct job *key_find(const struct broker *broker, const struct queue *queue, struct key key,
+                     struct key_hash *hash)
 {
-    *hash = (struct key_hash){.alone = hash_alone(broker, key)};
-    hash->whole = hash_whole(queue, kind, hash->alone);
-    if (kind == KEY_NAME) {
-        hash->first = first_of_name(broker, key, hash->alone);
+    *hash = (struct key_hash){.alone = hash_alone(broker, key.bytes)};
+    hash->whole = hash_whole(queue, key.space, hash->alone);
+    if (key.space == KEY_SPACE_NAMES) {
+        hash->first = first_of_name(broker, key.bytes, hash->alone);
         if (!hash->first || hash->first->job->queue == queue->place) {
             return hash->first ? hash->first->job : NULL;
         }
     }
-    return find_in_queue(broker, queue, kind, key, hash->whole);
+    return find_in_queue(broker, queue, key, hash->whole);
 }
 
 static void join_namesakes(struct broker *broker, struct job_extra *extra,
@@ -149,7 +198,7 @@ void key_take(struct broker *broker, struct job *job, const struct key_hash *has
     }
 }
 
-// The hash of a content, which may be long, is known since it was submitted.
+// The hash of a content is known since it was submitted.
 struct job *key_find_rival(const struct broker *broker, const struct job *job,
                            struct key_hash *hash)
 {
@@ -157,19 +206,19 @@ struct job *key_find_rival(const struct broker *broker, const struct job *job,
     const struct queue *queue = queue_at(broker, job);
 
     if (extra->key_kind == KEY_NAME) {
-        return key_find(broker, queue, KEY_NAME, job_key(job), hash);
+        return key_find(broker, queue, job_key(job), hash);
     }
     *hash = (struct key_hash){.whole = extra->key_hash};
-    return find_in_queue(broker, queue, KEY_CONTENT, job_key(job), hash->whole);
+    return find_in_queue(broker, queue, job_key(job), hash->whole);
 }
 
 void key_know_content(const struct broker *broker, struct job *job)
 {
-    struct slice key = job_key(job);
+    if (job_has_key(job) && job->extra->key_kind == KEY_CONTENT) {
+        struct key key = job_key(job);
 
-    if (key.len > 0 && job->extra->key_kind == KEY_CONTENT) {
         job->extra->key_hash =
-            hash_whole(queue_at(broker, job), KEY_CONTENT, hash_alone(broker, key));
+            hash_whole(queue_at(broker, job), key.space, hash_alone(broker, key.bytes));
     }
 }
 
@@ -178,7 +227,7 @@ void key_claim(struct broker *broker, struct job *job)
     const struct job_extra *extra = job->extra;
     struct key_hash hash;
 
-    if (extra && !extra->keyed && job_key(job).len > 0 && !key_find_rival(broker, job, &hash)) {
+    if (extra && !extra->keyed && job_has_key(job) && !key_find_rival(broker, job, &hash)) {
         key_take(broker, job, &hash);
     }
 }
@@ -202,13 +251,12 @@ void key_yield(struct broker *broker, struct job *job)
 void key_move(struct broker *broker, struct job *job, const struct queue *to)
 {
     struct job_extra *extra = job->extra;
-    struct slice key = job_key(job);
     struct key_hash hash;
 
-    if (key.len == 0) {
+    if (!job_has_key(job)) {
         return;
     }
-    if (key_find(broker, to, (enum key_kind)extra->key_kind, key, &hash)) {
+    if (key_find(broker, to, job_key(job), &hash)) {
         key_yield(broker, job);
     }
     if (extra->keyed && !extra->first) {
@@ -224,7 +272,7 @@ const struct job *broker_find_key(const struct broker *broker, const struct queu
 {
     struct key_hash hash;
 
-    return key_find(broker, queue, KEY_NAME, key, &hash);
+    return key_find(broker, queue, (struct key){KEY_SPACE_NAMES, key}, &hash);
 }
 
 const struct job *broker_find_name(const struct broker *broker, struct slice key)

@@ -10,6 +10,29 @@
 struct hash_node;
 struct job_extra;
 
+// What a key is compared with: keys of different kinds are never the same. A short body is a key by
+// its bytes, a long one (BLOB_DIGEST_ABOVE) by its digest: so neither looking for it nor keeping it
+// takes longer the longer it is. The numbers are those of the journal's format (unique.h).
+enum key_space { KEY_SPACE_NONE, KEY_SPACE_NAMES, KEY_SPACE_BODIES, KEY_SPACE_DIGESTS };
+
+struct key {
+    enum key_space space;
+    struct slice bytes; // borrowed; empty: there is no key
+};
+
+// Where a digest stands that no blob keeps.
+struct key_room {
+    unsigned char digest[BLAKE2B_LEN];
+};
+
+// The key that a body is, which `blob` has, or, where that is NULL, `body`. It borrows from them or
+// from `room`. A long body whose digest is not known yet is hashed here.
+struct key key_of_body(struct slice body, struct blob *blob, struct key_room *room);
+
+// The key that a contract or an image says: its name, its body, or none.
+struct key key_of(enum key_kind kind, struct slice name, struct slice body, struct blob *blob,
+                  struct key_room *room);
+
 struct key_hash {
     uint64_t alone;          // of the key's bytes
     uint64_t whole;          // of the queue and the kind, too
@@ -21,8 +44,8 @@ uint64_t name_hash_of(const struct hash_node *node);
 
 // The live job that the contract names by its key, NULL for none; and what key_take() wants to know
 // where it is called before anything else happens to keys.
-struct job *key_find(const struct broker *broker, const struct queue *queue, enum key_kind kind,
-                     struct slice key, struct key_hash *hash);
+struct job *key_find(const struct broker *broker, const struct queue *queue, struct key key,
+                     struct key_hash *hash);
 
 // Sees to it that one more key can be held, from then on whenever its job wants it. False without
 // memory.
@@ -49,7 +72,10 @@ void key_move(struct broker *broker, struct job *job, const struct queue *to);
 // wants to know.
 void key_know_content(const struct broker *broker, struct job *job);
 
-// The bytes of its key, whether it holds it or not; empty for none.
-struct slice job_key(const struct job *job);
+// Its key, whether it holds it or not.
+struct key job_key(const struct job *job);
+
+// Whether it has one.
+bool job_has_key(const struct job *job);
 
 #endif

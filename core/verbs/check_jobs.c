@@ -41,13 +41,13 @@ static void check_namesakes(struct tally *tally, struct job_extra *extra)
     }
     tally->firsts++;
     tally->ringed += 1 + check_list(ring);
-    ENSURE(broker_find_name(tally->broker, job_key(extra->job)) == extra->job);
+    ENSURE(broker_find_name(tally->broker, job_key(extra->job).bytes) == extra->job);
     list_each (node, ring) {
         struct job_extra *other = job_of_namesake(list_item(node, struct namesake, ring));
 
         ENSURE(!other->first && other->keyed && other->key_kind == KEY_NAME);
         ENSURE(other->name_hash == extra->name_hash && other->job->queue != extra->job->queue);
-        ENSURE(slice_equal(job_key(other->job), job_key(extra->job)));
+        ENSURE(slice_equal(job_key(other->job).bytes, job_key(extra->job).bytes));
     }
 }
 
@@ -56,8 +56,7 @@ static void check_key(struct tally *tally, const struct job *job)
     struct job_extra *extra = job->extra;
     struct key_hash hash;
 
-    ENSURE(key_find(tally->broker, queue_at(tally->broker, job), (enum key_kind)extra->key_kind,
-                    job_key(job), &hash) == job);
+    ENSURE(key_find(tally->broker, queue_at(tally->broker, job), job_key(job), &hash) == job);
     ENSURE(hash.whole == extra->key_hash);
     tally->keyed++;
     if (extra->key_kind == KEY_NAME) {

@@ -16,14 +16,12 @@
 #include "core/verbs/door.h"
 #include "core/verbs/image.h"
 
-static struct slice key_of(const struct job_image *image)
+// What it holds: a buried job holds no key.
+static struct key held_key(const struct job_image *image, struct key_room *room)
 {
-    bool holds = image->key_kind != KEY_NONE && image->now.state != JOB_BURIED;
+    enum key_kind kind = image->now.state == JOB_BURIED ? KEY_NONE : (enum key_kind)image->key_kind;
 
-    if (!holds) {
-        return slice_of(NULL, 0);
-    }
-    return image->key_kind == KEY_NAME ? image->key : image->body;
+    return key_of(kind, image->key, image->body, image->blob, room);
 }
 
 // Whether the policy of the queue gives each job its body as a key.
@@ -60,7 +58,7 @@ static enum status accept(struct broker *broker, struct queue *queue, const stru
         return STATUS_NO_MEMORY;
     }
     if (!id_map_make_room(&broker->index.jobs_by_id) ||
-        (job_key(job).len > 0 && !key_make_room(broker))) {
+        (job_has_key(job) && !key_make_room(broker))) {
         job_free(broker, job);
         return STATUS_NO_MEMORY;
     }
@@ -85,13 +83,14 @@ static enum status bring_in(struct broker *broker, struct queue *queue,
                             const struct job_image *image, struct session *by,
                             struct imported *imported)
 {
-    struct slice key = key_of(image);
+    struct key_room room;
+    struct key key = held_key(image, &room);
     struct key_hash hash;
     enum status status;
     struct job *job;
 
-    if (key.len > 0) {
-        job = key_find(broker, queue, (enum key_kind)image->key_kind, key, &hash);
+    if (key.bytes.len > 0) {
+        job = key_find(broker, queue, key, &hash);
         if (job) {
             *imported = (struct imported){.id = job->id, .joined = true};
             broker_raise(broker, broker_job_position(broker, job));
@@ -99,8 +98,9 @@ static enum status bring_in(struct broker *broker, struct queue *queue,
         }
     }
     status = by ? door_check_limits(queue, image->now.pri, image->body.len) : STATUS_OK;
-    return status == STATUS_OK ? accept(broker, queue, image, key.len > 0 ? &hash : NULL, imported)
-                               : status;
+    return status == STATUS_OK
+               ? accept(broker, queue, image, key.bytes.len > 0 ? &hash : NULL, imported)
+               : status;
 }
 
 enum status broker_import(struct broker *broker, const struct job_image *image, struct session *by,

@@ -112,7 +112,7 @@ enum status broker_restore_job(struct broker *broker, const struct job_image *im
         return STATUS_NO_MEMORY;
     }
     if (!id_map_make_room(&broker->index.jobs_by_id) ||
-        (job_key(restored).len > 0 && !key_make_room(broker))) {
+        (job_has_key(restored) && !key_make_room(broker))) {
         job_free(broker, restored);
         return STATUS_NO_MEMORY;
     }

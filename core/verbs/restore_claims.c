@@ -49,7 +49,7 @@ void restore_set_claim(struct broker *broker, struct job *job, bool claims)
 {
     const struct job_extra *extra = job->extra;
 
-    if (!extra || claims == (extra->keyed || extra->claims) || job_key(job).len == 0) {
+    if (!extra || claims == (extra->keyed || extra->claims) || !job_has_key(job)) {
         return;
     }
     if (claims) {

@@ -34,19 +34,6 @@ static struct job_place first_place(const struct broker *broker, const struct jo
     return place;
 }
 
-static struct slice key_of(const struct job_spec *spec)
-{
-    switch (spec->key_kind) {
-    case KEY_NONE:
-        return slice_of(NULL, 0);
-    case KEY_NAME:
-        return spec->key;
-    case KEY_CONTENT:
-        return spec->body_blob ? blob_slice(spec->body_blob) : spec->body;
-    }
-    UNREACHABLE();
-}
-
 static inline size_t body_len(const struct job_spec *spec)
 {
     return spec->body_blob ? blob_slice(spec->body_blob).len : spec->body.len;
@@ -192,7 +179,7 @@ static enum status join(struct broker *broker, struct job *job, const struct job
 
 // A job of that key that is done stands for the new one. Whoever is to be told of the end waits for
 // a job of its own.
-static bool is_done(struct broker *broker, const struct job_spec *spec, struct slice key,
+static bool is_done(struct broker *broker, const struct job_spec *spec, struct key key,
                     struct submission *submission)
 {
     const struct policy_spec *policy = POLICY_OF(spec->queue);
@@ -200,7 +187,7 @@ static bool is_done(struct broker *broker, const struct job_spec *spec, struct s
     if (!policy || policy->unique_for_for == 0 || spec->watched) {
         return false;
     }
-    submission->id = unique_find(broker, spec->queue, spec->key_kind, key);
+    submission->id = unique_find(broker, spec->queue, key);
     submission->joined = submission->id != 0;
     if (submission->joined) {
         broker_raise(broker, broker->memos.position);
@@ -216,12 +203,21 @@ static bool wants_key(const struct job_spec *spec)
     return policy && policy->unique_body && spec->key_kind == KEY_NONE;
 }
 
+bool broker_keys_bodies(struct broker *broker, struct slice name)
+{
+    const struct queue *queue = broker_queue_find(broker, name);
+    const struct policy *policy = queue ? queue->policy : policy_for(broker, name);
+
+    return policy && policy->rule.spec.unique_body;
+}
+
 enum status broker_submit(struct broker *broker, const struct job_spec *spec, struct session *by,
                           struct submission *submission)
 {
     struct session *watcher = spec->watched ? by : NULL;
     struct job_spec with_key;
-    struct slice key;
+    struct key_room room;
+    struct key key;
     struct key_hash hash;
     enum status status;
     struct job *job;
@@ -232,18 +228,19 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec, st
         with_key.key_kind = KEY_CONTENT;
         spec = &with_key;
     }
-    key = key_of(spec);
     *submission = (struct submission){0};
     broker->store.position = 0;
     status = door_check_sender(broker, spec->queue, by);
     if (status != STATUS_OK) {
         return status;
     }
-    if (spec->reducer.len > JOB_KEY_MAX || (spec->key_kind == KEY_NAME && key.len > JOB_KEY_MAX)) {
+    if (spec->reducer.len > JOB_KEY_MAX ||
+        (spec->key_kind == KEY_NAME && spec->key.len > JOB_KEY_MAX)) {
         return STATUS_TOO_LARGE;
     }
-    if (key.len > 0) {
-        job = key_find(broker, spec->queue, spec->key_kind, key, &hash);
+    key = key_of(spec->key_kind, spec->key, spec->body, spec->body_blob, &room);
+    if (key.bytes.len > 0) {
+        job = key_find(broker, spec->queue, key, &hash);
         if (job) {
             return join(broker, job, spec, watcher, submission);
         }
@@ -255,7 +252,7 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec, st
     if (status != STATUS_OK) {
         return status;
     }
-    return accept(broker, spec, watcher, key.len > 0 ? &hash : NULL, submission);
+    return accept(broker, spec, watcher, key.bytes.len > 0 ? &hash : NULL, submission);
 }
 
 enum status broker_submit_to(struct broker *broker, struct slice name, struct job_spec *spec,

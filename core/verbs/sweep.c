@@ -246,8 +246,8 @@ static enum status act(struct step *step, const struct job *job)
     struct sweep *sweep = step->sweep;
     bool buried = job->state == JOB_BURIED;
     uint64_t before = buried ? buried_before(step, job) : 0;
-    // Where the key of a job that is moved is its body, that is read.
-    size_t key_len = sweep->act.kind == ACT_MOVE ? job_key(job).len : 0;
+    // Where the key of a job that is moved is its body, and short, that is read.
+    size_t key_len = sweep->act.kind == ACT_MOVE ? job_key(job).bytes.len : 0;
     unsigned units = BROKER_SLICE;
     enum status status = broker_act(step->broker, step->by, job->id, &sweep->act);
 

@@ -28,6 +28,9 @@ void http1_body_begin(struct http1_conn *conn, const struct http1_framing *frami
     intake_begin(&request->body,
                  framing->chunked ? (size_t)request->max_body : (size_t)framing->len);
     intake_give_way(&request->body);
+    if (request->body_is_key) {
+        intake_hash(&request->body);
+    }
     if (framing->expects) {
         output_write(&conn->wire->out, SLICE("HTTP/1.1 100 Continue\r\n\r\n"));
     }

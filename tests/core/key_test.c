@@ -296,16 +296,19 @@ static void large_contents_meet_too(void **state)
     struct actor *c = stage_open(s, "c");
     struct blob *one = blob_new(100000);
     struct blob *two = blob_new(100000);
+    struct blob *other = blob_new(100000);
 
-    assert_true(one && two);
+    assert_true(one && two && other);
     memset(one->bytes, 'x', one->len);
     memset(two->bytes, 'x', two->len);
+    memset(other->bytes, 'x', other->len);
+    other->bytes[99999] = 'y';
     expect_new(c, PLAN(.by_content = true, .blob = one));
     expect_join(c, 1, PLAN(.by_content = true, .blob = two));
-    two->bytes[99999] = 'y';
-    expect_new(c, PLAN(.by_content = true, .blob = two));
+    expect_new(c, PLAN(.by_content = true, .blob = other));
     blob_unref(one);
     blob_unref(two);
+    blob_unref(other);
 }
 
 static void durable_duplicate_makes_the_job_durable(void **state)

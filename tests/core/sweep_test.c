@@ -487,28 +487,34 @@ static void what_is_released_may_be_held_anew(void **state)
 // What one slice may cost
 //
 
-enum { MEGABYTE = 1024 * 1024 };
-
-static void put_long(struct stage *s, char fill)
+static void put_long(struct stage *s, size_t len, int number)
 {
-    struct blob *blob = blob_new(4 * MEGABYTE);
+    struct blob *blob = blob_new(len);
 
     assert_non_null(blob);
-    memset(blob->bytes, fill, 4 * MEGABYTE);
+    memset(blob->bytes, 'x', len);
+    memcpy(blob->bytes, &number, sizeof number);
     PUT(s, .queue = "q", .blob = blob, .by_content = true);
     blob_unref(blob);
 }
 
-static void few_jobs_are_moved_at_once_whose_keys_are_long(void **state)
+static int slices_to_move(struct stage *s, size_t len)
 {
-    struct stage *s = *state;
     struct sweep sweep = SWEEP(.act = {.kind = ACT_MOVE, .to = SLICE("other")});
 
-    for (int i = 0; i < 8; i++) {
-        put_long(s, (char)('a' + i));
+    for (int i = 0; i < 200; i++) {
+        put_long(s, len, i);
     }
-    assert_in_range(run(s, NULL, &sweep), 8, 80);
-    stage_expect_jobs(s, "other", 8, 0, 0, 0);
+    return run(s, NULL, &sweep);
+}
+
+static void fewer_jobs_are_moved_at_once_whose_keys_are_longer(void **state)
+{
+    struct stage *s = *state;
+    int of_digests = slices_to_move(s, BLOB_DIGEST_ABOVE + 1);
+
+    assert_true(slices_to_move(s, BLOB_DIGEST_ABOVE) > of_digests);
+    stage_expect_jobs(s, "other", 400, 0, 0, 0);
 }
 
 static void few_names_are_compared_at_once_where_that_takes_long(void **state)
@@ -579,7 +585,7 @@ int main(void)
         STORY(a_queue_that_goes_and_comes_again_is_another_one),
         STORY(every_lease_is_renewed_once),
         STORY(what_is_released_may_be_held_anew),
-        STORY(few_jobs_are_moved_at_once_whose_keys_are_long),
+        STORY(fewer_jobs_are_moved_at_once_whose_keys_are_longer),
         STORY(few_names_are_compared_at_once_where_that_takes_long),
         STORY(a_place_among_the_buried_is_looked_for_in_slices),
     };

@@ -169,6 +169,81 @@ static void a_job_that_has_moved_is_done_in_the_queue_where_it_is(void **state)
     assert_false(put(s, PLAN(.key = "k")).joined);
 }
 
+#define LONG_LEN (BLOB_DIGEST_ABOVE + 1)
+
+static struct blob *long_body(char last)
+{
+    struct blob *blob = blob_new(LONG_LEN);
+
+    assert_non_null(blob);
+    memset(blob->bytes, 'x', blob->len);
+    blob->bytes[LONG_LEN - 1] = last;
+    return blob;
+}
+
+static void long_bodies_are_compared_by_their_digests(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct blob *one = long_body('1'), *same = long_body('1'), *two = long_body('2');
+
+    POLICY(s, "*", .unique_body = true, .unique_for_for = SEC(60));
+    assert_false(put(s, PLAN(.blob = one)).joined);
+    // What has been hashed is not read again: neither to look for it nor to end it.
+    (void)blob_digest(same);
+    memset(same->bytes, 'y', same->len);
+    memset(one->bytes, 'z', one->len);
+    assert_int_equal(put(s, PLAN(.blob = same)).id, 1);
+    assert_false(put(s, PLAN(.blob = two)).joined);
+    complete(w, 1);
+    assert_true(put(s, PLAN(.blob = same)).joined);
+    blob_unref(one);
+    blob_unref(same);
+    blob_unref(two);
+}
+
+// Anybody can compute the digest of a body.
+static void a_body_that_is_the_digest_of_another_is_another(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct blob *one = long_body('1'), *digest = blob_copy(blob_digest(one));
+
+    assert_non_null(digest);
+    POLICY(s, "*", .unique_body = true, .unique_for_for = SEC(60));
+    PUT(s, .blob = one);
+    assert_false(put(s, PLAN(.blob = digest)).joined);
+    complete(w, 1);
+    complete(w, 2);
+    assert_int_equal(put(s, PLAN(.blob = one)).id, 1);
+    assert_int_equal(put(s, PLAN(.blob = digest)).id, 2);
+    blob_unref(one);
+    blob_unref(digest);
+}
+
+static void long_bodies_are_known_after_a_restart_and_a_move(void **state)
+{
+    struct stage *s = *state, *again;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct blob *one = long_body('1'), *two = long_body('2');
+
+    POLICY(s, "*", .unique_body = true, .unique_for_for = DAY);
+    PUT(s, .blob = one);
+    PUT(s, .blob = two);
+    complete(w, 1);
+    again = stage_restart(s, DAY / 2);
+    POLICY(again, "*", .unique_body = true, .unique_for_for = DAY);
+    assert_int_equal(put(again, PLAN(.blob = one)).id, 1);
+    assert_int_equal(put(again, PLAN(.blob = two)).id, 2);
+    assert_status(STATUS_OK,
+                  stage_act(again, NULL, 2, ACT(.kind = ACT_MOVE, .to = SLICE("there"))));
+    assert_int_equal(put(again, PLAN(.blob = two, .queue = "there")).id, 2);
+    assert_false(put(again, PLAN(.blob = two)).joined);
+    blob_unref(one);
+    blob_unref(two);
+    stage_free(again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +256,9 @@ int main(void)
         STORY(keys_of_jobs_that_are_done_outlive_the_process),
         STORY(key_is_free_where_nothing_can_be_remembered),
         STORY(a_job_that_has_moved_is_done_in_the_queue_where_it_is),
+        STORY(long_bodies_are_compared_by_their_digests),
+        STORY(a_body_that_is_the_digest_of_another_is_another),
+        STORY(long_bodies_are_known_after_a_restart_and_a_move),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

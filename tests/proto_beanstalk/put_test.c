@@ -223,6 +223,34 @@ static void an_unfinished_put_tells_how_much_it_keeps(void **state)
     assert_int_equal(peer_holds(t->b), 0);
 }
 
+// What hashes a body that is coming takes memory, too.
+static size_t held_of_a_long_put(struct bean *t, const char *line)
+{
+    struct peer *peer = peer_new(t->rig);
+    size_t held;
+
+    says_text(peer, line, "");
+    held = peer_holds(peer);
+    peer_free(peer);
+    return held;
+}
+
+static void a_long_body_is_hashed_as_it_comes_where_it_is_a_key(void **state)
+{
+    const struct policy_rule rule = {.glob = SLICE("*"), .spec = {.unique_body = true}};
+    struct bean *t = *state;
+    size_t plain;
+
+    t->settings.max_job_size = 100000;
+    plain = held_of_a_long_put(t, "put 0 0 1 65537\r\n");
+
+    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    rig_run(t->rig);
+    assert_true(held_of_a_long_put(t, "put 0 0 1 65537\r\n") > plain);
+    assert_int_equal(held_of_a_long_put(t, "put 0 0 1 65536\r\n"), plain);
+    assert_int_equal(held_of_a_long_put(t, "put-unique 0 0 1 65537 k\r\n"), plain + 1);
+}
+
 static void a_job_has_what_its_line_said(void **state)
 {
     struct bean *t = *state;
@@ -328,6 +356,7 @@ int main(void)
         BEAN(what_is_too_big_is_logged_with_the_setting),
         BEAN(an_unfinished_put_is_seen_by_nobody),
         BEAN(an_unfinished_put_tells_how_much_it_keeps),
+        BEAN(a_long_body_is_hashed_as_it_comes_where_it_is_a_key),
         BEAN(a_job_has_what_its_line_said),
         cmocka_unit_test(a_body_of_any_size_arrives_whole_in_pieces_of_any_size),
         BEAN(half_closing_in_a_body_closes_without_an_answer),

@@ -4,6 +4,8 @@
 
 #include "tests/proto_gearman/wire_gear.h"
 
+#include "core/policies.h"
+
 // The worker can do "f" and takes the job.
 static void grab(struct peer *worker, const char *handle, const char *body)
 {
@@ -338,6 +340,35 @@ static void a_buried_job_gives_its_unique_free(void **state)
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "u", "y"), RES(JOB_CREATED, H(2)));
 }
 
+// What hashes a workload that is coming takes memory, too. Of the packet, all but the workload has
+// come.
+static size_t held_of_a_long_job(struct gear *t, const char *unique, size_t len)
+{
+    struct slice all = REQ(SUBMIT_JOB_BG, "f", unique, gear_run('x', len));
+    struct peer *peer = peer_new(t->rig);
+    size_t held;
+
+    peer_send(peer, slice_of(all.ptr, all.len - len));
+    rig_run(t->rig);
+    held = peer_holds(peer);
+    peer_free(peer);
+    return held;
+}
+
+static void a_long_workload_is_hashed_as_it_comes_where_it_is_a_key(void **state)
+{
+    const struct policy_rule rule = {.glob = SLICE("f"), .spec = {.unique_body = true}};
+    struct gear *t = *state;
+    size_t plain = held_of_a_long_job(t, "", 65537);
+    size_t named = held_of_a_long_job(t, "u", 65537);
+
+    assert_true(held_of_a_long_job(t, "-", 65537) > named);
+    assert_int_equal(held_of_a_long_job(t, "-", 65536), named);
+    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_true(held_of_a_long_job(t, "", 65537) > plain);
+    assert_int_equal(held_of_a_long_job(t, "u", 65537), named);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +397,7 @@ int main(void)
         GEAR(a_submission_without_a_moment_leaves_an_epoch_job_as_it_is),
         GEAR(the_earlier_of_two_moments_counts),
         GEAR(a_buried_job_gives_its_unique_free),
+        GEAR(a_long_workload_is_hashed_as_it_comes_where_it_is_a_key),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 #include "tests/proto_http/wire_http.h"
 #include "tests/support/live_bytes.h"
 
+#include "core/policies.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +118,33 @@ static void a_request_tells_how_much_it_keeps_of_body_and_result(void **state)
     assert_int_equal(peer_holds(t->a), 0);
 }
 
+// What hashes a body that is coming takes memory, too. Of the request, only the head has come.
+static size_t held_of_a_long_post(struct web *t, const char *headers, size_t len)
+{
+    struct slice post = http_post("/f", headers, slice_of(gear_run('x', len), len));
+    struct peer *peer = peer_new(t->rig);
+    size_t held;
+
+    peer_send(peer, slice_of(post.ptr, post.len - len));
+    rig_run(t->rig);
+    held = peer_holds(peer);
+    peer_free(peer);
+    return held;
+}
+
+static void a_long_body_is_hashed_as_it_comes_where_it_is_a_key(void **state)
+{
+    const struct policy_rule rule = {.glob = SLICE("f"), .spec = {.unique_body = true}};
+    struct web *t = *state;
+    size_t plain = held_of_a_long_post(t, "", 65537);
+
+    assert_true(held_of_a_long_post(t, "X-Gearman-Unique: -\r\n", 65537) > plain);
+    assert_int_equal(held_of_a_long_post(t, "X-Gearman-Unique: -\r\n", 65536), plain);
+    assert_int_equal(broker_set_policies(rig_broker(t->rig), &rule, 1), STATUS_OK);
+    assert_true(held_of_a_long_post(t, "", 65537) > plain);
+    assert_int_equal(held_of_a_long_post(t, "X-Gearman-Unique: u\r\n", 65537), plain);
+}
+
 #define ROOM(test) cmocka_unit_test_setup_teardown(test, unchecked, http_teardown)
 
 int main(void)
@@ -125,6 +154,7 @@ int main(void)
         ROOM(a_result_of_many_larger_parts_takes_little_more_than_its_bytes),
         ROOM(a_stream_that_is_not_read_takes_little_more_than_its_bytes),
         ROOM(a_request_tells_how_much_it_keeps_of_body_and_result),
+        ROOM(a_long_body_is_hashed_as_it_comes_where_it_is_a_key),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

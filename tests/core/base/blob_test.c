@@ -159,6 +159,82 @@ static void builder_without_memory_keeps_what_it_has(void **state)
     nth_alloc_fail(0);
 }
 
+static struct blob *gather(size_t total, size_t len, bool hashed)
+{
+    struct blob_builder builder;
+
+    blob_builder_init(&builder, total);
+    if (hashed) {
+        blob_builder_hash(&builder);
+    }
+    for (size_t done = 0; done < len; done += 1000) {
+        size_t piece = len - done < 1000 ? len - done : 1000;
+
+        assert_int_equal(blob_builder_take(&builder, slice_of(pattern + done, piece)), piece);
+    }
+    builder.total -= blob_builder_missing(&builder);
+    return blob_builder_finish(&builder);
+}
+
+static void digest_is_made_while_the_bytes_arrive(void **state)
+{
+    static const size_t lens[] = {BLOB_DIGEST_ABOVE + 1, BLOB_DIGEST_ABOVE + 128, 99999, 100000};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
+        struct blob *hashed = gather(100000, lens[i], true);
+        struct blob *later = gather(100000, lens[i], false);
+
+        assert_true(hashed && later);
+        // No byte is read any more.
+        memset(hashed->bytes, 'x', hashed->len);
+        assert_true(slice_equal(blob_digest(hashed), blob_digest(later)));
+        // One that was made when it was asked for stays, too.
+        memset(later->bytes, 'x', later->len);
+        assert_true(slice_equal(blob_digest(hashed), blob_digest(later)));
+        blob_unref(hashed);
+        blob_unref(later);
+    }
+}
+
+static void blob_that_turns_out_short_is_not_hashed(void **state)
+{
+    struct blob *blob = gather(100000, BLOB_DIGEST_ABOVE, true);
+    struct blob_builder builder;
+
+    (void)state;
+    assert_non_null(blob);
+    assert_memory_equal(blob->bytes, pattern, BLOB_DIGEST_ABOVE);
+    blob_unref(blob);
+    blob_builder_init(&builder, BLOB_DIGEST_ABOVE);
+    blob_builder_hash(&builder);
+    assert_int_equal(blob_builder_holds(&builder), 0);
+    blob_builder_init(&builder, BLOB_DIGEST_ABOVE + 1);
+    blob_builder_hash(&builder);
+    assert_true(blob_builder_holds(&builder) > 0);
+    blob_builder_discard(&builder);
+    assert_int_equal(blob_builder_holds(&builder), 0);
+}
+
+static void digest_without_memory_is_made_when_it_is_asked_for(void **state)
+{
+    struct blob_builder builder;
+    struct blob *blob, *copy = blob_copy(slice_of(pattern, sizeof pattern));
+
+    (void)state;
+    blob_builder_init(&builder, sizeof pattern);
+    nth_alloc_fail(1);
+    blob_builder_hash(&builder);
+    nth_alloc_fail(0);
+    assert_int_equal(blob_builder_take(&builder, slice_of(pattern, sizeof pattern)),
+                     sizeof pattern);
+    blob = blob_builder_finish(&builder);
+    assert_true(blob && copy);
+    assert_true(slice_equal(blob_digest(blob), blob_digest(copy)));
+    blob_unref(blob);
+    blob_unref(copy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +245,9 @@ int main(void)
         cmocka_unit_test(bytes_may_be_put_in_place),
         cmocka_unit_test(announced_size_costs_nothing),
         cmocka_unit_test(builder_without_memory_keeps_what_it_has),
+        cmocka_unit_test(digest_is_made_while_the_bytes_arrive),
+        cmocka_unit_test(blob_that_turns_out_short_is_not_hashed),
+        cmocka_unit_test(digest_without_memory_is_made_when_it_is_asked_for),
     };
 
     return cmocka_run_group_tests(tests, fill_pattern, NULL);
