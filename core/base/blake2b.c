@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { BLOCK = 128, WORDS = BLOCK / 8, ROUNDS = 12 };
+enum { BLOCK = 128, WORDS = BLOCK / 8 };
 
 // RFC 7693, section 2.6: as of SHA-512.
 static const uint64_t iv[8] = {
@@ -16,7 +16,8 @@ static const uint64_t iv[8] = {
     UINT64_C(0x1f83d9abfb41bd6b), UINT64_C(0x5be0cd19137e2179),
 };
 
-// Section 2.7: in which order each round mixes the words of a block. After ten it begins again.
+// Section 2.7: in which order each of the twelve rounds mixes the words of a block. After
+// ten it begins again.
 static const unsigned char sigma[10][WORDS] = {
     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
     {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
@@ -35,8 +36,10 @@ static inline uint64_t rotate_right(uint64_t word, unsigned by)
     return word >> by | word << (64 - by);
 }
 
-static inline void mix(uint64_t v[16], unsigned a, unsigned b, unsigned c, unsigned d, uint64_t x,
-                       uint64_t y)
+// Both are inlined by force: only with the order of its words known has a round no more to do than
+// to mix, which is half as fast again.
+__attribute__((always_inline)) static inline void
+mix(uint64_t v[16], unsigned a, unsigned b, unsigned c, unsigned d, uint64_t x, uint64_t y)
 {
     v[a] = v[a] + v[b] + x;
     v[d] = rotate_right(v[d] ^ v[a], 32);
@@ -48,7 +51,8 @@ static inline void mix(uint64_t v[16], unsigned a, unsigned b, unsigned c, unsig
     v[b] = rotate_right(v[b] ^ v[c], 63);
 }
 
-static inline void mix_round(uint64_t v[16], const uint64_t m[WORDS], const unsigned char *order)
+__attribute__((always_inline)) static inline void mix_round(uint64_t v[16], const uint64_t m[WORDS],
+                                                            const unsigned char *order)
 {
     mix(v, 0, 4, 8, 12, m[order[0]], m[order[1]]);
     mix(v, 1, 5, 9, 13, m[order[2]], m[order[3]]);
@@ -73,9 +77,18 @@ static void compress(uint64_t state[8], const char *block, size_t total, bool la
     memcpy(v + 8, iv, sizeof iv);
     v[12] ^= total;
     v[14] = last ? ~v[14] : v[14];
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        mix_round(v, m, sigma[round % 10]);
-    }
+    mix_round(v, m, sigma[0]);
+    mix_round(v, m, sigma[1]);
+    mix_round(v, m, sigma[2]);
+    mix_round(v, m, sigma[3]);
+    mix_round(v, m, sigma[4]);
+    mix_round(v, m, sigma[5]);
+    mix_round(v, m, sigma[6]);
+    mix_round(v, m, sigma[7]);
+    mix_round(v, m, sigma[8]);
+    mix_round(v, m, sigma[9]);
+    mix_round(v, m, sigma[0]);
+    mix_round(v, m, sigma[1]);
     for (unsigned i = 0; i < 8; i++) {
         state[i] ^= v[i] ^ v[i + 8];
     }
