@@ -41,14 +41,12 @@ void input_begin_query(struct input *input, struct http1_conn *conn)
     input->conn = conn;
 }
 
-void input_begin(struct input *input, struct http1_conn *conn, struct slice body, bool optional)
+static void read_document(struct input *input, struct slice body, size_t most)
 {
-    static const char *const no_parameters[] = {NULL};
     json_error_t error;
 
-    input_begin_query(input, conn);
-    input_parameters(input, no_parameters);
-    if (body.len == 0 && optional) {
+    if (body.len > most) {
+        input_blame(input, 413, "the body has more than %zu KiB of JSON", most / 1024);
         return;
     }
     if (!parts_fit(body, PARTS_MOST)) {
@@ -63,6 +61,26 @@ void input_begin(struct input *input, struct http1_conn *conn, struct slice body
     } else if (!json_is_object(input->body)) {
         input_blame(input, 400, "the body is no object");
     }
+}
+
+void input_begin(struct input *input, struct http1_conn *conn, struct slice body, bool optional)
+{
+    static const char *const no_parameters[] = {NULL};
+
+    input_begin_query(input, conn);
+    input_parameters(input, no_parameters);
+    if (body.len > 0 || !optional) {
+        read_document(input, body, INPUT_BODY_MAX);
+    }
+}
+
+void input_begin_job(struct input *input, struct http1_conn *conn, struct slice body)
+{
+    static const char *const no_parameters[] = {NULL};
+
+    input_begin_query(input, conn);
+    input_parameters(input, no_parameters);
+    read_document(input, body, INPUT_JOB_MAX);
 }
 
 void input_end(struct input *input)

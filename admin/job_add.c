@@ -87,7 +87,7 @@ enum http1_next job_add_answer(struct http1_conn *conn, struct slice body, struc
     enum status status;
 
     (void)blob;
-    input_begin(&input, conn, body, false);
+    input_begin_job(&input, conn, body);
     read_spec(&input, &queue, &spec);
     if (!input_good(&input)) {
         next = input_refuse(&input);

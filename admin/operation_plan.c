@@ -12,6 +12,16 @@ static const enum act_kind acts[] = {
     [OPERATION_RELEASE] = ACT_RELEASE, [OPERATION_MOVE] = ACT_MOVE, [OPERATION_CHANGE] = ACT_CHANGE,
 };
 
+// What is looked for in bodies has no more bytes: a slice of a sweep prepares the search for them.
+#define CONTAINS_MOST 4096
+
+static void check_contains(struct input *input, struct slice contains)
+{
+    if (contains.len > CONTAINS_MOST) {
+        input_blame(input, 400, "contains has more than %d bytes", CONTAINS_MOST);
+    }
+}
+
 static void read_contains(struct input *input, struct slice *contains)
 {
     bool plain = input_text(input, "contains", contains);
@@ -19,6 +29,7 @@ static void read_contains(struct input *input, struct slice *contains)
     size_t len;
 
     if (!input_text(input, "contains_base64", &encoded)) {
+        check_contains(input, *contains);
         return;
     }
     if (plain) {
@@ -27,6 +38,7 @@ static void read_contains(struct input *input, struct slice *contains)
         input_blame(input, 400, "contains_base64 is no base64");
     } else {
         *contains = slice_of(encoded.ptr, len);
+        check_contains(input, *contains);
     }
 }
 

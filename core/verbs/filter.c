@@ -43,7 +43,12 @@ enum status body_search(const struct job *job, struct slice bytes, struct body_s
     }
     part.len = all ? part.len : most + bytes.len;
     *searched = part.len;
-    if (part.len >= bytes.len && memmem(part.ptr, part.len, bytes.ptr, bytes.len)) {
+    if (part.len < bytes.len) {
+        return STATUS_EMPTY;
+    }
+    // memmem() looks through what it is to find first.
+    *searched += bytes.len;
+    if (memmem(part.ptr, part.len, bytes.ptr, bytes.len)) {
         return STATUS_OK;
     }
     if (all) {

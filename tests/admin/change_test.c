@@ -494,6 +494,30 @@ static void a_body_of_very_many_parts_is_refused(void **state)
     asks(t->a, POSTS("/api/v1/jobs", "{\"queue\": \"q\", \"body\": \",,\\\\\\\",:[{\"}"), 201);
 }
 
+// A document that is padded to that many bytes.
+static const char *padded(const char *document, size_t len)
+{
+    static char text[(4 << 20) + 1];
+
+    (void)snprintf(text, sizeof text, "%-*s", (int)len, document);
+    return text;
+}
+
+// However large bodies may be: it would be read in one go.
+static void a_document_that_takes_long_to_read_is_refused(void **state)
+{
+    static const char job[] = "{\"queue\": \"q\", \"body\": \"x\"}";
+    struct admin *t = *state;
+
+    t->settings.max_body = 4 << 20;
+    asks(t->a, POSTS("/api/v1/jobs", padded(job, 1 << 20)), 201);
+    body_is(asks(t->a, POSTS("/api/v1/jobs", padded(job, (1 << 20) + 1)), 413),
+            "{\"error\": \"the body has more than 1024 KiB of JSON\"}\n");
+    asks(t->a, POSTS("/api/v1/jobs/1/bury", padded("{\"priority\": 1}", 1 << 19)), 200);
+    body_is(asks(t->a, POSTS("/api/v1/jobs/1/bury", padded("{}", (1 << 19) + 1)), 413),
+            "{\"error\": \"the body has more than 512 KiB of JSON\"}\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +526,7 @@ int main(void)
         ADMIN(a_body_of_any_bytes_comes_in_base64),
         ADMIN(a_job_that_is_wrong_is_refused),
         ADMIN(a_body_of_very_many_parts_is_refused),
+        ADMIN(a_document_that_takes_long_to_read_is_refused),
         ADMIN(what_the_broker_refuses_is_told),
         ADMIN(a_job_is_changed_in_each_way),
         ADMIN(a_dead_letter_shows_its_past_and_is_moved_back),

@@ -259,6 +259,33 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_int_equal(jobs_of(t, "q", JOB_READY), 1);
 }
 
+static void what_is_looked_for_in_bodies_has_a_bound(void **state)
+{
+    char most[4097], document[8192];
+    struct admin *t = *state;
+
+    memset(most, 'a', sizeof most - 1);
+    most[sizeof most - 1] = '\0';
+    put_many(t, "q", 1);
+    (void)snprintf(document, sizeof document,
+                   "{\"action\":\"delete\",\"queue\":\"q\",\"filter\":{\"contains\":\"%s\"}}",
+                   most);
+    asks(t->a, BEGINS(document), 202);
+    (void)snprintf(document, sizeof document,
+                   "{\"action\":\"delete\",\"queue\":\"q\",\"filter\":{\"contains\":\"%sa\"}}",
+                   most);
+    body_is(asks(t->a, BEGINS(document), 400),
+            "{\"error\": \"filter: contains has more than 4096 bytes\"}\n");
+    // That many digits of base64 are 4101 bytes.
+    memset(most, 'Y', sizeof most - 1);
+    (void)snprintf(document, sizeof document,
+                   "{\"action\":\"delete\",\"queue\":\"q\",\"filter\":"
+                   "{\"contains_base64\":\"%s%.1372s\"}}",
+                   most, most);
+    asks(t->a, BEGINS(document), 400);
+    assert_int_equal(jobs_of(t, "q", JOB_READY), 1);
+}
+
 static void an_operation_is_cancelled(void **state)
 {
     struct admin *t = *state;
@@ -484,6 +511,7 @@ int main(void)
         ADMIN(each_action_is_done_to_all_that_fit),
         ADMIN(a_filter_says_which_jobs),
         ADMIN(what_makes_no_sense_is_refused),
+        ADMIN(what_is_looked_for_in_bodies_has_a_bound),
         ADMIN(an_operation_is_cancelled),
         ADMIN(an_operation_goes_on_when_the_store_has_room_again),
         ADMIN(an_operation_fails_where_its_target_cannot_be),
