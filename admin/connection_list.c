@@ -219,14 +219,27 @@ static bool may_see(const struct session *session, const struct connection_list 
                : session_may_everywhere(session, MAY_OBSERVE);
 }
 
-// The list becomes the answer's.
-static enum http1_next begin(struct http1_conn *conn, struct connection_list *list,
-                             const struct input *input)
+// Answers a request for connections, or for the workers of a queue.
+static enum http1_next answer(struct http1_conn *conn, bool workers, const char *const *names)
 {
+    struct connection_list *list = memory_zeroed(sizeof *list);
     enum http1_next next;
+    struct input input;
 
-    if (!input_good(input)) {
-        next = input_refuse(input);
+    if (!list) {
+        return admin_refuse_status(conn, STATUS_NO_MEMORY);
+    }
+    list->workers = workers;
+    input_begin_query(&input, conn);
+    input_parameters(&input, names);
+    if (workers) {
+        read_queue(list, &input);
+    } else {
+        read_protocol(list, &input);
+    }
+    read_page(list, &input);
+    if (!input_good(&input)) {
+        next = input_refuse(&input);
     } else if (!may_see(conn->session, list)) {
         next = admin_refuse_status(conn, STATUS_FORBIDDEN);
     } else {
@@ -242,36 +255,17 @@ enum http1_next connection_list_answer(struct http1_conn *conn, struct slice bod
                                        struct blob *blob)
 {
     static const char *const names[] = {"protocol", "limit", "cursor", NULL};
-    struct connection_list *list = memory_zeroed(sizeof *list);
-    struct input input;
 
     (void)body;
     (void)blob;
-    if (!list) {
-        return admin_refuse_status(conn, STATUS_NO_MEMORY);
-    }
-    input_begin_query(&input, conn);
-    input_parameters(&input, names);
-    read_protocol(list, &input);
-    read_page(list, &input);
-    return begin(conn, list, &input);
+    return answer(conn, false, names);
 }
 
 enum http1_next worker_list_answer(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
     static const char *const names[] = {"queue", "limit", "cursor", NULL};
-    struct connection_list *list = memory_zeroed(sizeof *list);
-    struct input input;
 
     (void)body;
     (void)blob;
-    if (!list) {
-        return admin_refuse_status(conn, STATUS_NO_MEMORY);
-    }
-    list->workers = true;
-    input_begin_query(&input, conn);
-    input_parameters(&input, names);
-    read_queue(list, &input);
-    read_page(list, &input);
-    return begin(conn, list, &input);
+    return answer(conn, true, names);
 }

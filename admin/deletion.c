@@ -7,14 +7,10 @@
 #include "lines/job_version.h"
 
 #include "admin/body_lines.h"
-#include "admin/change.h"
 #include "admin/context.h"
 #include "admin/input.h"
 #include "admin/parts.h"
 #include "admin/reply.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 // An object of two members has fewer parts.
 #define DELETION_PARTS_MOST 8
@@ -27,26 +23,9 @@ static const char *const deletion_words[DELETION_OUTCOMES] = {"deleted", "change
                                                               "missing"};
 
 struct deletion {
-    struct body_lines lines;
+    struct line_answer answer;
     uint64_t counts[DELETION_OUTCOMES];
-    uint64_t refused;
-    json_t *stopped; // owned: why the rest was not looked at
-    bool begun, wrote;
 };
-
-static void deletion_write(struct http1_conn *conn, struct deletion *deletion, json_t *item)
-{
-    change_hold(conn);
-    admin_put(conn, deletion->wrote ? SLICE(",\n") : SLICE(""));
-    admin_put_json(conn, item);
-    deletion->wrote = true;
-}
-
-static json_t *deletion_refusal(const struct deletion *deletion, unsigned status, const char *why)
-{
-    return json_pack("{s:I, s:i, s:s}", "line", (json_int_t)deletion->lines.line, "status",
-                     (int)status, "error", why);
-}
 
 // False where the line says something else.
 static bool deletion_read(struct slice text, uint64_t *id, uint64_t *version)
@@ -94,92 +73,56 @@ static enum status deletion_apply(struct http1_conn *conn, uint64_t id, uint64_t
     return status;
 }
 
-static void delete_line(struct http1_conn *conn, struct deletion *deletion, struct slice text)
+static void delete_line(struct http1_conn *conn, void *making, struct slice text)
 {
+    struct deletion *deletion = making;
+    struct line_answer *answer = &deletion->answer;
     enum deletion_outcome outcome;
     uint64_t version = 0;
     enum status status;
     uint64_t id;
 
     if (!deletion_read(text, &id, &version)) {
-        deletion->refused++;
-        deletion_write(conn, deletion,
-                       deletion_refusal(deletion, 400, "a line is an id and a version"));
+        line_answer_refuse(conn, answer, 400, "a line is an id and a version");
         return;
     }
     status = deletion_apply(conn, id, version, &outcome);
     if (status == STATUS_NO_SPACE || status == STATUS_NO_MEMORY) {
-        body_lines_stop(&deletion->lines);
-        deletion->stopped =
-            deletion_refusal(deletion, admin_status_code(status), status_text(status));
-        if (!deletion->stopped) {
-            output_fail(&conn->wire->out);
-        }
-        return;
+        line_answer_stop(conn, answer, status);
+    } else if (status != STATUS_OK) {
+        line_answer_refuse_status(conn, answer, status);
+    } else {
+        deletion->counts[outcome]++;
+        line_answer_write(conn, answer,
+                          json_pack("{s:I, s:I, s:s}", "line", (json_int_t)answer->lines.line, "id",
+                                    (json_int_t)id, "outcome", deletion_words[outcome]));
     }
-    if (status != STATUS_OK) {
-        deletion->refused++;
-        deletion_write(conn, deletion,
-                       deletion_refusal(deletion, admin_status_code(status), status_text(status)));
-        return;
-    }
-    deletion->counts[outcome]++;
-    deletion_write(conn, deletion,
-                   json_pack("{s:I, s:I, s:s}", "line", (json_int_t)deletion->lines.line, "id",
-                             (json_int_t)id, "outcome", deletion_words[outcome]));
 }
 
-static void deletion_write_end(struct http1_conn *conn, const struct deletion *deletion)
+static json_t *deletion_counts(const void *making)
 {
-    json_t *counts = json_pack("{s:I}", "refused", (json_int_t)deletion->refused);
-    json_t *end;
-    char *text;
+    const struct deletion *deletion = making;
+    json_t *counts = json_pack("{s:I}", "refused", (json_int_t)deletion->answer.refused);
 
     for (size_t i = 0; i < DELETION_OUTCOMES; i++) {
         (void)json_object_set_new(counts, deletion_words[i],
                                   json_integer((json_int_t)deletion->counts[i]));
     }
-    end = json_pack("{s:o, s:o}", "counts", counts, "stopped",
-                    deletion->stopped ? json_incref(deletion->stopped) : json_null());
-    text = admin_dump(end);
-    json_decref(end);
-    if (!text) {
-        output_fail(&conn->wire->out);
-        return;
-    }
-    admin_put(conn, SLICE("],"));
-    admin_put(conn, slice_of(text + 1, strlen(text) - 1));
-    free(text);
+    return counts;
 }
 
 static enum http1_progress deletion_make(struct http1_conn *conn, void *making)
 {
-    struct deletion *deletion = making;
-    size_t from = deletion->lines.at;
-    struct slice text;
+    static const struct line_answer_ops ops = {.take = delete_line, .counts = deletion_counts};
 
-    if (!deletion->begun) {
-        deletion->begun = true;
-        admin_put(conn, SLICE("{\"lines\":["));
-    }
-    for (int i = 0; i < LINES_AT_ONCE && deletion->lines.at - from < LINE_BYTES_AT_ONCE; i++) {
-        if (!body_lines_next(&deletion->lines, &text)) {
-            deletion_write_end(conn, deletion);
-            return HTTP1_ENDED;
-        }
-        if (text.len > 0) {
-            delete_line(conn, deletion, text);
-        }
-    }
-    return HTTP1_WROTE;
+    return line_answer_make(conn, making, &ops);
 }
 
 static void deletion_forget(void *making)
 {
     struct deletion *deletion = making;
 
-    json_decref(deletion->stopped);
-    body_lines_end(&deletion->lines);
+    line_answer_end(&deletion->answer);
     memory_free(deletion, sizeof *deletion);
 }
 
@@ -187,7 +130,7 @@ static size_t deletion_holds(const void *making)
 {
     const struct deletion *deletion = making;
 
-    return sizeof *deletion + blob_slice(deletion->lines.blob).len;
+    return sizeof *deletion + line_answer_holds(&deletion->answer);
 }
 
 static const struct admin_maker deletion_maker = {
@@ -209,7 +152,7 @@ static enum http1_next answer_deletion(struct http1_conn *conn, struct slice bod
         return input_refuse(&input);
     }
     deletion = memory_zeroed(sizeof *deletion);
-    if (!deletion || !body_lines_begin(&deletion->lines, body, blob)) {
+    if (!deletion || !body_lines_begin(&deletion->answer.lines, body, blob)) {
         memory_free(deletion, sizeof *deletion);
         return admin_refuse_status(conn, STATUS_NO_MEMORY);
     }

@@ -265,9 +265,6 @@ static void read_request(struct export *export, struct input *input)
     size_t what = 0;
 
     input_parameters(input, names);
-    export->queues[0] = '*';
-    export->queues_len = 1;
-    export->left = LIMIT_PRESET;
     if (input_query_text(input, "queue", export->queues, sizeof export->queues,
                          &export->queues_len) &&
         !glob_valid(slice_of(export->queues, export->queues_len))) {
@@ -279,10 +276,36 @@ static void read_request(struct export *export, struct input *input)
     export->versions = what == 1;
 }
 
-static enum http1_next answer_export(struct http1_conn *conn, struct slice body, struct blob *blob)
+// Of all queues; NULL without memory.
+static struct export *export_new(uint64_t limit)
 {
     struct export *export = memory_zeroed(sizeof *export);
+
+    if (export) {
+        export->queues[0] = '*';
+        export->queues_len = 1;
+        export->left = limit;
+    }
+    return export;
+}
+
+// Begins the answer, or refuses the request.
+static enum http1_next export_begin(struct export *export, const struct input *input)
+{
     enum http1_next next;
+
+    if (input_good(input)) {
+        return admin_make(input->conn, &(struct http1_reply){.status = 200, .type = LINES_TYPE},
+                          &maker, export);
+    }
+    next = input_refuse(input);
+    export_forget(export);
+    return next;
+}
+
+static enum http1_next answer_export(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    struct export *export = export_new(LIMIT_PRESET);
     struct input input;
 
     (void)body;
@@ -292,21 +315,14 @@ static enum http1_next answer_export(struct http1_conn *conn, struct slice body,
     }
     input_begin_query(&input, conn);
     read_request(export, &input);
-    if (input_good(&input)) {
-        return admin_make(conn, &(struct http1_reply){.status = 200, .type = LINES_TYPE}, &maker,
-                          export);
-    }
-    next = input_refuse(&input);
-    export_forget(export);
-    return next;
+    return export_begin(export, &input);
 }
 
 static enum http1_next answer_export_named(struct http1_conn *conn, struct slice body,
                                            struct blob *blob)
 {
     static const char *const names[] = {NULL};
-    struct export *export = memory_zeroed(sizeof *export);
-    enum http1_next next;
+    struct export *export = export_new(UINT64_MAX);
     struct input input;
 
     if (!export || !body_lines_begin(&export->wanted, body, blob)) {
@@ -314,18 +330,9 @@ static enum http1_next answer_export_named(struct http1_conn *conn, struct slice
         return admin_refuse_status(conn, STATUS_NO_MEMORY);
     }
     export->named = true;
-    export->queues[0] = '*';
-    export->queues_len = 1;
-    export->left = UINT64_MAX;
     input_begin_query(&input, conn);
     input_parameters(&input, names);
-    if (input_good(&input)) {
-        return admin_make(conn, &(struct http1_reply){.status = 200, .type = LINES_TYPE}, &maker,
-                          export);
-    }
-    next = input_refuse(&input);
-    export_forget(export);
-    return next;
+    return export_begin(export, &input);
 }
 
 const struct admin_route export_routes[] = {

@@ -17,7 +17,6 @@
 #include "admin/reply.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Memos that a slice looks at.
@@ -28,44 +27,12 @@
 #define PARTS_MOST 200
 
 struct import {
-    struct body_lines lines;
+    struct line_answer answer;
     char source[IMPORT_SOURCE_MAX + 1];
     size_t source_len; // 0: the import has no source, and nothing is remembered
     nsec_t hold_for;
-    uint64_t imported, joined, repeated, refused;
-    json_t *stopped; // owned: why the rest was not looked at
-    bool begun, wrote;
+    uint64_t imported, joined, repeated;
 };
-
-static void write_item(struct http1_conn *conn, struct import *import, json_t *item)
-{
-    change_hold(conn);
-    admin_put(conn, import->wrote ? SLICE(",\n") : SLICE(""));
-    admin_put_json(conn, item);
-    import->wrote = true;
-}
-
-static json_t *refusal(const struct import *import, unsigned status, const char *why)
-{
-    return json_pack("{s:I, s:i, s:s}", "line", (json_int_t)import->lines.line, "status",
-                     (int)status, "error", why);
-}
-
-static void refuse(struct http1_conn *conn, struct import *import, unsigned status, const char *why)
-{
-    import->refused++;
-    write_item(conn, import, refusal(import, status, why));
-}
-
-// The line is not at fault: it and all behind it may be sent again.
-static void stop(struct http1_conn *conn, struct import *import, enum status status)
-{
-    body_lines_stop(&import->lines);
-    import->stopped = refusal(import, admin_status_code(status), status_text(status));
-    if (!import->stopped) {
-        output_fail(&conn->wire->out);
-    }
-}
 
 //
 // Once under the name of a source
@@ -165,10 +132,11 @@ static void write_once(struct http1_conn *conn, struct import *import,
 
     job_version_write(memo->version, version);
     job_version_write(memo->started, started);
-    write_item(conn, import,
-               json_pack("{s:I, s:I, s:b, s:b, s:s, s:s}", "line", (json_int_t)import->lines.line,
-                         "id", (json_int_t)memo->id, "joined", (int)memo->joined, "repeated",
-                         (int)again, "version", version, "started", started));
+    line_answer_write(conn, &import->answer,
+                      json_pack("{s:I, s:I, s:b, s:b, s:s, s:s}", "line",
+                                (json_int_t)import->answer.lines.line, "id", (json_int_t)memo->id,
+                                "joined", (int)memo->joined, "repeated", (int)again, "version",
+                                version, "started", started));
 }
 
 static bool is_for_later(enum status status)
@@ -185,11 +153,13 @@ static void import_job_once(struct http1_conn *conn, struct import *import,
     bool again;
 
     if (!json_is_integer(id) || json_integer_value(id) <= 0) {
-        refuse(conn, import, 400, "a source needs the id that the job has there");
+        line_answer_refuse(conn, &import->answer, 400,
+                           "a source needs the id that the job has there");
         return;
     }
     if (import_source_sealed(admin_broker(conn), source_of(import))) {
-        refuse(conn, import, 409, "the source is closed: an import of it was ended");
+        line_answer_refuse(conn, &import->answer, 409,
+                           "the source is closed: an import of it was ended");
         return;
     }
     again = source_memo_get(admin_broker(conn), source_of(import), (uint64_t)json_integer_value(id),
@@ -200,9 +170,9 @@ static void import_job_once(struct http1_conn *conn, struct import *import,
         status = bring_in_once(conn, import, &line->image, &memo);
     }
     if (is_for_later(status)) {
-        stop(conn, import, status);
+        line_answer_stop(conn, &import->answer, status);
     } else if (status != STATUS_OK) {
-        refuse(conn, import, admin_status_code(status), status_text(status));
+        line_answer_refuse_status(conn, &import->answer, status);
     } else {
         import->imported += !again && !memo.joined;
         import->joined += !again && memo.joined;
@@ -222,26 +192,27 @@ static void import_job(struct http1_conn *conn, struct import *import,
     enum status status = broker_import(admin_broker(conn), image, conn->session, &imported);
 
     if (is_for_later(status)) {
-        stop(conn, import, status);
+        line_answer_stop(conn, &import->answer, status);
         return;
     }
     if (status != STATUS_OK) {
-        refuse(conn, import, admin_status_code(status), status_text(status));
+        line_answer_refuse_status(conn, &import->answer, status);
         return;
     }
     import->imported += !imported.joined;
     import->joined += imported.joined;
-    write_item(conn, import,
-               json_pack("{s:I, s:I, s:b}", "line", (json_int_t)import->lines.line, "id",
-                         (json_int_t)imported.id, "joined", (int)imported.joined));
+    line_answer_write(conn, &import->answer,
+                      json_pack("{s:I, s:I, s:b}", "line", (json_int_t)import->answer.lines.line,
+                                "id", (json_int_t)imported.id, "joined", (int)imported.joined));
 }
 
-static void import_line(struct http1_conn *conn, struct import *import, struct slice text)
+static void import_line(struct http1_conn *conn, void *making, struct slice text)
 {
+    struct import *import = making;
     struct job_line line;
 
     if (!parts_fit(text, PARTS_MOST)) {
-        refuse(conn, import, 400, "it has too many members");
+        line_answer_refuse(conn, &import->answer, 400, "it has too many members");
         return;
     }
     switch (job_line_read(text, broker_now(admin_broker(conn)).wall, &line)) {
@@ -253,10 +224,10 @@ static void import_line(struct http1_conn *conn, struct import *import, struct s
         }
         break;
     case JOB_LINE_BAD:
-        refuse(conn, import, 400, line.why);
+        line_answer_refuse(conn, &import->answer, 400, line.why);
         break;
     case JOB_LINE_NO_MEMORY:
-        stop(conn, import, STATUS_NO_MEMORY);
+        line_answer_stop(conn, &import->answer, STATUS_NO_MEMORY);
         break;
     case JOB_LINE_END:
         break;
@@ -264,54 +235,27 @@ static void import_line(struct http1_conn *conn, struct import *import, struct s
     job_line_end(&line);
 }
 
-// What stands behind the lines.
-static void write_end(struct http1_conn *conn, const struct import *import)
+static json_t *import_counts(const void *making)
 {
-    json_t *end =
-        json_pack("{s:{s:I, s:I, s:I, s:I}, s:o}", "counts", "imported",
-                  (json_int_t)import->imported, "joined", (json_int_t)import->joined, "repeated",
-                  (json_int_t)import->repeated, "refused", (json_int_t)import->refused, "stopped",
-                  import->stopped ? json_incref(import->stopped) : json_null());
-    char *text = admin_dump(end);
+    const struct import *import = making;
 
-    json_decref(end);
-    if (!text) {
-        output_fail(&conn->wire->out);
-        return;
-    }
-    admin_put(conn, SLICE("],"));
-    admin_put(conn, slice_of(text + 1, strlen(text) - 1));
-    free(text);
+    return json_pack("{s:I, s:I, s:I, s:I}", "imported", (json_int_t)import->imported, "joined",
+                     (json_int_t)import->joined, "repeated", (json_int_t)import->repeated,
+                     "refused", (json_int_t)import->answer.refused);
 }
 
 static enum http1_progress import_make(struct http1_conn *conn, void *making)
 {
-    struct import *import = making;
-    size_t from = import->lines.at;
-    struct slice text;
+    static const struct line_answer_ops ops = {.take = import_line, .counts = import_counts};
 
-    if (!import->begun) {
-        import->begun = true;
-        admin_put(conn, SLICE("{\"lines\":["));
-    }
-    for (int i = 0; i < LINES_AT_ONCE && import->lines.at - from < LINE_BYTES_AT_ONCE; i++) {
-        if (!body_lines_next(&import->lines, &text)) {
-            write_end(conn, import);
-            return HTTP1_ENDED;
-        }
-        if (text.len > 0) {
-            import_line(conn, import, text);
-        }
-    }
-    return HTTP1_WROTE;
+    return line_answer_make(conn, making, &ops);
 }
 
 static void import_forget(void *making)
 {
     struct import *import = making;
 
-    json_decref(import->stopped);
-    body_lines_end(&import->lines);
+    line_answer_end(&import->answer);
     memory_free(import, sizeof *import);
 }
 
@@ -319,7 +263,7 @@ static size_t import_holds(const void *making)
 {
     const struct import *import = making;
 
-    return sizeof *import + blob_slice(import->lines.blob).len;
+    return sizeof *import + line_answer_holds(&import->answer);
 }
 
 static const struct admin_maker maker = {
@@ -352,7 +296,7 @@ static enum http1_next answer_import(struct http1_conn *conn, struct slice body,
     uint64_t hold = 0;
     struct input input;
 
-    if (!import || !body_lines_begin(&import->lines, body, blob)) {
+    if (!import || !body_lines_begin(&import->answer.lines, body, blob)) {
         memory_free(import, sizeof *import);
         return admin_refuse_status(conn, STATUS_NO_MEMORY);
     }

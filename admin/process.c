@@ -30,6 +30,19 @@ static bool is_plain(struct http1_conn *conn, enum http1_next *next)
     return true;
 }
 
+// The same, of a caller who may observe every queue.
+static bool is_plain_and_for_all(struct http1_conn *conn, enum http1_next *next)
+{
+    if (!is_plain(conn, next)) {
+        return false;
+    }
+    if (!session_may_everywhere(conn->session, MAY_OBSERVE)) {
+        *next = admin_refuse_status(conn, STATUS_FORBIDDEN);
+        return false;
+    }
+    return true;
+}
+
 static enum http1_next answer_process(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
     enum http1_next next;
@@ -115,11 +128,8 @@ static enum http1_next answer_config(struct http1_conn *conn, struct slice body,
 
     (void)body;
     (void)blob;
-    if (!is_plain(conn, &next)) {
+    if (!is_plain_and_for_all(conn, &next)) {
         return next;
-    }
-    if (!session_may_everywhere(conn->session, MAY_OBSERVE)) {
-        return admin_refuse_status(conn, STATUS_FORBIDDEN);
     }
     return answer_sections(conn, json_pack("{s:o, s:o}", "file", file ? text(file) : json_null(),
                                            "settings", shown_settings(sight)));
@@ -131,11 +141,8 @@ static enum http1_next answer_push(struct http1_conn *conn, struct slice body, s
 
     (void)body;
     (void)blob;
-    if (!is_plain(conn, &next)) {
+    if (!is_plain_and_for_all(conn, &next)) {
         return next;
-    }
-    if (!session_may_everywhere(conn->session, MAY_OBSERVE)) {
-        return admin_refuse_status(conn, STATUS_FORBIDDEN);
     }
     return admin_reply_json(
         conn, 200, json_pack("{s:o}", "endpoints", shown_endpoints(admin_shared(conn)->sight)));
