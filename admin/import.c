@@ -74,8 +74,8 @@ static void note_versions(const struct broker *broker, struct source_memo *memo)
     }
 }
 
-// Ready jobs that are held back are delayed meanwhile. Where nobody confirms the import, or the
-// process ends before, they are ready by themselves.
+// Ready jobs that are held back are delayed meanwhile, and no duplicate ends that. Where nobody
+// confirms the import, or the process ends before, they are ready by themselves.
 static void hold_back(struct broker *broker, const struct import *import, struct job_image *image,
                       struct source_memo *memo)
 {
@@ -83,6 +83,7 @@ static void hold_back(struct broker *broker, const struct import *import, struct
     if (memo->held) {
         image->now.state = JOB_DELAYED;
         image->now.on_wall = false;
+        image->now.imposed = true;
         image->now.due_at = nsec_add(broker_now(broker).wall, import->hold_for);
     }
 }

@@ -45,6 +45,10 @@ static void read_place(struct members *members, nsec_t now_at, struct job_change
     now->attempts = (uint16_t)number_of(members, "attempts", JOB_ATTEMPTS_MAX, 0);
     if (now->state == JOB_DELAYED) {
         (void)members_flag(members, "due_by_calendar", &now->on_wall);
+        (void)members_flag(members, "delay_imposed", &now->imposed);
+        if (now->on_wall && now->imposed) {
+            members_blame(members, "delay_imposed goes with no due_by_calendar");
+        }
         if (!members_seconds(members, "due_at", DUE_MOST, &now->due_at)) {
             now->due_at = nsec_add(now_at, nsec_from_seconds(now->delay));
         }
@@ -113,6 +117,7 @@ static void read_image(struct members *members, nsec_t now_at, struct job_image 
                                         "attempts",
                                         "key",
                                         "due_by_calendar",
+                                        "delay_imposed",
                                         "max_attempts",
                                         "on_failure",
                                         "on_loss",

@@ -4,7 +4,7 @@
 
 // A job as one line of JSON, with all that outlives a restart: an object of `queue`, `state`
 // (ready, delayed or buried), `priority`, `delay_seconds`, `due_at`, `due_by_calendar`,
-// `ttr_seconds`, `attempts`, `max_attempts`, `on_failure`, `on_loss`, `key_kind`, `key`, `reducer`,
+// `delay_imposed` (no submitter asked for the wait, and no duplicate ends it), `ttr_seconds`, `attempts`, `max_attempts`, `on_failure`, `on_loss`, `key_kind`, `key`, `reducer`,
 // `counts`, `created_at`, `past`, `body`, and for who reads it `id`, `burial`, the place among
 // buried jobs, `version` (job_version.h) and `held`. Only the queue must be there. Moments are
 // seconds since 1970, exact to a millisecond.

@@ -83,16 +83,18 @@ json_t *job_line_head(const struct job_image *image)
     bool buried = now->state == JOB_BURIED;
 
     return json_pack(
-        "{s:I, s:o, s:o, s:s, s:I, s:I, s:o, s:b, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:o, "
+        "{s:I, s:o, s:o, s:s, s:I, s:I, s:o, s:b, s:b, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, "
+        "s:o, "
         "s:o, s:o}",
         "id", (json_int_t)now->id, "burial",
         buried ? json_integer((json_int_t)now->burial) : json_null(), "queue", name(image->queue),
         "state", line_states[now->state], "priority", (json_int_t)now->pri, "delay_seconds",
         (json_int_t)now->delay, "due_at", delayed ? seconds(now->due_at) : json_null(),
-        "due_by_calendar", (int)(delayed && now->on_wall), "ttr_seconds", (json_int_t)image->ttr,
-        "attempts", (json_int_t)now->attempts, "max_attempts", (json_int_t)image->max_attempts,
-        "on_failure", line_on_fail[image->on_fail], "on_loss", line_on_loss[image->on_loss],
-        "key_kind", line_key_kinds[image->key_kind], "key", name_or_null(image->key), "reducer",
+        "due_by_calendar", (int)(delayed && now->on_wall), "delay_imposed",
+        (int)(delayed && now->imposed), "ttr_seconds", (json_int_t)image->ttr, "attempts",
+        (json_int_t)now->attempts, "max_attempts", (json_int_t)image->max_attempts, "on_failure",
+        line_on_fail[image->on_fail], "on_loss", line_on_loss[image->on_loss], "key_kind",
+        line_key_kinds[image->key_kind], "key", name_or_null(image->key), "reducer",
         name_or_null(image->reducer), "counts", counts(image), "created_at",
         seconds((nsec_t)image->created_ms * NSEC_PER_MSEC), "past", past(&image->past));
 }

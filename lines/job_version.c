@@ -52,7 +52,7 @@ uint64_t job_version(const struct job_image *image)
         now->pri,
         now->delay,
         delayed ? whole_seconds(now->due_at) : 0,
-        delayed && now->on_wall,
+        (uint64_t)(delayed && now->on_wall) | (uint64_t)(delayed && now->imposed) << 1,
         now->attempts,
         now->state == JOB_BURIED ? now->burial : 0,
         image->past.why,

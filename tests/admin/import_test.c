@@ -119,7 +119,9 @@ static void fill(struct admin *t)
                 "\"kicks\": 4}, \"past\": {\"queue\": \"alive\", \"why\": \"failed\","
                 "\"attempts\": 3, \"at\": 6.5}}\n"
                 "{\"queue\": \"later\", \"state\": \"delayed\", \"due_at\": 4e9,"
-                "\"due_by_calendar\": true}"),
+                "\"due_by_calendar\": true}\n"
+                "{\"queue\": \"again\", \"state\": \"delayed\", \"delay_seconds\": 9,"
+                "\"delay_imposed\": true}"),
         200);
 }
 
@@ -140,6 +142,7 @@ static void what_goes_out_and_in_again_is_the_same_but_for_ids(void **state)
     assert_string_equal(before, after);
     assert_non_null(strstr(before, "\"past\":{\"queue\":\"alive\",\"why\":\"failed\""));
     assert_non_null(strstr(before, "{\"encoding\":\"base64\",\"data\":\"/25hbWU=\"}"));
+    assert_non_null(strstr(before, "\"delay_imposed\":true"));
     broker_check(rig_broker(other->rig));
     (void)admin_teardown(&other_state);
     free(all);
@@ -209,6 +212,7 @@ static void a_line_that_is_no_job_is_refused_alone(void **state)
         "{\"queue\": \"q\", \"attempts\": 1001}",
         "{\"queue\": \"q\", \"created_at\": 1e10}",
         "{\"queue\": \"q\", \"state\": \"delayed\", \"due_at\": -1}",
+        "{\"queue\":\"q\",\"state\":\"delayed\",\"due_by_calendar\":true,\"delay_imposed\":true}",
         "{\"queue\": \"q\", \"key_kind\": \"name\"}",
         "{\"queue\": \"q\", \"key\": \"k\", \"key_kind\": \"content\"}",
         "{\"queue\": \"q\", \"counts\": {\"colour\": 1}}",
@@ -405,6 +409,43 @@ static void jobs_that_are_held_back_begin_in_their_order_when_the_source_is_forg
          "RESERVED 1 1\r\na\r\nRESERVED 2 1\r\nb\r\nTIMED_OUT\r\n");
 }
 
+static void jobs_that_are_held_back_are_not_begun_by_a_duplicate(void **state)
+{
+    struct admin *t = *state;
+
+    asks(t->a,
+         POSTS("/api/v1/import?source=s&hold_seconds=30",
+               "{\"id\":7,\"queue\":\"default\",\"key\":\"k\",\"body\":\"a\"}"),
+         200);
+    says(t->w, "put-unique 0 0 60 1 k\r\na\r\nreserve-with-timeout 0\r\n",
+         "INSERTED 1\r\nTIMED_OUT\r\n");
+    rig_advance(t->rig, SECONDS(31));
+    says(t->w, "reserve-with-timeout 0\r\n", "RESERVED 1 1\r\na\r\n");
+}
+
+// The duplicate that the other broker is given names no delay.
+static void a_wait_that_was_imposed_is_not_ended_by_a_duplicate_elsewhere(void **state)
+{
+    struct admin *t = *state;
+    void *other_state;
+    struct admin *other;
+    char *all;
+
+    says(t->w,
+         "put-unique 0 0 60 1 k\r\na\r\nreserve\r\nrelease 1 0 9\r\n"
+         "put-unique 0 9 60 1 l\r\nb\r\n",
+         "INSERTED 1\r\nRESERVED 1 1\r\na\r\nRELEASED\r\nINSERTED 2\r\n");
+    all = exports(t, "/api/v1/export");
+    assert_int_equal(admin_setup(&other_state), 0);
+    other = other_state;
+    asks(other->a, IMPORTS(all), 200);
+    (void)peer_ask(other->w, SLICE("put-unique 0 0 60 1 k\r\na\r\nput-unique 0 0 60 1 l\r\nb\r\n"));
+    says(other->w, "reserve-with-timeout 0\r\nreserve-with-timeout 0\r\n",
+         "RESERVED 2 1\r\nb\r\nTIMED_OUT\r\n");
+    (void)admin_teardown(&other_state);
+    free(all);
+}
+
 static void jobs_that_are_held_back_begin_by_themselves_where_nobody_confirms(void **state)
 {
     struct admin *t = *state;
@@ -519,6 +560,10 @@ static void a_delay_to_a_whole_second_has_one_version_however_clocks_are_read(vo
     assert_true(job_version(&image) == version);
     image.now.due_at = SECONDS(1000001);
     assert_true(job_version(&image) != version);
+    // Who imposed it belongs to a delay.
+    image.now.due_at = SECONDS(1000000);
+    image.now.imposed = true;
+    assert_true(job_version(&image) != version);
 }
 
 static void a_line_that_names_no_version_deletes_nothing(void **state)
@@ -576,6 +621,8 @@ int main(void)
         ADMIN(a_source_that_was_ended_takes_no_line_that_comes_late),
         ADMIN(jobs_that_are_held_back_begin_in_their_order_when_the_source_is_forgotten),
         ADMIN(jobs_that_are_held_back_begin_by_themselves_where_nobody_confirms),
+        ADMIN(jobs_that_are_held_back_are_not_begun_by_a_duplicate),
+        ADMIN(a_wait_that_was_imposed_is_not_ended_by_a_duplicate_elsewhere),
         ADMIN(a_source_without_room_for_its_memo_is_stopped),
         ADMIN(a_job_is_deleted_only_as_it_was_exported),
         ADMIN(a_delay_to_a_whole_second_has_one_version_however_clocks_are_read),
