@@ -33,7 +33,6 @@ static bool read_item(const struct migration *migration, struct item *item, stru
         return false;
     }
     item->tube = (size_t)(tube - migration->tubes->list);
-    item->lasts = item->ttr == 0;
     item->put_by = identity_put_by(stats);
     if (item->kind == KIND_DELAYED) {
         if (!read_u32(stats, SLICE("time-left"), &left)) {

@@ -21,7 +21,6 @@ struct tally {
     uint64_t joined;     // of the moved ones: the target had a live job of their key
     uint64_t keys;       // jobs that a tube has no place for the key of
     uint64_t lost;       // leases that ended before the put; such jobs come again
-    uint64_t already;    // of the moved ones: had gone from the source when a run went on
 };
 
 struct tubes;

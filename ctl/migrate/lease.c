@@ -144,7 +144,6 @@ bool lease_take(struct migration *migration, size_t *next)
 // Keeping
 //
 
-// NSEC_NEVER where none ends by time.
 static nsec_t shortest(const struct load *batch)
 {
     nsec_t least = NSEC_NEVER;
@@ -152,7 +151,7 @@ static nsec_t shortest(const struct load *batch)
     for (size_t i = 0; i < batch->count; i++) {
         const struct item *item = &batch->items[i];
 
-        if (item->kind == KIND_READY && !item->lasts && nsec_from_seconds(item->ttr) < least) {
+        if (item->kind == KIND_READY && nsec_from_seconds(item->ttr) < least) {
             least = nsec_from_seconds(item->ttr);
         }
     }

@@ -32,7 +32,6 @@ struct item {
     bool back;    // its copy was taken from the target again
     size_t tube;  // of tubes
     uint32_t priority, delay, ttr;
-    bool lasts; // a lease of it does not end by time
     size_t body_at, body_len;
     uint64_t hash; // by which it is known again (identity.h); of a Tandem's job, its version
     uint64_t to_version, to_started; // of the copy, at a Tandem

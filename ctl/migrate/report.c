@@ -140,7 +140,6 @@ static void add_all_left(const struct migration *migration, struct text *left)
     add_left(left, migration->held, "are held by workers");
     add_left(left, migration->foreground, "are awaited by their clients (foreground jobs)");
     add_left(left, tubes->in_paused, "are in paused tubes");
-    add_left(left, tubes->hidden, "are in queues whose names no tube can have");
     add_left(left, without(tubes->ready, tubes->in_paused + ready), "are ready");
     add_left(left, without(tubes->delayed, left_count_kind(migration, KIND_DELAYED)),
              "are delayed");
@@ -165,8 +164,7 @@ static void say_left(struct migration *migration)
 enum outcome report_end(struct migration *migration)
 {
     const struct tubes *tubes = migration->tubes;
-    bool hard =
-        migration->left_count > 0 || tubes->hidden > 0 || (tubes->buried > 0 && !migration->buries);
+    bool hard = migration->left_count > 0 || (tubes->buried > 0 && !migration->buries);
     struct text left = {0};
     enum outcome outcome = OUTCOME_DONE;
 

@@ -151,15 +151,19 @@ static bool see_target(struct migration *migration, const struct item *item, boo
     return true;
 }
 
+static void report_gone(struct migration *migration, const struct item *item)
+{
+    report_line(migration, "gone already: job %llu of %s, which is job %llu of %s",
+                (unsigned long long)item->from, migration->from_name, (unsigned long long)item->to,
+                migration->to_name);
+}
+
 // It is at the target, and no longer at the source.
 static void count_moved(struct migration *migration, const struct item *item, bool deleted)
 {
     migration->tally.moved++;
     if (!deleted) {
-        migration->tally.already++;
-        report_line(migration, "gone already: job %llu of %s, which is job %llu of %s",
-                    (unsigned long long)item->from, migration->from_name,
-                    (unsigned long long)item->to, migration->to_name);
+        report_gone(migration, item);
     }
 }
 
@@ -318,9 +322,7 @@ static bool settle_exported(struct migration *migration, const struct load *left
     for (size_t i = 0; i < batch->count; i++) {
         batch->items[i].gone = batch->items[i].gone && !batch->items[i].missing;
         if (batch->items[i].missing) {
-            report_line(migration, "gone already: job %llu of %s, which is job %llu of %s",
-                        (unsigned long long)batch->items[i].from, migration->from_name,
-                        (unsigned long long)batch->items[i].to, migration->to_name);
+            report_gone(migration, &batch->items[i]);
         }
     }
     if (!settle_copies(migration)) {

@@ -100,31 +100,6 @@ static bool ask_numbers(struct migration *migration, size_t first, size_t end)
     return true;
 }
 
-// Only a list of all tubes can be compared with the server's own sums.
-static bool ask_sums(struct migration *migration)
-{
-    static const struct slice keys[] = {
-        {"current-jobs-ready", 18}, {"current-jobs-delayed", 20}, {"current-jobs-buried", 19}};
-    struct tubes *tubes = migration->tubes;
-    uint64_t listed = tubes->ready + tubes->delayed + tubes->buried;
-    uint64_t sum = 0;
-    struct slice document;
-    bool found;
-
-    link_say(migration->source, "stats");
-    if (!answer_document(migration->source, "stats", &document, &found)) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        uint64_t count = 0;
-
-        (void)yaml_count(document, keys[i], &count);
-        sum += count;
-    }
-    tubes->hidden = sum > listed ? sum - listed : 0;
-    return true;
-}
-
 bool tubes_ask(struct migration *migration)
 {
     struct tubes *tubes = migration->tubes;
@@ -144,7 +119,7 @@ bool tubes_ask(struct migration *migration)
             return false;
         }
     }
-    return migration->settings->tubes || ask_sums(migration);
+    return true;
 }
 
 struct tube *tubes_make(struct tubes *tubes, struct slice name)

@@ -18,8 +18,6 @@ struct tubes {
     size_t count;
     // Of all tubes that are moved.
     uint64_t ready, delayed, buried, reserved, in_paused;
-    // Of the server: jobs that no list of tubes has.
-    uint64_t hidden;
 };
 
 // Asks the source for all; false with a problem.

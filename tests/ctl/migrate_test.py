@@ -6,12 +6,15 @@ import pathlib
 import random
 import re
 import signal
+import socket
+import struct
 import subprocess
 import tempfile
 import time
 import unittest
 
 import moving
+import ports
 import program
 import terminal
 
@@ -452,6 +455,38 @@ class Cut(WithFolder):
         self.assertIn("1 stand on both sides, and 0 may", done.stdout)
 
 
+JOB_CREATED, WORK_COMPLETE = 8, 13
+
+
+class Foreground:
+    """A Gearman client that has submitted a job, and waits for its end."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=moving.SECONDS)
+        body = b"reverse\0\0workload"
+        self.socket.sendall(b"\0REQ" + struct.pack(">II", 7, len(body)) + body)
+        if self.hear() != JOB_CREATED:
+            raise RuntimeError("the job is not taken")
+
+    def take(self, size):
+        taken = b""
+        while len(taken) < size:
+            taken += self.socket.recv(size - len(taken))
+        return taken
+
+    def hear(self):
+        """The type of the next packet."""
+        kind, size = struct.unpack(">II", self.take(12)[4:])
+        self.take(size)
+        return kind
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+
 class Api:
     """The port of a tandemd's API, for a proxy."""
 
@@ -647,6 +682,28 @@ class Tandems(WithFolder):
         self.assertEqual(done.returncode, program.FAILED, done)
         self.assertIn("too large: job 1 of", done.stdout)
         self.assertEqual((self.bodies(self.old), self.bodies(new)), ([b"x" * 60000], [b"small"]))
+
+    def test_a_job_that_its_client_waits_for_stays_and_is_told_of(self):
+        held = ports.reserve()
+        self.addCleanup(held.close)
+        old = self.kept(moving.tandemd(self.folder / "waiting", "",
+                                       f"gearman.listen=127.0.0.1:{ports.number(held)}"))
+        with moving.Client(old.port) as client:
+            client.put(b"x")
+        with Foreground(ports.number(held)) as waiting:
+            for words in (), ("--wait",):
+                done = self.run_ctl(old.api, "--to", self.new.api, *words)
+                self.assertEqual(done.returncode, program.NOT_NOW, done)
+                self.assertIn("jobs are left at", done.stderr)
+                self.assertIn("1 are awaited by their clients (foreground jobs)", done.stderr)
+                self.assertNotIn("held by workers", done.stderr)
+            self.assertIn("0 jobs moved", done.stdout)
+            self.assertEqual(self.states(self.new), [(b"x", "ready")])
+            # Its client still gets its answer from where it waits.
+            with moving.Client(old.port) as worker:
+                worker.say_all(["watch reverse", "reserve", "delete 2"])
+            self.assertEqual(waiting.hear(), WORK_COMPLETE)
+        self.good(old.api, "--to", self.new.api)
 
     def test_a_tandem_that_is_named_by_its_beanstalk_address_is_refused(self):
         other = self.kept(moving.beanstalkd())
