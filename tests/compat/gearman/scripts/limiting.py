@@ -25,6 +25,15 @@ def maxqueue_takes_anything(stage):
     a.ask("status", Lines("f\t0\t0\t0"))
 
 
+def a_function_that_does_not_exist_gets_no_limit(stage):
+    a = stage.client()
+    a.ask("maxqueue f 1", OK)
+    a.ask("status", Lines())
+    a.ask(SUBMIT_JOB_BG("f", "", "x"), JOB_CREATED("#1"))
+    a.ask(SUBMIT_JOB_BG("f", "", "x"), JOB_CREATED("#2"))
+    a.ask("status", Lines("f\t2\t0\t0"))
+
+
 def one_number_is_for_all(stage):
     a = stage.client()
     a.ask("create function f", OK)
