@@ -4,10 +4,11 @@
 
 // A job as one line of JSON, with all that outlives a restart: an object of `queue`, `state`
 // (ready, delayed or buried), `priority`, `delay_seconds`, `due_at`, `due_by_calendar`,
-// `delay_imposed` (no submitter asked for the wait, and no duplicate ends it), `ttr_seconds`, `attempts`, `max_attempts`, `on_failure`, `on_loss`, `key_kind`, `key`, `reducer`,
-// `counts`, `created_at`, `past`, `body`, and for who reads it `id`, `burial`, the place among
-// buried jobs, `version` (job_version.h) and `held`. Only the queue must be there. Moments are
-// seconds since 1970, exact to a millisecond.
+// `delay_imposed` (no submitter asked for the wait, and no duplicate ends it), `ttr_seconds`,
+// `attempts`, `max_attempts`, `on_failure`, `on_loss`, `key_kind`, `key`, `reducer`, `counts`,
+// `created_at`, `past`, `body`, and for who reads it `id`, `burial`, the place among buried jobs,
+// `version` (job_version.h) and `held`. Only the queue must be there. Moments are seconds since
+// 1970, exact to a millisecond.
 //
 // Names, keys and bodies may have any bytes. Each is a string where it is UTF-8 without a NUL, else
 // an object with `encoding` (base64, or text) and `data`; a body is always such an object when it
