@@ -35,9 +35,8 @@ bool contract_set_unique(struct job_spec *spec, struct slice unique)
 bool contract_keys_body(struct broker *broker, struct slice function, struct slice unique,
                         size_t len)
 {
-    return len > BLOB_DIGEST_ABOVE &&
-           (slice_equal(unique, SLICE("-")) ||
-            (unique.len == 0 && broker_keys_bodies(broker, function)));
+    return len > BLOB_DIGEST_ABOVE && (slice_equal(unique, SLICE("-")) ||
+                                       (unique.len == 0 && broker_keys_bodies(broker, function)));
 }
 
 enum status contract_submit(struct broker *broker, struct wire *wire, struct session *session,

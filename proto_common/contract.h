@@ -38,8 +38,8 @@ struct job_spec contract_begin(uint32_t pri, bool background, int64_t job_retrie
 // too long.
 bool contract_set_unique(struct job_spec *spec, struct slice unique) MUST_USE;
 
-// Whether a workload of `len` bytes will be, or may be, the key of its job, and is long: it is to be
-// hashed as it comes (intake_hash()).
+// Whether a workload of `len` bytes will be, or may be, the key of its job, and is long: it is to
+// be hashed as it comes (intake_hash()).
 bool contract_keys_body(struct broker *broker, struct slice function, struct slice unique,
                         size_t len);
 

@@ -72,14 +72,14 @@ struct http1_conn {
 struct http1_request {
     enum http1_method method;
     bool version_1_0 : 1;
-    bool keep_alive : 1; // the connection stays behind the answer
-    bool last : 1;       // it does not in any case; `accept` may say so (http1_request_last)
-    bool proven : 1;     // the caller is somebody in particular, and not just an address
+    bool keep_alive : 1;  // the connection stays behind the answer
+    bool last : 1;        // it does not in any case; `accept` may say so (http1_request_last)
+    bool proven : 1;      // the caller is somebody in particular, and not just an address
     bool body_is_key : 1; // its body is to be hashed as it comes; `accept` may say so
-    bool slowed : 1;     /* private: it is answered 429 when wire->deadline_at has come */
-    char *origin;        /* private: owned: the origin that may see the answer; NULL for none */
-    uint64_t max_body;   // bytes; http1_options.max_body, which `accept` may lower
-    struct intake body;  /* private */
+    bool slowed : 1;      /* private: it is answered 429 when wire->deadline_at has come */
+    char *origin;         /* private: owned: the origin that may see the answer; NULL for none */
+    uint64_t max_body;    // bytes; http1_options.max_body, which `accept` may lower
+    struct intake body;   /* private */
     struct http1_chunks chunks; /* private */
 };
 
