@@ -160,23 +160,24 @@ static APART struct job *best_of_many(struct session *session, struct subscripti
     return search.weighs ? weigh(session, search.best, by) : search.best;
 }
 
-static struct job *choose(struct session *session, struct subscription **by)
+struct job *choice_best_or_over(struct session *session, struct subscription **by)
 {
     return session->subscriptions == 1 ? best_of_one(session, by) : best_of_many(session, by);
 }
 
 static APART struct job *choose_fresh(struct session *session, struct subscription **by)
 {
-    struct job *best = choose(session, by);
+    struct job *best = choice_best_or_over(session, by);
 
     while (best && expiry_hold(session->broker, subscription_queue(*by))) {
         charge_links(session->broker, 1);
-        best = choose(session, by);
+        best = choice_best_or_over(session, by);
     }
     return best;
 }
 
 struct job *choice_best(struct session *session, struct subscription **by)
 {
-    return session->broker->gates.expiring > 0 ? choose_fresh(session, by) : choose(session, by);
+    return session->broker->gates.expiring > 0 ? choose_fresh(session, by)
+                                               : choice_best_or_over(session, by);
 }

@@ -98,7 +98,7 @@ struct timers {
     struct tree delays[CLOCKS]; // queues, by their first delay
     struct tree pauses;         // paused queues
     struct tree gates;          // of queues that their rates close, or keep
-    struct tree looks;          // at queues whose jobs expire
+    struct tree expiries;       // of queues whose ready jobs expire
     struct tree sessions;       // sessions with a lease or a wait that ends
 };
 
@@ -118,9 +118,9 @@ struct gates {
     uint64_t weighed;             // the id of the job that was chosen by tags last
     uint64_t weighed_tag;         // the one at which
 
-    uint64_t last;     // number of the moment that was set last
-    uint64_t expiring; // queues that let jobs expire
-    uint64_t stale;    // of these, those that are closed since their first job is over
+    uint64_t last;             // number of the moment that was set last
+    uint64_t expiring;         // queues that let jobs expire
+    struct tree_node *dropped; // what was the index of queues that do not any more (expiry.h)
 };
 
 // Jobs that come back after a restart (restore.h).

@@ -24,7 +24,8 @@ bool gate_make(struct broker *broker, struct queue *queue)
     if (gate) {
         gate->queue = queue;
         gate->wakes.at = NSEC_NEVER;
-        gate->looks.at = NSEC_NEVER;
+        gate->over.at = NSEC_NEVER;
+        gate->indexes_at = NSEC_NEVER;
         queue->gate = gate;
     }
     return gate != NULL;

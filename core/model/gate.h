@@ -29,11 +29,14 @@ struct gate {
     nsec_t rests_at;     // monotonic: the rate is at rest from then on
 
     // Jobs that wait too long (expiry.h).
-    struct moment looks; // in broker->timers.looks: ready jobs are looked at, or go on being
-    uint64_t look_seq; // the place among them that was looked at last; all zero: the first is next
-    uint32_t look_pri;
-    bool expires;      // it is counted in broker->gates.expiring
-    nsec_t waited_for; // the longest wait so far of those that may stay
+    bool expires;       // it is counted in broker->gates.expiring
+    struct moment over; // in broker->timers.expiries: the first of them is, or there is to index
+    struct tree waits;  // the ready jobs by the moment at which they became so
+    struct tree_node *waits_high; // its last node of high rank, where known
+    uint64_t unindexed;           // ready jobs that it has not yet
+    nsec_t indexes_at;            // when to go on with these; NSEC_NEVER where there are none
+    uint64_t indexed_seq; // the place among ready jobs up to which it has them; all zero: none
+    uint32_t indexed_pri;
 
     // A share of takes (matching/weigh.h). While the queue is open and has one, the gate stands in
     // broker->gates.by_tag and .by_began, at the place of the queue's best job.

@@ -273,12 +273,28 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
 }
 
 // What the policy of the queue, which has a gate, makes of a job that has come to a state.
-static APART void review(struct broker *broker, struct queue *queue, const struct job *job)
+static APART void review(struct broker *broker, struct queue *queue, struct job *job)
 {
     gate_review(broker, queue);
     if (job->state == JOB_READY && queue_expires(queue)) {
-        expiry_came(broker, queue);
+        expiry_came(broker, queue, job);
     }
+}
+
+// And of one that is about to leave its state, of which it is in no container any more.
+static void review_left(struct broker *broker, struct queue *queue, const struct job *job)
+{
+    if (job->state == JOB_READY && queue_expires(queue)) {
+        expiry_left(broker, queue, job);
+    }
+}
+
+static APART void enter_gated(struct broker *broker, struct queue *queue, struct job *job,
+                              const struct job_place *to)
+{
+    review_left(broker, queue, job);
+    enter(broker, queue, job, to);
+    review(broker, queue, job);
 }
 
 void job_begin(struct broker *broker, struct job *job, const struct job_place *to)
@@ -319,9 +335,10 @@ void job_move(struct broker *broker, struct job *job, const struct job_place *to
         }
     }
     leave(broker, queue, job);
-    enter(broker, queue, job, to);
     if (queue->gate) {
-        review(broker, queue, job);
+        enter_gated(broker, queue, job, to);
+    } else {
+        enter(broker, queue, job, to);
     }
 }
 
@@ -334,7 +351,7 @@ void job_set_pri(struct broker *broker, struct job *job, uint32_t pri)
 
         ready.last_holder = job->last_holder;
         job_move(broker, job, &ready);
-        job->ready_at_step = since;
+        expiry_set_since(broker, queue_at(broker, job), job, since);
     } else {
         job->pri = pri; // no container goes by it
     }
@@ -364,6 +381,7 @@ void job_transfer(struct broker *broker, struct job *job, struct queue *to)
     leave(broker, from, job);
     job_give_up_bound(broker, from, job->seq);
     if (from->gate) {
+        review_left(broker, from, job);
         gate_review(broker, from); // no two gates stand at the place of one job
     }
     from->bytes -= body_len(job);
@@ -386,6 +404,7 @@ void job_leave(struct broker *broker, struct job *job)
     leave(broker, queue, job);
     queue->bytes -= body_len(job);
     if (queue->gate) {
+        review_left(broker, queue, job);
         gate_review(broker, queue);
     }
     id_map_remove(&broker->index.jobs_by_id, job->id);

@@ -120,6 +120,11 @@ void broker_free(struct broker *broker)
     while ((queue = table_next(&broker->index.queues, &cursor))) {
         free_queue_with_jobs(broker, queue);
     }
+    while (broker->gates.dropped) {
+        unsigned budget = BROKER_SLICE;
+
+        expiry_free_dropped(broker, &budget);
+    }
     policies_clear(broker);
     memo_index_clear(broker);
     id_map_clear(&broker->index.jobs_by_id);

@@ -140,10 +140,10 @@ void broker_check(const struct broker *broker)
     check_moments(&tally, &broker->timers.delays[CLOCK_WALL], tally.moments[CLOCK_WALL]);
     check_moments(&tally, &broker->timers.pauses, tally.pauses);
     check_moments(&tally, &broker->timers.gates, tally.gates);
-    check_moments(&tally, &broker->timers.looks, tally.looks);
+    check_moments(&tally, &broker->timers.expiries, tally.expiries);
     ENSURE(broker->gates.weights == tally.weights);
     check_weights(&tally);
-    ENSURE(broker->gates.expiring == tally.expiring && broker->gates.stale == tally.stale);
+    ENSURE(broker->gates.expiring == tally.expiring);
     ENSURE(tally.paused == broker->paused.count &&
            tally.paused == check_list(&broker->paused.by_record));
     check_moments(&tally, &broker->timers.sessions, tally.alarms);

@@ -34,7 +34,7 @@ struct tally {
     uint64_t pauses;
     uint64_t paused;
     uint64_t gates; // those with a moment
-    uint64_t expiring, stale, looks, weights, weighing;
+    uint64_t expiring, expiries, weights, weighing;
     uint64_t alarms;
     uint64_t gone; // queues of which there is only the name
     uint64_t memos;

@@ -9,6 +9,7 @@
 #include "core/model/policy.h"
 #include "core/model/queue.h"
 #include "core/model/session.h"
+#include "core/model/states.h"
 
 static void visit_ready(struct tally *tally, const struct tree_node *node, void *context)
 {
@@ -107,11 +108,39 @@ static void check_queue_flags(struct tally *tally, const struct queue *queue)
     tally->pauses += queue->pause_end.at != NSEC_NEVER;
 }
 
+static void count_indexed(struct tally *tally, const struct tree_node *node, void *context)
+{
+    (void)tally;
+    (void)node;
+    ++*(uint64_t *)context;
+}
+
+// Each ready job is indexed, or counted as one that is not.
+static void check_expiry(struct tally *tally, const struct queue *queue)
+{
+    const struct gate *gate = queue->gate;
+    uint64_t entries = 0, found = 0;
+    const struct job *job = NULL;
+
+    check_tree(&gate->waits, tally, count_indexed, &entries);
+    ENSURE(!gate->waits_high || gate->waits_high == tree_last_high(&gate->waits));
+    if (!gate->expires) {
+        ENSURE(entries == 0 && gate->unindexed == 0 && gate->over.at == NSEC_NEVER);
+        ENSURE(!(queue->closed & CLOSED_EXPIRING));
+        return;
+    }
+    while ((job = queue_ready_after(queue, job ? job->pri : 0, job ? job->seq : 0))) {
+        found += expiry_has(tally->broker, queue, job);
+    }
+    ENSURE(found == entries && found + gate->unindexed == queue->jobs[JOB_READY]);
+    ENSURE((gate->unindexed > 0) == (gate->indexes_at != NSEC_NEVER));
+    ENSURE(gate->over.at == expiry_due_at(tally->broker, queue));
+}
+
 static void check_gate(struct tally *tally, const struct queue *queue)
 {
     const struct policy_spec *policy = POLICY_OF(queue);
     bool closed = queue->closed & CLOSED_RATE;
-    bool stale = queue->closed & CLOSED_EXPIRING;
 
     ENSURE((queue->gate != NULL) == (policy && gate_wanted(policy)));
     if (!queue->gate) {
@@ -126,16 +155,13 @@ static void check_gate(struct tally *tally, const struct queue *queue)
            gate_opens_at(queue) <= tally->broker->now.mono);
     tally->gates += queue->gate->wakes.at != NSEC_NEVER;
     ENSURE(queue->gate->expires == queue_expires(queue));
-    ENSURE((queue->gate->looks.at != NSEC_NEVER) >=
-           (queue->gate->expires && queue->jobs[JOB_READY]));
-    ENSURE(!stale || (queue->gate->expires && queue->gate->looks.at <= tally->broker->now.mono));
+    check_expiry(tally, queue);
     ENSURE(queue->gate->weight == policy->weight);
     ENSURE(queue->gate->weighing == (policy->weight > 0 && queue_open(queue)));
     tally->weighing += queue->gate->weighing;
     tally->weights += policy->weight > 0;
     tally->expiring += queue->gate->expires;
-    tally->stale += stale;
-    tally->looks += queue->gate->looks.at != NSEC_NEVER;
+    tally->expiries += queue->gate->over.at != NSEC_NEVER;
 }
 
 void check_queue(struct tally *tally, const struct queue *queue)

@@ -5,18 +5,11 @@
 #include "core/matching/match.h"
 #include "core/matching/outcome.h"
 #include "core/model/broker_private.h"
-#include "core/model/calendar.h"
-#include "core/model/charge.h"
 #include "core/model/expiry.h"
 #include "core/model/lookup.h"
 #include "core/model/loss.h"
 #include "core/model/observe.h"
 #include "core/model/states.h"
-
-// So often are all ready jobs looked at while the oldest may stay.
-#define LOOKS_EACH 64
-// What a wait and an age, which are counted by different clocks in different steps, may differ by.
-#define SAME_FOR (4 * NSEC_PER_MSEC)
 
 static void expire(struct broker *broker, struct job *job)
 {
@@ -39,75 +32,19 @@ bool expire_if_over(struct broker *broker, struct job *job)
     return true;
 }
 
-// All have been looked at.
-static void end_look(struct broker *broker, struct queue *queue)
+void expire_step(struct broker *broker, struct moment *over)
 {
-    nsec_t every_for = queue->policy->rule.spec.expire_after_for / LOOKS_EACH;
-    nsec_t soonest_at = nsec_add(broker->now.mono, every_for);
-    nsec_t next_at = expiry_over_at(broker, queue, queue->gate->waited_for);
-
-    if (queue->jobs[JOB_READY] == 0) {
-        next_at = NSEC_NEVER;
-    } else if (next_at < soonest_at) {
-        next_at = soonest_at;
-    }
-    expiry_set_look(broker, queue, next_at);
-}
-
-// Whether the job has been ready since it was submitted, so that those behind it, of its priority,
-// came later. One that was delayed or held may stand before others that have waited longer.
-static bool came_straight(const struct broker *broker, const struct job *job)
-{
-    return calendar_since(broker, job->created_ms) - job_waited_for(broker, job) < SAME_FOR;
-}
-
-static void look_at(struct broker *broker, struct queue *queue, struct job *job)
-{
-    struct gate *gate = queue->gate;
-    nsec_t waited_for = job_waited_for(broker, job);
-
-    gate->look_pri = job->pri;
-    gate->look_seq = job->seq;
-    if (expiry_is_over(broker, queue, job)) {
-        expire(broker, job);
-        return;
-    }
-    gate->waited_for = waited_for > gate->waited_for ? waited_for : gate->waited_for;
-    if (came_straight(broker, job)) {
-        gate->look_seq = JOB_SEQ_MAX;
-    }
-}
-
-void expire_step(struct broker *broker, struct moment *looks)
-{
-    struct gate *gate = container_of(looks, struct gate, looks);
+    struct gate *gate = container_of(over, struct gate, over);
     struct queue *queue = gate->queue;
-    struct job *next = queue_ready_after(queue, gate->look_pri, gate->look_seq);
+    struct job *next = expiry_next(broker, queue);
 
     queue->holders++;
     if (next) {
-        look_at(broker, queue, next);
-    } else {
-        end_look(broker, queue);
+        expire(broker, next);
+    } else if (gate->indexes_at <= broker->now.mono) {
+        expiry_index(broker, queue, queue_ready_after(queue, gate->indexed_pri, gate->indexed_seq));
     }
     expiry_review(broker, queue);
     queue->holders--;
     queue_vanish_if_idle(broker, queue);
-}
-
-// Their moment has come, and that of few others: those look on meanwhile.
-bool expire_stale(struct broker *broker, unsigned *budget)
-{
-    uint64_t stale = broker->gates.stale;
-
-    while (*budget > 0 && broker->gates.stale == stale) {
-        struct moment *first = moment_first(&broker->timers.looks);
-
-        if (!first || first->at > broker->now.mono) {
-            return false;
-        }
-        expire_step(broker, first);
-        charge_pay_unit(broker, budget);
-    }
-    return broker->gates.stale < stale;
 }

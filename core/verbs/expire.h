@@ -9,13 +9,9 @@
 
 #include <stdbool.h>
 
-// Looks at the next ready job of the gate's queue, whose moment to look has come; after the last,
-// the moment is another. The queue may be gone then.
-void expire_step(struct broker *broker, struct moment *looks);
-
-// Looks at jobs of queues that are closed since their first jobs are over, until one is open.
-// False: the budget is used up before, or none is closed.
-bool expire_stale(struct broker *broker, unsigned *budget);
+// The moment of a queue whose jobs expire has come: removes one that is over, or indexes one. The
+// queue may be gone then.
+void expire_step(struct broker *broker, struct moment *over);
 
 // Whether the job was ready and over: it is gone, or elsewhere.
 bool expire_if_over(struct broker *broker, struct job *job);

@@ -70,8 +70,8 @@ static void go_on_waiting(struct broker *broker, struct job *job, const struct j
     }
     most_for = queue->policy->rule.spec.expire_after_for;
     waited_for = waited_for < most_for ? waited_for : most_for;
-    job->ready_at_step -= wait_step(waited_for > 0 ? waited_for : 0);
-    expiry_set_look(broker, queue, broker->now.mono);
+    waited_for = waited_for > 0 ? waited_for : 0;
+    expiry_set_since(broker, queue, job, job->ready_at_step - wait_step(waited_for));
 }
 
 static void begin(struct broker *broker, struct job *job, const struct job_change *change)
@@ -265,6 +265,9 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
     broker->restoring.queue = NULL;
     while ((queue = table_next(&broker->index.queues, &cursor))) {
         queue_end_return(queue);
+        if (queue_expires(queue)) {
+            expiry_review(broker, queue);
+        }
     }
     restore_end_idle(broker);
     return STATUS_OK;

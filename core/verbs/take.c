@@ -7,6 +7,7 @@
 #include "core/matching/match.h"
 #include "core/matching/weigh.h"
 #include "core/model/caller.h"
+#include "core/model/charge.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
@@ -27,24 +28,23 @@ static inline enum status take(struct session *session, struct subscription *by,
     return STATUS_OK;
 }
 
-// Where queues let jobs expire, or have weights. What is over and stands before the best job goes
-// first, as far as a slice reaches; what is left is gone some ticks later. What has gone may have
-// come to another queue of the session meanwhile, so the choice is made last.
+// Where queues let jobs expire, or have weights. What is over and would be the best job goes first,
+// as far as a slice reaches; then the queue is closed until some ticks later. What has gone may
+// have come to another queue of the session meanwhile.
 static APART enum status take_with_care(struct session *session, const struct job **job)
 {
-    struct subscription *by = NULL;
-    struct job *best = choice_best(session, &by);
     struct broker *broker = session->broker;
+    struct subscription *by = NULL;
+    struct job *best = choice_best_or_over(session, &by);
     unsigned budget = BROKER_SLICE;
     enum status status;
 
-    while (broker->gates.stale > 0 && budget > 0) {
-        bool opened = expire_stale(broker, &budget);
-
+    while (best && budget > 0 && expire_if_over(broker, best)) {
+        charge_pay_unit(broker, &budget);
+        best = choice_best_or_over(session, &by);
+    }
+    if (budget == 0) {
         best = choice_best(session, &by);
-        if (!opened) {
-            break;
-        }
     }
     status = take(session, by, best, job);
     if (status == STATUS_OK) {

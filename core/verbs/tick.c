@@ -9,6 +9,7 @@
 #include "core/model/broker_private.h"
 #include "core/model/calendar.h"
 #include "core/model/charge.h"
+#include "core/model/expiry.h"
 #include "core/model/gate.h"
 #include "core/model/job.h"
 #include "core/model/memos.h"
@@ -156,6 +157,11 @@ static void keep_up(struct broker *broker)
     if (broker->memos.crowded) {
         memos_make_way(broker);
     }
+    if (broker->gates.dropped) {
+        unsigned budget = BROKER_SLICE;
+
+        expiry_free_dropped(broker, &budget);
+    }
 }
 
 // What most brokers never have, and see with one branch: worth 1 % of a reserve and a delete, by
@@ -164,7 +170,7 @@ static APART void do_rare(struct broker *broker)
 {
     keep_up(broker);
     do_due(broker, &broker->timers.gates, broker->now.mono, end_gate);
-    do_due(broker, &broker->timers.looks, broker->now.mono, expire_step);
+    do_due(broker, &broker->timers.expiries, broker->now.mono, expire_step);
     do_due(broker, &broker->memos.ends, broker->now.wall, memo_end);
 }
 
@@ -223,10 +229,10 @@ static nsec_t wall_look(const struct broker *broker, const struct tree *moments)
 
 static APART nsec_t rare_due(const struct broker *broker)
 {
-    nsec_t at = sooner(first_at(&broker->timers.gates), first_at(&broker->timers.looks));
+    nsec_t at = sooner(first_at(&broker->timers.gates), first_at(&broker->timers.expiries));
 
     at = sooner(at, wall_look(broker, &broker->memos.ends));
-    at = broker->memos.crowded ? broker->now.mono : at;
+    at = broker->memos.crowded || broker->gates.dropped ? broker->now.mono : at;
     return broker->policies.changed ? sooner(at, broker->policies.again_at) : at;
 }
 

@@ -4,6 +4,7 @@
 #include "core/past.h"
 #include "core/results.h"
 #include "tests/core/stage_restart.h"
+#include "tests/support/nth_alloc.h"
 
 // A wait is told in steps, so that a job is gone at most so much later than the policy says.
 #define STEPS MSEC(3)
@@ -310,26 +311,164 @@ static void policy_that_comes_and_goes_counts_waits_that_went_before(void **stat
     assert_int_equal(stage_state(s, 1), JOB_GONE);
 }
 
-// However many jobs stay, the broker does not look again at once.
-static void broker_looks_at_most_64_times_in_the_time_that_a_job_may_wait(void **state)
+// The moment of each is known, though they came closer to each other than any interval.
+static void broker_wakes_for_each_job_when_it_is_over(void **state)
 {
-    struct stage *s = *state;
-    nsec_t began;
-    int looks = 0;
+    enum { JOBS = 100 };
 
-    POLICY(s, "q", .expire_after_for = SEC(64));
-    for (int i = 0; i < 640; i++) {
-        PUT(s, .queue = "q");
+    struct stage *s = *state;
+    nsec_t came_at[JOBS];
+
+    POLICY(s, "q", .expire_after_for = SEC(6400));
+    for (int i = 0; i < JOBS; i++) {
+        came_at[i] = s->now.mono;
+        PUT(s, .queue = "q", .pri = (uint32_t)i % 3);
         stage_advance(s, MSEC(100));
     }
-    began = s->now.mono;
-    while (broker_next_due(s->broker) <= began + SEC(64)) {
+    for (int i = 0; i < JOBS; i++) {
         stage_advance_to_due(s);
-        looks++;
+        assert_true(s->now.mono >= came_at[i] + SEC(6400));
+        assert_true(s->now.mono <= came_at[i] + SEC(6400) + STEPS);
+        assert_int_equal(stage_info(s).jobs[JOB_READY], JOBS - 1 - i);
     }
-    assert_true(looks > 32 && looks <= 65);
-    stage_advance(s, SEC(2));
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+}
+
+// Ready for 60, 50 and 30 seconds, the first two are taken and buried: the end of the third is what
+// the broker wakes for.
+static void what_workers_take_is_waited_for_no_more(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    nsec_t began = s->now.mono;
+
+    POLICY(s, "q", .expire_after_for = SEC(100));
+    PUT(s, .queue = "q");
+    stage_advance(s, SEC(10));
+    PUT(s, .queue = "q");
+    stage_advance(s, SEC(20));
+    PUT(s, .queue = "q");
+    stage_advance(s, SEC(30));
+    for (uint64_t id = 1; id <= 2; id++) {
+        assert_int_equal(act_take(w), id);
+        assert_status(STATUS_OK, act_bury(w, id, 0));
+    }
+    stage_advance_to_due(s);
+    assert_true(s->now.mono >= began + SEC(130) && s->now.mono <= began + SEC(130) + STEPS);
+    assert_int_equal(stage_state(s, 3), JOB_GONE);
+}
+
+// Some of those that are there when the policy comes are over by then, most are not. It takes many
+// slices to index them, and as many to forget the index; between them others have their turn.
+static void jobs_that_were_there_before_the_policy_are_indexed_in_slices(void **state)
+{
+    enum { OVER = 3 * BROKER_SLICE, FRESH = 10 * BROKER_SLICE, DONE_AT_ONCE = 2 * BROKER_SLICE };
+
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+    unsigned ticks = 0;
+    nsec_t came_at;
+
+    for (int i = 0; i < OVER; i++) {
+        PUT(s, .pri = 5);
+    }
+    stage_advance(s, SEC(60));
+    came_at = s->now.mono;
+    for (int i = 0; i < FRESH; i++) {
+        PUT(s, .pri = 9);
+    }
+    stage_advance(s, SEC(50));
+    POLICY(s, "q", .expire_after_for = SEC(100));
+    broker_tick(s->broker, s->now);
+    assert_true(stage_info(s).jobs[JOB_READY] >= OVER + FRESH - DONE_AT_ONCE);
+    // A worker that comes meanwhile gets none that is over.
+    assert_int_equal(act_take(w), 0);
+    for (; broker_next_due(s->broker) <= s->now.mono; ticks++) {
+        stage_step(s);
+        broker_tick(s->broker, s->now);
+    }
+    assert_true(ticks >= (OVER + FRESH) / DONE_AT_ONCE);
+    assert_int_equal(act_take(w), OVER + 1);
+    stage_expect_jobs(s, "q", FRESH - 1, 0, 1, 0);
+    stage_advance_to_due(s);
+    assert_true(s->now.mono >= came_at + SEC(100) && s->now.mono <= came_at + SEC(100) + STEPS);
+    stage_expect_jobs(s, "q", 0, 0, 1, 0);
+}
+
+static void index_goes_in_slices_with_the_policy_and_comes_back(void **state)
+{
+    enum { JOBS = 5 * BROKER_SLICE };
+
+    struct stage *s = *state;
+    nsec_t began = s->now.mono;
+    unsigned ticks = 0;
+
+    POLICY(s, "[qr]", .expire_after_for = SEC(100));
+    for (int i = 0; i < JOBS; i++) {
+        PUT(s, .queue = "q");
+        PUT(s, .queue = "r");
+    }
+    POLICY(s, "x", .expire_after_for = SEC(100));
+    for (; broker_next_due(s->broker) <= s->now.mono; ticks++) {
+        broker_tick(s->broker, s->now);
+        stage_step(s);
+    }
+    assert_true(ticks >= 2 * JOBS / BROKER_SLICE && ticks <= 6 * JOBS / BROKER_SLICE);
+    stage_advance(s, SEC(60));
+    POLICY(s, "[qr]", .expire_after_for = SEC(100));
+    stage_settle(s);
+    assert_int_equal(stage_kick(s, "q", 1), 0);
+    stage_advance_to_due(s);
+    assert_true(s->now.mono >= began + SEC(100) && s->now.mono <= began + SEC(100) + STEPS);
     assert_int_equal(stage_info(s).jobs[JOB_READY], 0);
+}
+
+// One job more each time, until none fails: its delay ends, and there is no memory for its entry.
+static void job_that_there_was_no_memory_for_expires_a_little_late(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "q", .expire_after_for = MSEC(100));
+    PUT(s, .delay_for = SEC(10));
+    PUT(s, .delay_for = SEC(10));
+    PUT(s, .delay_for = SEC(10));
+    s->now.mono += SEC(10);
+    s->now.wall += SEC(10);
+    nth_alloc_fail_from(1);
+    broker_tick(s->broker, s->now);
+    nth_alloc_fail(0);
+    stage_step(s);
+    stage_expect_jobs(s, "q", 3, 0, 0, 0);
+    // One leaves before it is indexed, another is none that a worker may have any more.
+    assert_status(STATUS_OK, stage_cancel(s, 2));
+    stage_advance(s, MSEC(100) + STEPS);
+    assert_int_equal(act_take(w), 0);
+    stage_advance(s, SEC(1));
+    stage_settle(s);
+    stage_expect_jobs(s, "q", 0, 0, 0, 0);
+    assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
+}
+
+// By then, how long a job has waited has wrapped: it is found all the same.
+static void machine_that_sleeps_for_months_finds_all_jobs(void **state)
+{
+    struct stage *s = *state;
+
+    POLICY(s, "q", .expire_after_for = SEC(100));
+    for (int i = 0; i < 2 * BROKER_SLICE; i++) {
+        PUT(s, .queue = "q");
+    }
+    s->now.mono += SEC(86400) * 200;
+    s->now.wall += SEC(86400) * 200;
+    broker_tick(s->broker, s->now);
+    stage_step(s);
+    assert_status(STATUS_OK, stage_cancel(s, 2 * BROKER_SLICE));
+    assert_status(STATUS_OK, stage_act(s, NULL, 2 * BROKER_SLICE - 1,
+                                       ACT(.kind = ACT_CHANGE, .sets_pri = true, .pri = 7)));
+    PUT(s, .queue = "q");
+    stage_settle(s);
+    stage_expect_jobs(s, "q", 1, 0, 0, 0);
 }
 
 // Job 1 was given back, job 2 has been ready since its delay ended, job 3 since it came.
@@ -362,7 +501,7 @@ static void wait_goes_on_over_a_restart(void **state)
     stage_advance(t, SEC(2900));
     assert_int_equal(stage_state(t, 1), JOB_READY);
     assert_int_equal(stage_state(t, 3), JOB_READY);
-    stage_advance(t, SEC(100) + SEC(200)); // looks have their intervals
+    stage_advance(t, SEC(100) + STEPS);
     assert_int_equal(stage_state(t, 1), JOB_GONE);
     assert_int_equal(stage_state(t, 3), JOB_GONE);
     stage_advance(t, SEC(4700));
@@ -414,7 +553,7 @@ static void time_that_the_broker_forgave_does_not_count_after_a_restart(void **s
     assert_status(STATUS_OK, broker_restore_finish(t->broker, JOBS + 1));
     stage_advance(t, SEC(1990));
     stage_expect_jobs(t, "q", JOBS, 0, 0, 0);
-    stage_advance(t, SEC(10) + SEC(60)); // looks have their intervals
+    stage_advance(t, SEC(10) + STEPS);
     assert_null(stage_find(t, "q"));
     stage_free(t);
 }
@@ -466,7 +605,7 @@ static void job_that_was_held_when_the_process_ended_is_not_over_after_it(void *
     come_back(s, t, &image);
     stage_advance(t, SEC(600));
     assert_int_equal(stage_state(t, 1), JOB_READY);
-    stage_advance(t, SEC(60)); // looks have their intervals
+    stage_advance(t, STEPS);
     assert_int_equal(stage_state(t, 1), JOB_GONE);
     stage_free(t);
 }
@@ -550,7 +689,12 @@ int main(void)
         STORY(job_that_is_moved_waits_anew),
         STORY(what_is_over_when_a_pause_ends_is_given_to_nobody),
         STORY(policy_that_comes_and_goes_counts_waits_that_went_before),
-        STORY(broker_looks_at_most_64_times_in_the_time_that_a_job_may_wait),
+        STORY(broker_wakes_for_each_job_when_it_is_over),
+        STORY(what_workers_take_is_waited_for_no_more),
+        STORY(jobs_that_were_there_before_the_policy_are_indexed_in_slices),
+        STORY(index_goes_in_slices_with_the_policy_and_comes_back),
+        STORY(job_that_there_was_no_memory_for_expires_a_little_late),
+        STORY(machine_that_sleeps_for_months_finds_all_jobs),
         STORY(wait_goes_on_over_a_restart),
         STORY(time_that_the_broker_forgave_does_not_count_after_a_restart),
         STORY(job_that_became_ready_nobody_knows_when_waits_anew_after_a_restart),

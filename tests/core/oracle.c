@@ -174,20 +174,9 @@ static struct oracle_job *best_job(struct oracle *o, int session)
     return best;
 }
 
-// What is over goes first.
-static struct oracle_job *fresh_job(struct oracle *o, int session)
-{
-    struct oracle_job *best;
-
-    while ((best = best_job(o, session)) != NULL && model_over(o, best)) {
-        model_look(o, best->queue);
-    }
-    return best;
-}
-
 uint64_t oracle_take(struct oracle *o, int session)
 {
-    struct oracle_job *job = fresh_job(o, session);
+    struct oracle_job *job = best_job(o, session);
 
     if (!job) {
         return 0;
@@ -216,7 +205,7 @@ void oracle_grant(struct oracle *o, int session, const bool *allowed)
         sub->barred = sub->on && !oracle_may_work(o, session, queue);
         sub->joined = was_barred && !sub->barred ? ++o->stamp : sub->joined;
     }
-    best = who->wait_state == ORACLE_WAITS_FOR_JOB ? fresh_job(o, session) : NULL;
+    best = who->wait_state == ORACLE_WAITS_FOR_JOB ? best_job(o, session) : NULL;
     if (best) {
         who->wait_state = ORACLE_WAITS_NOT;
         model_weigh_take(o, session, best);
@@ -233,10 +222,6 @@ enum status oracle_take_id(struct oracle *o, int session, uint64_t id)
         return STATUS_FORBIDDEN;
     }
 
-    if (job && model_over(o, job)) {
-        model_expire(o, job);
-        return STATUS_NOT_FOUND;
-    }
     if (!job || job->state == JOB_RESERVED) {
         return STATUS_NOT_FOUND;
     }
@@ -529,7 +514,7 @@ void oracle_tick(struct oracle *o, struct instant now)
         }
     }
     model_gates_tick(o);
-    model_looks_tick(o);
+    model_expire_all(o);
     while ((due = lease_due(o)) != NULL) {
         model_lost(o, due, due->limit_at <= now.mono ? LOST_LIMIT : LOST_TTR);
     }
@@ -575,11 +560,13 @@ nsec_t oracle_next_due(const struct oracle *o)
 
             // A calendar moment may come nearer at any time: somebody must look.
             next = model_min(next, o->now.mono + (job->on_wall ? model_min(left, SEC(1)) : left));
+        } else if (job->id) {
+            next = model_min(next, model_over_at(o, job));
         }
     }
     for (int i = 0; i < ORACLE_QUEUES; i++) {
         next = o->paused_until[i] ? model_min(next, o->paused_until[i]) : next;
-        next = model_min(next, model_min(o->gates[i].wakes_at, o->gates[i].looks_at));
+        next = model_min(next, o->gates[i].wakes_at);
     }
     for (int i = 0; i < ORACLE_SESSIONS; i++) {
         const struct oracle_session *session = &o->sessions[i];

@@ -72,7 +72,6 @@ struct oracle_gate {
     nsec_t wakes_at;   // somebody looks at it then; NSEC_NEVER: nobody does
     uint64_t closed;   // when its rate closed it
     nsec_t expire_for; // that a job may be ready
-    nsec_t looks_at;   // somebody looks then for jobs that are over; NSEC_NEVER: nobody does
     uint64_t tag;      // its next turn, where it has a weight
 };
 

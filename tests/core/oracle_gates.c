@@ -86,7 +86,6 @@ bool model_gate_keeps(struct oracle *o, int queue)
     if (gate->rests_at <= o->now.mono) {
         gate->rests_at = 0;
         gate->wakes_at = NSEC_NEVER;
-        gate->looks_at = NSEC_NEVER;
         gate->tag = 0;
         return false;
     }
@@ -238,7 +237,6 @@ static void set(struct oracle *o, struct oracle_gate *gate)
         gate->rests_at = worst_at;
     }
     review(o, gate);
-    gate->looks_at = NSEC_NEVER;
 }
 
 void oracle_play_policy(struct oracle *o, struct stage *s, uint64_t random,
@@ -259,14 +257,12 @@ void oracle_play_policy(struct oracle *o, struct stage *s, uint64_t random,
                                                  .expire_after_for = gate->expire_for,
                                                  .weight = (uint32_t)gate->weight}};
         set(o, &o->gates[i]);
-        if (gate->expire_for > 0) {
-            model_look(o, (int)i);
-        }
     }
     assert_status(STATUS_OK, broker_set_policies(s->broker, rules, queues));
     while (!broker_policies_settled(s->broker)) {
         broker_tick(s->broker, s->now);
     }
     stage_step(s);
+    model_expire_all(o);
     model_meet_all(o);
 }

@@ -27,14 +27,9 @@ struct oracle_job *model_weigh(struct oracle *o, int session);
 // The moments of rates that have come.
 void model_gates_tick(struct oracle *o);
 
-// A job of the queue has become ready; whether one that is ready has been so for too long.
-void model_came(struct oracle *o, int queue);
-bool model_over(const struct oracle *o, const struct oracle_job *job);
-
-// The job goes. Those of its queue that are over go, and when somebody looks next is known.
-void model_expire(struct oracle *o, struct oracle_job *job);
-void model_look(struct oracle *o, int queue);
-void model_looks_tick(struct oracle *o);
+// When the job will have been ready for too long; NSEC_NEVER: never. Those that have been go.
+nsec_t model_over_at(const struct oracle *o, const struct oracle_job *job);
+void model_expire_all(struct oracle *o);
 
 // Whether a queue that nothing else keeps stays, until its rate is at rest.
 bool model_gate_keeps(struct oracle *o, int queue);

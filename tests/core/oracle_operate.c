@@ -70,7 +70,6 @@ static enum status move(struct oracle *o, struct oracle_job *job, int to)
     } else if (job->state == JOB_READY) {
         if (o->gates[to].expire_for > 0) {
             job->ready_at = o->now.mono;
-            model_came(o, to);
         }
         model_assign(o, job);
     }

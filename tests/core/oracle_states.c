@@ -252,18 +252,8 @@ static struct oracle_job *first_ready(struct oracle *o, int queue)
     return first;
 }
 
-// A new job that goes to a waiter at once is never ready.
-static bool goes_at_once(struct oracle *o, const struct oracle_job *job)
-{
-    return job->placed == 0 && !first_ready(o, job->queue) && model_open(o, job->queue) &&
-           longest_waiting(o, job->queue) >= 0;
-}
-
 void model_ready(struct oracle *o, struct oracle_job *job)
 {
-    if (!goes_at_once(o, job)) {
-        model_came(o, job->queue);
-    }
     if (job->state != JOB_READY) {
         job->ready_at = o->now.mono;
     }
@@ -297,11 +287,7 @@ void model_meet_all(struct oracle *o)
     struct oracle_job *best;
 
     while ((best = best_wanted(o)) != NULL) {
-        if (model_over(o, best)) {
-            model_look(o, best->queue);
-        } else {
-            (void)model_assign(o, best);
-        }
+        (void)model_assign(o, best);
     }
 }
 

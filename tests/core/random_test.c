@@ -515,7 +515,6 @@ static void play(uint64_t seed)
     g->o.now = g->s->now;
     for (int i = 0; i < ORACLE_QUEUES; i++) {
         g->o.gates[i].wakes_at = NSEC_NEVER;
-        g->o.gates[i].looks_at = NSEC_NEVER;
     }
     g->sight =
         (struct sight){.s = g->s, .o = &g->o, .queue_names = queue_names, .queues = (int)g->queues};
