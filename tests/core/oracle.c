@@ -72,9 +72,12 @@ void oracle_unsubscribe(struct oracle *o, int session, int queue, bool give_back
     bool was_on = o->sessions[session].subs[queue].on;
 
     o->sessions[session].subs[queue].on = false;
+    o->gathering = true;
     while (was_on && give_back && (job = first_lease(o, session, queue)) != NULL) {
         model_lost(o, job, LOST_LEFT);
     }
+    o->gathering = false;
+    model_meet_all(o);
 }
 
 //
