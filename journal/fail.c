@@ -199,6 +199,17 @@ void fail_review(struct journal *journal)
     journal->failure.given_up_at = journal_present(journal);
 }
 
+void fail_forgive(struct journal *journal)
+{
+    nsec_t now_at = journal_present(journal);
+
+    journal->work.begun_at = now_at;
+    journal->failure.given_up_at = now_at;
+    if (journal->failure.failing_at != NSEC_NEVER) {
+        journal->failure.failing_at = now_at;
+    }
+}
+
 bool journal_gave_up(struct journal *journal)
 {
     bool gave_up = journal->failure.gave_up;

@@ -32,5 +32,7 @@ void fail_wait(struct journal *journal);
 // when it is time.
 nsec_t fail_due_at(const struct journal *journal);
 void fail_review(struct journal *journal);
+// The machine was suspended, and nothing could succeed meanwhile: that is not counted.
+void fail_forgive(struct journal *journal);
 
 #endif

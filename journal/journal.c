@@ -66,6 +66,11 @@ bool journal_is_lost(const struct journal *journal)
     return journal_has_lost(journal);
 }
 
+void journal_resumed(struct journal *journal)
+{
+    fail_forgive(journal);
+}
+
 static bool nothing_waits(const struct journal *journal)
 {
     return batch_empty(&journal->batches.writing) && batch_empty(&journal->batches.gathering);

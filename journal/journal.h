@@ -41,7 +41,7 @@ struct journal_settings {
     size_t max_pending;    // bytes that wait for the disk before submitters are not read
     nsec_t fail_for;       // how long nothing may succeed before those who wait are given up
     uint64_t secret;       // random
-    nsec_t (*now)(void);   // a monotonic clock, for how long things take
+    nsec_t (*now)(void);   // the monotonic clock of the broker
     const char *host;      // the name of this one, for a journal that begins; NULL: unknown
     bool repair;           // a damaged journal is taken over as far as it is good
 };
@@ -108,6 +108,10 @@ enum journal_pressure journal_pressure(const struct journal *journal);
 // True once each time that the journal gives up: who waits for a position that has not been reached
 // will not be answered.
 bool journal_gave_up(struct journal *journal);
+
+// The machine has been suspended, and the broker was told of the present: from now on the disk has
+// its time once more.
+void journal_resumed(struct journal *journal);
 
 // Whether another process has what it is kept in: nothing that has not been reached ever will be.
 bool journal_is_lost(const struct journal *journal);

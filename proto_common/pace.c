@@ -67,6 +67,12 @@ void patience_note(struct patience *patience, const struct pace_limits *limits,
     }
 }
 
+void patience_resumed(struct patience *patience, nsec_t woke_at)
+{
+    patience->active_at = patience->active_at > woke_at ? patience->active_at : woke_at;
+    patience->part_at = patience->part_at > woke_at ? patience->part_at : woke_at;
+}
+
 enum pace_verdict patience_look(struct patience *patience, const struct pace_limits *limits,
                                 const struct pace_view *view)
 {

@@ -78,6 +78,10 @@ static inline bool pace_in_part(const struct pace_view *view)
 void patience_note(struct patience *patience, const struct pace_limits *limits,
                    const struct pace_view *view);
 
+// Before patience_look(), where the machine has been suspended until that moment; 0: it has not.
+// The peer could not be heard until then, and has its time from then on.
+void patience_resumed(struct patience *patience, nsec_t woke_at);
+
 // The moment has come. Whether the peer is too late; where it is not, sets `look_at` anew.
 enum pace_verdict patience_look(struct patience *patience, const struct pace_limits *limits,
                                 const struct pace_view *view);

@@ -204,7 +204,7 @@ void conn_expire(struct conn *conn)
     nsec_t now_at = broker_now(conn_turn(conn)->broker).mono;
 
     conn_forget_deadline(conn);
-    if (conn->deadline->unread_at <= now_at) {
+    if (conn->deadline->unread_at <= now_at && !conn_take_more_time(conn)) {
         conn_give_up(conn);
         return;
     }

@@ -105,6 +105,14 @@ bool conn_set_deadline(struct conn *conn)
     return true;
 }
 
+bool conn_take_more_time(struct conn *conn)
+{
+    const struct turn *turn = conn_turn(conn);
+
+    conn->deadline->unread_at = nsec_add(turn->woke_at, turn->unread_for);
+    return conn->deadline->unread_at > broker_now(turn->broker).mono;
+}
+
 void conn_forget_deadline(struct conn *conn)
 {
     conn_move_deadline(conn, NSEC_NEVER);

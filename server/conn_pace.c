@@ -48,9 +48,11 @@ bool conn_note_pace(struct conn *conn, bool reads)
 bool conn_check_pace(struct conn *conn, bool reads)
 {
     struct pace_view view = view_of(conn, reads);
-    enum pace_verdict verdict =
-        patience_look(&conn->deadline->pace->patience, limits_of(conn), &view);
+    struct patience *patience = &conn->deadline->pace->patience;
+    enum pace_verdict verdict;
 
+    patience_resumed(patience, conn_turn(conn)->woke_at);
+    verdict = patience_look(patience, limits_of(conn), &view);
     if (verdict != PACE_KEPT) {
         tally_refusal(conn->service->tally, SIGHT_IDLE);
         conn->service->frontend->overdue(conn->frontend_state, verdict,

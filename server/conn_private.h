@@ -97,6 +97,10 @@ bool conn_set_deadline(struct conn *conn) MUST_USE;
 // There is none any more until it is set again.
 void conn_forget_deadline(struct conn *conn);
 
+// It was set since the peer has not read. Whether the peer has more time: while the machine was
+// suspended it could not.
+bool conn_take_more_time(struct conn *conn);
+
 void conn_free_deadline(struct conn *conn);
 
 // Its socket has something to read, or the end of that, or takes output again: EV_READ, EV_CLOSED

@@ -262,7 +262,7 @@ bool importing_open(struct importing *importing, const struct importing_options 
 
     *importing = (struct importing){.options = *options, .broker = broker, .store = store};
     importing_show(options->text, importing->shown, sizeof importing->shown);
-    importing->tally.began_at = clock_mono();
+    importing->tally.began_at = clock_awake();
     if (*options->journal == '\0') {
         importing->used = true;
         return true;

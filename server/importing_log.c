@@ -48,7 +48,7 @@ void importing_log_done(const struct importing_tally *tally, const char *text)
              log_number("there_before", (int64_t)tally->there),
              log_number("joined", (int64_t)tally->joined), log_number("torn", (int64_t)tally->torn),
              log_number("damaged", (int64_t)tally->damaged),
-             log_number("ms", (clock_mono() - tally->began_at) / NSEC_PER_MSEC));
+             log_number("ms", (clock_awake() - tally->began_at) / NSEC_PER_MSEC));
 }
 
 void importing_log_progress(const struct importing_tally *tally, const char *text, uint64_t read,
@@ -56,5 +56,5 @@ void importing_log_progress(const struct importing_tally *tally, const char *tex
 {
     log_info("importing", log_string("from", text), log_number("read", (int64_t)read),
              log_number("of", (int64_t)size), log_number("jobs", (int64_t)tally->jobs),
-             log_number("ms", (clock_mono() - tally->began_at) / NSEC_PER_MSEC));
+             log_number("ms", (clock_awake() - tally->began_at) / NSEC_PER_MSEC));
 }

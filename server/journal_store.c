@@ -45,7 +45,7 @@ static bool make_journal(struct journal_store *store, struct storage *storage, c
                                       .max_pending = (size_t)ours->max_pending,
                                       .fail_for = nsec_from_seconds((uint64_t)ours->fail_timeout),
                                       .secret = facts_secret(),
-                                      .now = clock_mono,
+                                      .now = clock_boot,
                                       .host = host,
                                       .repair = store->options.repair};
     struct journal_worker worker = worker_thread_interface(store->thread);
@@ -69,7 +69,7 @@ static bool make_thread(struct journal_store *store, const struct task_runner *r
     store->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     error = store->wake_fd < 0
                 ? errno
-                : worker_thread_new(&store->thread, runner, clock_mono, wake_loop, store);
+                : worker_thread_new(&store->thread, runner, clock_awake, wake_loop, store);
     if (error) {
         reason_set(why, "the journal's thread: %s", strerror(error));
     }
@@ -86,7 +86,7 @@ void journal_store_record(struct store *store, struct broker_options *options)
 static void open_journal(void *context)
 {
     struct journal_store *store = context;
-    nsec_t began_at = clock_mono();
+    nsec_t began_at = clock_awake();
     struct journal_error error = {""};
 
     store->opened = store->place->open(store, &store->why);
@@ -94,7 +94,7 @@ static void open_journal(void *context)
         reason_set(&store->why, "%s", error.text);
         store->opened = false;
     }
-    store->opened_for = clock_mono() - began_at;
+    store->opened_for = clock_awake() - began_at;
 }
 
 bool journal_store_open_begin(struct store *store, struct event_base *base, struct broker *broker,
@@ -222,6 +222,11 @@ enum store_pressure journal_store_pressure(const struct store *store)
 bool journal_store_gave_up(struct store *store)
 {
     return journal_gave_up(journal_store_of(store)->journal);
+}
+
+void journal_store_resumed(struct store *store)
+{
+    journal_resumed(journal_store_of(store)->journal);
 }
 
 bool journal_store_close(struct store *store)

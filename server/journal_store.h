@@ -69,6 +69,7 @@ uint64_t journal_store_reached(const struct store *store);
 nsec_t journal_store_next_due(const struct store *store);
 enum store_pressure journal_store_pressure(const struct store *store);
 bool journal_store_gave_up(struct store *store);
+void journal_store_resumed(struct store *store);
 void journal_store_show(const struct store *store, struct sight_journal *journal);
 bool journal_store_close(struct store *store);
 
@@ -80,6 +81,6 @@ bool journal_store_close(struct store *store);
     .open_end = journal_store_open_end, .host = journal_store_host, .turn = journal_store_turn,    \
     .reached = journal_store_reached, .next_due = journal_store_next_due,                          \
     .pressure = journal_store_pressure, .gave_up = journal_store_gave_up,                          \
-    .show = journal_store_show, .close = journal_store_close
+    .resumed = journal_store_resumed, .show = journal_store_show, .close = journal_store_close
 
 #endif

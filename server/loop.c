@@ -15,6 +15,9 @@
 #include <string.h>
 #include <time.h>
 
+// How long the timer is set for at most. It counts on a clock that stops while the machine is
+// suspended: where the resume is not told (process/suspend.h), the loop is late by no more.
+#define TIMER_MOST (30 * NSEC_PER_SEC)
 // How often a fence that is closed is looked at.
 #define FENCE_LOOK_EVERY (20 * NSEC_PER_MSEC)
 
@@ -150,7 +153,8 @@ static nsec_t loop_next_due(const struct loop *loop)
 }
 
 // Sets the timer to `due_at`. It is rounded up, so that what is due is due when it fires. (Should
-// the library's coarser clock make it fire early, the next turn sets it again.)
+// the library's coarser clock make it fire early, or is `due_at` far off, the next turn sets it
+// again.)
 static void loop_set_timer(struct loop *loop, nsec_t due_at)
 {
     nsec_t wait_for;
@@ -166,12 +170,31 @@ static void loop_set_timer(struct loop *loop, nsec_t due_at)
         return;
     }
     wait_for = due_at - loop->turn.now().mono;
+    wait_for = wait_for < TIMER_MOST ? wait_for : TIMER_MOST;
     micros = wait_for > 0 ? (wait_for + 999) / 1000 : 0;
     tv.tv_sec = (time_t)(micros / 1000000);
     tv.tv_usec = (suseconds_t)(micros % 1000000);
     if (event_add(&loop->timer, &tv) != 0) {
         // Without memory for the timer the next turn tries again.
         loop->timer_at = NSEC_NEVER;
+    }
+}
+
+void loop_resumed(struct loop *loop, nsec_t slept_for)
+{
+    // The turn may have been told of the present before that.
+    loop->turn.ticked = false;
+    turn_tick(&loop->turn);
+    loop->timer_at = NSEC_NEVER;
+    (void)event_del(&loop->timer);
+    if (slept_for == 0) {
+        return;
+    }
+    loop->turn.woke_at = broker_now(loop->turn.broker).mono;
+    // What fell due meanwhile is not late.
+    loop->due_at = NSEC_NEVER;
+    if (loop->store && loop->store->ops->resumed) {
+        loop->store->ops->resumed(loop->store);
     }
 }
 

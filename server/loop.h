@@ -93,6 +93,10 @@ void loop_close(struct loop *loop);
 // One turn. `wait`: whether it may sleep until there is something to do.
 void loop_turn(struct loop *loop, bool wait);
 
+// The machine has been suspended for `slept_for`, or, where that is 0, the wall clock was set: what
+// is due is looked at in this turn. Called by an event of the loop.
+void loop_resumed(struct loop *loop, nsec_t slept_for);
+
 // Tells each front-end that the process is about to stop, reads no more from any connection and
 // closes each when its output has left.
 void loop_stop_conns(struct loop *loop);

@@ -210,6 +210,7 @@ bool server_close(struct server *server)
         signals_close(&server->signals);
         (void)event_del(&server->patience);
         notifier_close(&server->notifier);
+        suspend_watch_close(&server->suspend_watch);
     }
     loop_close(&server->loop);
     crowd_free(server->crowd);

@@ -26,6 +26,7 @@
 #include "server/process/pid_file.h"
 #include "server/chores.h"
 #include "server/process/signals.h"
+#include "server/process/suspend.h"
 #include "server/proxy/proxy.h"
 #include "server/pushing.h"
 #include "server/queue_policies.h"
@@ -92,6 +93,7 @@ struct server {
     struct listeners listeners;           /* private */
     struct handshakes handshakes;         /* private: sockets that are no connections yet */
     struct signals signals;               /* private */
+    struct suspend_watch suspend_watch;   /* private */
     struct notifier notifier;             /* private */
     struct services services;             /* private */
     struct pushing pushing;               /* private */

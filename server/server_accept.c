@@ -69,7 +69,7 @@ static void handshake_failed(void *context, const void *of, const char *peer, co
 }
 
 static const struct handshakes_host handshakes_host = {
-    .now = clock_now, .done = handshake_done, .failed = handshake_failed};
+    .now = clock_awake, .done = handshake_done, .failed = handshake_failed};
 
 void server_init_handshakes(struct server *server)
 {

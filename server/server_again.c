@@ -19,7 +19,7 @@ void server_lose(struct server *server, const char *why)
 
 static void note_unsure(struct server *server)
 {
-    nsec_t now_at = clock_mono();
+    nsec_t now_at = clock_awake();
 
     if (server->unsure_at == 0) {
         server->unsure_at = now_at;

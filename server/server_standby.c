@@ -172,7 +172,7 @@ void server_standby_turned(struct server *server)
     if (*owner.name) {
         server->standby.free_at = 0;
     } else if (server->standby.free_at == 0) {
-        server->standby.free_at = clock_mono();
+        server->standby.free_at = clock_boot();
     }
     if (server->standby.on) {
         note_owner(server, &owner);
@@ -233,7 +233,7 @@ void server_took_over(struct server *server)
 {
     struct standby *standby = &server->standby;
     struct store_owner owner = {.epoch = 0};
-    nsec_t free_for = standby->free_at > 0 ? clock_mono() - standby->free_at : 0;
+    nsec_t free_for = standby->free_at > 0 ? clock_boot() - standby->free_at : 0;
 
     if (store_standing(server->store) == STORE_ALONE) {
         return;

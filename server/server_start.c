@@ -164,6 +164,16 @@ static bool server_claim_pid_file(struct server *server, const char *spare, stru
     return true;
 }
 
+static void server_resumed(void *context, nsec_t slept_for)
+{
+    struct server *server = context;
+
+    if (slept_for > 0) {
+        log_info("resumed", log_number("seconds", (slept_for + NSEC_PER_SEC / 2) / NSEC_PER_SEC));
+    }
+    loop_resumed(&server->loop, slept_for);
+}
+
 // What is there before the first address is listened at.
 static bool server_prepare(struct server *server, struct reason *why)
 {
@@ -182,6 +192,7 @@ static bool server_prepare(struct server *server, struct reason *why)
     listeners_init(&server->listeners, server->loop.turn.base);
     server_init_handshakes(server);
     notifier_open(&server->notifier, server->loop.turn.base);
+    suspend_watch_open(&server->suspend_watch, server->loop.turn.base, server_resumed, server);
     (void)evtimer_assign(&server->patience, server->loop.turn.base, server_patience_over, server);
     return signals_open(&server->signals, server->loop.turn.base, server_signal, server) &&
            server_start_services(server, why);

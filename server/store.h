@@ -95,6 +95,10 @@ struct store_ops {
     // reached will not be answered.
     bool (*gave_up)(struct store *store);
 
+    // The broker has been told of the present after the machine was suspended: what could not be
+    // done meanwhile is no failure. May be NULL.
+    void (*resumed)(struct store *store);
+
     // What operators are shown of it: sets what it knows. Only of one that is open.
     void (*show)(const struct store *store, struct sight_journal *journal);
 

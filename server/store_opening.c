@@ -32,7 +32,7 @@ static void look(evutil_socket_t fd, short what, void *context)
         notify_extend(opening->notifier, EXTEND_SECONDS);
         return;
     }
-    if (!opening->ready && store->ops->log_progress(store, clock_mono() - opening->began_at)) {
+    if (!opening->ready && store->ops->log_progress(store, clock_awake() - opening->began_at)) {
         notify_extend(opening->notifier, EXTEND_SECONDS);
     }
 }
@@ -158,7 +158,7 @@ enum opening_end opening_run(struct opening *opening, struct loop *loop, struct 
     struct store *store = opening->store;
     enum opening_end end;
 
-    opening->began_at = clock_mono();
+    opening->began_at = clock_awake();
     reason_set(why, "out of memory");
     if (event_assign(&opening->look, loop->turn.base, -1, EV_PERSIST, look, opening) != 0 ||
         evtimer_assign(&opening->patience, loop->turn.base, patience_over, opening) != 0 ||

@@ -261,6 +261,7 @@ static const struct store_ops ops = {
     .next_due = journal_store_next_due,
     .pressure = journal_store_pressure,
     .gave_up = journal_store_gave_up,
+    .resumed = journal_store_resumed,
     .show = journal_store_show,
     .advertise = postgres_advertise,
     .standing = postgres_standing,

@@ -68,6 +68,7 @@ struct turn {
     uint64_t command_lines;   // how many lines there were in it,
     uint64_t commands_unsaid; // and how many commands no line has told of
     nsec_t unread_for;   // a peer that takes none of its output for so long is dropped; 0: none is
+    nsec_t woke_at;      // when the machine was resumed last; 0: it was not suspended
     uint64_t kept_most;  // bytes: what a connection may keep before it is dropped for not reading
                          // more; 0: any amount
     struct rules *rules; // that are in force (rules.h); NULL: whoever comes may do everything

@@ -15,8 +15,9 @@ typedef int64_t nsec_t;
 #define NSEC_PER_MSEC ((nsec_t)1000000)
 #define NSEC_PER_USEC ((nsec_t)1000)
 
-// The present, on both clocks at once. Leases, delays, pauses and waits count on `mono`; what a
-// client named as a calendar moment counts on `wall` (nanoseconds since 1970).
+// The present, on both clocks at once. Leases, delays, pauses and waits count on `mono`, which is
+// never set, and goes on while the machine is suspended; what a client named as a calendar moment
+// counts on `wall` (nanoseconds since 1970).
 struct instant {
     nsec_t mono;
     nsec_t wall;

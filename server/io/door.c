@@ -72,11 +72,6 @@ static void let_in(struct io_thread *thread, const struct io_service *service, i
     }
 }
 
-static struct instant now(void)
-{
-    return (struct instant){.mono = clock_mono()};
-}
-
 static void handshake_done(void *context, const void *service, int fd, void *own, const char *peer)
 {
     (void)peer;
@@ -91,7 +86,7 @@ static void handshake_failed(void *context, const void *service, const char *pee
 }
 
 static const struct handshakes_host handshakes_host = {
-    .now = now, .done = handshake_done, .failed = handshake_failed};
+    .now = clock_awake, .done = handshake_done, .failed = handshake_failed};
 
 static void greet(struct io_thread *thread, const struct io_service *service, int fd)
 {

@@ -65,7 +65,7 @@ struct io *io_open(unsigned threads, bool always, struct event_base *base, _Atom
     io->sleeper.fd = -1;
     list_init(&io->due);
     list_init(&io->again);
-    spread_init(&io->spread, always, clock_mono());
+    spread_init(&io->spread, always, clock_boot());
     io->threads = calloc(threads, sizeof *io->threads);
     io->common.threads = io->threads;
     io->common.open = open;

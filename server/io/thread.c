@@ -35,7 +35,7 @@ static struct link *link_of_unread(struct list_node *node)
 static void thread_look_at_unread(evutil_socket_t fd, short what, void *context)
 {
     struct io_thread *thread = context;
-    nsec_t now_at = clock_mono();
+    nsec_t now_at = clock_awake();
     nsec_t unread_for = atomic_load_explicit(&thread->common->unread_for, memory_order_relaxed);
     struct list_node *next;
 
@@ -159,7 +159,7 @@ static void thread_wait(struct io_thread *thread, bool wait)
         flags |= EVLOOP_NONBLOCK;
     }
     thread->sleeps = true;
-    meter_sleep(&thread->meter, clock_mono());
+    meter_sleep(&thread->meter, clock_boot());
     (void)event_base_loop(thread->base, flags);
     thread_wake(thread);
     sleeper_get_up(&thread->sleeper);

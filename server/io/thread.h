@@ -96,7 +96,7 @@ static inline void thread_wake(struct io_thread *thread)
 {
     if (thread->sleeps) {
         thread->sleeps = false;
-        meter_wake(&thread->meter, clock_mono());
+        meter_wake(&thread->meter, clock_boot());
     }
 }
 

@@ -35,7 +35,7 @@ static const char *peer_of(const struct handshaking *one)
 
 static nsec_t present(const struct handshakes *handshakes)
 {
-    return handshakes->host->now().mono;
+    return handshakes->host->now();
 }
 
 // Sets the timer for the oldest. In milliseconds, rounded up: should the library's coarser clock

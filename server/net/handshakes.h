@@ -30,7 +30,8 @@
 
 // Who is told. The functions may call handshakes_add(), and no other of these.
 struct handshakes_host {
-    struct instant (*now)(void);
+    // A clock that stops while the machine is suspended, as the base's timers do.
+    nsec_t (*now)(void);
     // The handshake is made. The socket is the callee's now, and `own`, the transport's state,
     // which is to be moved elsewhere during the call.
     void (*done)(void *context, const void *service, int fd, void *own, const char *peer);

@@ -15,16 +15,15 @@ static nsec_t clock_read(clockid_t id)
 
 struct instant clock_now(void)
 {
-    return (struct instant){.mono = clock_read(CLOCK_MONOTONIC),
-                            .wall = clock_read(CLOCK_REALTIME)};
-}
-
-nsec_t clock_mono(void)
-{
-    return clock_read(CLOCK_MONOTONIC);
+    return (struct instant){.mono = clock_read(CLOCK_BOOTTIME), .wall = clock_read(CLOCK_REALTIME)};
 }
 
 nsec_t clock_boot(void)
 {
     return clock_read(CLOCK_BOOTTIME);
+}
+
+nsec_t clock_awake(void)
+{
+    return clock_read(CLOCK_MONOTONIC);
 }

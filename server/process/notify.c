@@ -177,7 +177,7 @@ void notify_reloading(struct notifier *notifier)
 
     // By the moment the manager knows which of its reload requests this belongs to.
     (void)snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
-                   clock_now().mono / (NSEC_PER_MSEC / 1000));
+                   clock_awake() / (NSEC_PER_MSEC / 1000));
     notifier_tell(notifier, text);
 }
 

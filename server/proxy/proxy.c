@@ -101,7 +101,7 @@ static void passed_close(struct passed *passed, const char *why)
 
 static void proxy_complain(struct proxy *proxy, const struct passed *passed, const char *why)
 {
-    nsec_t now_at = clock_mono();
+    nsec_t now_at = clock_awake();
 
     if (proxy->complained_at == 0 || now_at - proxy->complained_at >= NSEC_PER_SEC) {
         proxy->complained_at = now_at;

@@ -23,12 +23,12 @@ class Broker:
     """`settings` are as for --set. `addresses` are lists by protocol, as the log has them but for
     the prefix `tls:`."""
 
-    def __init__(self, tandemd, settings, config=os.devnull, options=()):
+    def __init__(self, tandemd, settings, config=os.devnull, options=(), environment=None):
         command = [tandemd, "--config", config, *options]
         for setting in settings:
             command += ["--set", setting]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True,
-                                        errors="replace")
+                                        errors="replace", env=environment)
         self.addresses = {name: [] for name in PROTOCOLS}
         self.lines = []
         self.more = threading.Condition()

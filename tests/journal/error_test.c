@@ -150,6 +150,41 @@ static void who_waits_for_a_disk_that_hangs_is_given_up_in_time(void **state)
     bed_free(bed);
 }
 
+// While the machine is suspended no disk does anything.
+static void disk_has_its_time_anew_after_a_suspend(void **state)
+{
+    struct bed *bed = bed_at_rest(0);
+    uint64_t held = bed_take(bed);
+
+    (void)state;
+    for (int hangs = 0; hangs < 2; hangs++) {
+        bed->disk_worker.waits = hangs;
+        if (!hangs) {
+            break_disk(bed, FAKE_ANY, true);
+        }
+        assert_true(BED_PUT(bed, .body_len = 50) > 0);
+        bed_pass(bed, SEC(4));
+        assert_int_equal(bed->gave_up, 0);
+        bed->now.mono += SEC(3600);
+        broker_tick(bed->broker, bed->now);
+        journal_resumed(bed->journal);
+        bed_pass(bed, SEC(3));
+        assert_int_equal(bed->gave_up, 0);
+        if (!hangs) {
+            fake_disk_heal(bed->disk);
+            bed_pass(bed, SEC(3));
+            assert_true(bed_acknowledged(bed));
+            assert_int_equal(bed->gave_up, 0);
+        }
+    }
+    bed_pass(bed, SEC(3));
+    expect_given_up(bed, held);
+    bed->disk_worker.waits = false;
+    assert_true(fake_worker_run(&bed->disk_worker));
+    expect_recovered(bed);
+    bed_free(bed);
+}
+
 // Until the worker thread is to remove a file.
 static void work_until_removed(struct bed *bed)
 {
@@ -358,6 +393,7 @@ int main(void)
         cmocka_unit_test(what_was_written_is_written_anew_when_its_sync_fails),
         cmocka_unit_test(who_waits_for_a_failing_disk_is_given_up_in_time),
         cmocka_unit_test(who_waits_for_a_disk_that_hangs_is_given_up_in_time),
+        cmocka_unit_test(disk_has_its_time_anew_after_a_suspend),
         cmocka_unit_test(a_file_that_is_slow_to_go_gives_nobody_up),
         cmocka_unit_test(nobody_is_given_up_where_nobody_waits),
         cmocka_unit_test(each_time_is_told_once),

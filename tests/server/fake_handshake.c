@@ -48,7 +48,7 @@ static enum handshake fake_handshake_step(int fd, void *own, struct reason *why)
     fake->steps++;
     fake_handshake.steps++;
     if (fake_handshake.time) {
-        fake_handshake.time->mono += fake_handshake.step_for;
+        *fake_handshake.time += fake_handshake.step_for;
     }
     while ((got = recv(fd, &byte, 1, 0)) == 1 && byte == '.') {
     }

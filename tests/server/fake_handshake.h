@@ -19,8 +19,8 @@
 
 // What it does, and what it has seen; zeroed by fake_handshake_reset().
 struct fake_handshake {
-    bool refuses;         // to begin, for want of memory
-    struct instant *time; // passes with each step; NULL: none does
+    bool refuses; // to begin, for want of memory
+    nsec_t *time; // passes with each step; NULL: none does
     nsec_t step_for;
     unsigned begins;
     unsigned steps;

@@ -161,11 +161,11 @@ static void a_fence_closes_by_itself_at_its_moment(void **state)
 // Whoever waits for the fence looks at it now and then, not in each turn.
 static void expect_soon(struct bed *bed, int client, const char *text)
 {
-    nsec_t patience_at = clock_mono() + NSEC_PER_SEC * 60;
+    nsec_t patience_at = clock_awake() + NSEC_PER_SEC * 60;
     struct pollfd readable = {.fd = client, .events = POLLIN};
 
     do {
-        assert_true(clock_mono() < patience_at);
+        assert_true(clock_awake() < patience_at);
         bed_turns(bed, 1);
     } while (poll(&readable, 1, 1) == 0);
     bed_expect(bed, client, text);

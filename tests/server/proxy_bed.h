@@ -35,7 +35,7 @@ void proxy_bed_check_time(nsec_t began_at);
 // Turns until the condition holds.
 #define BED_UNTIL(bed, condition)                                                                  \
     do {                                                                                           \
-        nsec_t until_began_at = clock_mono();                                                      \
+        nsec_t until_began_at = clock_awake();                                                     \
         while (!(condition)) {                                                                     \
             proxy_bed_check_time(until_began_at);                                                  \
             proxy_bed_turn(bed);                                                                   \

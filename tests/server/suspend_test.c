@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+
+// The machine has been suspended: what the loop does when it is resumed.
+
+#include "server/conn_private.h"
+#include "tests/server/server_bed.h"
+#include "tests/server/server_cmocka.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define HOUR (3600 * NSEC_PER_SEC)
+
+static int setup(void **state)
+{
+    struct bed *bed = malloc(sizeof *bed);
+
+    bed_init(bed, bed_now);
+    *state = bed;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bed_close(*state);
+    free(*state);
+    return 0;
+}
+
+static nsec_t slept_for;
+
+static void resumed(evutil_socket_t fd, short what, void *context)
+{
+    struct bed *bed = context;
+
+    (void)fd;
+    (void)what;
+    loop_resumed(&bed->loop, slept_for);
+}
+
+// Told by an event of the loop, as the system does.
+static void tell(struct bed *bed, nsec_t sleep_for)
+{
+    slept_for = sleep_for;
+    assert_int_equal(
+        event_base_once(bed->loop.turn.base, -1, EV_TIMEOUT, resumed, bed, &(struct timeval){0}),
+        0);
+    bed_turns(bed, 3);
+}
+
+static void suspend(struct bed *bed, nsec_t sleep_for)
+{
+    bed_clock.mono += sleep_for;
+    bed_clock.wall += sleep_for;
+    tell(bed, sleep_for);
+}
+
+static void pass(struct bed *bed, nsec_t pass_for)
+{
+    bed_clock.mono += pass_for;
+    bed_clock.wall += pass_for;
+    bed_turns(bed, 3);
+}
+
+static void what_is_due_by_then_is_done_and_is_not_late(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+
+    bed_send(bed, client, "late 60\n");
+    bed_turns(bed, 3);
+    suspend(bed, HOUR);
+    bed_expect(bed, client, "late\n");
+    assert_true(loop_watch_worst(&bed->loop.watch, bed_clock.mono).lag_for < NSEC_PER_SEC);
+    // Where nobody was suspended, it is.
+    bed_send(bed, client, "late 60\n");
+    bed_turns(bed, 3);
+    pass(bed, HOUR);
+    bed_expect(bed, client, "late\n");
+    assert_int_equal(loop_watch_worst(&bed->loop.watch, bed_clock.mono).lag_for,
+                     HOUR - 60 * NSEC_PER_SEC);
+    (void)close(client);
+}
+
+static void client_could_take_no_output_meanwhile(void **state)
+{
+    struct bed *bed = *state;
+    int client = bed_connect(bed);
+
+    bed->loop.turn.unread_for = 60 * NSEC_PER_SEC;
+    bed_send(bed, client, "big 9000000\n");
+    bed_turns(bed, 40);
+    pass(bed, 50 * NSEC_PER_SEC);
+    suspend(bed, HOUR);
+    assert_int_equal(bed->front.open, 1);
+    pass(bed, 60 * NSEC_PER_SEC - 1);
+    assert_int_equal(bed->front.open, 1);
+    pass(bed, 1);
+    assert_int_equal(bed->front.open, 0);
+    (void)close(client);
+}
+
+static void client_could_say_nothing_meanwhile(void **state)
+{
+    struct bed *bed = *state;
+    int quiet, talker;
+
+    bed->limits = (struct pace_limits){.idle_for = 10 * NSEC_PER_SEC, .body_for = 5 * NSEC_PER_SEC};
+    bed->service.limits = &bed->limits;
+    quiet = bed_connect(bed);
+    talker = bed_connect(bed);
+    bed_send(bed, talker, "half of a li");
+    bed_turns(bed, 3);
+    suspend(bed, HOUR);
+    bed_expect_silence(bed, quiet);
+    bed_expect_silence(bed, talker);
+    pass(bed, 5 * NSEC_PER_SEC - 1);
+    bed_expect_silence(bed, talker);
+    pass(bed, 1);
+    bed_expect(bed, talker, "slow\n");
+    bed_expect_end(bed, talker);
+    pass(bed, 5 * NSEC_PER_SEC - 1);
+    bed_expect_silence(bed, quiet);
+    pass(bed, 1);
+    bed_expect(bed, quiet, "idle\n");
+    bed_expect_end(bed, quiet);
+}
+
+// A step of the wall clock gives nobody more time.
+static void wall_clock_that_is_set_is_no_suspend(void **state)
+{
+    struct bed *bed = *state;
+    int quiet;
+
+    bed->limits = (struct pace_limits){.idle_for = 10 * NSEC_PER_SEC};
+    bed->service.limits = &bed->limits;
+    quiet = bed_connect(bed);
+    pass(bed, 9 * NSEC_PER_SEC);
+    bed_clock.wall += HOUR;
+    tell(bed, 0);
+    bed_expect_silence(bed, quiet);
+    pass(bed, NSEC_PER_SEC);
+    bed_expect(bed, quiet, "idle\n");
+    bed_expect_end(bed, quiet);
+}
+
+#define SUSPEND(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SUSPEND(what_is_due_by_then_is_done_and_is_not_late),
+        SUSPEND(client_could_take_no_output_meanwhile),
+        SUSPEND(client_could_say_nothing_meanwhile),
+        SUSPEND(wall_clock_that_is_set_is_no_suspend),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
