@@ -58,6 +58,9 @@ struct session_ops {
     // The session held jobs, and holds none any more, however the last of them has left it. May be
     // NULL.
     void (*emptied)(void *owner);
+    // Whether what tells the session that it holds the job of that id has not left the process:
+    // asked when the lease has ended by time. Nothing may be changed. May be NULL: nobody knows.
+    bool (*undelivered)(void *owner, uint64_t id);
     // The front-end asks session_was_taken().
     bool passes_over_taken;
 };

@@ -113,6 +113,11 @@ void bean_batch_undelivered(const struct bean_conn *conn, output_undelivered_fn 
     output_undelivered(&conn->doing.batch->jobs, tell, context);
 }
 
+bool bean_batch_has(const struct bean_conn *conn, uint64_t job_id)
+{
+    return output_is_undelivered(&conn->doing.batch->jobs, job_id);
+}
+
 void bean_batch_discard(struct bean_conn *conn)
 {
     struct bean_batch *batch = conn->doing.batch;

@@ -59,9 +59,18 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     UNREACHABLE(); // nor does it watch jobs
 }
 
+static bool on_undelivered(void *owner, uint64_t id)
+{
+    const struct bean_conn *conn = owner;
+
+    return output_is_undelivered(&conn->wire->out, id) ||
+           (conn->state == BEAN_BATCHING && bean_batch_has(conn, id));
+}
+
 const struct session_ops bean_session_ops = {
     .leased = on_leased,
     .wait_over = on_wait_over,
     .nudged = on_nudged,
     .job_event = on_job_event,
+    .undelivered = on_undelivered,
 };

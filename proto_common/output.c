@@ -105,6 +105,28 @@ void output_undelivered(const struct output *out, output_undelivered_fn tell, vo
     }
 }
 
+// So many spans are looked at: a job's time is seldom over before it is delivered, but then perhaps
+// that of all those that wait with it.
+enum { UNDELIVERED_SPANS_MAX = 32 };
+
+bool output_is_undelivered(const struct output *out, uint64_t job_id)
+{
+    struct output_span *span = out->head;
+
+    for (int i = 0; span && i < UNDELIVERED_SPANS_MAX; i++, span = span->next) {
+        for (size_t place = OUTPUT_CHUNK; place > span->jobs;) {
+            const struct output_delivery *delivery;
+
+            place -= sizeof *delivery;
+            delivery = span_delivery(span, place);
+            if (delivery->job_id == job_id && delivery->at >= span->start) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 // What does not fit into the last span.
 static void output_write_on(struct output *out, struct slice bytes)
 {

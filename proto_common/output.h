@@ -104,6 +104,10 @@ char *output_deliver(struct output *out, size_t len, uint64_t job_id);
 typedef void (*output_undelivered_fn)(void *context, uint64_t job_id);
 void output_undelivered(const struct output *out, output_undelivered_fn tell, void *context);
 
+// Whether the delivery of that job has not begun to leave; false, too, where very many others stand
+// before it. In a bounded time.
+bool output_is_undelivered(const struct output *out, uint64_t job_id);
+
 // Bytes that have not left yet.
 size_t output_pending(const struct output *out);
 

@@ -5,6 +5,7 @@
 #include "proto_common/unread.h"
 
 #include "proto_gearman/conn.h"
+#include "proto_gearman/listing.h"
 #include "proto_gearman/reply.h"
 
 static void on_leased(void *owner, const struct job *job)
@@ -82,10 +83,19 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     wire_wake(conn->wire);
 }
 
+static bool on_undelivered(void *owner, uint64_t id)
+{
+    struct gear_conn *conn = owner;
+
+    return output_is_undelivered(&conn->wire->out, id) ||
+           (conn->state == GEAR_LISTING && output_is_undelivered(gear_listing_behind(conn), id));
+}
+
 const struct session_ops gear_session_ops = {
     .leased = on_leased,
     .wait_over = on_wait_over,
     .nudged = on_nudged,
     .job_event = on_job_event,
+    .undelivered = on_undelivered,
     .passes_over_taken = true,
 };

@@ -54,7 +54,7 @@ static bool add(struct http1_conn *conn, const struct web_lease *lease, struct w
 }
 
 // What a body shows leaves when the store has its job.
-static void hold(struct http1_conn *conn, const struct web_holder *holder)
+static void hold(struct http1_conn *conn, struct web_holder *holder)
 {
     const struct broker *broker = conn->shared->broker;
     uint64_t last = 0;
@@ -64,6 +64,7 @@ static void hold(struct http1_conn *conn, const struct web_holder *holder)
 
         last = position > last ? position : last;
     }
+    holder->held_until = last;
     wire_hold(conn->wire, last);
     (void)output_deliver(&conn->wire->out, HTTP1_ANSWER_MAX, holder->all[0].job_id);
 }
@@ -78,7 +79,7 @@ static void begin_item(struct web_batch *batch)
     }
 }
 
-enum status web_batch_begin(struct http1_conn *conn, const struct web_holder *holder,
+enum status web_batch_begin(struct http1_conn *conn, struct web_holder *holder,
                             struct web_batch **begun)
 {
     const struct http1_reply reply = {
@@ -210,7 +211,7 @@ static void send(struct http1_conn *conn, const char *boundary, struct output *p
     output_append(&conn->wire->out, parts);
 }
 
-enum status web_batch_multipart(struct http1_conn *conn, const struct web_holder *holder)
+enum status web_batch_multipart(struct http1_conn *conn, struct web_holder *holder)
 {
     char boundary[LEASE_TOKEN_TEXT + 1] = {0};
     struct lease_token token;

@@ -21,7 +21,7 @@ struct web_batch;
 
 // The holder's leases as JSON: begins the answer, which web_batch_step() writes, as `step` of
 // struct http1_user. STATUS_NO_MEMORY: nothing is written.
-enum status web_batch_begin(struct http1_conn *conn, const struct web_holder *holder,
+enum status web_batch_begin(struct http1_conn *conn, struct web_holder *holder,
                             struct web_batch **batch) MUST_USE;
 enum http1_progress web_batch_step(struct http1_conn *conn, struct web_batch *batch,
                                    struct feed_turn *turn) MUST_USE;
@@ -30,6 +30,6 @@ size_t web_batch_holds(const struct web_batch *batch);
 void web_batch_free(struct web_batch *batch);
 
 // The same as multipart/mixed, as a whole. STATUS_NO_MEMORY: nothing is written.
-enum status web_batch_multipart(struct http1_conn *conn, const struct web_holder *holder) MUST_USE;
+enum status web_batch_multipart(struct http1_conn *conn, struct web_holder *holder) MUST_USE;
 
 #endif

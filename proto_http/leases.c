@@ -146,12 +146,23 @@ static void on_emptied(void *owner)
     }
 }
 
+// The answer is not made, or waits for the store.
+static bool on_undelivered(void *owner, uint64_t id)
+{
+    const struct web_holder *holder = owner;
+
+    (void)id;
+    return holder->conn ||
+           (holder->held_until > 0 && holder->held_until > holder->leases->pool->reached);
+}
+
 static const struct session_ops holder_ops = {
     .leased = on_leased,
     .wait_over = on_wait_over,
     .nudged = on_nudged,
     .job_event = on_job_event,
     .emptied = on_emptied,
+    .undelivered = on_undelivered,
 };
 
 static enum status open_holder(struct web_leases *leases, struct web_holder **opened)
@@ -189,6 +200,7 @@ enum status web_holder_open(struct web_leases *leases, struct http1_conn *conn,
     if (status == STATUS_OK) {
         (void)broker_session_grant((*holder)->session, broker_session_grants(conn->session));
         (*holder)->conn = conn;
+        leases->pool = conn->wire->out.pool;
     }
     return status;
 }

@@ -46,6 +46,7 @@ struct web_holder {
     struct session *session;
     struct http1_conn *conn; // that waits by it, or is being answered; NULL once it is
     uint64_t told_of;        // the job that ended the wait; 0: none has
+    uint64_t held_until;     // the log position that its answer waits for
     uint64_t answered_to;    // the number of the connection that was given its jobs; 0: none yet
     bool waited_enough;      // the wait is over without a job
     uint32_t count;          // of `all`; 0 until the answer is made
@@ -56,13 +57,14 @@ struct web_holder {
 
 struct web_leases {
     struct broker *broker;
-    bool keyed;                 /* private: there is a key of the table, and it is */
-    struct siphash_key key;     /* private */
-    struct hash by_print;       /* private: struct web_lease */
-    struct list_node holders;   /* private */
-    struct list_node emptied;   /* private: to be freed by web_leases_work() */
-    struct lease_tokens tokens; /* private */
-    uint64_t count;             // tokens that are good, and requests that wait for one
+    const struct output_pool *pool; /* private: of all output; NULL: nobody has asked for work */
+    bool keyed;                     /* private: there is a key of the table, and it is */
+    struct siphash_key key;         /* private */
+    struct hash by_print;           /* private: struct web_lease */
+    struct list_node holders;       /* private */
+    struct list_node emptied;       /* private: to be freed by web_leases_work() */
+    struct lease_tokens tokens;     /* private */
+    uint64_t count;                 // tokens that are good, and requests that wait for one
 };
 
 // Leases of that broker's jobs. Cannot fail.

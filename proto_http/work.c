@@ -78,7 +78,8 @@ static enum http1_progress answer_one(struct http1_conn *conn)
     size_t len = lease_headers_write(web_shared(conn), &holder->only, headers);
     struct http1_answer head;
 
-    wire_hold(conn->wire, broker_job_position(conn->shared->broker, job));
+    holder->held_until = broker_job_position(conn->shared->broker, job);
+    wire_hold(conn->wire, holder->held_until);
     (void)output_deliver(&conn->wire->out, HTTP1_ANSWER_MAX, holder->only.job_id);
     if (http1_reply_begin(conn, 200, &head)) {
         http1_answer_put(&head, SLICE("Content-Type: " HTTP1_BYTES "\r\n"

@@ -11,6 +11,7 @@
 #include "core/matching/match.h"
 #include "core/matching/result.h"
 #include "core/matching/retry.h"
+#include "core/model/gate.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
@@ -152,15 +153,18 @@ static const char *loss_text(enum loss_cause cause)
 }
 
 // The job is as it was before its holder had it, but ready: no attempt is spent, no backoff is due,
-// and it keeps its place.
-static void return_lost(struct broker *broker, struct job *job, enum loss_cause cause)
+// and it keeps its place. `late`: as for try_again(), where it may be delivered yet.
+static void return_lost(struct broker *broker, struct job *job, enum loss_cause cause,
+                        uint64_t late)
 {
-    const struct job_place place = job_ready_place(job);
+    struct job_place place = job_ready_place(job);
 
+    place.last_holder = late;
     if (cause == CAUSE_UNDELIVERED) {
         job_uncount_reserve(job);
-    } else {
-        tell_loss(job_interest(job), false);
+    }
+    if (cause != CAUSE_UNDELIVERED || late) {
+        tell_loss(job_interest(job), late);
     }
     if (cause == CAUSE_STOPPED) {
         kept_lease_leave(job);
@@ -218,11 +222,16 @@ static enum loss_cause cause_of(const struct broker *broker, const struct job *j
 void outcome_lost(struct broker *broker, struct job *job, enum loss_cause cause)
 {
     const struct session *holder = holder_of(broker, job);
+    struct queue *queue = queue_at(broker, job);
     struct decision decision;
+    uint64_t late;
+    bool undone;
     bool ends;
 
     ENSURE(holder);
+    late = cause == CAUSE_TTR && holder->assigned != job ? holder->number : 0;
     cause = cause_of(broker, job, cause);
+    undone = cause == CAUSE_UNDELIVERED && queue->gate && !job_taken_by_id(job);
     decision = decide_about(broker, job, cause);
     ends = decision.disposal != DISPOSAL_RETURN && decision.disposal != DISPOSAL_RETRY;
     if (decision.spends) {
@@ -234,11 +243,18 @@ void outcome_lost(struct broker *broker, struct job *job, enum loss_cause cause)
     }
     loss_log(broker, job, ends ? "job_failed" : "job_lost", loss_text(cause));
     if (ends) {
+        if (undone) {
+            gate_give_back(broker, queue);
+        }
         finish(broker, job, decision.disposal, cause, NULL);
     } else if (decision.disposal == DISPOSAL_RETURN) {
-        return_lost(broker, job, cause);
+        return_lost(broker, job, cause, late);
+        // Behind that, so that who waits gets the best of them.
+        if (undone) {
+            gate_give_back(broker, queue);
+        }
     } else {
-        try_again(broker, job, cause == CAUSE_TTR ? holder->number : 0);
+        try_again(broker, job, late);
     }
 }
 

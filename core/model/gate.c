@@ -246,6 +246,17 @@ void gate_take(struct broker *broker, struct queue *queue)
     }
 }
 
+void gate_give_back(struct broker *broker, struct queue *queue)
+{
+    nsec_t interval_for = spec_of(queue)->rate_interval_for;
+    struct gate *gate = queue->gate;
+
+    if (interval_for > 0 && gate->rests_at > broker->now.mono) {
+        gate->rests_at -= interval_for < gate->rests_at ? interval_for : gate->rests_at;
+        review_rate(broker, queue);
+    }
+}
+
 void gate_wake(struct broker *broker, struct gate *gate)
 {
     set_moment(broker, gate, NSEC_NEVER);

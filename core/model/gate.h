@@ -89,6 +89,9 @@ struct gate *gates_by_began(const struct broker *broker, const struct gate *gate
 // A job is taken from the queue, not by its id: that counts for its rate.
 void gate_take(struct broker *broker, struct queue *queue);
 
+// The last take that counted is undone: the job was not delivered.
+void gate_give_back(struct broker *broker, struct queue *queue);
+
 // Its moment has come.
 void gate_wake(struct broker *broker, struct gate *gate);
 

@@ -12,6 +12,7 @@
 #include "core/model/expiry.h"
 #include "core/model/gate.h"
 #include "core/model/job.h"
+#include "core/model/lookup.h"
 #include "core/model/memos.h"
 #include "core/model/pause.h"
 #include "core/model/policy.h"
@@ -88,7 +89,10 @@ static void end_wait(struct session *session, enum wait_end why)
 static void end_lease(struct broker *broker, struct job *job)
 {
     bool limited = job->extra && job->extra->limit_at && job->extra->limit_at <= broker->now.mono;
+    const struct session *holder = holder_of(broker, job);
 
+    job->on_wall_or_undelivered =
+        holder->ops->undelivered && holder->ops->undelivered(holder->owner, job->id);
     outcome_lost(broker, job, limited ? CAUSE_LIMIT : CAUSE_TTR);
     match_serve_lost(broker);
 }

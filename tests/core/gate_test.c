@@ -278,6 +278,36 @@ static void job_that_is_given_again_counts_again(void **state)
     assert_int_equal(act_take(w), 0);
 }
 
+static void what_was_not_delivered_was_not_taken(void **state)
+{
+    struct stage *s = *state;
+    struct actor *v = stage_worker(s, "v", "q");
+    struct actor *w;
+
+    POLICY(s, "q", .rate_interval_for = SEC(60), .burst = 2);
+    put_many(s, 4);
+    for (int i = 0; i < 3; i++) {
+        w = stage_worker(s, "w", "q");
+        assert_int_equal(act_take(w), 1);
+        assert_int_equal(act_take(w), 2);
+        assert_int_equal(act_take(w), 0);
+        assert_status(STATUS_OK, act_take_id(w, 3));
+        broker_all_undelivered(w->session);
+        act_close(w);
+        stage_settle(s);
+        assert_int_equal(stage_queue(s, "q").closed, 0);
+    }
+    // Whoever waits for the rate gets the best of what came back.
+    w = stage_worker(s, "w", "q");
+    assert_int_equal(act_take(w), 1);
+    assert_int_equal(act_take(w), 2);
+    act_wait(v);
+    broker_undelivered(w->session, 1);
+    act_close(w);
+    stage_expect(s, "v leased 1");
+    assert_int_equal(stage_queue(s, "q").rate_left_for, SEC(60));
+}
+
 static void queue_stays_until_its_rate_is_at_rest(void **state)
 {
     struct stage *s = *state;
@@ -517,6 +547,7 @@ int main(void)
         STORY(rate_lets_a_burst_and_then_one_each_interval),
         STORY(rate_is_exact_to_the_nanosecond_over_a_long_time),
         STORY(those_who_wait_get_one_job_each_time),
+        STORY(what_was_not_delivered_was_not_taken),
         STORY(job_taken_by_its_id_spends_no_rate),
         STORY(job_that_is_given_again_counts_again),
         STORY(queue_stays_until_its_rate_is_at_rest),

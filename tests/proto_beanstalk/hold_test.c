@@ -285,6 +285,45 @@ static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **st
     rig_reach(t->rig);
 }
 
+static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state)
+{
+    static const char *const asks[] = {"reserve\r\n", "reserve-batch 5 0\r\n"};
+    struct bean *t = *state;
+
+    says(t->a, "put 0 0 1 1\r\nx\r\n", "");
+    for (size_t i = 0; i < 2; i++) {
+        struct peer *worker = peer_new(t->rig);
+
+        peer_send(worker, slice_of(asks[i], strlen(asks[i])));
+        rig_run(t->rig);
+        rig_advance(t->rig, SECONDS(1));
+        expect_untouched(t, 1, true);
+        if (i == 0) {
+            peer_free(worker);
+            continue;
+        }
+        // The answer is still on its way, and its worker is only late.
+        rig_reach(t->rig);
+        hears(worker, "RESERVED-BATCH 1\r\n" JOB(1));
+        holds(t, worker, "delete 1\r\n", "DELETED\r\n");
+        peer_free(worker);
+    }
+}
+
+static void time_that_is_over_before_a_peer_reads_costs_no_attempt(void **state)
+{
+    struct bean *t = *state;
+
+    holds(t, t->a, "put 0 0 1 1\r\nx\r\nput 0 0 1 1\r\nx\r\n", "INSERTED 1\r\nINSERTED 2\r\n");
+    says(t->b, "reserve\r\n", JOB(1));
+    peer_stop_reading(t->b);
+    peer_send(t->b, SLICE("reserve\r\n"));
+    rig_run(t->rig);
+    rig_advance(t->rig, SECONDS(1));
+    expect_untouched(t, 1, false);
+    expect_untouched(t, 2, true);
+}
+
 static void what_its_worker_has_not_been_sent_costs_no_attempt(void **state)
 {
     static char put[3100];
@@ -344,6 +383,8 @@ int main(void)
         BEHIND(a_reserve_that_times_out_is_told_behind_what_is_held),
         BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
         BEHIND(a_worker_that_goes_before_its_job_is_safe_costs_no_attempt),
+        BEHIND(time_that_is_over_before_a_job_is_safe_costs_no_attempt),
+        BEHIND(time_that_is_over_before_a_peer_reads_costs_no_attempt),
         BEHIND(what_its_worker_has_not_been_sent_costs_no_attempt),
         BEHIND(a_half_closed_client_gets_its_answers_and_is_closed),
     };

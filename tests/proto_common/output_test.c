@@ -370,6 +370,14 @@ static uint64_t undelivered(const struct output *out)
     uint64_t jobs = 0;
 
     output_undelivered(out, note_job, &jobs);
+    for (uint64_t id = 1; id <= 6; id++) {
+        bool is = false;
+
+        for (uint64_t left = jobs; left > 0; left /= 10) {
+            is = is || left % 10 == id;
+        }
+        assert_int_equal(output_is_undelivered(out, id), is);
+    }
     return jobs;
 }
 

@@ -334,6 +334,26 @@ static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **st
     assert_int_equal(gear_job(t, 1).attempts, 1);
 }
 
+// Of a job that fails when its worker's time is over, too.
+static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state)
+{
+    struct gear *t = *state;
+
+    gear_says(t->b, REQ(CAN_DO_TIMEOUT, "f", "1"), NOTHING);
+    gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"), NOTHING);
+    gear_says(t->b, REQ(GRAB_JOB), NOTHING);
+    assert_int_equal(gear_job(t, 1).state, JOB_RESERVED);
+    rig_advance(t->rig, SECONDS(1));
+    assert_int_equal(gear_job(t, 1).state, JOB_READY);
+    assert_int_equal(gear_job(t, 1).attempts, 0);
+    assert_int_equal(gear_job(t, 1).timeouts, 0);
+    rig_reach(t->rig);
+    gear_hears(t->b, RES(JOB_ASSIGN, "T:1", "f", "x"));
+    gear_says(t->b, REQ(GRAB_JOB), RES(JOB_ASSIGN, "T:1", "f", "x"));
+    rig_advance(t->rig, SECONDS(1));
+    assert_int_equal(gear_job(t, 1).attempts, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +376,7 @@ int main(void)
         BEHIND(packets_of_a_connection_keep_their_order),
         BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
         BEHIND(a_worker_that_goes_before_its_job_is_safe_costs_no_attempt),
+        BEHIND(time_that_is_over_before_a_job_is_safe_costs_no_attempt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -336,6 +336,28 @@ static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **st
     rig_reach(t->rig);
 }
 
+static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state)
+{
+    static const char *const asks[] = {"/-/work?queue=f&ttr=1", "/-/work?queue=f&max=4&ttr=1"};
+    struct web *t = *state;
+
+    gear_says(t->v, REQ(SUBMIT_JOB_BG, "f", "", "x"), NOTHING);
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+        struct peer *worker = peer_new(t->rig);
+        char ask[100];
+
+        (void)snprintf(ask, sizeof ask,
+                       "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", asks[i]);
+        waits(worker, slice_of(ask, strlen(ask)));
+        assert_int_equal(http_job(t, 1).state, JOB_RESERVED);
+        rig_advance(t->rig, SECONDS(1));
+        expect_untouched(t);
+        peer_free(worker);
+        expect_untouched(t);
+    }
+    rig_reach(t->rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +379,7 @@ int main(void)
         BEHIND(a_connection_that_is_not_kept_is_closed_behind_its_answer),
         BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
         BEHIND(a_worker_that_goes_before_its_job_is_safe_costs_no_attempt),
+        BEHIND(time_that_is_over_before_a_job_is_safe_costs_no_attempt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
