@@ -97,12 +97,12 @@ static void work(void *state)
 }
 
 // Where rules end, callers of other machines may look no more; what they were answered ends.
-static bool granted(void *state, struct grants *grants)
+static enum grant_progress granted(void *state, struct grants *grants)
 {
     const struct http1_conn *conn = state;
-    bool lost = http1_granted(state, grants);
+    enum grant_progress progress = http1_granted(state, grants);
 
-    return lost || (!grants && conn->request && !admin_caller_is_here(conn));
+    return !grants && conn->request && !admin_caller_is_here(conn) ? GRANT_LOST : progress;
 }
 
 const struct frontend admin_frontend = {

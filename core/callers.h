@@ -11,11 +11,21 @@
 
 #include <stdbool.h>
 
+enum grant_progress {
+    GRANT_DONE,
+    GRANT_LOST, // done; and a subscription gives nothing now that gave something before
+    GRANT_MORE  // the subscriptions are judged in slices: call again
+};
+
 // What the session's caller may do from now on; a reference is taken. NULL, as at first:
 // everything. What it holds it may still finish, and what it watches it is still told of; a
-// subscription that it may not have gives it nothing, until it may again. True: it has one of those
-// now that gave it something before.
-bool broker_session_grant(struct session *session, struct grants *grants);
+// subscription that it may not have gives it nothing, until it may again.
+//
+// After GRANT_MORE the session calls no other verb, and this one is called with the same grants
+// until it answers something else; with other grants it starts over. All verbs go by the new grants
+// at once. A session that waits meanwhile is given nothing that the new grants forbid, and nothing
+// that those before forbade until the subscription has been judged.
+enum grant_progress broker_session_grant(struct session *session, struct grants *grants);
 
 // Whether grants say what the caller may do: there are rules. Otherwise it may do everything.
 bool session_has_grants(const struct session *session);

@@ -152,11 +152,12 @@ static void conn_close(void *state)
 
 // Every connection watches `default`, whether it ever reserves or not: to one that never did, that
 // is no loss.
-static bool conn_granted(void *state, struct grants *grants)
+static enum grant_progress conn_granted(void *state, struct grants *grants)
 {
     struct bean_conn *conn = state;
+    enum grant_progress progress = broker_session_grant(conn->session, grants);
 
-    return broker_session_grant(conn->session, grants) && conn->worker;
+    return progress == GRANT_LOST && !conn->worker ? GRANT_DONE : progress;
 }
 
 // Those that were understood.

@@ -3,6 +3,24 @@
 
 #include "core/base/macros.h"
 
+// What it may not watch any more gives it nothing: it has asked for that itself. A connection that
+// watches very many tubes is answered when all of them have been judged.
+static void grant(struct bean_conn *conn, struct grants *grants)
+{
+    if (broker_session_grant(conn->session, grants) == GRANT_MORE) {
+        conn->state = BEAN_GRANTING;
+    } else {
+        conn->state = BEAN_LINE;
+        bean_reply(&conn->wire->out, BEAN_OK);
+    }
+}
+
+enum step bean_grant_step(struct bean_conn *conn)
+{
+    grant(conn, broker_session_grants(conn->session));
+    return conn->state == BEAN_GRANTING ? STEP_AGAIN : STEP_ON;
+}
+
 void bean_auth(struct bean_conn *conn, const struct bean_command *command)
 {
     const struct wire_claim claim = {.token = &command->token};
@@ -11,9 +29,7 @@ void bean_auth(struct bean_conn *conn, const struct bean_command *command)
     switch (caller.kind) {
     case CALLER_ADDRESS:
     case CALLER_KNOWN:
-        // What it may not watch any more gives it nothing: it has asked for that itself.
-        (void)broker_session_grant(conn->session, caller.grants);
-        bean_reply(&conn->wire->out, BEAN_OK);
+        grant(conn, caller.grants);
         return;
     case CALLER_UNKNOWN:
         bean_reply(&conn->wire->out, BEAN_FORBIDDEN);

@@ -15,6 +15,9 @@
 // address were none, the command waits for its answer, and so does what follows it.
 void bean_auth(struct bean_conn *conn, const struct bean_command *command);
 
+// BEAN_GRANTING: the next watched tubes are judged; answers after the last.
+enum step bean_grant_step(struct bean_conn *conn);
+
 // BEAN_LATER: the moment has come at which the command is carried out again.
 void bean_auth_expired(struct bean_conn *conn);
 

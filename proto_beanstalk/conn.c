@@ -6,6 +6,7 @@
 
 #include "proto_beanstalk/batch.h"
 #include "proto_beanstalk/body.h"
+#include "proto_beanstalk/caller.h"
 #include "proto_beanstalk/clear.h"
 #include "proto_beanstalk/exec.h"
 #include "proto_beanstalk/listing.h"
@@ -143,6 +144,12 @@ static enum step step_listing(struct bean_conn *conn, struct feed_turn *turn)
     return bean_listing_step(conn, turn);
 }
 
+static enum step step_granting(struct bean_conn *conn, struct feed_turn *turn)
+{
+    (void)turn;
+    return bean_grant_step(conn);
+}
+
 // Until a job, or a moment, comes.
 static enum step step_blocked(struct bean_conn *conn, struct feed_turn *turn)
 {
@@ -174,8 +181,8 @@ static const step_fn steps_of_states[BEAN_STATES] = {
     [BEAN_BLOCKED] = step_blocked,     [BEAN_BATCH_BLOCKED] = step_blocked,
     [BEAN_BATCHING] = bean_batch_step, [BEAN_KICKING] = step_kick,
     [BEAN_CLEARING] = step_clear,      [BEAN_LISTING] = step_listing,
-    [BEAN_LATER] = step_blocked,       [BEAN_EARLY] = step_early,
-    [BEAN_FINISHED] = step_finished,
+    [BEAN_GRANTING] = step_granting,   [BEAN_LATER] = step_blocked,
+    [BEAN_EARLY] = step_early,         [BEAN_FINISHED] = step_finished,
 };
 
 static enum step make_step(void *state, struct feed_turn *turn)

@@ -43,6 +43,7 @@ enum bean_state {
     BEAN_KICKING,       // nothing: a kick makes its next step
     BEAN_CLEARING,      // nothing: a clear-tube makes its next step
     BEAN_LISTING,       // nothing: a list grows by its next step
+    BEAN_GRANTING,      // nothing: tubes are judged by what a token grants
     BEAN_LATER,         // the `auth` command that was there already, but not before a moment
     BEAN_EARLY,         // the `progress` command that was there already, in the next turn
     BEAN_FINISHED,      // nothing any more

@@ -28,6 +28,7 @@ static enum pace_kind kind_of(const struct bean_conn *conn)
     case BEAN_KICKING:
     case BEAN_CLEARING:
     case BEAN_LISTING:
+    case BEAN_GRANTING:
     case BEAN_LATER:
     case BEAN_EARLY:
         return PACE_BUSY;

@@ -110,9 +110,11 @@ struct frontend {
     // A connection begins. Without STATUS_OK the host closes it, without calling `close`.
     enum status (*open)(void *conn, void *shared, struct wire *wire);
     // Where there are rules (access.h): what the connection's caller may do from now on. Called
-    // when it begins, and when the rules are read again. A connection that has lost something which
-    // it waits for is dropped: then it returns true (broker_session_grant).
-    bool (*granted)(void *conn, struct grants *grants);
+    // when it begins, and when the rules are read again (broker_session_grant). A connection that
+    // has lost something which it waits for is dropped: GRANT_LOST. After GRANT_MORE nothing is fed
+    // until another call, with the same grants unless the rules are read again, answers something
+    // else.
+    enum grant_progress (*granted)(void *conn, struct grants *grants);
     // Input, kept and new. Called with none after FEED_AGAIN and after wire_wake(). Parses at most
     // `budget` commands (at least one), and no more once it has staged FEED_STAGED_MAX.
     struct feed (*feed)(void *conn, struct slice input, unsigned budget);

@@ -5,6 +5,24 @@
 
 #include "proto_gearman/reply.h"
 
+// What it may not work any more gives it nothing: it has asked for that itself. A worker that can
+// do very many functions is answered when all of them have been judged.
+static void grant(struct gear_conn *conn, struct grants *grants)
+{
+    if (broker_session_grant(conn->session, grants) == GRANT_MORE) {
+        conn->state = GEAR_GRANTING;
+    } else {
+        conn->state = GEAR_MESSAGE;
+        gear_reply_data(conn, GEAR_OPTION_RES, SLICE("auth"), NULL);
+    }
+}
+
+enum step gear_grant_step(struct gear_conn *conn)
+{
+    grant(conn, broker_session_grants(conn->session));
+    return conn->state == GEAR_GRANTING ? STEP_AGAIN : STEP_ON;
+}
+
 void gear_auth(struct gear_conn *conn, struct slice token)
 {
     const struct wire_claim claim = {.token = &token};
@@ -18,9 +36,7 @@ void gear_auth(struct gear_conn *conn, struct slice token)
     switch (caller.kind) {
     case CALLER_ADDRESS:
     case CALLER_KNOWN:
-        // What it may not work any more gives it nothing: it has asked for that itself.
-        (void)broker_session_grant(conn->session, caller.grants);
-        gear_reply_data(conn, GEAR_OPTION_RES, SLICE("auth"), NULL);
+        grant(conn, caller.grants);
         return;
     case CALLER_UNKNOWN:
         gear_refuse(conn, GEAR_REFUSE_FORBIDDEN);

@@ -15,6 +15,9 @@
 // peer's address were none, the packet waits for its answer, and so does what follows it.
 void gear_auth(struct gear_conn *conn, struct slice token);
 
+// GEAR_GRANTING: the next functions are judged; answers after the last.
+enum step gear_grant_step(struct gear_conn *conn);
+
 // GEAR_LATER: the moment has come at which the packet is carried out again.
 void gear_auth_expired(struct gear_conn *conn);
 

@@ -7,6 +7,7 @@
 #include "proto_gearman/ability.h"
 #include "proto_gearman/admin.h"
 #include "proto_gearman/body.h"
+#include "proto_gearman/caller.h"
 #include "proto_gearman/exec.h"
 #include "proto_gearman/packet.h"
 #include "proto_gearman/reply.h"
@@ -269,6 +270,12 @@ static enum step step_dropping(struct gear_conn *conn, struct feed_turn *turn)
     return gear_drop_step(conn);
 }
 
+static enum step step_granting(struct gear_conn *conn, struct feed_turn *turn)
+{
+    (void)turn;
+    return gear_grant_step(conn);
+}
+
 // Until a moment comes.
 static enum step step_later(struct gear_conn *conn, struct feed_turn *turn)
 {
@@ -294,6 +301,7 @@ static const step_fn steps_of_states[GEAR_STATES] = {
     [GEAR_ENDING_TIMEOUTS] = step_ending_timeouts,
     [GEAR_LISTING] = step_listing,
     [GEAR_DROPPING] = step_dropping,
+    [GEAR_GRANTING] = step_granting,
     [GEAR_LATER] = step_later,
     [GEAR_FINISHED] = step_finished,
 };

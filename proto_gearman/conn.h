@@ -44,6 +44,7 @@ enum gear_state {
     GEAR_ENDING_TIMEOUTS, // nothing: the worker sleeps, and the time-outs of its jobs end
     GEAR_LISTING,         // nothing: a list grows by its next step
     GEAR_DROPPING,        // nothing: the jobs of a function that is dropped are deleted
+    GEAR_GRANTING,        // nothing: functions are judged by what a token grants
     GEAR_LATER,           // the token that was there already, but not before a moment
     GEAR_FINISHED,        // nothing any more
     GEAR_STATES

@@ -189,6 +189,7 @@ static void discard_work(struct gear_conn *conn)
     case GEAR_SKIP:
     case GEAR_UNSUBSCRIBING:
     case GEAR_ENDING_TIMEOUTS:
+    case GEAR_GRANTING:
     case GEAR_LATER:
     case GEAR_FINISHED:
     case GEAR_STATES:
@@ -217,7 +218,7 @@ static void conn_close(void *state)
     free(conn->client_id);
 }
 
-static bool conn_granted(void *state, struct grants *grants)
+static enum grant_progress conn_granted(void *state, struct grants *grants)
 {
     struct gear_conn *conn = state;
 

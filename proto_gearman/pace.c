@@ -26,6 +26,7 @@ static enum pace_kind kind_of(const struct gear_conn *conn)
     case GEAR_ENDING_TIMEOUTS:
     case GEAR_LISTING:
     case GEAR_DROPPING:
+    case GEAR_GRANTING:
     case GEAR_LATER:
         return PACE_BUSY;
     case GEAR_FINISHED:

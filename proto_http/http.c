@@ -268,14 +268,15 @@ static void work(void *state)
     web_leases_work(&((struct web_shared *)state)->leases);
 }
 
-static bool granted(void *state, struct grants *grants)
+// The session of the connection itself takes no jobs.
+static enum grant_progress granted(void *state, struct grants *grants)
 {
     struct http1_conn *conn = state;
-    bool lost = http1_granted(conn, grants);
+    enum grant_progress progress = http1_granted(conn, grants);
 
-    return (conn->request && web_request(conn)->target.place == WEB_PLACE_WORK &&
-            web_work_granted(conn, grants)) ||
-           lost;
+    return conn->request && web_request(conn)->target.place == WEB_PLACE_WORK
+               ? web_work_granted(conn, grants)
+               : progress;
 }
 
 static bool prepare(void *state, const void *settings, struct frontend_reason *why)

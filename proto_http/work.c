@@ -282,11 +282,11 @@ void web_work_stopped(struct http1_conn *conn)
     }
 }
 
-bool web_work_granted(struct http1_conn *conn, struct grants *grants)
+enum grant_progress web_work_granted(struct http1_conn *conn, struct grants *grants)
 {
     struct web_holder *holder = work_of(conn)->holder;
 
-    return holder && broker_session_grant(holder->session, grants);
+    return holder ? broker_session_grant(holder->session, grants) : GRANT_DONE;
 }
 
 void web_work_forget(struct web_work *work)

@@ -23,9 +23,9 @@ enum http1_next web_work_begin(struct http1_conn *conn) MUST_USE;
 enum http1_progress web_work_step(struct http1_conn *conn, struct feed_turn *turn) MUST_USE;
 void web_work_stopped(struct http1_conn *conn);
 
-// What the caller of the connection may do has changed. True: the request waits for a job, and has
-// lost a queue.
-bool web_work_granted(struct http1_conn *conn, struct grants *grants);
+// What the caller of the connection may do has changed. GRANT_LOST: the request waits for a job,
+// and has lost a queue.
+enum grant_progress web_work_granted(struct http1_conn *conn, struct grants *grants);
 
 // Ends the wait, or the answer: jobs that were not handed over go back as if it had not had them.
 void web_work_forget(struct web_work *work);

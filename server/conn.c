@@ -46,21 +46,27 @@ void conn_judge_first(struct conn *conn)
     }
 }
 
-void conn_judge_again(struct conn *conn)
+bool conn_judge_again(struct conn *conn)
 {
     if (conn->broken) {
-        return;
+        return true;
+    }
+    if (conn->unjudged) {
+        // What it wants may be looked at again, should this be the end.
+        conn_touch(conn);
     }
     switch (conn_find_caller_again(conn)) {
     case CALLER_STAYS:
-        return;
+        return true;
+    case CALLER_MORE:
+        return false;
     case CALLER_LOST:
         conn_log_access_lost(conn);
         conn_break(conn, "may not have what it waits for any more");
-        return;
+        return true;
     case CALLER_NOT_FOUND:
         conn_lacks_memory(conn, "caller_unknown");
-        return;
+        return true;
     }
     UNREACHABLE();
 }
@@ -68,7 +74,7 @@ void conn_judge_again(struct conn *conn)
 void conn_judge_before_feed(struct conn *conn)
 {
     if (conn_caller_is_old(conn)) {
-        conn_judge_again(conn);
+        (void)conn_judge_again(conn);
     }
 }
 

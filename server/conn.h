@@ -58,9 +58,10 @@ struct conn *conn_of(struct turn_member *member);
 
 // Finds out what it may do, and has it broken where it has lost what it waits for: it begins; the
 // rules are others; they may be (WALK_JUDGE), and it is about to be fed, for nothing that it says
-// then is done by the old ones.
+// then is done by the old ones. False: that takes longer, and it is neither read nor fed before
+// another call has answered true.
 void conn_judge_first(struct conn *conn);
-void conn_judge_again(struct conn *conn);
+bool conn_judge_again(struct conn *conn);
 void conn_judge_before_feed(struct conn *conn);
 
 // It was taken off the list in which it waited for the store.

@@ -164,7 +164,7 @@ static bool conn_has_caller(struct conn *conn)
 }
 
 // A front-end takes any grants for a sign that rules are in force.
-static bool conn_tell_granted(struct conn *conn)
+static enum grant_progress conn_tell_granted(struct conn *conn)
 {
     return conn->service->frontend->granted(conn->frontend_state,
                                             conn->caller->rules ? conn->caller->now : NULL);
@@ -172,6 +172,8 @@ static bool conn_tell_granted(struct conn *conn)
 
 bool conn_find_caller(struct conn *conn)
 {
+    enum grant_progress progress;
+
     if (!conn_turn(conn)->rules) {
         return true;
     }
@@ -179,20 +181,21 @@ bool conn_find_caller(struct conn *conn)
         return false;
     }
     log_itself(conn);
-    (void)conn_tell_granted(conn);
+    progress = conn_tell_granted(conn);
+    ENSURE(progress != GRANT_MORE); // it has subscribed to one queue at most
     return true;
 }
 
 bool conn_caller_is_old(const struct conn *conn)
 {
-    return (conn->caller ? conn->caller->rules : NULL) != conn_turn(conn)->rules;
+    return conn->unjudged || (conn->caller ? conn->caller->rules : NULL) != conn_turn(conn)->rules;
 }
 
 // Its front-end is told even where it has asked meanwhile: it may not have liked the answer.
 enum caller_change conn_find_caller_again(struct conn *conn)
 {
-    bool had_rules = conn->caller && conn->caller->rules;
-    bool lost;
+    bool had_rules = conn->unjudged || (conn->caller && conn->caller->rules);
+    enum grant_progress progress;
 
     if (!conn_turn(conn)->rules && !had_rules) {
         return CALLER_STAYS;
@@ -200,11 +203,15 @@ enum caller_change conn_find_caller_again(struct conn *conn)
     if (!conn_has_caller(conn)) {
         return CALLER_NOT_FOUND;
     }
-    lost = conn_tell_granted(conn);
+    progress = conn_tell_granted(conn);
+    conn->unjudged = progress == GRANT_MORE;
+    if (conn->unjudged) {
+        return CALLER_MORE;
+    }
     if (!conn->caller->rules && !conn->caller->also) {
         conn_free_caller(conn);
     }
-    return lost ? CALLER_LOST : CALLER_STAYS;
+    return progress == GRANT_LOST ? CALLER_LOST : CALLER_STAYS;
 }
 
 static bool find_itself(struct conn *conn, struct wire_caller *found)

@@ -33,15 +33,16 @@ bool conn_find_caller(struct conn *conn) MUST_USE;
 
 enum caller_change {
     CALLER_STAYS,
+    CALLER_MORE,     // its front-end is to be told again before anything is fed
     CALLER_LOST,     // what it waits for it may not have any more
     CALLER_NOT_FOUND // without memory
 };
 
 // The rules are others, or none: what it may do is found out again, and its front-end is told.
-// Without CALLER_STAYS it must not be served any more.
+// Without CALLER_STAYS or CALLER_MORE it must not be served any more.
 enum caller_change conn_find_caller_again(struct conn *conn) MUST_USE;
 
-// Whether that was not done since the rules are what they are.
+// Whether that was not done, or not to its end, since the rules are what they are.
 bool conn_caller_is_old(const struct conn *conn);
 
 // What wire_identify() answers. False without memory: `found` is CALLER_UNKNOWN then, and the

@@ -23,6 +23,7 @@ static bool conn_has_too_much_output(const struct conn *conn)
 static bool conn_can_run(const struct conn *conn)
 {
     return !conn_has_too_much_output(conn) && !conn_is_paused(conn) && !conn->broken &&
+           !conn->unjudged &&
            (conn->state == FEED_AGAIN || (conn->state == FEED_BLOCKED && conn->woken));
 }
 
@@ -172,8 +173,8 @@ static void conn_take(struct conn *conn, size_t len)
 static size_t conn_input_room(const struct conn *conn)
 {
     // One that runs is fed when the turn comes to it: reading on would only pile up what waits.
-    if (conn->runs || conn->input_ended || conn->broken || conn->state == FEED_FINISHED ||
-        conn_has_too_much_output(conn) || conn_is_paused(conn)) {
+    if (conn->runs || conn->input_ended || conn->broken || conn->unjudged ||
+        conn->state == FEED_FINISHED || conn_has_too_much_output(conn) || conn_is_paused(conn)) {
         return 0;
     }
     return conn->state == FEED_BLOCKED ? CONN_INPUT_MAX - backlog_len(&conn->input) : CONN_READ_MAX;

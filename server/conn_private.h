@@ -34,6 +34,7 @@ struct conn {
     bool input_ended : 1;      // and all of it has been read
     bool too_much_output : 1;  // waits for the peer
     bool broken : 1;           // to be closed at once
+    bool unjudged : 1;         // its front-end has answered GRANT_MORE
     bool shut_wanted : 1;      // the peer is to be told that nothing more comes
     bool parked : 1;           // stands in turn->held or turn->paused, or stood there until it was
                                // moved with all the others

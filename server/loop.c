@@ -272,7 +272,8 @@ static void loop_expire(struct loop *loop)
     }
 }
 
-// The rules have changed: what those may do who are connected is found out anew, of some in a turn.
+// The rules have changed: what those may do who are connected is found out anew, of some in a turn,
+// or of one that takes from very many queues, a part. No client is charged for that.
 static void loop_judge(struct loop *loop)
 {
     struct conn *conn;
@@ -280,9 +281,13 @@ static void loop_judge(struct loop *loop)
 
     while (count < BROKER_SLICE && !(count && turn_lasted(&loop->turn, TURN_INPUT_FOR, count)) &&
            (conn = roster_walk(&loop->turn, WALK_JUDGE))) {
-        conn_judge_again(conn);
+        if (!conn_judge_again(conn)) {
+            roster_walk_back(conn, WALK_JUDGE);
+            break;
+        }
         count++;
     }
+    (void)broker_take_links(loop->turn.broker);
 }
 
 // Nobody whose output is held will be answered.

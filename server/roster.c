@@ -114,3 +114,8 @@ struct conn *roster_walk(struct turn *turn, enum turn_walk walk)
     }
     return conn;
 }
+
+void roster_walk_back(struct conn *conn, enum turn_walk walk)
+{
+    conn_turn(conn)->walks[walk] = &conn->member.all;
+}

@@ -30,4 +30,7 @@ struct conn *roster_find_session(const struct turn *turn, const struct session *
 // The next one of a walk; NULL: there is none, and the walk rests.
 struct conn *roster_walk(struct turn *turn, enum turn_walk walk);
 
+// The walk comes to that connection once more.
+void roster_walk_back(struct conn *conn, enum turn_walk walk);
+
 #endif

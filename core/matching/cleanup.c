@@ -2,12 +2,14 @@
 #include "core/matching/cleanup.h"
 
 #include "core/matching/match.h"
+#include "core/model/charge.h"
 #include "core/model/gate.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
 #include "core/model/queue.h"
 #include "core/model/states.h"
 #include "core/model/subscription.h"
+#include "core/model/waiting.h"
 
 // APART is worth 2 % of a pipelined submission, by tests/budget.
 static APART void vanish(struct broker *broker, struct queue *queue)
@@ -33,6 +35,9 @@ void subscription_end(struct subscription *subscription)
     struct queue *queue = subscription_queue(subscription);
 
     subscription_remove(subscription);
+    if (session->subscriptions == LINKS_IN_SLICE) {
+        waiting_review(session);
+    }
     if (session->holds_nudge && session->nudged_by == queue->place) {
         match_pass_nudge_on(session, NULL);
     }

@@ -103,27 +103,66 @@ void match_pass_nudge_on(struct session *session, const struct queue *took)
     }
 }
 
-// The first of the list, which is a queue's `job_waits` or `nudge_waits`. Sessions that have
-// closed, and are not taken apart yet, leave it.
-static struct subscription *first_of(struct queue *queue, struct list_node *list)
+void match_bar(struct subscription *subscription)
+{
+    struct session *session = subscription->session;
+
+    subscription_bar(subscription, true);
+    subscription_stop_waiting(subscription);
+    if (session->holds_nudge && session->nudged_by == subscription->queue) {
+        match_pass_nudge_on(session, NULL);
+    }
+}
+
+// Whether that link means that its session may be given something. Where the session has closed, or
+// has stopped to wait, and its links are still to be undone, it does not; where its caller's grants
+// are new, these say so. If not, the link is undone.
+static APART bool link_counts(struct subscription *subscription)
+{
+    struct session *session = subscription->session;
+
+    charge_links(session->broker, 1);
+    if (session->closed || session->unlinking) {
+        subscription_stop_waiting(subscription);
+        return false;
+    }
+    if (!session->judging || session_may(session, MAY_WORK, subscription_queue(subscription))) {
+        return true;
+    }
+    session->extra->wide->lost = true;
+    match_bar(subscription);
+    return false;
+}
+
+static APART struct subscription *first_that_counts(const struct list_node *list)
 {
     struct list_node *node;
 
     while ((node = list_first(list))) {
         struct subscription *first = list_item(node, struct subscription, waiting);
 
-        if (!first->session->closed) {
+        if (link_counts(first)) {
             return first;
         }
-        list_remove(node);
-        queue->waiting--;
     }
     return NULL;
 }
 
+// The first of the list, which is a queue's `job_waits` or `nudge_waits`.
+static inline struct subscription *first_of(const struct list_node *list)
+{
+    struct list_node *node = list_first(list);
+    struct subscription *first = node ? list_item(node, struct subscription, waiting) : NULL;
+    const struct session *session = first ? first->session : NULL;
+
+    return session && (session->closed || session->unlinking || session->judging)
+               ? first_that_counts(list)
+               : first;
+}
+
 static struct subscription *longest_waiting(struct queue *queue)
 {
-    return first_of(queue, &queue->job_waits);
+    return first_of(&queue->job_waits);
 }
 
 // The session waits on, in the last place, or gets another job.
@@ -140,7 +179,8 @@ static void serve_again(struct session *session)
         session_notify(session);
         return;
     }
-    best = choice_best(session, &by);
+    // What it may have is found out: what is ready meets it as its links are made.
+    best = session->judging ? NULL : choice_best(session, &by);
     if (best) {
         assign_chosen(by, best);
     } else {
@@ -214,7 +254,8 @@ void match_moved(struct broker *broker, struct job *job)
 void match_session(struct session *session)
 {
     struct subscription *by = NULL;
-    struct job *best = session->wait_state != WAITING_NOT ? choice_best(session, &by) : NULL;
+    bool chooses = session->wait_state != WAITING_NOT && !session->judging;
+    struct job *best = chooses ? choice_best(session, &by) : NULL;
 
     if (best && session->wait_state == WAITING_FOR_JOB) {
         assign_chosen(by, best);
@@ -247,7 +288,7 @@ void match_nudge(struct broker *broker, unsigned *budget)
     while (*budget > 0 && !list_empty(&broker->matching.nudging)) {
         struct queue *queue =
             list_item(list_first(&broker->matching.nudging), struct queue, nudging);
-        struct subscription *first = first_of(queue, &queue->nudge_waits);
+        struct subscription *first = first_of(&queue->nudge_waits);
         struct session *session;
         bool all;
 

@@ -37,6 +37,9 @@ void match_session(struct session *session);
 // all the same, the next session that waits for a nudge there gets it.
 void match_pass_nudge_on(struct session *session, const struct queue *took);
 
+// The session's caller may not have the subscription any more.
+void match_bar(struct subscription *subscription);
+
 // Nudges the sessions that are owed a nudge.
 void match_nudge(struct broker *broker, unsigned *budget);
 

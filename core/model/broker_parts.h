@@ -72,11 +72,12 @@ struct open_queues {
 
 // Ready jobs and sessions that are still to meet (match.h).
 struct matching {
-    struct tree backlog;       // struct bound: queues whose ready jobs and waits are to meet
-    struct list_node nudging;  // queues that owe nudges
-    struct list_node to_serve; // sessions that lost a job that they had not been told of
-    uint32_t nudges_each;      // nudges for one ready job; 0: for all who wait for one
-    bool deferred;             // many jobs become ready: they meet the waits when all are there
+    struct tree backlog;        // struct bound: queues whose ready jobs and waits are to meet
+    struct list_node nudging;   // queues that owe nudges
+    struct list_node to_serve;  // sessions that lost a job that they had not been told of
+    struct list_node relinking; // wide sessions that begin or stop to wait (waiting.h), in turn
+    uint32_t nudges_each;       // nudges for one ready job; 0: for all who wait for one
+    bool deferred;              // many jobs become ready: they meet the waits when all are there
 };
 
 // What broker_settle() tells (settle.c, tell.h).

@@ -68,22 +68,29 @@ enum status session_check_job(const struct session *by, enum right right, const 
     return session_may(by, MAY_OBSERVE, queue) ? STATUS_FORBIDDEN : STATUS_NOT_FOUND;
 }
 
-bool session_is_barred(const struct session *session)
+// Without an extra part the session is not wide.
+static APART bool are_all_barred(const struct session *session)
 {
     size_t looked = 0;
+    size_t barred = 0;
 
-    if (!session->grants || session->subscriptions == 0) {
-        return false;
+    if (session->extra) {
+        return session->extra->barred == session->subscriptions;
     }
     list_each (node, &session->subscribed) {
         looked++;
         if (!list_item(node, struct subscription, in_session)->barred) {
             break;
         }
+        barred++;
     }
     charge_links(session->broker, looked);
-    return looked == session->subscriptions &&
-           list_item(session->subscribed.prev, struct subscription, in_session)->barred;
+    return barred == session->subscriptions;
+}
+
+bool session_is_barred(const struct session *session)
+{
+    return session->grants && session->subscriptions > 0 && are_all_barred(session);
 }
 
 struct grants *broker_session_grants(const struct session *session)

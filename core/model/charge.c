@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/model/charge.h"
 
-// So many links cost as much as anything else that a slice handles.
-#define LINKS_AT_ONCE 16
-
 void charge_pay_unit(struct broker *broker, unsigned *budget)
 {
     size_t cost = 1 + broker_take_links(broker) / LINKS_AT_ONCE;

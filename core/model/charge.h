@@ -18,6 +18,11 @@
 
 #include "core/model/broker_private.h"
 
+// So many links cost as much as anything else that a slice handles.
+#define LINKS_AT_ONCE 16
+// What a slice handles of them, where it handles nothing else.
+#define LINKS_IN_SLICE (BROKER_SLICE * LINKS_AT_ONCE)
+
 // So many queues and subscriptions were looked at.
 static inline void charge_links(struct broker *broker, size_t links)
 {

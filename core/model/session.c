@@ -6,6 +6,8 @@
 #include "core/model/rota.h"
 #include "core/model/taken.h"
 
+#include <string.h>
+
 static size_t session_size(enum choice choice)
 {
     return sizeof(struct session) + (choice == CHOICE_IN_TURN ? sizeof(struct rota) : 0);
@@ -72,6 +74,17 @@ bool session_lease_ends_soon(const struct session *session)
     return warn_at(session) <= session->broker->now.mono;
 }
 
+// There are no very many of them yet.
+static uint32_t count_barred(const struct session *session)
+{
+    uint32_t count = 0;
+
+    list_each (node, &session->subscribed) {
+        count += list_item(node, struct subscription, in_session)->barred;
+    }
+    return count;
+}
+
 struct session_extra *session_extra(struct session *session)
 {
     if (!session->extra) {
@@ -79,9 +92,43 @@ struct session_extra *session_extra(struct session *session)
         if (session->extra) {
             list_init(&session->extra->watches);
             list_init(&session->extra->walks);
+            session->extra->barred = count_barred(session);
         }
     }
     return session->extra;
+}
+
+static size_t extra_size(const struct session *session)
+{
+    return sizeof(struct session_extra) + (session->wide ? sizeof(struct session_wide) : 0);
+}
+
+struct session_wide *session_wide(struct session *session)
+{
+    struct slab *slab = &session->broker->slab;
+    struct session_extra *before = session_extra(session);
+    struct session_extra *extra;
+
+    if (session->wide || !before) {
+        return before ? before->wide : NULL;
+    }
+    extra = slab_calloc(slab, sizeof *extra + sizeof *extra->wide);
+    if (!extra) {
+        return NULL;
+    }
+    memcpy(extra, before, sizeof *extra);
+    list_init(&extra->watches);
+    list_append_all(&extra->watches, &before->watches);
+    list_init(&extra->walks);
+    list_append_all(&extra->walks, &before->walks);
+    extra->wide->session = session;
+    list_init(&extra->wide->relinking);
+    list_init(&extra->wide->linking.in_session);
+    list_init(&extra->wide->judging.in_session);
+    slab_free(slab, before, sizeof *before);
+    session->extra = extra;
+    session->wide = true;
+    return extra->wide;
 }
 
 void session_begin_producer(struct session *session)
@@ -135,7 +182,7 @@ void session_free(struct session *session)
     if (session->extra) {
         taken_free(session->extra);
         slab_free(&broker->slab, session->extra->spare, sizeof *session->extra->spare);
-        slab_free(&broker->slab, session->extra, sizeof *session->extra);
+        slab_free(&broker->slab, session->extra, extra_size(session));
     }
     slab_free(&broker->slab, session, session_size((enum choice)session->choice));
 }

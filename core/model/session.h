@@ -6,9 +6,9 @@
 //
 // A session waits for a job, for a nudge (a hint that there may be a job), or for nothing. While it
 // waits, each of its subscriptions that is not barred is linked in its queue's list `job_waits` or
-// `nudge_waits`. A
-// wait that has been given a job is over, even before the session is told: `assigned` keeps the job
-// until then.
+// `nudge_waits`; where there are very many, these links are made and undone in slices (waiting.h).
+// A wait that has been given a job is over, even before the session is told: `assigned` keeps the
+// job until then.
 
 #include "core/base/list.h"
 #include "core/base/tree.h"
@@ -69,8 +69,11 @@ struct session {
     };
     uint8_t choice;     // enum choice
     uint8_t wait_state; // enum wait_state
-    uint8_t why;        // enum wait_end
+    // Of its links in lists of queues, each of these says more than that they are there.
     bool closed : 1;
+    bool unlinking : 1; // they are of a wait that is over (waiting.h)
+    bool judging : 1;   // `grants` are new: subscriptions are still barred by those before
+
     bool holds_nudge : 1;   // a queue nudged it, and perhaps nobody else
     bool nudged : 1;        // to be told
     bool waited_enough : 1; // to be told, with `why`
@@ -78,6 +81,9 @@ struct session {
     bool producer : 1;      // it has submitted a job
     bool worker : 1;        // it has asked for one
     bool undelivered : 1;   // closing: it has not been told of any job that it holds
+    bool wide : 1;          // it has that part of `extra`; so has one that has more than
+                            // LINKS_IN_SLICE subscriptions (charge.h)
+    uint8_t why : 1;        // enum wait_end
 
     struct list_node subscribed; // struct subscription
     struct tree by_queue;
@@ -92,6 +98,17 @@ struct session {
     struct rota rota[];  // one, where it chooses in turn
 };
 
+_Static_assert(sizeof(struct session) == 184, "an idle connection is kept small");
+
+// What a session needs beside that whose subscriptions are too many for one slice.
+struct session_wide {
+    struct session *session;
+    struct list_node relinking;       // in broker->matching.relinking
+    struct subscription_walk linking; // which link is made, or undone, next
+    struct subscription_walk judging; // whose queue is compared with the new grants next
+    bool lost;                        // `judging`: one of those gave something before
+};
+
 // What only some sessions have; made when it is first needed.
 struct session_extra {
     struct list_node watches; // struct watch
@@ -103,11 +120,24 @@ struct session_extra {
     uint64_t *taken;      // ids of jobs that were taken away (taken.h)
     uint32_t taken_count; // of them
     uint32_t taken_room;
-    uint32_t taken_oldest; // where all the room is used: which is forgotten next
+    uint32_t taken_oldest;      // where all the room is used: which is forgotten next
+    uint32_t barred;            // how many subscriptions are
+    struct session_wide wide[]; // one, where the session is wide
 };
+
+_Static_assert(sizeof(struct session_extra) == 88, "each client that waits for a result has one");
 
 // The session's extra part, made where there is none yet; NULL without memory.
 struct session_extra *session_extra(struct session *session);
+
+// The part of a wide session, likewise.
+struct session_wide *session_wide(struct session *session);
+
+// Whether links of its subscriptions are still to be made or undone.
+static inline bool session_relinks(const struct session *session)
+{
+    return session->wide && list_linked(&session->extra->wide->relinking);
+}
 
 // The session is to be told something by broker_settle().
 void session_notify(struct session *session);

@@ -5,6 +5,7 @@
 #include "core/model/subscription.h"
 
 #include "core/model/broker_private.h"
+#include "core/model/charge.h"
 #include "core/model/open_queues.h"
 #include "core/model/queue.h"
 #include "core/model/rota.h"
@@ -58,9 +59,12 @@ static size_t subscription_size(const struct session *session)
 
 struct subscription *subscription_new(struct session *session, struct queue *queue)
 {
-    struct subscription *subscription =
-        slab_calloc(&session->broker->slab, subscription_size(session));
+    struct subscription *subscription;
 
+    if (session->subscriptions >= LINKS_IN_SLICE && !session_wide(session)) {
+        return NULL;
+    }
+    subscription = slab_calloc(&session->broker->slab, subscription_size(session));
     if (subscription) {
         subscription->session = session;
         subscription->queue = queue->place;
@@ -94,12 +98,23 @@ void subscription_stop_waiting(struct subscription *subscription)
     }
 }
 
+void subscription_bar(struct subscription *subscription, bool bar)
+{
+    struct session_extra *extra = subscription->session->extra;
+
+    if (extra && subscription->barred != bar) {
+        extra->barred += bar ? 1 : UINT32_MAX;
+    }
+    subscription->barred = bar;
+}
+
 void subscription_remove(struct subscription *subscription)
 {
     struct session *session = subscription->session;
     struct queue *queue = subscription_queue(subscription);
 
     subscription_stop_waiting(subscription);
+    subscription_bar(subscription, false);
     subscription_set_terms(subscription, NULL);
     subscription_walks_pass_over(subscription);
     list_remove(&subscription->in_session);

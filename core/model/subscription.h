@@ -23,6 +23,9 @@ void subscription_set_terms(struct subscription *subscription, const struct term
 void subscription_wait(struct subscription *subscription);
 void subscription_stop_waiting(struct subscription *subscription);
 
+// Whether the caller may not have it from now on; what its link says is for the caller to see to.
+void subscription_bar(struct subscription *subscription, bool bar);
+
 // Takes the subscription out of its session, its queue and the walks, and frees it.
 void subscription_remove(struct subscription *subscription);
 

@@ -49,6 +49,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     list_init(&broker->open.in_order);
     list_init(&broker->matching.nudging);
     list_init(&broker->matching.to_serve);
+    list_init(&broker->matching.relinking);
     list_init(&broker->telling.sessions);
     list_init(&broker->telling.interests);
     list_init(&broker->closing);

@@ -149,6 +149,7 @@ void broker_check(const struct broker *broker)
     check_moments(&tally, &broker->timers.sessions, tally.alarms);
     check_open_queues(&tally);
     ENSURE(list_empty(&broker->matching.to_serve));
+    ENSURE(check_list(&broker->matching.relinking) == tally.relinking);
     check_interests(broker);
     check_rolls(&tally);
     check_memos(&tally);

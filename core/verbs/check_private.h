@@ -27,7 +27,8 @@ struct tally {
     uint64_t noted;  // jobs with a past
     uint64_t working;
     uint64_t open_sessions;
-    uint64_t waiting; // sessions that wait
+    uint64_t waiting;   // sessions that wait
+    uint64_t relinking; // wide sessions that have links to make or undo
     uint64_t producers, workers;
     uint64_t subscriptions;
     uint64_t moments[CLOCKS];

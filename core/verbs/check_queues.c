@@ -81,7 +81,9 @@ static void check_shortcut(const struct queue *queue)
 static bool has_waiter(const struct queue *queue)
 {
     list_each (node, &queue->job_waits) {
-        if (!list_item(node, struct subscription, waiting)->session->closed) {
+        const struct session *session = list_item(node, struct subscription, waiting)->session;
+
+        if (!session->closed && !session->unlinking) {
             return true;
         }
     }

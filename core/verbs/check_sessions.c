@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/verbs/check_private.h"
 
+#include "core/model/charge.h"
 #include "core/model/job.h"
 #include "core/model/lookup.h"
 #include "core/model/queue.h"
@@ -47,9 +48,35 @@ static void check_rota(const struct session *session)
     ENSURE(count + session->rota->idle_count == session->subscriptions);
 }
 
+// Links are where they should be, but for those that a slice is still to make or undo.
+static void check_link(const struct session *session, const struct subscription *subscription)
+{
+    bool linked = list_linked(&subscription->waiting);
+    bool waits = session->wait_state != WAITING_NOT && !subscription->barred;
+
+    if (!session->unlinking) {
+        ENSURE(linked == waits || (!linked && session_relinks(session)));
+    }
+}
+
+static void check_wide(const struct session *session)
+{
+    const struct session_wide *wide = session->wide ? session->extra->wide : NULL;
+
+    ENSURE(wide || session->closed || session->subscriptions <= LINKS_IN_SLICE);
+    ENSURE(!session->wide || wide->session == session);
+    ENSURE(!session->unlinking || session->closed || session_relinks(session));
+    ENSURE(!session_relinks(session) ||
+           (!session->closed && session->subscriptions > LINKS_IN_SLICE));
+    ENSURE(!session->judging || session->closed || list_linked(&wide->judging.in_session));
+    ENSURE(!wide || session->judging || !(wide->lost || wide->judging.next));
+    ENSURE(!wide || session_relinks(session) || !wide->linking.next);
+}
+
 static void check_subscriptions(struct tally *tally, const struct session *session)
 {
     size_t limited = 0;
+    size_t barred = 0;
 
     ENSURE(check_list(&session->subscribed) == session->subscriptions);
     list_each (node, &session->subscribed) {
@@ -57,14 +84,18 @@ static void check_subscriptions(struct tally *tally, const struct session *sessi
 
         ENSURE(subscription->session == session);
         ENSURE(session_find(session, subscription_queue(subscription)) == subscription);
-        ENSURE(session->closed ||
-               list_linked(&subscription->waiting) ==
-                   (session->wait_state != WAITING_NOT && !subscription->barred));
-        ENSURE(subscription->barred ==
-               !session_may(session, MAY_WORK, subscription_queue(subscription)));
+        if (!session->closed) {
+            check_link(session, subscription);
+        }
+        ENSURE(session->judging ||
+               subscription->barred ==
+                   !session_may(session, MAY_WORK, subscription_queue(subscription)));
         limited += subscription->limit_ms > 0;
+        barred += subscription->barred;
     }
     ENSURE(limited == session->limited);
+    ENSURE(!session->extra || barred == session->extra->barred);
+    check_wide(session);
     check_rota(session);
     tally->subscriptions -= session->subscriptions;
 }
@@ -86,6 +117,7 @@ void check_session(struct tally *tally, const struct session *session)
     check_subscriptions(tally, session);
     tally->open_sessions += !session->closed;
     tally->waiting += session->wait_state != WAITING_NOT;
+    tally->relinking += session_relinks(session);
     tally->producers += !session->closed && session->producer;
     tally->workers += !session->closed && session->worker;
     tally->alarms += session->alarm.at != NSEC_NEVER;

@@ -11,6 +11,7 @@
 #include "core/model/job.h"
 #include "core/model/lookup.h"
 #include "core/model/subscription_walk.h"
+#include "core/model/waiting.h"
 #include "core/model/watch.h"
 
 // Jobs that a session holds come back together. Their order in its leases means nothing to those
@@ -73,6 +74,7 @@ void broker_session_close(struct session *session)
     // It leaves the lists of its queues as its subscriptions end, which may be very many.
     broker->count.waiting -= session->wait_state != WAITING_NOT;
     session->wait_state = WAITING_NOT;
+    waiting_leave(session);
     match_pass_nudge_on(session, NULL);
     subscription_walks_stop(session);
     session->closed = true;

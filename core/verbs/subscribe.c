@@ -34,7 +34,7 @@ static void await_nudge_too(struct subscription *subscription, struct queue *que
         session->nudged = true;
         session_notify(session);
     } else {
-        subscription_wait(subscription);
+        subscription_wait_along(subscription);
     }
 }
 

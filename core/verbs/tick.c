@@ -82,7 +82,7 @@ static void end_wait(struct session *session, enum wait_end why)
 {
     session_stop_waiting(session);
     session->waited_enough = true;
-    session->why = (uint8_t)why;
+    session->why = why & 1u;
     session_notify(session);
 }
 
@@ -112,6 +112,13 @@ static bool alarm_due(struct broker *broker, struct moment *moment, unsigned *ma
         // Who waits until this very moment gets one.
         match_backlog(broker, matches);
         return tree_empty(&broker->matching.backlog);
+    }
+    if (session_relinks(session)) {
+        // A job may be ready where it has no link yet.
+        match_session(session);
+        if (session->wait_state != WAITING_FOR_JOB) {
+            return true;
+        }
     }
     if (session_lease_ends_soon(session)) {
         end_wait(session, WAIT_LEASE_SOON);
@@ -165,6 +172,9 @@ static void keep_up(struct broker *broker)
         unsigned budget = BROKER_SLICE;
 
         expiry_free_dropped(broker, &budget);
+    }
+    if (!list_empty(&broker->matching.relinking)) {
+        waiting_relink(broker);
     }
 }
 
@@ -236,7 +246,10 @@ static APART nsec_t rare_due(const struct broker *broker)
     nsec_t at = sooner(first_at(&broker->timers.gates), first_at(&broker->timers.expiries));
 
     at = sooner(at, wall_look(broker, &broker->memos.ends));
-    at = broker->memos.crowded || broker->gates.dropped ? broker->now.mono : at;
+    if (broker->memos.crowded || broker->gates.dropped ||
+        !list_empty(&broker->matching.relinking)) {
+        at = broker->now.mono;
+    }
     return broker->policies.changed ? sooner(at, broker->policies.again_at) : at;
 }
 

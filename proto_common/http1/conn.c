@@ -111,7 +111,7 @@ enum status http1_open(void *state, void *shared, struct wire *wire)
     return status;
 }
 
-bool http1_granted(void *state, struct grants *grants)
+enum grant_progress http1_granted(void *state, struct grants *grants)
 {
     struct http1_conn *conn = state;
 

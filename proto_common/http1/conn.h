@@ -23,7 +23,7 @@ void http1_shared_begin(struct http1_shared *shared, const struct http1_user *us
 void http1_answered(struct http1_conn *conn);
 
 enum status http1_open(void *conn, void *shared, struct wire *wire);
-bool http1_granted(void *conn, struct grants *grants);
+enum grant_progress http1_granted(void *conn, struct grants *grants);
 struct feed http1_feed(void *conn, struct slice input, unsigned budget);
 struct feed http1_filled(void *conn, size_t len, unsigned budget);
 bool http1_eof(void *conn);

@@ -122,6 +122,8 @@ void act_subscribe(struct actor *a, const char *queue);
 void act_subscribe_on(struct actor *a, const char *queue, nsec_t limit_for, enum on_limit on_limit);
 // What its caller may do from now on; NULL: everything. Whether it lost a queue.
 bool act_grant(struct actor *a, const struct grant *list, size_t count);
+// As far as one slice reaches.
+enum grant_progress act_grant_slice(struct actor *a, const struct grant *list, size_t count);
 
 void act_unsubscribe(struct actor *a, const char *queue);
 void act_give_back(struct actor *a, const char *queue); // unsubscribes, and leases end

@@ -162,15 +162,25 @@ void act_give_back(struct actor *a, const char *queue)
     assert_status(STATUS_OK, status);
 }
 
-bool act_grant(struct actor *a, const struct grant *list, size_t count)
+enum grant_progress act_grant_slice(struct actor *a, const struct grant *list, size_t count)
 {
     struct grants *grants = list ? grants_new(list, count) : NULL;
-    bool lost = broker_session_grant(a->session, grants);
+    enum grant_progress progress = broker_session_grant(a->session, grants);
 
     assert_true(grants || !list);
     grants_unref(grants);
     stage_step(a->stage);
-    return lost;
+    return progress;
+}
+
+bool act_grant(struct actor *a, const struct grant *list, size_t count)
+{
+    enum grant_progress progress;
+
+    do {
+        progress = act_grant_slice(a, list, count);
+    } while (progress == GRANT_MORE);
+    return progress == GRANT_LOST;
 }
 
 uint64_t act_take(struct actor *a)

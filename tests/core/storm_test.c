@@ -376,7 +376,8 @@ static void storm_grant(struct storm *g, struct storm_session *s)
         grants = grants_new(list, count);
         assert_non_null(grants);
     }
-    (void)broker_session_grant(s->session, grants);
+    while (broker_session_grant(s->session, grants) == GRANT_MORE) {
+    }
     grants_unref(grants);
 }
 

@@ -315,6 +315,65 @@ static void what_a_connection_holds_it_may_finish_as_somebody_else(void **state)
          "OK\r\nTOUCHED\r\nFORBIDDEN\r\nDELETED\r\n");
 }
 
+// So many that they are judged in several slices.
+enum { VERY_MANY = 5000 };
+
+static void watch_very_many(struct bean *t)
+{
+    char line[32];
+
+    for (int i = 0; i < VERY_MANY; i++) {
+        int len = snprintf(line, sizeof line, "watch w%d\r\n", i);
+
+        peer_send(t->a, slice_of(line, (size_t)len));
+        if (i % 100 == 99) {
+            rig_run(t->rig);
+            (void)peer_hear(t->a);
+        }
+    }
+}
+
+static void who_watches_very_many_tubes_is_judged_in_several_turns(void **state)
+{
+    struct bean *t = *state;
+    unsigned long feeds;
+
+    knows_token(t->rig, "s3cret", {MAY_WORK, "w1*"}, {MAY_OBSERVE, "*"});
+    watch_very_many(t);
+    says(t->b, "use w0\r\nput 0 0 9 1\r\na\r\n", "USING w0\r\nINSERTED 1\r\n");
+    says(t->b, "use w1\r\nput 5 0 9 1\r\nb\r\n", "USING w1\r\nINSERTED 2\r\n");
+    feeds = rig_feeds(t->rig);
+    // What comes behind it waits, and goes by the token.
+    says(t->a, "auth s3cret\r\nreserve-with-timeout 0\r\nlist-tube-used\r\n",
+         "OK\r\nRESERVED 2 1\r\nb\r\nUSING default\r\n");
+    assert_in_range(rig_feeds(t->rig) - feeds, 3, VERY_MANY / 10);
+}
+
+static void who_watches_very_many_tubes_may_go_while_it_is_judged(void **state)
+{
+    struct bean *t = *state;
+
+    knows_token(t->rig, "s3cret", {MAY_WORK, "w1*"});
+    watch_very_many(t);
+    peer_send(t->a, SLICE("auth s3cret\r\nquit\r\n"));
+    peer_free(t->a);
+    t->a = peer_new(t->rig);
+    says(t->b, "use w1\r\nput 5 0 9 1\r\nb\r\n", "USING w1\r\nINSERTED 1\r\n");
+    says(t->a, "watch w1\r\nreserve\r\n", "WATCHING 2\r\nRESERVED 1 1\r\nb\r\n");
+}
+
+static void a_token_opens_very_many_tubes_before_it_is_answered(void **state)
+{
+    struct bean *t = *state;
+
+    knows_token(t->rig, "s3cret", {MAY_WORK, "*"});
+    watch_very_many(t);
+    (void)peer_may(t->a, {MAY_OBSERVE, "*"});
+    says(t->b, "use w0\r\nput 0 0 9 1\r\na\r\n", "USING w0\r\nINSERTED 1\r\n");
+    says(t->a, "reserve-with-timeout 0\r\n", "FORBIDDEN\r\n");
+    says(t->a, "auth s3cret\r\nreserve-with-timeout 0\r\n", "OK\r\nRESERVED 1 1\r\na\r\n");
+}
+
 //
 // Too many wrong tokens
 //
@@ -482,6 +541,9 @@ int main(void)
         BEAN(what_is_no_token_is_a_bad_format),
         BEAN(statistics_have_no_key_for_it),
         BEAN(what_a_connection_holds_it_may_finish_as_somebody_else),
+        BEAN(who_watches_very_many_tubes_is_judged_in_several_turns),
+        BEAN(who_watches_very_many_tubes_may_go_while_it_is_judged),
+        BEAN(a_token_opens_very_many_tubes_before_it_is_answered),
         BEAN(a_wrong_token_waits_where_too_many_were_wrong),
         BEAN(a_right_token_does_not_wait_where_too_many_were_wrong),
         BEAN(others_go_on_while_a_token_waits),

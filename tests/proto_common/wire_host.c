@@ -430,7 +430,12 @@ struct peer *peer_new_other(struct rig *rig)
 
 bool peer_grant(struct peer *peer, struct grants *grants)
 {
-    peer->dropped = peer->frontend->granted(peer->conn, grants);
+    enum grant_progress progress;
+
+    do {
+        progress = peer->frontend->granted(peer->conn, grants);
+    } while (progress == GRANT_MORE);
+    peer->dropped = progress == GRANT_LOST;
     return peer->dropped;
 }
 

@@ -263,6 +263,27 @@ static void a_worker_that_loses_its_function_loses_its_connection(void **state)
     assert_true(peer_closed(t->a));
 }
 
+static void a_worker_of_very_many_functions_is_judged_in_several_turns(void **state)
+{
+    enum { VERY_MANY = 5000 };
+    struct gear *t = *state;
+    unsigned long feeds;
+    char name[16];
+
+    knows_token(t->rig, "s3cret", {MAY_WORK, "f1*"}, {MAY_OBSERVE, "*"});
+    for (int i = 0; i < VERY_MANY; i++) {
+        (void)snprintf(name, sizeof name, "f%d", i);
+        gear_says(t->a, REQ(CAN_DO, name), NOTHING);
+    }
+    gear_submits(t->b, REQ(SUBMIT_JOB_BG, "f0", "", "x"));
+    gear_submits(t->b, REQ(SUBMIT_JOB_BG, "f1", "", "y"));
+    feeds = rig_feeds(t->rig);
+    // What comes behind it waits, and goes by the token.
+    gear_says(t->a, MANY(REQ(OPTION_REQ, "auth:s3cret"), REQ(GRAB_JOB), REQ(GRAB_JOB)),
+              MANY(RES(OPTION_RES, "auth"), RES(JOB_ASSIGN, H(2), "f1", "y"), RES(NO_JOB)));
+    assert_in_range(rig_feeds(t->rig) - feeds, 3, VERY_MANY / 10);
+}
+
 //
 // Too many wrong tokens
 //
@@ -371,6 +392,7 @@ int main(void)
         GEAR(without_rules_every_token_is_wrong),
         GEAR(a_worker_that_may_not_work_any_more_is_told_so),
         GEAR(a_worker_that_loses_its_function_loses_its_connection),
+        GEAR(a_worker_of_very_many_functions_is_judged_in_several_turns),
         GEAR(a_wrong_token_waits_where_too_many_were_wrong),
         GEAR(a_right_token_does_not_wait_where_too_many_were_wrong),
         GEAR(a_client_is_told_of_its_jobs_while_its_token_waits),

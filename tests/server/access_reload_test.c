@@ -144,6 +144,68 @@ static void one_that_may_still_have_what_it_waits_for_stays(void **state)
     (void)close(client);
 }
 
+static void one_that_takes_longer_to_judge_is_fed_when_that_is_done(void **state)
+{
+    struct access_bed *bed = *state;
+    int other;
+    int client;
+
+    access_bed_rule(bed, "any work,observe jobs\n");
+    other = bed_connect(&bed->bed);
+    client = bed_connect(&bed->bed);
+    bed_turns(&bed->bed, 3);
+    bed->bed.front.grants_later = 100;
+    access_bed_rule(bed, "any observe jobs\n");
+    bed_send(&bed->bed, client, "may\n");
+    bed_expect_silence(&bed->bed, client);
+    // Others need not wait for that.
+    access_bed_ask(bed, other, "may", "may 4");
+    assert_true(bed->bed.front.grants_later > 0);
+    // The rules change once more.
+    access_bed_rule(bed, "any submit jobs\n");
+    bed_expect(&bed->bed, client, "may 1\n");
+    assert_int_equal(bed->bed.front.grants_later, 0);
+    // It is read again.
+    access_bed_ask(bed, client, "may", "may 1");
+    (void)close(client);
+    (void)close(other);
+}
+
+static void one_that_is_blocked_is_judged_to_the_end_when_rules_are_gone(void **state)
+{
+    struct access_bed *bed = *state;
+    int client;
+
+    access_bed_rule(bed, "any work jobs\n");
+    client = bed_connect(&bed->bed);
+    bed_send(&bed->bed, client, "block\n");
+    bed_turns(&bed->bed, 2);
+    bed->bed.front.grants_later = 3;
+    access_bed_unrule(bed);
+    bed_turns(&bed->bed, 8);
+    assert_int_equal(bed->bed.front.grants_later, 0);
+    assert_null(bed_latest(&bed->bed)->caller);
+    bed_unblock(&bed->bed.front);
+    bed_expect(&bed->bed, client, "unblocked\n");
+    (void)close(client);
+}
+
+static void one_that_is_being_judged_may_go(void **state)
+{
+    struct access_bed *bed = *state;
+    int client;
+
+    access_bed_rule(bed, "any work jobs\n");
+    client = bed_connect(&bed->bed);
+    bed_turns(&bed->bed, 2);
+    bed->bed.front.grants_later = 1000;
+    access_bed_rule(bed, "any observe jobs\n");
+    bed_turns(&bed->bed, 2);
+    (void)close(client);
+    bed_turns(&bed->bed, 2);
+    assert_true(bed->bed.front.grants_later > 0);
+}
+
 // More than are judged in a turn.
 enum { MANY = 600 };
 
@@ -251,6 +313,9 @@ int main(void)
         TEST(rules_that_follow_at_once_are_those_that_count),
         TEST(one_that_waits_for_what_it_has_lost_is_dropped),
         TEST(one_that_may_still_have_what_it_waits_for_stays),
+        TEST(one_that_takes_longer_to_judge_is_fed_when_that_is_done),
+        TEST(one_that_is_blocked_is_judged_to_the_end_when_rules_are_gone),
+        TEST(one_that_is_being_judged_may_go),
         TEST(very_many_connections_are_judged_in_several_turns),
         TEST(connections_that_end_meanwhile_are_left_out),
         TEST(who_cannot_be_judged_for_want_of_memory_is_closed),

@@ -278,13 +278,18 @@ static bool stub_eof(void *state)
 }
 
 // A blocked one waits for a job.
-static bool stub_granted(void *state, struct grants *grants)
+static enum grant_progress stub_granted(void *state, struct grants *grants)
 {
     struct bed_stub *stub = state;
+    bool lost = stub->blocked && grants && !(grants_on(grants, SLICE("jobs")) & MAY_WORK);
 
     stub->front->granted++;
     bed_caller_take(&stub->caller, grants);
-    return stub->blocked && grants && !(grants_on(grants, SLICE("jobs")) & MAY_WORK);
+    if (stub == stub->front->latest && stub->front->grants_later > 0) {
+        stub->front->grants_later--;
+        return GRANT_MORE;
+    }
+    return lost ? GRANT_LOST : GRANT_DONE;
 }
 
 static void stub_expired(void *state)

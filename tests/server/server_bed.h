@@ -57,11 +57,12 @@ struct bed_front {
     unsigned fills;
     unsigned most; // commands parsed in one feed
     unsigned eofs;
-    unsigned goings;     // how often connections were told that the process is about to stop
-    unsigned open;       // connections
-    unsigned granted;    // how often connections were told what they may do
-    struct access *also; // tokens of its own; NULL: none. Borrowed
-    size_t looked_at;    // in a broker's links (work.h), what the last claim has cost
+    unsigned goings;       // how often connections were told that the process is about to stop
+    unsigned open;         // connections
+    unsigned granted;      // how often connections were told what they may do
+    unsigned grants_later; // so many of the next times the latest one is to be told again
+    struct access *also;   // tokens of its own; NULL: none. Borrowed
+    size_t looked_at;      // in a broker's links (work.h), what the last claim has cost
     struct bed_stub *latest;
     struct bed_store store;
 };
