@@ -37,6 +37,7 @@ void web_submit_refuse(struct http1_conn *conn, enum status status)
     } else if (status == STATUS_TOO_LARGE || status == STATUS_BAD_NAME) {
         web_refuse_error(conn, 400, why);
     } else if (status == STATUS_JOB_TOO_LARGE) {
+        wire_log_too_large(conn->wire, "a job", 0, WIRE_QUEUE_JOB_SIZE);
         web_refuse_error(conn, 413, why);
     } else {
         wire_refused_status(conn->wire, status);
