@@ -71,7 +71,8 @@ void broker_drain(struct broker *broker);
 void broker_end_drain(struct broker *broker);
 
 // The process is about to end, and its sessions with it: nobody is to blame for the jobs that they
-// lose, which a restart finds as it would after a crash.
+// lose, which a restart finds as it would after a crash. What long rates have used is told to the
+// store.
 void broker_retire(struct broker *broker);
 
 //

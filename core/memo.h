@@ -16,6 +16,7 @@
 //   IMPORT   which store of another broker was brought in, and as it was then, and which of its
 //            jobs (admin/source_memo.h). The same.
 //   LEASE    who has a job (kept_leases.h). As of a POLICY.
+//   RATE     what the rate of a queue has used, which is at rest when it ends. As of an ANSWER.
 //
 // A memo ends when the wall clock says so; the clock may be set, and is obeyed at the next tick.
 // One that has ended is not found, even if it was not freed yet.
@@ -45,9 +46,10 @@ enum memo_kind {
     MEMO_FIRED,
     MEMO_SECRET,
     MEMO_IMPORT,
-    MEMO_LEASE
+    MEMO_LEASE,
+    MEMO_RATE
 };
-#define MEMO_KINDS 9
+#define MEMO_KINDS 10
 
 #define MEMO_KEY_MAX 640
 #define MEMO_VALUE_MAX ((size_t)16 << 20)

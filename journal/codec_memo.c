@@ -10,7 +10,7 @@ enum { MEMO_FLAGS = 23, MEMO_KEY = 24 };
 enum { MEMO_FORGOTTEN = 1 };
 
 _Static_assert(CODEC_HEAD + MEMO_KEY == CODEC_MEMO_FIXED, "the key follows what is fixed");
-_Static_assert(MEMO_RESULT == 0 && MEMO_LEASE == MEMO_KINDS - 1, "kinds are written as they are");
+_Static_assert(MEMO_RESULT == 0 && MEMO_RATE == MEMO_KINDS - 1, "kinds are written as they are");
 
 static void put_fixed(char *to, const struct memo *memo, unsigned flags)
 {

@@ -6,6 +6,7 @@
 #include "core/matching/match.h"
 
 #include "core/matching/choice.h"
+#include "core/matching/kept_rate.h"
 #include "core/matching/lease.h"
 #include "core/matching/weigh.h"
 #include "core/model/charge.h"
@@ -26,6 +27,7 @@ void match_take(struct subscription *by, struct job *job)
     match_pass_nudge_on(by->session, queue);
     if (queue->gate) {
         gate_take(by->session->broker, queue);
+        kept_rate_taken(by->session->broker, queue);
     }
     lease_begin(by->session, job, by);
 }

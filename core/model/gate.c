@@ -4,6 +4,7 @@
 #include "core/model/broker_private.h"
 #include "core/model/expiry.h"
 #include "core/model/job.h"
+#include "core/model/memo_index.h"
 #include "core/model/open_queues.h"
 
 static const struct policy_spec *spec_of(const struct queue *queue)
@@ -17,6 +18,23 @@ bool gate_wanted(const struct policy_spec *policy)
            policy->expire_after_for > 0 || policy->weight > 0;
 }
 
+// Later than any moment that comes, but a moment.
+static nsec_t later(nsec_t at, nsec_t by_for)
+{
+    nsec_t sum_at = nsec_add(at, by_for);
+
+    return sum_at == NSEC_NEVER ? NSEC_NEVER - 1 : sum_at;
+}
+
+// When the rate of a queue of that name, whose gate is made now, is at rest. How far ahead that may
+// be, where the wall clock was set, its policy says (forget_older()).
+static nsec_t remembered_rest(const struct broker *broker, const struct queue *queue)
+{
+    const struct memo *memo = broker_memo_find(broker, MEMO_RATE, queue_name(queue));
+
+    return memo ? later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
+}
+
 bool gate_make(struct broker *broker, struct queue *queue)
 {
     struct gate *gate = slab_calloc(&broker->slab, sizeof *gate);
@@ -26,6 +44,8 @@ bool gate_make(struct broker *broker, struct queue *queue)
         gate->wakes.at = NSEC_NEVER;
         gate->over.at = NSEC_NEVER;
         gate->indexes_at = NSEC_NEVER;
+        gate->rests_at = remembered_rest(broker, queue);
+        gate->kept_at = gate->rests_at;
         queue->gate = gate;
     }
     return gate != NULL;
@@ -41,12 +61,11 @@ static nsec_t ahead_for(const struct policy_spec *policy)
                : more * policy->rate_interval_for;
 }
 
-// Later than any moment that comes, but a moment.
-static nsec_t later(nsec_t at, nsec_t by_for)
+nsec_t gate_whole_for(const struct queue *queue)
 {
-    nsec_t sum_at = nsec_add(at, by_for);
+    const struct policy_spec *policy = spec_of(queue);
 
-    return sum_at == NSEC_NEVER ? NSEC_NEVER - 1 : sum_at;
+    return policy->rate_interval_for > 0 ? later(ahead_for(policy), policy->rate_interval_for) : 0;
 }
 
 nsec_t gate_opens_at(const struct queue *queue)
@@ -211,6 +230,7 @@ static void forget_older(const struct broker *broker, struct queue *queue)
 
     if (queue->gate->rests_at > worst_at) {
         queue->gate->rests_at = worst_at;
+        queue->gate->kept_at = 0;
     }
 }
 

@@ -27,6 +27,7 @@ struct gate {
     struct queue *queue;
     struct moment wakes; // in broker->timers.gates: it may give again; or nothing keeps it any more
     nsec_t rests_at;     // monotonic: the rate is at rest from then on
+    nsec_t kept_at;      // the same as the store knows it (matching/kept_rate.h)
 
     // Jobs that wait too long (expiry.h).
     bool expires;       // it is counted in broker->gates.expiring
@@ -63,7 +64,8 @@ static inline uint64_t gate_began(uint64_t tag, uint32_t weight)
 // Whether queues of such a policy have a gate.
 bool gate_wanted(const struct policy_spec *policy);
 
-// Makes a gate for the queue, which has none; false without memory.
+// Makes a gate for the queue, which has none; its rate has used what a memo says of it. False
+// without memory.
 bool gate_make(struct broker *broker, struct queue *queue) MUST_USE;
 
 // The queue, which has a gate, has another policy: closes or opens it as that says. Without one, or
@@ -102,6 +104,10 @@ bool gate_keeps(struct broker *broker, struct queue *queue);
 // How many more of its jobs may be taken now. GATE_ANY: its policy does not say.
 #define GATE_ANY UINT64_MAX
 uint64_t gate_room(const struct broker *broker, const struct queue *queue);
+
+// How long it takes until the rate is at rest again when all has been taken that it lets be taken
+// at once; 0 where its policy has none.
+nsec_t gate_whole_for(const struct queue *queue);
 
 // When the rate lets the queue give again, monotonic; it may be over.
 nsec_t gate_opens_at(const struct queue *queue);

@@ -2,6 +2,7 @@
 #include "core/broker.h"
 
 #include "core/matching/cleanup.h"
+#include "core/matching/kept_rate.h"
 #include "core/model/broker_private.h"
 #include "core/model/calendar.h"
 #include "core/model/expiry.h"
@@ -156,5 +157,8 @@ void broker_end_drain(struct broker *broker)
 
 void broker_retire(struct broker *broker)
 {
+    if (!broker->retired) {
+        kept_rate_retire(broker);
+    }
     broker->retired = true;
 }

@@ -36,6 +36,14 @@ class Lines:
     def put(self, body="x"):
         return self.ask(f"put 0 0 60 {len(body)}\r\n{body}").split()[0]
 
+    def reserve(self):
+        """What a worker of the tube gets at once."""
+        self.ask("watch mail")
+        word = self.ask("reserve-with-timeout 0").split()[0]
+        if word == "RESERVED":
+            self.file.readline()
+        return word
+
     def close(self):
         self.file.close()
         self.socket.close()
@@ -143,6 +151,19 @@ class Policies(unittest.TestCase):
         self.assertEqual(self.api("DELETE", "policies/ma%2A")[0], 204)
         self.until_policy("mail", "mail")
         self.assertEqual(self.client.put(), "INSERTED")
+
+    def test_what_a_long_rate_has_used_outlives_restart_and_crash(self):
+        self.start("[queue mail]\nrate = 2/d\nburst = 2\n")
+        for _ in range(4):
+            self.assertEqual(self.client.put(), "INSERTED")
+        self.assertEqual(self.client.reserve(), "RESERVED")
+        self.assertEqual(self.client.reserve(), "RESERVED")
+        # It is written before that is.
+        self.assertEqual(self.client.put(), "INSERTED")
+        for end in self.crash, self.stop:
+            end()
+            self.start()
+            self.assertEqual(self.client.reserve(), "TIMED_OUT")
 
     def test_a_thousand_sections_are_read_and_the_first_that_fits_counts(self):
         sections = "".join(f"[queue tenant{i}.*]\nmax_jobs = {i + 1}\nrate = {i + 1}/s\n"

@@ -416,7 +416,7 @@ static void policy_taken_away_opens_the_queue_at_once(void **state)
     struct actor *v = stage_worker(s, "v", "q");
     struct actor *w = stage_worker(s, "w", "q");
 
-    POLICY(s, "q", .rate_interval_for = SEC(60), .max_running = 1);
+    POLICY(s, "q", .rate_interval_for = SEC(50), .max_running = 1);
     put_many(s, 3);
     assert_int_equal(act_take(w), 1);
     act_wait(v);

@@ -63,6 +63,7 @@ static const char *memo_kind_name(const struct memo *memo)
         [MEMO_RESULT] = "result", [MEMO_UNIQUE] = "unique",     [MEMO_ANSWER] = "answer",
         [MEMO_POLICY] = "policy", [MEMO_SCHEDULE] = "schedule", [MEMO_FIRED] = "fired",
         [MEMO_SECRET] = "secret", [MEMO_IMPORT] = "import",     [MEMO_LEASE] = "lease",
+        [MEMO_RATE] = "rate",
     };
 
     return names[memo->kind];

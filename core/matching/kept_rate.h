@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_MATCHING_KEPT_RATE_H
+#define TANDEM_CORE_MATCHING_KEPT_RATE_H
+
+// Private to the core: what long rates have used is kept by the store, since a restart would else
+// have a queue give all that its rate lets be taken in an hour at once, again. A rate is long where
+// what it lets be taken at once takes a minute or more to come back. What is kept is a memo, by the
+// name of the queue, that ends when the rate is at rest. It is written when an eighth of that has
+// been taken since it was written last, and as it is when the process ends in good order: after a
+// crash, up to an eighth more may be taken.
+
+#include "core/model/broker_private.h"
+#include "core/model/queue.h"
+
+// A job was taken from the queue, which has a gate.
+void kept_rate_taken(struct broker *broker, struct queue *queue);
+
+// The process ends.
+void kept_rate_retire(struct broker *broker);
+
+#endif

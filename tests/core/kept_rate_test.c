@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+// What long rates have used is not forgotten by a restart.
+#include "tests/core/stage_restart.h"
+#include "tests/support/nth_alloc.h"
+
+#define HOURLY(s, n)                                                                               \
+    POLICY(s, "q", .rate_interval_for = SEC(3600) / (n), .burst = (n), .max_jobs = 1000)
+
+static uint64_t take_all(struct actor *w)
+{
+    uint64_t count = 0;
+
+    while (act_take(w)) {
+        count++;
+    }
+    return count;
+}
+
+static void put_many(struct stage *s, int count)
+{
+    for (int i = 0; i < count; i++) {
+        PUT(s, .queue = "q");
+    }
+}
+
+static void what_was_used_of_a_long_rate_is_used_after_a_restart(void **state)
+{
+    struct stage *s = *state;
+    struct stage *again;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    HOURLY(s, 4);
+    put_many(s, 9);
+    assert_int_equal(take_all(w), 4);
+    again = stage_restart(s, SEC(60));
+    HOURLY(again, 4);
+    w = stage_worker(again, "w", "q");
+    assert_int_equal(act_take(w), 0);
+    assert_int_equal(stage_queue(again, "q").closed, CLOSED_RATE);
+    stage_advance(again, SEC(840) - 1);
+    assert_int_equal(act_take(w), 0);
+    stage_advance(again, 1);
+    assert_int_equal(take_all(w), 1);
+    stage_advance(again, SEC(3600));
+    assert_int_equal(take_all(w), 4);
+    stage_free(again);
+}
+
+static void a_queue_that_comes_later_has_used_what_it_had(void **state)
+{
+    struct stage *s = *state;
+    struct stage *again;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    HOURLY(s, 1);
+    put_many(s, 1);
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_complete(w, 1, NULL));
+    again = stage_restart(s, SEC(1800));
+    HOURLY(again, 1);
+    assert_null(stage_find(again, "q"));
+    put_many(again, 1);
+    assert_int_equal(act_take(stage_worker(again, "w", "q")), 0);
+    assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(1800));
+    stage_free(again);
+}
+
+static void it_is_written_once_for_an_eighth_and_exactly_at_the_end(void **state)
+{
+    struct stage *s = *state;
+    struct stage *again;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    HOURLY(s, 80);
+    s->mute = true;
+    put_many(s, 100);
+    s->mute = false;
+    for (int i = 0; i < 9; i++) {
+        (void)act_take(w);
+    }
+    stage_expect_recorded(s, "");
+    (void)act_take(w);
+    stage_expect_recorded(s, "memo rate");
+    for (int i = 0; i < 9; i++) {
+        (void)act_take(w);
+    }
+    stage_expect_recorded(s, "");
+    broker_retire(s->broker);
+    stage_expect_recorded(s, "memo rate");
+    broker_retire(s->broker);
+    stage_expect_recorded(s, "");
+    again = stage_restart(s, 0);
+    HOURLY(again, 80);
+    assert_int_equal(take_all(stage_worker(again, "w", "q")), 80 - 19);
+    stage_free(again);
+}
+
+static void a_clock_that_is_set_back_closes_a_queue_for_no_longer_than_its_rate_would(void **state)
+{
+    struct stage *s = *state;
+    struct stage *again;
+
+    HOURLY(s, 4);
+    put_many(s, 9);
+    assert_int_equal(take_all(stage_worker(s, "w", "q")), 4);
+    again = stage_restart(s, -SEC(86400));
+    HOURLY(again, 4);
+    assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(900));
+    stage_free(again);
+}
+
+static void a_rate_that_is_at_rest_within_a_minute_is_not_kept(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    POLICY(s, "q", .rate_interval_for = SEC(10), .burst = 5);
+    s->mute = true;
+    put_many(s, 9);
+    s->mute = false;
+    assert_int_equal(take_all(w), 5);
+    broker_retire(s->broker);
+    stage_expect_recorded(s, "");
+}
+
+static void without_room_the_queue_goes_on(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    HOURLY(s, 4);
+    put_many(s, 9);
+    s->refused = STORE_REFUSES(RECORD_MEMO);
+    assert_int_equal(act_take(w), 1);
+    s->refused = 0;
+    nth_alloc_fail(1);
+    assert_int_equal(act_take(w), 2);
+    nth_alloc_fail(0);
+    stage_expect_told(s, "");
+    assert_int_equal(take_all(w), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(what_was_used_of_a_long_rate_is_used_after_a_restart),
+        STORY(a_queue_that_comes_later_has_used_what_it_had),
+        STORY(it_is_written_once_for_an_eighth_and_exactly_at_the_end),
+        STORY(a_clock_that_is_set_back_closes_a_queue_for_no_longer_than_its_rate_would),
+        STORY(a_rate_that_is_at_rest_within_a_minute_is_not_kept),
+        STORY(without_room_the_queue_goes_on),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
