@@ -234,6 +234,16 @@ static void forget_older(const struct broker *broker, struct queue *queue)
     }
 }
 
+void gate_recall(struct broker *broker, struct queue *queue)
+{
+    struct gate *gate = queue->gate;
+
+    gate->rests_at = remembered_rest(broker, queue);
+    gate->kept_at = gate->rests_at;
+    forget_older(broker, queue);
+    review_rate(broker, queue);
+}
+
 void gate_set(struct broker *broker, struct queue *queue)
 {
     struct gate *gate = queue->gate;

@@ -68,6 +68,10 @@ bool gate_wanted(const struct policy_spec *policy);
 // without memory.
 bool gate_make(struct broker *broker, struct queue *queue) MUST_USE;
 
+// All memos are back: the rate of the queue, which has a gate since it came back itself, has used
+// what they say.
+void gate_recall(struct broker *broker, struct queue *queue);
+
 // The queue, which has a gate, has another policy: closes or opens it as that says. Without one, or
 // with one that wants no gate, the gate goes.
 void gate_set(struct broker *broker, struct queue *queue);

@@ -4,6 +4,7 @@
 #include "core/matching/cleanup.h"
 #include "core/matching/kept_lease.h"
 #include "core/model/expiry.h"
+#include "core/model/gate.h"
 #include "core/model/job.h"
 #include "core/model/key.h"
 #include "core/model/lookup.h"
@@ -265,6 +266,9 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
     broker->restoring.queue = NULL;
     while ((queue = table_next(&broker->index.queues, &cursor))) {
         queue_end_return(queue);
+        if (queue->gate) {
+            gate_recall(broker, queue);
+        }
         if (queue_expires(queue)) {
             expiry_review(broker, queue);
         }

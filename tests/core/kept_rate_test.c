@@ -3,6 +3,8 @@
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
 
+#include "core/restore.h"
+
 #define HOURLY(s, n)                                                                               \
     POLICY(s, "q", .rate_interval_for = SEC(3600) / (n), .burst = (n), .max_jobs = 1000)
 
@@ -62,6 +64,32 @@ static void a_queue_that_comes_later_has_used_what_it_had(void **state)
     put_many(again, 1);
     assert_int_equal(act_take(stage_worker(again, "w", "q")), 0);
     assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(1800));
+    stage_free(again);
+}
+
+// The policies of a file are there before the queues come back, and the memos behind these.
+static void a_queue_that_has_its_policy_before_the_memo_comes_has_used_it_too(void **state)
+{
+    struct stage *s = *state;
+    struct stage *again = stage_new((struct broker_options){0}, true);
+    const struct memo *restored;
+    struct job_image image;
+    const struct job *copy;
+    uint64_t cursor = 0;
+
+    HOURLY(s, 4);
+    put_many(s, 5);
+    assert_int_equal(take_all(stage_worker(s, "w", "q")), 4);
+    HOURLY(again, 4);
+    image = stage_image(s, 5);
+    assert_status(STATUS_OK, broker_restore_job(again->broker, &image, &copy));
+    assert_status(STATUS_OK,
+                  broker_restore_memo(again->broker,
+                                      broker_memo_next(s->broker, MEMO_RATE, &cursor), &restored));
+    assert_status(STATUS_OK, broker_restore_finish(again->broker, 6));
+    stage_step(again);
+    assert_int_equal(act_take(stage_worker(again, "w", "q")), 0);
+    assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(900));
     stage_free(again);
 }
 
@@ -145,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(what_was_used_of_a_long_rate_is_used_after_a_restart),
         STORY(a_queue_that_comes_later_has_used_what_it_had),
+        STORY(a_queue_that_has_its_policy_before_the_memo_comes_has_used_it_too),
         STORY(it_is_written_once_for_an_eighth_and_exactly_at_the_end),
         STORY(a_clock_that_is_set_back_closes_a_queue_for_no_longer_than_its_rate_would),
         STORY(a_rate_that_is_at_rest_within_a_minute_is_not_kept),
