@@ -150,6 +150,23 @@ static void storm_submit(struct storm *g, struct storm_session *s)
     }
 }
 
+// More jobs of one queue than several slices hold.
+static void storm_flood(struct storm *g, struct storm_session *s)
+{
+    struct slice name = storm_queue(g);
+
+    (void)s;
+    for (uint32_t left = storm_draw(g, 8 * BROKER_SLICE); left > 0; left--) {
+        struct job_spec spec = {.durable = true, .pri = some_pri(g), .ttr_for = SEC(2)};
+        struct submission submission = {0};
+
+        if (broker_submit_to(g->broker, name, &spec, NULL, &submission) != STATUS_OK) {
+            return;
+        }
+        g->last_id = submission.id > g->last_id ? submission.id : g->last_id;
+    }
+}
+
 static void storm_import(struct storm *g, struct storm_session *s)
 {
     static const uint8_t states[] = {JOB_READY, JOB_DELAYED, JOB_BURIED};
@@ -666,6 +683,7 @@ static const struct {
     const char *name;
 } storm_moves[] = {
     {150, true, storm_submit, "submit"},
+    {3, true, storm_flood, "flood"},
     {20, true, storm_import, "import"},
     {30, true, storm_unwatch, "unwatch"},
     {10, true, storm_follow, "follow"},
@@ -721,7 +739,8 @@ static bool too_many(const struct storm *g, storm_move move)
     for (int state = 0; state < JOB_STATES; state++) {
         jobs += info.jobs[state];
     }
-    return (move == storm_submit || move == storm_import) && jobs >= JOBS_MOST;
+    return (move == storm_submit || move == storm_flood || move == storm_import) &&
+           jobs >= JOBS_MOST;
 }
 
 static void step(struct storm *g, bool aloud)
