@@ -43,6 +43,16 @@ void kept_rate_taken(struct broker *broker, struct queue *queue)
     }
 }
 
+void kept_rate_given_back(struct broker *broker, struct queue *queue)
+{
+    const struct gate *gate = queue->gate;
+
+    if (broker->store.recorder && gate->kept_at > broker->now.mono &&
+        gate->rests_at < gate->kept_at) {
+        write(broker, queue);
+    }
+}
+
 void kept_rate_retire(struct broker *broker)
 {
     uint32_t cursor = 0;

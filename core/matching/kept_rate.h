@@ -15,6 +15,9 @@
 // A job was taken from the queue, which has a gate.
 void kept_rate_taken(struct broker *broker, struct queue *queue);
 
+// A job was given back undelivered: the store must not know more as used than is.
+void kept_rate_given_back(struct broker *broker, struct queue *queue);
+
 // The process ends.
 void kept_rate_retire(struct broker *broker);
 

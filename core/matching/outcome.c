@@ -8,6 +8,7 @@
 #include "core/matching/dead.h"
 #include "core/matching/decision.h"
 #include "core/matching/kept_lease.h"
+#include "core/matching/kept_rate.h"
 #include "core/matching/match.h"
 #include "core/matching/result.h"
 #include "core/matching/retry.h"
@@ -219,6 +220,12 @@ static enum loss_cause cause_of(const struct broker *broker, const struct job *j
                                                                            : cause;
 }
 
+static void give_back_rate(struct broker *broker, struct queue *queue)
+{
+    gate_give_back(broker, queue);
+    kept_rate_given_back(broker, queue);
+}
+
 void outcome_lost(struct broker *broker, struct job *job, enum loss_cause cause)
 {
     const struct session *holder = holder_of(broker, job);
@@ -244,14 +251,14 @@ void outcome_lost(struct broker *broker, struct job *job, enum loss_cause cause)
     loss_log(broker, job, ends ? "job_failed" : "job_lost", loss_text(cause));
     if (ends) {
         if (undone) {
-            gate_give_back(broker, queue);
+            give_back_rate(broker, queue);
         }
         finish(broker, job, decision.disposal, cause, NULL);
     } else if (decision.disposal == DISPOSAL_RETURN) {
         return_lost(broker, job, cause, late);
         // Behind that, so that who waits gets the best of them.
         if (undone) {
-            gate_give_back(broker, queue);
+            give_back_rate(broker, queue);
         }
     } else {
         try_again(broker, job, late);

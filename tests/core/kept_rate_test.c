@@ -123,6 +123,24 @@ static void it_is_written_once_for_an_eighth_and_exactly_at_the_end(void **state
     stage_free(again);
 }
 
+static void what_was_not_delivered_is_not_used_after_a_restart_either(void **state)
+{
+    struct stage *s = *state;
+    struct stage *again;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    HOURLY(s, 1);
+    put_many(s, 1);
+    assert_int_equal(act_take(w), 1);
+    broker_all_undelivered(w->session);
+    act_close(w);
+    stage_settle(s);
+    again = stage_restart(s, SEC(1));
+    HOURLY(again, 1);
+    assert_int_equal(take_all(stage_worker(again, "w", "q")), 1);
+    stage_free(again);
+}
+
 static void a_clock_that_is_set_back_closes_a_queue_for_no_longer_than_its_rate_would(void **state)
 {
     struct stage *s = *state;
@@ -175,6 +193,7 @@ int main(void)
         STORY(a_queue_that_comes_later_has_used_what_it_had),
         STORY(a_queue_that_has_its_policy_before_the_memo_comes_has_used_it_too),
         STORY(it_is_written_once_for_an_eighth_and_exactly_at_the_end),
+        STORY(what_was_not_delivered_is_not_used_after_a_restart_either),
         STORY(a_clock_that_is_set_back_closes_a_queue_for_no_longer_than_its_rate_would),
         STORY(a_rate_that_is_at_rest_within_a_minute_is_not_kept),
         STORY(without_room_the_queue_goes_on),
