@@ -47,6 +47,20 @@ static nsec_t lease_for(const struct job *job, const struct kept_lease *lease)
     return lease->limit_for > 0 && lease->limit_for < ttr_for ? lease->limit_for : ttr_for;
 }
 
+// When a limit ends the lease that goes on until `end_at`; 0 where it has none. Where the time to
+// run is longer, the lease ends by its limit. Where it is shorter, renewals may put the end off, up
+// to the limit: how far that was is not kept, but it was no further than all of it from now.
+static nsec_t limit_end(const struct broker *broker, const struct job *job, nsec_t limit_for,
+                        nsec_t end_at)
+{
+    if (limit_for == 0) {
+        return 0;
+    }
+    return job->ttr == 0 || limit_for <= nsec_from_seconds(job->ttr)
+               ? end_at
+               : nsec_add(broker->now.mono, limit_for);
+}
+
 // The job's lease has begun: with all of its time, and as one more.
 static void go_on(struct session *session, struct job *job, const struct kept_state *state,
                   uint32_t reserves, nsec_t end_at)
@@ -61,7 +75,7 @@ static void go_on(struct session *session, struct job *job, const struct kept_st
     struct job_change now;
 
     job->renewed = true; // its end does not tell when it began
-    job->extra->limit_at = state->lease.limit_for > 0 ? end_at : 0;
+    job->extra->limit_at = limit_end(broker, job, state->lease.limit_for, end_at);
     job_move(broker, job, &held);
     job_describe_change(broker, job, &now);
     now.counters.reserves = reserves > state->reserves ? reserves : state->reserves;

@@ -193,6 +193,26 @@ static void a_limit_goes_on_too(void **state)
     stage_free(again);
 }
 
+// Renewals put off the end of its time to run, up to the limit.
+static void a_limit_beyond_the_time_to_run_does_not_end_a_resumed_lease_before(void **state)
+{
+    struct stage *s = *state;
+    struct stage *again;
+
+    begin(stage_worker(s, "w", "q"), SEC(20), SEC(50));
+    stage_advance(s, SEC(10));
+    again = stage_restart(s, SEC(5));
+    resume(again, 1);
+    assert_int_equal(stage_job(again, 1).left_for, SEC(5));
+    for (int i = 0; i < 4; i++) {
+        assert_status(STATUS_OK, stage_act(again, NULL, 1, ACT(.kind = ACT_TOUCH)));
+        assert_int_equal(stage_job(again, 1).left_for, i < 3 ? SEC(20) : SEC(5));
+        stage_advance(again, i < 3 ? SEC(15) : SEC(5));
+    }
+    assert_int_equal(stage_state(again, 1), JOB_READY);
+    stage_free(again);
+}
+
 static void a_clock_that_is_set_back_does_not_prolong_it(void **state)
 {
     struct stage *s = *state;
@@ -558,6 +578,7 @@ int main(void)
         STORY(a_renewal_is_kept_once_a_second),
         STORY(a_renewal_by_an_operator_is_kept_too),
         STORY(a_limit_goes_on_too),
+        STORY(a_limit_beyond_the_time_to_run_does_not_end_a_resumed_lease_before),
         STORY(a_clock_that_is_set_back_does_not_prolong_it),
         STORY(a_lease_that_was_over_meanwhile_spends_no_attempt),
         STORY(it_is_counted_as_one_reservation),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // What the log is told of jobs that fail or lose their holder.
 #include "core/base/log.h"
-#include "tests/core/stage.h"
+#include "core/kept_leases.h"
+#include "tests/core/stage_restart.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +82,38 @@ static void job_that_loses_its_holder_is_logged(void **state)
     expect_lines("job_lost 1 q 2: its worker left or gave it back");
 }
 
+// Of two jobs, the limit of the first ends before its time to run, that of the other behind.
+static void resumed_lease_says_what_ended_it(void **state)
+{
+    struct stage *s = *state;
+    struct stage *again;
+    struct actor *w = stage_worker(s, "w", "q");
+    struct kept_lease lease;
+    uint64_t cursor = 0;
+
+    for (uint64_t id = 1; id <= 2; id++) {
+        nsec_t limit_for = id == 1 ? SEC(10) : SEC(50);
+
+        PUT(s, .ttr_for = SEC(20));
+        assert_int_equal(act_take(w), id);
+        assert_status(STATUS_OK, broker_limit(w->session, id, limit_for));
+        lease = (struct kept_lease){.job_id = id, .limit_for = limit_for};
+        broker_lease_keep(w->session, &lease);
+        stage_step(s);
+    }
+    again = stage_restart(s, SEC(5));
+    w = stage_open(again, "w");
+    while (broker_kept_lease_next(again->broker, &cursor, &lease)) {
+        assert_status(STATUS_OK, broker_lease_resume(w->session, &lease));
+    }
+    stage_advance(again, SEC(5));
+    expect_lines("job_lost 1 q 1: the time-out that its worker has set was over "
+                 "(gearman.min_timeout is the least)");
+    stage_advance(again, SEC(10));
+    expect_lines("job_lost 2 q 1: its time to run was over");
+    stage_free(again);
+}
+
 static void last_attempt_that_is_lost_is_a_failure(void **state)
 {
     struct stage *s = *state;
@@ -140,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOSS_STORY(job_that_its_worker_fails_is_logged),
         LOSS_STORY(job_that_loses_its_holder_is_logged),
+        LOSS_STORY(resumed_lease_says_what_ended_it),
         LOSS_STORY(last_attempt_that_is_lost_is_a_failure),
         LOSS_STORY(what_goes_well_is_not_logged),
         LOSS_STORY(so_many_lines_a_second_and_the_next_says_how_many_there_were_not),
