@@ -56,23 +56,23 @@ static void forget(struct broker *broker, struct job *job)
     restore_note_idle(broker, queue);
 }
 
-// A job that is ready, and perhaps has been for a while: where its queue lets jobs expire, it goes
-// on waiting since the moment that the record says, or since its delay ended. Where neither is
-// known, its wait begins now: a job must not be over for a time that the broker had forgiven it.
+// A job that is ready, and perhaps has been for a while: it goes on waiting since the moment that
+// the record says, or since its delay ended, whether or not its queue lets jobs expire: policies
+// of the run time come when all jobs are back. Where neither is known, its wait begins now: a job
+// must not be over for a time that the broker had forgiven it.
 static void go_on_waiting(struct broker *broker, struct job *job, const struct job_change *change)
 {
     struct queue *queue = queue_at(broker, job);
     nsec_t since_at = change->state == JOB_DELAYED ? change->due_at : change->ready_at;
     nsec_t waited_for = since_at > 0 ? broker->now.wall - since_at : 0;
-    nsec_t most_for;
+    nsec_t most_for =
+        queue_expires(queue) ? queue->policy->rule.spec.expire_after_for : POLICY_EXPIRE_MAX;
 
-    if (job->state != JOB_READY || !queue_expires(queue)) {
-        return;
+    if (job->state == JOB_READY) {
+        waited_for = waited_for < most_for ? waited_for : most_for;
+        waited_for = waited_for > 0 ? waited_for : 0;
+        expiry_set_since(broker, queue, job, job->ready_at_step - wait_step(waited_for));
     }
-    most_for = queue->policy->rule.spec.expire_after_for;
-    waited_for = waited_for < most_for ? waited_for : most_for;
-    waited_for = waited_for > 0 ? waited_for : 0;
-    expiry_set_since(broker, queue, job, job->ready_at_step - wait_step(waited_for));
 }
 
 static void begin(struct broker *broker, struct job *job, const struct job_change *change)

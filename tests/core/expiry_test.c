@@ -569,6 +569,27 @@ static void come_back(const struct stage *s, struct stage *t, const struct job_i
     assert_status(STATUS_OK, broker_restore_finish(t->broker, 2));
 }
 
+// Those of the run time come when all jobs are back.
+static void wait_goes_on_under_a_policy_that_comes_back_after_the_jobs(void **state)
+{
+    struct stage *s = *state;
+    struct stage *t = stage_new((struct broker_options){0}, true);
+    struct job_image image;
+
+    POLICY(s, "q", .expire_after_for = SEC(3600));
+    PUT(s, .queue = "q");
+    stage_advance(s, SEC(3000));
+    image = stage_image(s, 1);
+    come_back(s, t, &image);
+    POLICY(t, "q", .expire_after_for = SEC(3600));
+    stage_settle(t);
+    stage_advance(t, SEC(590));
+    assert_int_equal(stage_state(t, 1), JOB_READY);
+    stage_advance(t, SEC(10) + STEPS);
+    assert_int_equal(stage_state(t, 1), JOB_GONE);
+    stage_free(t);
+}
+
 // An older journal does not say since when: the wait begins anew, however old the job is.
 static void job_that_became_ready_nobody_knows_when_waits_anew_after_a_restart(void **state)
 {
@@ -697,6 +718,7 @@ int main(void)
         STORY(machine_that_sleeps_for_months_finds_all_jobs),
         STORY(wait_goes_on_over_a_restart),
         STORY(time_that_the_broker_forgave_does_not_count_after_a_restart),
+        STORY(wait_goes_on_under_a_policy_that_comes_back_after_the_jobs),
         STORY(job_that_became_ready_nobody_knows_when_waits_anew_after_a_restart),
         STORY(job_that_was_held_when_the_process_ended_is_not_over_after_it),
         STORY(dead_letter_does_not_bring_its_age_over_a_restart),
