@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/matching/cleanup.h"
 
+#include "core/matching/kept_rate.h"
 #include "core/matching/match.h"
 #include "core/model/charge.h"
 #include "core/model/gate.h"
@@ -14,8 +15,11 @@
 // APART is worth 2 % of a pipelined submission, by tests/budget.
 static APART void vanish(struct broker *broker, struct queue *queue)
 {
-    if (queue->gate && gate_keeps(broker, queue)) {
-        return;
+    if (queue->gate) {
+        if (gate_keeps(broker, queue)) {
+            return;
+        }
+        kept_rate_rested(broker, queue);
     }
     queue_free(broker, queue);
 }

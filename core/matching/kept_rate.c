@@ -2,6 +2,7 @@
 #include "core/matching/kept_rate.h"
 
 #include "core/model/gate.h"
+#include "core/model/memo_index.h"
 #include "core/model/memos.h"
 
 #define LONG_FOR (60 * NSEC_PER_SEC)
@@ -50,6 +51,17 @@ void kept_rate_given_back(struct broker *broker, struct queue *queue)
     if (broker->store.recorder && gate->kept_at > broker->now.mono &&
         gate->rests_at < gate->kept_at) {
         write(broker, queue);
+    }
+}
+
+void kept_rate_rested(struct broker *broker, const struct queue *queue)
+{
+    if (gate_whole_for(queue) >= LONG_FOR) {
+        struct kept_memo *kept = memo_look_up(broker, MEMO_RATE, queue_name(queue));
+
+        if (kept && !memo_has_ended(broker, &kept->memo)) {
+            memo_forget(broker, kept);
+        }
     }
 }
 

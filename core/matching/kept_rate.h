@@ -18,6 +18,11 @@ void kept_rate_taken(struct broker *broker, struct queue *queue);
 // A job was given back undelivered: the store must not know more as used than is.
 void kept_rate_given_back(struct broker *broker, struct queue *queue);
 
+// The queue goes, whose rate is at rest. Where the wall clock was set back, the memo would else
+// have the next queue of that name closed. Of a rate that is not long, it may be what another
+// policy, which is yet to come back, has used.
+void kept_rate_rested(struct broker *broker, const struct queue *queue);
+
 // The process ends.
 void kept_rate_retire(struct broker *broker);
 

@@ -35,6 +35,15 @@ static nsec_t remembered_rest(const struct broker *broker, const struct queue *q
     return memo ? later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
 }
 
+// The rate has used what the memo says, or `used_until_at`, whichever is more.
+static void recall(const struct broker *broker, const struct queue *queue, nsec_t used_until_at)
+{
+    nsec_t rests_at = remembered_rest(broker, queue);
+
+    queue->gate->rests_at = rests_at > used_until_at ? rests_at : used_until_at;
+    queue->gate->kept_at = rests_at;
+}
+
 bool gate_make(struct broker *broker, struct queue *queue)
 {
     struct gate *gate = slab_calloc(&broker->slab, sizeof *gate);
@@ -44,9 +53,8 @@ bool gate_make(struct broker *broker, struct queue *queue)
         gate->wakes.at = NSEC_NEVER;
         gate->over.at = NSEC_NEVER;
         gate->indexes_at = NSEC_NEVER;
-        gate->rests_at = remembered_rest(broker, queue);
-        gate->kept_at = gate->rests_at;
         queue->gate = gate;
+        recall(broker, queue, 0);
     }
     return gate != NULL;
 }
@@ -222,7 +230,7 @@ static void set_weight(struct broker *broker, struct queue *queue, uint32_t weig
 }
 
 // What an old policy has put off by days, a new one that takes many a second must not wait for: at
-// worst, all that it lets be taken at once has been.
+// worst, all that it lets be taken at once has been. The memo still says what the old one has.
 static void forget_older(const struct broker *broker, struct queue *queue)
 {
     const struct policy_spec *policy = spec_of(queue);
@@ -236,15 +244,12 @@ static void forget_older(const struct broker *broker, struct queue *queue)
 
 void gate_recall(struct broker *broker, struct queue *queue)
 {
-    struct gate *gate = queue->gate;
-
-    gate->rests_at = remembered_rest(broker, queue);
-    gate->kept_at = gate->rests_at;
+    recall(broker, queue, 0);
     forget_older(broker, queue);
     review_rate(broker, queue);
 }
 
-void gate_set(struct broker *broker, struct queue *queue)
+void gate_set(struct broker *broker, struct queue *queue, nsec_t whole_before_for)
 {
     struct gate *gate = queue->gate;
 
@@ -252,6 +257,11 @@ void gate_set(struct broker *broker, struct queue *queue)
     expiry_set(broker, queue);
     set_weight(broker, queue, queue->policy ? spec_of(queue)->weight : 0);
     if (queue->policy && gate_wanted(spec_of(queue))) {
+        // The policy before may have been that of the file, until that of the run time is back. One
+        // that is only said again must not have what it has cut begin anew.
+        if (gate->kept_at == 0 && gate_whole_for(queue) > whole_before_for) {
+            recall(broker, queue, gate->rests_at);
+        }
         forget_older(broker, queue);
         review_rate(broker, queue);
         gate_review(broker, queue);

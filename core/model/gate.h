@@ -27,7 +27,8 @@ struct gate {
     struct queue *queue;
     struct moment wakes; // in broker->timers.gates: it may give again; or nothing keeps it any more
     nsec_t rests_at;     // monotonic: the rate is at rest from then on
-    nsec_t kept_at;      // the same as the store knows it (matching/kept_rate.h)
+    nsec_t kept_at;      // the same as the store knows it (matching/kept_rate.h); 0 where that is
+                         // nothing, or what another policy has used
 
     // Jobs that wait too long (expiry.h).
     bool expires;       // it is counted in broker->gates.expiring
@@ -73,8 +74,9 @@ bool gate_make(struct broker *broker, struct queue *queue) MUST_USE;
 void gate_recall(struct broker *broker, struct queue *queue);
 
 // The queue, which has a gate, has another policy: closes or opens it as that says. Without one, or
-// with one that wants no gate, the gate goes.
-void gate_set(struct broker *broker, struct queue *queue);
+// with one that wants no gate, the gate goes. `whole_before_for`: gate_whole_for() under the policy
+// before; 0 where there was none.
+void gate_set(struct broker *broker, struct queue *queue, nsec_t whole_before_for);
 
 // So many jobs of the queue are held as are in its counts: closes or opens it.
 void gate_review(struct broker *broker, struct queue *queue);

@@ -74,6 +74,7 @@ static bool tells(const struct policy *policy)
 bool policy_attach(struct broker *broker, struct queue *queue, struct policy *policy)
 {
     struct policy *before = queue->policy;
+    nsec_t whole_before_for = before ? gate_whole_for(queue) : 0;
 
     if (policy == before) {
         return true;
@@ -89,7 +90,7 @@ bool policy_attach(struct broker *broker, struct queue *queue, struct policy *po
     }
     queue->policy = policy;
     if (queue->gate) {
-        gate_set(broker, queue);
+        gate_set(broker, queue, whole_before_for);
     }
     release(before);
     return true;

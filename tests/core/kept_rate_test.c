@@ -155,6 +155,150 @@ static void a_clock_that_is_set_back_closes_a_queue_for_no_longer_than_its_rate_
     stage_free(again);
 }
 
+// As at a restart: the policies of the file are there first, those of the run time come when all is
+// back, in place of these.
+static struct stage *restart_under(struct stage *s, const struct policy_spec *of_file,
+                                   uint64_t last_id)
+{
+    struct stage *again = stage_new((struct broker_options){0}, true);
+    const struct policy_rule rule = {.glob = SLICE("*"), .spec = *of_file};
+    const struct memo *restored;
+    uint64_t cursor = 0;
+
+    assert_status(STATUS_OK, broker_set_policies(again->broker, &rule, 1));
+    again->now.wall = s->now.wall;
+    broker_tick(again->broker, again->now);
+    for (uint64_t id = 1; id <= last_id; id++) {
+        struct job_image image = stage_image(s, id);
+        const struct job *copy;
+
+        assert_status(STATUS_OK, broker_restore_job(again->broker, &image, &copy));
+    }
+    assert_status(STATUS_OK,
+                  broker_restore_memo(again->broker,
+                                      broker_memo_next(s->broker, MEMO_RATE, &cursor), &restored));
+    assert_status(STATUS_OK, broker_restore_finish(again->broker, last_id + 1));
+    return again;
+}
+
+static void a_policy_of_the_run_time_finds_what_it_has_used_behind_one_of_the_file(void **state)
+{
+    struct stage *s = *state;
+    const struct policy_spec of_file[] = {
+        {.max_running = 10}, {.weight = 2}, {.rate_interval_for = MSEC(1), .burst = 9}};
+
+    HOURLY(s, 4);
+    put_many(s, 9);
+    assert_int_equal(take_all(stage_worker(s, "w", "q")), 4);
+    for (size_t i = 0; i < sizeof of_file / sizeof *of_file; i++) {
+        struct stage *again = restart_under(s, &of_file[i], 9);
+
+        HOURLY(again, 4);
+        stage_step(again);
+        stage_settle(again);
+        assert_int_equal(take_all(stage_worker(again, "w", "q")), 0);
+        assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(900));
+        stage_free(again);
+    }
+}
+
+static void it_finds_that_too_where_the_queue_has_come_and_gone_meanwhile(void **state)
+{
+    struct stage *s = *state;
+    struct stage *again;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    HOURLY(s, 1);
+    put_many(s, 1);
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_complete(w, 1, NULL));
+    again = restart_under(s, &(struct policy_spec){.max_running = 10}, 0);
+    assert_status(STATUS_OK, stage_cancel(again, PUT(again, .queue = "q")));
+    assert_null(stage_find(again, "q"));
+    HOURLY(again, 1);
+    put_many(again, 1);
+    assert_int_equal(act_take(stage_worker(again, "w", "q")), 0);
+    stage_free(again);
+}
+
+static void what_a_policy_has_cut_does_not_begin_anew_when_it_is_said_again(void **state)
+{
+    struct stage *s = *state;
+
+    POLICY(s, "q", .rate_interval_for = SEC(86400));
+    put_many(s, 2);
+    assert_int_equal(take_all(stage_worker(s, "w", "q")), 1);
+    HOURLY(s, 1);
+    stage_settle(s);
+    assert_int_equal(stage_queue(s, "q").rate_left_for, SEC(3600));
+    stage_advance(s, SEC(3000));
+    HOURLY(s, 1);
+    stage_settle(s);
+    assert_int_equal(stage_queue(s, "q").rate_left_for, SEC(600));
+}
+
+// The queue is at rest, and goes.
+static void rest_and_vanish(struct stage *s)
+{
+    stage_advance(s, SEC(3600));
+    stage_settle(s);
+    assert_null(stage_find(s, "q"));
+}
+
+static void a_clock_that_is_set_back_does_not_close_a_queue_that_is_at_rest(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_open(s, "w");
+
+    HOURLY(s, 1);
+    put_many(s, 1);
+    act_subscribe(w, "q");
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_complete(w, 1, NULL));
+    act_close(w);
+    s->now.wall -= SEC(86400);
+    rest_and_vanish(s);
+    put_many(s, 1);
+    assert_int_equal(act_take(stage_worker(s, "w", "q")), 2);
+}
+
+static void a_clock_that_is_set_back_at_a_restart_closes_a_queue_only_once(void **state)
+{
+    struct stage *s = *state;
+    struct stage *again;
+    struct actor *w = stage_worker(s, "w", "q");
+    uint64_t id;
+
+    HOURLY(s, 1);
+    put_many(s, 1);
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_complete(w, 1, NULL));
+    again = stage_restart(s, -SEC(86400));
+    HOURLY(again, 1);
+    id = PUT(again, .queue = "q");
+    assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(3600));
+    assert_status(STATUS_OK, stage_cancel(again, id));
+    rest_and_vanish(again);
+    put_many(again, 1);
+    assert_int_equal(take_all(stage_worker(again, "w", "q")), 1);
+    stage_free(again);
+}
+
+static void a_rate_that_is_at_rest_in_time_has_nothing_taken_back(void **state)
+{
+    struct stage *s = *state;
+    struct actor *w = stage_worker(s, "w", "q");
+
+    HOURLY(s, 1);
+    put_many(s, 1);
+    assert_int_equal(act_take(w), 1);
+    assert_status(STATUS_OK, act_complete(w, 1, NULL));
+    act_close(w);
+    stage_expect_recorded(s, "submit 1; memo rate; end 1");
+    rest_and_vanish(s);
+    stage_expect_recorded(s, "");
+}
+
 static void a_rate_that_is_at_rest_within_a_minute_is_not_kept(void **state)
 {
     struct stage *s = *state;
@@ -195,6 +339,12 @@ int main(void)
         STORY(it_is_written_once_for_an_eighth_and_exactly_at_the_end),
         STORY(what_was_not_delivered_is_not_used_after_a_restart_either),
         STORY(a_clock_that_is_set_back_closes_a_queue_for_no_longer_than_its_rate_would),
+        STORY(a_policy_of_the_run_time_finds_what_it_has_used_behind_one_of_the_file),
+        STORY(it_finds_that_too_where_the_queue_has_come_and_gone_meanwhile),
+        STORY(what_a_policy_has_cut_does_not_begin_anew_when_it_is_said_again),
+        STORY(a_clock_that_is_set_back_does_not_close_a_queue_that_is_at_rest),
+        STORY(a_clock_that_is_set_back_at_a_restart_closes_a_queue_only_once),
+        STORY(a_rate_that_is_at_rest_in_time_has_nothing_taken_back),
         STORY(a_rate_that_is_at_rest_within_a_minute_is_not_kept),
         STORY(without_room_the_queue_goes_on),
     };
