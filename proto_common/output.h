@@ -94,9 +94,11 @@ void output_append(struct output *out, struct output *more);
 // that has been reached: at once, but in order).
 void output_hold(struct output *out, uint64_t position);
 
-// The same as output_reserve(), of at most OUTPUT_CHUNK less 16 bytes, where what is appended next
-// tells the peer that it holds that job. As long as none of it has left, output_undelivered() says
-// so.
+// The same as output_reserve(), of at most OUTPUT_CHUNK less OUTPUT_DELIVERY bytes, where what is
+// appended next tells the peer that it holds that job. As long as none of it has left,
+// output_undelivered() says so. Where it tells of several jobs, this is called for each of
+// them before, and `len` has room for the marks of those that follow, OUTPUT_DELIVERY bytes each.
+#define OUTPUT_DELIVERY ((size_t)16)
 char *output_deliver(struct output *out, size_t len, uint64_t job_id);
 
 // Calls `tell` with each job whose delivery has not begun to leave. What a blob that left in part

@@ -53,6 +53,7 @@ struct output_span {
 _Static_assert(OUTPUT_CHUNK % sizeof(struct output_mark) == 0, "marks end where the room does");
 _Static_assert(sizeof(struct output_delivery) == sizeof(struct output_mark),
                "marks of both kinds share a room");
+_Static_assert(sizeof(struct output_delivery) == OUTPUT_DELIVERY, "its size is known");
 _Static_assert(sizeof(struct output_span) <= SLAB_MAX, "spans come from a slab");
 
 // A span from the slab of the pool, NULL without memory; and back to it.

@@ -53,6 +53,21 @@ static bool add(struct http1_conn *conn, const struct web_lease *lease, struct w
     return item->about && item->body;
 }
 
+_Static_assert(HTTP1_ANSWER_MAX + WEB_BATCH_MAX * OUTPUT_DELIVERY <= OUTPUT_CHUNK,
+               "the head of an answer follows the marks of all of its jobs");
+
+// What is written next gives all of these jobs to the worker. By any of them that the holder still
+// has it is found again: the first one's time may be over by then.
+static void mark_all(struct http1_conn *conn, const struct web_holder *holder)
+{
+    size_t len = HTTP1_ANSWER_MAX + holder->count * OUTPUT_DELIVERY;
+
+    for (uint32_t i = 0; i < holder->count; i++) {
+        len -= OUTPUT_DELIVERY;
+        (void)output_deliver(&conn->wire->out, len, holder->all[i].job_id);
+    }
+}
+
 // What a body shows leaves when the store has its job.
 static void hold(struct http1_conn *conn, struct web_holder *holder)
 {
@@ -66,7 +81,7 @@ static void hold(struct http1_conn *conn, struct web_holder *holder)
     }
     holder->held_until = last;
     wire_hold(conn->wire, last);
-    (void)output_deliver(&conn->wire->out, HTTP1_ANSWER_MAX, holder->all[0].job_id);
+    mark_all(conn, holder);
 }
 
 static void begin_item(struct web_batch *batch)

@@ -308,11 +308,11 @@ static void a_client_that_goes_while_it_is_held_harms_nobody(void **state)
     assert_int_equal(http_jobs(t), 0);
 }
 
-static void expect_untouched(struct web *t)
+static void expect_untouched(struct web *t, uint64_t id)
 {
-    assert_int_equal(http_job(t, 1).state, JOB_READY);
-    assert_int_equal(http_job(t, 1).attempts, 0);
-    assert_int_equal(http_job(t, 1).reserves, 0);
+    assert_int_equal(http_job(t, id).state, JOB_READY);
+    assert_int_equal(http_job(t, id).attempts, 0);
+    assert_int_equal(http_job(t, id).reserves, 0);
 }
 
 static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **state)
@@ -331,9 +331,50 @@ static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **st
         waits(worker, slice_of(ask, strlen(ask)));
         assert_int_equal(http_job(t, 1).state, JOB_RESERVED);
         peer_free(worker);
-        expect_untouched(t);
+        expect_untouched(t, 1);
     }
     rig_reach(t->rig);
+}
+
+// A job in the background with so many seconds to run.
+static void submit_for(struct web *t, const char *seconds)
+{
+    char headers[100];
+
+    (void)snprintf(headers, sizeof headers, BACKGROUND "X-Gearman-Ttr: %s\r\n", seconds);
+    holds(t, t->b, POST("/f", headers, "x"), 200);
+}
+
+static void a_batch_whose_first_job_is_lost_costs_the_others_no_attempt(void **state)
+{
+    for (int i = 0; i < 4; i++) {
+        struct web *t;
+        struct peer *worker;
+
+        http_teardown(state);
+        behind_setup(state);
+        t = *state;
+        submit_for(t, "2");
+        submit_for(t, "60");
+        submit_for(t, "60");
+        worker = peer_new(t->rig);
+        peer_stop_reading(worker);
+        peer_send(worker, i & 1 ? POST("/-/work?queue=f&max=4", "Accept: multipart/mixed\r\n", "")
+                                : POST("/-/work?queue=f&max=4", "", ""));
+        rig_run(t->rig);
+        if (i < 2) {
+            rig_advance(t->rig, SECONDS(2));
+        } else {
+            // An operator.
+            assert_int_equal(broker_cancel(rig_broker(t->rig), NULL, 1, true), STATUS_OK);
+        }
+        assert_int_equal(http_job(t, 2).state, JOB_RESERVED);
+        rig_advance(t->rig, SECONDS(2));
+        peer_free(worker);
+        expect_untouched(t, 2);
+        expect_untouched(t, 3);
+        rig_reach(t->rig);
+    }
 }
 
 static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state)
@@ -351,9 +392,9 @@ static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state
         waits(worker, slice_of(ask, strlen(ask)));
         assert_int_equal(http_job(t, 1).state, JOB_RESERVED);
         rig_advance(t->rig, SECONDS(1));
-        expect_untouched(t);
+        expect_untouched(t, 1);
         peer_free(worker);
-        expect_untouched(t);
+        expect_untouched(t, 1);
     }
     rig_reach(t->rig);
 }
@@ -379,6 +420,7 @@ int main(void)
         BEHIND(a_connection_that_is_not_kept_is_closed_behind_its_answer),
         BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
         BEHIND(a_worker_that_goes_before_its_job_is_safe_costs_no_attempt),
+        BEHIND(a_batch_whose_first_job_is_lost_costs_the_others_no_attempt),
         BEHIND(time_that_is_over_before_a_job_is_safe_costs_no_attempt),
     };
 
