@@ -146,8 +146,10 @@ void queue_page_look(struct queue_page *page, const struct session *session)
         const struct queue *queue = broker_roll_next(page->broker, &page->roll);
 
         if (!queue) {
-            page->looked = true;
-            queue_picks_sort(&page->picks);
+            page->looked = page->roll.ended;
+            if (page->looked) {
+                queue_picks_sort(&page->picks);
+            }
             return;
         }
         look_at(page, session, queue);

@@ -58,14 +58,17 @@ struct queue_roll {
         unsorted; /* private: as well, but perhaps this roll does not have them either */
     uint64_t at;  /* private: the moment */
     const struct queue *cursor; /* private: the one that was looked at last; NULL: none was */
-    bool ended;                 /* private: no further one is there to look at */
+    const struct queue *passed; /* private: a later one that was passed over last; NULL: none was */
+    uint32_t passes;            /* private: how many were, since that was last told */
+    bool ended;                 // no further one is there to look at
 };
 
 // A roll of the queues as they are now. Cannot fail.
 void broker_roll_begin(struct broker *broker, struct queue_roll *roll);
 
-// The next queue of the roll, which may have gone: only its name may be asked for. NULL at the end.
-// What it passes over is charged (broker_budget_left()).
+// The next queue of the roll, which may have gone: only its name may be asked for. NULL at the end,
+// and, while the roll has not `ended`, where very many that had gone before have been passed over:
+// then the rest is for another turn. What it passes over is charged (broker_budget_left()).
 const struct queue *broker_roll_next(struct broker *broker, struct queue_roll *roll);
 
 // Whether that queue, which a roll has, has gone.

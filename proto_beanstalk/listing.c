@@ -232,6 +232,9 @@ enum step bean_listing_step(struct bean_conn *conn, struct feed_turn *turn)
         const struct queue *queue = listing->kind->next(conn, listing);
         struct slice name;
 
+        if (!queue && listing->kind == &all_tubes && !listing->roll.ended) {
+            break;
+        }
         if (!queue) {
             charge_for_names(turn, i);
             return at_end(conn) ? STEP_ON : STEP_AGAIN;

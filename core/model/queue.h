@@ -63,6 +63,7 @@ struct queue {
         struct {            // once it is gone
             struct list_node in_roll;
             uint64_t went_at; // a moment of the broker's rolls
+            bool passed;      // a roll stands at it that does not have it
         };
     };
 

@@ -6,6 +6,8 @@
 
 // So many queues that are passed over cost as much as one that is looked at.
 #define PASSED_PER_LINK 8
+// So many are passed over at once.
+#define PASSED_AT_ONCE (BROKER_SLICE * PASSED_PER_LINK)
 
 static struct queue_roll *roll_in(struct list_node *all)
 {
@@ -74,10 +76,26 @@ bool roll_keeps(struct broker *broker, struct queue *queue)
     }
     broker->rolls.kept++;
     queue->gone = true;
+    queue->passed = false;
     queue->went_at = ++broker->rolls.moment;
     list_init(&queue->in_roll);
     list_append(&youngest->gone, &queue->in_roll);
     return true;
+}
+
+// No roll has it. What that cost is taken off the budget.
+static void forget_gone(struct broker *broker, struct queue *queue, unsigned *budget)
+{
+    if (queue->passed) {
+        list_each (node, &broker->rolls.all) {
+            struct queue_roll *roll = roll_in(node);
+
+            roll->passed = roll->passed == queue ? NULL : roll->passed;
+            *budget -= *budget > 1;
+        }
+    }
+    broker->rolls.kept--;
+    queue_forget(broker, queue);
 }
 
 void rolls_sort(struct broker *broker)
@@ -97,8 +115,7 @@ void rolls_sort(struct broker *broker)
         if (has(roll, queue)) {
             list_append(&roll->gone, node);
         } else {
-            broker->rolls.kept--;
-            queue_forget(broker, queue);
+            forget_gone(broker, queue, &budget);
         }
         budget--;
     }
@@ -111,18 +128,39 @@ void broker_roll_begin(struct broker *broker, struct queue_roll *roll)
     broker_roll_rewind(roll);
 }
 
+// Passes over queues that had gone before the roll's moment, from that one on. True: it has passed
+// over as many as may be at once. Of those that older rolls have, many may have gone.
+static bool pass_over(struct broker *broker, struct queue_roll *roll, struct queue **queue)
+{
+    struct queue *last = *queue;
+    uint32_t passes = 0;
+
+    for (; *queue && went_before(roll, *queue) && roll->passes + passes < PASSED_AT_ONCE;
+         passes++) {
+        last = *queue;
+        *queue = roll_queue_at(broker, last->later);
+    }
+    charge_links(broker, passes / PASSED_PER_LINK);
+    roll->passes += passes;
+    if (roll->passes < PASSED_AT_ONCE) {
+        return false;
+    }
+    last->passed = true;
+    roll->passed = last;
+    roll->passes = 0;
+    return true;
+}
+
 // The cursor stands at queues of the roll alone, which stay as long as the roll.
 const struct queue *broker_roll_next(struct broker *broker, struct queue_roll *roll)
 {
-    uint32_t place = roll->cursor ? roll->cursor->later : broker->rolls.first;
-    const struct queue *queue = roll->ended ? NULL : roll_queue_at(broker, place);
-    size_t passed = 0;
+    const struct queue *from = roll->passed ? roll->passed : roll->cursor;
+    struct queue *queue = roll_queue_at(broker, from ? from->later : broker->rolls.first);
 
-    // Of those that older rolls have, many may have gone.
-    for (; queue && went_before(roll, queue); queue = roll_queue_at(broker, queue->later)) {
-        passed++;
+    if (roll->ended || pass_over(broker, roll, &queue)) {
+        return NULL;
     }
-    charge_links(broker, passed / PASSED_PER_LINK);
+    roll->passed = NULL;
     if (!queue || !has(roll, queue)) {
         roll->ended = true;
         return NULL;
@@ -139,6 +177,8 @@ bool queue_has_gone(const struct queue *queue)
 void broker_roll_rewind(struct queue_roll *roll)
 {
     roll->cursor = NULL;
+    roll->passed = NULL;
+    roll->passes = 0;
     roll->ended = false;
 }
 

@@ -10,6 +10,9 @@
 // has it stands in that one's list; where the youngest does not, none does. When a roll ends, what
 // stands in its list may be needed by the next older one, or by none, which is found out a few in
 // each tick: until then they stand in that one's list of unsorted ones.
+//
+// A roll that has passed over very many queues which it does not have stops at one of them. Should
+// that one be forgotten before the roll goes on, it goes on from the last queue of its own.
 
 #include "core/model/queue.h"
 

@@ -309,6 +309,7 @@ void check_rolls(struct tally *tally)
 
         ENSURE(at <= roll->at && roll->at <= broker->rolls.moment);
         at = roll->at;
+        ENSURE(!roll->passed || (roll->passed->gone && roll->passed->passed));
         list_each (node, &roll->gone) {
             const struct queue *queue = list_item(node, struct queue, in_roll);
 

@@ -383,6 +383,30 @@ static void queues_that_go_while_the_list_is_made_are_left_out(void **state)
     json_decref(document);
 }
 
+static void very_many_queues_that_have_gone_are_passed_over_in_slices(void **state)
+{
+    struct admin *t = *state;
+    struct broker *broker = rig_broker(t->rig);
+    struct queue_roll older;
+    unsigned long feeds;
+    json_t *document;
+    char name[16];
+
+    broker_roll_begin(broker, &older);
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(name, sizeof name, "q%d", i);
+        drop(t, name);
+    }
+    assert_int_equal(broker_queue_create(broker, NULL, SLICE("behind")), STATUS_OK);
+    feeds = rig_feeds(t->rig);
+    document = tells(t->a, SEES("/api/v1/queues?limit=2"), 200);
+    assert_true(rig_feeds(t->rig) - feeds > MANY / (8 * BROKER_SLICE));
+    assert_int_equal(number_at(document, "total"), 2);
+    assert_string_equal(text_at(document, "queues/0/name"), "behind");
+    json_decref(document);
+    broker_roll_end(broker, &older);
+}
+
 static void a_list_that_is_not_read_is_forgotten_with_its_connection(void **state)
 {
     struct admin *t = *state;
@@ -417,6 +441,7 @@ int main(void)
         ADMIN(who_may_not_observe_a_queue_does_not_see_it),
         MANY_QUEUES(many_queues_are_listed_in_slices),
         MANY_QUEUES(queues_that_go_while_the_list_is_made_are_left_out),
+        MANY_QUEUES(very_many_queues_that_have_gone_are_passed_over_in_slices),
         MANY_QUEUES(a_list_that_is_not_read_is_forgotten_with_its_connection),
     };
 

@@ -101,6 +101,74 @@ static void what_a_roll_passes_over_is_charged(void **state)
     broker_roll_end(f.s->broker, &older);
 }
 
+enum { PASSED_AT_ONCE = BROKER_SLICE * 8, PASSED = 3 * PASSED_AT_ONCE };
+
+// Very many queues go that an older roll has, and a younger one has one that comes behind them.
+static void begin_behind_many(struct field *f, struct queue_roll *older, struct queue_roll *roll)
+{
+    static struct queue *many[PASSED];
+    char name[16];
+
+    for (unsigned i = 0; i < PASSED; i++) {
+        (void)snprintf(name, sizeof name, "many-%u", i);
+        assert_status(STATUS_OK, broker_queue_hold(f->s->broker, stage_slice(name), &many[i]));
+    }
+    broker_roll_begin(f->s->broker, older);
+    for (unsigned i = 0; i < PASSED; i++) {
+        broker_queue_drop(f->s->broker, many[i]);
+    }
+    come(f, 0);
+    broker_roll_begin(f->s->broker, roll);
+}
+
+static void very_many_queues_are_passed_over_in_slices(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll older;
+    struct queue_roll roll;
+
+    begin_behind_many(&f, &older, &roll);
+    for (int look = 0; look < 2; look++) {
+        for (int i = 0; i < PASSED / PASSED_AT_ONCE; i++) {
+            (void)broker_take_links(f.s->broker);
+            assert_null(broker_roll_next(f.s->broker, &roll));
+            assert_false(roll.ended);
+            assert_int_equal(broker_take_links(f.s->broker), BROKER_SLICE);
+            broker_check(f.s->broker);
+        }
+        rest_is(&f, &roll, 1);
+        assert_true(roll.ended);
+        broker_roll_rewind(&roll);
+        // The second look begins anew where it has stopped on its way.
+        assert_null(broker_roll_next(f.s->broker, &roll));
+        broker_roll_rewind(&roll);
+    }
+    broker_roll_end(f.s->broker, &roll);
+    broker_roll_end(f.s->broker, &older);
+    all_go(&f);
+}
+
+static void a_roll_goes_on_where_the_queue_that_it_stopped_at_is_forgotten(void **state)
+{
+    struct field f = {.s = *state};
+    struct queue_roll older;
+    struct queue_roll roll;
+
+    begin_behind_many(&f, &older, &roll);
+    for (int i = 0; i < 2; i++) {
+        assert_null(broker_roll_next(f.s->broker, &roll));
+        assert_false(roll.ended);
+    }
+    broker_roll_end(f.s->broker, &older);
+    while (broker_rolls_kept(f.s->broker) > 0) {
+        broker_tick(f.s->broker, f.s->now);
+        broker_check(f.s->broker);
+    }
+    rest_is(&f, &roll, 1);
+    broker_roll_end(f.s->broker, &roll);
+    all_go(&f);
+}
+
 // The next of the roll are those, in this order.
 static void next_are(struct field *f, struct queue_roll *roll, const char *numbers)
 {
@@ -347,6 +415,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(what_a_roll_passes_over_is_charged),
+        STORY(very_many_queues_are_passed_over_in_slices),
+        STORY(a_roll_goes_on_where_the_queue_that_it_stopped_at_is_forgotten),
         STORY(queues_come_in_the_order_of_their_making_whatever_has_gone),
         STORY(roll_has_the_queues_of_its_moment),
         STORY(queue_that_has_gone_is_there_for_the_roll_alone),

@@ -155,6 +155,26 @@ static void a_long_list_is_made_in_slices(void **state)
     assert_true(rig_feeds(t->rig) - before >= 2001 / BROKER_SLICE);
 }
 
+static void a_list_passes_over_very_many_tubes_that_have_gone_in_slices(void **state)
+{
+    enum { TUBES = 8000 };
+    struct bean *t = *state;
+    struct broker *broker = rig_broker(t->rig);
+    struct queue_roll slow; // of a list that nobody reads
+    unsigned long before;
+
+    watch_many(t->a, 0, TUBES);
+    broker_roll_begin(broker, &slow);
+    peer_free(t->a);
+    rig_run(t->rig);
+    assert_int_equal(broker_rolls_kept(broker), TUBES);
+    says(t->b, "use behind\r\n", "USING behind\r\n");
+    before = rig_feeds(t->rig);
+    says_yaml(t->c, "list-tubes\r\n", "---\n- default\n- behind\n");
+    assert_true(rig_feeds(t->rig) - before >= TUBES / (8 * BROKER_SLICE));
+    broker_roll_end(broker, &slow);
+}
+
 static void commands_behind_a_long_list_wait_for_it(void **state)
 {
     struct bean *t = *state;
@@ -257,6 +277,7 @@ int main(void)
         BEAN(a_long_name_is_echoed),
         BEAN(names_that_beanstalk_cannot_spell_are_not_listed),
         BEAN(a_long_list_is_made_in_slices),
+        BEAN(a_list_passes_over_very_many_tubes_that_have_gone_in_slices),
         BEAN(commands_behind_a_long_list_wait_for_it),
         BEAN(a_connection_may_go_in_the_middle_of_a_list),
         BEAN(a_paused_tube_gives_no_job_until_the_pause_ends),
