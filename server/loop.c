@@ -8,6 +8,7 @@
 #include "server/io/io.h"
 #include "server/net/event_loop.h"
 #include "server/process/clock.h"
+#include "server/process/suspend.h"
 #include "server/roster.h"
 #include "server/turn_conns.h"
 
@@ -347,8 +348,22 @@ static nsec_t loop_cpu_time(void)
     return (nsec_t)used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
+// As long as a suspend that is not told as one (process/suspend.h).
+#define LOOP_JUMP NSEC_PER_SEC
+
+// Much time has passed since the last turn. Where the machine was suspended meanwhile, what it kept
+// from happening is not to be held against peers and disks: the event that tells of it may come
+// later in the wait than others that end it, or after it.
+static void loop_look_for_suspend(struct loop *loop, nsec_t before_at)
+{
+    if (broker_now(loop->turn.broker).mono - before_at >= LOOP_JUMP && loop->suspend_watch) {
+        suspend_look(loop->suspend_watch);
+    }
+}
+
 static void loop_steps(struct loop *loop, bool wait)
 {
+    nsec_t before_at = broker_now(loop->turn.broker).mono;
     struct list_node batch;
     struct list_node ran;
     unsigned count;
@@ -362,6 +377,7 @@ static void loop_steps(struct loop *loop, bool wait)
         loop_wait(loop, wait);
         turn_tick(&loop->turn);
     }
+    loop_look_for_suspend(loop, before_at);
     loop_expire(loop);
     if (turn_walks(&loop->turn, WALK_JUDGE)) {
         loop_judge(loop);

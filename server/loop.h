@@ -58,14 +58,15 @@ struct loop {
     struct turn turn;        // what its connections see of it
     struct loop_watch watch; // how it does
     nsec_t slow_for;         // a turn that uses more processor time is logged; 0: none is
-    struct store *store;     /* private: NULL: nothing is held */
-    struct event timer;      /* private */
-    nsec_t timer_at;         /* private: what it is set to, NSEC_NEVER where it is not set */
-    nsec_t due_at;           /* private: when the first of what was due at the last wait was */
-    bool unsettled;          /* private: the broker has more to tell */
-    bool sheds;              /* private: it has connections to weigh or to close */
-    struct shed shed;        /* private: what it does where memory is short */
-    bool links_first;        /* private: in the next turn, for they had to wait in this one */
+    struct suspend_watch *suspend_watch; // tells of it by loop_resumed(); borrowed; NULL: nobody
+    struct store *store;                 /* private: NULL: nothing is held */
+    struct event timer;                  /* private */
+    nsec_t timer_at;  /* private: what it is set to, NSEC_NEVER where it is not set */
+    nsec_t due_at;    /* private: when the first of what was due at the last wait was */
+    bool unsettled;   /* private: the broker has more to tell */
+    bool sheds;       /* private: it has connections to weigh or to close */
+    struct shed shed; /* private: what it does where memory is short */
+    bool links_first; /* private: in the next turn, for they had to wait in this one */
 };
 
 // `now` reads the clock; the broker is borrowed. False without memory, descriptors or what the
@@ -94,7 +95,8 @@ void loop_close(struct loop *loop);
 void loop_turn(struct loop *loop, bool wait);
 
 // The machine has been suspended for `slept_for`, or, where that is 0, the wall clock was set: what
-// is due is looked at in this turn. Called by an event of the loop.
+// is due is looked at in this turn. Called by an event of the loop, or where it looks at its
+// `suspend_watch`.
 void loop_resumed(struct loop *loop, nsec_t slept_for);
 
 // Tells each front-end that the process is about to stop, reads no more from any connection and

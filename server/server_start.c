@@ -193,6 +193,7 @@ static bool server_prepare(struct server *server, struct reason *why)
     server_init_handshakes(server);
     notifier_open(&server->notifier, server->loop.turn.base);
     suspend_watch_open(&server->suspend_watch, server->loop.turn.base, server_resumed, server);
+    server->loop.suspend_watch = &server->suspend_watch;
     (void)evtimer_assign(&server->patience, server->loop.turn.base, server_patience_over, server);
     return signals_open(&server->signals, server->loop.turn.base, server_signal, server) &&
            server_start_services(server, why);

@@ -12,6 +12,9 @@
 // In the year 2242.
 #define SUSPEND_TIMER_AT ((time_t)1 << 33)
 
+// Both clocks are read within that.
+#define READ_WITHIN (NSEC_PER_SEC / 4)
+
 // The system cancels the timer when the clock jumps, once: then it is set again.
 static bool suspend_arm(const struct suspend_watch *watch)
 {
@@ -22,16 +25,34 @@ static bool suspend_arm(const struct suspend_watch *watch)
 
 static nsec_t suspended_so_far(void)
 {
-    nsec_t awake_for = clock_awake();
+    nsec_t awake_for, boot_for;
 
-    return clock_boot() - awake_for;
+    // A thread that stands still between the two looks would see that as a suspend.
+    do {
+        awake_for = clock_awake();
+        boot_for = clock_boot();
+    } while (clock_awake() - awake_for >= READ_WITHIN);
+    return boot_for - awake_for;
+}
+
+// For how long the machine has been suspended, as was not told yet; 0 where that is less than a
+// second.
+static nsec_t suspended_since(struct suspend_watch *watch)
+{
+    nsec_t so_far = suspended_so_far();
+    nsec_t slept_for = so_far - watch->slept_for;
+
+    // The two clocks are not read at the same moment.
+    if (slept_for < NSEC_PER_SEC) {
+        return 0;
+    }
+    watch->slept_for = so_far;
+    return slept_for;
 }
 
 static void suspend_seen(evutil_socket_t fd, short what, void *context)
 {
     struct suspend_watch *watch = context;
-    nsec_t so_far = suspended_so_far();
-    nsec_t slept_for = so_far - watch->slept_for;
     uint64_t count;
     ssize_t ignored;
 
@@ -42,13 +63,16 @@ static void suspend_seen(evutil_socket_t fd, short what, void *context)
     if (!suspend_arm(watch)) {
         (void)event_del(&watch->event);
     }
-    // The two clocks are not read at the same moment.
-    if (slept_for < NSEC_PER_SEC) {
-        slept_for = 0;
-    } else {
-        watch->slept_for = so_far;
+    watch->handler(watch->context, suspended_since(watch));
+}
+
+void suspend_look(struct suspend_watch *watch)
+{
+    nsec_t slept_for = watch->handler ? suspended_since(watch) : 0;
+
+    if (slept_for > 0) {
+        watch->handler(watch->context, slept_for);
     }
-    watch->handler(watch->context, slept_for);
 }
 
 void suspend_watch_open(struct suspend_watch *watch, struct event_base *base,

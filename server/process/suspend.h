@@ -27,10 +27,15 @@ struct suspend_watch {
     int fd;                  /* private */
 };
 
-// Begins. Where the system has no such timer, or no descriptor, nobody is told: that must do no
-// more harm than that something comes late.
+// Begins. Where the system has no such timer, or no descriptor, nobody is told but by
+// suspend_look(): that must do no more harm than that something comes late.
 void suspend_watch_open(struct suspend_watch *watch, struct event_base *base,
                         suspend_handler handler, void *context);
+
+// For whoever sees on CLOCK_BOOTTIME that much time has passed, since that may be seen before the
+// timer's event: tells the handler where the machine has been suspended for a second or more and it
+// was not told yet. Nothing where the watch has not begun.
+void suspend_look(struct suspend_watch *watch);
 
 // Ends that, before the base does. A zeroed struct is allowed.
 void suspend_watch_close(struct suspend_watch *watch);

@@ -3,6 +3,7 @@
 // The machine has been suspended: what the loop does when it is resumed.
 
 #include "server/conn_private.h"
+#include "server/process/suspend.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 
@@ -127,6 +128,42 @@ static void client_could_say_nothing_meanwhile(void **state)
     bed_expect_end(bed, quiet);
 }
 
+static void woken(void *context, nsec_t told_for)
+{
+    slept_for = told_for;
+    loop_resumed(&((struct bed *)context)->loop, told_for);
+}
+
+// A thread that stood still between its wait and the look at the clock sees the jump first.
+static void jump_that_is_seen_before_it_is_told_is_looked_at(void **state)
+{
+    struct bed *bed = *state;
+    struct suspend_watch watch;
+    int quiet;
+
+    bed->limits = (struct pace_limits){.idle_for = 10 * NSEC_PER_SEC};
+    bed->service.limits = &bed->limits;
+    suspend_watch_open(&watch, bed->loop.turn.base, woken, bed);
+    bed->loop.suspend_watch = &watch;
+    quiet = bed_connect(bed);
+    bed_turns(bed, 3);
+    slept_for = 0;
+    pass(bed, 9 * NSEC_PER_SEC);
+    assert_int_equal(slept_for, 0);
+    watch.slept_for -= HOUR;
+    pass(bed, HOUR);
+    assert_true(slept_for > HOUR / 2);
+    bed_expect_silence(bed, quiet);
+    // Once: from then on time passes again.
+    pass(bed, 10 * NSEC_PER_SEC - 1);
+    bed_expect_silence(bed, quiet);
+    pass(bed, 1);
+    bed_expect(bed, quiet, "idle\n");
+    bed_expect_end(bed, quiet);
+    suspend_watch_close(&watch);
+    bed->loop.suspend_watch = NULL;
+}
+
 // A step of the wall clock gives nobody more time.
 static void wall_clock_that_is_set_is_no_suspend(void **state)
 {
@@ -153,6 +190,7 @@ int main(void)
         SUSPEND(what_is_due_by_then_is_done_and_is_not_late),
         SUSPEND(client_could_take_no_output_meanwhile),
         SUSPEND(client_could_say_nothing_meanwhile),
+        SUSPEND(jump_that_is_seen_before_it_is_told_is_looked_at),
         SUSPEND(wall_clock_that_is_set_is_no_suspend),
     };
 
