@@ -36,7 +36,8 @@ static nsec_t remembered_rest(const struct broker *broker, const struct queue *q
 }
 
 // The rate has used what the memo says, or `used_until_at`, whichever is more.
-static void recall(const struct broker *broker, const struct queue *queue, nsec_t used_until_at)
+static void recall_rate(const struct broker *broker, const struct queue *queue,
+                        nsec_t used_until_at)
 {
     nsec_t rests_at = remembered_rest(broker, queue);
 
@@ -54,7 +55,7 @@ bool gate_make(struct broker *broker, struct queue *queue)
         gate->over.at = NSEC_NEVER;
         gate->indexes_at = NSEC_NEVER;
         queue->gate = gate;
-        recall(broker, queue, 0);
+        recall_rate(broker, queue, 0);
     }
     return gate != NULL;
 }
@@ -244,7 +245,7 @@ static void forget_older(const struct broker *broker, struct queue *queue)
 
 void gate_recall(struct broker *broker, struct queue *queue)
 {
-    recall(broker, queue, 0);
+    recall_rate(broker, queue, 0);
     forget_older(broker, queue);
     review_rate(broker, queue);
 }
@@ -260,7 +261,7 @@ void gate_set(struct broker *broker, struct queue *queue, nsec_t whole_before_fo
         // The policy before may have been that of the file, until that of the run time is back. One
         // that is only said again must not have what it has cut begin anew.
         if (gate->kept_at == 0 && gate_whole_for(queue) > whole_before_for) {
-            recall(broker, queue, gate->rests_at);
+            recall_rate(broker, queue, gate->rests_at);
         }
         forget_older(broker, queue);
         review_rate(broker, queue);
