@@ -58,6 +58,10 @@ struct broker_options {
 // A broker at the moment `now`; NULL without memory.
 struct broker *broker_new(const struct broker_options *options, struct instant now) MUST_USE;
 
+// Takes apart at once what sessions have left that are closed, which goes in slices otherwise. That
+// may have records written: it is to be done before the store closes.
+void broker_dismantle(struct broker *broker);
+
 // Frees everything. All sessions must be closed. NULL is allowed.
 void broker_free(struct broker *broker);
 

@@ -92,7 +92,6 @@ static bool server_begin(struct server *server, struct reason *why)
         !services_move(&server->services, server->settings, &server->facts.process, why)) {
         return false;
     }
-    services_opened(&server->services);
     // Those of the file may have changed meanwhile.
     if (!queue_policies_load(&server->policies, server->broker, server->settings, why)) {
         return false;
@@ -101,6 +100,8 @@ static bool server_begin(struct server *server, struct reason *why)
     if (!server->schedules) {
         return false;
     }
+    // From here on sessions hold jobs, which a failure must leave as they are (broker_retire()).
+    services_opened(&server->services);
     server->calendar = calendar_chore(server->schedules);
     chores_add(&server->loop.turn, &server->calendar);
     opening_clear(&server->opening);
@@ -157,6 +158,9 @@ bool server_close_store(struct server *server)
     services_rest(&server->services);
     pushing_close(&server->pushing);
     importing_rest(&server->opening.importing);
+    if (server->broker) {
+        broker_dismantle(server->broker);
+    }
     // Of a shared one that did not come to serve, nothing was answered.
     good = store_close(server->store) || (is_shared && !server->schedules);
     server->store = NULL;

@@ -14,10 +14,11 @@ static void write(struct broker *broker, struct queue *queue)
 {
     struct gate *gate = queue->gate;
     uint64_t position = broker->store.position;
+    nsec_t rests_for = gate->rests_at - broker->now.mono;
     const struct memo memo = {
         .kind = MEMO_RATE,
         .key = queue_name(queue),
-        .until_at = nsec_add(broker->now.wall, gate->rests_at - broker->now.mono),
+        .until_at = nsec_add(broker->now.wall, rests_for > 0 ? rests_for : 0),
     };
 
     if (memo_set(broker, &memo) == STATUS_OK) {

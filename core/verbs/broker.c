@@ -97,6 +97,15 @@ static void free_queue_with_jobs(struct broker *broker, struct queue *queue)
     queue_free(broker, queue);
 }
 
+void broker_dismantle(struct broker *broker)
+{
+    while (!list_empty(&broker->closing)) {
+        unsigned budget = BROKER_SLICE;
+
+        session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
+    }
+}
+
 void broker_free(struct broker *broker)
 {
     uint32_t cursor = 0;
@@ -106,11 +115,7 @@ void broker_free(struct broker *broker)
         return;
     }
     ENSURE(broker->count.sessions == 0);
-    while (!list_empty(&broker->closing)) {
-        unsigned budget = BROKER_SLICE;
-
-        session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
-    }
+    broker_dismantle(broker);
     while (!list_empty(&broker->telling.interests)) {
         unsigned budget = BROKER_SLICE;
 

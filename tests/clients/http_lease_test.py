@@ -7,14 +7,19 @@ import http.client
 import json
 import os
 import signal
+import socket
 import sys
 import tempfile
+import time
 import unittest
 
 import http_parties
-from broker import SECONDS, Broker, loopback
+from broker import PROTOCOLS, SECONDS, Broker, loopback
 
 BACKGROUND = {"X-Gearman-Background": "true"}
+# More than a slice of leases, and more than the system takes in for who does not read.
+MANY = 100
+UNREAD = 700000
 WORDS = "complete", "fail", "touch", "data", "release"
 
 
@@ -132,6 +137,29 @@ class LeaseTest(unittest.TestCase):
         said, _ = self.ask("/-/work?queue=mail&wait=30")
         self.assertEqual(said.headers["X-Gearman-Job-Handle"], handle)
         self.assertEqual(self.say(token), 410)
+
+    def test_many_leases_of_an_answer_that_never_left_are_not_kept(self):
+        path = os.path.join(self.settings[0].partition("=")[2], "http")
+        self.settings[-len(PROTOCOLS):] = [f"http.listen=127.0.0.1:0, unix:{path}",
+                                           *loopback(protocols=[name for name in PROTOCOLS
+                                                                if name != "http"])]
+        self.again(signal.SIGTERM)
+        self.ask("/big", bytes(UNREAD), **BACKGROUND)
+        handles = [self.submit(str(number).encode()) for number in range(MANY)]
+        with socket.socket(socket.AF_UNIX) as worker:
+            worker.settimeout(SECONDS)
+            worker.connect(path)
+            # Of the first answer nothing is read, so that the second one stays behind it.
+            worker.sendall(b"POST /-/work?queue=big HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n"
+                           b"POST /-/work?queue=mail&max=%d HTTP/1.1\r\nHost: h\r\n"
+                           b"Accept: multipart/mixed\r\nContent-Length: 0\r\n\r\n" % MANY)
+            give_up_at = time.monotonic() + SECONDS
+            while self.state(handles[-1])["state"] != "running":
+                self.assertLess(time.monotonic(), give_up_at)
+                time.sleep(0.01)
+            self.again(signal.SIGTERM)
+        said, text = self.ask(f"/-/work?queue=mail&max={MANY}")
+        self.assertEqual((said.status, len(json.loads(text)["jobs"])), (200, MANY))
 
     def test_a_renewal_lives_on(self):
         self.submit()
