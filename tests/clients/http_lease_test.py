@@ -150,8 +150,8 @@ class LeaseTest(unittest.TestCase):
             worker.settimeout(SECONDS)
             worker.connect(path)
             # Of the first answer nothing is read, so that the second one stays behind it.
-            worker.sendall(b"POST /-/work?queue=big HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n"
-                           b"POST /-/work?queue=mail&max=%d HTTP/1.1\r\nHost: h\r\n"
+            worker.sendall(b"POST /-/work?queue=big HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+                           b"POST /-/work?queue=mail&max=%d HTTP/1.1\r\nHost: localhost\r\n"
                            b"Accept: multipart/mixed\r\nContent-Length: 0\r\n\r\n" % MANY)
             give_up_at = time.monotonic() + SECONDS
             while self.state(handles[-1])["state"] != "running":
@@ -201,6 +201,7 @@ class LeaseTest(unittest.TestCase):
         token = self.take("&ttr=600")
         self.flush()
         raw = base64.urlsafe_b64decode(token + "==")
+        self.broker.stop()  # files come and go until then
         folder = self.settings[0].partition("=")[2]
         for name in os.listdir(folder):
             with open(os.path.join(folder, name), "rb") as file:
