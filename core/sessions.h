@@ -87,7 +87,7 @@ void broker_session_close(struct session *session);
 void broker_undelivered(struct session *session, uint64_t id);
 void broker_all_undelivered(struct session *session);
 
-// Whose session it is, where it has these callbacks; otherwise NULL.
+// Whose session it is, where it has these callbacks and is not closed; otherwise NULL.
 void *session_owner(const struct session *session, const struct session_ops *ops);
 
 // How many jobs the session holds.

@@ -19,9 +19,10 @@ void bean_batch_leased(struct bean_conn *conn, const struct job *job);
 // BEAN_BATCHING: takes further jobs, and answers.
 enum step bean_batch_step(struct bean_conn *conn, struct feed_turn *turn);
 
-// The jobs that it has gathered, which no answer tells of yet.
 // Whether the job is among those that were taken, the answer to which is not made yet.
 bool bean_batch_has(const struct bean_conn *conn, uint64_t job_id);
+
+// The jobs that it has gathered, which no answer tells of yet.
 void bean_batch_undelivered(const struct bean_conn *conn, output_undelivered_fn tell,
                             void *context);
 

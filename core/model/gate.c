@@ -30,7 +30,8 @@ static nsec_t later(nsec_t at, nsec_t by_for)
 // be, where the wall clock was set, its policy says (forget_older()).
 static nsec_t remembered_rest(const struct broker *broker, const struct queue *queue)
 {
-    const struct memo *memo = broker_memo_find(broker, MEMO_RATE, queue_name(queue));
+    const struct memo *memo =
+        broker_memo_find(broker, MEMO_RATE, slice_of(queue->name, queue->name_len));
 
     return memo ? later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
 }

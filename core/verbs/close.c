@@ -50,7 +50,8 @@ void broker_undelivered(struct session *session, uint64_t id)
 
 void *session_owner(const struct session *session, const struct session_ops *ops)
 {
-    return session->ops == ops ? session->owner : NULL;
+    // One that is closed may hold jobs for some ticks more, and its owner is gone.
+    return session->ops == ops && !session->closed ? session->owner : NULL;
 }
 
 void broker_all_undelivered(struct session *session)
