@@ -9,7 +9,7 @@
 // So many parts of what may be taken at once are told apart.
 #define PARTS 8
 
-// Without room, the store has what it had. No answer waits for it.
+// Without room, the store has what it had. No answer waits for that, nor for what takes it back.
 static void write(struct broker *broker, struct queue *queue)
 {
     struct gate *gate = queue->gate;
@@ -61,7 +61,10 @@ void kept_rate_rested(struct broker *broker, const struct queue *queue)
         struct kept_memo *kept = memo_look_up(broker, MEMO_RATE, queue_name(queue));
 
         if (kept && !memo_has_ended(broker, &kept->memo)) {
+            uint64_t position = broker->store.position;
+
             memo_forget(broker, kept);
+            broker->store.position = position;
         }
     }
 }
