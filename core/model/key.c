@@ -107,7 +107,8 @@ static struct job_extra *first_of_name(const struct broker *broker, struct slice
     for (node = hash_first(&broker->index.jobs_by_name, (uint32_t)alone); node; node = node->next) {
         struct job_extra *extra = extra_of(node);
 
-        if (extra->name_hash == (uint32_t)alone && slice_equal(job_key(extra->job).bytes, name)) {
+        if (extra->name_hash == (uint32_t)alone &&
+            key_equal(job_key(extra->job), (struct key){KEY_SPACE_NAMES, name})) {
             return extra;
         }
     }

@@ -145,6 +145,7 @@ static bool pass_over(struct broker *broker, struct queue_roll *roll, struct que
     if (roll->passes < PASSED_AT_ONCE) {
         return false;
     }
+    ENSURE(last);
     last->passed = true;
     roll->passed = last;
     roll->passes = 0;

@@ -64,11 +64,12 @@ static void check_wide(const struct session *session)
     const struct session_wide *wide = session->wide ? session->extra->wide : NULL;
 
     ENSURE(wide || session->closed || session->subscriptions <= LINKS_IN_SLICE);
-    ENSURE(!session->wide || wide->session == session);
+    ENSURE(!session->wide || (wide && wide->session == session));
     ENSURE(!session->unlinking || session->closed || session_relinks(session));
     ENSURE(!session_relinks(session) ||
            (!session->closed && session->subscriptions > LINKS_IN_SLICE));
-    ENSURE(!session->judging || session->closed || list_linked(&wide->judging.in_session));
+    ENSURE(!session->judging || session->closed ||
+           (wide && list_linked(&wide->judging.in_session)));
     ENSURE(!wide || session->judging || !(wide->lost || wide->judging.next));
     ENSURE(!wide || session_relinks(session) || !wide->linking.next);
 }

@@ -63,7 +63,9 @@ static void digest_is_what_another_implementation_computes(void **state)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         digest_is(known[i].len, sizeof bytes, known[i].digest);
     }
-    memcpy(bytes, "abc", 3);
+    bytes[0] = 'a';
+    bytes[1] = 'b';
+    bytes[2] = 'c';
     // RFC 7693 has BLAKE2b-512 of it; this is the shorter digest, by CPython again.
     digest_is(3, sizeof bytes, "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
     (void)fill_bytes(state);
