@@ -87,14 +87,8 @@ static bool set(struct broker *broker, const struct kept_state *state)
         .until_at = NSEC_NEVER,
     };
 
-    uint64_t position = broker->store.position;
-    bool good;
-
     put_value(value, state);
-    good = memo_set(broker, &memo) == STATUS_OK;
-    // No answer waits for it.
-    broker->store.position = position;
-    return good;
+    return memo_set_unawaited(broker, &memo) == STATUS_OK;
 }
 
 // Rounded up, so that a worker that reports without end has a record written once a second.
@@ -149,13 +143,11 @@ void kept_lease_forget(struct broker *broker, uint64_t job_id, bool told)
 {
     char room[KEY_LEN];
     struct kept_memo *kept = memo_look_up(broker, MEMO_LEASE, key_of(job_id, room));
-    uint64_t position = broker->store.position;
 
     if (kept && told) {
         memo_take_out(broker, kept);
     } else if (kept) {
-        memo_forget(broker, kept);
-        broker->store.position = position;
+        memo_forget_unawaited(broker, kept);
     }
 }
 

@@ -9,11 +9,10 @@
 // So many parts of what may be taken at once are told apart.
 #define PARTS 8
 
-// Without room, the store has what it had. No answer waits for that, nor for what takes it back.
+// Without room, the store has what it had.
 static void write(struct broker *broker, struct queue *queue)
 {
     struct gate *gate = queue->gate;
-    uint64_t position = broker->store.position;
     nsec_t rests_for = gate->rests_at - broker->now.mono;
     const struct memo memo = {
         .kind = MEMO_RATE,
@@ -21,10 +20,9 @@ static void write(struct broker *broker, struct queue *queue)
         .until_at = nsec_add(broker->now.wall, rests_for > 0 ? rests_for : 0),
     };
 
-    if (memo_set(broker, &memo) == STATUS_OK) {
+    if (memo_set_unawaited(broker, &memo) == STATUS_OK) {
         gate->kept_at = gate->rests_at;
     }
-    broker->store.position = position;
 }
 
 // Whether the rate is to be kept, and is further from rest by so much than the store knows.
@@ -61,10 +59,7 @@ void kept_rate_rested(struct broker *broker, const struct queue *queue)
         struct kept_memo *kept = memo_look_up(broker, MEMO_RATE, queue_name(queue));
 
         if (kept && !memo_has_ended(broker, &kept->memo)) {
-            uint64_t position = broker->store.position;
-
-            memo_forget(broker, kept);
-            broker->store.position = position;
+            memo_forget_unawaited(broker, kept);
         }
     }
 }

@@ -183,6 +183,23 @@ enum status memo_set(struct broker *broker, const struct memo *memo)
     return status;
 }
 
+enum status memo_set_unawaited(struct broker *broker, const struct memo *memo)
+{
+    uint64_t position = broker->store.position;
+    enum status status = memo_set(broker, memo);
+
+    broker->store.position = position;
+    return status;
+}
+
+void memo_forget_unawaited(struct broker *broker, struct kept_memo *kept)
+{
+    uint64_t position = broker->store.position;
+
+    memo_forget(broker, kept);
+    broker->store.position = position;
+}
+
 enum status broker_memo_set(struct broker *broker, const struct memo *memo)
 {
     ENSURE(!broker->settling);

@@ -16,6 +16,10 @@ enum status memo_check(const struct memo *memo) MUST_USE;
 // memo is there again after a restart.
 void memo_forget(struct broker *broker, struct kept_memo *kept);
 
+// The same two where no answer waits for the record, as of what a restart may do without.
+enum status memo_set_unawaited(struct broker *broker, const struct memo *memo);
+void memo_forget_unawaited(struct broker *broker, struct kept_memo *kept);
+
 // A memo whose moment has come.
 void memo_end(struct broker *broker, struct moment *moment);
 
