@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/admin.h"
 
-#include "proto_common/http1/conn.h"
+#include "http1/conn.h"
 #include "proto_common/wire.h"
 
 #include "admin/context.h"

@@ -7,7 +7,7 @@
 // the API offers.
 
 #include "proto_common/frontend.h"
-#include "proto_common/http1/options.h"
+#include "http1/options.h"
 
 #include <stdint.h>
 

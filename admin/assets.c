@@ -2,8 +2,8 @@
 #include "admin/assets.h"
 
 #include "core/base/macros.h"
-#include "proto_common/http1/list.h"
-#include "proto_common/http1/reply.h"
+#include "http1/list.h"
+#include "http1/reply.h"
 
 #include "admin/context.h"
 

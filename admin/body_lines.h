@@ -10,7 +10,7 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 #include "core/status.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 #include <jansson.h>
 #include <stdbool.h>

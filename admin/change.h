@@ -5,7 +5,7 @@
 // How a change is answered: when what it has recorded is as safe as was asked for.
 
 #include "core/broker.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 // What the verb just made has recorded: what the connection is sent from now on waits for that.
 void change_hold(struct http1_conn *conn);

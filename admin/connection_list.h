@@ -6,7 +6,7 @@
 // the number of the last one.
 
 #include "core/base/slice.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 struct blob;
 

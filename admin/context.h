@@ -7,7 +7,7 @@
 
 #include "core/base/slice.h"
 #include "core/broker.h"
-#include "proto_common/http1/context.h"
+#include "http1/context.h"
 #include "proto_common/sight.h"
 
 #include "admin/admin.h"

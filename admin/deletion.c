@@ -4,7 +4,7 @@
 #include "core/base/memory.h"
 #include "core/broker.h"
 
-#include "lines/job_version.h"
+#include "transfer/job_version.h"
 
 #include "admin/body_lines.h"
 #include "admin/context.h"

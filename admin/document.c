@@ -2,7 +2,7 @@
 #include "admin/document.h"
 
 #include "core/base/blob.h"
-#include "proto_common/http1/reply.h"
+#include "http1/reply.h"
 
 #include "admin/context.h"
 #include "admin/openapi.h"

@@ -7,7 +7,7 @@
 // changed since it said it last.
 
 #include "core/status.h"
-#include "proto_common/http1/context.h"
+#include "http1/context.h"
 
 #include "admin/input.h"
 

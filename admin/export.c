@@ -6,10 +6,10 @@
 #include "core/base/memory.h"
 #include "core/broker.h"
 #include "core/record.h"
-#include "proto_common/http1/json_body.h"
+#include "proto_common/json_body.h"
 
-#include "lines/job_line.h"
-#include "lines/job_version.h"
+#include "transfer/job_line.h"
+#include "transfer/job_version.h"
 
 #include "admin/body_lines.h"
 #include "admin/context.h"

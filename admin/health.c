@@ -3,7 +3,7 @@
 
 #include "core/base/macros.h"
 #include "core/broker.h"
-#include "proto_common/http1/reply.h"
+#include "http1/reply.h"
 
 #include "admin/cluster_look.h"
 #include "admin/context.h"

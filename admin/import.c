@@ -5,8 +5,8 @@
 #include "core/broker.h"
 #include "core/import.h"
 
-#include "lines/job_line.h"
-#include "lines/job_version.h"
+#include "transfer/job_line.h"
+#include "transfer/job_version.h"
 
 #include "admin/body_lines.h"
 #include "admin/change.h"

@@ -2,9 +2,9 @@
 #ifndef TANDEM_ADMIN_IMPORT_H
 #define TANDEM_ADMIN_IMPORT_H
 
-// POST /api/v1/import: brings in jobs as they are, a line of JSON each (lines/job_line.h). The body
-// is read in slices, and what became of each line is answered meanwhile; what has been answered is
-// as safe as was asked for.
+// POST /api/v1/import: brings in jobs as they are, a line of JSON each (transfer/job_line.h). The
+// body is read in slices, and what became of each line is answered meanwhile; what has been
+// answered is as safe as was asked for.
 //
 // With `source`, each job is remembered by the id that it has there (source_memo.h): the same line
 // again brings nothing in. With `hold_seconds`, ready jobs are delayed so long, or until the import

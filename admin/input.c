@@ -2,8 +2,8 @@
 #include "admin/input.h"
 
 #include "core/base/digits.h"
-#include "core/words.h"
-#include "proto_common/http1/target.h"
+#include "core/types.h"
+#include "http1/target.h"
 
 #include "admin/context.h"
 #include "admin/parts.h"

@@ -8,7 +8,7 @@
 
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 #include <jansson.h>
 #include <stdbool.h>

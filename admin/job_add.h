@@ -5,7 +5,7 @@
 // POST /api/v1/jobs: a job is added. It is durable, and nobody waits for it.
 
 #include "core/base/slice.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 struct blob;
 

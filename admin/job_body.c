@@ -3,7 +3,7 @@
 
 #include "core/base/blob.h"
 #include "core/base/memory.h"
-#include "proto_common/http1/json_body.h"
+#include "proto_common/json_body.h"
 
 #include "admin/context.h"
 #include "admin/reply.h"

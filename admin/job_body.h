@@ -6,7 +6,7 @@
 // in slices, as text where it is UTF-8 without a NUL, else in base64.
 
 #include "core/base/blob.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 #include <jansson.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 // GET /api/v1/queues/{name}/jobs: a page of however many jobs of one queue and state.
 
 #include "core/base/slice.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 struct blob;
 

@@ -3,7 +3,7 @@
 
 #include "core/base/blob.h"
 #include "core/broker.h"
-#include "proto_common/http1/reply.h"
+#include "http1/reply.h"
 
 #include "admin/context.h"
 #include "admin/input.h"

@@ -5,7 +5,7 @@
 // Answers with a list of what the process shows by its place in some order (sight.h), some in each
 // slice. What comes or goes meanwhile may make others be left out, or come twice.
 
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 #include <jansson.h>
 #include <stdbool.h>

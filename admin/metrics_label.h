@@ -8,7 +8,7 @@
 // itself is treated so, too. No two names have the same label, then.
 
 #include "core/base/slice.h"
-#include "core/words.h"
+#include "core/types.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #include "admin/metrics_names.h"
 
 #include "proto_common/frontend.h"
-#include "proto_common/http1/list.h"
+#include "http1/list.h"
 
 #include "admin/metrics_label.h"
 #include "admin/metrics_queues.h"

@@ -2,7 +2,7 @@
 #include "admin/metrics_numbers.h"
 
 #include "core/base/macros.h"
-#include "core/look.h"
+#include "core/inspect.h"
 
 #include <string.h>
 

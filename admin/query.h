@@ -8,7 +8,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
-#include "proto_common/http1/query.h"
+#include "http1/query.h"
 
 #include <stdbool.h>
 #include <stdint.h>

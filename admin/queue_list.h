@@ -5,7 +5,7 @@
 // GET /api/v1/queues: a page of a filtered, sorted list of however many queues.
 
 #include "core/base/slice.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 struct blob;
 

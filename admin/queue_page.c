@@ -2,7 +2,7 @@
 #include "admin/queue_page.h"
 
 #include "core/base/digits.h"
-#include "proto_common/http1/hex.h"
+#include "http1/hex.h"
 
 #include "admin/input.h"
 

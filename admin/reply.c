@@ -2,7 +2,7 @@
 #include "admin/reply.h"
 
 #include "core/base/macros.h"
-#include "proto_common/http1/events.h"
+#include "http1/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,8 +12,8 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 #include "core/status.h"
-#include "proto_common/http1/reply.h"
-#include "proto_common/http1/user.h"
+#include "http1/reply.h"
+#include "http1/user.h"
 
 #include "admin/context.h"
 

@@ -2,10 +2,10 @@
 #include "admin/request.h"
 
 #include "core/base/memory.h"
-#include "proto_common/http1/caller.h"
-#include "proto_common/http1/events.h"
-#include "proto_common/http1/reply.h"
-#include "proto_common/http1/target.h"
+#include "http1/caller.h"
+#include "http1/events.h"
+#include "http1/reply.h"
+#include "http1/target.h"
 
 #include "admin/context.h"
 #include "admin/reply.h"

@@ -3,9 +3,9 @@
 #define TANDEM_ADMIN_REQUEST_H
 
 // A request of an operator: how it is accepted, answered and forgotten. The table for the
-// connections of HTTP/1.1 (proto_common/http1/user.h).
+// connections of HTTP/1.1 (http1/user.h).
 
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 // The header that changes must have; the first of ours behind those of HTTP/1.1.
 enum {

@@ -7,9 +7,9 @@
 
 #include "core/base/slice.h"
 #include "core/grants.h"
-#include "proto_common/http1/context.h"
-#include "proto_common/http1/fields.h"
-#include "proto_common/http1/user.h"
+#include "http1/context.h"
+#include "http1/fields.h"
+#include "http1/user.h"
 
 #include "admin/path.h"
 

@@ -5,7 +5,7 @@
 // A page of schedules, by name, made in slices.
 
 #include "core/base/slice.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 enum http1_next schedule_list_answer(struct http1_conn *conn, struct slice body, struct blob *blob);
 

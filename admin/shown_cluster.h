@@ -4,7 +4,7 @@
 
 // Who shares the journal, as the API shows it: `Cluster`.
 
-#include "proto_common/http1/context.h"
+#include "http1/context.h"
 
 #include <jansson.h>
 

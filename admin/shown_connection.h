@@ -4,7 +4,7 @@
 
 // A connection as the API shows it: `Connection`, and with its queues and jobs `ConnectionDetail`.
 
-#include "proto_common/http1/context.h"
+#include "http1/context.h"
 #include "proto_common/sight.h"
 
 #include <jansson.h>

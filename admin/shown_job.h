@@ -6,7 +6,7 @@
 // What shows a job waits for its position in the store: shown_job_hold().
 
 #include "core/broker.h"
-#include "proto_common/http1/context.h"
+#include "http1/context.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 
 // The process as the API shows it: `Process`, `Journal`. Each function returns NULL without memory.
 
-#include "proto_common/http1/context.h"
+#include "http1/context.h"
 #include "proto_common/sight.h"
 
 #include <jansson.h>

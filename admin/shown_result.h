@@ -6,7 +6,7 @@
 // are NULL for want of memory.
 
 #include "core/results.h"
-#include "proto_common/http1/context.h"
+#include "http1/context.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -26,7 +26,7 @@
 #include "core/base/siphash.h"
 #include "core/callers.h"
 #include "core/counts.h"
-#include "core/look.h"
+#include "core/inspect.h"
 #include "core/memo.h"
 #include "core/operate.h"
 #include "core/policies.h"
@@ -36,7 +36,7 @@
 #include "core/sessions.h"
 #include "core/status.h"
 #include "core/submit.h"
-#include "core/words.h"
+#include "core/types.h"
 #include "core/work.h"
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 
 #include "core/base/slice.h"
 #include "core/grants.h"
-#include "core/words.h"
+#include "core/types.h"
 
 #include <stdbool.h>
 

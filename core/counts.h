@@ -12,7 +12,7 @@
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/status.h"
-#include "core/words.h"
+#include "core/types.h"
 
 #include <stdbool.h>
 #include <stddef.h>

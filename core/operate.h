@@ -15,7 +15,7 @@
 #include "core/base/slice.h"
 #include "core/counts.h"
 #include "core/status.h"
-#include "core/words.h"
+#include "core/types.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 // where it was. It lasts until somebody moves the job.
 
 #include "core/base/slice.h"
-#include "core/words.h"
+#include "core/types.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
 #include "core/status.h"
-#include "core/words.h"
+#include "core/types.h"
 
 #include <stdbool.h>
 #include <stdint.h>

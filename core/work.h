@@ -11,7 +11,7 @@
 #include "core/base/nsec.h"
 #include "core/sessions.h"
 #include "core/status.h"
-#include "core/words.h"
+#include "core/types.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/import_kinds.h"
 
-#include "import/beanstalkd.h"
-#include "import/gearmand/gearmand.h"
+#include "transfer/beanstalkd/beanstalkd.h"
+#include "transfer/gearmand/gearmand.h"
 
 const struct source_kind *const import_kinds_known[] = {
     &beanstalkd_source,

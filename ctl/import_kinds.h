@@ -2,9 +2,9 @@
 #ifndef TANDEM_CTL_IMPORT_KINDS_H
 #define TANDEM_CTL_IMPORT_KINDS_H
 
-// The kinds of stores that `tandemctl import` reads (import/source.h).
+// The kinds of stores that `tandemctl import` reads (transfer/source.h).
 
-#include "import/source.h"
+#include "transfer/source.h"
 
 // Ends with NULL.
 extern const struct source_kind *const import_kinds_known[];

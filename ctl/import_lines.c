@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/import_lines.h"
 
-#include "import/source.h"
-#include "lines/job_line.h"
+#include "transfer/source.h"
+#include "transfer/job_line.h"
 
 #include "ctl/import_kinds.h"
 #include "ctl/print/need.h"

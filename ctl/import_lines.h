@@ -3,7 +3,7 @@
 #define TANDEM_CTL_IMPORT_LINES_H
 
 // The jobs that are to be brought in, as lines of JSON: of a file, of standard input, or out of a
-// store that another broker has left behind (import/source.h).
+// store that another broker has left behind (transfer/source.h).
 
 #include "core/base/slice.h"
 #include "ctl/api/outcome.h"

@@ -2,7 +2,7 @@
 #include "proto_http/accept.h"
 
 #include "core/base/macros.h"
-#include "proto_common/http1/caller.h"
+#include "http1/caller.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/fields.h"

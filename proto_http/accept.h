@@ -7,7 +7,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 #include "proto_http/context.h"
 

@@ -2,10 +2,10 @@
 #ifndef TANDEM_PROTO_HTTP_ANSWER_H
 #define TANDEM_PROTO_HTTP_ANSWER_H
 
-// Answers about a job: those of proto_common/http1/reply.h, with the headers of Gearman over HTTP.
+// Answers about a job: those of http1/reply.h, with the headers of Gearman over HTTP.
 
 #include "core/base/slice.h"
-#include "proto_common/http1/reply.h"
+#include "http1/reply.h"
 
 #include "proto_http/context.h"
 

@@ -2,9 +2,9 @@
 #include "proto_http/batch.h"
 
 #include "core/base/memory.h"
-#include "proto_common/http1/events.h"
-#include "proto_common/http1/json_body.h"
-#include "proto_common/http1/reply.h"
+#include "http1/events.h"
+#include "proto_common/json_body.h"
+#include "http1/reply.h"
 
 #include "proto_http/lease_about.h"
 

@@ -6,7 +6,7 @@
 // spelt; or as multipart/mixed, in which they stand as they are and are referred to.
 
 #include "core/base/macros.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 #include "proto_http/context.h"
 

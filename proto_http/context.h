@@ -3,13 +3,13 @@
 #define TANDEM_PROTO_HTTP_CONTEXT_H
 
 // What all HTTP connections share. The connection itself, and its requests' way from head to
-// answer, are those of proto_common/http1, of which this front-end is a user: its connections are
+// answer, are those of http1, of which this front-end is a user: its connections are
 // struct http1_conn, and its requests (request.h) begin with struct http1_request.
 
 #include "core/broker.h"
 #include "proto_common/frontend.h"
 #include "proto_common/handle.h"
-#include "proto_common/http1/context.h"
+#include "http1/context.h"
 
 #include "proto_http/http.h"
 #include "proto_http/leases.h"

@@ -2,8 +2,8 @@
 #include "proto_http/event_queue.h"
 
 #include "core/base/memory.h"
-#include "proto_common/http1/events.h"
-#include "proto_common/http1/json_string.h"
+#include "http1/events.h"
+#include "proto_common/json_string.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 // The headers that mean something here, besides those of HTTP/1.1 itself.
 
-#include "proto_common/http1/fields.h"
+#include "http1/fields.h"
 
 // Our name, the header's. Those from UNIQUE on are about a job.
 #define WEB_FIELDS(X)                                                                              \

@@ -2,9 +2,9 @@
 #include "proto_http/functions.h"
 
 #include "core/base/glob.h"
-#include "proto_common/http1/caller.h"
-#include "proto_common/http1/list.h"
-#include "proto_common/http1/reply.h"
+#include "http1/caller.h"
+#include "http1/list.h"
+#include "http1/reply.h"
 
 #include "proto_http/request.h"
 

@@ -5,8 +5,8 @@
 #include "core/base/glob.h"
 #include "core/base/log.h"
 #include "core/memo.h"
-#include "proto_common/http1/conn.h"
-#include "proto_common/http1/list.h"
+#include "http1/conn.h"
+#include "http1/list.h"
 
 #include "proto_http/accept.h"
 #include "proto_http/answer.h"

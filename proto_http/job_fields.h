@@ -5,7 +5,7 @@
 // What the headers of a request say of the job that it submits.
 
 #include "core/base/macros.h"
-#include "proto_common/http1/fields.h"
+#include "http1/fields.h"
 
 #include "proto_http/context.h"
 

@@ -3,8 +3,8 @@
 
 #include "core/base/digits.h"
 #include "core/results.h"
-#include "proto_common/http1/caller.h"
-#include "proto_common/http1/query.h"
+#include "http1/caller.h"
+#include "http1/query.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/functions.h"

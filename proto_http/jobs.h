@@ -7,7 +7,7 @@
 
 #include "core/base/macros.h"
 #include "core/broker.h"
-#include "proto_common/http1/conn.h"
+#include "http1/conn.h"
 
 #include "proto_http/context.h"
 

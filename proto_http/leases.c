@@ -4,7 +4,7 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/kept_leases.h"
-#include "proto_common/http1/context.h"
+#include "http1/context.h"
 
 #include <openssl/rand.h>
 #include <string.h>

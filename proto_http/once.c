@@ -4,7 +4,7 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/memo.h"
-#include "proto_common/http1/caller.h"
+#include "http1/caller.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/fields.h"

@@ -15,7 +15,7 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 #include "proto_common/contract.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 #include "proto_http/base64url.h"
 #include "proto_http/context.h"

@@ -7,7 +7,7 @@
 // struct http1_user has under the same names.
 
 #include "core/base/macros.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 
 #include "core/broker.h"
 #include "proto_common/contract.h"
-#include "proto_common/http1/context.h"
+#include "http1/context.h"
 #include "proto_common/output.h"
 
 #include "proto_http/event_queue.h"

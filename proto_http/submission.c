@@ -3,7 +3,7 @@
 
 #include "core/base/macros.h"
 #include "proto_common/contract.h"
-#include "proto_common/http1/caller.h"
+#include "http1/caller.h"
 #include "proto_common/intake.h"
 
 #include "proto_http/answer.h"

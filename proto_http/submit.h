@@ -8,7 +8,7 @@
 #include "core/base/blob.h"
 #include "core/base/macros.h"
 #include "core/base/slice.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 #include "proto_http/context.h"
 

@@ -2,8 +2,8 @@
 #include "proto_http/wait.h"
 
 #include "core/base/macros.h"
-#include "proto_common/http1/conn.h"
-#include "proto_common/http1/events.h"
+#include "http1/conn.h"
+#include "http1/events.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/jobs.h"

@@ -2,8 +2,8 @@
 #include "proto_http/words.h"
 
 #include "core/base/digits.h"
-#include "proto_common/http1/query.h"
-#include "proto_common/http1/reply.h"
+#include "http1/query.h"
+#include "http1/reply.h"
 
 #include "proto_http/lease_about.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/work.h"
 
-#include "proto_common/http1/caller.h"
-#include "proto_common/http1/query.h"
-#include "proto_common/http1/reply.h"
+#include "http1/caller.h"
+#include "http1/query.h"
+#include "http1/reply.h"
 
 #include "proto_http/batch.h"
 #include "proto_http/lease_about.h"

@@ -6,7 +6,7 @@
 // batch, several, each with a lease. A request may wait for the first of them.
 
 #include "core/base/macros.h"
-#include "proto_common/http1/user.h"
+#include "http1/user.h"
 
 #include "proto_http/context.h"
 #include "proto_http/request.h"

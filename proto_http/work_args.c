@@ -5,9 +5,9 @@
 #include "proto_http/work.h"
 
 #include "core/base/digits.h"
-#include "proto_common/http1/caller.h"
-#include "proto_common/http1/query.h"
-#include "proto_common/http1/reply.h"
+#include "http1/caller.h"
+#include "http1/query.h"
+#include "http1/reply.h"
 
 #include "proto_http/batch.h"
 #include "proto_http/functions.h"

@@ -7,7 +7,7 @@
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
-#include "core/words.h"
+#include "core/types.h"
 #include "proto_common/handle.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/memory.h"
-#include "core/words.h"
+#include "core/types.h"
 
 #include <ctype.h>
 #include <stdio.h>

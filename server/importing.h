@@ -17,7 +17,7 @@
 
 #include "core/base/macros.h"
 #include "core/memo.h"
-#include "import/source.h"
+#include "transfer/source.h"
 #include "server/importing_log.h"
 #include "server/process/reason.h"
 #include "server/store.h"

@@ -5,7 +5,7 @@
 // What has become of the jobs of an import, for the log.
 
 #include "core/base/nsec.h"
-#include "import/source.h"
+#include "transfer/source.h"
 
 #include <stddef.h>
 #include <stdint.h>

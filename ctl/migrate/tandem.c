@@ -3,7 +3,7 @@
 
 #include "core/record.h"
 #include "core/submit.h"
-#include "core/words.h"
+#include "core/types.h"
 #include "ctl/api/call.h"
 #include "ctl/api/field.h"
 #include "ctl/api/path.h"
@@ -14,8 +14,8 @@
 #include "ctl/migrate/tubes.h"
 #include "ctl/print/letters.h"
 #include "ctl/print/need.h"
-#include "lines/job_line.h"
-#include "lines/job_version.h"
+#include "transfer/job_line.h"
+#include "transfer/job_version.h"
 
 #include <stdlib.h>
 #include <string.h>

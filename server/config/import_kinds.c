@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/import_kinds.h"
 
-#include "import/beanstalkd.h"
-#include "import/gearmand/gearmand.h"
+#include "transfer/beanstalkd/beanstalkd.h"
+#include "transfer/gearmand/gearmand.h"
 #include "server/config/conninfo.h"
 
 #include <string.h>

@@ -2,9 +2,9 @@
 #ifndef TANDEM_SERVER_CONFIG_IMPORT_KINDS_H
 #define TANDEM_SERVER_CONFIG_IMPORT_KINDS_H
 
-// The kinds of sources that `journal.import` may name (import/source.h).
+// The kinds of sources that `journal.import` may name (transfer/source.h).
 
-#include "import/source.h"
+#include "transfer/source.h"
 
 #include <stdio.h>
 

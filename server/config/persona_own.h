@@ -26,7 +26,7 @@ enum own_option persona_own_take(struct command_line *command, struct words *sai
 void persona_listen_only(struct words *presets, const char *frontend);
 
 // Whether this program can read what another broker has left in a store of that kind
-// (import/source.h).
+// (transfer/source.h).
 bool persona_can_import(const char *kind);
 
 // The port that a text stands for: a number or, as getaddrinfo has it, the name of a service. False

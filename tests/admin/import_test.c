@@ -9,7 +9,7 @@
 
 #include "admin/source_memo.h"
 #include "core/check.h"
-#include "lines/job_version.h"
+#include "transfer/job_version.h"
 
 #include <stdio.h>
 #include <stdlib.h>

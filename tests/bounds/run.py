@@ -45,7 +45,7 @@ def main():
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(load(options.areas, options.pattern))
     # One test can fail twice: by itself, and when what it started is stopped.
     failed = len({test.id() for test, _ in result.failures + result.errors})
-    # Read by scripts/count-tests.awk.
+    # Read by tests/tools/count-tests.awk.
     skipped = len(result.skipped)
     print(f"# pass {result.testsRun - failed - skipped}\n# fail {failed}\n# skipped {skipped}")
     return 0 if failed == 0 and result.testsRun > 0 else 1

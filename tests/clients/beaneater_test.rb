@@ -219,7 +219,7 @@ class BeaneaterTest < Minitest::Test
   end
 end
 
-# Tells scripts/count-tests.awk how many there were.
+# Tells tests/tools/count-tests.awk how many there were.
 class CountReporter < Minitest::StatisticsReporter
   def report
     super

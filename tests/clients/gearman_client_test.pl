@@ -375,5 +375,5 @@ for my $i (0 .. $#tests) {
 }
 done_testing;
 
-# Read by scripts/count-tests.awk.
+# Read by tests/tools/count-tests.awk.
 printf "# pass %d\n# fail %d\n# skipped %d\n", @tests - $failed, $failed, $skipped;

@@ -396,6 +396,6 @@ foreach ($tests as $title => $test) {
     array_map('stop', $workers);
     $workers = [];
 }
-// Read by scripts/count-tests.awk.
+// Read by tests/tools/count-tests.awk.
 printf("# pass %d\n# fail %d\n", count($tests) - $failed, $failed);
 exit($failed ? 1 : 0);

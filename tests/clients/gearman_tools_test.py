@@ -292,7 +292,7 @@ class ToolsTest(unittest.TestCase):
 
 
 class Result(unittest.TextTestResult):
-    """Tells scripts/count-tests.awk how many there were."""
+    """Tells tests/tools/count-tests.awk how many there were."""
 
     def printErrors(self):
         super().printErrors()

@@ -252,6 +252,6 @@ foreach ($tests as $name => $test) {
         echo "not ok $name\n$problem\n";
     }
 }
-// Read by scripts/count-tests.awk.
+// Read by tests/tools/count-tests.awk.
 printf("# pass %d\n# fail %d\n", count($tests) - $failed, $failed);
 exit($failed ? 1 : 0);

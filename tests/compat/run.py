@@ -65,7 +65,7 @@ def run_scripts(options, protocol):
     failed = sum(1 for problem, _ in results if problem)
     exchanges = sum(count for _, count in results)
     print(f"scripts: {len(results)}, exchanges: {exchanges}, mismatches: {len(problems)}")
-    # Read by scripts/count-tests.awk.
+    # Read by tests/tools/count-tests.awk.
     print(f"# pass {len(results) - failed}\n# fail {len(problems)}")
     return not problems
 

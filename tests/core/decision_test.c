@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // What becomes of a job that leaves its holder unfinished: the whole table, and what holds of all
 // of it.
-#include "core/matching/decision.h"
+#include "core/decision.h"
 
 #include <stdarg.h>
 #include <stddef.h>

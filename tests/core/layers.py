@@ -4,7 +4,7 @@
 Usage: layers.py FOLDER LIBRARY... The headers that a file includes are read from the source; what
 it calls, which may be declared in a public header, from the symbols of its object in a library.
 
-The layers are those of the lists of sources in the rooms' CMakeLists.txt. Every file of core/ (but
+The layers are those of the list of sources in CMakeLists.txt. Every file of core/ (but
 not of core/base/, which knows no broker) has to be in one of them.
 """
 
@@ -14,15 +14,10 @@ import subprocess
 import sys
 
 
-# Folders of core/, lowest first.
-ROOMS = ["", "model", "matching", "verbs"]
-
-
 def read_layers(folder):
     """The names of the layers, and for each file the number of its layer."""
     names, layer_of = [], {}
-    lists = [folder / room / "CMakeLists.txt" for room in ROOMS]
-    for line in "\n".join(path.read_text() for path in lists).splitlines():
+    for line in (folder / "CMakeLists.txt").read_text().splitlines():
         line = line.strip()
         layer = re.fullmatch(r"# layer (\w+): .*", line)
         headers = re.fullmatch(r"#\s+headers: (.*)", line)
@@ -55,13 +50,13 @@ def read_symbols(libraries):
 
 def include_faults(folder, names, layer_of):
     """Lines that say which includes go up."""
-    for path in sorted(path for room in ROOMS for path in (folder / room).glob("*.[ch]")):
+    for path in sorted(folder.glob("*.[ch]")):
         if path.name not in layer_of:
             yield f"{path}: is in no layer"
             continue
         own = layer_of[path.name]
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            include = re.match(r'#include "core/(?:\w+/)?(\w+\.h)"', line)
+            include = re.match(r'#include "core/(\w+\.h)"', line)
             other = layer_of.get(include[1], own) if include else own
             if other > own:
                 yield (f"{path}:{number}: {names[own]} includes {include[1]}, "

@@ -4,8 +4,8 @@
 // one that a beanstalk client could have put, and nothing is read that is not there.
 
 #include "core/base/macros.h"
-#include "core/look.h"
-#include "import/beanstalkd.h"
+#include "core/inspect.h"
+#include "transfer/beanstalkd/beanstalkd.h"
 
 #include <fcntl.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 // A dump of MySQL: it is read to its end, whatever it is, and a second time the same way.
 
 #include "core/base/macros.h"
-#include "import/gearmand/dump_read.h"
+#include "transfer/gearmand/dump_read.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // A line of JSON: where it is a job, it is written, and what was written is the same job.
 
 #include "core/base/macros.h"
-#include "lines/job_line.h"
+#include "transfer/job_line.h"
 
 #include <stdint.h>
 #include <stdlib.h>

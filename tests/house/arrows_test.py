@@ -13,10 +13,10 @@ import house
 # Sources of one room that need each other in a circle, so that to understand one of them is to read
 # all of them. Each is one idea in several files; no other file may join, and front-ends have none.
 CIRCLES = {
-    "core/model": ("rota session subscription subscription_walk",  # a session's subscriptions
-                   "queue roll",  # a queue that has gone stays for the rolls that have it
-                   "expiry gate open_queues"),  # which queue is open, and where it stands then
-    "core/verbs": ("check check_jobs check_memos check_queues check_sessions",),  # one walk over all invariants
+    "core": ("rota session subscription subscription_walk",  # a session's subscriptions
+             "queue roll",  # a queue that has gone stays for the rolls that have it
+             "expiry gate open_queues",  # which queue is open, and where it stands then
+             "check check_jobs check_memos check_queues check_sessions",),  # one walk over all invariants
     "admin": ("assets page",),  # the files of the page, and the routes to them
     # A connection: its two directions, its places in a turn, its wire.
     "server": ("conn conn_input conn_lists conn_output conn_wire",),
@@ -133,10 +133,6 @@ class Arrows(unittest.TestCase):
         tables = {folder: symbols(room.archive) for folder, room in self.rooms.items()}
         for folder, (own, wanted) in tables.items():
             sees = set(house.SEES[folder])
-            for front, behind in house.BEHIND.items():
-                # Among themselves they see what they say; others see through the front.
-                if front in sees and folder not in behind:
-                    sees |= behind
             allowed = set(own).union(*(tables[other][0] for other in sees))
             for other in set(tables) - {folder} - sees:
                 with self.subTest(room=folder, other=other):
@@ -151,7 +147,7 @@ class Arrows(unittest.TestCase):
 
     def test_the_scheduler_needs_nothing_but_memory_of_the_system(self):
         tables = [symbols(self.rooms[folder].archive)
-                  for folder in {"core/base", "core"} | house.BEHIND["core"]]
+                  for folder in ("core/base", "core")]
         own, wanted = (set().union(*(table[part] for table in tables)) for part in (0, 1))
         needed = {name for name in wanted - own
                   if not name.startswith("_")}

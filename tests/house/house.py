@@ -12,56 +12,51 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BELOW_FRONT_ENDS = {"core/base", "core", "proto_common"}
 # Whoever sees HTTP sees HTTP/1.1, and the rules; whoever sees Gearman, the calendar; whoever sees
 # admin, lines of jobs.
-FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "proto_common/http1", "access", "admin",
-              "schedule", "lines", "push"}
+FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "http1", "access", "admin",
+              "schedule", "transfer", "push"}
 SEES = {
     "core/base": set(),
     "core": {"core/base"},
-    "core/model": {"core/base", "core"},
-    "core/matching": {"core/base", "core", "core/model"},
-    "core/verbs": {"core/base", "core", "core/model", "core/matching"},
     "access": {"core/base", "core"},
     "schedule": {"core/base", "core"},
-    "lines": {"core/base", "core"},
     "schedule/system": {"core/base", "core", "schedule"},
-    "import": {"core/base", "core"},
-    "import/gearmand": {"core/base", "core", "import"},
+    "transfer": {"core/base", "core"},
+    "transfer/beanstalkd": {"core/base", "core", "transfer"},
+    "transfer/gearmand": {"core/base", "core", "transfer"},
     "journal": {"core/base", "core"},
     "journal/file": {"core/base", "core", "journal"},
     "journal/pg": {"core/base", "core", "journal"},
     "proto_common": {"core/base", "core"},
-    "proto_common/http1": BELOW_FRONT_ENDS,
+    "http1": BELOW_FRONT_ENDS,
     "proto_beanstalk": BELOW_FRONT_ENDS,
     "proto_gearman": BELOW_FRONT_ENDS | {"schedule"},
-    "proto_http": BELOW_FRONT_ENDS | {"proto_common/http1", "access"},
-    "admin": BELOW_FRONT_ENDS | {"proto_common/http1", "schedule", "lines"},
+    "proto_http": BELOW_FRONT_ENDS | {"http1", "access"},
+    "admin": BELOW_FRONT_ENDS | {"http1", "schedule", "transfer"},
     "push": BELOW_FRONT_ENDS,
     "server/process": BELOW_FRONT_ENDS,
     "server/log": BELOW_FRONT_ENDS | {"server/process"},
     "server/transport": BELOW_FRONT_ENDS | {"server/process"},
     "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
-                                                      "schedule/system", "import", "import/gearmand"},
+                                                      "schedule/system", "transfer/beanstalkd", "transfer/gearmand"},
     "server/net": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
-                                                   "schedule/system", "import", "import/gearmand", "server/config"},
+                                                   "schedule/system", "transfer/beanstalkd", "transfer/gearmand", "server/config"},
     "server/io": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
-                                                  "schedule/system", "import", "import/gearmand", "server/config", "server/net"},
+                                                  "schedule/system", "transfer/beanstalkd", "transfer/gearmand", "server/config", "server/net"},
     "server/proxy": BELOW_FRONT_ENDS | FRONT_ENDS | {"server/process", "server/transport",
-                                                     "schedule/system", "import", "import/gearmand", "server/config", "server/net"},
-    "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"import", "import/gearmand", "journal", "journal/file", "journal/pg", "schedule/system",
+                                                     "schedule/system", "transfer/beanstalkd", "transfer/gearmand", "server/config", "server/net"},
+    "server": BELOW_FRONT_ENDS | FRONT_ENDS | {"transfer/beanstalkd", "transfer/gearmand", "journal", "journal/file", "journal/pg", "schedule/system",
                                                "server/process", "server/log", "server/transport", "server/config",
                                                "server/net", "server/io", "server/proxy"},
     "ctl/print": {"core/base"},
     "ctl/api": {"core/base", "ctl/print"},
     "ctl/beanstalk": {"core/base", "ctl/print", "ctl/api"},
-    "ctl/migrate": {"core/base", "core", "lines", "ctl/print", "ctl/api", "ctl/beanstalk"},
+    "ctl/migrate": {"core/base", "core", "transfer", "ctl/print", "ctl/api", "ctl/beanstalk"},
     # It reads a journal that no broker uses by itself.
-    "ctl": {"core/base", "core", "journal", "journal/file", "lines", "import", "import/gearmand",
+    "ctl": {"core/base", "core", "journal", "journal/file", "transfer", "transfer/beanstalkd", "transfer/gearmand",
             "ctl/print", "ctl/api", "ctl/beanstalk", "ctl/migrate"},
 }
 # Rooms of another program than the broker.
 APART = {"ctl/print", "ctl/api", "ctl/beanstalk", "ctl/migrate", "ctl"}
-# Rooms that define what the headers of another declare.
-BEHIND = {"core": {"core/model", "core/matching", "core/verbs"}}
 # Rooms that are a part of another: they may include the headers that it keeps to itself.
 INSIDE = {"journal/file": "journal", "journal/pg": "journal"}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""scripts/count-tests.awk: what it makes of ctest's log."""
+"""tests/tools/count-tests.awk: what it makes of ctest's log."""
 
 import pathlib
 import subprocess

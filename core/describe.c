@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+
+// How a job stands, said for a store: what a restart must know of it.
+
+#include "core/calendar.h"
+#include "core/expiry.h"
+#include "core/lookup.h"
+#include "core/observe.h"
+#include "core/queue.h"
+
+// A moment of the monotonic clock, by the wall clock. One that has passed is the present.
+static nsec_t on_wall_clock(const struct broker *broker, nsec_t at)
+{
+    nsec_t left = at - broker->now.mono;
+
+    return left > 0 ? nsec_add(broker->now.wall, left) : broker->now.wall;
+}
+
+// Since when the job is ready, by the wall clock, where its queue lets jobs expire. That of a job
+// that is held is not known: it becomes ready anew.
+static APART nsec_t ready_since(const struct broker *broker, const struct job *job)
+{
+    nsec_t at = broker->now.wall - job_waited_for(broker, job);
+
+    return queue_expires(queue_at(broker, job)) && at > 0 ? at : 0;
+}
+
+// All of `change` is zero.
+static inline void describe_now(const struct broker *broker, const struct job *job,
+                                struct job_change *change)
+{
+    change->id = job->id;
+    change->state = job->state == JOB_RESERVED ? JOB_READY : job->state;
+    change->attempts = job->attempts;
+    change->pri = job->pri;
+    if (job->extra) {
+        change->keyed = job->extra->keyed;
+        change->delay = job->extra->delay;
+    }
+    if (job->state == JOB_BURIED) {
+        change->burial = job->burial;
+    } else if (job->state == JOB_DELAYED) {
+        change->on_wall = job_due_on_wall(job);
+        change->imposed = job_wait_imposed(job);
+        change->due_at = change->on_wall ? job->due_at : on_wall_clock(broker, job->due_at);
+    } else if (job->state == JOB_READY && broker->gates.expiring > 0) {
+        change->ready_at = ready_since(broker, job);
+    }
+}
+
+static inline void describe_counters(const struct job *job, struct job_counters *counters)
+{
+    const struct job_extra *extra = job->extra;
+
+    counters->reserves = job->reserves;
+    if (extra) {
+        counters->reserves += extra->reserves;
+        counters->timeouts = extra->timeouts;
+        counters->releases = extra->releases;
+        counters->buries = extra->buries;
+        counters->kicks = extra->kicks;
+    }
+}
+
+void job_describe_change(const struct broker *broker, const struct job *job,
+                         struct job_change *change)
+{
+    *change = (struct job_change){.counted = true};
+    describe_now(broker, job, change);
+    describe_counters(job, &change->counters);
+}
+
+void job_describe(const struct broker *broker, const struct job *job, struct job_image *image)
+{
+    const struct job_extra *extra = job->extra;
+    const struct queue *queue = queue_at(broker, job);
+
+    *image = (struct job_image){
+        .queue = queue_name(queue),
+        .queue_kept = queue->kept,
+        .on_fail = job->on_fail,
+        .on_loss = job->on_loss,
+        .ttr = job->ttr,
+        .created_ms = calendar_to_wall_ms(broker, job->created_ms),
+        .body = job_body(job),
+        .blob = job_blob(job),
+    };
+    describe_now(broker, job, &image->now);
+    describe_counters(job, &image->now.counters);
+    if (job->noted) {
+        (void)job_past(broker, job, &image->past);
+    }
+    if (extra) {
+        image->key_kind = extra->key_kind;
+        image->max_attempts = extra->max_attempts;
+        image->key = slice_of(extra->names, extra->key_len);
+        image->reducer = slice_of(extra->names + extra->key_len, extra->reducer_len);
+    }
+}
+
+size_t job_variable_len(const struct broker *broker, const struct job *job)
+{
+    const struct job_extra *extra = job->extra;
+    size_t len = queue_at(broker, job)->name_len + job_body(job).len;
+
+    if (extra) {
+        len += (size_t)extra->key_len + extra->reducer_len;
+    }
+    if (job->noted) {
+        struct job_past past;
+
+        (void)job_past(broker, job, &past);
+        len += job_past_size(&past);
+    }
+    return len;
+}
+
+bool job_is_buried(const struct job *job)
+{
+    return job->state == JOB_BURIED;
+}
+
+bool job_is_durable(const struct job *job)
+{
+    return job->durable;
+}
+
+bool queue_describe_pause(const struct broker *broker, const struct queue *queue, nsec_t *pause_for,
+                          nsec_t *until_at)
+{
+    if (!queue_paused(queue)) {
+        return false;
+    }
+    *pause_for = queue->pause_for;
+    *until_at = on_wall_clock(broker, queue->pause_end.at);
+    return true;
+}
+
+uint64_t broker_next_id(const struct broker *broker)
+{
+    return broker->next.id;
+}
+
+uint32_t job_mark(const struct job *job)
+{
+    return job->mark;
+}
+
+void job_set_mark(const struct job *job, uint32_t mark)
+{
+    ((struct job *)(uintptr_t)job)->mark = mark;
+}
+
+uint32_t queue_mark(const struct queue *queue)
+{
+    return queue->mark;
+}
+
+void queue_set_mark(struct broker *broker, const struct queue *queue, uint32_t mark)
+{
+    struct queue *marked = (struct queue *)(uintptr_t)queue;
+
+    marked->mark = mark;
+    if (list_linked(&marked->recorded)) {
+        list_remove(&marked->recorded);
+        list_append(&broker->paused.by_record, &marked->recorded);
+    }
+}
+
+const struct queue *broker_pause_oldest(const struct broker *broker)
+{
+    struct list_node *node = list_first(&broker->paused.by_record);
+
+    return node ? list_item(node, struct queue, recorded) : NULL;
+}
+
+void broker_pauses(const struct broker *broker, uint64_t *count, uint64_t *names)
+{
+    *count = broker->paused.count;
+    *names = broker->paused.names_len;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/gate.h"
+
+#include "core/broker_private.h"
+#include "core/expiry.h"
+#include "core/job.h"
+#include "core/memo_index.h"
+#include "core/open_queues.h"
+
+static const struct policy_spec *spec_of(const struct queue *queue)
+{
+    return &queue->policy->rule.spec;
+}
+
+bool gate_wanted(const struct policy_spec *policy)
+{
+    return policy->max_running > 0 || policy->rate_interval_for > 0 ||
+           policy->expire_after_for > 0 || policy->weight > 0;
+}
+
+// Later than any moment that comes, but a moment.
+static nsec_t later(nsec_t at, nsec_t by_for)
+{
+    nsec_t sum_at = nsec_add(at, by_for);
+
+    return sum_at == NSEC_NEVER ? NSEC_NEVER - 1 : sum_at;
+}
+
+// When the rate of a queue of that name, whose gate is made now, is at rest. How far ahead that may
+// be, where the wall clock was set, its policy says (forget_older()).
+static nsec_t remembered_rest(const struct broker *broker, const struct queue *queue)
+{
+    const struct memo *memo =
+        broker_memo_find(broker, MEMO_RATE, slice_of(queue->name, queue->name_len));
+
+    return memo ? later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
+}
+
+// The rate has used what the memo says, or `used_until_at`, whichever is more.
+static void recall_rate(const struct broker *broker, const struct queue *queue,
+                        nsec_t used_until_at)
+{
+    nsec_t rests_at = remembered_rest(broker, queue);
+
+    queue->gate->rests_at = rests_at > used_until_at ? rests_at : used_until_at;
+    queue->gate->kept_at = rests_at;
+}
+
+bool gate_make(struct broker *broker, struct queue *queue)
+{
+    struct gate *gate = slab_calloc(&broker->slab, sizeof *gate);
+
+    if (gate) {
+        gate->queue = queue;
+        gate->wakes.at = NSEC_NEVER;
+        gate->over.at = NSEC_NEVER;
+        gate->indexes_at = NSEC_NEVER;
+        queue->gate = gate;
+        recall_rate(broker, queue, 0);
+    }
+    return gate != NULL;
+}
+
+// How far ahead of the present `rests_at` may lie for a job to be taken.
+static nsec_t ahead_for(const struct policy_spec *policy)
+{
+    nsec_t more = policy->burst > 1 ? (nsec_t)policy->burst - 1 : 0;
+
+    return more > 0 && policy->rate_interval_for > NSEC_NEVER / more
+               ? NSEC_NEVER
+               : more * policy->rate_interval_for;
+}
+
+nsec_t gate_whole_for(const struct queue *queue)
+{
+    const struct policy_spec *policy = spec_of(queue);
+
+    return policy->rate_interval_for > 0 ? later(ahead_for(policy), policy->rate_interval_for) : 0;
+}
+
+nsec_t gate_opens_at(const struct queue *queue)
+{
+    return queue->gate->rests_at - ahead_for(spec_of(queue));
+}
+
+static void set_moment(struct broker *broker, struct gate *gate, nsec_t at)
+{
+    moment_set(&broker->timers.gates, &gate->wakes, at, ++broker->gates.last);
+}
+
+static void set_closed(struct broker *broker, struct queue *queue, unsigned reason, bool closed)
+{
+    if (closed == ((queue->closed & reason) != 0)) {
+        return;
+    }
+    if (closed) {
+        queue_close(broker, queue, reason);
+    } else {
+        queue_reopen(broker, queue, reason);
+    }
+}
+
+static void review_rate(struct broker *broker, struct queue *queue)
+{
+    nsec_t at = gate_opens_at(queue);
+    bool closed = spec_of(queue)->rate_interval_for > 0 && at > broker->now.mono;
+
+    if (closed && at != queue->gate->wakes.at) {
+        set_moment(broker, queue->gate, at);
+    }
+    set_closed(broker, queue, CLOSED_RATE, closed);
+}
+
+void gate_review(struct broker *broker, struct queue *queue)
+{
+    uint64_t most = spec_of(queue)->max_running;
+
+    set_closed(broker, queue, CLOSED_RUNNING, most > 0 && queue->jobs[JOB_RESERVED] >= most);
+    if (queue->gate->weight > 0) {
+        gate_place(broker, queue);
+    }
+}
+
+//
+// Weights
+//
+
+static struct gate *gate_by_tag(const struct tree_node *node)
+{
+    return node ? container_of((struct tree_node *)(uintptr_t)node, struct gate, by_tag) : NULL;
+}
+
+static struct gate *gate_by_began(const struct tree_node *node)
+{
+    return node ? container_of((struct tree_node *)(uintptr_t)node, struct gate, by_began) : NULL;
+}
+
+// Of one tag, the oldest job goes first.
+static bool tag_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct gate *x = gate_by_tag(a);
+    const struct gate *y = gate_by_tag(b);
+
+    if (x->pri != y->pri || x->tag == y->tag) {
+        return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
+    }
+    return x->tag < y->tag;
+}
+
+static bool began_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct gate *x = gate_by_began(a);
+    const struct gate *y = gate_by_began(b);
+    uint64_t of_x = gate_began(x->tag, x->weight);
+    uint64_t of_y = gate_began(y->tag, y->weight);
+
+    if (x->pri != y->pri || of_x == of_y) {
+        return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
+    }
+    return of_x > of_y;
+}
+
+static void leave_weights(struct broker *broker, struct gate *gate)
+{
+    if (gate->weighing) {
+        tree_remove(&broker->gates.by_tag, &gate->by_tag, tag_before);
+        tree_remove(&broker->gates.by_began, &gate->by_began, began_before);
+        gate->weighing = false;
+    }
+}
+
+void gate_place(struct broker *broker, struct queue *queue)
+{
+    struct gate *gate = queue->gate;
+    const struct job *best =
+        gate->weight > 0 && queue_open(queue) ? job_in_tree(tree_first(&queue->ready)) : NULL;
+
+    if (gate->weighing && best && best->pri == gate->pri && best->seq == gate->seq) {
+        return;
+    }
+    leave_weights(broker, gate);
+    if (best) {
+        gate->pri = best->pri;
+        gate->seq = best->seq;
+        gate->weighing = true;
+        tree_insert(&broker->gates.by_tag, &gate->by_tag, tag_before);
+        tree_insert(&broker->gates.by_began, &gate->by_began, began_before);
+    }
+}
+
+void gate_set_tag(struct broker *broker, struct queue *queue, uint64_t tag)
+{
+    leave_weights(broker, queue->gate);
+    queue->gate->tag = tag;
+    gate_place(broker, queue);
+}
+
+struct gate *gates_by_tag(const struct broker *broker, const struct gate *gate)
+{
+    const struct tree *tree = &broker->gates.by_tag;
+
+    return gate_by_tag(gate ? tree_after(tree, &gate->by_tag, tag_before) : tree_first(tree));
+}
+
+struct gate *gates_by_began(const struct broker *broker, const struct gate *gate, uint32_t pri)
+{
+    const struct gate before_all = {.pri = pri, .weight = 1, .tag = UINT64_MAX};
+    struct gate *next = gate_by_began(tree_after(
+        &broker->gates.by_began, gate ? &gate->by_began : &before_all.by_began, began_before));
+
+    return next && next->pri == pri ? next : NULL;
+}
+
+// Open queues with and without one stand in trees of their own.
+static void set_weight(struct broker *broker, struct queue *queue, uint32_t weight)
+{
+    struct gate *gate = queue->gate;
+    bool was_open = queue->bound.in;
+
+    if (weight == gate->weight) {
+        return;
+    }
+    leave_weights(broker, gate);
+    open_queue_set_bound(broker, &queue->bound, NULL);
+    broker->gates.weights += weight > 0;
+    broker->gates.weights -= gate->weight > 0;
+    gate->weight = weight;
+    if (was_open) {
+        open_queue_set_bound(broker, &queue->bound, job_in_tree(tree_first(&queue->ready)));
+    }
+    gate_place(broker, queue);
+}
+
+// What an old policy has put off by days, a new one that takes many a second must not wait for: at
+// worst, all that it lets be taken at once has been. The memo still says what the old one has.
+static void forget_older(const struct broker *broker, struct queue *queue)
+{
+    const struct policy_spec *policy = spec_of(queue);
+    nsec_t worst_at = later(later(broker->now.mono, ahead_for(policy)), policy->rate_interval_for);
+
+    if (queue->gate->rests_at > worst_at) {
+        queue->gate->rests_at = worst_at;
+        queue->gate->kept_at = 0;
+    }
+}
+
+void gate_recall(struct broker *broker, struct queue *queue)
+{
+    recall_rate(broker, queue, 0);
+    forget_older(broker, queue);
+    review_rate(broker, queue);
+}
+
+void gate_set(struct broker *broker, struct queue *queue, nsec_t whole_before_for)
+{
+    struct gate *gate = queue->gate;
+
+    set_moment(broker, gate, NSEC_NEVER);
+    expiry_set(broker, queue);
+    set_weight(broker, queue, queue->policy ? spec_of(queue)->weight : 0);
+    if (queue->policy && gate_wanted(spec_of(queue))) {
+        // The policy before may have been that of the file, until that of the run time is back. One
+        // that is only said again must not have what it has cut begin anew.
+        if (gate->kept_at == 0 && gate_whole_for(queue) > whole_before_for) {
+            recall_rate(broker, queue, gate->rests_at);
+        }
+        forget_older(broker, queue);
+        review_rate(broker, queue);
+        gate_review(broker, queue);
+        return;
+    }
+    queue->gate = NULL;
+    slab_free(&broker->slab, gate, sizeof *gate);
+    set_closed(broker, queue, CLOSED_RATE, false);
+    set_closed(broker, queue, CLOSED_RUNNING, false);
+}
+
+void gate_take(struct broker *broker, struct queue *queue)
+{
+    nsec_t interval_for = spec_of(queue)->rate_interval_for;
+    struct gate *gate = queue->gate;
+
+    if (interval_for > 0) {
+        nsec_t from_at = gate->rests_at > broker->now.mono ? gate->rests_at : broker->now.mono;
+
+        gate->rests_at = later(from_at, interval_for);
+        review_rate(broker, queue);
+    }
+}
+
+void gate_give_back(struct broker *broker, struct queue *queue)
+{
+    nsec_t interval_for = spec_of(queue)->rate_interval_for;
+    struct gate *gate = queue->gate;
+
+    if (interval_for > 0 && gate->rests_at > broker->now.mono) {
+        gate->rests_at -= interval_for < gate->rests_at ? interval_for : gate->rests_at;
+        review_rate(broker, queue);
+    }
+}
+
+void gate_wake(struct broker *broker, struct gate *gate)
+{
+    set_moment(broker, gate, NSEC_NEVER);
+    review_rate(broker, gate->queue);
+}
+
+bool gate_keeps(struct broker *broker, struct queue *queue)
+{
+    struct gate *gate = queue->gate;
+
+    if (gate->rests_at <= broker->now.mono) {
+        return false;
+    }
+    if (gate->wakes.at == NSEC_NEVER) {
+        set_moment(broker, gate, gate->rests_at);
+    }
+    return true;
+}
+
+// How many of them the rate lets be taken at once.
+static uint64_t room_of_rate(const struct broker *broker, const struct queue *queue)
+{
+    const struct policy_spec *policy = spec_of(queue);
+    nsec_t now = broker->now.mono;
+    nsec_t rests_at = queue->gate->rests_at > now ? queue->gate->rests_at : now;
+    nsec_t until_at = nsec_add(now, ahead_for(policy));
+
+    return rests_at > until_at ? 0
+                               : (uint64_t)((until_at - rests_at) / policy->rate_interval_for) + 1;
+}
+
+uint64_t gate_room(const struct broker *broker, const struct queue *queue)
+{
+    const struct policy_spec *policy = spec_of(queue);
+    uint64_t held = queue->jobs[JOB_RESERVED];
+    uint64_t room = GATE_ANY;
+
+    if (policy->max_running > 0) {
+        room = held < policy->max_running ? policy->max_running - held : 0;
+    }
+    if (policy->rate_interval_for > 0) {
+        uint64_t of_rate = room_of_rate(broker, queue);
+
+        room = of_rate < room ? of_rate : room;
+    }
+    return room;
+}

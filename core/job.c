@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/job.h"
+
+#include "core/broker_private.h"
+#include "core/calendar.h"
+#include "core/past_private.h"
+#include "core/queue.h"
+
+// Behind the header of a job with a large body stands a pointer to it.
+static struct blob *large_body(const struct job *job)
+{
+    struct blob *blob;
+
+    memcpy(&blob, job->body, sizeof blob);
+    return blob;
+}
+
+static uint32_t whole_seconds(nsec_t duration)
+{
+    return nsec_units(duration, NSEC_PER_SEC, UINT32_MAX);
+}
+
+// What stands before the block for rare things: the namesake of a job with a name.
+static size_t before_extra(size_t key_len)
+{
+    return key_len > 0 ? sizeof(struct namesake) : 0;
+}
+
+// The block for rare things, with room for a name and a reducer of these lengths.
+static struct job_extra *extra_new(struct broker *broker, struct job *job, size_t key_len,
+                                   size_t reducer_len)
+{
+    size_t before = before_extra(key_len);
+    char *block =
+        slab_calloc(&broker->slab, before + sizeof(struct job_extra) + key_len + reducer_len);
+    struct job_extra *extra;
+
+    if (!block) {
+        return NULL;
+    }
+    extra = (struct job_extra *)(void *)(block + before);
+    extra->job = job;
+    job->extra = extra;
+    if (before) {
+        list_init(&job_namesake(extra)->ring);
+    }
+    return extra;
+}
+
+static void extra_free(struct broker *broker, struct job_extra *extra)
+{
+    size_t before = before_extra(extra->key_len);
+
+    slab_free(&broker->slab, (char *)extra - before,
+              before + sizeof *extra + extra->key_len + extra->reducer_len);
+}
+
+struct job_extra *job_extra(struct broker *broker, struct job *job)
+{
+    return job->extra ? job->extra : extra_new(broker, job, 0, 0);
+}
+
+static bool set_body(struct job *job, const struct job_spec *spec, struct slice body)
+{
+    struct blob *blob = spec->body_blob;
+
+    if (body.len <= JOB_INLINE_MAX) {
+        job->body_len = body.len & 0xfff;
+        if (body.len) {
+            memcpy(job->body, body.ptr, body.len);
+        }
+        return true;
+    }
+    job->body_len = JOB_BODY_LARGE;
+    blob = blob ? blob_ref(blob) : blob_copy(body);
+    memcpy(job->body, &blob, sizeof blob);
+    return blob != NULL;
+}
+
+// What the contract says beyond the header.
+static bool set_extra(struct broker *broker, struct job *job, const struct job_spec *spec)
+{
+    struct slice key = spec->key_kind == KEY_NAME ? spec->key : slice_of(NULL, 0);
+    struct job_extra *extra;
+
+    if (spec->key_kind == KEY_NONE && spec->reducer.len == 0 && spec->max_attempts == 0) {
+        return true;
+    }
+    extra = extra_new(broker, job, key.len, spec->reducer.len);
+    if (!extra) {
+        return false;
+    }
+    extra->key_kind = (uint8_t)spec->key_kind;
+    extra->key_len = (uint16_t)key.len;
+    extra->reducer_len = (uint16_t)spec->reducer.len;
+    extra->max_attempts =
+        (uint16_t)(spec->max_attempts < JOB_ATTEMPTS_MAX ? spec->max_attempts : JOB_ATTEMPTS_MAX);
+    if (key.len) {
+        memcpy(extra->names, key.ptr, key.len);
+    }
+    if (spec->reducer.len) {
+        memcpy(extra->names + key.len, spec->reducer.ptr, spec->reducer.len);
+    }
+    return true;
+}
+
+// Of a job with a body of `len` bytes, or a large one. A short body fits into what the compiler
+// leaves behind the header.
+static size_t job_size(bool large, size_t len)
+{
+    size_t size = offsetof(struct job, body) + (large ? sizeof(struct blob *) : len);
+
+    return size > sizeof(struct job) ? size : sizeof(struct job);
+}
+
+// A job gets its id and its links when it is linked; what stands behind these begins as zero.
+#define LINKS_END (offsetof(struct job, place) + sizeof((struct job *)NULL)->place)
+
+struct job *job_new(struct broker *broker, const struct job_spec *spec)
+{
+    struct slice body = spec->body_blob ? blob_slice(spec->body_blob) : spec->body;
+    struct job *job = slab_alloc(&broker->slab, job_size(body.len > JOB_INLINE_MAX, body.len));
+
+    if (!job) {
+        return NULL;
+    }
+    // To clear all of it, the compiler takes a string instruction, which is slow to begin.
+    memset((char *)job + LINKS_END, 0, sizeof *job - LINKS_END);
+    job->queue = spec->queue->place;
+    job->pri = spec->pri;
+    job->ttr = whole_seconds(spec->ttr_for);
+    job->created_ms = calendar_now_ms(broker) & ((UINT64_C(1) << 42) - 1);
+    job->state = JOB_GONE;
+    job->on_fail = spec->on_fail & 1;
+    job->on_loss = spec->on_loss & 1;
+    job->durable = spec->durable;
+    if (!set_body(job, spec, body) || !set_extra(broker, job, spec)) {
+        job_free(broker, job);
+        return NULL;
+    }
+    if (spec->start_kind == START_AFTER) {
+        job_set_delay(broker, job, spec->start);
+    }
+    return job;
+}
+
+void job_free(struct broker *broker, struct job *job)
+{
+    bool large = job_is_large(job);
+
+    if (job->noted) {
+        past_forget(broker, job);
+    }
+    if (large) {
+        blob_unref(large_body(job));
+    }
+    if (job->extra) {
+        extra_free(broker, job->extra);
+    }
+    slab_free(&broker->slab, job, job_size(large, job->body_len));
+}
+
+void job_set_delay(struct broker *broker, struct job *job, nsec_t delay_for)
+{
+    uint32_t seconds = whole_seconds(delay_for);
+
+    if (job->extra || seconds > 0) {
+        struct job_extra *extra = job_extra(broker, job);
+
+        if (extra) {
+            extra->delay = seconds;
+        }
+    }
+}
+
+// The first 15 are counted in the header; then they move on together.
+void job_count_reserve(struct broker *broker, struct job *job)
+{
+    if (job->reserves < 15) {
+        job->reserves = (job->reserves + 1u) & 15u;
+        return;
+    }
+    if (job_extra(broker, job)) {
+        job->extra->reserves += 16;
+        job->reserves = 0;
+    }
+}
+
+void job_uncount_reserve(struct job *job)
+{
+    if (job->reserves > 0) {
+        job->reserves = (job->reserves - 1u) & 15u;
+    } else if (job->extra && job->extra->reserves > 0) {
+        job->extra->reserves -= 16;
+        job->reserves = 15;
+    }
+}
+
+uint64_t job_id(const struct job *job)
+{
+    return job->id;
+}
+
+struct blob *job_blob(const struct job *job)
+{
+    return job_is_large(job) ? large_body(job) : NULL;
+}
+
+struct slice job_body(const struct job *job)
+{
+    return job_is_large(job) ? blob_slice(large_body(job)) : slice_of(job->body, job->body_len);
+}
+
+const struct job *broker_find(const struct broker *broker, uint64_t id)
+{
+    return id_map_find(&broker->index.jobs_by_id, id);
+}
+
+enum status broker_job_next(const struct broker *broker, struct job_walk *walk,
+                            const struct job **job)
+{
+    struct id_walk ids = {.position = walk->position, .id = walk->id, .over = walk->over};
+    const struct job *next = id_map_next(&broker->index.jobs_by_id, &ids);
+
+    *walk = (struct job_walk){.position = ids.position, .id = ids.id, .over = ids.over};
+    if (!next) {
+        return ids.over ? STATUS_EMPTY : STATUS_MORE;
+    }
+    *job = next;
+    return STATUS_OK;
+}

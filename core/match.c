@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+
+// Who gets a ready job: a session that takes one, or the one that has waited for it longest; and
+// who is nudged because nobody waited.
+
+#include "core/match.h"
+
+#include "core/choice.h"
+#include "core/kept_rate.h"
+#include "core/lease.h"
+#include "core/weigh.h"
+#include "core/charge.h"
+#include "core/expiry.h"
+#include "core/gate.h"
+#include "core/lookup.h"
+#include "core/open_queues.h"
+#include "core/queue.h"
+#include "core/rota.h"
+#include "core/subscription.h"
+#include "core/waiting.h"
+
+void match_take(struct subscription *by, struct job *job)
+{
+    struct queue *queue = subscription_queue(by);
+
+    rota_to_back(by);
+    match_pass_nudge_on(by->session, queue);
+    if (queue->gate) {
+        gate_take(by->session->broker, queue);
+        kept_rate_taken(by->session->broker, queue);
+    }
+    lease_begin(by->session, job, by);
+}
+
+// The wait of that subscription's session is over: it will be told that it holds the job.
+static void match_assign(struct subscription *by, struct job *job)
+{
+    struct session *session = by->session;
+
+    session_stop_waiting(session);
+    session->assigned = job;
+    session_notify(session);
+    match_take(by, job);
+}
+
+// The same, where the session has chosen it.
+static void assign_chosen(struct subscription *by, struct job *job)
+{
+    match_assign(by, job);
+    weigh_taken(by, job);
+}
+
+// So many more of the sessions that wait for a nudge of the queue are to get one, but no more than
+// `most` in all; UINT32_MAX: all of them.
+static void owe_nudges(struct broker *broker, struct queue *queue, uint64_t count, uint64_t most)
+{
+    uint64_t owed = queue->nudges + count;
+
+    if (list_empty(&queue->nudge_waits)) {
+        return;
+    }
+    most = most < UINT32_MAX ? most : UINT32_MAX;
+    queue->nudges = (uint32_t)(owed < most ? owed : most);
+    if (!list_linked(&queue->nudging)) {
+        list_append(&broker->matching.nudging, &queue->nudging);
+    }
+}
+
+// So many jobs of the queue may be taken that could not before. Where its policy closes it after
+// some, there are nudges for these, whoever else waits for one.
+static APART void owe_for(struct broker *broker, struct queue *queue, uint64_t jobs)
+{
+    uint64_t room = queue->gate ? gate_room(broker, queue) : GATE_ANY;
+    uint64_t each = broker->matching.nudges_each;
+
+    if (room == GATE_ANY) {
+        jobs = jobs < UINT32_MAX ? jobs : UINT32_MAX;
+        owe_nudges(broker, queue, each ? jobs * each : UINT32_MAX, UINT32_MAX);
+        return;
+    }
+    each = each ? each : 1;
+    room = room < queue->jobs[JOB_READY] ? room : queue->jobs[JOB_READY];
+    owe_nudges(broker, queue, jobs * each, room < UINT32_MAX / each ? room * each : UINT32_MAX);
+}
+
+static void nudge_for(struct broker *broker, struct queue *queue, uint64_t jobs)
+{
+    if (!list_empty(&queue->nudge_waits)) {
+        owe_for(broker, queue, jobs);
+    }
+}
+
+void match_pass_nudge_on(struct session *session, const struct queue *took)
+{
+    struct broker *broker = session->broker;
+    struct queue *queue;
+
+    if (!session->holds_nudge) {
+        return;
+    }
+    session->holds_nudge = false;
+    queue = table_get(&broker->index.queues, session->nudged_by);
+    if (queue && queue != took && queue_open(queue)) {
+        owe_nudges(broker, queue, 1, UINT32_MAX);
+    }
+}
+
+void match_bar(struct subscription *subscription)
+{
+    struct session *session = subscription->session;
+
+    subscription_bar(subscription, true);
+    subscription_stop_waiting(subscription);
+    if (session->holds_nudge && session->nudged_by == subscription->queue) {
+        match_pass_nudge_on(session, NULL);
+    }
+}
+
+// Whether that link means that its session may be given something. Where the session has closed, or
+// has stopped to wait, and its links are still to be undone, it does not; where its caller's grants
+// are new, these say so. If not, the link is undone.
+static APART bool link_counts(struct subscription *subscription)
+{
+    struct session *session = subscription->session;
+
+    charge_links(session->broker, 1);
+    if (session->closed || session->unlinking) {
+        subscription_stop_waiting(subscription);
+        return false;
+    }
+    if (!session->judging || session_may(session, MAY_WORK, subscription_queue(subscription))) {
+        return true;
+    }
+    session->extra->wide->lost = true;
+    match_bar(subscription);
+    return false;
+}
+
+static APART struct subscription *first_that_counts(const struct list_node *list)
+{
+    struct list_node *node;
+
+    while ((node = list_first(list))) {
+        struct subscription *first = list_item(node, struct subscription, waiting);
+
+        if (link_counts(first)) {
+            return first;
+        }
+    }
+    return NULL;
+}
+
+// The first of the list, which is a queue's `job_waits` or `nudge_waits`.
+static inline struct subscription *first_of(const struct list_node *list)
+{
+    struct list_node *node = list_first(list);
+    struct subscription *first = node ? list_item(node, struct subscription, waiting) : NULL;
+    const struct session *session = first ? first->session : NULL;
+
+    return session && (session->closed || session->unlinking || session->judging)
+               ? first_that_counts(list)
+               : first;
+}
+
+static struct subscription *longest_waiting(struct queue *queue)
+{
+    return first_of(&queue->job_waits);
+}
+
+// The session waits on, in the last place, or gets another job.
+static void serve_again(struct session *session)
+{
+    struct subscription *by = NULL;
+    struct job *best;
+
+    list_remove(&session->notice);
+    session->emptied = false; // it was told of no job that it could miss
+    if (!session_make_spare(session)) {
+        session->waited_enough = true;
+        session->why = WAIT_TIMED_OUT;
+        session_notify(session);
+        return;
+    }
+    // What it may have is found out: what is ready meets it as its links are made.
+    best = session->judging ? NULL : choice_best(session, &by);
+    if (best) {
+        assign_chosen(by, best);
+    } else {
+        session_begin_waiting(session, WAITING_FOR_JOB);
+    }
+}
+
+void match_serve_list(struct broker *broker)
+{
+    while (!list_empty(&broker->matching.to_serve)) {
+        serve_again(list_item(list_first(&broker->matching.to_serve), struct session, notice));
+    }
+}
+
+// A job for those who wait on the queue, which has no other ready one, goes to the first of them at
+// once, unless they may get a better one of another queue.
+static bool at_once(const struct broker *broker)
+{
+    return !broker->matching.deferred && tree_empty(&broker->matching.backlog);
+}
+
+void match_ready(struct broker *broker, struct job *job, const struct job_place *ready)
+{
+    struct queue *queue = queue_at(broker, job);
+    struct subscription *by = longest_waiting(queue);
+    bool others = !tree_empty(&queue->ready);
+
+    if (job->state == JOB_GONE) {
+        if (by && !others && !queue->closed && at_once(broker)) {
+            // The job need not enter its queue for as long as the assignment takes.
+            match_assign(by, job);
+            return;
+        }
+        job_begin(broker, job, ready);
+    } else {
+        job_move(broker, job, ready);
+        // A session that held the job without having been told takes its best job before all
+        // others.
+        match_serve_lost(broker);
+    }
+    if (queue->closed || job->state != JOB_READY) {
+        // Nobody may have it, or it went back to the session that had not been told of it.
+        return;
+    }
+    if (by && !others && at_once(broker)) {
+        match_assign(by, job);
+    } else if (by) {
+        queue_offer(broker, queue);
+    } else {
+        nudge_for(broker, queue, 1);
+    }
+}
+
+void match_moved(struct broker *broker, struct job *job)
+{
+    struct queue *queue = queue_at(broker, job);
+    struct subscription *by = longest_waiting(queue);
+
+    if (queue->closed) {
+        return;
+    }
+    if (by && queue->jobs[JOB_READY] == 1 && at_once(broker)) {
+        match_assign(by, job);
+    } else if (by) {
+        queue_offer(broker, queue);
+    } else {
+        nudge_for(broker, queue, 1);
+    }
+}
+
+void match_session(struct session *session)
+{
+    struct subscription *by = NULL;
+    bool chooses = session->wait_state != WAITING_NOT && !session->judging;
+    struct job *best = chooses ? choice_best(session, &by) : NULL;
+
+    if (best && session->wait_state == WAITING_FOR_JOB) {
+        assign_chosen(by, best);
+    } else if (best) {
+        session_stop_waiting(session);
+        session->nudged = true;
+        session_notify(session);
+    }
+}
+
+void match_backlog(struct broker *broker, unsigned *budget)
+{
+    struct queue *queue;
+
+    while (*budget > 0 && (queue = backlog_first(broker))) {
+        struct subscription *by = longest_waiting(queue);
+
+        if (!by) {
+            queue_unoffer(broker, queue);
+            nudge_for(broker, queue, queue->jobs[JOB_READY]);
+        } else if (!expiry_hold(broker, queue)) {
+            match_assign(by, job_in_tree(tree_first(&queue->ready)));
+        }
+        charge_pay_unit(broker, budget);
+    }
+}
+
+void match_nudge(struct broker *broker, unsigned *budget)
+{
+    while (*budget > 0 && !list_empty(&broker->matching.nudging)) {
+        struct queue *queue =
+            list_item(list_first(&broker->matching.nudging), struct queue, nudging);
+        struct subscription *first = first_of(&queue->nudge_waits);
+        struct session *session;
+        bool all;
+
+        if (!first || !queue_open(queue) || queue->nudges == 0) {
+            queue->nudges = 0;
+            list_remove(&queue->nudging);
+            continue;
+        }
+        session = first->session;
+        all = queue->nudges == UINT32_MAX;
+        queue->nudges -= !all;
+        session_stop_waiting(session);
+        session->nudged = true;
+        session->holds_nudge = !all;
+        session->nudged_by = queue->place;
+        session_notify(session);
+        charge_pay_unit(broker, budget);
+    }
+}

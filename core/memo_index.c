@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/memo_index.h"
+
+#include "core/base/blob.h"
+#include "core/base/memory.h"
+#include "core/broker_private.h"
+
+// A longer value is in a blob of its own, so that a store need not copy it.
+#define COPIED_MAX ((size_t)2048)
+
+static uint64_t hash_of(const struct hash_node *node)
+{
+    return container_of((struct hash_node *)(uintptr_t)node, struct kept_memo, by_key)->hash;
+}
+
+static uint64_t hash_key(const struct broker *broker, enum memo_kind kind, struct slice key)
+{
+    return siphash(&broker->key, key.ptr, key.len) ^ hash_mix((uint64_t)kind + 1);
+}
+
+static bool number_before(const struct tree_node *a, const struct tree_node *b)
+{
+    return memo_by_number((struct tree_node *)(uintptr_t)a)->memo.number <
+           memo_by_number((struct tree_node *)(uintptr_t)b)->memo.number;
+}
+
+static bool is_apart(const struct memo *memo)
+{
+    return memo->blob || memo->value.len > COPIED_MAX;
+}
+
+static size_t block_len(const struct memo *memo)
+{
+    return sizeof(struct kept_memo) + memo->key.len + (is_apart(memo) ? 0 : memo->value.len);
+}
+
+size_t memo_takes(const struct memo *memo)
+{
+    return block_len(memo) + (is_apart(memo) ? sizeof *memo->blob + memo->value.len : 0);
+}
+
+bool memo_has_ended(const struct broker *broker, const struct memo *memo)
+{
+    return memo->until_at <= broker->now.wall;
+}
+
+struct kept_memo *memo_look_up(const struct broker *broker, enum memo_kind kind, struct slice key)
+{
+    uint64_t hash = hash_key(broker, kind, key);
+    struct hash_node *node = hash_first(&broker->memos.by_key, hash);
+
+    for (; node; node = node->next) {
+        struct kept_memo *kept = container_of(node, struct kept_memo, by_key);
+
+        if (kept->hash == hash && kept->memo.kind == kind && slice_equal(kept->memo.key, key)) {
+            return kept;
+        }
+    }
+    return NULL;
+}
+
+void memo_free(struct broker *broker, struct kept_memo *kept)
+{
+    size_t len = block_len(&kept->memo);
+
+    blob_unref(kept->memo.blob);
+    slab_free(&broker->memos.slab, kept, len);
+}
+
+// NULL without memory. `blob` is what the value is in, or NULL.
+static struct kept_memo *copy_into(struct broker *broker, const struct memo *memo,
+                                   struct blob *blob)
+{
+    struct memo copy = *memo;
+    struct kept_memo *kept;
+
+    copy.blob = blob;
+    kept = slab_alloc(&broker->memos.slab, block_len(&copy));
+    if (!kept) {
+        return NULL;
+    }
+    *kept = (struct kept_memo){
+        .memo = copy,
+        .hash = hash_key(broker, memo->kind, memo->key),
+        .end.at = NSEC_NEVER,
+    };
+    list_init(&kept->recorded);
+    memcpy(kept->bytes, memo->key.ptr, memo->key.len);
+    kept->memo.key.ptr = kept->bytes;
+    if (blob) {
+        kept->memo.value = blob_slice(blob);
+    } else {
+        kept->memo.value.ptr = kept->bytes + memo->key.len;
+        if (memo->value.len > 0) {
+            memcpy(kept->bytes + memo->key.len, memo->value.ptr, memo->value.len);
+        }
+    }
+    return kept;
+}
+
+struct kept_memo *memo_copy(struct broker *broker, const struct memo *memo)
+{
+    struct blob *blob = NULL;
+    struct kept_memo *kept = NULL;
+
+    if (!hash_make_room(&broker->memos.by_key)) {
+        return NULL;
+    }
+    if (is_apart(memo)) {
+        blob = memo->blob ? blob_ref(memo->blob) : blob_copy(memo->value);
+    }
+    if (blob || !is_apart(memo)) {
+        kept = copy_into(broker, memo, blob);
+    }
+    if (!kept) {
+        blob_unref(blob);
+    }
+    return kept;
+}
+
+static void count_share(struct memos_of_kind *of, const struct memo *memo, bool comes)
+{
+    uint64_t *share = memo_share(of, memo);
+
+    if (share) {
+        *share += comes ? memo_takes(memo) : 0 - (uint64_t)memo_takes(memo);
+    }
+}
+
+bool broker_memo_share(struct broker *broker, enum memo_kind kind, memo_share_of share_of)
+{
+    struct memos_of_kind *of = &broker->memos.of[kind];
+
+    if (!of->shares) {
+        of->shares = memory_alloc_of(MEMORY_MEMOS, MEMO_SHARES * sizeof *of->shares);
+    }
+    if (!of->shares) {
+        return false;
+    }
+    of->share_of = share_of;
+    memset(of->shares, 0, MEMO_SHARES * sizeof *of->shares);
+    for (struct tree_node *node = tree_first(&of->by_number); node;
+         node = tree_after(&of->by_number, node, number_before)) {
+        count_share(of, &memo_by_number(node)->memo, true);
+    }
+    return true;
+}
+
+void memo_put_in(struct broker *broker, struct kept_memo *kept)
+{
+    struct memos *memos = &broker->memos;
+    struct memos_of_kind *of = &memos->of[kept->memo.kind];
+
+    hash_insert(&memos->by_key, &kept->by_key);
+    tree_insert(&of->by_number, &kept->by_number, number_before);
+    moment_set(&memos->ends, &kept->end, kept->memo.until_at, kept->memo.number);
+    of->usage.count++;
+    of->usage.bytes += memo_takes(&kept->memo);
+    count_share(of, &kept->memo, true);
+    broker->rare = true;
+}
+
+void memo_take_out(struct broker *broker, struct kept_memo *kept)
+{
+    struct memos *memos = &broker->memos;
+    struct memos_of_kind *of = &memos->of[kept->memo.kind];
+
+    hash_remove(&memos->by_key, &kept->by_key);
+    tree_remove(&of->by_number, &kept->by_number, number_before);
+    moment_set(&memos->ends, &kept->end, NSEC_NEVER, 0);
+    if (list_linked(&kept->recorded)) {
+        list_remove(&kept->recorded);
+        memos->recorded--;
+        memos->recorded_bytes -= kept->memo.key.len + kept->memo.value.len;
+    }
+    of->usage.count--;
+    of->usage.bytes -= memo_takes(&kept->memo);
+    count_share(of, &kept->memo, false);
+    memo_free(broker, kept);
+}
+
+const struct memo *broker_memo_find(const struct broker *broker, enum memo_kind kind,
+                                    struct slice key)
+{
+    const struct kept_memo *kept = memo_look_up(broker, kind, key);
+
+    return kept && !memo_has_ended(broker, &kept->memo) ? &kept->memo : NULL;
+}
+
+const struct memo *broker_memo_next(const struct broker *broker, enum memo_kind kind,
+                                    uint64_t *cursor)
+{
+    struct kept_memo probe = {.memo.number = *cursor};
+    const struct kept_memo *kept;
+
+    do {
+        kept = memo_by_number(
+            tree_after(&broker->memos.of[kind].by_number, &probe.by_number, number_before));
+        probe.memo.number = kept ? kept->memo.number : *cursor;
+    } while (kept && memo_has_ended(broker, &kept->memo));
+    *cursor = probe.memo.number;
+    return kept ? &kept->memo : NULL;
+}
+
+uint64_t memo_number_for(struct memos *memos, const struct memo *memo)
+{
+    const struct kept_memo probe = {.memo.number = memo->number - 1};
+    const struct kept_memo *next = memo_by_number(
+        tree_after(&memos->of[memo->kind].by_number, &probe.by_number, number_before));
+
+    return next && next->memo.number == memo->number ? ++memos->last : memo->number;
+}
+
+static struct kept_memo *kept_of(const struct memo *memo)
+{
+    return container_of((struct memo *)(uintptr_t)memo, struct kept_memo, memo);
+}
+
+uint32_t memo_mark(const struct memo *memo)
+{
+    return kept_of(memo)->mark;
+}
+
+void memo_set_mark(struct broker *broker, const struct memo *memo, uint32_t mark)
+{
+    struct memos *memos = &broker->memos;
+    struct kept_memo *kept = kept_of(memo);
+
+    kept->mark = mark;
+    if (list_linked(&kept->recorded)) {
+        list_remove(&kept->recorded);
+    } else {
+        memos->recorded++;
+        memos->recorded_bytes += memo->key.len + memo->value.len;
+    }
+    list_append(&memos->by_record, &kept->recorded);
+}
+
+const struct memo *broker_memo_oldest(const struct broker *broker)
+{
+    struct list_node *first = list_first(&broker->memos.by_record);
+
+    return first ? &list_item(first, struct kept_memo, recorded)->memo : NULL;
+}
+
+void broker_memos(const struct broker *broker, uint64_t *count, uint64_t *bytes)
+{
+    *count = broker->memos.recorded;
+    *bytes = broker->memos.recorded_bytes;
+}
+
+void memo_index_init(struct memos *memos)
+{
+    slab_init(&memos->slab);
+    memos->slab.kind = MEMORY_MEMOS;
+    list_init(&memos->by_record);
+    hash_init(&memos->by_key, hash_of);
+}
+
+void memo_index_clear(struct broker *broker)
+{
+    struct memos *memos = &broker->memos;
+
+    for (int kind = 0; kind < MEMO_KINDS; kind++) {
+        struct tree *all = &memos->of[kind].by_number;
+
+        while (tree_first(all)) {
+            memo_take_out(broker, memo_by_number(tree_first(all)));
+        }
+        memory_free_of(MEMORY_MEMOS, memos->of[kind].shares,
+                       MEMO_SHARES * sizeof *memos->of[kind].shares);
+        memos->of[kind].shares = NULL;
+    }
+    hash_clear(&memos->by_key);
+    slab_clear(&memos->slab);
+}

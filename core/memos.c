@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/memos.h"
+
+#include "core/broker_private.h"
+#include "core/memo_index.h"
+#include "core/store.h"
+
+// So many of the oldest may go for a new one at once; the others follow in ticks.
+#define WAY_AT_ONCE 16
+// So many memos are looked at to tell when there will be room.
+#define ENDS_FORESEEN 256
+
+// How a kind behaves: the oldest go, and the store need not have it; or new ones are refused.
+static const bool oldest_go[MEMO_KINDS] = {[MEMO_RESULT] = true, [MEMO_UNIQUE] = true};
+
+// What an operator says while memory is short may be what frees it: that jobs expire, say; and so
+// may be what a worker does with the job that it has.
+static const bool drains[MEMO_KINDS] = {[MEMO_POLICY] = true, [MEMO_LEASE] = true};
+
+void memo_forget(struct broker *broker, struct kept_memo *kept)
+{
+    if (list_linked(&kept->recorded) && record_memo_has_space(broker, RECORD_FORGET, &kept->memo)) {
+        record_memo_append(broker, RECORD_FORGET, &kept->memo);
+    }
+    memo_take_out(broker, kept);
+}
+
+// Drops the oldest until the kind takes no more than it may. False: the budget did not suffice.
+static bool make_way(struct broker *broker, struct memos_of_kind *of, unsigned *budget)
+{
+    while (of->usage.bytes > of->most) {
+        if (*budget == 0) {
+            return false;
+        }
+        --*budget;
+        of->usage.crowded++;
+        memo_forget(broker, memo_by_number(tree_first(&of->by_number)));
+    }
+    return true;
+}
+
+void memos_make_way(struct broker *broker)
+{
+    unsigned budget = BROKER_SLICE;
+    bool done = true;
+
+    for (int kind = 0; kind < MEMO_KINDS; kind++) {
+        if (oldest_go[kind]) {
+            done = make_way(broker, &broker->memos.of[kind], &budget) && done;
+        }
+    }
+    broker->memos.crowded = !done;
+}
+
+enum status memo_check(const struct memo *memo)
+{
+    if (memo->key.len == 0 || memo->key.len > MEMO_KEY_MAX) {
+        return STATUS_BAD_NAME;
+    }
+    return memo->value.len > MEMO_VALUE_MAX ? STATUS_TOO_LARGE : STATUS_OK;
+}
+
+nsec_t broker_memo_room_at(const struct broker *broker, const struct memo *memo)
+{
+    const struct memos_of_kind *of = &broker->memos.of[memo->kind];
+    uint64_t *share = memo_share(of, memo);
+    uint64_t wanted = memo_takes(memo) + (share ? *share : 0);
+    uint64_t left = of->usage.bytes < of->most ? of->most - of->usage.bytes : 0;
+    nsec_t room_at = broker->now.wall;
+    uint64_t cursor = 0;
+
+    for (int i = 0; i < ENDS_FORESEEN && wanted > left; i++) {
+        const struct memo *next = broker_memo_next(broker, memo->kind, &cursor);
+
+        if (!next) {
+            break;
+        }
+        room_at = next->until_at;
+        left += memo_takes(next);
+        wanted -= share && memo_share(of, next) == share ? memo_takes(next) : 0;
+    }
+    return room_at;
+}
+
+// Whether the kind, and the share, may take as many bytes more, in the place of those of `old`.
+static bool has_room(const struct memos_of_kind *of, const struct memo *memo,
+                     const struct kept_memo *old)
+{
+    uint64_t before = old ? memo_takes(&old->memo) : 0;
+    uint64_t used = of->usage.bytes - before;
+    uint64_t left = used < of->most ? of->most - used : 0;
+    const uint64_t *share = memo_share(of, memo);
+
+    if (share && (!old || memo_share(of, &old->memo) != share)) {
+        before = 0;
+    }
+    return memo_takes(memo) <= left && (!share || *share - before <= left - memo_takes(memo));
+}
+
+static enum status check(const struct broker *broker, const struct memo *memo,
+                         const struct kept_memo *old)
+{
+    const struct memos_of_kind *of = &broker->memos.of[memo->kind];
+    uint64_t bytes = memo_takes(memo);
+
+    if (memo_check(memo) != STATUS_OK) {
+        return memo_check(memo);
+    }
+    if (bytes > of->most) {
+        return STATUS_TOO_LARGE;
+    }
+    if (!oldest_go[memo->kind] && !has_room(of, memo, old)) {
+        return of->shares ? STATUS_QUEUE_FULL : STATUS_NO_MEMORY;
+    }
+    return memory_is_short() && !drains[memo->kind] ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+// The memo is in place of the old one, if there is one; the store has it, if it has the room.
+static enum status change(struct broker *broker, struct kept_memo *kept, struct kept_memo *old)
+{
+    struct memos *memos = &broker->memos;
+    bool keeps_place = old && !oldest_go[kept->memo.kind];
+    bool stored;
+
+    kept->memo.number = keeps_place ? old->memo.number : memos->last + 1;
+    stored = record_memo_has_space(broker, RECORD_MEMO, &kept->memo);
+    if (!stored && !oldest_go[kept->memo.kind]) {
+        memo_free(broker, kept);
+        return STATUS_NO_SPACE;
+    }
+    memos->last += !keeps_place;
+    if (old) {
+        memo_take_out(broker, old);
+    }
+    memo_put_in(broker, kept);
+    if (stored) {
+        record_memo_append(broker, RECORD_MEMO, &kept->memo);
+        memos->position = broker->store.position;
+    }
+    return STATUS_OK;
+}
+
+static enum status replace(struct broker *broker, const struct memo *memo, struct kept_memo *old)
+{
+    struct memos *memos = &broker->memos;
+    unsigned budget = WAY_AT_ONCE;
+    enum status status = check(broker, memo, old);
+    struct kept_memo *kept;
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    kept = memo_copy(broker, memo);
+    status = kept ? change(broker, kept, old) : STATUS_NO_MEMORY;
+    if (oldest_go[memo->kind] && !make_way(broker, &memos->of[memo->kind], &budget)) {
+        memos->crowded = true;
+    }
+    return status;
+}
+
+// As its caller wishes: refused where the store could not be told.
+static enum status drop(struct broker *broker, struct kept_memo *kept)
+{
+    if (list_linked(&kept->recorded) &&
+        !record_memo_has_space(broker, RECORD_FORGET, &kept->memo)) {
+        return STATUS_NO_SPACE;
+    }
+    memo_forget(broker, kept);
+    return STATUS_OK;
+}
+
+enum status memo_set(struct broker *broker, const struct memo *memo)
+{
+    struct kept_memo *old = memo_look_up(broker, memo->kind, memo->key);
+    enum status status = STATUS_OK;
+
+    if (!memo_has_ended(broker, memo)) {
+        status = replace(broker, memo, old);
+    } else if (old) {
+        status = drop(broker, old);
+    }
+    broker->memos.of[memo->kind].usage.refused += status != STATUS_OK;
+    return status;
+}
+
+enum status memo_set_unawaited(struct broker *broker, const struct memo *memo)
+{
+    uint64_t position = broker->store.position;
+    enum status status = memo_set(broker, memo);
+
+    broker->store.position = position;
+    return status;
+}
+
+void memo_forget_unawaited(struct broker *broker, struct kept_memo *kept)
+{
+    uint64_t position = broker->store.position;
+
+    memo_forget(broker, kept);
+    broker->store.position = position;
+}
+
+enum status broker_memo_set(struct broker *broker, const struct memo *memo)
+{
+    ENSURE(!broker->settling);
+    broker->store.position = 0;
+    return memo_set(broker, memo);
+}
+
+enum status broker_memo_drop(struct broker *broker, enum memo_kind kind, struct slice key)
+{
+    struct kept_memo *kept = memo_look_up(broker, kind, key);
+
+    ENSURE(!broker->settling);
+    broker->store.position = 0;
+    if (!kept || memo_has_ended(broker, &kept->memo)) {
+        return STATUS_NOT_FOUND;
+    }
+    return drop(broker, kept);
+}
+
+void broker_memo_limit(struct broker *broker, enum memo_kind kind, uint64_t bytes)
+{
+    struct memos_of_kind *of = &broker->memos.of[kind];
+
+    of->most = bytes;
+    if (oldest_go[kind] && of->usage.bytes > bytes) {
+        broker->memos.crowded = true;
+    }
+}
+
+void broker_memo_usage(const struct broker *broker, enum memo_kind kind, struct memo_usage *usage)
+{
+    *usage = broker->memos.of[kind].usage;
+}
+
+void memo_end(struct broker *broker, struct moment *moment)
+{
+    memo_take_out(broker, container_of(moment, struct kept_memo, end));
+}
+
+void memos_init(struct memos *memos)
+{
+    memo_index_init(memos);
+    for (int kind = 0; kind < MEMO_KINDS; kind++) {
+        memos->of[kind].most = UINT64_MAX;
+    }
+}

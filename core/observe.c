@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+
+// How long jobs wait for a worker and are worked on. Nothing here is asked for by who does not
+// observe.
+
+#include "core/observe.h"
+
+#include "core/base/memory.h"
+#include "core/lookup.h"
+
+// Buckets are counted in units of half the first bound, two units wide at first.
+#define UNIT ((nsec_t)50000)
+#define BEGUN_MASK ((UINT64_C(1) << 44) - 1)
+
+nsec_t spans_bound(size_t bucket)
+{
+    nsec_t doubling;
+
+    if (bucket >= SPAN_BOUNDS) {
+        return NSEC_NEVER;
+    }
+    doubling = (nsec_t)1 << bucket / 2;
+    return (bucket % 2 ? 3 : 2) * doubling * UNIT;
+}
+
+// The bucket of that duration, found by its highest bit and the one after it.
+static size_t bucket_of(nsec_t span)
+{
+    uint64_t units = span > 0 ? (uint64_t)((span - 1) / UNIT) : 0;
+    unsigned high;
+    size_t bucket;
+
+    if (units < 2) {
+        return 0;
+    }
+    high = 63u - (unsigned)__builtin_clzll(units);
+    bucket = 2 * (high - 1) + (units >> (high - 1) & 1) + 1;
+    return bucket < SPAN_BOUNDS ? bucket : SPAN_BOUNDS;
+}
+
+static void add(struct spans *spans, size_t bucket, nsec_t span)
+{
+    spans->in[bucket]++;
+    spans->sum_us += (uint64_t)(span / NSEC_PER_USEC);
+}
+
+// Where times of the queue are counted; NULL where there is no room for them.
+static struct queue_times *times_of(struct broker *broker, struct queue *queue)
+{
+    if (!queue->times && !memory_is_short()) {
+        queue->times = slab_calloc(&broker->slab, sizeof *queue->times);
+    }
+    return queue->times;
+}
+
+// The end of the job's lease does not tell when it began.
+static void note_begin(struct broker *broker, struct job *job, nsec_t begun_at)
+{
+    struct job_extra *extra = job->extra;
+
+    if (!extra && !memory_is_short()) {
+        extra = job_extra(broker, job);
+    }
+    if (extra) {
+        extra->begun = true;
+        extra->begun_us = (uint64_t)(begun_at / NSEC_PER_USEC) & BEGUN_MASK;
+    }
+}
+
+void observe_taken(struct broker *broker, struct job *job, bool limited)
+{
+    if (job->state == JOB_READY || job->state == JOB_GONE) {
+        nsec_t span = job->state == JOB_READY ? job_waited_for(broker, job) : 0;
+        struct queue_times *times = times_of(broker, queue_at(broker, job));
+        size_t bucket = bucket_of(span);
+
+        add(&broker->times.wait, bucket, span);
+        if (times) {
+            add(&times->wait, bucket, span);
+        }
+    }
+    if (limited || !job->ttr) {
+        note_begin(broker, job, broker->now.mono);
+    }
+}
+
+// When the lease began, where its end tells.
+static bool begun_by_end(const struct job *job, nsec_t *begun_at)
+{
+    *begun_at = job->due_at - nsec_from_seconds(job->ttr);
+    return job->ttr && !job->renewed && !(job->extra && job->extra->limit_at);
+}
+
+void observe_renewal(struct broker *broker, struct job *job)
+{
+    nsec_t begun_at;
+
+    if (begun_by_end(job, &begun_at)) {
+        note_begin(broker, job, begun_at);
+    }
+}
+
+bool job_held_for(const struct broker *broker, const struct job *job, nsec_t *held_for)
+{
+    nsec_t now = broker->now.mono;
+    nsec_t begun_at;
+
+    if (job->state == JOB_RESERVED && job->extra && job->extra->begun) {
+        uint64_t since_us = (uint64_t)(now / NSEC_PER_USEC) - job->extra->begun_us;
+
+        *held_for = (nsec_t)(since_us & BEGUN_MASK) * NSEC_PER_USEC;
+        return true;
+    }
+    if (job->state == JOB_RESERVED && begun_by_end(job, &begun_at)) {
+        *held_for = now - begun_at;
+        return true;
+    }
+    return false;
+}
+
+void observe_done(struct broker *broker, const struct job *job)
+{
+    struct queue_times *times;
+    size_t bucket;
+    nsec_t span;
+
+    if (!job_held_for(broker, job, &span)) {
+        return;
+    }
+    bucket = bucket_of(span);
+    add(&broker->times.run, bucket, span);
+    times = times_of(broker, queue_at(broker, job));
+    if (times) {
+        add(&times->run, bucket, span);
+    }
+}
+
+void observe_no_more(struct broker *broker, struct queue *queue)
+{
+    slab_free(&broker->slab, queue->times, sizeof *queue->times);
+    queue->times = NULL;
+}

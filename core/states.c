@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+
+// Where a job stands: the one place that puts jobs into containers and takes them out, and keeps
+// the counts beside the containers.
+
+#include "core/states.h"
+
+#include "core/expiry.h"
+#include "core/gate.h"
+#include "core/lookup.h"
+#include "core/observe.h"
+#include "core/open_queues.h"
+#include "core/queue.h"
+#include "core/session.h"
+
+static bool ready_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
+}
+
+// What is set in one turn is due in one moment: the order of setting decides. (The number wraps
+// after 2^32 delays; two jobs of one moment and one number go by their place among equals.)
+static bool delay_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    if (x->due_at != y->due_at || x->order == y->order) {
+        return x->due_at != y->due_at ? x->due_at < y->due_at : x->seq < y->seq;
+    }
+    return x->order < y->order;
+}
+
+static bool due_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    return x->due_at != y->due_at ? x->due_at < y->due_at : x->seq < y->seq;
+}
+
+// Two jobs of one number go by their ids: a store may tell of such.
+static bool buried_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct job *x = job_in_tree(a);
+    const struct job *y = job_in_tree(b);
+
+    return x->burial != y->burial ? x->burial < y->burial : x->id < y->id;
+}
+
+struct job *queue_ready_after(const struct queue *queue, uint32_t pri, uint64_t seq)
+{
+    struct job probe = {.pri = pri, .seq = seq & JOB_SEQ_MAX};
+
+    return job_in_tree(tree_after(&queue->ready, &probe.place.tree, ready_before));
+}
+
+struct job *queue_ready_before(const struct queue *queue, uint32_t pri)
+{
+    const struct tree_node *found = NULL;
+
+    for (const struct tree_node *node = queue->ready.root; node;) {
+        bool before = job_in_tree(node)->pri < pri;
+
+        found = before ? node : found;
+        node = before ? node->right : node->left;
+    }
+    return job_in_tree(found);
+}
+
+static struct job *last_in(const struct tree *tree)
+{
+    const struct tree_node *node = tree->root;
+
+    while (node && node->right) {
+        node = node->right;
+    }
+    return job_in_tree(node);
+}
+
+struct job *queue_ready_last(const struct queue *queue)
+{
+    return last_in(&queue->ready);
+}
+
+struct job *queue_delayed_last(const struct queue *queue, enum clock clock)
+{
+    return last_in(&queue->delayed[clock]);
+}
+
+struct job *queue_delayed_after(const struct queue *queue, enum clock clock,
+                                const struct delay_place *place)
+{
+    struct job probe = {
+        .due_at = place->due_at, .order = place->order, .seq = place->seq & JOB_SEQ_MAX};
+
+    return job_in_tree(tree_after(&queue->delayed[clock], &probe.place.tree, delay_before));
+}
+
+struct job *session_lease_after(const struct session *session, nsec_t due_at, uint64_t seq)
+{
+    struct job probe = {.due_at = due_at, .seq = seq & JOB_SEQ_MAX};
+
+    return job_in_tree(tree_after(&session->leases, &probe.place.tree, due_before));
+}
+
+struct job *session_lease_before(const struct session *session, nsec_t due_at, uint64_t seq)
+{
+    struct job probe = {.due_at = due_at, .seq = seq & JOB_SEQ_MAX};
+    const struct tree_node *found = NULL;
+
+    for (const struct tree_node *node = session->leases.root; node;) {
+        bool before = due_before(node, &probe.place.tree);
+
+        found = before ? node : found;
+        node = before ? node->right : node->left;
+    }
+    return job_in_tree(found);
+}
+
+static size_t body_len(const struct job *job)
+{
+    return job_is_large(job) ? job_body(job).len : job->body_len;
+}
+
+static void leave_reserved(struct broker *broker, struct job *job)
+{
+    struct session *session = holder_of(broker, job);
+
+    ENSURE(session);
+    tree_remove(&session->leases, &job->place.tree, due_before);
+    session->lease_count--;
+    if (session->closed) {
+        return;
+    }
+    session_rearm(session);
+    if (session->lease_count == 0 && session->ops->emptied) {
+        session->emptied = true;
+        session_notify(session);
+    }
+}
+
+// Buried jobs come back in no order, and are in order all the same at any time: putting a million
+// of them in order takes seconds.
+static void enter_buried(struct broker *broker, struct queue *queue, struct job *job)
+{
+    if (broker->restoring.active) {
+        tree_insert(&queue->returning, &job->place.tree, buried_before);
+    } else {
+        list_append(&queue->buried, &job->place.list);
+    }
+}
+
+static void leave_buried(struct broker *broker, struct queue *queue, struct job *job)
+{
+    if (broker->restoring.active) {
+        tree_remove(&queue->returning, &job->place.tree, buried_before);
+    } else {
+        list_remove(&job->place.list);
+    }
+}
+
+// The tree is turned until its first node is at the top, which then leaves.
+void queue_end_return(struct queue *queue)
+{
+    struct tree_node *node = queue->returning.root;
+
+    list_init(&queue->buried);
+    while (node) {
+        struct tree_node *left = node->left;
+        struct tree_node *right = node->right;
+
+        if (left) {
+            node->left = left->right;
+            left->right = node;
+            node = left;
+        } else {
+            list_append(&queue->buried, &job_in_tree(node)->place.list);
+            node = right;
+        }
+    }
+}
+
+static void leave(struct broker *broker, struct queue *queue, struct job *job)
+{
+    enum clock clock = job_due_on_wall(job) ? CLOCK_WALL : CLOCK_MONO;
+    enum job_state state = (enum job_state)job->state;
+
+    switch (state) {
+    case JOB_READY:
+        tree_remove_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
+        queue->ready_in[band_of(job->pri)]--;
+        broker->count.ready_in[band_of(job->pri)]--;
+        if (tree_empty(&queue->ready)) {
+            open_queue_review(broker, queue);
+        }
+        break;
+    case JOB_DELAYED:
+        tree_remove(&queue->delayed[clock], &job->place.tree, delay_before);
+        queue_rearm(broker, queue, clock);
+        break;
+    case JOB_RESERVED:
+        leave_reserved(broker, job);
+        break;
+    case JOB_BURIED:
+        leave_buried(broker, queue, job);
+        queue->bytes += body_len(job);
+        break;
+    case JOB_GONE:
+        return;
+    }
+    queue->jobs[state]--;
+    broker->count.jobs[state]--;
+}
+
+static void enter_ready(struct broker *broker, struct queue *queue, struct job *job)
+{
+    tree_insert_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
+    queue->ready_in[band_of(job->pri)]++;
+    broker->count.ready_in[band_of(job->pri)]++;
+    if (tree_first(&queue->ready) == &job->place.tree) {
+        // Behind another, it changes nothing about what the queue has to offer.
+        open_queue_review(broker, queue);
+    }
+}
+
+static void enter(struct broker *broker, struct queue *queue, struct job *job,
+                  const struct job_place *to)
+{
+    enum clock clock = to->on_wall ? CLOCK_WALL : CLOCK_MONO;
+
+    job->state = to->state & 7;
+    job->pri = to->pri;
+    if (to->to_back) {
+        job->seq = broker->next.seq++ & JOB_SEQ_MAX;
+    }
+    switch (to->state) {
+    case JOB_READY:
+        job->last_holder = to->last_holder;
+        job->ready_at_step = wait_step(broker->now.mono);
+        enter_ready(broker, queue, job);
+        break;
+    case JOB_DELAYED:
+        job->on_wall_or_undelivered = to->on_wall;
+        job->due_at = to->due_at;
+        job->imposed_or_by_id = to->imposed;
+        job->order = broker->next.delay++;
+        tree_insert(&queue->delayed[clock], &job->place.tree, delay_before);
+        queue_rearm(broker, queue, clock);
+        break;
+    case JOB_RESERVED:
+        ENSURE(to->holder);
+        job->on_wall_or_undelivered = false;
+        job->due_at = to->due_at;
+        job->holder = to->holder->place;
+        tree_insert(&to->holder->leases, &job->place.tree, due_before);
+        to->holder->lease_count++;
+        session_rearm(to->holder);
+        break;
+    case JOB_BURIED:
+        job->burial = to->burial ? to->burial : broker->next.burial++;
+        enter_buried(broker, queue, job);
+        queue->bytes -= body_len(job);
+        break;
+    case JOB_GONE:
+        UNREACHABLE();
+    }
+    queue->jobs[to->state]++;
+    broker->count.jobs[to->state]++;
+}
+
+// What the policy of the queue, which has a gate, makes of a job that has come to a state.
+static APART void review(struct broker *broker, struct queue *queue, struct job *job)
+{
+    gate_review(broker, queue);
+    if (job->state == JOB_READY && queue_expires(queue)) {
+        expiry_came(broker, queue, job);
+    }
+}
+
+// And of one that is about to leave its state, of which it is in no container any more.
+static void review_left(struct broker *broker, struct queue *queue, const struct job *job)
+{
+    if (job->state == JOB_READY && queue_expires(queue)) {
+        expiry_left(broker, queue, job);
+    }
+}
+
+static APART void enter_gated(struct broker *broker, struct queue *queue, struct job *job,
+                              const struct job_place *to)
+{
+    review_left(broker, queue, job);
+    enter(broker, queue, job, to);
+    review(broker, queue, job);
+}
+
+void job_begin(struct broker *broker, struct job *job, const struct job_place *to)
+{
+    struct queue *queue = queue_at(broker, job);
+
+    id_map_insert(&broker->index.jobs_by_id, job->id, job);
+    queue->bytes += body_len(job);
+    enter(broker, queue, job, to);
+    if (queue->gate) {
+        review(broker, queue, job);
+    }
+}
+
+// A session that was given the job, but not told of it yet, must be served again.
+static void leave_untold_holder(struct broker *broker, struct job *job)
+{
+    struct session *session = holder_of(broker, job);
+
+    if (!session || session->assigned != job) {
+        return;
+    }
+    session->assigned = NULL;
+    if (!session->closed) {
+        list_remove(&session->notice);
+        list_append(&broker->matching.to_serve, &session->notice);
+    }
+}
+
+void job_move(struct broker *broker, struct job *job, const struct job_place *to)
+{
+    struct queue *queue = queue_at(broker, job);
+
+    if (to->state != JOB_RESERVED || to->holder != holder_of(broker, job)) {
+        leave_untold_holder(broker, job);
+        if (job->extra) {
+            job->extra->limit_at = 0;
+        }
+    }
+    leave(broker, queue, job);
+    if (queue->gate) {
+        enter_gated(broker, queue, job, to);
+    } else {
+        enter(broker, queue, job, to);
+    }
+}
+
+void job_set_pri(struct broker *broker, struct job *job, uint32_t pri)
+{
+    struct job_place ready = {.state = JOB_READY, .pri = pri};
+
+    if (job->state == JOB_READY) {
+        uint32_t since = job->ready_at_step;
+
+        ready.last_holder = job->last_holder;
+        job_move(broker, job, &ready);
+        expiry_set_since(broker, queue_at(broker, job), job, since);
+    } else {
+        job->pri = pri; // no container goes by it
+    }
+}
+
+void job_give_up_bound(struct broker *broker, struct queue *queue, uint64_t seq)
+{
+    if (queue->bound.in && queue->bound.seq == seq) {
+        open_queue_set_bound(broker, &queue->bound, job_in_tree(tree_first(&queue->ready)));
+    }
+}
+
+void job_transfer(struct broker *broker, struct job *job, struct queue *to)
+{
+    struct queue *from = queue_at(broker, job);
+    uint32_t since = job->ready_at_step;
+    const struct job_place place = {
+        .state = (enum job_state)job->state,
+        .pri = job->pri,
+        .due_at = job->due_at,
+        .on_wall = job_due_on_wall(job),
+        .imposed = job_wait_imposed(job),
+        .last_holder = job->last_holder,
+    };
+
+    ENSURE(place.state != JOB_RESERVED);
+    leave(broker, from, job);
+    job_give_up_bound(broker, from, job->seq);
+    if (from->gate) {
+        review_left(broker, from, job);
+        gate_review(broker, from); // no two gates stand at the place of one job
+    }
+    from->bytes -= body_len(job);
+    to->bytes += body_len(job);
+    job->queue = to->place;
+    enter(broker, to, job, &place);
+    if (place.state == JOB_READY && !queue_expires(to)) {
+        job->ready_at_step = since; // else who moved it wants it to be worked, however old it is
+    }
+    if (to->gate) {
+        review(broker, to, job);
+    }
+}
+
+void job_leave(struct broker *broker, struct job *job)
+{
+    struct queue *queue = queue_at(broker, job);
+
+    leave_untold_holder(broker, job);
+    leave(broker, queue, job);
+    queue->bytes -= body_len(job);
+    if (queue->gate) {
+        review_left(broker, queue, job);
+        gate_review(broker, queue);
+    }
+    id_map_remove(&broker->index.jobs_by_id, job->id);
+}
+
+struct job_place job_ready_place(const struct job *job)
+{
+    return (struct job_place){.state = JOB_READY, .pri = job->pri};
+}

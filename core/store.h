@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_STORE_H
+#define TANDEM_CORE_STORE_H
+
+// Private to the core: what the store is asked and told. The store is asked for room before a
+// change that may be refused, and told of each change of a durable job when it has been made. A
+// broker without a store refuses nothing for it. Positions: see record.h.
+
+#include "core/broker_private.h"
+#include "core/job.h"
+
+// Is there a store that keeps this job?
+static inline bool record_kept(const struct broker *broker, const struct job *job)
+{
+    return broker->store.recorder && job->durable;
+}
+
+bool record_ask(struct broker *broker, enum record_kind kind, const struct job *job);
+uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct job *job,
+                     bool was_buried);
+
+// Asked before the change.
+static inline bool record_has_space(struct broker *broker, enum record_kind kind,
+                                    const struct job *job)
+{
+    return !record_kept(broker, job) || record_ask(broker, kind, job);
+}
+
+// Told after it; `was_buried` is about the job before. The position of the record, which the answer
+// to the present verb waits for; 0 where there is none.
+static inline uint64_t record_append(struct broker *broker, enum record_kind kind,
+                                     const struct job *job, bool was_buried)
+{
+    return record_kept(broker, job) ? record_tell(broker, kind, job, was_buried) : 0;
+}
+
+// The same two for a job that moves: to that queue, where it will have that past, and from that
+// one, where its job_variable_len() was `was_len`. The position of the record.
+bool record_move_has_space(struct broker *broker, const struct job *job, const struct queue *to,
+                           const struct job_past *past);
+uint64_t record_move_append(struct broker *broker, const struct job *job, const struct queue *from,
+                            size_t was_len);
+
+// The same two for the beginning or the end of a pause of the queue, but that the answer to the
+// present verb does not wait for it.
+bool record_pause_has_space(struct broker *broker, const struct queue *queue);
+uint64_t record_pause_append(struct broker *broker, const struct queue *queue);
+
+// The same two for a memo that is set (RECORD_MEMO) or dropped (RECORD_FORGET).
+bool record_memo_has_space(struct broker *broker, enum record_kind kind, const struct memo *memo);
+void record_memo_append(struct broker *broker, enum record_kind kind, const struct memo *memo);
+
+// The answer to the present verb waits for that position, too.
+static inline void broker_raise(struct broker *broker, uint64_t position)
+{
+    if (position > broker->store.position) {
+        broker->store.position = position;
+    }
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_CORE_TYPES_H
+#define TANDEM_CORE_TYPES_H
+
+// What all of the scheduler's interface is said in: its things, priorities, the states of a job,
+// and how long names may be.
+
+#include <stdint.h>
+
+struct broker;
+struct session;
+struct queue;
+struct job;
+struct watch;
+struct subscription;
+struct policy_rule;
+
+// The longest queue name. Names have 1 to this many bytes, any but NUL.
+#define QUEUE_NAME_MAX 512
+// The longest key and reducer.
+#define JOB_KEY_MAX 512
+// How many objects of one kind (sessions that left, delays, leases, notices, events ...) one verb,
+// tick or settle handles before it lets others have a turn. A test makes it smaller; 8 is the
+// least.
+#ifndef BROKER_SLICE
+#define BROKER_SLICE 64
+#endif
+
+// Priorities are numbers, 0 first. Where a protocol has three words, they stand for these, and a
+// number is read back as the band that it lies in.
+enum band { BAND_HIGH, BAND_NORMAL, BAND_LOW };
+#define BAND_COUNT 3
+#define PRI_HIGH UINT32_C(512)
+#define PRI_NORMAL UINT32_C(65536)
+#define PRI_LOW UINT32_C(2147549184)
+
+// high < 1024 <= normal < 2^31 <= low
+static inline enum band band_of(uint32_t pri)
+{
+    return pri < 1024 ? BAND_HIGH : pri < UINT32_C(1) << 31 ? BAND_NORMAL : BAND_LOW;
+}
+
+enum job_state { JOB_DELAYED, JOB_READY, JOB_RESERVED, JOB_BURIED, JOB_GONE };
+#define JOB_STATES 4 // that a live job can be in
+
+#endif

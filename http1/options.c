@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "http1/options.h"
+
+#include "http1/fields.h"
+#include "http1/list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// How much of a wrong word a message shows.
+#define WORD_SHOWN 128
+
+// Whether one of the bytes is in the word.
+static bool has_any(struct slice word, const char *bytes)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        if (strchr(bytes, word.ptr[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the word begins and ends so.
+static bool is_framed(struct slice word, struct slice head, struct slice tail)
+{
+    return word.len >= head.len + tail.len && http1_same_word(slice_of(word.ptr, head.len), head) &&
+           slice_equal(slice_from(word, word.len - tail.len), tail);
+}
+
+// As a browser says it: `scheme://host`, perhaps a port, but not the one that the scheme has
+// anyway, and no path; `null` of a page that has none. Anything else would be that of no page.
+static bool is_origin(struct slice origin)
+{
+    const char *end = origin.ptr + origin.len;
+    const char *colon = memchr(origin.ptr, ':', origin.len);
+
+    if (slice_equal(origin, SLICE("*")) || slice_equal(origin, SLICE("null"))) {
+        return true;
+    }
+    return colon && colon > origin.ptr && end - colon > 3 && memcmp(colon, "://", 3) == 0 &&
+           !has_any(slice_of(colon + 3, (size_t)(end - colon) - 3), "/*?#@") &&
+           !is_framed(origin, SLICE("http://"), SLICE(":80")) &&
+           !is_framed(origin, SLICE("https://"), SLICE(":443"));
+}
+
+static bool check_origins(const char *origins, struct frontend_reason *why)
+{
+    struct slice list = slice_of(origins, strlen(origins));
+    struct slice origin;
+
+    while (http1_list_next(&list, &origin)) {
+        if (!is_origin(origin)) {
+            (void)snprintf(why->text, sizeof why->text,
+                           "cors_origins: `%.*s` is not an origin, such as https://app.example",
+                           origin.len < WORD_SHOWN ? (int)origin.len : WORD_SHOWN, origin.ptr);
+            return false;
+        }
+    }
+    return true;
+}
+
+// A Host is compared without its port, and with a whole name.
+static bool check_hosts(const char *hosts, struct frontend_reason *why)
+{
+    struct slice list = slice_of(hosts, strlen(hosts));
+    struct slice host;
+
+    while (http1_list_next(&list, &host)) {
+        if (has_any(host, *host.ptr == '[' ? "*/@" : "*/@:")) {
+            (void)snprintf(why->text, sizeof why->text,
+                           "hosts: `%.*s` is not a name alone, such as app.example",
+                           host.len < WORD_SHOWN ? (int)host.len : WORD_SHOWN, host.ptr);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool http1_options_check(const struct http1_options *options, struct frontend_reason *why)
+{
+    return (!options->cors_origins || check_origins(options->cors_origins, why)) &&
+           check_hosts(options->hosts, why);
+}
+
+void http1_limits(const void *settings, struct pace_limits *limits)
+{
+    const struct http1_options *options = settings;
+
+    limits->idle_for = 0;
+    limits->body_for = nsec_from_seconds((uint64_t)options->body_timeout);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TANDEM_HTTP1_OPTIONS_H
+#define TANDEM_HTTP1_OPTIONS_H
+
+// The settings that every front-end with requests of HTTP/1.1 has in its section. Its own struct
+// has them in a union, under their names and as a whole:
+//
+//     struct my_options {
+//         union {
+//             struct { HTTP1_OPTION_FIELDS };
+//             struct http1_options http1;
+//         };
+//         ...
+//     };
+//
+// The host may change them between turns; they are read when they are needed.
+
+#include "core/base/macros.h"
+#include "proto_common/frontend.h"
+#include "proto_common/pace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// In this order: bytes of a request's body; bytes of its head; seconds from its first byte to the
+// end of its head; seconds for each PACE_STEP bytes of a body; seconds between requests (0: any
+// time); the origins whose pages may call (`*`: all), and the names that a Host may have besides
+// addresses and localhost, both as lists (list.h). The origins may be NULL: a front-end without
+// that setting lets none call.
+#define HTTP1_OPTION_FIELDS                                                                        \
+    uint64_t max_body;                                                                             \
+    uint64_t max_header_bytes;                                                                     \
+    int64_t header_timeout;                                                                        \
+    int64_t body_timeout;                                                                          \
+    int64_t idle_timeout;                                                                          \
+    char *cors_origins;                                                                            \
+    char *hosts;
+
+struct http1_options {
+    HTTP1_OPTION_FIELDS
+};
+
+// The rows of a front-end's table that are the same for all, in the order of the manual; `type` is
+// its own struct.
+#define HTTP1_OPTION_ROWS(type)                                                                    \
+    {.name = "max_header_bytes",                                                                   \
+     .kind = OPTION_SIZE,                                                                          \
+     .offset = offsetof(type, max_header_bytes),                                                   \
+     .preset = "16k",                                                                              \
+     .min = 1024,                                                                                  \
+     .max = 32 << 10,                                                                              \
+     .live = true,                                                                                 \
+     .effect = "A request with a larger head is answered 431."},                                   \
+        HTTP1_SECONDS_ROW(type, header_timeout, "10",                                              \
+                          "Seconds that the head of a request may take to arrive; 0: any time."),  \
+        HTTP1_SECONDS_ROW(type, body_timeout, "60",                                                \
+                          "Seconds that each KiB of a body, or its rest, may take; 0: any time."), \
+        HTTP1_SECONDS_ROW(type, idle_timeout, "75",                                                \
+                          "Seconds that a connection stays without a request; 0: for ever.")
+
+#define HTTP1_SECONDS_ROW(type, field, seconds, what)                                              \
+    {                                                                                              \
+        .name = #field, .kind = OPTION_NUMBER, .offset = offsetof(type, field),                    \
+        .preset = (seconds), .max = 86400, .live = true, .effect = (what)                          \
+    }
+
+// Whether origins and hosts can be what the lists say; otherwise the reason, which begins with the
+// key. For frontend->check.
+bool http1_options_check(const struct http1_options *options, struct frontend_reason *why) MUST_USE;
+
+// frontend->limits of a front-end whose options begin with these.
+void http1_limits(const void *options, struct pace_limits *limits);
+
+#endif

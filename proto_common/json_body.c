@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto_common/json_body.h"
+
+#include "core/base/macros.h"
+
+#include "proto_common/json_string.h"
+
+#include <string.h>
+
+// A slice: so much is looked through, or written. The latter is a multiple of 3, of which base64
+// makes 4.
+#define CHECKED_AT_ONCE ((size_t)64 * 1024)
+#define WRITTEN_AT_ONCE ((size_t)3 * 1024)
+#define BESIDE_DATA 128
+
+_Static_assert(JSON_BODY_ROOM >= JSON_ESCAPED_MAX * WRITTEN_AT_ONCE + BESIDE_DATA,
+               "a slice has room");
+
+void json_body_begin(struct json_body *body, struct blob *blob, size_t most)
+{
+    *body = (struct json_body){.blob = blob, .shown = blob_slice(blob)};
+    body->truncated = body->shown.len > most;
+    body->shown.len = body->truncated ? most : body->shown.len;
+}
+
+void json_body_end(struct json_body *body)
+{
+    blob_unref(body->blob);
+    body->blob = NULL;
+}
+
+// Without the beginning of a character whose end was cut off.
+static size_t whole_characters(struct slice bytes)
+{
+    for (size_t back = 1; back <= 3 && back <= bytes.len; back++) {
+        unsigned char byte = (unsigned char)bytes.ptr[bytes.len - back];
+        size_t wants = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+
+        if (byte >= 0xc0) {
+            return wants > back ? bytes.len - back : bytes.len;
+        }
+        if (byte < 0x80) {
+            break;
+        }
+    }
+    return bytes.len;
+}
+
+bool json_body_check(struct json_body *body)
+{
+    struct slice text = body->shown;
+
+    if (body->checked) {
+        return true;
+    }
+    if (body->truncated) {
+        text.len = whole_characters(text);
+    }
+    if ((body->at == 0 && text.len > 0 && memchr(text.ptr, '\0', text.len)) ||
+        !json_check_utf8(text, &body->at, CHECKED_AT_ONCE)) {
+        body->checked = true;
+    } else if (body->at == text.len) {
+        body->checked = true;
+        body->text = true;
+        body->shown = text;
+    }
+    body->at = body->checked ? 0 : body->at;
+    return body->checked;
+}
+
+static char *put(char *to, struct slice text)
+{
+    memcpy(to, text.ptr, text.len);
+    return to + text.len;
+}
+
+size_t json_body_write(struct json_body *body, char *to, bool *ended)
+{
+    struct slice slice = slice_from(body->shown, body->at);
+    char *at = to;
+
+    ENSURE(body->checked);
+    if (!body->begun) {
+        body->begun = true;
+        at = put(at, body->text ? SLICE("{\"encoding\":\"text\",\"data\":\"")
+                                : SLICE("{\"encoding\":\"base64\",\"data\":\""));
+    }
+    slice.len = slice.len < WRITTEN_AT_ONCE ? slice.len : WRITTEN_AT_ONCE;
+    at += body->text ? json_escape(at, slice) : json_base64(at, slice);
+    body->at += slice.len;
+    *ended = body->at == body->shown.len;
+    if (*ended) {
+        at = put(at, body->truncated ? SLICE("\",\"truncated\":true}")
+                                     : SLICE("\",\"truncated\":false}"));
+    }
+    return (size_t)(at - to);
+}

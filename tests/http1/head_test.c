@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+
+// The strict check of a head, byte by byte: what may stand where, where it ends, and which of its
+// lines are odd.
+
+#include "http1/head.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define HEAD_MOST 4096
+#define START "GET / HTTP/1.1\r\n"
+// Longer than what is looked at in one go.
+#define VALUE_LEN 21
+
+static enum http1_head_verdict check(struct slice input, struct http1_head *head)
+{
+    struct http1_head_scan scan = {0};
+
+    return http1_head_check(&scan, input, HEAD_MOST, head);
+}
+
+struct text {
+    size_t len;
+    char bytes[HEAD_MOST];
+};
+
+static void add(struct text *text, struct slice part)
+{
+    assert_true(part.len <= sizeof text->bytes - text->len);
+    memcpy(text->bytes + text->len, part.ptr, part.len);
+    text->len += part.len;
+}
+
+// Whether it is a good head with the byte between the two.
+static bool passes(struct slice before, int byte, struct slice behind)
+{
+    char one = (char)byte;
+    struct text text = {.len = 0};
+    struct http1_head head;
+
+    add(&text, before);
+    add(&text, slice_of(&one, 1));
+    add(&text, behind);
+    return check(slice_of(text.bytes, text.len), &head) == HTTP1_HEAD_DONE;
+}
+
+//
+// Bytes
+//
+
+static bool is_token(int byte)
+{
+    bool letter = (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
+
+    return letter || (byte >= '0' && byte <= '9') ||
+           (byte != 0 && strchr("!#$%&'*+-.^_`|~", byte) != NULL);
+}
+
+static void a_name_and_a_method_have_bytes_of_tokens(void **state)
+{
+    (void)state;
+    for (int byte = 0; byte <= UCHAR_MAX; byte++) {
+        // A colon ends the name, a blank the method. A name with another byte that can be seen is
+        // passed over.
+        assert_int_equal(passes(SLICE(START "X"), byte, SLICE("X: y\r\n\r\n")),
+                         byte > ' ' && byte < 0x7f);
+        assert_int_equal(passes(SLICE("X"), byte, SLICE("X / HTTP/1.1\r\n\r\n")), is_token(byte));
+    }
+}
+
+static void a_target_has_bytes_that_can_be_seen(void **state)
+{
+    (void)state;
+    for (int byte = 0; byte <= UCHAR_MAX; byte++) {
+        assert_int_equal(passes(SLICE("GET /"), byte, SLICE("x HTTP/1.1\r\n\r\n")),
+                         byte > ' ' && byte < 0x7f);
+    }
+}
+
+static void a_value_has_text_at_every_place(void **state)
+{
+    (void)state;
+    for (size_t place = 0; place < VALUE_LEN; place++) {
+        struct text before = {.len = 0}, behind = {.len = 0};
+
+        // The neighbours are the first and the last bytes that are text.
+        add(&before, SLICE(START "X:"));
+        for (size_t i = 0; i < place; i++) {
+            add(&before, i % 2 ? SLICE(" ") : SLICE("\xff"));
+        }
+        for (size_t i = place + 1; i < VALUE_LEN; i++) {
+            add(&behind, i % 2 ? SLICE("~") : SLICE("\x80"));
+        }
+        add(&behind, SLICE("\r\n\r\n"));
+        for (int byte = 0; byte <= UCHAR_MAX; byte++) {
+            assert_int_equal(passes(slice_of(before.bytes, before.len), byte,
+                                    slice_of(behind.bytes, behind.len)),
+                             byte == '\t' || (byte >= ' ' && byte != 0x7f));
+        }
+    }
+}
+
+//
+// What passes
+//
+
+static bool is(struct slice slice, const char *text)
+{
+    return slice_equal(slice, slice_of(text, strlen(text)));
+}
+
+#define HEAD "POST /a/b?c HTTP/1.0\r\nHost: x:80 \t\r\n\"A\": b\r\nB-c::d: e\r\n\r\n"
+#define BODY "\"A\": b\r\n"
+
+static void ends_at_its_empty_line(const struct http1_head *head, const char *input)
+{
+    struct slice odd = {NULL, 0};
+
+    assert_ptr_equal(head->bytes.ptr, input);
+    assert_int_equal(head->bytes.len, strlen(HEAD));
+    assert_true(head->odd);
+    assert_true(http1_head_next_odd(head, &odd));
+    assert_true(is(odd, "\"A\": b\r\n"));
+    assert_true(odd.ptr > input && slice_end(odd) < slice_end(head->bytes));
+    assert_false(http1_head_next_odd(head, &odd));
+}
+
+static void a_head_ends_at_its_empty_line(void **state)
+{
+    static const char input[] = HEAD BODY;
+    struct http1_head head;
+
+    (void)state;
+    assert_int_equal(check(slice_of(input, sizeof input - 1), &head), HTTP1_HEAD_DONE);
+    ends_at_its_empty_line(&head, input);
+}
+
+// Each time at another address, as where a buffer has to grow.
+static void a_head_may_come_in_pieces(void **state)
+{
+    const struct slice whole = SLICE(HEAD);
+
+    (void)state;
+    for (size_t first = 0; first < whole.len; first++) {
+        struct http1_head_scan scan = {0};
+        struct http1_head head;
+        char *part = malloc(first + 1);
+        char *all = malloc(whole.len);
+
+        assert_non_null(part);
+        assert_non_null(all);
+        memcpy(part, whole.ptr, first);
+        memcpy(all, whole.ptr, whole.len);
+        assert_int_equal(http1_head_check(&scan, slice_of(part, first), HEAD_MOST, &head),
+                         HTTP1_HEAD_MORE);
+        memset(part, 0, first);
+        free(part);
+        assert_int_equal(http1_head_check(&scan, slice_of(all, whole.len), HEAD_MOST, &head),
+                         HTTP1_HEAD_DONE);
+        ends_at_its_empty_line(&head, all);
+        free(all);
+    }
+}
+
+// Whether a line with that name passes, as an odd one.
+static bool is_odd(struct slice name)
+{
+    struct text text = {.len = 0};
+    struct slice odd = {NULL, 0};
+    struct http1_head head;
+
+    add(&text, SLICE(START "A: b\r\n"));
+    add(&text, name);
+    add(&text, SLICE(": c\r\nD: e\r\n\r\n"));
+    if (check(slice_of(text.bytes, text.len), &head) != HTTP1_HEAD_DONE || !head.odd) {
+        return false;
+    }
+    assert_true(http1_head_next_odd(&head, &odd));
+    assert_ptr_equal(odd.ptr, text.bytes + strlen(START "A: b\r\n"));
+    assert_int_equal(odd.len, name.len + strlen(": c\r\n"));
+    assert_false(http1_head_next_odd(&head, &odd));
+    return true;
+}
+
+static void a_line_whose_name_is_no_token_is_odd(void **state)
+{
+    char header[] = "?X-Gearman-Unique";
+    char name[300];
+
+    (void)state;
+    for (int byte = '!'; byte <= '~'; byte++) {
+        header[0] = (char)byte;
+        assert_int_equal(is_odd(slice_of(header, 17)), !is_token(byte) && byte != ':');
+    }
+    memset(name, '@', sizeof name);
+    assert_true(is_odd(slice_of(name, 256)));
+    assert_false(is_odd(slice_of(name, 257)));
+}
+
+// In a row, as the first lines and as the last ones.
+static void all_odd_lines_are_found(void **state)
+{
+    struct slice odd = {NULL, 0};
+    struct http1_head head;
+
+    (void)state;
+    assert_int_equal(check(SLICE(START "@a: 1\r\n@b:\r\nC: 3\r\n@d: 4\r\n\r\n"), &head),
+                     HTTP1_HEAD_DONE);
+    assert_true(http1_head_next_odd(&head, &odd) && is(odd, "@a: 1\r\n"));
+    assert_true(http1_head_next_odd(&head, &odd) && is(odd, "@b:\r\n"));
+    assert_true(http1_head_next_odd(&head, &odd) && is(odd, "@d: 4\r\n"));
+    assert_false(http1_head_next_odd(&head, &odd));
+}
+
+static void an_odd_name_that_resembles_one_of_framing_is_bad(void **state)
+{
+    static const char *const names[] = {
+        "\"Content-Length\"",  "\"content-length",    "Content-Len@gth", "X@Transfer-Encoding",
+        "Transfer-Encoding@X", "T@r@ansfer_Encoding", "\"Host\"",        "X@Hostname",
+        "\"Connection",        "\"Trailer\"",         "\"Upgrade\"",     "\"Expect\""};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_false(is_odd(slice_of(names[i], strlen(names[i]))));
+    }
+}
+
+static void a_head_has_at_most_a_hundred_headers(void **state)
+{
+    struct text text = {.len = 0};
+    struct http1_head head;
+
+    (void)state;
+    add(&text, SLICE(START));
+    for (int i = 0; i < HTTP1_HEADERS_MAX; i++) {
+        add(&text, SLICE("N: v\r\n"));
+    }
+    add(&text, SLICE("\r\n"));
+    assert_int_equal(check(slice_of(text.bytes, text.len), &head), HTTP1_HEAD_DONE);
+    assert_int_equal(head.bytes.len, text.len);
+    assert_false(head.odd);
+    text.len -= 2;
+    add(&text, SLICE("N: v\r\n\r\n"));
+    assert_int_equal(check(slice_of(text.bytes, text.len), &head), HTTP1_HEAD_LONG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_and_a_method_have_bytes_of_tokens),
+        cmocka_unit_test(a_target_has_bytes_that_can_be_seen),
+        cmocka_unit_test(a_value_has_text_at_every_place),
+        cmocka_unit_test(a_head_ends_at_its_empty_line),
+        cmocka_unit_test(a_head_may_come_in_pieces),
+        cmocka_unit_test(a_line_whose_name_is_no_token_is_odd),
+        cmocka_unit_test(all_odd_lines_are_found),
+        cmocka_unit_test(an_odd_name_that_resembles_one_of_framing_is_bad),
+        cmocka_unit_test(a_head_has_at_most_a_hundred_headers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
