@@ -26,7 +26,7 @@
 static const struct asset *find(struct slice path)
 {
     for (const struct asset *asset = admin_assets; asset->path; asset++) {
-        if (slice_equal(path, slice_of(asset->path, strlen(asset->path)))) {
+        if (slice_equal(path, slice_str(asset->path))) {
             return asset;
         }
     }

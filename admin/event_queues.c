@@ -78,7 +78,7 @@ static bool put_queue(struct list *list, const struct queue *queue)
         return false;
     }
     good = buffer_put(&list->buffer, first ? SLICE("") : SLICE(",")) &&
-           buffer_put(&list->buffer, slice_of(text, strlen(text)));
+           buffer_put(&list->buffer, slice_str(text));
     free(text);
     return good;
 }

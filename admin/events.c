@@ -109,7 +109,7 @@ static void go_on(struct http1_conn *conn, struct stream *stream)
         status = source->make(conn, part->state, &event, &text);
     }
     if (status == STATUS_OK) {
-        say_document(conn, stream, event, slice_of(text, strlen(text)));
+        say_document(conn, stream, event, slice_str(text));
         free(text);
     } else if (status == STATUS_NO_MEMORY) {
         output_fail(&conn->wire->out);

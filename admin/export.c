@@ -71,7 +71,7 @@ static void write_end(struct http1_conn *conn, const struct job_walk *walk)
         (void)snprintf(text, sizeof text, "{\"next\":\"%" PRIu64 ".%" PRIu64 "\"}\n",
                        walk->position, walk->id);
     }
-    admin_put(conn, slice_of(text, strlen(text)));
+    admin_put(conn, slice_str(text));
 }
 
 //

@@ -22,7 +22,7 @@ static enum http1_next say(struct http1_conn *conn, unsigned status, const char 
                                       .extra = status == 503 ? HTTP1_RETRY
                                                    "Cache-Control: no-store\r\n"
                                                              : "Cache-Control: no-store\r\n"},
-                slice_of(text, strlen(text)));
+                slice_str(text));
     return HTTP1_NEXT_REQUEST;
 }
 

@@ -231,7 +231,7 @@ static bool find_word(struct input *input, const char *name, struct slice text,
                       const char *const *words, size_t *place)
 {
     for (size_t i = 0; words[i]; i++) {
-        if (slice_equal(text, slice_of(words[i], strlen(words[i])))) {
+        if (slice_equal(text, slice_str(words[i]))) {
             *place = i;
             return true;
         }

@@ -31,7 +31,7 @@ static void write_document(struct http1_conn *conn, struct job_body *body)
     admin_put(conn, slice_of(text, strlen(text) - 1));
     free(text);
     admin_put(conn, SLICE(",\""));
-    admin_put(conn, slice_of(body->name, strlen(body->name)));
+    admin_put(conn, slice_str(body->name));
     admin_put(conn, SLICE("\":"));
 }
 

@@ -30,7 +30,7 @@ static enum http1_progress list_make(struct http1_conn *conn, void *making)
         json_t *shown;
 
         if (!list->item(conn, list->at, &shown)) {
-            admin_put(conn, slice_of(list->after, strlen(list->after)));
+            admin_put(conn, slice_str(list->after));
             return HTTP1_ENDED;
         }
         admin_put(conn, list->at++ > 0 ? SLICE(",") : SLICE(""));

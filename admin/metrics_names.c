@@ -12,7 +12,7 @@
 
 bool metrics_names_read(const char *list, unsigned *names)
 {
-    struct slice left = slice_of(list, strlen(list));
+    struct slice left = slice_str(list);
     struct slice word;
 
     *names = 0;

@@ -50,7 +50,7 @@ static size_t label(char *labels, const char *section)
 {
     char name[METRICS_LABEL_MAX + 1];
 
-    name[metrics_label(name, slice_of(section, strlen(section)))] = '\0';
+    name[metrics_label(name, slice_str(section))] = '\0';
     return (size_t)snprintf(labels, LABELS_ROOM, "section=\"%s\"", name);
 }
 

@@ -54,7 +54,7 @@ static void put(struct metrics_text *text, struct slice bytes)
 
 static void put_text(struct metrics_text *text, const char *bytes)
 {
-    put(text, slice_of(bytes, strlen(bytes)));
+    put(text, slice_str(bytes));
 }
 
 static void put_number(struct metrics_text *text, uint64_t number)

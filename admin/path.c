@@ -27,7 +27,7 @@ static bool is_arg(struct slice segment)
 
 bool path_matches(struct slice path, const char *pattern, struct slice args[PATH_ARGS_MAX])
 {
-    struct slice wanted = slice_of(pattern, strlen(pattern));
+    struct slice wanted = slice_str(pattern);
     struct slice want, have;
     size_t count = 0;
 

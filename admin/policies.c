@@ -63,7 +63,7 @@ static enum http1_next answer_one(struct http1_conn *conn, struct slice body, st
         return input_refuse(&input);
     }
     for (size_t i = 0; sight && sight->policies->at(sight->host, i, &policy); i++) {
-        if (slice_equal(slice_of(policy.glob, strlen(policy.glob)), slice_of(glob, len))) {
+        if (slice_equal(slice_str(policy.glob), slice_of(glob, len))) {
             return admin_reply_json(conn, 200, shown_policy(sight, i, &policy));
         }
     }

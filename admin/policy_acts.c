@@ -109,7 +109,7 @@ static enum http1_next show(struct http1_conn *conn, const struct sight *sight, 
 
     change_hold(conn);
     for (size_t i = 0; sight->policies->at(sight->host, i, &policy) && policy.is_run_time; i++) {
-        if (slice_equal(slice_of(policy.glob, strlen(policy.glob)), glob)) {
+        if (slice_equal(slice_str(policy.glob), glob)) {
             return admin_reply_json(conn, 200, shown_policy(sight, i, &policy));
         }
     }

@@ -63,7 +63,7 @@ static enum http1_next answer_journal(struct http1_conn *conn, struct slice body
 
 static json_t *text(const char *words)
 {
-    return shown_text(slice_of(words, strlen(words)));
+    return shown_text(slice_str(words));
 }
 
 static json_t *shown_setting(const struct sight_setting *setting)

@@ -71,8 +71,7 @@ static enum http1_next answer_reload(struct http1_conn *conn, struct slice body,
         return admin_reply_json(conn, 200, json_pack("{s:b}", "reloaded", 1));
     }
     return admin_reply_json(
-        conn, 200,
-        json_pack("{s:b,s:o}", "reloaded", 0, "why", shown_text(slice_of(why, strlen(why)))));
+        conn, 200, json_pack("{s:b,s:o}", "reloaded", 0, "why", shown_text(slice_str(why))));
 }
 
 // Whether it could be an address, as the log has it: with a scope perhaps, which has a name.
@@ -165,9 +164,8 @@ static enum http1_next answer_log_commands(struct http1_conn *conn, struct slice
     text[whose.len] = '\0';
     input_end(&input);
     return sight->log_commands(sight->host, text)
-               ? admin_reply_json(
-                     conn, 200,
-                     json_pack("{s:o}", "log_commands", shown_text(slice_of(text, strlen(text)))))
+               ? admin_reply_json(conn, 200,
+                                  json_pack("{s:o}", "log_commands", shown_text(slice_str(text))))
                : admin_refuse_status(conn, STATUS_NO_MEMORY);
 }
 

@@ -5,7 +5,7 @@
 
 static bool is_name(struct slice text, const char *name)
 {
-    return slice_equal(text, slice_of(name, strlen(name)));
+    return slice_equal(text, slice_str(name));
 }
 
 static enum query_found decode(struct slice text, struct query_value *value)

@@ -66,7 +66,7 @@ static const struct {
 static unsigned word_bit(struct slice text)
 {
     for (unsigned i = 0; i < WORDS; i++) {
-        if (slice_equal(text, slice_of(words[i].word, strlen(words[i].word)))) {
+        if (slice_equal(text, slice_str(words[i].word))) {
             return 1u << i;
         }
     }

@@ -26,8 +26,7 @@ enum http1_next admin_reply_json(struct http1_conn *conn, unsigned status, json_
         http1_refuse_memory(conn);
         return HTTP1_NEXT_REQUEST;
     }
-    http1_reply(conn, &(struct http1_reply){.status = status, .type = HTTP1_JSON},
-                slice_of(text, strlen(text)));
+    http1_reply(conn, &(struct http1_reply){.status = status, .type = HTTP1_JSON}, slice_str(text));
     free(text);
     return HTTP1_NEXT_REQUEST;
 }
@@ -130,6 +129,6 @@ void admin_put_json(struct http1_conn *conn, json_t *document)
         output_fail(&conn->wire->out);
         return;
     }
-    admin_put(conn, slice_of(text, strlen(text)));
+    admin_put(conn, slice_str(text));
     free(text);
 }

@@ -11,12 +11,12 @@
 
 static json_t *text(const char *words)
 {
-    return shown_text(slice_of(words, strlen(words)));
+    return shown_text(slice_str(words));
 }
 
 static json_t *text_or_null(const char *words)
 {
-    return shown_text_or_null(slice_of(words, strlen(words)));
+    return shown_text_or_null(slice_str(words));
 }
 
 static json_t *shown_member(const struct sight_member *member)

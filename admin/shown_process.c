@@ -12,7 +12,7 @@
 
 static json_t *text(const char *words)
 {
-    return shown_text(slice_of(words, strlen(words)));
+    return shown_text(slice_str(words));
 }
 
 // Adds a member, which is given up, to the list, which is where there is no memory.

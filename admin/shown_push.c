@@ -10,7 +10,7 @@
 
 static json_t *text(const char *words)
 {
-    return shown_text(slice_of(words, strlen(words)));
+    return shown_text(slice_str(words));
 }
 
 static json_t *shown_outcomes(const struct sight_push *push)
@@ -56,7 +56,7 @@ json_t *shown_endpoint_named(const struct sight *sight, struct slice section)
     struct sight_push push;
 
     for (size_t i = 0; sight && sight->pushes->at(sight->host, i, &push); i++) {
-        if (slice_equal(section, slice_of(push.section, strlen(push.section)))) {
+        if (slice_equal(section, slice_str(push.section))) {
             return shown_endpoint(&push);
         }
     }

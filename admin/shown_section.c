@@ -11,7 +11,7 @@ typedef bool next_key(void *host, size_t index, size_t key, struct sight_key *sh
 
 static struct slice slice_from_text(const char *text)
 {
-    return slice_of(text, strlen(text));
+    return slice_str(text);
 }
 
 // What is a number or a flag to everybody is one here; everything else is as in the file.

@@ -121,7 +121,7 @@ static enum outcome print_answers(struct context *context, const struct act *act
         text_put(&context->out, context->count > 1 ? "]\n" : answers->len > 0 ? "\n" : "");
     } else if (done > 0) {
         add_number_of(&context->out, done, "job");
-        text_format(&context->out, " %s.\n", verb_past(slice_of(act->name, strlen(act->name))));
+        text_format(&context->out, " %s.\n", verb_past(slice_str(act->name)));
     }
     return print(context);
 }

@@ -71,7 +71,7 @@ void complain(const struct problem *problem)
     struct text escaped = {0};
 
     if (*problem->text) {
-        letters_escape(&escaped, slice_of(problem->text, strlen(problem->text)), false);
+        letters_escape(&escaped, slice_str(problem->text), false);
         (void)fprintf(stderr, "tandemctl: %s\n", text_string(&escaped));
         text_free(&escaped);
     }
@@ -79,7 +79,7 @@ void complain(const struct problem *problem)
 
 json_t *json_of(struct context *context, const char *what, const char *text)
 {
-    if (!utf8_valid(slice_of(text, strlen(text)))) {
+    if (!utf8_valid(slice_str(text))) {
         (void)problem_set(context->problem, OUTCOME_USAGE, "%s \"%s\" is no UTF-8", what, text);
         return NULL;
     }

@@ -19,7 +19,7 @@ enum outcome confirm(struct context *context, const char *question)
                            "nobody is here to be asked: \"%s\" With --yes it is done without",
                            question);
     }
-    letters_escape(&escaped, slice_of(question, strlen(question)), false);
+    letters_escape(&escaped, slice_str(question), false);
     yes = prompt_confirms(text_string(&escaped));
     text_free(&escaped);
     return yes ? OUTCOME_DONE

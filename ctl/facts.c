@@ -15,7 +15,7 @@ static void add(struct context *context, const char *label, enum style style, st
     struct text escaped = {0};
 
     letters_escape(&escaped, value, false);
-    style_add(out, STYLE_FAINT, context->screen.colour, slice_of(label, strlen(label)));
+    style_add(out, STYLE_FAINT, context->screen.colour, slice_str(label));
     text_fill(out, ' ', strlen(label) < LABEL_WIDTH ? LABEL_WIDTH - strlen(label) : 1);
     style_add(out, style, context->screen.colour, text_slice(&escaped));
     text_put_char(out, '\n');

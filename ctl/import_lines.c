@@ -138,7 +138,7 @@ static bool next_of_source(struct import_lines *lines, struct slice *line, bool 
     if (answer == SOURCE_JOB) {
         free(lines->made);
         lines->made = need(job_line_write(&news.image));
-        *line = slice_of(lines->made, strlen(lines->made));
+        *line = slice_str(lines->made);
     }
     return true;
 }

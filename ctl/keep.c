@@ -23,7 +23,7 @@ static enum outcome change(struct context *context, const char *method, const ch
     if (outcome == OUTCOME_DONE && context->options->json) {
         outcome = print_json(context, &reply);
     } else if (outcome == OUTCOME_DONE) {
-        letters_escape(&context->out, slice_of(name, strlen(name)), false);
+        letters_escape(&context->out, slice_str(name), false);
         text_format(&context->out, " %s.\n", now);
         outcome = print(context);
     }

@@ -47,7 +47,7 @@ static void set_seconds(json_t *object, const char *key, double seconds)
 
 static void set_contains(json_t *filter, const char *contains)
 {
-    struct slice bytes = slice_of(contains, strlen(contains));
+    struct slice bytes = slice_str(contains);
     struct text encoded = {0};
 
     if (utf8_valid(bytes)) {
@@ -118,7 +118,7 @@ static json_t *make_request(struct context *context, const struct many *many)
     if (options->back) {
         set(request, "back", json_true());
     }
-    if (!verb_is_of_queues(slice_of(many->action, strlen(many->action)))) {
+    if (!verb_is_of_queues(slice_str(many->action))) {
         set(request, "filter", make_filter(options));
     }
     set_count(request, "priority", options->new_priority);

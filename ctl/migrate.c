@@ -64,7 +64,7 @@ static enum outcome check(struct context *context)
                            "from where? tandemctl migrate beanstalk://HOST:PORT moves jobs here; "
                            "with --to they go there, and http://HOST:PORT names a Tandem");
     }
-    if (options->tubes && !glob_valid(slice_of(options->tubes, strlen(options->tubes)))) {
+    if (options->tubes && !glob_valid(slice_str(options->tubes))) {
         return problem_set(context->problem, OUTCOME_USAGE, "--tubes: \"%s\" is no glob",
                            options->tubes);
     }

@@ -21,7 +21,7 @@ static enum outcome say(struct context *context, const struct reply *reply, bool
     if (context->options->json) {
         return print_json(context, reply);
     }
-    letters_escape(&context->out, slice_of(name, strlen(name)), false);
+    letters_escape(&context->out, slice_str(name), false);
     // There is nothing to see where the queue has gone by that, or is hidden from who has done it.
     if (paused && reply->json) {
         text_format(&context->out, " is paused for %s.\n",

@@ -144,8 +144,7 @@ static enum outcome read_word(struct context *context, const char *word, json_t 
     text_add(&key, slice_of(word, len));
     if (strcmp(text_string(&key), POSITION) != 0) {
         value = json_of(context, "value", sign + 1);
-    } else if (digits_read(slice_of(sign + 1, strlen(sign + 1)), &number) &&
-               number <= POSITION_MOST) {
+    } else if (digits_read(slice_str(sign + 1), &number) && number <= POSITION_MOST) {
         value = need(json_integer((json_int_t)number));
     } else {
         (void)problem_set(context->problem, OUTCOME_USAGE,
@@ -174,7 +173,7 @@ static enum outcome act(struct context *context, const char *method, json_t *bod
     if (outcome == OUTCOME_DONE && context->options->json) {
         outcome = print_json(context, &reply);
     } else if (outcome == OUTCOME_DONE && words) {
-        letters_escape(&context->out, slice_of(glob, strlen(glob)), false);
+        letters_escape(&context->out, slice_str(glob), false);
         text_format(&context->out, " %s.\n", words);
         outcome = print(context);
     } else if (outcome == OUTCOME_DONE) {

@@ -195,7 +195,7 @@ static void say(struct context *context, const char *what)
 {
     const char *name = context->words[0];
 
-    letters_escape(&context->out, slice_of(name, strlen(name)), false);
+    letters_escape(&context->out, slice_str(name), false);
     text_format(&context->out, " %s\n", what);
 }
 

@@ -56,7 +56,7 @@ static APART void trace(const struct http1_conn *conn, const struct http1_fields
     struct slice path = fields->target;
 
     path.len = query ? (size_t)(query - path.ptr) : path.len;
-    wire_log_command(conn->wire, slice_of(method, strlen(method)), path, fields->length);
+    wire_log_command(conn->wire, slice_str(method), path, fields->length);
 }
 
 static bool accept(struct http1_conn *conn, const struct http1_head *head,

@@ -67,7 +67,7 @@ static inline void http1_answer_header(struct http1_answer *answer, struct slice
 {
     if (value) {
         http1_answer_put(answer, name);
-        http1_answer_put(answer, slice_of(value, strlen(value)));
+        http1_answer_put(answer, slice_str(value));
         http1_answer_put(answer, SLICE("\r\n"));
     }
 }

@@ -27,7 +27,7 @@ bool http1_list_next(struct slice *list, struct slice *word)
 
 bool http1_list_names(const char *list, struct slice text)
 {
-    struct slice rest = slice_of(list, strlen(list));
+    struct slice rest = slice_str(list);
     struct slice word;
 
     while (http1_list_next(&rest, &word)) {

@@ -46,7 +46,7 @@ static bool is_origin(struct slice origin)
 
 static bool check_origins(const char *origins, struct frontend_reason *why)
 {
-    struct slice list = slice_of(origins, strlen(origins));
+    struct slice list = slice_str(origins);
     struct slice origin;
 
     while (http1_list_next(&list, &origin)) {
@@ -63,7 +63,7 @@ static bool check_origins(const char *origins, struct frontend_reason *why)
 // A Host is compared without its port, and with a whole name.
 static bool check_hosts(const char *hosts, struct frontend_reason *why)
 {
-    struct slice list = slice_of(hosts, strlen(hosts));
+    struct slice list = slice_str(hosts);
     struct slice host;
 
     while (http1_list_next(&list, &host)) {

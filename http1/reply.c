@@ -72,7 +72,7 @@ static bool begin_head(struct http1_conn *conn, const struct http1_reply *reply,
     }
     http1_answer_header(head, SLICE("Content-Type: "), reply->type);
     if (reply->extra) {
-        http1_answer_put(head, slice_of(reply->extra, strlen(reply->extra)));
+        http1_answer_put(head, slice_str(reply->extra));
     }
     return true;
 }

@@ -30,7 +30,7 @@ void segment_aside_name(uint64_t number, char name[SEGMENT_NAME_MAX])
 bool segment_number_of(const char *name, uint64_t *number)
 {
     static const struct slice prefix = {NAME_PREFIX, sizeof NAME_PREFIX - 1};
-    struct slice text = slice_of(name, strlen(name));
+    struct slice text = slice_str(name);
     char same[SEGMENT_NAME_MAX];
     uint64_t read;
 

@@ -39,7 +39,7 @@ static uint64_t whole_seconds(nsec_t span)
 
 static struct slice text_slice(const char *text)
 {
-    return slice_of(text, strlen(text));
+    return slice_str(text);
 }
 
 static void write_flag(struct yaml *yaml, struct slice key, bool flag)
@@ -300,7 +300,7 @@ static void write_past(struct yaml *yaml, const struct bean_shared *shared, cons
     }
     why = dead_why_word(past.why);
     write_name(yaml, shared, SLICE("dead-from"), past.queue);
-    yaml_plain(yaml, SLICE("dead-why"), slice_of(why, strlen(why)));
+    yaml_plain(yaml, SLICE("dead-why"), slice_str(why));
     yaml_number(yaml, SLICE("dead-attempts"), past.attempts);
     yaml_number(yaml, SLICE("dead-at"), past.at_ms / 1000);
 }

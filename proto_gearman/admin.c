@@ -85,7 +85,7 @@ static void admin_version(struct gear_conn *conn, const struct words *words)
     const char *version = conn->shared->facts->version;
 
     (void)words;
-    answer_value(conn, slice_of(version, strlen(version)));
+    answer_value(conn, slice_str(version));
 }
 
 static void admin_getpid(struct gear_conn *conn, const struct words *words)
@@ -108,7 +108,7 @@ static void admin_verbose(struct gear_conn *conn, const struct words *words)
     const char *name = names[log_most()];
 
     (void)words;
-    answer_value(conn, slice_of(name, strlen(name)));
+    answer_value(conn, slice_str(name));
 }
 
 //

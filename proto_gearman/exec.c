@@ -122,8 +122,7 @@ static APART void trace(const struct gear_conn *conn, const struct gear_packet *
         memcpy(about + len, arg.ptr, arg.len);
         len += arg.len;
     }
-    wire_log_command(conn->wire, slice_of(name, strlen(name)), slice_of(about, len),
-                     packet->data.len);
+    wire_log_command(conn->wire, slice_str(name), slice_of(about, len), packet->data.len);
 }
 
 void gear_exec(struct gear_conn *conn, const struct gear_packet *packet)

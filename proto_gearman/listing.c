@@ -164,7 +164,7 @@ static void begin_line(struct gear_conn *conn, struct gear_listing *listing,
     at += strlen(at);
     *at++ = ' ';
     output_write(out, slice_of(text, (size_t)(at - text)));
-    gear_escape_write(out, slice_of(id, strlen(id)), GEAR_ESCAPE_WORD);
+    gear_escape_write(out, slice_str(id), GEAR_ESCAPE_WORD);
     output_write(out, SLICE(" :"));
     listing->begun = true;
 }

@@ -78,8 +78,8 @@ size_t gear_held_back(struct gear_conn *conn)
 void gear_refuse(struct gear_conn *conn, enum gear_refusal refusal)
 {
     struct output *out = out_of(conn);
-    struct slice code = slice_of(refusals[refusal].code, strlen(refusals[refusal].code));
-    struct slice text = slice_of(refusals[refusal].text, strlen(refusals[refusal].text));
+    struct slice code = slice_str(refusals[refusal].code);
+    struct slice text = slice_str(refusals[refusal].text);
     char *start = reserve(out, code.len + 1 + text.len);
     char *at;
 

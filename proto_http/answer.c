@@ -31,7 +31,7 @@ static bool begin_head(struct http1_conn *conn, const struct web_answer *answer,
     http1_answer_header(head, SLICE("X-Gearman-Command: "), answer->command);
     http1_answer_header(head, SLICE("Content-Type: "), answer->type);
     if (answer->extra) {
-        http1_answer_put(head, slice_of(answer->extra, strlen(answer->extra)));
+        http1_answer_put(head, slice_str(answer->extra));
     }
     return true;
 }

@@ -51,7 +51,7 @@ static size_t size_of(const struct web_event *event)
 void web_events_write(struct web_events *events, struct output *out, const char *name,
                       const char *text)
 {
-    http1_event(out, events->chunked, ++events->written, name, slice_of(text, strlen(text)));
+    http1_event(out, events->chunked, ++events->written, name, slice_str(text));
 }
 
 bool web_events_add(struct web_events *events, const char *name, char *text, struct blob *data,

@@ -13,7 +13,7 @@
 
 static bool matches(const char *globs, struct slice function)
 {
-    struct slice rest = slice_of(globs, strlen(globs));
+    struct slice rest = slice_str(globs);
     struct slice glob;
 
     while (http1_list_next(&rest, &glob)) {

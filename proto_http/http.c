@@ -140,7 +140,7 @@ static const struct option options[] = {
 
 static bool check_functions(const char *functions, struct frontend_reason *why)
 {
-    struct slice list = slice_of(functions, strlen(functions));
+    struct slice list = slice_str(functions);
     struct slice glob;
 
     while (http1_list_next(&list, &glob)) {

@@ -81,7 +81,7 @@ static void answer_json(struct http1_conn *conn, json_t *object)
     char *text = object ? json_dumps(object, 0) : NULL;
 
     if (text) {
-        http1_reply(conn, &reply, slice_of(text, strlen(text)));
+        http1_reply(conn, &reply, slice_str(text));
     } else {
         http1_refuse_memory(conn);
     }

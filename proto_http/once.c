@@ -66,7 +66,7 @@ static struct slice caller_of(const struct http1_conn *conn, const struct http1_
         memcpy(room, &v6, sizeof v6 / 2);
         return slice_of(room, sizeof v6 / 2);
     }
-    return slice_of(room, strlen(room));
+    return slice_str(room);
 }
 
 // Two prints become one.

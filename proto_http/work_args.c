@@ -85,7 +85,7 @@ static bool read_arg(struct http1_conn *conn, struct slice name, struct slice va
                check_queue(conn, value);
     }
     for (int i = 0; i < ARGS; i++) {
-        if (slice_equal(name, slice_of(kinds[i].name, strlen(kinds[i].name)))) {
+        if (slice_equal(name, slice_str(kinds[i].name))) {
             if (args->present[i]) {
                 return bad(conn, kinds[i].name, "is there more than once");
             }

@@ -105,7 +105,7 @@ static void report(const struct request *request, enum status status)
 static void fail(struct endpoint *endpoint, const struct request *request)
 {
     const char *why = request->outcome.why;
-    struct blob *words = blob_copy(slice_of(why, strlen(why)));
+    struct blob *words = blob_copy(slice_str(why));
 
     // Without memory for the words it fails without.
     report(request, broker_fail(endpoint->session, request->job_id, words));

@@ -152,7 +152,7 @@ static struct endpoint *endpoint_of(const struct push *push, const struct queue 
         struct endpoint *endpoint = endpoint_at(node);
         const char *name = endpoint->spec->name;
 
-        if (!endpoint->leaving && slice_equal(rule->glob, slice_of(name, strlen(name)))) {
+        if (!endpoint->leaving && slice_equal(rule->glob, slice_str(name))) {
             return endpoint;
         }
     }
@@ -283,8 +283,7 @@ bool push_resume(struct push *push, struct slice section)
     list_each (node, &push->endpoints) {
         struct endpoint *endpoint = endpoint_at(node);
 
-        if (!endpoint->leaving &&
-            slice_equal(section, slice_of(endpoint->spec->name, strlen(endpoint->spec->name)))) {
+        if (!endpoint->leaving && slice_equal(section, slice_str(endpoint->spec->name))) {
             endpoint_resume(endpoint);
             return true;
         }

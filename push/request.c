@@ -153,8 +153,7 @@ bool request_begin(struct request *request, const struct parcel *parcel, struct 
     answer_begin(&request->answer, request->spec->max_answer);
     request->fields = parcel_fields(parcel);
     return request->fields && set_job(request, time_for) &&
-           signature_begin(&request->signature, &request->spec->secrets,
-                           slice_of(parcel->mark, strlen(parcel->mark)),
+           signature_begin(&request->signature, &request->spec->secrets, slice_str(parcel->mark),
                            parcel->sent_at / NSEC_PER_SEC);
 }
 

@@ -39,8 +39,7 @@ static bool read_secrets(struct push_spec *spec, const struct push_settings *set
     struct small_file file = {0};
     bool good;
 
-    if (!secrets_read(&spec->secrets, "push_secret",
-                      slice_of(settings->secret, strlen(settings->secret)), why)) {
+    if (!secrets_read(&spec->secrets, "push_secret", slice_str(settings->secret), why)) {
         return false;
     }
     if (*settings->secret_file == '\0') {

@@ -366,12 +366,12 @@ void conn_caller_text(const struct conn *conn, char *text, size_t room)
     struct origin origin;
 
     if (name.len == 0 && identity) {
-        name = slice_of(identity->subject, strlen(identity->subject));
+        name = slice_str(identity->subject);
     } else if (name.len == 0 && conn->caller) {
         origin = conn_origin(conn);
         if (origin.has_user) {
             origin_text(&origin, origin_words);
-            name = slice_of(origin_words, strlen(origin_words));
+            name = slice_str(origin_words);
         }
     }
     (void)snprintf(text, room, "%.*s", (int)name.len, name.ptr);

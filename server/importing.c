@@ -236,9 +236,8 @@ static bool find_memo(struct importing *importing, struct reason *why)
         return true;
     }
     if (import_memo_find(broker, importing->shown, &print) != IMPORT_NONE) {
-        return import_memo_rename(importing->broker,
-                                  slice_of(importing->shown, strlen(importing->shown)),
-                                  importing->key, why);
+        return import_memo_rename(importing->broker, slice_str(importing->shown), importing->key,
+                                  why);
     }
     return find_elsewhere(importing, false, &found, why);
 }

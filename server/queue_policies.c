@@ -139,7 +139,7 @@ static enum status replace(struct queue_policies *policies, struct broker *broke
                            struct run_policy *fresh, const char *text)
 {
     const char *glob = fresh ? fresh->section.name : old->section.name;
-    const struct slice key = slice_of(glob, strlen(glob));
+    const struct slice key = slice_str(glob);
     struct policy_copies *copies = NULL;
     struct run_policies changed;
     enum status status;
@@ -151,7 +151,7 @@ static enum status replace(struct queue_policies *policies, struct broker *broke
     if (status == STATUS_OK && fresh) {
         status = broker_memo_set(broker, &(struct memo){.kind = MEMO_POLICY,
                                                         .key = key,
-                                                        .value = slice_of(text, strlen(text)),
+                                                        .value = slice_str(text),
                                                         .until_at = NSEC_NEVER});
     } else if (status == STATUS_OK) {
         status = broker_memo_drop(broker, MEMO_POLICY, key);

@@ -192,7 +192,7 @@ struct run_policy *run_policies_find(const struct run_policies *policies, struct
     for (size_t i = 0; i < policies->count; i++) {
         const char *name = policies->all[i]->section.name;
 
-        if (slice_equal(slice_of(name, strlen(name)), glob)) {
+        if (slice_equal(slice_str(name), glob)) {
             return policies->all[i];
         }
     }

@@ -49,7 +49,7 @@ static inline struct log_field log_text(const char *key, struct slice text)
 
 static inline struct log_field log_string(const char *key, const char *text)
 {
-    return log_text(key, slice_of(text, strlen(text)));
+    return log_text(key, slice_str(text));
 }
 
 static inline struct log_field log_number(const char *key, int64_t number)

@@ -25,6 +25,12 @@ static inline struct slice slice_of(const char *ptr, size_t len)
     return (struct slice){ptr, len};
 }
 
+// A C string without its closing NUL. Not for bytes from the network.
+static inline struct slice slice_str(const char *text)
+{
+    return (struct slice){text, strlen(text)};
+}
+
 static inline const char *slice_at(struct slice s, size_t at)
 {
     return at ? s.ptr + at : s.ptr;

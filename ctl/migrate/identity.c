@@ -29,7 +29,7 @@ void identity_note(struct migration *migration)
         struct item *item = &batch->items[i];
         const char *tube = migration->tubes->list[item->tube].name;
 
-        item->hash = hash_of(slice_of(tube, strlen(tube)), load_body(batch, item));
+        item->hash = hash_of(slice_str(tube), load_body(batch, item));
     }
 }
 

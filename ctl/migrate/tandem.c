@@ -500,7 +500,7 @@ static void write_line(const struct migration *migration, const struct item *ite
     const char *tube = migration->tubes->list[item->tube].name;
     uint64_t now = (uint64_t)time(NULL);
     struct job_image image = {
-        .queue = slice_of(tube, strlen(tube)),
+        .queue = slice_str(tube),
         .body = body,
         .ttr = item->ttr,
         .on_fail = ON_FAIL_BURY,

@@ -29,7 +29,7 @@ static bool read_names(struct migration *migration, struct slice list)
             return link_fail(migration->source, OUTCOME_FAILED,
                              "is no beanstalk server: it lists a tube of an impossible name");
         }
-        if (glob && !glob_matches(slice_of(glob, strlen(glob)), name)) {
+        if (glob && !glob_matches(slice_str(glob), name)) {
             continue;
         }
         if (tubes->count == capacity) {
@@ -49,7 +49,7 @@ static bool read_names(struct migration *migration, struct slice list)
 static bool read_number(struct migration *migration, struct slice document, const char *key,
                         uint64_t *number)
 {
-    struct slice name = slice_of(key, strlen(key));
+    struct slice name = slice_str(key);
     struct slice text;
 
     if (yaml_text(document, name, &text) && !yaml_count(document, name, number)) {
@@ -127,7 +127,7 @@ struct tube *tubes_make(struct tubes *tubes, struct slice name)
     struct tube *tube;
 
     for (size_t i = 0; i < tubes->count; i++) {
-        if (slice_equal(slice_of(tubes->list[i].name, strlen(tubes->list[i].name)), name)) {
+        if (slice_equal(slice_str(tubes->list[i].name), name)) {
             return &tubes->list[i];
         }
     }

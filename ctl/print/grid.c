@@ -96,7 +96,7 @@ void grid_cell(struct grid *grid, enum style style, struct slice other_peoples)
 
 void grid_string(struct grid *grid, enum style style, const char *other_peoples)
 {
-    grid_cell(grid, style, slice_of(other_peoples, strlen(other_peoples)));
+    grid_cell(grid, style, slice_str(other_peoples));
 }
 
 void grid_format(struct grid *grid, enum style style, const char *format, ...)
@@ -193,7 +193,7 @@ static void write_titles(struct grid *grid, struct text *to)
     for (size_t i = 0; i < grid->count; i++) {
         const char *title = grid->columns[i].title;
 
-        write_cell(grid, to, i, STYLE_STRONG, slice_of(title, strlen(title)));
+        write_cell(grid, to, i, STYLE_STRONG, slice_str(title));
     }
     grid->titled = true;
 }

@@ -36,7 +36,7 @@ void progress_line(struct text *to, uint64_t done, uint64_t total, const char *w
     }
     text_format(to, "%3d %% ", (int)(share * 100));
     left = width > bar + FRAME ? width - bar - FRAME : 0;
-    text_add(to, slice_of(words, letters_fit(slice_of(words, strlen(words)), left)));
+    text_add(to, slice_of(words, letters_fit(slice_str(words), left)));
 }
 
 void progress_draw(uint64_t done, uint64_t total, const char *words)

@@ -34,7 +34,7 @@ void text_add(struct text *text, struct slice bytes)
 
 void text_put(struct text *text, const char *string)
 {
-    text_add(text, slice_of(string, strlen(string)));
+    text_add(text, slice_str(string));
 }
 
 void text_put_char(struct text *text, char c)

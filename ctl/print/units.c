@@ -145,7 +145,7 @@ struct quantity units_seconds(double seconds)
 
 bool units_read_count(const char *from, uint64_t *number)
 {
-    return digits_read(slice_of(from, strlen(from)), number);
+    return digits_read(slice_str(from), number);
 }
 
 // A number of digits and perhaps a point, at the beginning; false for none. Steps behind it.
@@ -232,7 +232,7 @@ bool units_read_range(const char *from, uint64_t *least, uint64_t *most)
 {
     const char *dash = strchr(from, '-');
     struct slice low = slice_of(from, dash ? (size_t)(dash - from) : strlen(from));
-    struct slice high = dash ? slice_of(dash + 1, strlen(dash + 1)) : low;
+    struct slice high = dash ? slice_str(dash + 1) : low;
 
     *least = 0;
     *most = UINT64_MAX;

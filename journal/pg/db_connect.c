@@ -153,7 +153,7 @@ static uint64_t process_of(const PGresult *result, int column)
     const char *text =
         PQntuples(result) == 1 && column < PQnfields(result) ? PQgetvalue(result, 0, column) : "";
 
-    return digits_read(slice_of(text, strlen(text)), &process) ? process : 0;
+    return digits_read(slice_str(text), &process) ? process : 0;
 }
 
 // A transaction whose client has stalled must not keep the lease from others. But no statement is
@@ -218,8 +218,7 @@ static nsec_t connect_for(const struct db *db, unsigned addresses)
         return share_for < 2 * NSEC_PER_SEC ? share_for : 2 * NSEC_PER_SEC;
     }
     // 0, or what is no number: for ever, as libpq has it.
-    if (!digits_read(slice_of(text, strlen(text)), &seconds) || seconds > UINT32_MAX ||
-        seconds == 0) {
+    if (!digits_read(slice_str(text), &seconds) || seconds > UINT32_MAX || seconds == 0) {
         return NSEC_NEVER;
     }
     return nsec_from_seconds(seconds);

@@ -21,7 +21,7 @@ bool fsync_parse(const char *text, nsec_t *every_for, struct reason *why)
         reason_set(why, "`%s` is neither `always` nor `never` nor a number of milliseconds", text);
         return false;
     }
-    if (!digits_read(slice_of(text, strlen(text)), &ms) || ms > FSYNC_MOST_MS) {
+    if (!digits_read(slice_str(text), &ms) || ms > FSYNC_MOST_MS) {
         reason_set(why, "more than %d milliseconds", FSYNC_MOST_MS);
         return false;
     }

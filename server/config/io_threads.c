@@ -38,7 +38,7 @@ bool io_threads_parse(const char *text, unsigned *count, struct reason *why)
         return true;
     }
     if (*text == '\0' || text[strspn(text, "0123456789")] != '\0' ||
-        !digits_read(slice_of(text, strlen(text)), &number) || number > IO_THREADS_MOST) {
+        !digits_read(slice_str(text), &number) || number > IO_THREADS_MOST) {
         reason_set(why, "`%s` is neither `auto` nor a number from 0 to %d", text, IO_THREADS_MOST);
         return false;
     }

@@ -6,7 +6,7 @@
 
 static bool fits(const struct config_section *section, struct slice name)
 {
-    return glob_matches(slice_of(section->name, strlen(section->name)), name);
+    return glob_matches(slice_str(section->name), name);
 }
 
 const struct config_section *queue_section_for(const struct config_sections *sections,
@@ -22,7 +22,7 @@ const struct config_section *queue_section_for(const struct config_sections *sec
 
 void queue_section_explain(const struct config_sections *sections, const char *name, FILE *file)
 {
-    const struct slice queue = slice_of(name, strlen(name));
+    const struct slice queue = slice_str(name);
     const struct config_section *section = queue_section_for(sections, queue);
 
     if (!section) {

@@ -301,7 +301,7 @@ static bool finish(void *values, struct reason *why)
     struct queue_section *section = values;
     const char *wrong;
 
-    section->spec.dead_queue = slice_of(section->dead_queue, strlen(section->dead_queue));
+    section->spec.dead_queue = slice_str(section->dead_queue);
     section->spec.unique_body = section->unique == QUEUE_UNIQUE_BODY;
     wrong = contradiction(&section->spec);
     if (!wrong) {
@@ -328,8 +328,8 @@ struct policy_rule queue_section_rule(const struct config_section *section)
     const struct queue_section *values = section->values;
 
     return (struct policy_rule){
-        .glob = slice_of(section->name, strlen(section->name)),
-        .origin = slice_of(section->origin, strlen(section->origin)),
+        .glob = slice_str(section->name),
+        .origin = slice_str(section->origin),
         .tell = *values->push.url != '\0',
         .spec = values->spec,
     };

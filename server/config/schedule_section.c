@@ -73,7 +73,7 @@ static const struct option schedule_options[] = {
 
 static bool check_name(const char *name, struct reason *why)
 {
-    bool good = schedule_is_name(slice_of(name, strlen(name)));
+    bool good = schedule_is_name(slice_str(name));
 
     if (!good) {
         reason_set(why, "the name of a schedule has 1 to %d letters, digits, dots, _ and -",
@@ -84,7 +84,7 @@ static bool check_name(const char *name, struct reason *why)
 
 static struct slice text_of(const char *text)
 {
-    return slice_of(text, strlen(text));
+    return slice_str(text);
 }
 
 static bool finish(void *values, struct reason *why)

@@ -65,7 +65,7 @@ static bool is_read_back(const struct config_kind *kind, const struct config_sec
 {
     struct config_section again;
     bool good = section_init(kind, &again, section->name, section->origin, why) &&
-                section_read(kind, &again, slice_of(text, strlen(text)), why) &&
+                section_read(kind, &again, slice_str(text), why) &&
                 is_same(kind, section, &again, why);
 
     section_clear(kind, &again);

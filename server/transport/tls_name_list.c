@@ -53,7 +53,7 @@ static void add_address(struct name_list *list, const ASN1_OCTET_STRING *address
 
     if ((len == 4 || len == 16) && inet_ntop(len == 4 ? AF_INET : AF_INET6,
                                              ASN1_STRING_get0_data(address), text, sizeof text)) {
-        add_name(list, slice_of(text, strlen(text)));
+        add_name(list, slice_str(text));
     }
 }
 

@@ -101,7 +101,7 @@ static void expect_role(struct access *access, struct access_peer peer, const ch
 {
     struct slice found = access_role_of_peer(access, &peer);
 
-    assert_true(slice_equal(found, slice_of(role, strlen(role))));
+    assert_true(slice_equal(found, slice_str(role)));
 }
 
 static void the_first_rule_that_fits_and_has_a_role_names_the_caller(void **state)

@@ -5,7 +5,7 @@
 
 static struct slice text_of(const char *string)
 {
-    return slice_of(string, strlen(string));
+    return slice_str(string);
 }
 
 struct access *rules_of(const char *text)

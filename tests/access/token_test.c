@@ -187,7 +187,7 @@ static void one_of_many_tokens_is_found(void **state)
 static struct access *tokens_of(const char *text)
 {
     struct access_reason why = {""};
-    struct access *access = access_parse_tokens(slice_of(text, strlen(text)), "tokens", &why);
+    struct access *access = access_parse_tokens(slice_str(text), "tokens", &why);
 
     if (!access) {
         fail_msg("%s", why.text);
@@ -221,7 +221,7 @@ static void expect_wrong_tokens(const char *text, const char *reason)
 {
     struct access_reason why = {""};
 
-    assert_null(access_parse_tokens(slice_of(text, strlen(text)), "tokens", &why));
+    assert_null(access_parse_tokens(slice_str(text), "tokens", &why));
     assert_string_equal(why.text, reason);
 }
 

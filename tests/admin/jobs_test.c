@@ -159,7 +159,7 @@ static void puts_body(struct admin *t, struct slice body)
 
     (void)peer_ask(t->w, SLICE("use q\r\n"));
     (void)snprintf(line, sizeof line, "put 0 0 60 %zu\r\n", body.len);
-    peer_send(t->w, slice_of(line, strlen(line)));
+    peer_send(t->w, slice_str(line));
     peer_send(t->w, body);
     assert_memory_equal(peer_ask(t->w, SLICE("\r\n")).ptr, "INSERTED", 8);
 }

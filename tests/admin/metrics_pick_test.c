@@ -134,7 +134,7 @@ static void tell(struct world *world, size_t room)
     assert_true(metric_named_begin(&next, room));
     for (uint32_t place = 0; place < QUEUES; place++) {
         struct metric_numbers numbers = world->queues[place];
-        struct slice name = slice_of(world->names[place], strlen(world->names[place]));
+        struct slice name = slice_str(world->names[place]);
 
         queues += name.len > 0;
         if (name.len == 0 || next.count == room || (room < QUEUES && below(2))) {
@@ -181,7 +181,7 @@ static uint64_t told(struct metric_named *named, struct metric_named *before, co
     size_t at = 0;
 
     assert_true(metric_named_begin(named, 1));
-    assert_true(metric_named_add(named, before, &at, slice_of(name, strlen(name)), 5, &numbers));
+    assert_true(metric_named_add(named, before, &at, slice_str(name), 5, &numbers));
     named->told = true;
     metric_named_free(before);
     return numbers.of[NUMBER_SUBMITTED];

@@ -95,7 +95,7 @@ static void live_a_little(struct admin *t)
     put_some(t, below(QUEUES), 1 + below(3));
     (void)snprintf(words, sizeof words, "watch q%u\r\nignore default\r\nreserve-with-timeout 0\r\n",
                    queue);
-    heard = peer_ask(t->v, slice_of(words, strlen(words)));
+    heard = peer_ask(t->v, slice_str(words));
     rig_advance(t->rig, NSEC_PER_SEC / 3);
     heard.ptr = strstr(heard.ptr, "RESERVED ");
     if (heard.ptr) {

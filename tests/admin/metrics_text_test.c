@@ -218,10 +218,10 @@ static void open_metrics_is_for_who_likes_it_best(void **state)
 
     (void)state;
     for (const char *const *accept = open; *accept; accept++) {
-        assert_true(metrics_accept_open(slice_of(*accept, strlen(*accept))));
+        assert_true(metrics_accept_open(slice_str(*accept)));
     }
     for (const char *const *accept = plain; *accept; accept++) {
-        assert_false(metrics_accept_open(slice_of(*accept, strlen(*accept))));
+        assert_false(metrics_accept_open(slice_str(*accept)));
     }
 }
 

@@ -35,7 +35,7 @@ static void put_many(struct admin *t, const char *tube, int count)
 
 static uint64_t jobs_of(struct admin *t, const char *name, enum job_state state)
 {
-    struct queue *queue = broker_queue_find(rig_broker(t->rig), slice_of(name, strlen(name)));
+    struct queue *queue = broker_queue_find(rig_broker(t->rig), slice_str(name));
     struct queue_info info = {.pauses = 0};
 
     if (queue) {

@@ -15,7 +15,7 @@
 
 static struct slice text(const char *chars)
 {
-    return slice_of(chars, strlen(chars));
+    return slice_str(chars);
 }
 
 static bool matches(const char *path, const char *pattern)

@@ -20,9 +20,9 @@ static void puts_to(struct peer *peer, const char *tube, const char *options)
     char line[700];
 
     (void)snprintf(line, sizeof line, "use %s\r\n", tube);
-    (void)peer_ask(peer, slice_of(line, strlen(line)));
+    (void)peer_ask(peer, slice_str(line));
     (void)snprintf(line, sizeof line, "put %s 1\r\nx\r\n", options);
-    assert_memory_equal(peer_ask(peer, slice_of(line, strlen(line))).ptr, "INSERTED", 8);
+    assert_memory_equal(peer_ask(peer, slice_str(line)).ptr, "INSERTED", 8);
 }
 
 // The names that the list shows, with blanks between them.
@@ -191,9 +191,8 @@ static void names_that_are_steps_of_a_path_are_shown_and_found(void **state)
         struct queue *queue;
         json_t *document;
 
-        assert_int_equal(
-            broker_queue_hold(rig_broker(t->rig), slice_of(names[i], strlen(names[i])), &queue),
-            STATUS_OK);
+        assert_int_equal(broker_queue_hold(rig_broker(t->rig), slice_str(names[i]), &queue),
+                         STATUS_OK);
         document = tells(t->a, http_get(targets[i], ""), 200);
         assert_string_equal(text_at(document, "name"), names[i]);
         assert_string_equal(text_at(document, "path"), targets[i] + strlen("/api/v1/queues/"));
@@ -330,8 +329,7 @@ static int setup_many(void **state)
         char name[20];
 
         (void)snprintf(name, sizeof name, "q%d", i);
-        assert_int_equal(
-            broker_queue_hold(rig_broker(t->rig), slice_of(name, strlen(name)), &queue), STATUS_OK);
+        assert_int_equal(broker_queue_hold(rig_broker(t->rig), slice_str(name), &queue), STATUS_OK);
         broker_queue_keep(rig_broker(t->rig), queue, true);
         broker_queue_drop(rig_broker(t->rig), queue);
     }
@@ -340,8 +338,8 @@ static int setup_many(void **state)
 
 static void drop(struct admin *t, const char *name)
 {
-    broker_queue_keep(rig_broker(t->rig),
-                      broker_queue_find(rig_broker(t->rig), slice_of(name, strlen(name))), false);
+    broker_queue_keep(rig_broker(t->rig), broker_queue_find(rig_broker(t->rig), slice_str(name)),
+                      false);
 }
 
 static void many_queues_are_listed_in_slices(void **state)

@@ -15,7 +15,7 @@
 // The beanstalk peer says that, and is answered something.
 static inline void says(struct peer *peer, const char *words)
 {
-    peer_ask(peer, slice_of(words, strlen(words)));
+    peer_ask(peer, slice_str(words));
 }
 
 // Where the text is in what begins there; NULL: it is not.

@@ -9,10 +9,8 @@
 
 static struct policy_rule rule(const char *glob, uint64_t tag, bool tell)
 {
-    return (struct policy_rule){.glob = slice_of(glob, strlen(glob)),
-                                .origin = slice_of(glob, strlen(glob)),
-                                .tag = tag,
-                                .tell = tell};
+    return (struct policy_rule){
+        .glob = slice_str(glob), .origin = slice_str(glob), .tag = tag, .tell = tell};
 }
 
 #define SET(s, rules) broker_set_policies((s)->broker, rules, sizeof(rules) / sizeof *(rules))
@@ -21,7 +19,7 @@ static struct queue *hold(struct stage *s, const char *name)
 {
     struct queue *queue = NULL;
 
-    assert_status(STATUS_OK, broker_queue_hold(s->broker, slice_of(name, strlen(name)), &queue));
+    assert_status(STATUS_OK, broker_queue_hold(s->broker, slice_str(name), &queue));
     return queue;
 }
 
@@ -30,7 +28,7 @@ static void assert_origin(const struct queue *queue, const char *origin)
     const struct policy_rule *rule = queue_policy(queue);
 
     assert_non_null(rule);
-    assert_true(slice_equal(rule->origin, slice_of(origin, strlen(origin))));
+    assert_true(slice_equal(rule->origin, slice_str(origin)));
 }
 
 static void first_rule_that_fits_counts(void **state)

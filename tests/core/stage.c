@@ -231,7 +231,7 @@ void stage_expect_recorded(struct stage *s, const char *text)
 
 struct slice stage_slice(const char *text)
 {
-    return text ? slice_of(text, strlen(text)) : SLICE("");
+    return text ? slice_str(text) : SLICE("");
 }
 
 enum status stage_try_put(struct stage *s, struct actor *watcher, const struct plan *plan,

@@ -119,7 +119,7 @@ static struct watch *listen(struct hall *hall, const char *key, struct listener 
     const struct job_spec spec = {
         .queue = hall->queue,
         .key_kind = KEY_NAME,
-        .key = slice_of(key, strlen(key)),
+        .key = slice_str(key),
         .watched = true,
     };
     struct submission submission;

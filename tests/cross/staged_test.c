@@ -23,7 +23,7 @@ static void pipeline(struct web *t, struct peer *peer, const char *question, con
 
     peer_stop_reading(peer);
     for (int i = 0; i < QUESTIONS; i++) {
-        peer_send(peer, slice_of(question, strlen(question)));
+        peer_send(peer, slice_str(question));
     }
     rig_feed(t->rig);
     // A list of Gearman's leaves when it is complete, so that nothing may be staged yet.
@@ -47,7 +47,7 @@ static void make_tubes(struct peer *peer, int count)
 
     for (int i = 0; i < count; i++) {
         (void)snprintf(line, sizeof line, "watch %0190d\r\n", i);
-        (void)peer_ask(peer, slice_of(line, strlen(line)));
+        (void)peer_ask(peer, slice_str(line));
     }
 }
 

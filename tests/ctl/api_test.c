@@ -94,7 +94,7 @@ static void base64_is_that_of_the_rfc(void **state)
         struct text text = {0};
         struct text bytes = {0};
 
-        base64_add(&text, slice_of(cases[i].bytes, strlen(cases[i].bytes)));
+        base64_add(&text, slice_str(cases[i].bytes));
         assert_string_equal(text_string(&text), cases[i].text);
         assert_true(base64_read(&bytes, text_slice(&text)));
         assert_string_equal(text_string(&bytes), cases[i].bytes);
@@ -111,7 +111,7 @@ static void what_is_no_base64_is_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct text bytes = {0};
 
-        assert_false(base64_read(&bytes, slice_of(bad[i], strlen(bad[i]))));
+        assert_false(base64_read(&bytes, slice_str(bad[i])));
         text_free(&bytes);
     }
 }

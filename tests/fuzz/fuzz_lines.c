@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char *other;
 
         ENSURE(text);
-        ENSURE(job_line_read(slice_of(text, strlen(text)), 0, &again) == JOB_LINE_JOB);
+        ENSURE(job_line_read(slice_str(text), 0, &again) == JOB_LINE_JOB);
         ENSURE(slice_equal(line.image.queue, again.image.queue));
         ENSURE(slice_equal(line.image.body, again.image.body));
         ENSURE(slice_equal(line.image.key, again.image.key));

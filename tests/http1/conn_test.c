@@ -72,7 +72,7 @@ static void a_user_may_want_less_of_a_body(void **state)
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct peer *peer = peer_new(t->rig);
 
-        peer_send(peer, slice_of(bodies[i], strlen(bodies[i])));
+        peer_send(peer, slice_str(bodies[i]));
         refuses(peer, "", "413 Content Too Large", "", ECHO_CLOSES,
                 "the body is larger than echo.max_body");
     }
@@ -346,7 +346,7 @@ static void a_head_that_is_no_request_is_refused(void **state)
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         struct peer *peer = peer_new(t->rig);
 
-        peer_send(peer, slice_of(heads[i].said, strlen(heads[i].said)));
+        peer_send(peer, slice_str(heads[i].said));
         refuses(peer, "", heads[i].status, "", ECHO_CLOSES, heads[i].why);
     }
 }

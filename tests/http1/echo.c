@@ -285,7 +285,7 @@ void echo_answer(const char *text)
     struct http1_conn *conn = last;
 
     assert_non_null(conn);
-    http1_reply(conn, &(struct http1_reply){.status = 200}, slice_of(text, strlen(text)));
+    http1_reply(conn, &(struct http1_reply){.status = 200}, slice_str(text));
     http1_answered(conn);
     wire_wake(conn->wire);
 }

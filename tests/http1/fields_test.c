@@ -31,14 +31,13 @@ static bool reads(const char *text, struct http1_fields *fields)
 
     http1_names_begin(&names, own, OWN_COUNT);
     memset(fields, 0xff, sizeof *fields);
-    assert_int_equal(http1_head_check(&scan, slice_of(text, strlen(text)), HEAD_MOST, &head),
-                     HTTP1_HEAD_DONE);
+    assert_int_equal(http1_head_check(&scan, slice_str(text), HEAD_MOST, &head), HTTP1_HEAD_DONE);
     return http1_fields_read(&head, &names, fields);
 }
 
 static bool is(struct slice slice, const char *text)
 {
-    return slice_equal(slice, slice_of(text, strlen(text)));
+    return slice_equal(slice, slice_str(text));
 }
 
 //

@@ -113,7 +113,7 @@ static void a_value_has_text_at_every_place(void **state)
 
 static bool is(struct slice slice, const char *text)
 {
-    return slice_equal(slice, slice_of(text, strlen(text)));
+    return slice_equal(slice, slice_str(text));
 }
 
 #define HEAD "POST /a/b?c HTTP/1.0\r\nHost: x:80 \t\r\n\"A\": b\r\nB-c::d: e\r\n\r\n"
@@ -228,7 +228,7 @@ static void an_odd_name_that_resembles_one_of_framing_is_bad(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_false(is_odd(slice_of(names[i], strlen(names[i]))));
+        assert_false(is_odd(slice_str(names[i])));
     }
 }
 

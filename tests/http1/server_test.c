@@ -101,7 +101,7 @@ static void finish_request(struct server *server)
 static void refuse(struct server *server, unsigned status, const char *why)
 {
     server->keep_alive = false;
-    answer_with(server, status, slice_of(why, strlen(why)));
+    answer_with(server, status, slice_str(why));
     server->state = STATE_CLOSED;
 }
 

@@ -40,7 +40,7 @@ static const struct row {
 
 static bool is(struct slice slice, const char *text)
 {
-    return slice_equal(slice, slice_of(text, strlen(text)));
+    return slice_equal(slice, slice_str(text));
 }
 
 static void a_target_is_divided_whatever_its_form(void **state)
@@ -50,7 +50,7 @@ static void a_target_is_divided_whatever_its_form(void **state)
         const struct row *row = &rows[i];
         struct http1_target target;
 
-        http1_target_read(slice_of(row->text, strlen(row->text)), &target);
+        http1_target_read(slice_str(row->text), &target);
         if (target.kind != row->kind || !is(target.path, row->path) ||
             target.has_query != (row->query != NULL) ||
             !is(target.query, row->query ? row->query : "")) {
@@ -67,7 +67,7 @@ static void decodes(const char *text, const char *expected, size_t expected_len)
     char decoded[TEXT_MAX];
     size_t len;
 
-    assert_int_equal(http1_decode(slice_of(text, strlen(text)), decoded, &len), expected != NULL);
+    assert_int_equal(http1_decode(slice_str(text), decoded, &len), expected != NULL);
     if (expected) {
         assert_int_equal(len, expected_len);
         assert_memory_equal(decoded, expected, len);

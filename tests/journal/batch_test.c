@@ -249,7 +249,7 @@ static char *reserve(struct bench *bench, size_t len)
 
 static struct blob *body(const char *text)
 {
-    struct blob *blob = blob_copy(slice_of(text, strlen(text)));
+    struct blob *blob = blob_copy(slice_str(text));
 
     assert_non_null(blob);
     return blob;

@@ -413,8 +413,8 @@ static bool job_is_right(const struct book *book, const struct subject *subject,
 static bool pause_is_right(const struct book *book, const struct subject *subject,
                            const struct broker *broker)
 {
-    const struct queue *queue = broker_queue_find((struct broker *)(uintptr_t)broker,
-                                                  slice_of(subject->queue, strlen(subject->queue)));
+    const struct queue *queue =
+        broker_queue_find((struct broker *)(uintptr_t)broker, slice_str(subject->queue));
     const struct version *version = subject->at;
     nsec_t pause_for = 0;
     nsec_t until_at = 0;

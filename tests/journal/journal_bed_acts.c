@@ -10,7 +10,7 @@ struct slice bed_queue(int queue)
 {
     static const char *const names[BED_QUEUES] = {"q0", "q1", "q2", "q3, by a longer name"};
 
-    return slice_of(names[queue], strlen(names[queue]));
+    return slice_str(names[queue]);
 }
 
 // Two bodies are never the same.

@@ -9,7 +9,7 @@ enum { LONG = 300000 };
 
 static const struct memo *find(const struct bed *bed, enum memo_kind kind, const char *key)
 {
-    return broker_memo_find(bed->broker, kind, slice_of(key, strlen(key)));
+    return broker_memo_find(bed->broker, kind, slice_str(key));
 }
 
 static void remember(struct bed *bed, enum memo_kind kind, int key, size_t len)

@@ -104,7 +104,7 @@ static void check_row(const struct row *row, unsigned rights)
     t = set_scene(&state);
     knows_token(t->rig, "s3cret", {rights, "mail"}, {MAY_SUBMIT, "nothing"});
     says(t->a, "auth s3cret\r\n", "OK\r\n");
-    heard = peer_ask(t->a, slice_of(row->said, strlen(row->said)));
+    heard = peer_ask(t->a, slice_str(row->said));
     if (strncmp(heard.ptr, wanted, strlen(wanted)) != 0) {
         fail_msg("rights %u, %s heard %s expected %s", rights, row->said, heard.ptr, wanted);
     }

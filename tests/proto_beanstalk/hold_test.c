@@ -133,7 +133,7 @@ static void a_body_is_not_shown_before_its_job_is_safe(void **state)
         says_text(t->a, rows[i].put, "");
         says_text(t->b, rows[i].said, "");
         rig_reach(t->rig);
-        bean_hears(t->b, slice_of(rows[i].heard, strlen(rows[i].heard)), rows[i].said, (int)i);
+        bean_hears(t->b, slice_str(rows[i].heard), rows[i].said, (int)i);
     }
 }
 
@@ -294,7 +294,7 @@ static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state
     for (size_t i = 0; i < 2; i++) {
         struct peer *worker = peer_new(t->rig);
 
-        peer_send(worker, slice_of(asks[i], strlen(asks[i])));
+        peer_send(worker, slice_str(asks[i]));
         rig_run(t->rig);
         rig_advance(t->rig, SECONDS(1));
         expect_untouched(t, 1, true);
@@ -334,7 +334,7 @@ static void what_its_worker_has_not_been_sent_costs_no_attempt(void **state)
         int len = i % 3 ? i : 3000;
 
         (void)snprintf(put, sizeof put, "put 0 0 9 %d\r\n%*s\r\n", len, len, "");
-        peer_send(t->a, slice_of(put, strlen(put)));
+        peer_send(t->a, slice_str(put));
         rig_reach(t->rig);
     }
     (void)peer_ask(t->b, SLICE("reserve\r\n"));

@@ -25,7 +25,7 @@ static struct bean_command parse(struct slice line)
 
 static struct bean_command parse_text(const char *line)
 {
-    return parse(slice_of(line, strlen(line)));
+    return parse(slice_str(line));
 }
 
 struct expectation {

@@ -344,7 +344,7 @@ static void reserve_over_many_tubes_counts_for_several_commands(void **state)
 
     for (int i = 0; i < 2 * BROKER_SLICE; i++) {
         (void)snprintf(line, sizeof line, "use t%d\r\nput 0 0 9 0\r\n\r\nwatch u%d\r\n", i, i);
-        (void)peer_ask(t->a, slice_of(line, strlen(line)));
+        (void)peer_ask(t->a, slice_str(line));
     }
     before = rig_feeds(t->rig);
     for (int i = 0; i < 8; i++) {
@@ -365,7 +365,7 @@ static void put_to_who_waits_on_many_tubes_counts_for_several_commands(void **st
     for (int i = 0; i < 4 * BROKER_SLICE; i++) {
         (void)snprintf(line, sizeof line, "watch u%d\r\n", i);
         for (size_t w = 0; w < 2; w++) {
-            (void)peer_ask(workers[w], slice_of(line, strlen(line)));
+            (void)peer_ask(workers[w], slice_str(line));
         }
     }
     peer_send(t->b, SLICE("reserve\r\n"));

@@ -187,7 +187,7 @@ static void a_command_counts_once_its_arguments_are_understood(void **state)
 
         says_text(peer, rows[i].bad, "BAD_FORMAT\r\n");
         stat_is(t->b, "stats\r\n", rows[i].key, 0);
-        peer_ask(peer, slice_of(rows[i].good, strlen(rows[i].good)));
+        peer_ask(peer, slice_str(rows[i].good));
         stat_is(t->b, "stats\r\n", rows[i].key, 1);
         peer_free(peer);
     }

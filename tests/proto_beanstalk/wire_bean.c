@@ -97,7 +97,7 @@ void bean_says_yaml(struct peer *peer, struct slice said, struct slice yaml, con
 
 uint64_t bean_stat(struct peer *peer, const char *command, const char *key)
 {
-    struct slice yaml = peer_ask(peer, slice_of(command, strlen(command)));
+    struct slice yaml = peer_ask(peer, slice_str(command));
     char pattern[128];
     const char *at;
 

@@ -34,7 +34,7 @@ static int bench_teardown(void **state)
 
 static void say(struct output *out, const char *text)
 {
-    output_write(out, slice_of(text, strlen(text)));
+    output_write(out, slice_str(text));
 }
 
 // Takes all that may leave, `step` bytes at a time, and asserts what it was.

@@ -118,7 +118,7 @@ static const struct steps steps = {.make = make, .intake = intake_of};
 
 static struct feed feed(struct conn *conn, const char *input, unsigned budget)
 {
-    struct slice bytes = input ? slice_of(input, strlen(input)) : (struct slice){NULL, 0};
+    struct slice bytes = input ? slice_str(input) : (struct slice){NULL, 0};
 
     return steps_feed(&steps, conn, &conn->wire, conn->broker, bytes, budget);
 }

@@ -49,7 +49,7 @@ void wire_callers_know(struct wire_callers *callers, const char *token, struct g
 {
     ENSURE(callers->token_count < WIRE_TOKENS_MAX);
     callers->tokens[callers->token_count++] =
-        (struct wire_token){slice_of(token, strlen(token)), grants_ref(grants)};
+        (struct wire_token){slice_str(token), grants_ref(grants)};
 }
 
 void wire_callers_clear(struct wire_callers *callers)
@@ -70,7 +70,7 @@ struct grants *wire_grants(const struct wire_right *rights, size_t count)
     for (size_t i = 0; i < count; i++) {
         list[i] = (struct grant){
             .rights = rights[i].rights,
-            .queues = slice_of(rights[i].queues, strlen(rights[i].queues)),
+            .queues = slice_str(rights[i].queues),
         };
     }
     grants = grants_new(list, count);

@@ -232,7 +232,7 @@ static enum status on_drop_policy(void *host, struct slice glob)
     for (size_t i = 0; i < sight->policy_count; i++) {
         struct wire_section *found = &sight->policies[i];
 
-        if (found->is_run_time && slice_equal(glob, slice_of(found->name, strlen(found->name)))) {
+        if (found->is_run_time && slice_equal(glob, slice_str(found->name))) {
             memmove(found, found + 1, (--sight->policy_count - i) * sizeof *found);
             return sight->policy_status;
         }
@@ -288,8 +288,7 @@ static bool on_push_resume(void *host, struct slice section)
     struct wire_sight *sight = host;
 
     for (size_t i = 0; i < sight->push_count; i++) {
-        if (slice_equal(section,
-                        slice_of(sight->pushes[i].section, strlen(sight->pushes[i].section)))) {
+        if (slice_equal(section, slice_str(sight->pushes[i].section))) {
             sight->resumes++;
             sight->pushes[i].state = "open";
             return true;

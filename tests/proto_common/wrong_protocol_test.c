@@ -44,7 +44,7 @@ static bool is_refused(const char *line)
     // The end of the line tells as much as all of it; a CR behind it has room, too.
     if (len > WRONG_PROTOCOL_TAIL - 1) {
         line += len - (WRONG_PROTOCOL_TAIL - 1);
-        assert_int_equal(wrong_protocol_in_line(&wire, slice_of(line, strlen(line))), refused);
+        assert_int_equal(wrong_protocol_in_line(&wire, slice_str(line)), refused);
     }
     return refused;
 }

@@ -44,7 +44,7 @@ const char *admin_text(const char *format, ...)
 
 void admin_type(struct peer *peer, const char *line)
 {
-    peer_send(peer, slice_of(line, strlen(line)));
+    peer_send(peer, slice_str(line));
 }
 
 void admin_ask(struct peer *peer, const char *line)

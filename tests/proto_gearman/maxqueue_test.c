@@ -72,7 +72,7 @@ static void what_is_no_limit_means_none(void **state)
     types(t->c, "create function f", DONE);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         types(t->c, "maxqueue f 1", DONE);
-        gear_says(t->c, slice_of(lines[i], strlen(lines[i])), SLICE(DONE));
+        gear_says(t->c, slice_str(lines[i]), SLICE(DONE));
         assert_string_equal(admitted(t), "hnl");
     }
     types(t->c, "maxqueue f +1x", DONE);

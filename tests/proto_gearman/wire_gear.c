@@ -330,7 +330,7 @@ uint64_t gear_grabs_at(struct peer *peer, const char *function, const char *body
 uint64_t gear_jobs(const struct gear *t, const char *queue, enum job_state state)
 {
     struct broker *broker = rig_broker(t->rig);
-    const struct queue *found = broker_queue_find(broker, slice_of(queue, strlen(queue)));
+    const struct queue *found = broker_queue_find(broker, slice_str(queue));
     struct queue_info info;
 
     if (!found) {

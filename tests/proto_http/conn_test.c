@@ -81,7 +81,7 @@ static void each_is_answered_in_its_own_version(void **state)
 
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         struct peer *peer = peer_new(t->rig);
-        struct slice heard = peer_ask(peer, slice_of(requests[i], strlen(requests[i])));
+        struct slice heard = peer_ask(peer, slice_str(requests[i]));
 
         assert_true(heard.len > 8);
         if (memcmp(heard.ptr, "HTTP/1.0", 8) != 0) {
@@ -434,7 +434,7 @@ static void half_a_request_is_told_of_the_end(void **state)
 
     for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
         peers[i] = peer_new(t->rig);
-        waits(peers[i], slice_of(halves[i], strlen(halves[i])));
+        waits(peers[i], slice_str(halves[i]));
     }
     rig_stop(t->rig);
     for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {

@@ -364,7 +364,7 @@ static void odd_headers_may_follow_one_another(void **state)
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         struct peer *peer = peer_new(t->rig);
 
-        waits(peer, slice_of(heads[i], strlen(heads[i])));
+        waits(peer, slice_str(heads[i]));
         assert_int_equal(http_jobs(t), 1);
         peer_free(peer);
         assert_int_equal(http_jobs(t), 0);

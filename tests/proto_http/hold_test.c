@@ -60,7 +60,7 @@ static void events_at(struct peer *peer, const char *events, bool open, const ch
 
     assert_true(http_take(&heard, false, &answer));
     assert_int_equal(heard.len, 0);
-    http_body_is(&answer, slice_of(events, strlen(events)), file, line);
+    http_body_is(&answer, slice_str(events), file, line);
     assert_int_equal(answer.open, open);
 }
 
@@ -328,7 +328,7 @@ static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **st
         worker = peer_new(t->rig);
         (void)snprintf(ask, sizeof ask,
                        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", asks[i]);
-        waits(worker, slice_of(ask, strlen(ask)));
+        waits(worker, slice_str(ask));
         assert_int_equal(http_job(t, 1).state, JOB_RESERVED);
         peer_free(worker);
         expect_untouched(t, 1);
@@ -389,7 +389,7 @@ static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state
 
         (void)snprintf(ask, sizeof ask,
                        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", asks[i]);
-        waits(worker, slice_of(ask, strlen(ask)));
+        waits(worker, slice_str(ask));
         assert_int_equal(http_job(t, 1).state, JOB_RESERVED);
         rig_advance(t->rig, SECONDS(1));
         expect_untouched(t, 1);

@@ -17,7 +17,7 @@ static void shows(struct web *t, const char *target, const char *json)
 
     field_is(answer, "Content-Type", "application/json");
     field_is(answer, "Cache-Control", "no-store");
-    http_body_is(answer, slice_of(json, strlen(json)), __FILE__, __LINE__);
+    http_body_is(answer, slice_str(json), __FILE__, __LINE__);
     stays(t->a, answer);
 }
 

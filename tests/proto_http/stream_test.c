@@ -27,7 +27,7 @@ static void streams(struct slice heard, bool open, const char *events, const cha
     field_is(&answer, "Cache-Control", "no-store");
     field_is(&answer, "X-Gearman-Job-Handle", H(1));
     field_is(&answer, "Content-Length", NULL);
-    http_body_is(&answer, slice_of(events, strlen(events)), file, line);
+    http_body_is(&answer, slice_str(events), file, line);
     assert_int_equal(answer.open, open);
 }
 
@@ -59,7 +59,7 @@ static void hears_only(struct peer *peer, const char *text)
 {
     struct slice heard = peer_hear(peer);
 
-    assert_true(slice_equal(heard, slice_of(text, strlen(text))));
+    assert_true(slice_equal(heard, slice_str(text)));
 }
 
 static void a_stream_that_waits_has_a_comment_every_fifteen_seconds(void **state)

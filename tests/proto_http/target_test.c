@@ -21,7 +21,7 @@ static void is_divided_as_by_the_parser(const char *path)
     char text[PATH_MOST];
     int len = snprintf(text, sizeof text, "http://h%s", path);
 
-    web_target_read(slice_of(path, strlen(path)), &alone);
+    web_target_read(slice_str(path), &alone);
     web_target_read(slice_of(text, (size_t)len), &whole);
     if (alone.place != whole.place || alone.has_query != whole.has_query) {
         fail_msg("%s is another thing alone", path);

@@ -38,7 +38,7 @@ static const char *hash_of(const char *token)
     char *hash = hashes[next++ % 4];
     struct token_digest digest;
 
-    assert_true(token_digest(slice_of(token, strlen(token)), &digest));
+    assert_true(token_digest(slice_str(token), &digest));
     token_digest_write(&digest, hash);
     return hash;
 }
@@ -264,7 +264,7 @@ static void a_line_that_is_too_long_is_wrong(void **state)
 // Who may call, by the front-end that was told to read its settings again.
 static bool knows(const struct web_shared *shared, const char *token)
 {
-    return access_find_token(shared->http1.tokens, slice_of(token, strlen(token))) != 0;
+    return access_find_token(shared->http1.tokens, slice_str(token)) != 0;
 }
 
 // Whether tokens at that path can be read; where they can, they hold.

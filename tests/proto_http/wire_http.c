@@ -173,7 +173,7 @@ struct slice http_field(const struct http_answer *answer, const char *name)
     struct slice value = {0};
 
     for (size_t i = 0; i < answer->count; i++) {
-        if (slice_equal(answer->fields[i].name, slice_of(name, strlen(name)))) {
+        if (slice_equal(answer->fields[i].name, slice_str(name))) {
             assert_null(value.ptr);
             value = answer->fields[i].value;
         }
@@ -272,7 +272,7 @@ void http_field_is(const struct http_answer *answer, const char *name, const cha
 {
     struct slice got = http_field(answer, name);
 
-    if (value ? !got.ptr || !slice_equal(got, slice_of(value, strlen(value))) : !!got.ptr) {
+    if (value ? !got.ptr || !slice_equal(got, slice_str(value)) : !!got.ptr) {
         print_error("%s is \"%.*s\", expected %s\n", name, (int)got.len, got.ptr ? got.ptr : "",
                     value ? value : "none");
         _fail(file, line);

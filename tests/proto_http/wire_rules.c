@@ -5,7 +5,7 @@
 
 static struct grants *allow(unsigned rights, const char *queues)
 {
-    const struct grant grant = {.rights = rights, .queues = slice_of(queues, strlen(queues))};
+    const struct grant grant = {.rights = rights, .queues = slice_str(queues)};
     struct grants *grants = grants_new(&grant, rights ? 1 : 0);
 
     assert_non_null(grants);

@@ -30,7 +30,7 @@ const char *work_gets(struct peer *peer, const char *target, const char *body, c
 {
     const struct http_answer *answer = http_asks(peer, ASK(target), 200, file, line);
 
-    http_body_is(answer, slice_of(body, strlen(body)), file, line);
+    http_body_is(answer, slice_str(body), file, line);
     return work_token(answer);
 }
 
@@ -39,8 +39,7 @@ struct slice work_word(const char *token, const char *word, const char *headers,
     char target[200];
 
     (void)snprintf(target, sizeof target, "/-/leases/%s/%s", token, word);
-    return *body ? http_post(target, headers, slice_of(body, strlen(body)))
-                 : work_post(target, headers);
+    return *body ? http_post(target, headers, slice_str(body)) : work_post(target, headers);
 }
 
 uint64_t work_number(const struct http_answer *answer, const char *name)

@@ -10,7 +10,7 @@
 
 static void put(struct web *t, const char *body)
 {
-    struct job_spec spec = {.body = slice_of(body, strlen(body)), .durable = true};
+    struct job_spec spec = {.body = slice_str(body), .durable = true};
     struct submission submission;
 
     assert_int_equal(broker_submit_to(rig_broker(t->rig), SLICE("f"), &spec, NULL, &submission),

@@ -123,7 +123,7 @@ static void pause_is_ended_by_an_operator(void **state)
     assert_false(push_resume(bed->push, SLICE("elsewhere")));
     bed_rest(bed);
     assert_string_equal(bed_shown(bed, 0).state, "paused");
-    section = slice_of(bed_shown(bed, 0).section, strlen(bed_shown(bed, 0).section));
+    section = slice_str(bed_shown(bed, 0).section);
     assert_true(push_resume(bed->push, section));
     UNTIL(bed, bed_state(bed, 1) == JOB_GONE);
     assert_int_equal(lines.resuming, 1);
@@ -145,8 +145,7 @@ static void endpoint_that_is_down_is_tried_again_by_an_operator(void **state)
     UNTIL(bed, bed->fake.count == 3);
     bed_rest(bed);
     assert_string_equal(bed_shown(bed, 0).state, "paused");
-    assert_true(push_resume(
-        bed->push, slice_of(bed_shown(bed, 0).section, strlen(bed_shown(bed, 0).section))));
+    assert_true(push_resume(bed->push, slice_str(bed_shown(bed, 0).section)));
     assert_string_equal(bed_shown(bed, 0).state, "trying");
     UNTIL(bed, bed->fake.count == 4);
 }

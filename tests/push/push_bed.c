@@ -165,8 +165,7 @@ void bed_push_all(struct push_bed *bed, const struct push_settings *settings, si
 
     assert_non_null(plan);
     for (size_t i = 0; i < count; i++) {
-        rules[i] = (struct policy_rule){
-            .glob = slice_of(settings[i].name, strlen(settings[i].name)), .tell = true};
+        rules[i] = (struct policy_rule){.glob = slice_str(settings[i].name), .tell = true};
     }
     assert_int_equal(broker_set_policies(bed->broker, rules, count), STATUS_OK);
     push_adopt(bed->push, plan);
@@ -190,7 +189,7 @@ uint64_t bed_put_job(struct push_bed *bed, struct bed_job job)
         .durable = !job.fragile,
         .on_fail = job.fragile ? ON_FAIL_DROP : ON_FAIL_BURY,
         .watched = job.watched,
-        .body = slice_of(body, strlen(body)),
+        .body = slice_str(body),
     };
 
     assert_non_null(zeros);
@@ -199,9 +198,9 @@ uint64_t bed_put_job(struct push_bed *bed, struct bed_job job)
         spec.body = slice_of(zeros, job.zeros);
     }
     broker_tick(bed->broker, bed_now(bed));
-    assert_int_equal(broker_submit_to(bed->broker, slice_of(queue, strlen(queue)), &spec,
-                                      bed->watcher, &submission),
-                     STATUS_OK);
+    assert_int_equal(
+        broker_submit_to(bed->broker, slice_str(queue), &spec, bed->watcher, &submission),
+        STATUS_OK);
     free(zeros);
     return submission.id;
 }

@@ -71,9 +71,9 @@ static void check_signature(const struct push_bed *bed, size_t index, const char
     size_t len = bed->fake.lens[index] - bed->fake.bodies[index];
 
     (void)snprintf(id, sizeof id, "%s", fake_field(&bed->fake, index, "webhook-id"));
-    assert_true(secrets_read(&secrets, "push_secret", slice_of(secret, strlen(secret)), &why));
+    assert_true(secrets_read(&secrets, "push_secret", slice_str(secret), &why));
     assert_true(
-        signature_begin(&signature, &secrets, slice_of(id, strlen(id)),
+        signature_begin(&signature, &secrets, slice_str(id),
                         strtoll(fake_field(&bed->fake, index, "webhook-timestamp"), NULL, 10)));
     assert_true(signature_take(&signature, slice_of(fake_body(&bed->fake, index), len)));
     assert_true(signature_write(&signature, text));

@@ -23,7 +23,7 @@ static bool read_secrets(struct secrets *secrets, const char *text)
     bool good;
 
     *secrets = (struct secrets){0};
-    good = secrets_read(secrets, "push_secret", slice_of(text, strlen(text)), &why);
+    good = secrets_read(secrets, "push_secret", slice_str(text), &why);
     assert_true(good || strncmp(why.text, "push_secret: ", 13) == 0);
     // A part of the secret would be a part too many.
     assert_true(good || !strstr(why.text, "MfKQ"));

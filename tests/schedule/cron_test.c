@@ -22,7 +22,7 @@ static void refused_at_line(const char *text, const char *reason, const char *fi
     struct cron_reason why = {""};
     struct cron cron;
 
-    if (cron_parse(slice_of(text, strlen(text)), &cron, &why) || strcmp(why.text, reason) != 0) {
+    if (cron_parse(slice_str(text), &cron, &why) || strcmp(why.text, reason) != 0) {
         print_error("\"%s\" is refused for \"%s\", expected \"%s\"\n", text, why.text, reason);
         _fail(file, line);
     }

@@ -58,7 +58,7 @@ struct cron cron_of(const char *text)
     struct cron_reason why = {""};
     struct cron cron;
 
-    if (!cron_parse(slice_of(text, strlen(text)), &cron, &why)) {
+    if (!cron_parse(slice_str(text), &cron, &why)) {
         print_error("%s\n", why.text);
         fail();
     }

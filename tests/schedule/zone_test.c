@@ -16,7 +16,7 @@
 
 static struct zone *open_zone(const char *name)
 {
-    return system_zone_open(slice_of(name, strlen(name)));
+    return system_zone_open(slice_str(name));
 }
 
 static void in_at_line(const char *name, const char *cron, const char *after, const char *expected,

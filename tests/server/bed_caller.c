@@ -14,7 +14,7 @@ void bed_caller_take(struct bed_caller *caller, struct grants *grants)
 
 static void answer(const struct bed_caller *caller, const char *text)
 {
-    output_write(&caller->wire->out, slice_of(text, strlen(text)));
+    output_write(&caller->wire->out, slice_str(text));
 }
 
 // Answers with the word and what the caller may do.

@@ -30,8 +30,8 @@ static int end(void **state)
 static void remember(struct broker *broker, const char *key, const char *value)
 {
     const struct memo memo = {.kind = MEMO_IMPORT,
-                              .key = slice_of(key, strlen(key)),
-                              .value = slice_of(value, strlen(value)),
+                              .key = slice_str(key),
+                              .value = slice_str(value),
                               .until_at = NSEC_NEVER};
 
     assert_int_equal(broker_memo_set(broker, &memo), STATUS_OK);

@@ -50,7 +50,7 @@ static int teardown(void **state)
 
 static struct slice text_slice(const char *text)
 {
-    return slice_of(text, strlen(text));
+    return slice_str(text);
 }
 
 // One key; NULL for none. A position below 0 is none.

@@ -74,7 +74,7 @@ static enum status stub_open(void *state, void *shared, struct wire *wire)
 
 static void stub_answer(struct bed_stub *stub, const char *text)
 {
-    output_write(&stub->wire->out, slice_of(text, strlen(text)));
+    output_write(&stub->wire->out, slice_str(text));
 }
 
 static void stub_send_big(struct bed_stub *stub, size_t len)

@@ -48,8 +48,7 @@ static enum source_glance glance(struct source *source, struct slice old)
     if (!stamp(of(source)->rows, text)) {
         return SOURCE_GONE;
     }
-    return *text && slice_equal(slice_from(old, at), slice_of(text, strlen(text))) ? SOURCE_SAME
-                                                                                   : SOURCE_UNSURE;
+    return *text && slice_equal(slice_from(old, at), slice_str(text)) ? SOURCE_SAME : SOURCE_UNSURE;
 }
 
 static uint64_t mix(uint64_t hash, struct slice bytes)
@@ -131,7 +130,7 @@ static struct slice fingerprint(const struct source *source)
 {
     const struct rows_source *rs = of(source);
 
-    return slice_of(rs->print, strlen(rs->print));
+    return slice_str(rs->print);
 }
 
 static struct slice rows_part(struct slice print)

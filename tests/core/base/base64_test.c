@@ -22,7 +22,7 @@ static void short_texts_are_those_of_the_rfc(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct slice bytes = slice_of(cases[i].bytes, strlen(cases[i].bytes));
+        struct slice bytes = slice_str(cases[i].bytes);
         char text[8];
 
         assert_int_equal(base64_encoded_len(bytes.len), strlen(cases[i].text));
@@ -58,7 +58,7 @@ static void what_is_no_base64_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_false(base64_decode(slice_of(bad[i], strlen(bad[i])), bytes, &len));
+        assert_false(base64_decode(slice_str(bad[i]), bytes, &len));
     }
 }
 

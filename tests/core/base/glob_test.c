@@ -15,7 +15,7 @@
 
 static struct slice text(const char *string)
 {
-    return slice_of(string, strlen(string));
+    return slice_str(string);
 }
 
 static bool fits(const char *glob, const char *name)

@@ -12,7 +12,7 @@
 static void assert_all(const char *const *texts, bool valid)
 {
     for (; *texts; texts++) {
-        if (utf8_valid(slice_of(*texts, strlen(*texts))) != valid) {
+        if (utf8_valid(slice_str(*texts)) != valid) {
             fail_msg("%s is %s", *texts, valid ? "refused" : "taken");
         }
     }

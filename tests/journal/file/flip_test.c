@@ -40,7 +40,7 @@ static void submit(struct journal_of_two *j, int place, uint64_t id, const char 
     struct job_image image = {.now = {.id = id, .state = JOB_READY, .pri = (uint32_t)id},
                               .queue = SLICE("queue"),
                               .ttr = 60,
-                              .body = slice_of(body, strlen(body))};
+                              .body = slice_str(body)};
 
     memcpy(j->known[id].body, body, image.body.len);
     know(j, &image.now);
@@ -112,7 +112,7 @@ static unsigned check_jobs(const struct journal_of_two *j, const struct broker *
             as_known |= now.state == known->at[i].state && now.pri == known->at[i].pri;
         }
         assert_true(as_known);
-        assert_true(slice_equal(job_body(job), slice_of(known->body, strlen(known->body))));
+        assert_true(slice_equal(job_body(job), slice_str(known->body)));
         count++;
     }
     broker_info(broker, &info);

@@ -77,7 +77,7 @@ void forge_plain(struct forge *forge, uint64_t id, const char *body)
 {
     forge_job(forge, &(struct job_image){.now = {.id = id, .state = JOB_READY},
                                          .queue = SLICE("q"),
-                                         .body = slice_of(body, strlen(body))});
+                                         .body = slice_str(body)});
 }
 
 void forge_change(struct forge *forge, enum codec_type type, const struct job_change *change)

@@ -34,7 +34,7 @@ static void note_line(void *context, enum log_level level, const char *event,
     if (level > LOG_LEVEL_WARN) {
         return;
     }
-    add_text(revived, slice_of(event, strlen(event)));
+    add_text(revived, slice_str(event));
     for (size_t i = 0; i < count; i++) {
         char text[160];
         int len = fields[i].is_text ? snprintf(text, sizeof text, " %s=%.*s", fields[i].key,

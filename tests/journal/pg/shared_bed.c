@@ -245,8 +245,7 @@ uint64_t member_put(struct member *member, const char *queue, size_t len)
 
     assert_true(len <= sizeof body);
     memset(body, 'b', len);
-    assert_int_equal(broker_queue_hold(member->broker, slice_of(queue, strlen(queue)), &held),
-                     STATUS_OK);
+    assert_int_equal(broker_queue_hold(member->broker, slice_str(queue), &held), STATUS_OK);
     status = broker_submit(
         member->broker,
         &(const struct job_spec){.queue = held, .durable = true, .body = slice_of(body, len)}, NULL,
@@ -270,8 +269,7 @@ void member_pause(struct member *member, const char *queue, nsec_t pause_for)
 {
     struct queue *held;
 
-    assert_int_equal(broker_queue_hold(member->broker, slice_of(queue, strlen(queue)), &held),
-                     STATUS_OK);
+    assert_int_equal(broker_queue_hold(member->broker, slice_str(queue), &held), STATUS_OK);
     assert_int_equal(broker_pause(member->broker, NULL, held, pause_for), STATUS_OK);
     broker_queue_drop(member->broker, held);
     note_position(member);
@@ -279,8 +277,7 @@ void member_pause(struct member *member, const char *queue, nsec_t pause_for)
 
 void member_remember(struct member *member, const char *key, nsec_t until_at)
 {
-    const struct memo memo = {
-        .kind = MEMO_ANSWER, .key = slice_of(key, strlen(key)), .until_at = until_at};
+    const struct memo memo = {.kind = MEMO_ANSWER, .key = slice_str(key), .until_at = until_at};
 
     assert_int_equal(broker_memo_set(member->broker, &memo), STATUS_OK);
     note_position(member);
@@ -288,8 +285,7 @@ void member_remember(struct member *member, const char *key, nsec_t until_at)
 
 void member_forget(struct member *member, const char *key)
 {
-    assert_int_equal(broker_memo_drop(member->broker, MEMO_ANSWER, slice_of(key, strlen(key))),
-                     STATUS_OK);
+    assert_int_equal(broker_memo_drop(member->broker, MEMO_ANSWER, slice_str(key)), STATUS_OK);
     note_position(member);
 }
 
