@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "count-tests.awk"
+SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "tools" / "count-tests.awk"
 
 
 def program(*lines, ok=True, name="some_test"):
