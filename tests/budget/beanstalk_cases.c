@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// How many commands come at once from a client that does not wait for each answer.
+// The number of commands that a pipelining client sends at once.
 #define DEPTH 16
 #define LINE_ROOM 200
 
@@ -27,7 +27,7 @@ static size_t count_lines(struct slice text)
     return lines;
 }
 
-// One connection, which waits for each answer.
+// One connection, which waits for each reply.
 static void put(struct host *host, unsigned long count)
 {
     struct caller *caller = host_connect(host);
@@ -46,7 +46,7 @@ static void put_16(struct host *host, unsigned long count)
     }
 }
 
-// The command that deletes what RESERVED has brought.
+// Writes the command that deletes the job of a RESERVED reply.
 static struct slice delete_command(struct slice reserved, char *room)
 {
     const char *digits = reserved.ptr + strlen("RESERVED ");
@@ -58,7 +58,7 @@ static struct slice delete_command(struct slice reserved, char *room)
     return slice_of(room, (size_t)len);
 }
 
-// Jobs whose priorities are anything.
+// Puts jobs of random priorities.
 static void put_random(struct caller *caller, unsigned long count)
 {
     uint32_t pri = 1;
@@ -86,10 +86,10 @@ static void reserve_delete(struct host *host, unsigned long count)
     }
 }
 
-// A job goes to a worker who is blocked, deletes it and waits for the next.
+// Each job goes to a worker that is blocked in reserve, deletes it and waits for the next one.
 static void hand_over(struct host *host, unsigned long count)
 {
-    // They are fed in this order: the worker waits when the job comes.
+    // Connections are read in this order, so the worker waits before the job arrives.
     struct caller *worker = host_connect(host);
     struct caller *producer = host_connect(host);
     char room[LINE_ROOM];

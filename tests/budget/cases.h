@@ -2,8 +2,8 @@
 #ifndef TANDEM_TESTS_BUDGET_CASES_H
 #define TANDEM_TESTS_BUDGET_CASES_H
 
-// What is counted: the same operation, so many times, by one or a few callers. Each case looks at
-// the answers, so that nothing that went wrong is taken for cheap.
+// A case repeats one operation `count` times over one or two connections. It checks the replies, so
+// that a failing operation is not measured as a cheap one.
 
 #include "tests/budget/host.h"
 

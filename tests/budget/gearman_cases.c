@@ -20,7 +20,7 @@
 #define CAN_DO SLICE(REQUEST("\001", "\004") FUNCTION)
 #define PRE_SLEEP SLICE(REQUEST("\004", "\000"))
 #define GRAB_JOB SLICE(REQUEST("\011", "\000"))
-// The lengths: a name, its NUL, a unique, its NUL, and 64 bytes.
+// The length covers the function, a NUL, the unique id, a NUL, and 64 bytes.
 #define SUBMIT_JOB SLICE(REQUEST("\007", "\106") FUNCTION "\0\0" BODY_64)
 #define SUBMIT_JOB_BG SLICE(REQUEST("\022", "\106") FUNCTION "\0\0" BODY_64)
 #define UNIQUE_LEN 20
@@ -46,7 +46,7 @@ static struct caller *connect_worker(struct host *host)
     return worker;
 }
 
-// The result of what JOB_ASSIGN has brought, and a packet behind it.
+// Writes WORK_COMPLETE for the job of a JOB_ASSIGN packet, followed by the packet `next`.
 static struct slice complete(struct slice assigned, struct slice next, char *room)
 {
     static const char header[HEADER_LEN] = "\0REQ\0\0\0\015";
@@ -65,7 +65,7 @@ static struct slice complete(struct slice assigned, struct slice next, char *roo
     return slice_of(room, (size_t)(at - room) + next.len);
 }
 
-// A job that nobody waits for; a worker asks for the next with each result.
+// No client waits for the job; the worker sends each result together with the next GRAB_JOB.
 static void background(struct host *host, unsigned long count)
 {
     struct caller *client = host_connect(host);
@@ -113,7 +113,7 @@ static void submit_unique(struct host *host, unsigned long count)
     }
 }
 
-// A client waits for each result, and a worker sleeps in between.
+// A client waits for each result; the worker sleeps between jobs.
 static void foreground(struct host *host, unsigned long count)
 {
     struct caller *client = host_connect(host);

@@ -18,14 +18,14 @@
 #define SEGMENT_SIZE (UINT64_C(4) << 20)
 #define BODY_MAX ((size_t)1 << 16)
 #define PENDING_MAX ((size_t)64 << 20)
-// More commands than any case hands over at once.
+// More commands than any case sends in one turn.
 #define COMMANDS 1000
 #define SPANS 16
-// An answer that took so many turns does not come.
-#define PATIENCE 8
+// A reply that has not come after this number of turns will not come.
+#define REPLY_TURNS_MAX 8
 
 struct caller {
-    struct wire wire; // first, so that it leads back to the caller
+    struct wire wire; // first, so that a pointer to it is one to the caller
     struct host *host;
     void *conn;
     struct slice said;
@@ -46,7 +46,7 @@ struct host {
     struct fake_disk *disk;
     struct journal_io io;
     struct fake_worker disk_worker;
-    struct journal *journal; // NULL: nothing is kept
+    struct journal *journal; // NULL for jobs in memory only
     unsigned long turns, aside;
 };
 
@@ -141,7 +141,7 @@ void host_free(struct host *host)
 }
 
 //
-// What a front-end asks of its host
+// Callbacks of the front-end
 //
 
 static void on_wake(struct wire *wire)
@@ -254,7 +254,7 @@ static void feed_all(struct host *host)
     }
 }
 
-// The copy stands for that which a system call makes.
+// The copy stands for the one that a system call makes.
 static void send(struct caller *caller)
 {
     struct slice spans[SPANS];
@@ -298,7 +298,7 @@ static void turn(struct host *host)
     send_all(host);
 }
 
-// Callgrind knows it by its name: it must stay a function.
+// Callgrind finds it by name, so it must not be inlined.
 __attribute__((noinline)) void host_turn(struct host *host)
 {
     turn(host);
@@ -333,7 +333,7 @@ static struct slice ask(struct caller *caller, struct slice bytes, struct slice 
 {
     ENSURE(caller->heard_len == 0);
     caller_say(caller, bytes);
-    for (int i = 0; i < PATIENCE && caller->heard_len == 0; i++) {
+    for (int i = 0; i < REPLY_TURNS_MAX && caller->heard_len == 0; i++) {
         pass(caller->host);
         (void)fake_worker_run(&caller->host->disk_worker);
     }

@@ -7,7 +7,7 @@
     "POST /jobs HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nX-Gearman-Background: true\r\n"                \
     "Content-Length: 64\r\n\r\n" BODY_64
 
-// A job that nobody waits for, over a connection that stays.
+// Submits background jobs over one persistent connection.
 static void background(struct host *host, unsigned long count)
 {
     struct caller *caller = host_connect(host);

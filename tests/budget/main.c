@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// instruction_budget CASE COUNT: does a case's operation so many times, under Callgrind. Without
-// arguments: the names of the cases.
+// instruction_budget CASE COUNT repeats the operation of a case COUNT times, under Callgrind.
+// Without arguments, it prints the names of the cases.
 #include "tests/budget/cases.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void run(const struct budget_area *area, const struct budget_case *one, u
     host_free(host);
 }
 
-// Each case, or the one of that name; false where there is none.
+// Runs the case of that name; returns false if it does not exist. NULL prints the names.
 static bool visit(const char *name, unsigned long count)
 {
     bool found = false;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Counts the instructions of each operation, and compares them with the figures in the tree.
 
-A case is run with N operations and with 2 N; the difference is what N of them cost, without what
-is done once. Fails where a case takes more than its figure, beyond a tolerance: another compiler
-makes other instructions of the same source, but the one that made the figures makes the same."""
+A case runs with N operations and with 2 N. The difference is the cost of N operations without the
+cost of starting. The test fails if a case exceeds its figure by more than the tolerance. The same
+compiler makes the same instructions; another compiler needs a wider tolerance."""
 
 import argparse
 import os
@@ -16,15 +16,15 @@ import sys
 FIGURES = pathlib.Path(__file__).with_name("figures")
 COUNT = 2000
 
-# The C library chooses its copying functions by the processor; here it is to take the same ones
-# everywhere, those that every 64-bit machine of that kind has.
+# The C library selects its copying functions by processor. These settings make it use the baseline
+# functions on each machine, so that the counts are equal.
 TUNABLES = "glibc.cpu.hwcaps=" + ",".join(f"-{capability}" for capability in (
     "AVX_Fast_Unaligned_Load", "AVX2_Usable", "AVX2", "AVX512F", "AVX512VL", "EVEX", "ERMS", "FSRM",
     "SSE4_1", "SSE4_2", "SSSE3", "Fast_Unaligned_Copy"))
 
 
 def collect(options, case, count):
-    """Instructions of that many operations."""
+    """Returns the instructions that `count` operations take."""
     done = subprocess.run(
         [options.valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null",
          "--toggle-collect=host_turn", options.program, case, str(count)],
@@ -50,7 +50,7 @@ def write_figures(figures):
 
 
 def compare(case, old, new, tolerance):
-    """Prints a line; True where the case has become too dear, or is unknown."""
+    """Prints a row. Returns True if the case exceeds its figure or has none."""
     if old is None:
         print(f"{case:34} {'-':>8} {new:>8}  has no figure")
         return True
@@ -59,7 +59,7 @@ def compare(case, old, new, tolerance):
     if change > tolerance:
         remark = "  too far above its figure"
     elif change < -tolerance:
-        remark = "  far below its figure: write the new one down"
+        remark = "  far below its figure: write the new figure"
     print(f"{case:34} {old:>8} {new:>8} {100 * change:>+7.1f} %{remark}", flush=True)
     return change > tolerance
 
@@ -70,7 +70,7 @@ def main():
                         help="the program `instruction_budget` of a release build")
     parser.add_argument("--valgrind", default="valgrind")
     parser.add_argument("--tolerance", default=2, type=float, help="percent; default: 2")
-    parser.add_argument("--write", action="store_true", help="write new figures down")
+    parser.add_argument("--write", action="store_true", help="write the new figures to the file")
     parser.add_argument("cases", nargs="*", help="only these")
     options = parser.parse_args()
 
@@ -79,17 +79,17 @@ def main():
     figures = read_figures()
     print(f"{'instructions for each':34} {'figure':>8} {'now':>8}")
     new = {}
-    dear = False
+    exceeded = False
     for case in options.cases or names:
         new[case] = measure(options, case)
-        dear |= compare(case, figures.get(case), new[case], options.tolerance / 100)
+        exceeded |= compare(case, figures.get(case), new[case], options.tolerance / 100)
     if options.write:
         merged = {**figures, **new}
         write_figures({name: merged[name] for name in names if name in merged})
-    elif dear or set(figures) - set(names):
+    elif exceeded or set(figures) - set(names):
         for case in sorted(set(figures) - set(names)):
-            print(f"{case:34} there is no such case")
-        print(f"\nWhere that is meant, write the new figures down:\n"
+            print(f"{case:34} this case does not exist")
+        print(f"\nIf the change is intended, write the new figures:\n"
               f"    {sys.argv[0]} --program {options.program} --write")
         sys.exit(1)
 
