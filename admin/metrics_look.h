@@ -6,7 +6,7 @@
 
 #include "core/broker.h"
 #include "proto_common/sight.h"
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 
 #include "admin/metrics_numbers.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/base/memory.h"
 #include "core/broker.h"
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 
 #include "admin/context.h"
 #include "admin/input.h"

@@ -2,7 +2,7 @@
 #include "admin/schedules.h"
 
 #include "core/broker.h"
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 
 #include "admin/context.h"
 #include "admin/input.h"

@@ -4,7 +4,7 @@
 
 // How the API says what is known of a schedule.
 
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 
 #include <jansson.h>
 

@@ -6,7 +6,7 @@
 
 #include "core/base/macros.h"
 
-#include "schedule/schedule.h"
+#include "schedule/schedule_private.h"
 
 // Its plan is new, or another one: which moments are to come.
 void firing_begin(struct schedules *schedules, struct schedule *schedule);

@@ -4,7 +4,7 @@
 
 // All schedules, by their names.
 
-#include "schedule/schedule.h"
+#include "schedule/schedule_private.h"
 
 // The one of that name; the first whose name comes after that one, by bytes. NULL: none.
 struct schedule *index_find(const struct schedules *schedules, struct slice name);

@@ -16,7 +16,7 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 
-#include "schedule/schedule.h"
+#include "schedule/schedule_private.h"
 
 #include <stdbool.h>
 

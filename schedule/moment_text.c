@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "schedule/date.h"
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 
 #include <stdio.h>
 

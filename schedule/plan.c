@@ -14,7 +14,7 @@ static bool refuse(struct schedule_reason *why, const char *text)
     return false;
 }
 
-bool schedule_is_name(struct slice name)
+bool schedule_name_valid(struct slice name)
 {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.ptr[i];
@@ -123,7 +123,7 @@ bool plan_new(const struct schedule_spec *spec, const struct zone_source *zones,
     struct plan *made;
     struct cron cron;
 
-    if (!schedule_is_name(spec->name)) {
+    if (!schedule_name_valid(spec->name)) {
         return refuse(why, "name: has 1 to 64 letters, digits, dots, _ and -");
     }
     if (!check(spec, zones, &cron, &zone, why)) {

@@ -8,7 +8,7 @@
 #include "core/base/macros.h"
 
 #include "schedule/cron.h"
-#include "schedule/spec.h"
+#include "schedule/schedule.h"
 #include "schedule/zone.h"
 
 #include <stdbool.h>

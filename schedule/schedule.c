@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "schedule/schedule.h"
+#include "schedule/schedule_private.h"
 
 static const struct schedule *of(const struct tree_node *node)
 {

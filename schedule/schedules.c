@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 
 #include "core/base/log.h"
 #include "core/base/memory.h"
@@ -7,7 +7,7 @@
 #include "schedule/firing.h"
 #include "schedule/index.h"
 #include "schedule/kept.h"
-#include "schedule/schedule.h"
+#include "schedule/schedule_private.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 // said.
 
 #include "core/broker.h"
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 #include "server/chores.h"
 #include "server/config/settings.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/schedule_section.h"
 
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 #include "schedule/system/system_zone.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ static const struct option schedule_options[] = {
 
 static bool check_name(const char *name, struct reason *why)
 {
-    bool good = schedule_is_name(slice_str(name));
+    bool good = schedule_name_valid(slice_str(name));
 
     if (!good) {
         reason_set(why, "the name of a schedule has 1 to %d letters, digits, dots, _ and -",

@@ -4,7 +4,7 @@
 
 // [schedule NAME]: a job that is submitted at moments of the calendar.
 
-#include "schedule/spec.h"
+#include "schedule/schedule.h"
 #include "server/config/sections.h"
 
 // What the machine has.

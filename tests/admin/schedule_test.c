@@ -3,7 +3,7 @@
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_common/wire_callers.h"
 
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 
 #include <stdio.h>
 #include <string.h>

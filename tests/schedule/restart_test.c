@@ -253,7 +253,7 @@ static void what_makes_no_sense_is_refused(void **state)
         struct schedule_spec spec = story_spec(&wrong[i].sketch);
         struct schedule_reason why = {""}, put_why = {""}, adopt_why = {""};
 
-        if (schedule_is_name(spec.name)) {
+        if (schedule_name_valid(spec.name)) {
             assert_false(schedule_check(&spec, &story_zones, &why));
             assert_string_equal(why.text, wrong[i].why);
         }
@@ -282,9 +282,9 @@ static void texts_that_are_too_long_are_refused(void **state)
     assert_string_equal(why.text, "body: has at most 65535 bytes");
     spec = good;
     spec.name = slice_of(text, SCHEDULE_NAME_MAX);
-    assert_true(schedule_is_name(spec.name));
+    assert_true(schedule_name_valid(spec.name));
     spec.name.len++;
-    assert_false(schedule_is_name(spec.name));
+    assert_false(schedule_name_valid(spec.name));
     spec = good;
     spec.queue = slice_of(text, QUEUE_NAME_MAX + 1);
     assert_false(schedule_check(&spec, &story_zones, &why));

@@ -6,7 +6,7 @@
 // 2023-11-14 22:13:20 UTC, when they begin. The zones are UTC (also as an empty name) and "Made",
 // which the story makes.
 
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 #include "tests/core/stage.h"
 #include "tests/schedule/moments.h"
 

@@ -3,7 +3,7 @@
 #include "server/config/schedule_section.h"
 
 #include "core/broker.h"
-#include "schedule/schedules.h"
+#include "schedule/schedule.h"
 #include "server/calendar.h"
 #include "server/config/settings.h"
 #include "tests/server/server_cmocka.h"
