@@ -8,7 +8,7 @@
 #include "tests/proto_common/wire_callers.h"
 
 #include "admin/source_memo.h"
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 #include "transfer/job_version.h"
 
 #include <stdio.h>

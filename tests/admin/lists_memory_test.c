@@ -7,7 +7,7 @@
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/support/nth_alloc.h"
 
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 #include "core/policies.h"
 
 #include <stdlib.h>

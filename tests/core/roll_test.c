@@ -2,7 +2,7 @@
 // Rolls: all queues of one moment, whatever becomes of them while they are read.
 #include "tests/core/stage.h"
 
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 
 #include "tests/support/chance.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/core/stage.h"
 
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/core/storm_store.h"
 
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 #include "core/memo.h"
 #include "core/restore.h"
 #include "tests/core/stage.h"

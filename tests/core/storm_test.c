@@ -4,7 +4,7 @@
 #include "core/base/blob.h"
 #include "core/base/memory.h"
 #include "core/callers.h"
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 #include "core/counts.h"
 #include "core/grants.h"
 #include "core/import.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // In which order watches are told: that of each job is kept, and one with very many watches does
 // not hold up the others.
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 
 #include "tests/core/stage.h"
 

@@ -18,7 +18,7 @@
 #include "tests/journal/file/revive.h"
 
 #include "core/broker.h"
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 #include "core/kept_leases.h"
 #include "journal/segment.h"
 

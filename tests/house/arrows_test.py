@@ -15,8 +15,7 @@ import house
 CIRCLES = {
     "core": ("rota session subscription subscription_walk",  # a session's subscriptions
              "queue roll",  # a queue that has gone stays for the rolls that have it
-             "expiry gate open_queues",  # which queue is open, and where it stands then
-             "check check_jobs check_memos check_queues check_sessions",),  # one walk over all invariants
+             "expiry gate open_queues",),  # which queue is open, and where it stands then
     "admin": ("assets page",),  # the files of the page, and the routes to them
     # A connection: its two directions, its places in a turn, its wire.
     "server": ("conn conn_input conn_lists conn_output conn_wire",),

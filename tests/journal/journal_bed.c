@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/journal/journal_bed.h"
 
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 #include "journal/check.h"
 #include "journal/file/check.h"
 #include "journal/file/files.h"

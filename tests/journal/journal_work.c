@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/journal/journal_work.h"
 
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 
 enum { FIRST = 6, ROUNDS = 5, IDS = 64, FEW = 12 };
 

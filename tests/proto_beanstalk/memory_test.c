@@ -9,7 +9,7 @@
 #include "tests/proto_common/wire_pieces.h"
 #include "tests/support/nth_alloc.h"
 
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 
 #include <stdio.h>
 #include <string.h>

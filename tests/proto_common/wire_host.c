@@ -2,7 +2,7 @@
 #include "tests/proto_common/wire_host.h"
 
 #include "core/base/macros.h"
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 
 #include "tests/proto_common/wire_facts.h"
 #include "tests/proto_common/wire_host_private.h"

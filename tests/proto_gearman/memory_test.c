@@ -9,7 +9,7 @@
 #include "tests/proto_gearman/wire_gear_scripts.h"
 #include "tests/support/nth_alloc.h"
 
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 
 #include <string.h>
 

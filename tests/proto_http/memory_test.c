@@ -7,7 +7,7 @@
 #include "tests/proto_http/wire_http.h"
 #include "tests/support/nth_alloc.h"
 
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/push/push_bed.h"
 
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "core/base/log.h"
 #include "core/base/macros.h"
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 #include "core/restore.h"
 #include "journal/check.h"
 #include "journal/file/replay.h"

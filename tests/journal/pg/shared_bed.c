@@ -2,7 +2,7 @@
 #include "tests/journal/pg/shared_bed.h"
 
 #include "core/broker.h"
-#include "core/check.h"
+#include "tests/support/broker_check.h"
 #include "journal/check.h"
 #include "journal/pg/pg.h"
 
