@@ -20,27 +20,27 @@ static const struct option options[] = {
      .min = 1024,
      .max = INT64_C(1) << 30,
      .live = true,
-     .effect = "A request with a larger body is answered 413."},
+     .effect = "Maximum body size; larger requests get 413."},
     HTTP1_OPTION_ROWS(struct admin_options),
     {.name = "hosts",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct admin_options, hosts),
      .preset = "",
      .live = true,
-     .effect = "Names that a request may give as its Host, besides localhost and addresses."},
+     .effect = "Host names that requests may use, in addition to localhost and addresses."},
     {.name = "max_series_queues",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct admin_options, max_series_queues),
      .preset = "1000",
      .max = 5000,
      .live = true,
-     .effect = "Queues that metrics have by name, the busiest; the others are one sum."},
+     .effect = "Maximum number of queues with their own metrics; the others are summed up."},
     {.name = "metrics_names",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct admin_options, metrics_names),
      .preset = "",
      .live = true,
-     .effect = "Exporters whose names metrics have, too: beanstalkd, gearman."},
+     .effect = "Exporters whose metric names are written, too: beanstalkd, gearman."},
     {.name = NULL},
 };
 
@@ -52,7 +52,7 @@ static bool check(const void *settings, struct frontend_reason *why)
 
     if (!metrics_names_read(ours->metrics_names, &names)) {
         (void)snprintf(why->text, sizeof why->text,
-                       "metrics_names is a list of beanstalkd and gearman");
+                       "metrics_names accepts only beanstalkd and gearman");
         return false;
     }
     return http1_options_check(&ours->http1, why);

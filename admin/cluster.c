@@ -47,9 +47,7 @@ static enum http1_next answer_hand_over(struct http1_conn *conn, struct slice bo
     // As it is before: what comes of it takes a turn or more.
     cluster_look(sight, &cluster);
     if (!sight || !sight->hand_over || !sight->hand_over(sight->host)) {
-        return admin_refuse(conn, 409,
-                            "this process does not own a journal that another one follows "
-                            "and would take over");
+        return admin_refuse(conn, 409, "no standby can take over from this process");
     }
     return admin_reply_json(
         conn, 202,

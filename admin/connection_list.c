@@ -181,7 +181,7 @@ static void read_page(struct connection_list *list, struct input *input)
     (void)input_query_number(input, "limit", 1, LIMIT_MAX, &list->left);
     if (input_query_text(input, "cursor", text, sizeof text, &len) &&
         !digits_read(slice_of(text, len), &list->looked)) {
-        input_blame(input, 400, "cursor is none");
+        input_blame(input, 400, "cursor is not valid: use the `next` of the previous page");
     }
 }
 
@@ -199,7 +199,7 @@ static void read_protocol(struct connection_list *list, struct input *input)
             return;
         }
     }
-    input_blame(input, 400, "protocol is none that there is");
+    input_blame(input, 400, "protocol is unknown");
 }
 
 static void read_queue(struct connection_list *list, struct input *input)

@@ -59,7 +59,7 @@ static void read_cursor(struct job_walk *walk, struct input *input)
     point = memchr(text, '.', len);
     if (!point || !digits_read(slice_of(text, (size_t)(point - text)), &walk->position) ||
         !digits_read(slice_of(point + 1, len - (size_t)(point + 1 - text)), &walk->id)) {
-        input_blame(input, 400, "cursor is none");
+        input_blame(input, 400, "cursor is not valid: use the `next` of the previous page");
     }
 }
 
@@ -268,7 +268,7 @@ static void read_request(struct export *export, struct input *input)
     if (input_query_text(input, "queue", export->queues, sizeof export->queues,
                          &export->queues_len) &&
         !glob_valid(slice_of(export->queues, export->queues_len))) {
-        input_blame(input, 400, "queue is no glob");
+        input_blame(input, 400, "queue is not a valid glob");
     }
     (void)input_query_number(input, "limit", 1, LIMIT_MAX, &export->left);
     read_cursor(&export->walk, input);

@@ -285,7 +285,8 @@ static size_t read_source(struct input *input, bool optional, char source[IMPORT
         return 0;
     }
     if (!import_source_valid(slice_of(source, len))) {
-        input_blame(input, 400, "source is 1 to 64 letters, digits, dots, dashes and underscores");
+        input_blame(input, 400,
+                    "source must have 1 to 64 letters, digits, dots, dashes or underscores");
     }
     return len;
 }
@@ -306,7 +307,7 @@ static enum http1_next answer_import(struct http1_conn *conn, struct slice body,
     import->source_len = read_source(&input, true, import->source);
     if (input_query_number(&input, "hold_seconds", 1, HOLD_MOST, &hold) &&
         import->source_len == 0) {
-        input_blame(&input, 400, "hold_seconds needs a source");
+        input_blame(&input, 400, "hold_seconds requires source");
     }
     if (!input_good(&input)) {
         enum http1_next next = input_refuse(&input);

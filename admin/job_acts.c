@@ -45,7 +45,7 @@ static void read_target(struct input *input, struct act *act)
 
     (void)input_flag(input, "back", &act->back);
     if (named == act->back) {
-        input_blame(input, 400, named ? "there is either queue or back" : "queue lacks");
+        input_blame(input, 400, named ? "give either queue or back, not both" : "queue is missing");
     }
 }
 
@@ -67,7 +67,7 @@ static enum http1_next act_as_told(struct http1_conn *conn, struct slice body, e
         read_target(&input, &act);
     }
     if (kind == ACT_CHANGE && !act.sets_pri && !act.sets_delay) {
-        input_blame(&input, 400, "priority and delay_seconds lack");
+        input_blame(&input, 400, "priority or delay_seconds is required");
     }
     next = act_on(conn, &input, &act);
     input_end(&input);

@@ -23,9 +23,9 @@ static struct slice read_body(struct input *input)
         return text;
     }
     if (plain) {
-        input_blame(input, 400, "a job has either body or body_base64");
+        input_blame(input, 400, "give either body or body_base64, not both");
     } else if (!base64_decode(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
-        input_blame(input, 400, "body_base64 is no base64");
+        input_blame(input, 400, "body_base64 is not valid base64");
     } else {
         text = slice_of(encoded.ptr, len);
     }
@@ -38,7 +38,7 @@ static void read_key(struct input *input, struct job_spec *spec)
         return;
     }
     if (spec->key.len == 0 || spec->key.len > JOB_KEY_MAX) {
-        input_blame(input, 400, "key has 1 to %d bytes", JOB_KEY_MAX);
+        input_blame(input, 400, "key must have 1 to %d bytes", JOB_KEY_MAX);
     }
     spec->key_kind = KEY_NAME;
 }
@@ -56,7 +56,7 @@ static void read_spec(struct input *input, struct slice *queue, struct job_spec 
 
     input_members(input, members);
     if (!input_queue(input, queue)) {
-        input_blame(input, 400, "queue lacks");
+        input_blame(input, 400, "queue is missing");
     }
     (void)input_number(input, "priority", UINT32_MAX, &pri);
     (void)input_number(input, "ttr_seconds", UINT32_MAX, &ttr);

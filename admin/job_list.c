@@ -66,7 +66,7 @@ static void read_cursor(struct job_list *list, struct input *input)
     }
     if (!read_numbers(slice_of(text, len), numbers) || !has_state(list, numbers[0]) ||
         numbers[1] > UINT32_MAX) {
-        input_blame(input, 400, "cursor is none");
+        input_blame(input, 400, "cursor is not valid: use the `next` of the previous page");
         return;
     }
     list->state = (enum job_state)numbers[0];

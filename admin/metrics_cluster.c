@@ -13,11 +13,12 @@
 
 static const struct metric_family role = {
     "tandem_cluster_role", METRIC_GAUGE,
-    "1 for what this process is to the shared journal, 0 for what it is not."};
+    "1 for the current role of this process in the shared journal, 0 for the other roles."};
 static const struct metric_family member_behind = {
-    "tandem_cluster_member_behind_rows", METRIC_GAUGE, "Rows that a member does not have yet."};
+    "tandem_cluster_member_behind_rows", METRIC_GAUGE,
+    "Rows of the journal that a member has not read yet."};
 static const struct metric_family member_seen = {"tandem_cluster_member_seen_seconds", METRIC_GAUGE,
-                                                 "How long ago a member was heard of."};
+                                                 "Time since a member was last seen."};
 
 static void write_role(const struct sight_cluster *cluster, struct metrics_text *text)
 {
@@ -84,37 +85,43 @@ static void write_seconds(struct metrics_text *text, const struct metric_family 
 
 static void write_owner(const struct sight_cluster *cluster, struct metrics_text *text)
 {
-    write_count(text, FAMILY(GAUGE, "epoch", "Rises by one with each owner of the shared journal."),
+    write_count(text,
+                FAMILY(GAUGE, "epoch",
+                       "Increases by one with each change of the owner of the shared journal."),
                 cluster->epoch);
-    write_seconds(text,
-                  FAMILY(GAUGE, "owner_since_seconds",
-                         "When the owner took the journal, in seconds since 1970; 0: nobody has."),
-                  (nsec_t)cluster->since_ms * NSEC_PER_MSEC);
+    write_seconds(
+        text,
+        FAMILY(GAUGE, "owner_since_seconds",
+               "When the owner took over the journal, in seconds since 1970; 0 without an owner."),
+        (nsec_t)cluster->since_ms * NSEC_PER_MSEC);
     write_seconds(text,
                   FAMILY(GAUGE, "lease_left_seconds",
-                         "For how long the owner owns the journal without another word."),
+                         "Time until the owner's lease ends unless it is renewed."),
                   cluster->lease_left_for);
     write_count(text, FAMILY(COUNTER, "takeovers", "Times that this process became the owner."),
                 cluster->takeovers);
-    write_count(text,
-                FAMILY(GAUGE, "behind_rows", "Rows of the journal that this process has not yet."),
-                cluster->behind);
+    write_count(
+        text,
+        FAMILY(GAUGE, "behind_rows", "Rows of the journal that this process has not read yet."),
+        cluster->behind);
 }
 
 static void write_database(const struct sight_cluster *cluster, struct metrics_text *text)
 {
     write_count(text, FAMILY(GAUGE, "database_connected", "1 while the database can be reached."),
                 cluster->connected);
-    write_count(text, FAMILY(GAUGE, "database_durable", "1 where a commit waits for a disk."),
+    write_count(text, FAMILY(GAUGE, "database_durable", "1 if a commit waits for a disk."),
                 cluster->durable);
     write_count(text,
                 FAMILY(GAUGE, "database_replicated",
-                       "1 where a commit waits for a second server of the database."),
+                       "1 if a commit waits for a second server of the database."),
                 cluster->replicated);
-    write_count(text,
-                FAMILY(GAUGE, "database_trusted",
-                       "1 where journal.require_quorum is no: neither of these is complained of."),
-                cluster->trusted);
+    write_count(
+        text,
+        FAMILY(
+            GAUGE, "database_trusted",
+            "1 if journal.require_quorum is no, so that there is no warning about the two before."),
+        cluster->trusted);
 }
 
 void metrics_cluster_write(const struct sight_cluster *cluster, struct metrics_text *text)
@@ -130,10 +137,9 @@ void metrics_cluster_write(const struct sight_cluster *cluster, struct metrics_t
     write_members(cluster, text, &member_seen);
     write_database(cluster, text);
     write_count(
-        text, FAMILY(GAUGE, "proxied_connections", "Connections that are passed on to the owner."),
+        text, FAMILY(GAUGE, "proxied_connections", "Connections that are forwarded to the owner."),
         cluster->proxied);
-    write_count(text,
-                FAMILY(COUNTER, "connections_proxied",
-                       "Connections that were passed on to the owner so far."),
-                cluster->proxied_total);
+    write_count(
+        text, FAMILY(COUNTER, "connections_proxied", "Connections forwarded to the owner so far."),
+        cluster->proxied_total);
 }

@@ -99,7 +99,7 @@ static void drop_oldest(struct metrics *metrics)
 
     list_each (node, &oldest->readers) {
         wire_drop(list_item(node, struct metrics_reader, node)->wire,
-                  "reads metrics more slowly than others ask for them");
+                  "reads metrics more slowly than other clients request them");
     }
     set_aside(metrics, oldest);
 }

@@ -17,15 +17,16 @@ struct figures {
     uint64_t outcomes[OUTCOMES_MOST];
 };
 
-static const struct metric_family requests = {
-    "tandem_push_requests", METRIC_COUNTER, "Requests to endpoints so far, by what they came to."};
+static const struct metric_family requests = {"tandem_push_requests", METRIC_COUNTER,
+                                              "Requests to endpoints so far, by outcome."};
 static const struct metric_family in_flight = {"tandem_push_in_flight", METRIC_GAUGE,
-                                               "Jobs on their way to endpoints."};
+                                               "Jobs in flight to endpoints."};
 static const struct metric_family paused = {
     "tandem_push_paused", METRIC_GAUGE,
-    "1 where nothing is sent to the endpoint for now; of the others, how many are so."};
-static const struct metric_family seconds = {"tandem_push_seconds", METRIC_HISTOGRAM,
-                                             "From a request to its answer, of all endpoints."};
+    "1 if the endpoint is paused; for the rest, the number of paused endpoints."};
+static const struct metric_family seconds = {
+    "tandem_push_seconds", METRIC_HISTOGRAM,
+    "Time from a request to its reply, over all endpoints."};
 
 // One that leaves has a successor of the same section, or is not wanted any more.
 static bool is_told(const struct sight_push *push)

@@ -18,7 +18,7 @@ static const enum act_kind acts[] = {
 static void check_contains(struct input *input, struct slice contains)
 {
     if (contains.len > CONTAINS_MOST) {
-        input_blame(input, 400, "contains has more than %d bytes", CONTAINS_MOST);
+        input_blame(input, 400, "contains is longer than %d bytes", CONTAINS_MOST);
     }
 }
 
@@ -33,9 +33,9 @@ static void read_contains(struct input *input, struct slice *contains)
         return;
     }
     if (plain) {
-        input_blame(input, 400, "there is either contains or contains_base64");
+        input_blame(input, 400, "give either contains or contains_base64, not both");
     } else if (!base64_decode(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
-        input_blame(input, 400, "contains_base64 is no base64");
+        input_blame(input, 400, "contains_base64 is not valid base64");
     } else {
         *contains = slice_of(encoded.ptr, len);
         check_contains(input, *contains);
@@ -73,7 +73,7 @@ static void read_filter(struct input *input, struct operation_plan *plan)
     if (input_part(input, "filter", &part)) {
         read_filter_members(&part, &plan->sweep.filter);
         if (plan->action >= OPERATION_PAUSE && json_object_size(part.body) > 0) {
-            input_blame(&part, 400, "a filter is about jobs");
+            input_blame(&part, 400, "pause and resume take no filter");
         }
     }
     input_part_end(input, "filter", &part);
@@ -85,7 +85,7 @@ static void read_queues(struct input *input, struct sweep *sweep)
     bool many = input_text(input, "queues", &sweep->queues);
 
     if (one == many) {
-        input_blame(input, 400, "there is either queue or queues");
+        input_blame(input, 400, "give exactly one of queue, queue_path and queues");
     } else if (sweep->queue.len + sweep->queues.len == 0) {
         input_blame(input, 400, "the name of the queue is empty");
     }
@@ -98,9 +98,9 @@ static void check_member(struct input *input, const struct operation_plan *plan,
     const char *action = operation_actions[plan->action];
 
     if (there && !belongs) {
-        input_blame(input, 400, "%s does not go with %s", name, action);
+        input_blame(input, 400, "%s is not allowed with %s", name, action);
     } else if (!there && needed) {
-        input_blame(input, 400, "%s needs %s", action, name);
+        input_blame(input, 400, "%s requires %s", action, name);
     }
 }
 
@@ -138,7 +138,7 @@ void operation_plan_read(struct input *input, struct operation_plan *plan)
     *plan = (struct operation_plan){.sweep.filter = JOB_FILTER_ALL};
     input_members(input, members);
     if (!input_word(input, "action", operation_actions, &action)) {
-        input_blame(input, 400, "action lacks");
+        input_blame(input, 400, "action is missing");
     }
     plan->action = (enum operation_action)action;
     read_queues(input, &plan->sweep);

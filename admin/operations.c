@@ -247,7 +247,7 @@ static enum http1_next begin(struct http1_conn *conn, const struct operation_pla
 
     forget_old(operations);
     if (operations->running == OPERATIONS_RUNNING) {
-        return admin_refuse(conn, 503, "there are many operations: one has to end first");
+        return admin_refuse(conn, 503, "too many operations are running: wait until one ends");
     }
     status = operation_new(admin_broker(conn), conn->session, plan, &operation);
     if (status != STATUS_OK) {

@@ -35,7 +35,7 @@ static void check(struct input *input)
     if (!session_may_everywhere(input->conn->session, MAY_ADMINISTER)) {
         input_blame(input, 403, "%s", status_text(STATUS_FORBIDDEN));
     } else if (!admin_shared(input->conn)->sight) {
-        input_blame(input, 503, "the process does not do that");
+        input_blame(input, 503, "this process cannot do that");
     }
 }
 
@@ -73,7 +73,7 @@ static const char *value_text(struct input *input, const char *key, const json_t
     case JSON_ARRAY:
         break;
     }
-    input_blame(input, 400, "%.60s: neither a text, nor a number, nor true or false", key);
+    input_blame(input, 400, "%.60s is not a string, a number, true or false", key);
     return NULL;
 }
 
@@ -93,7 +93,7 @@ static void read_keys(struct wanted *wanted)
             continue;
         }
         if (policy->count == KEYS_MOST) {
-            input_blame(&wanted->input, 400, "%.60s: there is no such key", key);
+            input_blame(&wanted->input, 400, "%.60s is not a known key", key);
             return;
         }
         said->key = key;

@@ -23,7 +23,7 @@ static void check(struct input *input)
     if (!session_may_everywhere(input->conn->session, MAY_ADMINISTER)) {
         input_blame(input, 403, "%s", status_text(STATUS_FORBIDDEN));
     } else if (!admin_shared(input->conn)->sight) {
-        input_blame(input, 503, "the process does not do that");
+        input_blame(input, 503, "this process cannot do that");
     }
 }
 
@@ -40,7 +40,7 @@ static enum http1_next answer_drain(struct http1_conn *conn, struct slice body, 
     check(&input);
     input_members(&input, members);
     if (!input_flag(&input, "draining", &draining)) {
-        input_blame(&input, 400, "draining lacks");
+        input_blame(&input, 400, "draining is missing");
     }
     if (input_good(&input)) {
         sight->drain(sight->host, draining);
@@ -102,11 +102,10 @@ static void check_whose(struct input *input, struct slice whose)
     }
     if (whose.len < WIRE_PEER_MAX && digits_read(whose, &number)) {
         if (!sight->connection(sight->host, number, &connection)) {
-            input_blame(input, 404, "there is no such connection");
+            input_blame(input, 404, "the connection does not exist");
         }
     } else if (whose.len >= WIRE_PEER_MAX || !may_be_address(whose)) {
-        input_blame(input, 400,
-                    "log_commands is neither an address nor the number of a connection");
+        input_blame(input, 400, "log_commands must be an address or the number of a connection");
     }
 }
 

@@ -131,7 +131,7 @@ static enum http1_next answer_pause(struct http1_conn *conn, struct slice body, 
     (void)blob;
     subject_read(&subject, conn, body, true, members);
     if (!input_seconds(&subject.input, "seconds", &pause_for)) {
-        input_blame(&subject.input, 400, "seconds lacks");
+        input_blame(&subject.input, 400, "seconds is missing");
     }
     next = pause(conn, &subject, pause_for);
     input_end(&subject.input);
@@ -156,7 +156,7 @@ static void read_limits(struct input *input, uint32_t limits[BAND_COUNT])
         uint64_t limit = 0;
 
         if (!input_number(input, words[band], UINT32_MAX, &limit)) {
-            input_blame(input, 400, "%s lacks", words[band]);
+            input_blame(input, 400, "%s is missing", words[band]);
         }
         limits[band] = (uint32_t)limit;
     }

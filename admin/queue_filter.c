@@ -88,7 +88,7 @@ static void read_with(struct queue_filter *filter, struct input *input)
         unsigned bit = word_bit(slice_of(left.ptr, word_len));
 
         if (!bit) {
-            input_blame(input, 400, "with: %.*s is none of its words", (int)word_len, left.ptr);
+            input_blame(input, 400, "with: %.*s is not a known condition", (int)word_len, left.ptr);
             return;
         }
         filter->with |= bit;
@@ -106,7 +106,7 @@ void queue_filter_read(struct queue_filter *filter, struct input *input)
     filter->has_glob =
         input_query_text(input, "name", filter->glob, sizeof filter->glob, &filter->glob_len);
     if (filter->has_glob && !glob_valid(slice_of(filter->glob, filter->glob_len))) {
-        input_blame(input, 400, "name is a malformed glob");
+        input_blame(input, 400, "name is not a valid glob");
     }
     read_with(filter, input);
 }
@@ -216,7 +216,7 @@ void queue_sort_read(struct queue_sort *sort, struct input *input)
             return;
         }
     }
-    input_blame(input, 400, "sort: there is no such column");
+    input_blame(input, 400, "sort is not a known column");
 }
 
 // Ages are told in steps of 2^20 ns, and a moment is the same however old it is by now.

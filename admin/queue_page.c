@@ -20,7 +20,7 @@
 static void read_name(struct queue_cursor *cursor, struct input *input, struct slice digits)
 {
     if (digits.len % 2 != 0 || digits.len / 2 > sizeof cursor->name) {
-        input_blame(input, 400, "cursor is none");
+        input_blame(input, 400, "cursor is not valid: use the `next` of the previous page");
         return;
     }
     for (; cursor->len < digits.len / 2; cursor->len++) {
@@ -28,7 +28,7 @@ static void read_name(struct queue_cursor *cursor, struct input *input, struct s
         int low = http1_hex_value(digits.ptr[2 * cursor->len + 1]);
 
         if (high < 0 || low < 0) {
-            input_blame(input, 400, "cursor is none");
+            input_blame(input, 400, "cursor is not valid: use the `next` of the previous page");
             return;
         }
         cursor->name[cursor->len] = (char)(high << 4 | low);
@@ -46,7 +46,7 @@ static void read_cursor(struct queue_cursor *cursor, struct input *input)
     }
     minus = memchr(text, '-', len);
     if (!minus || !digits_read(slice_of(text, (size_t)(minus - text)), &cursor->value)) {
-        input_blame(input, 400, "cursor is none");
+        input_blame(input, 400, "cursor is not valid: use the `next` of the previous page");
         return;
     }
     cursor->set = true;

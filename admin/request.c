@@ -38,7 +38,7 @@ static bool refuse_method(struct http1_conn *conn, unsigned methods)
         http1_reply(conn, &(struct http1_reply){.status = 204, .extra = allow}, SLICE(""));
     } else {
         http1_refuse(conn, &(struct http1_reply){.status = 405, .extra = allow},
-                     "the method does not go with the path");
+                     "the path does not allow this method");
     }
     return false;
 }
@@ -69,10 +69,10 @@ static bool check_caller(struct http1_conn *conn, const struct http1_fields *fie
     if (!http1_caller_has_rules(conn)) {
         return admin_caller_is_here(conn) ||
                refuse(conn, 403,
-                      admin_request(conn)->proxied
-                          ? "without rules (server.access_file) no caller may look through a proxy"
-                          : "without rules (server.access_file) only callers of this machine "
-                            "may look");
+                      admin_request(conn)->proxied ? "without access rules (server.access_file), "
+                                                     "requests through a proxy are refused"
+                                                   : "without access rules (server.access_file), "
+                                                     "only callers on this machine are allowed");
     }
     if (right && !session_may_somewhere(conn->session, (enum right)right)) {
         http1_caller_refuse(conn, fields->target);
@@ -84,7 +84,7 @@ static bool check_caller(struct http1_conn *conn, const struct http1_fields *fie
 static bool check_change(struct http1_conn *conn, const struct http1_fields *fields)
 {
     return !is_change(conn) || fields->values[ADMIN_FIELD_REQUEST].len > 0 ||
-           refuse(conn, 403, "a change needs the header X-Tandem-Request");
+           refuse(conn, 403, "a change requires the header X-Tandem-Request");
 }
 
 //
@@ -107,7 +107,7 @@ static bool keep_target(struct admin_request *request, struct slice target)
 static bool check_body(struct http1_conn *conn, const struct http1_framing *framing)
 {
     return admin_request(conn)->route->takes_body || !http1_has_body(framing) ||
-           refuse(conn, 400, "this request has no body");
+           refuse(conn, 400, "this request takes no body");
 }
 
 // While the journal is being read the broker is an empty one, with which its connections end.
@@ -122,7 +122,7 @@ static bool is_early(const struct http1_conn *conn)
 static bool refuse_early(struct http1_conn *conn)
 {
     http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY},
-                 "the journal is being read: /readyz says how far that is");
+                 "the journal is being read: /readyz shows the progress");
     return false;
 }
 
@@ -152,7 +152,7 @@ static bool find_route(struct http1_conn *conn, const struct http1_fields *field
         return refuse_early(conn);
     }
     if (!found.path_known) {
-        return refuse(conn, 404, "there is no such thing");
+        return refuse(conn, 404, "not found");
     }
     return found.route || refuse_method(conn, found.methods);
 }
@@ -173,7 +173,7 @@ static bool accept(struct http1_conn *conn, const struct http1_fields *fields,
     }
     http1_target_read(slice_of(request->target, request->target_len), &target);
     if (target.kind != HTTP1_TARGET_PATH) {
-        return refuse(conn, 400, "the path is no good");
+        return refuse(conn, 400, "the path is not valid");
     }
     request->path = target.path;
     request->query = target.query;
@@ -260,12 +260,14 @@ static size_t user_holds(const struct http1_request *base)
 }
 
 const struct http1_user admin_user = {
-    .texts = {HTTP1_TEXTS("admin"),
-              .origin = "Origin is none of this address: pages of other sites may do nothing here",
-              .site = "a page of another site calls, and may do nothing here",
-              .referer = "Referer is a page of another site, which may do nothing here",
-              .bad_token = "the token is not one of those in server.access_file",
-              .forbidden = "no rule of server.access_file lets the caller do that"},
+    .texts =
+        {HTTP1_TEXTS("admin"),
+         .origin = "Origin is another site: its pages are not allowed to use this API",
+         .site =
+             "the request comes from a page of another site, which is not allowed to use this API",
+         .referer = "Referer is a page of another site, which is not allowed to use this API",
+         .bad_token = "the token is not in server.access_file",
+         .forbidden = "no rule of server.access_file allows that to the caller"},
     .has_pages = true,
     .rights = MAY_EVERYTHING,
     .session = &admin_session_ops,

@@ -95,7 +95,7 @@ static enum http1_next answer_one(struct http1_conn *conn, struct slice body, st
 static void need_text(struct input *input, const char *name, struct slice *text)
 {
     if (!input_text(input, name, text)) {
-        input_blame(input, 400, "%s lacks", name);
+        input_blame(input, 400, "%s is missing", name);
     }
 }
 
@@ -205,7 +205,8 @@ static enum http1_next answer_delete(struct http1_conn *conn, struct slice body,
     }
     status = schedules_remove(schedules_of(conn), name);
     if (status == STATUS_IN_USE) {
-        return admin_refuse(conn, 409, "it stands in the configuration");
+        return admin_refuse(conn, 409,
+                            "the schedule is in the configuration file: remove it there");
     }
     if (status != STATUS_OK) {
         return admin_refuse_status(conn, status);

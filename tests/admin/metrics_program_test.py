@@ -43,7 +43,7 @@ def shared_metrics():
     """The metrics that METRICS.md has of a shared journal, with their labels: admin/cluster_test
     has them."""
     text = (ROOT / "admin" / "METRICS.md").read_text()
-    part = text.partition("## Of a shared journal")[2].partition("\n## ")[0]
+    part = text.partition("## Shared journal")[2].partition("\n## ")[0]
     return {name: set(re.findall(r"\w+", labels))
             for name, _, labels, _ in re.findall(ROW, part, re.M)}
 
@@ -136,7 +136,7 @@ class Formats(unittest.TestCase):
             # The kinds of memory are known where there are some.
             labels = labels or written[name][1]
             self.assertEqual(written[name], (kind, labels, what), name)
-        exporters = set(re.findall(r"`(\w+)`", text.partition("## Names of exporters")[2]))
+        exporters = set(re.findall(r"`(\w+)`", text.partition("## Names of other exporters")[2]))
         self.assertEqual(exporters - {"tube", "function", "beanstalkd", "gearman",
                                       "tandem_commands_total"},
                          told.keys() - ours.keys())

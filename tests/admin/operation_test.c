@@ -275,7 +275,7 @@ static void what_is_looked_for_in_bodies_has_a_bound(void **state)
                    "{\"action\":\"delete\",\"queue\":\"q\",\"filter\":{\"contains\":\"%sa\"}}",
                    most);
     body_is(asks(t->a, BEGINS(document), 400),
-            "{\"error\": \"filter: contains has more than 4096 bytes\"}\n");
+            "{\"error\": \"filter: contains is longer than 4096 bytes\"}\n");
     // That many digits of base64 are 4101 bytes.
     memset(most, 'Y', sizeof most - 1);
     (void)snprintf(document, sizeof document,

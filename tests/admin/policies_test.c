@@ -122,7 +122,7 @@ static void value_of_another_kind_is_refused_with_its_key(void **state)
         json_t *document = puts_policy(admin, bad[i], 400);
 
         assert_string_equal(text_at(document, "error"),
-                            "rate: neither a text, nor a number, nor true or false");
+                            "rate is not a string, a number, true or false");
         json_decref(document);
     }
     json_decref(puts_policy(admin, "{\"position\": -1}", 400));

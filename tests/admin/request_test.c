@@ -86,8 +86,7 @@ static void a_page_of_another_origin_may_look_at_nothing(void **state)
 
     // What it is told names no setting that there is not.
     body_is(asks(t->a, http_get("/nothing", "Origin: http://evil.example\r\n"), 403),
-            "{\"error\": \"Origin is none of this address: pages of other sites may do nothing "
-            "here\"}\n");
+            "{\"error\": \"Origin is another site: its pages are not allowed to use this API\"}\n");
     asks(t->a, http_get("/nothing", "Sec-Fetch-Site: cross-site\r\n"), 403);
     asks(t->a, http_get("/nothing", "Referer: http://evil.example/x\r\n"), 403);
     asks(t->a, http_get("/nothing", "Origin: http://localhost\r\n"), 404);
@@ -115,9 +114,10 @@ static void without_rules_a_proxy_on_this_machine_may_look_at_nothing(void **sta
     struct admin *t = *state;
 
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        body_is(asks(t->a, http_get("/nothing", headers[i]), 403),
-                "{\"error\": \"without rules (server.access_file) no caller may look through a "
-                "proxy\"}\n");
+        body_is(
+            asks(t->a, http_get("/nothing", headers[i]), 403),
+            "{\"error\": \"without access rules (server.access_file), requests through a proxy are "
+            "refused\"}\n");
         asks(t->a, http_get("/api/v1/queues", headers[i]), 403);
         asks(t->a, http_get("/metrics", headers[i]), 403);
         asks(t->a, http_get("/healthz", headers[i]), 200);

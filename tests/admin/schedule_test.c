@@ -136,8 +136,8 @@ static void what_makes_no_sense_is_refused_with_the_key(void **state)
     static const struct {
         const char *document, *why;
     } wrong[] = {
-        {"{\"queue\":\"q\"}", "cron lacks"},
-        {"{\"cron\":\"@daily\"}", "queue lacks"},
+        {"{\"queue\":\"q\"}", "cron is missing"},
+        {"{\"cron\":\"@daily\"}", "queue is missing"},
         {"{\"queue\":\"q\",\"cron\":\"0 25 * * *\"}", "cron: hour: `25` is not between 0 and 23"},
         {"{\"queue\":\"q\",\"cron\":\"@daily\",\"timezone\":\"X\"}",
          "timezone: this machine has no such zone"},

@@ -219,7 +219,7 @@ class Changing(WithBroker):
         self.client.put(b"x")
         done = self.run_ctl("bury", "--queue", "mail", "--new-priority", "1", "--yes")
         self.assertEqual(done.returncode, program.FAILED)
-        self.assertIn(b"priority does not go with bury", done.stderr)
+        self.assertIn(b"priority is not allowed with bury", done.stderr)
 
     def test_operations_are_listed_and_cannot_be_cancelled_afterwards(self):
         self.client.put(b"x")

@@ -80,7 +80,7 @@ static void operators_are_served_while_jobs_come_back(void **state)
     expect_answer(process,
                   "POST /api/v1/reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n"
                   "X-Tandem-Request: 1\r\n\r\n",
-                  503, "the journal is being read: /readyz says how far that is");
+                  503, "the journal is being read: /readyz shows the progress");
     expect_answer(process, "GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n", 503,
                   "\r\nRetry-After: ");
     hung_disk_stop(&disk);
