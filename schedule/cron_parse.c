@@ -9,13 +9,13 @@
 
 enum { MINUTE, HOUR, DAY, MONTH, WEEKDAY, FIELDS };
 
-struct field {
+struct cron_field {
     const char *name;
     int least, most;
-    const char *names; // three letters each, the first standing for `least`; NULL: none
+    const char *names; // three letters each, from `least` on; NULL: none
 };
 
-static const struct field fields[FIELDS] = {
+static const struct cron_field fields[FIELDS] = {
     [MINUTE] = {"minute", 0, 59, NULL},
     [HOUR] = {"hour", 0, 23, NULL},
     [DAY] = {"day of month", 1, 31, NULL},
@@ -24,28 +24,30 @@ static const struct field fields[FIELDS] = {
 };
 
 static const struct {
-    struct slice word, meaning;
-} words[] = {
+    struct slice name, meaning;
+} cron_names[] = {
     {{"@yearly", 7}, {"0 0 1 1 *", 9}},  {{"@annually", 9}, {"0 0 1 1 *", 9}},
     {{"@monthly", 8}, {"0 0 1 * *", 9}}, {{"@weekly", 7}, {"0 0 * * 0", 9}},
     {{"@daily", 6}, {"0 0 * * *", 9}},   {{"@midnight", 9}, {"0 0 * * *", 9}},
     {{"@hourly", 7}, {"0 * * * *", 9}},
 };
 
-// What is longer is shown up to here.
-#define SHOWN_MAX 24
+// A message quotes this many bytes of the text.
+#define QUOTED_MAX 24
 
-// `field`: which one is wrong; NULL where the text as a whole is.
-static bool refuse(struct cron_reason *why, const char *field, struct slice text, const char *what)
+// `field`: the name of the wrong field; NULL: the whole text is wrong.
+static bool cron_refuse(struct cron_reason *why, const char *field, struct slice text,
+                        const char *what)
 {
     (void)snprintf(why->text, sizeof why->text, "%s%s`%.*s` %s", field ? field : "",
-                   field ? ": " : "", (int)(text.len < SHOWN_MAX ? text.len : SHOWN_MAX),
+                   field ? ": " : "", (int)(text.len < QUOTED_MAX ? text.len : QUOTED_MAX),
                    text.len ? text.ptr : "", what);
     return false;
 }
 
-// Cuts off what stands before the first `separator`, and that one; all where there is none.
-static struct slice cut(struct slice *rest, char separator)
+// Takes the text before the first `separator`, and the separator, off the front; without a
+// separator, takes all of it.
+static struct slice cron_cut(struct slice *rest, char separator)
 {
     const char *end = rest->len ? memchr(rest->ptr, separator, rest->len) : NULL;
     struct slice part = slice_of(rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len);
@@ -54,12 +56,12 @@ static struct slice cut(struct slice *rest, char separator)
     return part;
 }
 
-static bool contains(struct slice text, char c)
+static bool cron_contains(struct slice text, char c)
 {
     return text.len && memchr(text.ptr, c, text.len);
 }
 
-static bool parse_name(const struct field *field, struct slice text, int *value)
+static bool cron_parse_name(const struct cron_field *field, struct slice text, int *value)
 {
     if (!field->names || text.len != 3) {
         return false;
@@ -73,68 +75,68 @@ static bool parse_name(const struct field *field, struct slice text, int *value)
     return false;
 }
 
-static bool parse_value(const struct field *field, struct slice text, int *value,
-                        struct cron_reason *why)
+static bool cron_parse_value(const struct cron_field *field, struct slice text, int *value,
+                             struct cron_reason *why)
 {
     char range[48];
     uint64_t number;
 
-    if (parse_name(field, text, value)) {
+    if (cron_parse_name(field, text, value)) {
         return true;
     }
     if (!digits_read(text, &number)) {
-        return refuse(why, field->name, text,
-                      field->names ? "is no number and no name" : "is no number");
+        return cron_refuse(why, field->name, text,
+                           field->names ? "is neither a number nor a name" : "is not a number");
     }
     if (number < (uint64_t)field->least || number > (uint64_t)field->most) {
         (void)snprintf(range, sizeof range, "is not between %d and %d", field->least, field->most);
-        return refuse(why, field->name, text, range);
+        return cron_refuse(why, field->name, text, range);
     }
     *value = (int)number;
     return true;
 }
 
 // `*`, a value, or a range.
-static bool parse_range(const struct field *field, struct slice text, int *first, int *last,
-                        struct cron_reason *why)
+static bool cron_parse_range(const struct cron_field *field, struct slice text, int *first,
+                             int *last, struct cron_reason *why)
 {
     struct slice rest = text;
-    bool both = contains(text, '-');
+    bool both = cron_contains(text, '-');
 
     if (slice_equal(text, SLICE("*"))) {
         *first = field->least;
         *last = field->most;
         return true;
     }
-    if (!parse_value(field, cut(&rest, '-'), first, why)) {
+    if (!cron_parse_value(field, cron_cut(&rest, '-'), first, why)) {
         return false;
     }
     *last = *first;
-    if (both && !parse_value(field, rest, last, why)) {
+    if (both && !cron_parse_value(field, rest, last, why)) {
         return false;
     }
     if (field == &fields[WEEKDAY] && both && *last == 0) {
         *last = 7;
     }
-    return *first <= *last || refuse(why, field->name, text, "runs backwards");
+    return *first <= *last || cron_refuse(why, field->name, text, "runs backwards");
 }
 
-static bool parse_item(const struct field *field, struct slice item, uint64_t *set,
-                       struct cron_reason *why)
+static bool cron_parse_item(const struct cron_field *field, struct slice item, uint64_t *set,
+                            struct cron_reason *why)
 {
-    struct slice rest = item, range = cut(&rest, '/');
+    struct slice rest = item, range = cron_cut(&rest, '/');
     uint64_t step = 1;
     int first, last;
 
-    if (!parse_range(field, range, &first, &last, why)) {
+    if (!cron_parse_range(field, range, &first, &last, why)) {
         return false;
     }
-    if (contains(item, '/')) {
-        if (!contains(range, '-') && !slice_equal(range, SLICE("*"))) {
-            return refuse(why, field->name, item, "has a step, but no range");
+    if (cron_contains(item, '/')) {
+        if (!cron_contains(range, '-') && !slice_equal(range, SLICE("*"))) {
+            return cron_refuse(why, field->name, item, "has a step, but not a range");
         }
         if (!digits_read(rest, &step) || step == 0) {
-            return refuse(why, field->name, item, "has no step that is a number above 0");
+            return cron_refuse(why, field->name, item, "needs a step that is a number above 0");
         }
     }
     for (uint64_t value = (uint64_t)first; value <= (uint64_t)last; value += step) {
@@ -146,45 +148,45 @@ static bool parse_item(const struct field *field, struct slice item, uint64_t *s
     return true;
 }
 
-static bool parse_field(const struct field *field, struct slice text, uint64_t *set,
-                        struct cron_reason *why)
+static bool cron_parse_field(const struct cron_field *field, struct slice text, uint64_t *set,
+                             struct cron_reason *why)
 {
     struct slice rest = text;
 
     *set = 0;
     do {
-        if (!parse_item(field, cut(&rest, ','), set, why)) {
+        if (!cron_parse_item(field, cron_cut(&rest, ','), set, why)) {
             return false;
         }
     } while (rest.len);
-    return slice_end(text)[-1] != ',' || refuse(why, field->name, text, "ends with a comma");
+    return slice_end(text)[-1] != ',' || cron_refuse(why, field->name, text, "ends with a comma");
 }
 
-static bool is_blank(char c)
+static bool cron_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-static struct slice trim(struct slice text)
+static struct slice cron_trim(struct slice text)
 {
-    while (text.len && is_blank(text.ptr[0])) {
+    while (text.len && cron_is_blank(text.ptr[0])) {
         text = slice_from(text, 1);
     }
-    while (text.len && is_blank(slice_end(text)[-1])) {
+    while (text.len && cron_is_blank(slice_end(text)[-1])) {
         text.len--;
     }
     return text;
 }
 
-// Five fields, in `parts`. False where there are more or less.
-static bool split(struct slice text, struct slice parts[FIELDS])
+// Splits the text at blanks into `parts`. False: there are not exactly FIELDS of them.
+static bool cron_split(struct slice text, struct slice parts[FIELDS])
 {
     int count = 0;
 
-    for (; text.len; text = trim(text)) {
+    for (; text.len; text = cron_trim(text)) {
         size_t len = 0;
 
-        while (len < text.len && !is_blank(text.ptr[len])) {
+        while (len < text.len && !cron_is_blank(text.ptr[len])) {
             len++;
         }
         if (count == FIELDS) {
@@ -196,19 +198,21 @@ static bool split(struct slice text, struct slice parts[FIELDS])
     return count == FIELDS;
 }
 
-static bool expand(struct slice *text, struct cron_reason *why)
+// Replaces a name, such as @daily, by the five fields that it stands for.
+static bool cron_expand(struct slice *text, struct cron_reason *why)
 {
     if (!text->len || text->ptr[0] != '@') {
         return true;
     }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (words[i].word.len == text->len &&
-            strncasecmp(words[i].word.ptr, text->ptr, text->len) == 0) {
-            *text = words[i].meaning;
+    for (size_t i = 0; i < sizeof cron_names / sizeof *cron_names; i++) {
+        if (cron_names[i].name.len == text->len &&
+            strncasecmp(cron_names[i].name.ptr, text->ptr, text->len) == 0) {
+            *text = cron_names[i].meaning;
             return true;
         }
     }
-    return refuse(why, NULL, *text, "is none of @yearly, @monthly, @weekly, @daily, @hourly");
+    return cron_refuse(why, NULL, *text,
+                       "is not one of @yearly, @monthly, @weekly, @daily, @hourly");
 }
 
 bool cron_parse(struct slice text, struct cron *cron, struct cron_reason *why)
@@ -216,15 +220,16 @@ bool cron_parse(struct slice text, struct cron *cron, struct cron_reason *why)
     struct slice parts[FIELDS];
     uint64_t sets[FIELDS];
 
-    text = trim(text);
-    if (!expand(&text, why)) {
+    text = cron_trim(text);
+    if (!cron_expand(&text, why)) {
         return false;
     }
-    if (!split(text, parts)) {
-        return refuse(why, NULL, text, "is not minute, hour, day of month, month and day of week");
+    if (!cron_split(text, parts)) {
+        return cron_refuse(why, NULL, text,
+                           "is not minute, hour, day of month, month and day of week");
     }
     for (int i = 0; i < FIELDS; i++) {
-        if (!parse_field(&fields[i], parts[i], &sets[i], why)) {
+        if (!cron_parse_field(&fields[i], parts[i], &sets[i], why)) {
             return false;
         }
     }
@@ -237,6 +242,6 @@ bool cron_parse(struct slice text, struct cron *cron, struct cron_reason *why)
         .either_day = parts[DAY].ptr[0] != '*' && parts[WEEKDAY].ptr[0] != '*',
         .real_time = parts[HOUR].ptr[0] == '*',
     };
-    return cron_has_dates(cron) ||
-           refuse(why, fields[DAY].name, parts[DAY], "is a day that none of the months has");
+    return cron_has_dates(cron) || cron_refuse(why, fields[DAY].name, parts[DAY],
+                                               "is a day that does not exist in any of the months");
 }

@@ -3,23 +3,12 @@
 
 #include <stdbool.h>
 
-// The calendar repeats itself after 400 years. Years are counted from the 1st of March here, so
-// that a leap day is the last of its year.
+// The calendar repeats after an era of 400 years. Here a year begins on the 1st of March, so that a
+// leap day is the last day of its year.
 #define ERA_YEARS 400
 #define ERA_DAYS 146097
 // From 0000-03-01 to 1970-01-01.
 #define DAYS_BEFORE_1970 719468
-
-int64_t date_to_days(struct date date)
-{
-    int64_t year = date.year - (date.month <= 2);
-    int64_t era = floor_div(year, ERA_YEARS);
-    int64_t year_of_era = year - era * ERA_YEARS;
-    int64_t day_of_year = (153 * (date.month + (date.month > 2 ? -3 : 9)) + 2) / 5 + date.day - 1;
-    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-
-    return era * ERA_DAYS + day_of_era - DAYS_BEFORE_1970;
-}
 
 struct date date_from_days(int64_t days)
 {

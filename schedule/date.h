@@ -2,13 +2,12 @@
 #ifndef TANDEM_SCHEDULE_DATE_H
 #define TANDEM_SCHEDULE_DATE_H
 
-// Dates of the Gregorian calendar, and days as they are counted since 1970-01-01. No zone is known
-// here: a local time is kept as the seconds that it would be since 1970, were local time UTC.
+// Dates of the Gregorian calendar, and their numbers: days since 1970-01-01. Time zones are not
+// known here; zone.h says how local times are written.
 
 #include <stdint.h>
 
 #define MINUTE_SECONDS 60
-#define HOUR_SECONDS 3600
 #define DAY_SECONDS 86400
 
 struct date {
@@ -17,7 +16,6 @@ struct date {
     int day;   // 1 to 31
 };
 
-int64_t date_to_days(struct date date);
 struct date date_from_days(int64_t days);
 
 // 0 is Sunday.

@@ -1,30 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 
-// A moment is decided once: its job is submitted, or it is passed over. Which one it was is kept as
-// a memo behind the job's record, so that a store that lost its end lost the memo first: then the
-// moment is found undecided, and its job joins the one that lives under the same key.
+// A moment is decided once: either its job is submitted, or the moment is skipped. A memo says up
+// to which moment all are decided. Its record comes after the job's: if the store loses its end, it
+// loses the memo first. Then the moment counts as undecided, and its second submission joins the
+// live job that has the same key.
 
-#include "schedule/firing.h"
+#include "schedule/schedule_private.h"
 
 #include "core/base/log.h"
 
-#include "schedule/kept.h"
+#include "schedule/date.h"
 
-// What is this old was missed.
+#include <stdio.h>
+
+// A moment is missed if it is this old.
 #define MISSED_AFTER (60 * NSEC_PER_SEC)
-// A clock that was set back by less is not worth a word.
+// If the clock was set back by less, the silence is not reported.
 #define SILENT_AFTER (60 * NSEC_PER_SEC)
-// What was refused, or could not be kept, is tried again so often.
+// The time between retries, of a job that was refused and of a memo that could not be written.
 #define AGAIN_AFTER NSEC_PER_SEC
 
-#define KEY_MAX (SCHEDULE_NAME_MAX + 1 + SCHEDULE_MOMENT_MAX)
+#define FIRING_KEY_MAX (SCHEDULE_NAME_MAX + 1 + SCHEDULE_MOMENT_MAX)
 
-static nsec_t wall_now(const struct schedules *schedules)
+struct slice schedule_moment_text(nsec_t at, char text[SCHEDULE_MOMENT_MAX])
+{
+    int64_t seconds = floor_div(at, NSEC_PER_SEC), days = floor_div(seconds, DAY_SECONDS);
+    int of_day = (int)(seconds - days * DAY_SECONDS);
+    struct date date = date_from_days(days);
+    int len = snprintf(text, SCHEDULE_MOMENT_MAX, "%04d-%02d-%02dT%02d:%02d:%02dZ", (int)date.year,
+                       date.month, date.day, of_day / 3600, of_day / 60 % 60, of_day % 60);
+
+    return slice_of(text, (size_t)len);
+}
+
+static nsec_t firing_wall(const struct schedules *schedules)
 {
     return broker_now(schedules->broker).wall;
 }
 
-static struct slice key_of(const struct schedule *schedule, nsec_t at, char key[KEY_MAX])
+static struct slice firing_job_key(const struct schedule *schedule, nsec_t at,
+                                   char key[FIRING_KEY_MAX])
 {
     char text[SCHEDULE_MOMENT_MAX];
     struct slice moment = schedule_moment_text(at, text);
@@ -35,8 +50,8 @@ static struct slice key_of(const struct schedule *schedule, nsec_t at, char key[
     return slice_of(key, schedule->name_len + 1 + moment.len);
 }
 
-static void note(enum log_level level, const char *event, const struct schedule *schedule,
-                 nsec_t at, enum status status)
+static void firing_log(enum log_level level, const char *event, const struct schedule *schedule,
+                       nsec_t at, enum status status)
 {
     char text[SCHEDULE_MOMENT_MAX];
 
@@ -45,30 +60,30 @@ static void note(enum log_level level, const char *event, const struct schedule 
            log_string("status", status_text(status)));
 }
 
-// Keeps what was decided. Until that is done it is tried again: only a restart in between could
-// take a moment whose job is done by then for one that is still to come.
-static void keep(struct schedules *schedules, struct schedule *schedule)
-{
-    enum status status = kept_put_fired(schedules->broker, schedule);
-
-    if (status != STATUS_OK && !schedule->unkept) {
-        note(LOG_LEVEL_WARN, "schedule_not_kept", schedule, schedule->decided_at, status);
-    }
-    schedule->unkept = status != STATUS_OK;
-}
-
-static void set_outcome(struct schedule *schedule, enum schedule_outcome outcome, nsec_t at,
-                        enum status status)
+static void firing_set_outcome(struct schedule *schedule, enum schedule_outcome outcome, nsec_t at,
+                               enum status status)
 {
     schedule->outcome = outcome;
     schedule->outcome_at = at;
     schedule->status = status;
 }
 
-// The first moment that is still to be decided, and when it is to be looked at.
-static void await_next(struct schedules *schedules, struct schedule *schedule)
+// Writes the memo; if that fails, it is retried. If the process restarts before it succeeds, and
+// the job is done by then, the moment submits a second job.
+static void firing_save(struct schedules *schedules, struct schedule *schedule)
 {
-    const struct plan *plan = schedule_plan(schedule);
+    enum status status = schedule_memo_put_fired(schedules->broker, schedule);
+
+    if (status != STATUS_OK && !schedule->unsaved) {
+        firing_log(LOG_LEVEL_WARN, "schedule_not_kept", schedule, schedule->decided_at, status);
+    }
+    schedule->unsaved = status != STATUS_OK;
+}
+
+// Finds the next moment, and sets when the schedule wakes.
+static void firing_await_next(struct schedules *schedules, struct schedule *schedule)
+{
+    const struct schedule_plan *plan = schedule_plan(schedule);
     nsec_t wake_at;
 
     schedule->give_up_at = 0;
@@ -76,31 +91,31 @@ static void await_next(struct schedules *schedules, struct schedule *schedule)
         schedule->next_at = NSEC_NEVER;
     }
     wake_at = schedule->next_at;
-    if (schedule->unkept) {
-        nsec_t again_at = nsec_add(wall_now(schedules), AGAIN_AFTER);
+    if (schedule->unsaved) {
+        nsec_t again_at = nsec_add(firing_wall(schedules), AGAIN_AFTER);
 
         wake_at = again_at < wake_at ? again_at : wake_at;
     }
-    schedule_wake(schedules, schedule, wake_at);
+    schedule_index_wake(schedules, schedule, wake_at);
 }
 
-static void decide(struct schedules *schedules, struct schedule *schedule, nsec_t at)
+static void firing_decide(struct schedules *schedules, struct schedule *schedule, nsec_t at)
 {
     schedule->decided_at = at;
-    keep(schedules, schedule);
-    await_next(schedules, schedule);
+    firing_save(schedules, schedule);
+    firing_await_next(schedules, schedule);
 }
 
 void firing_begin(struct schedules *schedules, struct schedule *schedule)
 {
-    nsec_t now = wall_now(schedules);
+    nsec_t now = firing_wall(schedules);
 
-    // Moments of other plans, and those before anybody wanted them, are none of this one's.
-    if (schedule->decided_at != 0 || !kept_read_fired(schedules->broker, schedule)) {
+    // If the plan has other moments than before, or there was none, only moments from now on count.
+    if (schedule->decided_at != 0 || !schedule_memo_read_fired(schedules->broker, schedule)) {
         schedule->decided_at = now > schedule->decided_at ? now : schedule->decided_at;
-        keep(schedules, schedule);
+        firing_save(schedules, schedule);
     }
-    await_next(schedules, schedule);
+    firing_await_next(schedules, schedule);
 }
 
 nsec_t firing_silent_until(const struct schedule *schedule, nsec_t now)
@@ -113,27 +128,27 @@ enum status firing_replan(struct schedules *schedules, struct schedule *schedule
     nsec_t decided_at = schedule->decided_at;
     enum status status;
 
-    schedule->decided_at = wall_now(schedules);
-    status = kept_put_fired(schedules->broker, schedule);
+    schedule->decided_at = firing_wall(schedules);
+    status = schedule_memo_put_fired(schedules->broker, schedule);
     schedules->position = broker_position(schedules->broker);
     if (status != STATUS_OK) {
         schedule->decided_at = decided_at;
         return status;
     }
-    schedule->unkept = false;
+    schedule->unsaved = false;
     schedule->missed_to = 0;
-    await_next(schedules, schedule);
+    firing_await_next(schedules, schedule);
     return STATUS_OK;
 }
 
 //
-// Moments that were missed
+// Missed moments
 //
 
-// Of the moments from `next_at` to `last`, the first of the last SCHEDULE_MISSED_MAX.
-static nsec_t first_of_last(const struct schedule *schedule, nsec_t last)
+// The first of the last SCHEDULE_MISSED_MAX moments in [next_at, last].
+static nsec_t firing_first_of_last(const struct schedule *schedule, nsec_t last)
 {
-    const struct plan *plan = schedule_plan(schedule);
+    const struct schedule_plan *plan = schedule_plan(schedule);
     nsec_t first = last;
 
     for (int i = 1; i < SCHEDULE_MISSED_MAX && first > schedule->next_at; i++) {
@@ -144,11 +159,13 @@ static nsec_t first_of_last(const struct schedule *schedule, nsec_t last)
     return first;
 }
 
-// `next_at` becomes the moment that is to happen of those that have come. False: none of them is.
-static bool choose(struct schedules *schedules, struct schedule *schedule, unsigned *cost)
+// If moments were missed, moves `next_at` to the first of them that submits a job. False: none of
+// them does, and all are decided.
+static bool firing_skip_missed(struct schedules *schedules, struct schedule *schedule,
+                               unsigned *cost)
 {
-    const struct plan *plan = schedule_plan(schedule);
-    nsec_t now = wall_now(schedules), last = schedule->next_at, first = NSEC_NEVER;
+    const struct schedule_plan *plan = schedule_plan(schedule);
+    nsec_t now = firing_wall(schedules), last = schedule->next_at, first = NSEC_NEVER;
 
     if (now - schedule->next_at < MISSED_AFTER || schedule->next_at <= schedule->missed_to) {
         return true;
@@ -167,19 +184,19 @@ static bool choose(struct schedules *schedules, struct schedule *schedule, unsig
         first = last;
         break;
     case SCHEDULE_MISSED_ALL:
-        first = first_of_last(schedule, last);
+        first = firing_first_of_last(schedule, last);
         break;
     }
     if (first > schedule->next_at) {
         schedule->counts.missed++;
         schedules->counts.missed++;
-        set_outcome(schedule, SCHEDULE_MISSED, schedule->next_at, STATUS_OK);
-        note(LOG_LEVEL_INFO, "schedule_missed", schedule, schedule->next_at, STATUS_OK);
+        firing_set_outcome(schedule, SCHEDULE_MISSED, schedule->next_at, STATUS_OK);
+        firing_log(LOG_LEVEL_INFO, "schedule_missed", schedule, schedule->next_at, STATUS_OK);
     }
     schedule->missed_to = last;
     schedule->next_at = first;
     if (first == NSEC_NEVER) {
-        decide(schedules, schedule, last);
+        firing_decide(schedules, schedule, last);
     }
     return first != NSEC_NEVER;
 }
@@ -188,16 +205,16 @@ static bool choose(struct schedules *schedules, struct schedule *schedule, unsig
 // Submitting
 //
 
-static enum status submit(struct schedules *schedules, struct schedule *schedule, nsec_t at,
-                          struct submission *submission)
+static enum status firing_submit(struct schedules *schedules, struct schedule *schedule, nsec_t at,
+                                 struct submission *submission)
 {
     const struct schedule_spec *spec = &schedule_plan(schedule)->spec;
-    char key[KEY_MAX];
+    char key[FIRING_KEY_MAX];
     struct job_spec job = {
         .pri = spec->pri,
         .ttr_for = spec->ttr_for,
         .key_kind = KEY_NAME,
-        .key = key_of(schedule, at, key),
+        .key = firing_job_key(schedule, at, key),
         .durable = true,
         .body = spec->body,
     };
@@ -208,102 +225,104 @@ static enum status submit(struct schedules *schedules, struct schedule *schedule
         schedule->job_id = submission->id;
         schedule->counts.fired++;
         schedules->counts.fired++;
-        set_outcome(schedule, SCHEDULE_FIRED, at, STATUS_OK);
-        note(LOG_LEVEL_DEBUG, "schedule_fired", schedule, at, STATUS_OK);
+        firing_set_outcome(schedule, SCHEDULE_FIRED, at, STATUS_OK);
+        firing_log(LOG_LEVEL_DEBUG, "schedule_fired", schedule, at, STATUS_OK);
     }
     return status;
 }
 
-// Whether the job that was submitted last still lives in the schedule's queue. One that was buried
-// has given its key up.
-static bool overlaps(struct schedules *schedules, const struct schedule *schedule)
+// Whether the schedule's last job still has its key in the queue. A buried job has given up its
+// key.
+static bool firing_overlaps(struct schedules *schedules, const struct schedule *schedule)
 {
     const struct schedule_spec *spec = &schedule_plan(schedule)->spec;
     struct queue *queue = broker_queue_find(schedules->broker, spec->queue);
-    char key[KEY_MAX];
+    char key[FIRING_KEY_MAX];
 
     return spec->overlap == SCHEDULE_OVERLAP_SKIP && queue && schedule->fired_at != 0 &&
            schedule->fired_at != schedule->next_at &&
-           broker_find_key(schedules->broker, queue, key_of(schedule, schedule->fired_at, key));
+           broker_find_key(schedules->broker, queue,
+                           firing_job_key(schedule, schedule->fired_at, key));
 }
 
-static void give_up(struct schedules *schedules, struct schedule *schedule)
+static void firing_overlapped(struct schedules *schedules, struct schedule *schedule)
+{
+    schedule->counts.overlapped++;
+    schedules->counts.overlapped++;
+    firing_set_outcome(schedule, SCHEDULE_OVERLAPPED, schedule->next_at, STATUS_OK);
+    firing_log(LOG_LEVEL_INFO, "schedule_overlapped", schedule, schedule->next_at, STATUS_OK);
+    firing_decide(schedules, schedule, schedule->next_at);
+}
+
+static void firing_give_up(struct schedules *schedules, struct schedule *schedule)
 {
     nsec_t at = schedule->next_at;
 
     schedule->counts.given_up++;
     schedules->counts.given_up++;
-    set_outcome(schedule, SCHEDULE_GIVEN_UP, at, schedule->status);
-    note(LOG_LEVEL_ERROR, "schedule_given_up", schedule, at, schedule->status);
-    decide(schedules, schedule, at);
+    firing_set_outcome(schedule, SCHEDULE_GIVEN_UP, at, schedule->status);
+    firing_log(LOG_LEVEL_ERROR, "schedule_given_up", schedule, at, schedule->status);
+    firing_decide(schedules, schedule, at);
 }
 
-// It was not accepted: tried again until the next moment comes, which has its own job.
-static void try_again(struct schedules *schedules, struct schedule *schedule, enum status status)
+// The broker refused the job. It is retried until the next moment, which has a job of its own.
+static void firing_refused(struct schedules *schedules, struct schedule *schedule,
+                           enum status status)
 {
-    const struct plan *plan = schedule_plan(schedule);
-    nsec_t now = wall_now(schedules), at = schedule->next_at;
+    const struct schedule_plan *plan = schedule_plan(schedule);
+    nsec_t now = firing_wall(schedules), at = schedule->next_at;
 
     schedule->counts.refused++;
     schedules->counts.refused++;
     if (schedule->give_up_at == 0) {
-        note(LOG_LEVEL_WARN, "schedule_refused", schedule, at, status);
+        firing_log(LOG_LEVEL_WARN, "schedule_refused", schedule, at, status);
         if (!cron_next(&plan->cron, plan->zone, now, &schedule->give_up_at)) {
             schedule->give_up_at = NSEC_NEVER;
         }
     }
-    set_outcome(schedule, SCHEDULE_REFUSED, at, status);
-    schedule_wake(schedules, schedule, nsec_add(now, AGAIN_AFTER));
+    firing_set_outcome(schedule, SCHEDULE_REFUSED, at, status);
+    schedule_index_wake(schedules, schedule, nsec_add(now, AGAIN_AFTER));
 }
 
-static void fire(struct schedules *schedules, struct schedule *schedule)
+static void firing_fire(struct schedules *schedules, struct schedule *schedule)
 {
     nsec_t at = schedule->next_at;
-    bool late = wall_now(schedules) - at >= MISSED_AFTER;
+    bool late = firing_wall(schedules) - at >= MISSED_AFTER;
     struct submission submission;
-    enum status status = submit(schedules, schedule, at, &submission);
+    enum status status = firing_submit(schedules, schedule, at, &submission);
 
     if (status != STATUS_OK) {
-        try_again(schedules, schedule, status);
+        firing_refused(schedules, schedule, status);
         return;
     }
     schedule->counts.late += late;
     schedules->counts.late += late;
-    decide(schedules, schedule, at);
-}
-
-static void overlapped(struct schedules *schedules, struct schedule *schedule)
-{
-    schedule->counts.overlapped++;
-    schedules->counts.overlapped++;
-    set_outcome(schedule, SCHEDULE_OVERLAPPED, schedule->next_at, STATUS_OK);
-    note(LOG_LEVEL_INFO, "schedule_overlapped", schedule, schedule->next_at, STATUS_OK);
-    decide(schedules, schedule, schedule->next_at);
+    firing_decide(schedules, schedule, at);
 }
 
 unsigned firing_work(struct schedules *schedules, struct schedule *schedule)
 {
-    nsec_t now = wall_now(schedules);
+    nsec_t now = firing_wall(schedules);
     unsigned cost = 1;
 
-    if (schedule->unkept) {
-        keep(schedules, schedule);
+    if (schedule->unsaved) {
+        firing_save(schedules, schedule);
     }
     if (schedule->next_at > now) {
-        await_next(schedules, schedule);
+        firing_await_next(schedules, schedule);
         return cost;
     }
     if (schedule->give_up_at != 0 && now >= schedule->give_up_at) {
-        give_up(schedules, schedule);
+        firing_give_up(schedules, schedule);
         return cost;
     }
-    if (schedule->give_up_at == 0 && !choose(schedules, schedule, &cost)) {
+    if (schedule->give_up_at == 0 && !firing_skip_missed(schedules, schedule, &cost)) {
         return cost;
     }
-    if (overlaps(schedules, schedule)) {
-        overlapped(schedules, schedule);
+    if (firing_overlaps(schedules, schedule)) {
+        firing_overlapped(schedules, schedule);
     } else {
-        fire(schedules, schedule);
+        firing_fire(schedules, schedule);
     }
     return cost;
 }
@@ -311,14 +330,14 @@ unsigned firing_work(struct schedules *schedules, struct schedule *schedule)
 enum status firing_now(struct schedules *schedules, struct schedule *schedule,
                        struct submission *submission)
 {
-    nsec_t now = wall_now(schedules);
-    enum status status = submit(schedules, schedule, now - now % NSEC_PER_SEC, submission);
+    nsec_t now = firing_wall(schedules);
+    enum status status = firing_submit(schedules, schedule, now - now % NSEC_PER_SEC, submission);
 
     schedules->position = broker_position(schedules->broker);
     if (status == STATUS_OK) {
-        keep(schedules, schedule);
-        if (schedule->unkept && schedule->give_up_at == 0) {
-            await_next(schedules, schedule);
+        firing_save(schedules, schedule);
+        if (schedule->unsaved && schedule->give_up_at == 0) {
+            firing_await_next(schedules, schedule);
         }
     }
     return status;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "schedule/index.h"
+#include "schedule/schedule_private.h"
 
 #include "core/base/memory.h"
 
-static const struct schedule *by_name(const struct tree_node *node)
+static struct schedule *schedule_by_name(const struct tree_node *node)
 {
     return container_of((struct tree_node *)(uintptr_t)node, struct schedule, by_name);
 }
 
-static int compare(struct slice a, struct slice b)
+static struct schedule *schedule_by_wake(const struct tree_node *node)
+{
+    return container_of((struct tree_node *)(uintptr_t)node, struct schedule, by_wake);
+}
+
+static int schedule_compare_names(struct slice a, struct slice b)
 {
     size_t len = a.len < b.len ? a.len : b.len;
     int order = len ? memcmp(a.ptr, b.ptr, len) : 0;
@@ -16,40 +21,48 @@ static int compare(struct slice a, struct slice b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-static bool name_before(const struct tree_node *a, const struct tree_node *b)
+static bool schedule_name_before(const struct tree_node *a, const struct tree_node *b)
 {
-    return compare(schedule_name(by_name(a)), schedule_name(by_name(b))) < 0;
+    return schedule_compare_names(schedule_name(schedule_by_name(a)),
+                                  schedule_name(schedule_by_name(b))) < 0;
 }
 
-struct schedule *index_after(const struct schedules *schedules, struct slice name)
+static bool schedule_wakes_before(const struct tree_node *a, const struct tree_node *b)
 {
-    struct tree_node *node = schedules->by_name.root, *found = NULL;
+    const struct schedule *x = schedule_by_wake(a), *y = schedule_by_wake(b);
 
-    while (node) {
-        bool is_after = compare(schedule_name(by_name(node)), name) > 0;
-
-        found = is_after ? node : found;
-        node = is_after ? node->left : node->right;
-    }
-    return found ? container_of(found, struct schedule, by_name) : NULL;
+    return x->wake_at != y->wake_at ? x->wake_at < y->wake_at : x < y;
 }
 
-struct schedule *index_find(const struct schedules *schedules, struct slice name)
+struct schedule *schedule_index_find(const struct schedules *schedules, struct slice name)
 {
-    struct tree_node *node = schedules->by_name.root;
+    const struct tree_node *node = schedules->by_name.root;
 
     while (node) {
-        int order = compare(name, schedule_name(by_name(node)));
+        int order = schedule_compare_names(name, schedule_name(schedule_by_name(node)));
 
         if (order == 0) {
-            return container_of(node, struct schedule, by_name);
+            return schedule_by_name(node);
         }
         node = order < 0 ? node->left : node->right;
     }
     return NULL;
 }
 
-struct schedule *index_add(struct schedules *schedules, struct slice name)
+struct schedule *schedule_index_after(const struct schedules *schedules, struct slice name)
+{
+    const struct tree_node *node = schedules->by_name.root, *found = NULL;
+
+    while (node) {
+        bool after = schedule_compare_names(schedule_name(schedule_by_name(node)), name) > 0;
+
+        found = after ? node : found;
+        node = after ? node->left : node->right;
+    }
+    return found ? schedule_by_name(found) : NULL;
+}
+
+struct schedule *schedule_index_add(struct schedules *schedules, struct slice name)
 {
     struct schedule *schedule = calloc(1, sizeof *schedule + name.len);
 
@@ -57,18 +70,37 @@ struct schedule *index_add(struct schedules *schedules, struct slice name)
         schedule->next_at = NSEC_NEVER;
         schedule->name_len = name.len;
         memcpy(schedule->name, name.ptr, name.len);
-        tree_insert(&schedules->by_name, &schedule->by_name, name_before);
+        tree_insert(&schedules->by_name, &schedule->by_name, schedule_name_before);
         schedules->count++;
     }
     return schedule;
 }
 
-void index_remove(struct schedules *schedules, struct schedule *schedule)
+void schedule_index_remove(struct schedules *schedules, struct schedule *schedule)
 {
-    schedule_wake(schedules, schedule, NSEC_NEVER);
-    tree_remove(&schedules->by_name, &schedule->by_name, name_before);
+    schedule_index_wake(schedules, schedule, NSEC_NEVER);
+    tree_remove(&schedules->by_name, &schedule->by_name, schedule_name_before);
     schedules->count--;
-    plan_free(schedule->file);
-    plan_free(schedule->given);
+    schedule_plan_free(schedule->file);
+    schedule_plan_free(schedule->at_run_time);
     free(schedule);
+}
+
+void schedule_index_wake(struct schedules *schedules, struct schedule *schedule, nsec_t at)
+{
+    if (schedule->wakes) {
+        tree_remove(&schedules->by_wake, &schedule->by_wake, schedule_wakes_before);
+    }
+    schedule->wakes = at != NSEC_NEVER;
+    schedule->wake_at = at;
+    if (schedule->wakes) {
+        tree_insert(&schedules->by_wake, &schedule->by_wake, schedule_wakes_before);
+    }
+}
+
+struct schedule *schedule_index_first(const struct schedules *schedules)
+{
+    const struct tree_node *first = tree_first(&schedules->by_wake);
+
+    return first ? schedule_by_wake(first) : NULL;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "schedule/plan.h"
+#include "schedule/schedule_private.h"
 
-#include "core/base/macros.h"
 #include "core/base/memory.h"
 #include "core/types.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-static bool refuse(struct schedule_reason *why, const char *text)
+static bool schedule_refuse(struct schedule_reason *why, const char *text)
 {
     (void)snprintf(why->text, sizeof why->text, "%s", text);
     return false;
@@ -31,40 +30,36 @@ bool schedule_contradicts(const struct schedule_spec *spec)
     return spec->missed == SCHEDULE_MISSED_ALL && spec->overlap == SCHEDULE_OVERLAP_SKIP;
 }
 
-static bool is_queue(struct slice name)
-{
-    return name.len > 0 && name.len <= QUEUE_NAME_MAX && !memchr(name.ptr, '\0', name.len);
-}
-
-static bool check_texts(const struct schedule_spec *spec, struct schedule_reason *why)
+static bool schedule_check_texts(const struct schedule_spec *spec, struct schedule_reason *why)
 {
     if (spec->cron.len == 0 || spec->cron.len > SCHEDULE_CRON_MAX) {
-        return refuse(why, "cron: has 1 to 256 bytes");
+        return schedule_refuse(why, "cron: has 1 to 256 bytes");
     }
     if (spec->timezone.len > SCHEDULE_ZONE_MAX) {
-        return refuse(why, "timezone: has at most 64 bytes");
+        return schedule_refuse(why, "timezone: has at most 64 bytes");
     }
-    if (!is_queue(spec->queue)) {
-        return refuse(why, "queue: has 1 to 512 bytes, none of them NUL");
+    if (spec->queue.len == 0 || spec->queue.len > QUEUE_NAME_MAX ||
+        memchr(spec->queue.ptr, '\0', spec->queue.len)) {
+        return schedule_refuse(why, "queue: has 1 to 512 bytes, none of them NUL");
     }
     if (spec->body.len > SCHEDULE_BODY_MAX) {
-        return refuse(why, "body: has at most 65535 bytes");
+        return schedule_refuse(why, "body: has at most 65535 bytes");
     }
     if (schedule_contradicts(spec)) {
-        return refuse(why,
-                      "missed: `all` and `overlap = skip` contradict each other: the job of the "
-                      "first missed moment is not done when the next one comes");
+        return schedule_refuse(why,
+                               "missed: `all` and `overlap = skip` contradict each other: the job "
+                               "of the first missed moment is not done when the next one comes");
     }
     return true;
 }
 
-// With its zone open.
-static bool check(const struct schedule_spec *spec, const struct zone_source *zones,
-                  struct cron *cron, struct zone **zone, struct schedule_reason *why)
+// As schedule_check(); if the spec is valid, `*zone` is open.
+static bool schedule_resolve(const struct schedule_spec *spec, const struct zone_source *zones,
+                             struct cron *cron, struct zone **zone, struct schedule_reason *why)
 {
     struct cron_reason cron_why;
 
-    if (!check_texts(spec, why)) {
+    if (!schedule_check_texts(spec, why)) {
         return false;
     }
     if (!cron_parse(spec->cron, cron, &cron_why)) {
@@ -72,7 +67,8 @@ static bool check(const struct schedule_spec *spec, const struct zone_source *zo
         return false;
     }
     *zone = zones->open(spec->timezone);
-    return *zone || refuse(why, "timezone: this machine has no such zone; it is a name of the zone "
+    return *zone ||
+           schedule_refuse(why, "timezone: this machine has no such zone; use a name of the zone "
                                 "database, such as Europe/Berlin, Etc/GMT-1 or UTC");
 }
 
@@ -81,59 +77,51 @@ bool schedule_check(const struct schedule_spec *spec, const struct zone_source *
 {
     struct zone *zone = NULL;
     struct cron cron;
-    bool makes_sense = check(spec, zones, &cron, &zone, why);
+    bool valid = schedule_resolve(spec, zones, &cron, &zone, why);
 
     zones->close(zone);
-    return makes_sense;
+    return valid;
 }
 
-static struct slice copy(char **at, struct slice text)
+static struct slice schedule_copy_text(char **at, struct slice text)
 {
-    struct slice kept = slice_of(*at, text.len);
+    struct slice copy = slice_of(*at, text.len);
 
     if (text.len) {
         memcpy(*at, text.ptr, text.len);
         *at += text.len;
     }
-    return kept;
+    return copy;
 }
 
-static struct plan *copy_plan(const struct schedule_spec *spec)
+bool schedule_plan_new(const struct schedule_spec *spec, const struct zone_source *zones,
+                       struct schedule_plan **plan, struct schedule_reason *why)
 {
     size_t len =
         spec->name.len + spec->cron.len + spec->timezone.len + spec->queue.len + spec->body.len;
-    struct plan *plan = malloc(sizeof *plan + len);
-    char *at = plan ? plan->texts : NULL;
-
-    if (plan) {
-        plan->spec = *spec;
-        plan->spec.name = copy(&at, spec->name);
-        plan->spec.cron = copy(&at, spec->cron);
-        plan->spec.timezone = copy(&at, spec->timezone);
-        plan->spec.queue = copy(&at, spec->queue);
-        plan->spec.body = copy(&at, spec->body);
-    }
-    return plan;
-}
-
-bool plan_new(const struct schedule_spec *spec, const struct zone_source *zones, struct plan **plan,
-              struct schedule_reason *why)
-{
     struct zone *zone = NULL;
-    struct plan *made;
+    struct schedule_plan *made;
     struct cron cron;
+    char *at;
 
     if (!schedule_name_valid(spec->name)) {
-        return refuse(why, "name: has 1 to 64 letters, digits, dots, _ and -");
+        return schedule_refuse(why, "name: has 1 to 64 letters, digits, dots, _ and -");
     }
-    if (!check(spec, zones, &cron, &zone, why)) {
+    if (!schedule_resolve(spec, zones, &cron, &zone, why)) {
         return false;
     }
-    made = copy_plan(spec);
+    made = malloc(sizeof *made + len);
     if (!made) {
         zones->close(zone);
-        return refuse(why, "no memory");
+        return schedule_refuse(why, "no memory");
     }
+    at = made->texts;
+    made->spec = *spec;
+    made->spec.name = schedule_copy_text(&at, spec->name);
+    made->spec.cron = schedule_copy_text(&at, spec->cron);
+    made->spec.timezone = schedule_copy_text(&at, spec->timezone);
+    made->spec.queue = schedule_copy_text(&at, spec->queue);
+    made->spec.body = schedule_copy_text(&at, spec->body);
     made->cron = cron;
     made->zone = zone;
     made->zones = zones;
@@ -141,7 +129,7 @@ bool plan_new(const struct schedule_spec *spec, const struct zone_source *zones,
     return true;
 }
 
-void plan_free(struct plan *plan)
+void schedule_plan_free(struct schedule_plan *plan)
 {
     if (plan) {
         plan->zones->close(plan->zone);
@@ -149,7 +137,8 @@ void plan_free(struct plan *plan)
     }
 }
 
-bool plan_same_moments(const struct plan *a, struct slice cron, struct slice timezone)
+bool schedule_plan_has_moments(const struct schedule_plan *plan, struct slice cron,
+                               struct slice timezone)
 {
-    return slice_equal(a->spec.cron, cron) && slice_equal(a->spec.timezone, timezone);
+    return slice_equal(plan->spec.cron, cron) && slice_equal(plan->spec.timezone, timezone);
 }

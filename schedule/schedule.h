@@ -126,7 +126,7 @@ enum status schedules_remove(struct schedules *schedules, struct slice name) MUS
 enum status schedules_run(struct schedules *schedules, struct slice name,
                           struct submission *submission) MUST_USE;
 
-// Forgets which moments are decided: all moments from now on count, including those that came
+// Forgets which moments are decided: all moments from now on count, including moments that came
 // before the wall clock was set back. STATUS_NOT_FOUND, STATUS_NO_MEMORY and STATUS_NO_SPACE change
 // nothing.
 enum status schedules_replan(struct schedules *schedules, struct slice name) MUST_USE;
@@ -181,7 +181,7 @@ bool schedules_find(const struct schedules *schedules, struct slice name,
 // The number of schedules.
 size_t schedules_count(const struct schedules *schedules);
 
-// The sum over all schedules, including those that have ended.
+// The sum over all schedules, including schedules that have ended.
 void schedules_counts(const struct schedules *schedules, struct schedule_counts *counts);
 
 // Writes a moment, which must be in 1970 or later, as keys of jobs have it: 2026-11-23T03:00:00Z.

@@ -4,23 +4,20 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 
-#include "schedule/firing.h"
-#include "schedule/index.h"
-#include "schedule/kept.h"
 #include "schedule/schedule_private.h"
 
 #include <stdio.h>
 
-// While there are schedules, the wall clock is looked at so often.
-#define LOOK_AFTER NSEC_PER_SEC
+// While there are schedules, the wall clock is read this often.
+#define CLOCK_CHECK_FOR NSEC_PER_SEC
 
 //
-// Plans
+// Adding, changing and removing
 //
 
-// What came of the moments of a schedule that is gone. Where the store has no room for that, the
-// next configuration that is taken over forgets it.
-static void forget(struct schedules *schedules, struct slice name)
+// Deletes the memo about the moments of a schedule that has ended. If the store has no room for
+// that, the next schedules_adopt() does it.
+static void schedule_forget(struct schedules *schedules, struct slice name)
 {
     enum status status = broker_memo_drop(schedules->broker, MEMO_FIRED, name);
 
@@ -30,72 +27,67 @@ static void forget(struct schedules *schedules, struct slice name)
     }
 }
 
-// Puts a plan in the place of another; the schedule goes on by the one that holds. A schedule
-// without any ends, and what came of its moments is forgotten.
-static void replace_plan(struct schedules *schedules, struct schedule *schedule,
-                         struct plan **place, struct plan *plan)
+// Replaces the plan in `*place`, which is `file` or `at_run_time` of the schedule; takes ownership
+// of `plan`. A schedule that has no plan then ends.
+static void schedule_replace_plan(struct schedules *schedules, struct schedule *schedule,
+                                  struct schedule_plan **place, struct schedule_plan *plan)
 {
-    const struct plan *held = schedule_plan(schedule);
-    struct plan *old = *place;
+    const struct schedule_plan *before = schedule_plan(schedule), *now;
+    struct schedule_plan *old = *place;
 
     *place = plan;
-    if (!schedule_plan(schedule)) {
-        forget(schedules, schedule_name(schedule));
+    now = schedule_plan(schedule);
+    if (!now) {
+        schedule_forget(schedules, schedule_name(schedule));
         *place = old;
-        index_remove(schedules, schedule);
+        schedule_index_remove(schedules, schedule);
         return;
     }
-    if (!held || !plan_same_moments(held, schedule_plan(schedule)->spec.cron,
-                                    schedule_plan(schedule)->spec.timezone)) {
+    if (!before || !schedule_plan_has_moments(before, now->spec.cron, now->spec.timezone)) {
         firing_begin(schedules, schedule);
     }
-    plan_free(old);
+    schedule_plan_free(old);
 }
 
-static enum status find_or_add(struct schedules *schedules, struct slice name,
-                               struct schedule **schedule)
+static enum status schedule_find_or_add(struct schedules *schedules, struct slice name,
+                                        struct schedule **schedule)
 {
-    *schedule = index_find(schedules, name);
+    *schedule = schedule_index_find(schedules, name);
     if (*schedule) {
         return STATUS_OK;
     }
     if (schedules->count >= SCHEDULES_MAX) {
         return STATUS_TOO_LARGE;
     }
-    *schedule = index_add(schedules, name);
+    *schedule = schedule_index_add(schedules, name);
     return *schedule ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-//
-// Life
-//
-
-static void restore_one(struct schedules *schedules, const struct memo *memo)
+static void schedule_restore(struct schedules *schedules, const struct memo *memo)
 {
     struct schedule_reason why = {"it cannot be read"};
     struct schedule_spec spec;
     struct schedule *schedule;
-    struct plan *plan;
+    struct schedule_plan *plan;
+    bool readable = schedule_memo_read_spec(memo, &spec);
 
-    bool readable = kept_read_spec(memo, &spec);
-
-    // An earlier version took the pair, and did this.
+    // An earlier version allowed this pair, and acted as ONCE.
     if (readable && schedule_contradicts(&spec)) {
         spec.missed = SCHEDULE_MISSED_ONCE;
         log_warn("schedule_missed_once", log_text("schedule", memo->key));
     }
-    if (!readable || !plan_new(&spec, schedules->zones, &plan, &why)) {
+    if (!readable || !schedule_plan_new(&spec, schedules->zones, &plan, &why)) {
         log_error("schedule_left_out", log_text("schedule", memo->key),
                   log_string("reason", why.text));
         return;
     }
-    if (find_or_add(schedules, spec.name, &schedule) != STATUS_OK) {
+    if (schedule_find_or_add(schedules, spec.name, &schedule) != STATUS_OK) {
         log_error("schedule_left_out", log_text("schedule", memo->key),
                   log_string("reason", "no room"));
-        plan_free(plan);
+        schedule_plan_free(plan);
         return;
     }
-    replace_plan(schedules, schedule, &schedule->given, plan);
+    schedule_replace_plan(schedules, schedule, &schedule->at_run_time, plan);
 }
 
 struct schedules *schedules_new(struct broker *broker, const struct zone_source *zones)
@@ -109,9 +101,9 @@ struct schedules *schedules_new(struct broker *broker, const struct zone_source 
     }
     schedules->broker = broker;
     schedules->zones = zones;
-    schedules->looked_at = NSEC_NEVER;
+    schedules->worked_at = NSEC_NEVER;
     while ((memo = broker_memo_next(broker, MEMO_SCHEDULE, &cursor))) {
-        restore_one(schedules, memo);
+        schedule_restore(schedules, memo);
     }
     return schedules;
 }
@@ -124,7 +116,7 @@ void schedules_free(struct schedules *schedules)
         return;
     }
     while ((node = tree_first(&schedules->by_name))) {
-        index_remove(schedules, container_of(node, struct schedule, by_name));
+        schedule_index_remove(schedules, container_of(node, struct schedule, by_name));
     }
     free(schedules);
 }
@@ -133,17 +125,18 @@ void schedules_free(struct schedules *schedules)
 // The configuration
 //
 
-// What is to be adopted, made in advance: then nothing can fail.
-static bool prepare(struct schedules *schedules, const struct schedule_spec *specs, size_t count,
-                    struct plan **plans, struct schedule_reason *why)
+// Allocates what schedules_adopt() needs, so that no later step can fail.
+static bool schedules_prepare(struct schedules *schedules, const struct schedule_spec *specs,
+                              size_t count, struct schedule_plan **plans,
+                              struct schedule_reason *why)
 {
     struct schedule *schedule;
 
     for (size_t i = 0; i < count; i++) {
-        if (!plan_new(&specs[i], schedules->zones, &plans[i], why)) {
+        if (!schedule_plan_new(&specs[i], schedules->zones, &plans[i], why)) {
             return false;
         }
-        if (find_or_add(schedules, specs[i].name, &schedule) != STATUS_OK) {
+        if (schedule_find_or_add(schedules, specs[i].name, &schedule) != STATUS_OK) {
             (void)snprintf(why->text, sizeof why->text, "no room for more schedules");
             return false;
         }
@@ -151,54 +144,47 @@ static bool prepare(struct schedules *schedules, const struct schedule_spec *spe
     return true;
 }
 
-// Without what was prepared, all is as it was.
-static void discard(struct schedules *schedules, struct plan **plans, size_t count)
+// Undoes schedules_prepare().
+static void schedules_discard(struct schedules *schedules, struct schedule_plan **plans,
+                              size_t count)
 {
-    struct schedule *schedule = index_after(schedules, slice_of(NULL, 0)), *next;
+    struct schedule *schedule = schedule_index_after(schedules, slice_of(NULL, 0)), *next;
 
     for (size_t i = 0; i < count; i++) {
-        plan_free(plans[i]);
+        schedule_plan_free(plans[i]);
     }
     for (; schedule; schedule = next) {
-        next = index_after(schedules, schedule_name(schedule));
+        next = schedule_index_after(schedules, schedule_name(schedule));
         if (!schedule_plan(schedule)) {
-            index_remove(schedules, schedule);
+            schedule_index_remove(schedules, schedule);
         }
     }
 }
 
-static void adopt_one(struct schedules *schedules, struct plan *plan)
+// Ends the schedules that the new configuration does not have.
+static void schedules_end_others(struct schedules *schedules)
 {
-    struct schedule *schedule = index_find(schedules, plan->spec.name);
-
-    schedule->adopted = true;
-    replace_plan(schedules, schedule, &schedule->file, plan);
-}
-
-// Schedules that the configuration no longer has.
-static void end_others(struct schedules *schedules)
-{
-    struct schedule *schedule = index_after(schedules, slice_of(NULL, 0)), *next;
+    struct schedule *schedule = schedule_index_after(schedules, slice_of(NULL, 0)), *next;
 
     for (; schedule; schedule = next) {
-        next = index_after(schedules, schedule_name(schedule));
+        next = schedule_index_after(schedules, schedule_name(schedule));
         if (schedule->file && !schedule->adopted) {
-            replace_plan(schedules, schedule, &schedule->file, NULL);
+            schedule_replace_plan(schedules, schedule, &schedule->file, NULL);
         } else {
             schedule->adopted = false;
         }
     }
 }
 
-// What is kept of schedules that ended while no broker ran.
-static void forget_strangers(struct schedules *schedules)
+// Deletes memos about schedules that ended while the broker did not run.
+static void schedules_forget_unknown(struct schedules *schedules)
 {
     const struct memo *memo;
     uint64_t cursor = 0;
 
     while ((memo = broker_memo_next(schedules->broker, MEMO_FIRED, &cursor))) {
-        if (!index_find(schedules, memo->key)) {
-            forget(schedules, memo->key);
+        if (!schedule_index_find(schedules, memo->key)) {
+            schedule_forget(schedules, memo->key);
         }
     }
 }
@@ -206,24 +192,27 @@ static void forget_strangers(struct schedules *schedules)
 bool schedules_adopt(struct schedules *schedules, const struct schedule_spec *specs, size_t count,
                      struct schedule_reason *why)
 {
-    struct plan **plans = calloc(count + 1, sizeof *plans);
+    struct schedule_plan **plans = calloc(count + 1, sizeof *plans);
 
     if (!plans) {
         (void)snprintf(why->text, sizeof why->text, "no memory");
         return false;
     }
-    if (!prepare(schedules, specs, count, plans, why)) {
-        discard(schedules, plans, count);
+    if (!schedules_prepare(schedules, specs, count, plans, why)) {
+        schedules_discard(schedules, plans, count);
         free(plans);
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        adopt_one(schedules, plans[i]);
+        struct schedule *schedule = schedule_index_find(schedules, plans[i]->spec.name);
+
+        schedule->adopted = true;
+        schedule_replace_plan(schedules, schedule, &schedule->file, plans[i]);
     }
     free(plans);
-    end_others(schedules);
-    forget_strangers(schedules);
-    schedules->looked_at = NSEC_NEVER;
+    schedules_end_others(schedules);
+    schedules_forget_unknown(schedules);
+    schedules->worked_at = NSEC_NEVER;
     return true;
 }
 
@@ -233,29 +222,29 @@ bool schedules_adopt(struct schedules *schedules, const struct schedule_spec *sp
 
 nsec_t schedules_due(const struct schedules *schedules)
 {
-    const struct schedule *first = schedule_by_wake(tree_first(&schedules->by_wake));
+    const struct schedule *first = schedule_index_first(schedules);
     struct instant now = broker_now(schedules->broker);
     nsec_t left_for;
 
     if (!first) {
         return NSEC_NEVER;
     }
-    if (now.wall < schedules->looked_at) {
+    if (now.wall < schedules->worked_at) {
         return now.mono;
     }
     left_for = first->wake_at > now.wall ? first->wake_at - now.wall : 0;
-    return nsec_add(now.mono, left_for < LOOK_AFTER ? left_for : LOOK_AFTER);
+    return nsec_add(now.mono, left_for < CLOCK_CHECK_FOR ? left_for : CLOCK_CHECK_FOR);
 }
 
-// When the wall clock has gone back, schedules are silent until it is where it was. That can be
-// years away, so it is told.
-static void tell_silence(struct schedules *schedules, nsec_t now)
+// The wall clock was set back: schedules are silent until it is where it was. That can take years,
+// so there is a warning.
+static void schedules_warn_silent(struct schedules *schedules, nsec_t now)
 {
-    struct schedule *schedule = index_after(schedules, slice_of(NULL, 0)), *first = NULL;
+    struct schedule *schedule = schedule_index_after(schedules, slice_of(NULL, 0)), *first = NULL;
     nsec_t until_at = 0;
     unsigned count = 0;
 
-    for (; schedule; schedule = index_after(schedules, schedule_name(schedule))) {
+    for (; schedule; schedule = schedule_index_after(schedules, schedule_name(schedule))) {
         nsec_t silent_until = firing_silent_until(schedule, now);
 
         if (silent_until != 0) {
@@ -278,12 +267,12 @@ void schedules_work(struct schedules *schedules)
     nsec_t now = broker_now(schedules->broker).wall;
     struct schedule *schedule;
 
-    if (now < schedules->looked_at) {
-        tell_silence(schedules, now);
+    if (now < schedules->worked_at) {
+        schedules_warn_silent(schedules, now);
     }
-    schedules->looked_at = now;
+    schedules->worked_at = now;
     for (unsigned cost = 0; cost < FIRING_SLICE;) {
-        schedule = schedule_by_wake(tree_first(&schedules->by_wake));
+        schedule = schedule_index_first(schedules);
         if (!schedule || schedule->wake_at > now) {
             return;
         }
@@ -292,7 +281,7 @@ void schedules_work(struct schedules *schedules)
 }
 
 //
-// At run time
+// Changes at run time
 //
 
 enum status schedules_put(struct schedules *schedules, const struct schedule_spec *spec,
@@ -300,42 +289,42 @@ enum status schedules_put(struct schedules *schedules, const struct schedule_spe
 {
     struct schedule *schedule;
     enum status status;
-    struct plan *plan;
+    struct schedule_plan *plan;
 
-    if (!plan_new(spec, schedules->zones, &plan, why)) {
+    if (!schedule_plan_new(spec, schedules->zones, &plan, why)) {
         return STATUS_BAD_NAME;
     }
-    status = find_or_add(schedules, spec->name, &schedule);
+    status = schedule_find_or_add(schedules, spec->name, &schedule);
     if (status == STATUS_OK) {
-        status = kept_put_spec(schedules->broker, spec);
+        status = schedule_memo_put_spec(schedules->broker, spec);
         schedules->position = broker_position(schedules->broker);
         if (status != STATUS_OK && !schedule_plan(schedule)) {
-            index_remove(schedules, schedule);
+            schedule_index_remove(schedules, schedule);
         }
     }
     if (status != STATUS_OK) {
-        plan_free(plan);
+        schedule_plan_free(plan);
         return status;
     }
-    replace_plan(schedules, schedule, &schedule->given, plan);
+    schedule_replace_plan(schedules, schedule, &schedule->at_run_time, plan);
     return STATUS_OK;
 }
 
 enum status schedules_remove(struct schedules *schedules, struct slice name)
 {
-    struct schedule *schedule = index_find(schedules, name);
+    struct schedule *schedule = schedule_index_find(schedules, name);
     enum status status;
 
     if (!schedule) {
         return STATUS_NOT_FOUND;
     }
-    if (!schedule->given) {
+    if (!schedule->at_run_time) {
         return STATUS_IN_USE;
     }
     status = broker_memo_drop(schedules->broker, MEMO_SCHEDULE, name);
     schedules->position = broker_position(schedules->broker);
     if (status == STATUS_OK) {
-        replace_plan(schedules, schedule, &schedule->given, NULL);
+        schedule_replace_plan(schedules, schedule, &schedule->at_run_time, NULL);
     }
     return status;
 }
@@ -343,14 +332,14 @@ enum status schedules_remove(struct schedules *schedules, struct slice name)
 enum status schedules_run(struct schedules *schedules, struct slice name,
                           struct submission *submission)
 {
-    struct schedule *schedule = index_find(schedules, name);
+    struct schedule *schedule = schedule_index_find(schedules, name);
 
     return schedule ? firing_now(schedules, schedule, submission) : STATUS_NOT_FOUND;
 }
 
 enum status schedules_replan(struct schedules *schedules, struct slice name)
 {
-    struct schedule *schedule = index_find(schedules, name);
+    struct schedule *schedule = schedule_index_find(schedules, name);
 
     return schedule ? firing_replan(schedules, schedule) : STATUS_NOT_FOUND;
 }
@@ -361,11 +350,11 @@ uint64_t schedules_position(const struct schedules *schedules)
 }
 
 //
-// Looking
+// Introspection
 //
 
-static bool describe(const struct schedules *schedules, const struct schedule *schedule,
-                     struct schedule_info *info)
+static bool schedule_describe(const struct schedules *schedules, const struct schedule *schedule,
+                              struct schedule_info *info)
 {
     if (!schedule) {
         return false;
@@ -373,7 +362,7 @@ static bool describe(const struct schedules *schedules, const struct schedule *s
     *info = (struct schedule_info){
         .spec = &schedule_plan(schedule)->spec,
         .in_file = schedule->file,
-        .at_run_time = schedule->given,
+        .at_run_time = schedule->at_run_time,
         .next_at = schedule->next_at,
         .silent_until = firing_silent_until(schedule, broker_now(schedules->broker).wall),
         .fired_at = schedule->fired_at,
@@ -389,13 +378,13 @@ static bool describe(const struct schedules *schedules, const struct schedule *s
 bool schedules_next(const struct schedules *schedules, struct slice name,
                     struct schedule_info *info)
 {
-    return describe(schedules, index_after(schedules, name), info);
+    return schedule_describe(schedules, schedule_index_after(schedules, name), info);
 }
 
 bool schedules_find(const struct schedules *schedules, struct slice name,
                     struct schedule_info *info)
 {
-    return describe(schedules, index_find(schedules, name), info);
+    return schedule_describe(schedules, schedule_index_find(schedules, name), info);
 }
 
 size_t schedules_count(const struct schedules *schedules)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// GLib ends the process where it has no memory for a zone. That is as if we asserted it: zones are
-// opened when the configuration is read or an operator puts a schedule, some hundred bytes each.
+// If there is no memory for a zone, GLib aborts the process. This is accepted: a zone has some
+// hundred bytes, and is opened only when the configuration is read or an operator puts a schedule.
 
 #include "schedule/system/system_zone.h"
 
@@ -12,14 +12,14 @@
 #include <stdio.h>
 
 // The longest name in the database has 32 letters.
-#define NAME_MAX_LEN 64
+#define ZONE_NAME_MAX 64
 
 struct system_zone {
-    struct zone zone; // first: zones are found by a cast
+    struct zone zone; // first, so that a cast finds the rest
     GTimeZone *glib;
 };
 
-static int32_t offset_at(const struct zone *zone, int64_t at)
+static int32_t system_zone_offset_at(const struct zone *zone, int64_t at)
 {
     const struct system_zone *system = (const void *)zone;
     gint interval = g_time_zone_find_interval(system->glib, G_TIME_TYPE_UNIVERSAL, at);
@@ -27,10 +27,11 @@ static int32_t offset_at(const struct zone *zone, int64_t at)
     return g_time_zone_get_offset(system->glib, interval);
 }
 
-// Letters that names of the database have: not a path that leads out of it.
-static bool is_zone_name(struct slice name)
+// Whether the name has only characters that names of the database have. So it cannot be a path out
+// of the database.
+static bool system_zone_name_valid(struct slice name)
 {
-    if (name.len > NAME_MAX_LEN || (name.len && !g_ascii_isalpha(name.ptr[0]))) {
+    if (name.len > ZONE_NAME_MAX || (name.len && !g_ascii_isalpha(name.ptr[0]))) {
         return false;
     }
     for (size_t i = 0; i < name.len; i++) {
@@ -43,11 +44,10 @@ static bool is_zone_name(struct slice name)
     return true;
 }
 
-// Whether the database has the zone. GLib also takes what is not in it for a rule of POSIX, in
-// which the sign of an offset is the reverse of what its reader expects ("UTC+1" is an hour west of
-// UTC), and any three letters are a name for UTC. The zones below right/ count leap seconds, which
-// moments do not.
-static bool is_in_database(const char *identifier)
+// Whether the database has the zone. GLib would read any other name as a POSIX rule, in which the
+// sign of an offset is reversed ("UTC+1" is an hour west of UTC) and any three letters mean UTC.
+// The zones below right/ are excluded, because they count leap seconds and moments do not.
+static bool system_zone_in_database(const char *identifier)
 {
     const char *folder = g_getenv("TZDIR") ? g_getenv("TZDIR") : "/usr/share/zoneinfo";
     char *path = g_build_filename(folder, identifier, NULL);
@@ -63,10 +63,10 @@ static bool is_in_database(const char *identifier)
     return is_zone && !g_str_has_prefix(identifier, "right/");
 }
 
-// UTC needs no database.
-static GTimeZone *open_glib(struct slice name)
+// UTC works without a database.
+static GTimeZone *system_zone_open_glib(struct slice name)
 {
-    char identifier[NAME_MAX_LEN + 1] = "";
+    char identifier[ZONE_NAME_MAX + 1] = "";
 
     if (name.len == 0) {
         return g_time_zone_new_local();
@@ -75,16 +75,16 @@ static GTimeZone *open_glib(struct slice name)
     if (strcmp(identifier, "UTC") == 0) {
         return g_time_zone_new_utc();
     }
-    return is_in_database(identifier) ? g_time_zone_new_identifier(identifier) : NULL;
+    return system_zone_in_database(identifier) ? g_time_zone_new_identifier(identifier) : NULL;
 }
 
 struct zone *system_zone_open(struct slice name)
 {
-    GTimeZone *glib = is_zone_name(name) ? open_glib(name) : NULL;
+    GTimeZone *glib = system_zone_name_valid(name) ? system_zone_open_glib(name) : NULL;
     struct system_zone *system = glib ? calloc(1, sizeof *system) : NULL;
 
     if (system) {
-        system->zone.offset_at = offset_at;
+        system->zone.offset_at = system_zone_offset_at;
         system->glib = glib;
     } else if (glib) {
         g_time_zone_unref(glib);

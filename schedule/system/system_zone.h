@@ -2,16 +2,16 @@
 #ifndef TANDEM_SCHEDULE_SYSTEM_SYSTEM_ZONE_H
 #define TANDEM_SCHEDULE_SYSTEM_SYSTEM_ZONE_H
 
-// Time zones as the machine has them (the IANA database, mostly the package tzdata).
+// The time zones of the machine: the IANA database, usually the package tzdata.
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 
 #include "schedule/zone.h"
 
-// The zone of that name, such as Europe/Berlin or UTC; an empty name is the machine's local time.
-// NULL where there is none of that name, or no memory. Changes of the database are seen by zones
-// that are opened after all others are closed.
+// Opens the zone of that name, such as Europe/Berlin or UTC; an empty name is the local time of the
+// machine. NULL: no such zone, or no memory. The database is read again only after all zones are
+// closed.
 struct zone *system_zone_open(struct slice name) MUST_USE;
 
 // NULL is allowed.

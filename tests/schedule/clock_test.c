@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Schedules and the wall clock: it is set by a day, both ways, and clocks of a zone are set.
+// Schedules when the wall clock is set by a day, forward and back, and when the clocks of a zone
+// are set.
 
 #include "core/base/log.h"
 #include "tests/schedule/story.h"
@@ -20,20 +21,20 @@ static void a_clock_that_goes_back_makes_no_moment_happen_twice(void **state)
     clock_steps(t, -DAY);
     passes(t, DAY);
     does(t, "");
-    // The first hour that was not there yet.
+    // The first hour that has not come before.
     passes(t, HOUR);
     does(t, "2023-11-15 01:00");
     counts_are(t, "fired 3");
 }
 
-// Lines about silence: how many, and until when the last one said it lasts.
+// The number of schedules_silent lines, and the end of the silence in the last one.
 static struct {
     unsigned lines;
     char until[SCHEDULE_MOMENT_MAX];
 } silence;
 
-static void hear_silence(void *context, enum log_level level, const char *event,
-                         const struct log_field *fields, size_t count)
+static void count_silence(void *context, enum log_level level, const char *event,
+                          const struct log_field *fields, size_t count)
 {
     (void)context;
     (void)level;
@@ -44,12 +45,12 @@ static void hear_silence(void *context, enum log_level level, const char *event,
     }
 }
 
-static void a_clock_that_goes_back_is_told_once_with_the_end_of_the_silence(void **state)
+static void a_clock_that_goes_back_is_logged_once_with_the_end_of_the_silence(void **state)
 {
     struct story *t = *state;
 
     silence.lines = 0;
-    log_set_sink(hear_silence, NULL, LOG_LEVEL_WARN);
+    log_set_sink(count_silence, NULL, LOG_LEVEL_WARN);
     has_in_file(t, "@hourly");
     passes_until(t, "2023-11-15 00:00:10");
     clock_steps(t, -SEC(30));
@@ -61,7 +62,7 @@ static void a_clock_that_goes_back_is_told_once_with_the_end_of_the_silence(void
     assert_int_equal(story_info(t, "n").silent_until, moment("2023-11-15 00:00"));
     assert_int_equal(silence.lines, 1);
     assert_string_equal(silence.until, "2023-11-15T00:00:00Z");
-    // Also by a process that begins then.
+    // A process that starts during the silence also reports it.
     restarts(t, SEC(1));
     has_in_file(t, "@hourly");
     works(t);
@@ -73,7 +74,7 @@ static void a_clock_that_goes_back_is_told_once_with_the_end_of_the_silence(void
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
 }
 
-static void a_schedule_that_is_planned_again_goes_on_by_the_clock_that_was_set_back(void **state)
+static void a_replanned_schedule_follows_the_clock_that_was_set_back(void **state)
 {
     struct story *t = *state;
 
@@ -86,14 +87,14 @@ static void a_schedule_that_is_planned_again_goes_on_by_the_clock_that_was_set_b
     assert_int_equal(story_info(t, "n").silent_until, 0);
     passes(t, 2 * HOUR);
     does(t, "2023-11-14 01:00,2023-11-14 02:00");
-    // That is kept.
+    // The decision is stored.
     restarts(t, SEC(1));
     has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
     passes(t, HOUR);
     does(t, "2023-11-14 03:00");
 }
 
-static void a_store_without_room_leaves_a_schedule_planned_as_it_was(void **state)
+static void a_replan_without_room_in_the_store_changes_nothing(void **state)
 {
     struct story *t = *state;
 
@@ -146,7 +147,7 @@ static void a_clock_that_goes_ahead_makes_moments_missed(void **state)
     }
 }
 
-static void there_and_back_is_once(void **state)
+static void a_clock_set_forward_and_back_repeats_no_moment(void **state)
 {
     struct story *t = *state;
 
@@ -172,7 +173,7 @@ static void a_step_is_seen_within_a_second(void **state)
     assert_int_equal(schedules_due(t->schedules), t->stage->now.mono + MSEC(1));
 }
 
-static void a_new_schedule_has_no_past(void **state)
+static void a_new_schedule_has_no_missed_moments(void **state)
 {
     struct story *t = *state;
 
@@ -180,7 +181,7 @@ static void a_new_schedule_has_no_past(void **state)
     has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
     works(t);
     does(t, "");
-    // Nor does one that is forgotten and comes again.
+    // A schedule that is removed and made again has no missed moments either.
     has_nothing_in_file(t);
     clock_steps(t, DAY);
     has_in_file(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
@@ -189,7 +190,7 @@ static void a_new_schedule_has_no_past(void **state)
     counts_are(t, "");
 }
 
-static void other_moments_have_no_past_either(void **state)
+static void a_schedule_with_new_moments_has_no_missed_moments(void **state)
 {
     struct story *t = *state;
 
@@ -208,7 +209,7 @@ static void other_moments_have_no_past_either(void **state)
     does(t, "2023-11-16 08:00");
 }
 
-static void what_else_changes_does_not_touch_moments(void **state)
+static void other_changes_do_not_affect_moments(void **state)
 {
     struct story *t = *state;
 
@@ -219,7 +220,7 @@ static void what_else_changes_does_not_touch_moments(void **state)
     does_at_line(t, "r", "2023-11-14 23:00,2023-11-15 00:00,2023-11-15 01:00", __FILE__, __LINE__);
 }
 
-static void clocks_of_its_zone_are_set(void **state)
+static void a_moment_in_a_gap_of_its_zone_happens_at_the_end_of_the_gap(void **state)
 {
     struct story *t = *state;
 
@@ -232,7 +233,7 @@ static void clocks_of_its_zone_are_set(void **state)
     counts_are(t, "fired 4");
 }
 
-static void a_gap_that_was_missed_is_made_up_for_once(void **state)
+static void a_missed_gap_submits_one_job(void **state)
 {
     struct story *t = *state;
 
@@ -247,18 +248,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TALE(a_clock_that_goes_back_makes_no_moment_happen_twice),
-        TALE(a_clock_that_goes_back_is_told_once_with_the_end_of_the_silence),
-        TALE(a_schedule_that_is_planned_again_goes_on_by_the_clock_that_was_set_back),
-        TALE(a_store_without_room_leaves_a_schedule_planned_as_it_was),
+        TALE(a_clock_that_goes_back_is_logged_once_with_the_end_of_the_silence),
+        TALE(a_replanned_schedule_follows_the_clock_that_was_set_back),
+        TALE(a_replan_without_room_in_the_store_changes_nothing),
         TALE(a_moment_that_was_refused_waits_for_a_clock_that_goes_back),
         TALE(a_clock_that_goes_ahead_makes_moments_missed),
-        TALE(there_and_back_is_once),
+        TALE(a_clock_set_forward_and_back_repeats_no_moment),
         TALE(a_step_is_seen_within_a_second),
-        TALE(a_new_schedule_has_no_past),
-        TALE(other_moments_have_no_past_either),
-        TALE(what_else_changes_does_not_touch_moments),
-        TALE(clocks_of_its_zone_are_set),
-        TALE(a_gap_that_was_missed_is_made_up_for_once),
+        TALE(a_new_schedule_has_no_missed_moments),
+        TALE(a_schedule_with_new_moments_has_no_missed_moments),
+        TALE(other_changes_do_not_affect_moments),
+        TALE(a_moment_in_a_gap_of_its_zone_happens_at_the_end_of_the_gap),
+        TALE(a_missed_gap_submits_one_job),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// How a schedule is written, and which dates and times match, in a zone whose clocks are never set.
+// The syntax of cron expressions, and the moments that match in a zone whose clocks are never set.
 
 #include "tests/schedule/moments.h"
 
@@ -103,7 +103,7 @@ static void both_days_match_where_one_begins_with_a_star(void **state)
     in_utc("0 0 13 * */5", "2024-09-13 00:00,2024-10-13 00:00,2024-12-13 00:00");
 }
 
-static void words_stand_for_fields(void **state)
+static void names_stand_for_fields(void **state)
 {
     (void)state;
     in_utc("@yearly", "2024-01-01 00:00,2025-01-01 00:00");
@@ -121,54 +121,56 @@ static void a_day_that_not_every_month_has_is_waited_for(void **state)
     in_utc("0 0 31 * *", "2023-12-31 00:00,2024-01-31 00:00,2024-03-31 00:00,2024-05-31 00:00");
     in_utc("0 0 29 2 *", "2024-02-29 00:00,2028-02-29 00:00");
     comes("0 0 29 2 *", &zone_utc, "2096-03-01 00:00", "2104-02-29 00:00");
-    // A leap day on a Monday, over the year 2100.
+    // A leap day that is a Monday, with the year 2100 in between.
     comes("0 0 29 2 */8,1", &zone_utc, "2044-03-01 00:00", "2060-02-29 00:00");
 }
 
-static void a_text_that_is_no_schedule_is_refused_with_the_field(void **state)
+static void an_invalid_expression_is_refused_with_the_field(void **state)
 {
     (void)state;
     refused("", "`` is not minute, hour, day of month, month and day of week");
     refused("* * * *", "`* * * *` is not minute, hour, day of month, month and day of week");
     refused("* * * * * *",
             "`* * * * * *` is not minute, hour, day of month, month and day of week");
-    refused("@often", "`@often` is none of @yearly, @monthly, @weekly, @daily, @hourly");
+    refused("@often", "`@often` is not one of @yearly, @monthly, @weekly, @daily, @hourly");
     refused("60 * * * *", "minute: `60` is not between 0 and 59");
     refused("* 24 * * *", "hour: `24` is not between 0 and 23");
     refused("* * 0 * *", "day of month: `0` is not between 1 and 31");
     refused("* * 32 * *", "day of month: `32` is not between 1 and 31");
     refused("* * * 13 *", "month: `13` is not between 1 and 12");
     refused("* * * * 8", "day of week: `8` is not between 0 and 7");
-    refused("x * * * *", "minute: `x` is no number");
-    refused("mon * * * *", "minute: `mon` is no number");
-    refused("* * * mon *", "month: `mon` is no number and no name");
-    refused("* * * * jan", "day of week: `jan` is no number and no name");
-    refused("-1 * * * *", "minute: `` is no number");
-    refused("1- * * * *", "minute: `` is no number");
+    refused("x * * * *", "minute: `x` is not a number");
+    refused("mon * * * *", "minute: `mon` is not a number");
+    refused("* * * mon *", "month: `mon` is neither a number nor a name");
+    refused("* * * * jan", "day of week: `jan` is neither a number nor a name");
+    refused("-1 * * * *", "minute: `` is not a number");
+    refused("1- * * * *", "minute: `` is not a number");
     refused("5-2 * * * *", "minute: `5-2` runs backwards");
     refused("* * * * sat-mon", "day of week: `sat-mon` runs backwards");
-    refused("*/0 * * * *", "minute: `*/0` has no step that is a number above 0");
-    refused("*/ * * * *", "minute: `*/` has no step that is a number above 0");
-    refused("*/x * * * *", "minute: `*/x` has no step that is a number above 0");
-    refused("5/10 * * * *", "minute: `5/10` has a step, but no range");
-    refused("1,,2 * * * *", "minute: `` is no number");
+    refused("*/0 * * * *", "minute: `*/0` needs a step that is a number above 0");
+    refused("*/ * * * *", "minute: `*/` needs a step that is a number above 0");
+    refused("*/x * * * *", "minute: `*/x` needs a step that is a number above 0");
+    refused("5/10 * * * *", "minute: `5/10` has a step, but not a range");
+    refused("1,,2 * * * *", "minute: `` is not a number");
     refused("1,2, * * * *", "minute: `1,2,` ends with a comma");
-    refused("** * * * *", "minute: `**` is no number");
-    refused("18446744073709551617 * * * *", "minute: `18446744073709551617` is no number");
+    refused("** * * * *", "minute: `**` is not a number");
+    refused("18446744073709551617 * * * *", "minute: `18446744073709551617` is not a number");
     refused("1234567890123456789012345678 * * * *",
-            "minute: `123456789012345678901234` is no number");
+            "minute: `123456789012345678901234` is not a number");
 }
 
 static void a_date_that_never_comes_is_refused(void **state)
 {
     (void)state;
-    refused("0 0 31 2 *", "day of month: `31` is a day that none of the months has");
-    refused("0 0 30,31 feb *", "day of month: `30,31` is a day that none of the months has");
-    refused("0 0 31 4,6,9,11 *", "day of month: `31` is a day that none of the months has");
+    refused("0 0 31 2 *", "day of month: `31` is a day that does not exist in any of the months");
+    refused("0 0 30,31 feb *",
+            "day of month: `30,31` is a day that does not exist in any of the months");
+    refused("0 0 31 4,6,9,11 *",
+            "day of month: `31` is a day that does not exist in any of the months");
     in_utc("0 0 31 2,3 *", "2024-03-31 00:00");
 }
 
-static void a_search_for_what_never_comes_ends(void **state)
+static void a_search_without_a_match_ends(void **state)
 {
     struct cron none = {
         .minutes = 1, .hours = 1, .days = UINT32_C(1) << 31, .months = 1 << 2, .weekdays = 0x7f};
@@ -178,7 +180,7 @@ static void a_search_for_what_never_comes_ends(void **state)
     assert_false(cron_has_dates(&none));
     assert_false(cron_next(&none, &zone_utc, moment(NOW), &at));
     assert_false(cron_last(&none, &zone_utc, 0, moment(NOW), &at));
-    // Behind the last moment that can be counted.
+    // After the last moment that can be represented.
     none = cron_of("@yearly");
     assert_false(cron_next(&none, &zone_utc, NSEC_NEVER - 1, &at));
 }
@@ -223,11 +225,11 @@ int main(void)
         cmocka_unit_test(sunday_is_0_and_7),
         cmocka_unit_test(either_day_matches_where_both_are_named),
         cmocka_unit_test(both_days_match_where_one_begins_with_a_star),
-        cmocka_unit_test(words_stand_for_fields),
+        cmocka_unit_test(names_stand_for_fields),
         cmocka_unit_test(a_day_that_not_every_month_has_is_waited_for),
-        cmocka_unit_test(a_text_that_is_no_schedule_is_refused_with_the_field),
+        cmocka_unit_test(an_invalid_expression_is_refused_with_the_field),
         cmocka_unit_test(a_date_that_never_comes_is_refused),
-        cmocka_unit_test(a_search_for_what_never_comes_ends),
+        cmocka_unit_test(a_search_without_a_match_ends),
         cmocka_unit_test(the_last_moment_of_a_span_is_found),
     };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What becomes of moments: when they come, when they were missed, when the job of the one before is
-// not done, and when a job is not accepted.
+// The outcome of moments: fired, missed, overlapped, refused.
 
 #include "tests/schedule/story.h"
 
@@ -37,14 +36,14 @@ static void each_moment_submits_a_job(void **state)
     counts_are(t, "fired 3");
 }
 
-static void a_schedule_without_moments_asks_for_nothing(void **state)
+static void no_work_is_due_for_a_schedule_without_moments(void **state)
 {
     struct story *t = *state;
 
     assert_int_equal(schedules_due(t->schedules), NSEC_NEVER);
     has_in_file(t, "@daily");
     works(t);
-    // The wall clock may be set.
+    // Because the wall clock may be set.
     assert_int_equal(schedules_due(t->schedules), t->stage->now.mono + SEC(1));
     has_nothing_in_file(t);
     assert_int_equal(schedules_due(t->schedules), NSEC_NEVER);
@@ -109,7 +108,7 @@ static void of_missed_moments_the_last_one_happens_once(void **state)
     passes(t, HOUR);
     does(t, "2023-11-15 23:00");
     counts_are(t, "fired 2 late 1 missed 1");
-    // One that was missed alone was not passed over.
+    // The only missed moment submits its job, so none was skipped.
     clock_steps(t, moment("2023-11-16 00:30") - t->stage->now.wall);
     does(t, "2023-11-16 00:00");
     counts_are(t, "fired 3 late 2 missed 1");
@@ -125,7 +124,7 @@ static void all_missed_moments_happen_in_their_order(void **state)
     counts_are(t, "fired 4 late 4");
 }
 
-static void of_very_many_missed_moments_the_last_hundred_happen(void **state)
+static void of_all_missed_moments_at_most_the_last_hundred_happen(void **state)
 {
     struct story *t = *state;
 
@@ -133,7 +132,7 @@ static void of_very_many_missed_moments_the_last_hundred_happen(void **state)
     clock_steps(t, 365 * DAY);
     stage_expect_jobs(t->stage, "q", 100, 0, 0, 0);
     counts_are(t, "fired 100 late 99 missed 1");
-    // From the hundredth last on: it is 22:13:20.
+    // The first is the hundredth last. It is 22:13:20.
     const struct job *first = queue_peek_ready(stage_find(t->stage, "q"));
     assert_true(
         slice_equal(stage_job(t->stage, job_id(first)).key, SLICE("n@2024-11-13T20:34:00Z")));
@@ -161,7 +160,7 @@ static void a_moment_is_skipped_while_the_job_before_it_lives(void **state)
     stage_expect_jobs(t->stage, "q", 1, 0, 0, 0);
     counts_are(t, "fired 1 overlapped 1");
     assert_int_equal(story_info(t, "n").outcome, SCHEDULE_OVERLAPPED);
-    // Held is not done, and neither is released with a delay.
+    // A job that is held or delayed is not done.
     worker = stage_worker(t->stage, "w", "q");
     id = act_take(worker);
     passes(t, HOUR);
@@ -177,7 +176,7 @@ static void a_moment_is_skipped_while_the_job_before_it_lives(void **state)
     does(t, "2023-11-15 04:00");
 }
 
-static void a_buried_job_is_in_nobodys_way(void **state)
+static void a_buried_job_does_not_overlap(void **state)
 {
     struct story *t = *state;
     struct actor *worker;
@@ -191,7 +190,7 @@ static void a_buried_job_is_in_nobodys_way(void **state)
     does(t, "2023-11-15 00:00");
 }
 
-static void a_missed_moment_overlaps_as_others_do(void **state)
+static void a_missed_moment_can_overlap(void **state)
 {
     struct story *t = *state;
 
@@ -202,7 +201,7 @@ static void a_missed_moment_overlaps_as_others_do(void **state)
     counts_are(t, "fired 1 missed 1 overlapped 1");
 }
 
-static void a_full_queue_is_tried_until_the_next_moment(void **state)
+static void a_job_refused_by_a_full_queue_is_retried_until_the_next_moment(void **state)
 {
     struct story *t = *state;
     const uint32_t one[BAND_COUNT] = {1, 1, 1}, none[BAND_COUNT] = {0};
@@ -229,7 +228,7 @@ static void a_full_queue_is_tried_until_the_next_moment(void **state)
     assert_int_equal(story_info(t, "n").fired_at, moment("2023-11-15 01:00"));
 }
 
-static void a_draining_broker_is_tried_again(void **state)
+static void a_job_refused_by_a_draining_broker_is_retried(void **state)
 {
     struct story *t = *state;
 
@@ -244,7 +243,7 @@ static void a_draining_broker_is_tried_again(void **state)
     assert_int_equal(story_info(t, "n").counts.late, 1);
 }
 
-static void a_store_without_room_is_tried_again(void **state)
+static void a_job_refused_for_lack_of_store_space_is_retried(void **state)
 {
     struct story *t = *state;
 
@@ -257,7 +256,7 @@ static void a_store_without_room_is_tried_again(void **state)
     does(t, "2023-11-14 23:00");
 }
 
-static void what_was_refused_and_then_missed_is_given_up(void **state)
+static void a_refused_moment_that_is_missed_is_given_up(void **state)
 {
     struct story *t = *state;
 
@@ -282,7 +281,7 @@ static void a_schedule_is_run_by_hand(void **state)
         slice_equal(stage_job(t->stage, submission.id).key, SLICE("n@2023-11-14T22:13:20Z")));
     assert_int_equal(story_info(t, "n").next_at, moment("2023-11-14 23:00"));
     assert_status(STATUS_NOT_FOUND, schedules_run(t->schedules, SLICE("m"), &submission));
-    // It is the job before the next one.
+    // The next moment overlaps with this job.
     passes(t, HOUR);
     does(t, "2023-11-14 22:13");
     counts_are(t, "fired 1 overlapped 1");
@@ -294,21 +293,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TALE(each_moment_submits_a_job),
-        TALE(a_schedule_without_moments_asks_for_nothing),
+        TALE(no_work_is_due_for_a_schedule_without_moments),
         TALE(many_schedules_of_one_moment_take_several_slices),
         TALE(missed_moments_are_skipped),
         TALE(a_moment_of_less_than_a_minute_ago_is_not_missed),
         TALE(of_missed_moments_the_last_one_happens_once),
         TALE(all_missed_moments_happen_in_their_order),
-        TALE(of_very_many_missed_moments_the_last_hundred_happen),
+        TALE(of_all_missed_moments_at_most_the_last_hundred_happen),
         TALE(jobs_may_overlap),
         TALE(a_moment_is_skipped_while_the_job_before_it_lives),
-        TALE(a_buried_job_is_in_nobodys_way),
-        TALE(a_missed_moment_overlaps_as_others_do),
-        TALE(a_full_queue_is_tried_until_the_next_moment),
-        TALE(a_draining_broker_is_tried_again),
-        TALE(a_store_without_room_is_tried_again),
-        TALE(what_was_refused_and_then_missed_is_given_up),
+        TALE(a_buried_job_does_not_overlap),
+        TALE(a_missed_moment_can_overlap),
+        TALE(a_job_refused_by_a_full_queue_is_retried_until_the_next_moment),
+        TALE(a_job_refused_by_a_draining_broker_is_retried),
+        TALE(a_job_refused_for_lack_of_store_space_is_retried),
+        TALE(a_refused_moment_that_is_missed_is_given_up),
         TALE(a_schedule_is_run_by_hand),
     };
 

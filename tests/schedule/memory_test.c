@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Each allocation of what may fail fails once: nothing is half done.
+// Each allocation that may fail fails once: every change is complete or not done at all.
 
 #include "tests/schedule/story.h"
 
@@ -46,7 +46,7 @@ static void a_configuration_without_memory_is_refused(void **state)
     assert_in_range(n, 2, 20);
 }
 
-static void schedules_need_memory_to_begin(void **state)
+static void creating_schedules_can_fail_for_memory(void **state)
 {
     struct story *t = *state;
     struct schedules *more;
@@ -66,7 +66,7 @@ static void schedules_need_memory_to_begin(void **state)
     nth_alloc_fail(0);
 }
 
-// From the n-th allocation on there is no memory while a moment is worked on.
+// Works on a moment while all allocations from the n-th on fail.
 static void job_comes_once_without_memory_from(size_t n)
 {
     void *state = NULL;
@@ -86,7 +86,7 @@ static void job_comes_once_without_memory_from(size_t n)
     (void)story_teardown(&state);
 }
 
-static void a_moment_without_memory_comes_once_when_there_is_some(void **state)
+static void a_moment_without_memory_happens_once_when_memory_is_free(void **state)
 {
     (void)state;
     for (size_t n = 1; n < 16; n++) {
@@ -94,9 +94,9 @@ static void a_moment_without_memory_comes_once_when_there_is_some(void **state)
     }
 }
 
-// The job of the moment before is known although that could not be kept, and then the moments
-// change.
-static void what_is_not_kept_yet_counts_when_moments_change(void **state)
+// The memo about a moment could not be written, and then the schedule gets other moments: its last
+// job is still known.
+static void an_unsaved_decision_counts_when_moments_change(void **state)
 {
     size_t fired = 0;
 
@@ -127,9 +127,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TALE(a_put_without_memory_changes_nothing),
         TALE(a_configuration_without_memory_is_refused),
-        TALE(schedules_need_memory_to_begin),
-        cmocka_unit_test(a_moment_without_memory_comes_once_when_there_is_some),
-        cmocka_unit_test(what_is_not_kept_yet_counts_when_moments_change),
+        TALE(creating_schedules_can_fail_for_memory),
+        cmocka_unit_test(a_moment_without_memory_happens_once_when_memory_is_free),
+        cmocka_unit_test(an_unsaved_decision_counts_when_moments_change),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,15 @@ nsec_t moment(const char *text)
     return timegm(&tm) * NSEC_PER_SEC;
 }
 
+static int32_t no_offset(const struct zone *zone, int64_t at)
+{
+    (void)zone;
+    (void)at;
+    return 0;
+}
+
+const struct zone zone_utc = {.offset_at = no_offset};
+
 static int32_t made_offset_at(const struct zone *zone, int64_t at)
 {
     const struct made_zone *made = (const void *)zone;

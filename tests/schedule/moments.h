@@ -2,7 +2,7 @@
 #ifndef TANDEM_TESTS_SCHEDULE_MOMENTS_H
 #define TANDEM_TESTS_SCHEDULE_MOMENTS_H
 
-// Moments as tests write them, zones that are made up, and what a schedule does.
+// Moments as texts, zones for tests, and the moments of a cron expression.
 
 #include "core/base/nsec.h"
 
@@ -11,10 +11,12 @@
 
 #include <stddef.h>
 
-// That moment of UTC, written as YYYY-MM-DD HH:MM, or with :SS.
+// The moment that the text gives in UTC: YYYY-MM-DD HH:MM, or with :SS.
 nsec_t moment(const char *text);
 
-// A zone whose offset changes, with no rule: at the moments that are given, in their order.
+extern const struct zone zone_utc;
+
+// A zone whose offset changes at given moments, in ascending order.
 struct made_zone {
     struct zone zone;
     int32_t first_offset;
@@ -25,20 +27,20 @@ struct made_zone {
     size_t count;
 };
 
-// A zone with that offset, in minutes.
+// Initializes a zone with that offset, in minutes.
 void made_zone(struct made_zone *made, int minutes);
-// From that moment of UTC on, it is that offset.
+// The offset is `minutes` from that moment of UTC on.
 void made_zone_changes(struct made_zone *made, const char *at, int minutes);
 
-// The next moments of the schedule after `after`, as many as are written, each separated by a
-// comma: UTC, as above. "never" stands for none.
+// Asserts that the next moments after `after` are those in `expected`: UTC, separated by commas.
+// "never": no further moment.
 void comes_at_line(const char *cron, const struct zone *zone, const char *after,
                    const char *expected, const char *file, int line);
 
 #define comes(cron, zone, after, expected)                                                         \
     comes_at_line((cron), (zone), (after), (expected), __FILE__, __LINE__)
 
-// A schedule that can be read.
+// The text is a valid expression.
 struct cron cron_of(const char *text);
 
 #endif

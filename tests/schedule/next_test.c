@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What a schedule does when clocks are set, in zones that are made up. Moments are UTC.
+// The moments of schedules when clocks are set, in zones made for the test. Moments are UTC.
 
 #include "tests/schedule/moments.h"
 
@@ -32,13 +32,13 @@ static void a_named_hour_in_a_gap_happens_once_at_its_end(void **state)
           "2024-03-31 01:00,2024-04-01 00:00,2024-04-01 00:10");
     comes("15,45 1,2 * * *", zone, "2024-03-30 12:00",
           "2024-03-31 00:15,2024-03-31 00:45,2024-03-31 01:00,2024-03-31 23:15");
-    // What happens at the end of the gap anyway happens once.
+    // A match at the end of the gap does not happen a second time.
     comes("0 2,3 * * *", zone, "2024-03-30 12:00", "2024-03-31 01:00,2024-04-01 00:00");
-    // What was not in the gap is not moved.
+    // Matches outside the gap are not moved.
     comes("30 3 * * *", zone, "2024-03-30 12:00", "2024-03-31 01:30");
     comes("30 2 30 3 *", zone, "2024-03-30 12:00", "2025-03-30 01:30");
     comes("30 2 31 3 *", zone, "2024-03-30 12:00", "2024-03-31 01:00,2025-03-31 01:30");
-    // And it is over when it is over.
+    // A search that begins at the end of the gap does not find the gap.
     comes("30 2 * * *", zone, "2024-03-31 01:00", "2024-04-01 00:30");
     comes("30 2 * * *", zone, "2024-03-31 00:59:59", "2024-03-31 01:00");
 }
@@ -55,11 +55,11 @@ static void a_named_hour_that_comes_twice_counts_the_first_time(void **state)
           "2024-10-27 00:00,2024-10-27 00:30,2024-10-27 02:00,2024-10-27 02:30");
     comes("30 2 * * *", zone, "2024-10-27 00:45", "2024-10-28 01:30");
     comes("30 2 * * *", zone, "2024-10-27 01:10", "2024-10-28 01:30");
-    // Whatever the day: it is a year until the next.
+    // On any day: the next match is a year later.
     comes("30 2 27 10 *", zone, "2024-10-27 00:30", "2025-10-27 01:30");
 }
 
-static void a_star_for_the_hour_goes_by_real_time(void **state)
+static void a_star_for_the_hour_means_real_time(void **state)
 {
     struct made_zone made;
     const struct zone *zone = &summer(&made)->zone;
@@ -93,7 +93,8 @@ static void clocks_may_be_set_at_midnight(void **state)
     comes("30 23 * * *", &made.zone, "2025-02-15 12:00", "2025-02-16 01:30,2025-02-17 02:30");
     comes("30 * 15 2 *", &made.zone, "2025-02-16 01:00",
           "2025-02-16 01:30,2025-02-16 02:30,2026-02-15 03:30");
-    // A minute after midnight: some of the new day is shown before the old one comes again.
+    // Clocks are set back a minute after midnight: the new day begins, and then the old one comes
+    // again.
     made_zone(&made, -180);
     made_zone_changes(&made, "2025-02-16 03:01", -240);
     comes("@daily", &made.zone, "2025-02-15 12:00", "2025-02-16 03:00,2025-02-17 04:00");
@@ -176,7 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_named_hour_in_a_gap_happens_once_at_its_end),
         cmocka_unit_test(a_named_hour_that_comes_twice_counts_the_first_time),
-        cmocka_unit_test(a_star_for_the_hour_goes_by_real_time),
+        cmocka_unit_test(a_star_for_the_hour_means_real_time),
         cmocka_unit_test(clocks_may_be_set_at_midnight),
         cmocka_unit_test(clocks_may_be_set_by_half_an_hour),
         cmocka_unit_test(a_day_may_be_left_out),

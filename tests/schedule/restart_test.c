@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What is kept of schedules: those made at run time, and what came of moments, over restarts.
+// The memos of schedules, about definitions made at run time and about moments, after restarts.
 
 #include "tests/schedule/story.h"
 
@@ -39,7 +39,7 @@ static void moments_while_the_process_was_down_are_missed(void **state)
         (void)state;
         (void)story_setup(&own);
         struct story *t = own;
-        // Not fired even once before.
+        // A schedule that had not fired before.
         has_in_file(t, "@hourly", .missed = rules[i].missed);
         restarts(t, 3 * HOUR);
         has_in_file(t, "@hourly", .missed = rules[i].missed);
@@ -49,7 +49,7 @@ static void moments_while_the_process_was_down_are_missed(void **state)
     }
 }
 
-static void a_moment_passed_over_is_not_made_up_for_after_a_restart(void **state)
+static void a_skipped_moment_stays_skipped_after_a_restart(void **state)
 {
     struct story *t = *state;
 
@@ -87,7 +87,7 @@ static void a_job_whose_memo_was_lost_is_not_submitted_again(void **state)
     }
 }
 
-static void the_job_before_is_known_after_a_restart(void **state)
+static void the_last_job_is_known_after_a_restart(void **state)
 {
     struct story *t = *state;
 
@@ -101,7 +101,7 @@ static void the_job_before_is_known_after_a_restart(void **state)
     counts_are(t, "overlapped 1");
 }
 
-static void other_moments_after_a_restart_have_no_past(void **state)
+static void a_schedule_with_new_moments_after_a_restart_has_no_missed_moments(void **state)
 {
     struct story *t = *state;
 
@@ -129,7 +129,7 @@ static void a_wall_clock_that_is_behind_after_a_restart_repeats_nothing(void **s
     does(t, "2023-11-15 01:00");
 }
 
-static void a_schedule_made_at_run_time_is_kept(void **state)
+static void a_schedule_made_at_run_time_is_stored(void **state)
 {
     struct story *t = *state;
     struct schedule_info info;
@@ -153,7 +153,7 @@ static void a_schedule_made_at_run_time_is_kept(void **state)
     does_at_line(t, "r", "night@2023-11-14 23:05", __FILE__, __LINE__);
 }
 
-static void what_was_said_at_run_time_holds_over_the_file(void **state)
+static void a_definition_made_at_run_time_overrides_the_file(void **state)
 {
     struct story *t = *state;
 
@@ -168,7 +168,7 @@ static void what_was_said_at_run_time_holds_over_the_file(void **state)
     restarts(t, SEC(1));
     has_in_file(t, "15 * * * *", .queue = "q");
     assert_int_equal(story_info(t, "n").next_at, moment("2023-11-14 23:30"));
-    // Taken back, the file's holds again.
+    // After it is removed, the file's definition holds again.
     assert_status(STATUS_OK, schedules_remove(t->schedules, SLICE("n")));
     assert_int_equal(story_info(t, "n").next_at, moment("2023-11-14 23:15"));
     assert_status(STATUS_IN_USE, schedules_remove(t->schedules, SLICE("n")));
@@ -176,7 +176,7 @@ static void what_was_said_at_run_time_holds_over_the_file(void **state)
     assert_status(STATUS_NOT_FOUND, schedules_remove(t->schedules, SLICE("n")));
 }
 
-static void a_schedule_that_leaves_the_file_stays_where_it_was_made_at_run_time(void **state)
+static void a_schedule_that_leaves_the_file_stays_if_it_was_made_at_run_time(void **state)
 {
     struct story *t = *state;
 
@@ -187,7 +187,7 @@ static void a_schedule_that_leaves_the_file_stays_where_it_was_made_at_run_time(
     assert_int_equal(story_info(t, "n").next_at, moment("2023-11-14 22:30"));
 }
 
-static void what_ends_is_forgotten(void **state)
+static void the_memo_of_a_schedule_that_ends_is_deleted(void **state)
 {
     struct story *t = *state;
 
@@ -196,7 +196,7 @@ static void what_ends_is_forgotten(void **state)
     assert_status(STATUS_OK, schedules_remove(t->schedules, SLICE("n")));
     assert_null(broker_memo_find(t->stage->broker, MEMO_FIRED, SLICE("n")));
     assert_null(broker_memo_find(t->stage->broker, MEMO_SCHEDULE, SLICE("n")));
-    // Also where it ended while no broker ran.
+    // This is also done if the schedule ended while no broker ran.
     has_in_file(t, "@hourly");
     restarts(t, SEC(1));
     assert_non_null(broker_memo_find(t->stage->broker, MEMO_FIRED, SLICE("n")));
@@ -204,14 +204,14 @@ static void what_ends_is_forgotten(void **state)
     assert_null(broker_memo_find(t->stage->broker, MEMO_FIRED, SLICE("n")));
 }
 
-static void all_missed_moments_but_none_beside_another_is_taken_for_one(void **state)
+static void a_stored_contradiction_is_read_as_missed_once(void **state)
 {
     struct story *t = *state;
     const struct memo *memo;
     uint64_t cursor = 0;
     char value[256];
 
-    // As an earlier version has kept it: the third byte is what is said of overlaps (kept.h).
+    // An earlier version could store this pair. The third byte is `overlap` (schedule/memo.c).
     puts_schedule(t, "@hourly", .missed = SCHEDULE_MISSED_ALL);
     memo = broker_memo_next(t->stage->broker, MEMO_SCHEDULE, &cursor);
     assert_non_null(memo);
@@ -229,7 +229,7 @@ static void all_missed_moments_but_none_beside_another_is_taken_for_one(void **s
     assert_int_equal(story_info(t, "n").spec->overlap, SCHEDULE_OVERLAP_SKIP);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void an_invalid_spec_is_refused(void **state)
 {
     static const struct {
         struct sketch sketch;
@@ -243,7 +243,7 @@ static void what_makes_no_sense_is_refused(void **state)
          "moment is not done when the next one comes"},
         {{.cron = "0 25 * * *"}, "cron: hour: `25` is not between 0 and 23"},
         {{.cron = "@hourly", .timezone = "Nowhere"},
-         "timezone: this machine has no such zone; it is a name of the zone database, such as "
+         "timezone: this machine has no such zone; use a name of the zone database, such as "
          "Europe/Berlin, Etc/GMT-1 or UTC"},
         {{.cron = "@hourly", .queue = ""}, "queue: has 1 to 512 bytes, none of them NUL"},
     };
@@ -336,7 +336,7 @@ static void schedules_are_listed_by_name(void **state)
     assert_false(schedules_next(t->schedules, SLICE("b.2"), &info));
 }
 
-static void a_memo_that_cannot_be_read_is_left_out(void **state)
+static void an_invalid_memo_is_ignored(void **state)
 {
     static const char *const values[] = {"", "\1", "\2rest", "\1\0\0\0\0\0\0\0\0\0\0\377\0\0\0"};
     struct story *t = *state;
@@ -374,21 +374,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TALE(a_restart_makes_no_moment_happen_twice),
         cmocka_unit_test(moments_while_the_process_was_down_are_missed),
-        TALE(a_moment_passed_over_is_not_made_up_for_after_a_restart),
+        TALE(a_skipped_moment_stays_skipped_after_a_restart),
         cmocka_unit_test(a_job_whose_memo_was_lost_is_not_submitted_again),
-        TALE(the_job_before_is_known_after_a_restart),
-        TALE(other_moments_after_a_restart_have_no_past),
+        TALE(the_last_job_is_known_after_a_restart),
+        TALE(a_schedule_with_new_moments_after_a_restart_has_no_missed_moments),
         TALE(a_wall_clock_that_is_behind_after_a_restart_repeats_nothing),
-        TALE(a_schedule_made_at_run_time_is_kept),
-        TALE(what_was_said_at_run_time_holds_over_the_file),
-        TALE(a_schedule_that_leaves_the_file_stays_where_it_was_made_at_run_time),
-        TALE(what_ends_is_forgotten),
-        TALE(all_missed_moments_but_none_beside_another_is_taken_for_one),
-        TALE(what_makes_no_sense_is_refused),
+        TALE(a_schedule_made_at_run_time_is_stored),
+        TALE(a_definition_made_at_run_time_overrides_the_file),
+        TALE(a_schedule_that_leaves_the_file_stays_if_it_was_made_at_run_time),
+        TALE(the_memo_of_a_schedule_that_ends_is_deleted),
+        TALE(a_stored_contradiction_is_read_as_missed_once),
+        TALE(an_invalid_spec_is_refused),
         TALE(texts_that_are_too_long_are_refused),
         TALE(there_may_be_a_thousand),
         TALE(schedules_are_listed_by_name),
-        TALE(a_memo_that_cannot_be_read_is_left_out),
+        TALE(an_invalid_memo_is_ignored),
         TALE(a_moment_is_written_as_a_date_and_a_time),
     };
 

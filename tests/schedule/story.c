@@ -13,7 +13,7 @@
 struct made_zone story_zone;
 size_t story_zones_open;
 
-// Memos of schedules as they were at a moment.
+// The memos of schedules at story_snapshot().
 static struct {
     char key[64], value[512];
     size_t key_len, value_len;
@@ -196,7 +196,7 @@ void restarts_torn(struct story *t, nsec_t down_for)
     restart(t, down_for, true);
 }
 
-// "n@2023-11-15T00:00:00Z" as "2023-11-15 00:00".
+// Appends "n@2023-11-15T00:00:00Z" as "2023-11-15 00:00".
 static void add_key(char *text, struct slice key)
 {
     const char *at = memchr(key.ptr, '@', key.len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Zones as this machine has them. Moments are UTC.
+// Time zones of this machine. Moments are UTC.
 
 #include "schedule/system/system_zone.h"
 #include "tests/schedule/moments.h"
@@ -89,7 +89,7 @@ static void utc_is_utc(void **state)
 static void names_of_the_database_that_look_like_offsets_mean_what_it_says(void **state)
 {
     (void)state;
-    // Its sign is the one of POSIX, and so it says of itself.
+    // The database itself documents that the sign is reversed, as in POSIX.
     in("Etc/GMT+2", "0 0 * * *", "2026-03-28 12:00", "2026-03-29 02:00,2026-03-30 02:00");
     in("GMT+0", "0 0 * * *", "2026-03-28 12:00", "2026-03-29 00:00");
     in("EST5EDT", "30 2 * * *", "2026-03-27 00:00", "2026-03-27 06:30");
@@ -107,7 +107,7 @@ static void utc_needs_no_database(void **state)
 static void clocks_are_set_in_years_to_come(void **state)
 {
     (void)state;
-    // By the rule behind the last change that is listed.
+    // By the rule that follows the last change in the file.
     in("Europe/Berlin", "30 2 * * *", "2060-03-27 12:00", "2060-03-28 01:00,2060-03-29 00:30");
 }
 
@@ -119,7 +119,7 @@ static void no_name_is_local_time(void **state)
     assert_int_equal(unsetenv("TZ"), 0);
 }
 
-static void what_is_no_zone_is_refused(void **state)
+static void an_invalid_zone_name_is_refused(void **state)
 {
     static const char *const names[] = {
         "Europe/Atlantis",
@@ -161,7 +161,7 @@ int main(void)
         cmocka_unit_test(utc_needs_no_database),
         cmocka_unit_test(clocks_are_set_in_years_to_come),
         cmocka_unit_test(no_name_is_local_time),
-        cmocka_unit_test(what_is_no_zone_is_refused),
+        cmocka_unit_test(an_invalid_zone_name_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,9 +93,9 @@ static void a_section_that_makes_no_sense_is_refused(void **state)
     refused("[schedule a]\nqueue = q\ncron = daily\n",
             "[schedule a]: cron: `daily` is not minute, hour, day of month, month and day of week");
     refused("[schedule a]\nqueue = q\ncron = 0 0 31 2 *\n",
-            "cron: day of month: `31` is a day that none of the months has");
+            "cron: day of month: `31` is a day that does not exist in any of the months");
     refused("[schedule a]\nqueue = q\ncron = 0 0 * * funday\n",
-            "cron: day of week: `funday` is no number and no name");
+            "cron: day of week: `funday` is neither a number nor a name");
     refused("[schedule a]\nqueue = q\ncron = @daily\ntimezone = Mars/Olympus\n",
             "timezone: this machine has no such zone");
     refused("[schedule a]\nqueue = q\ncron = @daily\nmissed = all\noverlap = skip\n",
