@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Requests to the broker that served this page, and the token that they are made with.
+// Requests to the broker that served this page, and the token for them.
 
 const ROOT = 'api/v1'
 const KEY = 'tandem-token'
 
-// Why the broker, or the way to it, refused. `status` is 0 where there was no answer.
+// The reason why a request failed. `status` is 0 if there was no response.
 export class Refusal extends Error {
   constructor(status, message) {
     super(message)
@@ -12,15 +12,15 @@ export class Refusal extends Error {
   }
 }
 
-// Kept as long as the tab: a token is not for whoever opens the browser next.
+// Kept only as long as the tab, so that the next user of the browser does not get the token.
 export const token = {
   get: () => sessionStorage.getItem(KEY),
   set: value => sessionStorage.setItem(KEY, value),
   forget: () => sessionStorage.removeItem(KEY)
 }
 
-// Resolves when there is a token to try; set by whoever can ask a person for one.
-let ask = () => Promise.reject(new Refusal(401, 'A token is needed'))
+// Resolves when there is a token to try. token.js sets it to a dialog.
+let ask = () => Promise.reject(new Refusal(401, 'A token is required'))
 export const askBy = asks => {
   ask = asks
 }
@@ -30,7 +30,7 @@ async function reason(response) {
     const { error } = await response.json()
     if (error) return error
   } catch {
-    // Not from the API, then: a proxy, or a broker that is being started.
+    // The response is not from the API: a proxy, or a broker that is starting.
   }
   return `${response.status} ${response.statusText}`.trim()
 }
@@ -43,8 +43,8 @@ function headers(method, body) {
   return set
 }
 
-// The response as it comes, once it is a good one. Where a token is needed, a person is asked for
-// it, and the request is made again.
+// The response, if it is a success. If the broker requires a token, the user is asked for
+// one and the request is sent again.
 export async function request(method, path, { body, signal } = {}) {
   const used = token.get()
   let response
@@ -62,7 +62,7 @@ export async function request(method, path, { body, signal } = {}) {
   }
   if (response.status === 401) {
     const why = await reason(response)
-    // Another request may have been given a new one in the meantime.
+    // Another request may have got a new token in the meantime.
     if (token.get() === used) await ask(used ? why : '')
     return request(method, path, { body, signal })
   }
@@ -77,7 +77,7 @@ export async function call(method, path, body, signal) {
 
 export const get = (path, signal) => call('GET', path, undefined, signal)
 
-// `?a=1&b=2` of what is set, or nothing.
+// `?a=1&b=2` with the parameters that are set, or ''.
 export function query(params) {
   const set = Object.entries(params).filter(
     ([, value]) => value !== undefined && value !== null && value !== ''
@@ -85,7 +85,7 @@ export function query(params) {
   return set.length ? `?${new URLSearchParams(set)}` : ''
 }
 
-// Whether the broker serves clients: '' if so, else what it says of that; null: no answer.
+// Whether the broker serves clients: '' if it does, otherwise its reason; null: no response.
 export async function readiness() {
   try {
     const response = await fetch('readyz', { cache: 'no-store' })

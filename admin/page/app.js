@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page: which view stands in it, and what is around it.
+// The page: selects the view and its frame.
 
 import './token.js'
 import * as live from './live.js'
@@ -32,7 +32,7 @@ const ROUTES = [
   [/^configuration$/, configuration, 'configuration', () => 'Configuration']
 ]
 
-// `.` and `..` have a NUL in front, so as not to be steps of a path.
+// The API writes the names `.` and `..` with a leading NUL, so that they are not path steps.
 function readable(path) {
   try {
     return decodeURIComponent(path.replace(/^%00/, ''))
@@ -64,20 +64,20 @@ function mark(view) {
   }
 }
 
-// Shows what the address names. A view is a function of the scope that it lives in, its element,
-// and what the address says behind the question mark and in its path.
+// Shows the view of the address. A view is a function of its scope, its element, the query of the
+// address and the variable parts of its path.
 function show() {
   const [path, search = ''] = location.hash.replace(/^#\/?/, '').split('?')
   if (path === shown) return
   shown = path
   scope?.leave()
-  // What a dialog asks is about the view that it was opened in; the token is about all of them.
+  // A dialog belongs to the view that opened it, except the token dialog.
   for (const open of document.querySelectorAll('dialog[open]:not(#token-dialog)')) open.close()
   scope = new Scope()
   const route = ROUTES.find(([form]) => form.test(path))
   if (!route) {
     mark(null)
-    notFound('No such page', 'There is nothing at this address.')
+    notFound('No such page', 'This address does not exist.')
     return
   }
   const [form, view, name, title] = route
@@ -87,14 +87,14 @@ function show() {
   const root = el('div', { class: `view view-${name}` })
   main.replaceChildren(root)
   scope.failed = error =>
-    notFound(error.status === 404 ? 'It is not there' : 'That did not work', error.message)
+    notFound(error.status === 404 ? 'Not found' : 'The request failed', error.message)
   live.want({})
   watch([])
   view(scope, root, new URLSearchParams(search), ...parts)
   scrollTo(0, 0)
 }
 
-// A new view is read from its heading.
+// Screen readers start reading a new view at its heading.
 function turn() {
   const before = shown
   show()
@@ -105,7 +105,7 @@ function turn() {
 startTop()
 startKeys()
 live.run()
-main.append(el('div', { class: 'void' }, el('p', { text: 'Asking the broker …' })))
+main.append(el('div', { class: 'void' }, el('p', { text: 'Loading …' })))
 known().then(() => {
   addEventListener('hashchange', turn)
   show()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What needs attention: rules with thresholds, which the page shows.
+// Rules with thresholds that decide what needs attention. The page lists the rules.
 
 import * as history from './history.js'
 import { bytes, count, percent, seconds } from './format.js'
@@ -14,14 +14,14 @@ export const LIMITS = {
 }
 
 export const RULES = [
-  'Buried jobs have become more within the last ten minutes',
-  'A queue has ready jobs, and nobody takes from it',
+  'The number of buried jobs has grown within the last ten minutes',
+  'A queue has ready jobs and no workers',
   `A job has been ready for more than ${seconds(LIMITS.oldest)}`,
   `One sync in a hundred takes more than ${seconds(LIMITS.sync)}, or the journal fails`,
   `Memory or descriptors are above ${percent(LIMITS.near, 1)} of their limit`,
-  `The disk has room for less than ${percent(LIMITS.disk, 1)} of what the journal has on it`,
+  `The free space on the disk is less than ${percent(LIMITS.disk, 1)} of the size of the journal`,
   `The loop is late by more than ${seconds(LIMITS.lag)}`,
-  'A shared journal has nobody who follows, or its database promises less than it could',
+  'A shared journal has no standby, or its database does not replicate commits',
   'The broker drains'
 ]
 
@@ -32,7 +32,7 @@ function ofQueues({ unworked, oldest, buried }) {
   for (const queue of unworked) {
     list.push({
       kind: 'bad',
-      text: `Nobody works on ${queue.name}`,
+      text: `${queue.name} has no workers`,
       more: `${count(queue.jobs.ready, 'ready job')}`,
       href: place(queue)
     })
@@ -128,10 +128,10 @@ function ofCluster(cluster) {
   const { database, members } = cluster
   const list = []
   if (!database.connected)
-    list.push({ kind: 'bad', text: 'The database is away', more: database.why ?? '' })
+    list.push({ kind: 'bad', text: 'The database cannot be reached', more: database.why ?? '' })
   if (database.trusted) return [...list, ...ofMembers(members)]
   if (!database.durable)
-    list.push({ kind: 'bad', text: 'Commits wait for no disk', more: database.settings })
+    list.push({ kind: 'bad', text: 'Commits do not wait for a disk', more: database.settings })
   else if (!database.replicated)
     list.push({ kind: 'warn', text: 'Commits wait for one server only', more: database.settings })
   return [...list, ...ofMembers(members)]
@@ -139,7 +139,7 @@ function ofCluster(cluster) {
 
 function ofMembers(members) {
   if (members.some(({ owner, takes_over: takesOver }) => takesOver && !owner)) return []
-  return [{ kind: 'warn', text: 'Nobody follows', more: 'nobody would take over' }]
+  return [{ kind: 'warn', text: 'There is no standby', more: 'no process could take over' }]
 }
 
 // [{kind, text, more, href}], the worst first.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A distribution of seconds as bars, with its percentiles.
+// A histogram of durations, with percentiles.
 
 import { el, setAttribute, setText, svg } from './dom.js'
 import { NONE, seconds, whole } from './format.js'
@@ -13,10 +13,10 @@ const MARKS = [
   ['p99', 0.99]
 ]
 
-// No bucket is wider than this: where those before it have been left out, it begins there.
+// The widest bucket. It gives the lower bound of a bucket whose predecessor was left out.
 const WIDEST = 1.5
 
-// Buckets with both of their bounds, those without an observation left out.
+// Buckets with both bounds; empty ones are left out.
 export function spread(histogram) {
   const list = []
   let before = 0
@@ -28,7 +28,7 @@ export function spread(histogram) {
   return list
 }
 
-// The value that this share of all is at most, by the bucket that it lies in; null: none is known.
+// The percentile for this share, interpolated within its bucket; null without data.
 export function percentile(buckets, share) {
   const all = buckets.reduce((sum, { count }) => sum + count, 0)
   if (!all) return null
@@ -40,10 +40,10 @@ export function percentile(buckets, share) {
   return buckets.at(-1).to
 }
 
-// The least that is shown: eight doublings.
+// Minimum range of the axis, in doublings.
 const RANGE = 8
 
-// Where the axis begins and ends, as powers of two.
+// Both ends of the axis, as powers of two.
 function rangeOf(buckets) {
   const low = Math.log2(buckets[0].from)
   const high = Math.log2(buckets.at(-1).to)
@@ -117,7 +117,7 @@ class Bars {
       count
         ? `${this.label}: half within ${seconds(found[0])}, ` +
             `95 % within ${seconds(found[1])}, 99 % within ${seconds(found[2])}`
-        : `${this.label}: nothing yet`
+        : `${this.label}: no data yet`
     )
     if (!this.width) return
     setAttribute(this.area, 'viewBox', `0 0 ${this.width} ${HEIGHT}`)
@@ -128,7 +128,7 @@ class Bars {
     const base = HEIGHT - BOTTOM
     return [
       svg('line', { class: 'base', x1: 0, x2: this.width, y1: base, y2: base }),
-      svg('text', { x: this.width / 2, y: base / 2 + 10, 'text-anchor': 'middle' }, 'Nothing yet')
+      svg('text', { x: this.width / 2, y: base / 2 + 10, 'text-anchor': 'middle' }, 'No data yet')
     ]
   }
 
@@ -168,7 +168,7 @@ class Bars {
     return [...nodes, ...this.scale(x, low, high)]
   }
 
-  // Powers of ten, and what is three times as much where there is room.
+  // Labels at powers of ten, and at three times these if there is room.
   scale(x, low, high) {
     const texts = []
     const wide = this.width / ((high - low) * Math.log10(2)) > 150

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The body of a job, as text, as JSON with indents, or as hex. Any bytes may be in it.
+// The body of a job as text, indented JSON, or hex. It may contain any bytes.
 
 import { button, el, setText } from './dom.js'
 import { bytes } from './format.js'
@@ -26,11 +26,10 @@ function textIn(content) {
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|[^\s"[\]{},:]+/g
 const OPENS = /[[{]/
 const CLOSES = /[\]}]/
-// What is nested deeper is not indented any further: lines of blanks would be most of the page.
+// Maximum indentation: deeper nesting would fill the page with blanks.
 const DEEPEST = 40
 
-// JSON with indents, and otherwise byte for byte as it is: numbers keep their digits, and members
-// that are there twice are shown twice.
+// Indents JSON and changes nothing else: numbers keep their digits, and duplicate members stay.
 export function indented(json) {
   const parts = []
   let depth = 0
@@ -75,7 +74,7 @@ function hexOf(content, from) {
   return lines.join('\n')
 }
 
-// Text a part at a time: a body may have megabytes, and a page that shows them is slow.
+// Shows text in parts: a body may have megabytes, which make a page slow.
 function inParts(total, step, part) {
   const shown = el('pre', { class: 'body', tabindex: 0, role: 'region', 'aria-label': 'Body' })
   let at = 0
@@ -96,7 +95,7 @@ function save(content, name) {
   setTimeout(() => URL.revokeObjectURL(url), 1000)
 }
 
-// content: what has been sent of the body, of `size` bytes in all; whole() asks for all of it.
+// content: the loaded part of a body of `size` bytes; whole() loads all of it.
 export function bodyView(content, size, name, whole) {
   const text = textIn(content)
   const json = jsonIn(text)
@@ -134,7 +133,7 @@ export function bodyView(content, size, name, whole) {
         { class: 'pager' },
         says,
         content.length < size
-          ? button('All of it', whole, { class: 'button small' })
+          ? button('Load all', whole, { class: 'button small' })
           : button('Save', () => save(content, name), { class: 'button small' })
       )
     ),

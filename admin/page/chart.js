@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines over the last ten minutes, as SVG. Series are told apart by their dashes as well.
+// Line charts of the last ten minutes, in SVG. Series differ in colour and in dashes.
 
 import { el, setAttribute, setText, svg } from './dom.js'
 import { SPAN } from './history.js'
@@ -8,7 +8,7 @@ const LEFT = 48
 const RIGHT = 8
 const TOP = 10
 const BOTTOM = 22
-// Round numbers, and into how many parts each is divided so that those are round, too.
+// Round numbers, each with the number of equal parts that are round, too.
 const STEPS = [
   [1, 5],
   [2, 4],
@@ -19,7 +19,7 @@ const STEPS = [
   [8, 4],
   [10, 5]
 ]
-// How far back a chart goes: not much further than something is known.
+// The spans of a chart. It uses the shortest one that covers the data.
 const SPANS = [60, 120, 300, SPAN]
 
 function spanOf(points, now) {
@@ -27,14 +27,14 @@ function spanOf(points, now) {
   return SPANS.find(one => age <= one) ?? SPAN
 }
 
-// The next round number that is at least as large, and its parts.
+// The smallest round number that is at least as large, and its parts.
 export function roundUp(value) {
   const unit = 10 ** Math.floor(Math.log10(value))
   const [step, parts] = STEPS.find(([one]) => one * unit >= value * 0.999999)
   return [step * unit, parts]
 }
 
-// A path of [{t, v}], broken where nothing is known.
+// A path through [{t, v}], with gaps where v is null.
 function pathOf(points, x, y) {
   let path = ''
   let pen = false
@@ -56,7 +56,7 @@ function nearest(points, time) {
 }
 
 class LineChart {
-  // series: [{name}]; format(value) -> text; least: the axis goes up to that at least.
+  // series: [{name}]; format(value) -> text; least: minimum upper end of the axis.
   constructor({ label, series, format, least = 1, height = 220, whole = false }) {
     Object.assign(this, {
       label,
@@ -120,7 +120,7 @@ class LineChart {
   x = time => LEFT + ((time - this.now + this.span) / this.span) * (this.width - LEFT - RIGHT)
   y = value => this.height - BOTTOM - (value / this.max) * (this.height - TOP - BOTTOM)
 
-  // `data`: for each series [{t, v}], v null where it is not known.
+  // `data`: for each series [{t, v}]; v is null if unknown.
   draw(now, data) {
     Object.assign(this, { now, data })
     if (!this.width) return
@@ -188,7 +188,7 @@ class LineChart {
     setAttribute(
       this.area,
       'aria-label',
-      `${this.label}, the last ten minutes; at present: ${said}`
+      `${this.label}, the last ten minutes; now: ${said}`
     )
   }
 }
@@ -198,7 +198,7 @@ export const lineChart = options => new LineChart(options)
 const SPARK = { width: 96, height: 24 }
 const SPARK_POINTS = 48
 
-// The most of each part of the time, so that a peak shows however narrow the drawing is.
+// The maximum of each time slot, so that a narrow drawing still shows peaks.
 function thin(points, now) {
   const slots = new Array(SPARK_POINTS).fill(null)
   const span = spanOf(points, now)
@@ -220,7 +220,7 @@ export function sparkline() {
   )
   const draw = (points, now) => {
     const slots = thin(points, now)
-    // What is not known of a slot is as it was before it.
+    // A slot without data has the value of the one before.
     for (let i = 1; i < slots.length; i++) slots[i] ??= slots[i - 1]
     const top = Math.max(1, ...slots.filter(value => value !== null))
     const step = SPARK.width / (SPARK_POINTS - 1)

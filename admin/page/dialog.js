@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Dialogs, and what is said in passing at the foot of the page.
+// Dialogs, and short notices at the bottom of the page.
 
 import { button, el, shape } from './dom.js'
 
 let count = 0
 
-// Shows `content` under a title until close() is called, Escape is pressed or a button closes it.
-// -> {node, body, foot, close, closed}; `closed` resolves to what close() was given.
+// Shows `content` under a title until close() is called or Escape is pressed.
+// -> {node, body, foot, close, closed}; `closed` resolves to the argument of close().
 export function dialog(title, { wide = false } = {}, ...content) {
   const id = `dialog-${++count}`
   const body = el('div', { class: 'dialog-body' }, ...content)
@@ -34,11 +34,11 @@ export function dialog(title, { wide = false } = {}, ...content) {
   return { node, body, foot, close, closed }
 }
 
-// What a form's act returns for the form to stay as it is.
+// The act of a form returns it to keep the form open.
 export const STAY = Symbol('stay')
 
-// A form in a dialog: `act` is called with the form's values; what it throws is shown, and the form
-// stays. Resolves to what `act` returned, or undefined where the person left.
+// A form in a dialog: calls `act` with the values of the form. If it throws, the form shows the
+// error and stays open. Resolves to the result of `act`, or undefined if the user closed it.
 export function formDialog(title, { submit, danger = false, wide = false }, fields, act) {
   const says = el('p', { class: 'form-error', role: 'alert' })
   const form = el('form', { novalidate: true }, ...fields, says)
@@ -77,7 +77,7 @@ export function formDialog(title, { submit, danger = false, wide = false }, fiel
   return shown.closed
 }
 
-// A labelled field; `hint` stands below it.
+// A labelled field with a hint below it.
 export function field(label, input, hint) {
   const id = `field-${++count}`
   input.id = id
@@ -98,7 +98,7 @@ export const input = (name, props = {}) =>
 export const numberInput = (name, props = {}) =>
   el('input', { name, type: 'number', min: 0, step: 1, inputmode: 'numeric', ...props })
 
-// The number that was filled in, or undefined.
+// The number in the field, or undefined.
 export function numberIn(values, name) {
   const text = (values.get(name) ?? '').trim()
   return text === '' ? undefined : Number(text)
@@ -106,7 +106,7 @@ export function numberIn(values, name) {
 
 const SAID_FOR = 6000
 
-// Says in passing how something went.
+// Shows a short notice.
 export function toast(kind, text) {
   const node = el(
     'div',
@@ -116,13 +116,13 @@ export function toast(kind, text) {
   )
   const place = document.getElementById('toasts')
   place.append(node)
-  // Shown anew, it stands above a dialog that was opened in the meantime.
+  // Shown again, it is above a dialog that was opened in the meantime.
   if (place.matches(':popover-open')) place.hidePopover()
   place.showPopover()
   setTimeout(() => node.remove(), SAID_FOR)
 }
 
-// Runs what a button asks for, and says how it went.
+// Runs the act of a button, and shows a notice with its outcome.
 export async function attempt(act, done) {
   try {
     const result = await act()

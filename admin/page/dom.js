@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elements from data. What comes from the broker is hostile, names and bodies of jobs above all: it
-// becomes text, or an attribute that no script is read from, never markup.
+// Builds elements from data. Data from the broker is untrusted, above all names and bodies of jobs:
+// it becomes text or a harmless attribute, never markup.
 
 const SVG = 'http://www.w3.org/2000/svg'
 
@@ -22,7 +22,7 @@ function fill(node, children) {
   return node
 }
 
-// An element with attributes; `text` is its content and `on` what listens.
+// An element with attributes; `text` is its content and `on` its event listeners.
 export function el(tag, props = {}, ...children) {
   return fill(apply(document.createElement(tag), props), children)
 }
@@ -31,7 +31,7 @@ export function svg(tag, props = {}, ...children) {
   return fill(apply(document.createElementNS(SVG, tag), props), children)
 }
 
-// Writes only what differs, so that a page that is told the same again does not draw.
+// Writes only changes, so that unchanged data does not cause a repaint.
 export function setText(node, text) {
   const value = String(text)
   if (node.textContent !== value) node.textContent = value
@@ -46,7 +46,7 @@ export function setClass(node, name, on) {
   if (node.classList.contains(name) !== Boolean(on)) node.classList.toggle(name, Boolean(on))
 }
 
-// Shapes as well as colours: who does not see the one sees the other.
+// Shapes in addition to colours, for users who cannot tell the colours apart.
 const SHAPES = {
   ready: 'M6 1.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 1 1 0-9z',
   delayed: 'M6 1.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 1 1 0-9zM6 3v3l2 1.5',
@@ -79,7 +79,7 @@ export function link(href, label, props = {}) {
   return el('a', { href, ...props }, label)
 }
 
-// A titled part of a view. `beside` stands at the right of its title.
+// A titled part of a view, with `beside` to the right of its title.
 export function card(title, { beside, class: more = '', level = 2, id } = {}, ...children) {
   return el(
     'section',
@@ -102,7 +102,7 @@ export function facts(list, more = '') {
     for (const [key, value] of Object.entries(values)) {
       const cell = cells.get(key)
       if (value instanceof Node) {
-        // What has the focus stays, as long as it is the same.
+        // An unchanged element keeps the focus.
         if (!cell.firstChild?.isEqualNode(value)) cell.replaceChildren(value)
       } else setText(cell, value)
     }

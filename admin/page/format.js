@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers for people. All of them keep their width as far as they can: digits are tabular.
+// Formats numbers for display.
 
 const WHOLE = new Intl.NumberFormat('en')
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
@@ -21,7 +21,7 @@ export const NONE = '–'
 
 export const whole = number => WHOLE.format(number)
 
-// Where there is little room: 12,345,678 as 12.3M.
+// For narrow places: 12,345,678 as 12.3M.
 export const short = number => (number < 1e6 ? WHOLE.format(number) : SHORT.format(number))
 
 export function rate(number) {
@@ -50,7 +50,7 @@ export function bytes(number) {
   return `${number.toFixed(digits)} ${units[unit]}`
 }
 
-// Of the size that a person would say: 350 µs, 4.2 s, 3 m 20 s, 2 h 5 m, 3 d 4 h.
+// Durations such as 350 µs, 4.2 s, 3 m 20 s, 2 h 5 m, 3 d 4 h.
 export function seconds(number) {
   if (number === null || number === undefined) return NONE
   if (number <= 0) return '0 s'
@@ -75,7 +75,7 @@ export const clock = at => CLOCK.format(at * 1000)
 export const count = (number, one, many = `${one}s`) =>
   `${whole(number)} ${number === 1 ? one : many}`
 
-// Gearman's words for a priority; beanstalk calls those below 1024 urgent.
+// Gearman's names of priorities; beanstalk calls those below 1024 urgent.
 export function band(priority) {
   if (priority < 1024) return 'high'
   return priority < 2 ** 31 ? 'normal' : 'low'

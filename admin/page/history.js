@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The last ten minutes, as far as this page has seen them. They are kept across views, and go with
-// the tab.
+// The last ten minutes of data that this tab has received. All views share it.
 
 export const SPAN = 600
 const QUEUES_KEPT = 500
-// A change that takes longer is not drawn as one: nobody was listening.
+// A longer gap between two points is drawn as a gap: the stream was interrupted.
 export const GAP = 6
 const RATE_OVER = 5
 const LEAST = 0.5
@@ -17,7 +16,7 @@ class Series {
 
   add(point) {
     const last = this.points.at(-1)
-    // A stream that begins anew tells the same moment again.
+    // After a reconnect, the stream may repeat the last point.
     if (last && point.t - last.t < LEAST) return
     this.points.push(point)
     const first = this.points.findIndex(({ t }) => t >= point.t - SPAN)
@@ -31,7 +30,7 @@ class Series {
     return null
   }
 
-  // How fast a counter rises, by the second, over the last few; null: not known yet.
+  // The rate of a counter per second, over the last few seconds; null if unknown.
   rate(key, now = this.points.at(-1)?.t) {
     const last = this.points.at(-1)
     const before = this.at(now - RATE_OVER) ?? this.points[0]
@@ -39,7 +38,7 @@ class Series {
     return Math.max(0, last[key] - before[key]) / (now - before.t)
   }
 
-  // [{t, v}] of a value; null where nothing was heard in between.
+  // [{t, v}] of a value; v is null after a gap.
   values(key) {
     return this.lines((point, before) => (point.t - before.t > GAP ? null : point[key]))
   }
@@ -63,7 +62,7 @@ class Series {
 export let whole = new Series()
 let start = null
 
-// Notes a Process. After a restart everything begins anew.
+// Adds a Process. After a restart of the broker, the history starts again.
 export function noteProcess(process) {
   const id = `${process.pid} ${process.started_at}`
   if (start !== null && id !== start) {
@@ -71,7 +70,7 @@ export function noteProcess(process) {
     queues.clear()
   }
   start = id
-  // Queues are told of behind the process: what is known now is of its last moment.
+  // Events of queues follow those of the process, so the known values belong to its last point.
   if (whole.points.length) sampleQueues(whole.points.at(-1).t)
   const sum = key => process.protocols.reduce((all, protocol) => all + protocol[key], 0)
   whole.add({
@@ -95,15 +94,15 @@ export function noteProcess(process) {
 }
 
 const queues = new Map()
-// Path -> at how many samples it was there.
+// Path -> number of samples since it is watched.
 let watched = new Map()
 
-// Which queues are being told of: the others' lines break.
+// Sets the queues that the stream reports; the lines of other queues get a gap.
 export function watch(paths) {
   watched = new Map(paths.map(path => [path, watched.get(path) ?? 0]))
 }
 
-// Notes a Queue, which comes only when it has changed.
+// Adds a Queue. The stream sends it only after a change.
 export function noteQueue({ path, jobs, totals }) {
   const entry = queues.get(path) ?? { series: new Series() }
   entry.latest = {
@@ -114,18 +113,18 @@ export function noteQueue({ path, jobs, totals }) {
     completed: totals.completed,
     ended: totals.failed + totals.deleted
   }
-  // Those that were seen last stand last.
+  // Keeps the most recently seen queues at the end.
   queues.delete(path)
   queues.set(path, entry)
   if (queues.size > QUEUES_KEPT) queues.delete(queues.keys().next().value)
 }
 
-// Takes what was told of queues for what they were at that time.
+// Adds a point for each watched queue with its latest values.
 function sampleQueues(t) {
   for (const [path, count] of watched) {
     watched.set(path, count + 1)
     const entry = queues.get(path)
-    // What is known at first was asked for some time in between.
+    // The first values were requested between two points.
     if (entry && count > 0) entry.series.add({ t, ...entry.latest })
   }
 }
@@ -133,10 +132,10 @@ function sampleQueues(t) {
 const NONE = new Series()
 export const queueSeries = path => queues.get(path)?.series ?? NONE
 
-// The time by the broker's clock.
+// The current time on the broker's clock.
 export const now = () => whole.points.at(-1)?.t ?? 0
 
-// How much a value has changed, and since when; null: not known yet.
+// The change of a value, and over how many seconds; null if unknown.
 export function change(key) {
   const first = whole.points[0]
   const last = whole.points.at(-1)

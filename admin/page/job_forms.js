@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is done with one job, or with one queue as a whole, by a form or a question.
+// Forms and confirmations that change one job or one queue.
 
 import { call } from './api.js'
 import { button, el } from './dom.js'
@@ -41,7 +41,7 @@ const choice = (name, list) =>
     list.map(([value, text]) => el('option', { value }, text))
   )
 
-// Resolves to what was added, or undefined. Without a queue, the form asks for its name.
+// Resolves to the Added, or undefined. Without a queue, the form asks for its name.
 export function addJob(queue) {
   const fields = [
     !queue && field('Queue', input('queue', { required: true, maxlength: 512 })),
@@ -69,18 +69,18 @@ export function addJob(queue) {
       field(
         'Time to run in seconds',
         numberInput('ttr', { value: 60 }),
-        '0: until its worker leaves'
+        '0: as long as its worker is connected'
       ),
-      field('Attempts at most', numberInput('attempts', { max: 1000 }), 'Empty or 0: any number')
+      field('Maximum attempts', numberInput('attempts', { max: 1000 }), 'Empty or 0: no limit')
     ),
     el(
       'div',
       { class: 'pair' },
-      field('Unique key', input('key'), 'A job of that key is joined'),
+      field('Unique key', input('key'), 'A live job with this key is joined'),
       field(
-        'If it cannot be done',
+        'If it fails',
         choice('on_failure', [
-          ['', 'as the broker has it'],
+          ['', 'default'],
           ['bury', 'bury it'],
           ['drop', 'drop it']
         ])
@@ -95,14 +95,14 @@ export function addJob(queue) {
       const added = await call('POST', 'jobs', newJob(queue, values))
       toast(
         'good',
-        added.joined ? `Joined job ${added.id}, which has that key` : `Job ${added.id} is added`
+        added.joined ? `Joined job ${added.id}, which has this key` : `Job ${added.id} was added`
       )
       return added
     }
   )
 }
 
-// Resolves to whether the person agrees.
+// Resolves to whether the user confirms.
 export function sure(title, text, verb) {
   const shown = dialog(title, {}, el('p', { text }))
   const go = button(verb, () => shown.close(true), { class: 'button danger' })
@@ -116,18 +116,18 @@ export function sure(title, text, verb) {
 
 const path = ({ id }, verb = '') => `jobs/${id}${verb && `/${verb}`}`
 
-// Each resolves to the job as it is then, or undefined where nothing was done; `remove` to null.
+// Each resolves to the changed job, or undefined if nothing was done; `remove` resolves to null.
 export const jobActs = {
   kick: job => attempt(() => call('POST', path(job, 'kick')), `Job ${job.id} is ready`),
   touch: job =>
-    attempt(() => call('POST', path(job, 'touch')), `Job ${job.id} has its time to run anew`),
+    attempt(() => call('POST', path(job, 'touch')), `The time to run of job ${job.id} was restarted`),
 
   async bury(job) {
     const held = job.state === 'reserved' ? ' It is taken from the worker that holds it.' : ''
     if (
       !(await sure(
         `Bury job ${job.id}`,
-        `This sets 1 job aside until somebody kicks it.${held}`,
+        `This sets 1 job aside until it is kicked.${held}`,
         'Bury 1 job'
       ))
     )
@@ -138,14 +138,14 @@ export const jobActs = {
   async release(job) {
     const held = job.state === 'reserved'
     const text = held
-      ? 'This takes 1 job from the worker that holds it, without blame; another may take it.'
+      ? 'This takes 1 job back from its worker without counting a failure; another worker may take it.'
       : 'This ends the delay of 1 job.'
     if (!(await sure(`Release job ${job.id}`, text, 'Release 1 job'))) return undefined
     return attempt(() => call('POST', path(job, 'release'), {}), `Job ${job.id} is released`)
   },
 
   async remove(job) {
-    const held = job.state === 'reserved' ? ' A worker holds it at present.' : ''
+    const held = job.state === 'reserved' ? ' A worker holds it now.' : ''
     if (
       !(await sure(
         `Delete job ${job.id}`,
@@ -167,7 +167,7 @@ export const jobActs = {
           numberInput('priority', { value: job.priority, max: 4294967295 }),
           '0 comes first'
         ),
-        field('Delay in seconds', numberInput('delay', SECONDS), 'Empty: as it is; 0: ready now')
+        field('Delay in seconds', numberInput('delay', SECONDS), 'Empty: unchanged; 0: ready now')
       ],
       async values => {
         const change = {}
@@ -215,7 +215,7 @@ export function pauseQueue(queue) {
       field(
         'For how many seconds',
         numberInput('seconds', { value: 3600, required: true, ...SECONDS }),
-        `Nothing is taken from it until then; ${queue.jobs.ready} jobs are ready now`
+        `No job is handed out until then; ${queue.jobs.ready} jobs are ready now`
       )
     ],
     async values => {
@@ -229,7 +229,7 @@ export function pauseQueue(queue) {
 }
 
 export const resumeQueue = queue =>
-  attempt(() => call('POST', `queues/${queue.path}/resume`), `${queue.name} goes on`)
+  attempt(() => call('POST', `queues/${queue.path}/resume`), `${queue.name} was resumed`)
 
 export function limitQueue(queue) {
   const band = (name, title) => field(title, numberInput(name, { value: queue.limits[name] }))
@@ -240,7 +240,7 @@ export function limitQueue(queue) {
       el(
         'p',
         { class: 'hint' },
-        'The most jobs for which a submission of each priority is accepted. 0: any number.'
+        'Maximum number of jobs up to which submissions of each priority are accepted. 0: no limit.'
       ),
       band('high', 'High'),
       band('normal', 'Normal'),
@@ -251,7 +251,7 @@ export function limitQueue(queue) {
         ['high', 'normal', 'low'].map(name => [name, numberIn(values, name) ?? 0])
       )
       const changed = await call('PUT', `queues/${queue.path}/limits`, limits)
-      toast('good', `${queue.name} has these limits`)
+      toast('good', `The limits of ${queue.name} were set`)
       return changed
     }
   )

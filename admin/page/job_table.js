@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Jobs as rows. Each state has a column for what matters in it.
+// Tables of jobs, with different columns for each state.
 
 import { link } from './dom.js'
 import { bytes, band, count, seconds, whole } from './format.js'
@@ -22,7 +22,7 @@ const PRIORITY = {
 const BODY = { title: 'Body', number: true, text: ({ body_bytes: size }) => bytes(size) }
 const ATTEMPTS = {
   title: 'Attempts',
-  hint: 'Spent, of those it may have',
+  hint: 'Used, of the maximum',
   number: true,
   text: ({ attempts, max_attempts: most }) => (most ? `${attempts} of ${most}` : whole(attempts))
 }
@@ -30,7 +30,7 @@ const KEY = { title: 'Key', text: ({ key }) => key ?? '' }
 const HOLDER = {
   title: 'Held by',
   draw: (cell, { holder }) =>
-    holder === null ? cell.replaceChildren('not known') : drawHolder(cell, holder)
+    holder === null ? cell.replaceChildren('unknown') : drawHolder(cell, holder)
 }
 const LEFT = title => ({
   title,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shortcuts of the keyboard, and the dialog that tells them.
+// Keyboard shortcuts, and the dialog that lists them.
 
 import { button, el } from './dom.js'
 import { dialog } from './dialog.js'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the broker tells by itself: one stream of events for the whole page, about what the view
-// wants. Where a stream does not come through (an old proxy), the same is asked for now and then.
+// The event stream of the page. The view selects its events. If no stream gets through, for example
+// because of an old proxy, the page polls instead.
 
 import { get, query, readiness, request } from './api.js'
 import { readEvents } from './stream.js'
@@ -17,14 +17,14 @@ let reading = null
 let failures = 0
 let heard = false
 
-// state: connecting, live, polling, away, starting (it replays its journal), refused.
+// state: connecting, live, polling, away, starting (the broker reads its journal), refused.
 export const link = { state: 'connecting', detail: '', since: Date.now() }
 
 function tell(event, data) {
   for (const act of [...(listeners.get(event) ?? [])]) act(data)
 }
 
-// Has act(data) called for each event; -> what ends that.
+// Calls act(data) for each event; -> a function that ends this.
 export function on(event, act) {
   if (!listeners.has(event)) listeners.set(event, new Set())
   listeners.get(event).add(act)
@@ -38,12 +38,12 @@ function become(state, detail = '') {
   tell('link', link)
 }
 
-// A queue is named as the API does: percent-encoded, whatever bytes it has.
+// The queue is already percent-encoded, as the API does it.
 const asked = () =>
   [query(wanted).slice(1), wantedQueue && `queue=${wantedQueue}`].filter(Boolean).join('&')
 
-// What the stream is to tell besides the process: a list of queues, by the parameters of /events,
-// or one queue.
+// Selects the events besides `process`: a list of queues, by the parameters of /events, or one
+// queue.
 export function want(params, queue = '') {
   const before = asked()
   wanted = params
@@ -76,7 +76,7 @@ async function pollQueue(signal) {
 
 async function pollOnce(signal) {
   tell('process', await get('process', signal))
-  become('polling', 'Asked every two seconds: the stream of events does not come through')
+  become('polling', 'Polling every two seconds, because the event stream does not get through')
   const { queues: limit, ...list } = wanted
   if (limit) tell('queues', await get(`queues${query({ ...list, limit })}`, signal))
   if (wantedQueue) await pollQueue(signal)
@@ -107,7 +107,7 @@ async function listen(signal) {
   try {
     await readEvents(await request('GET', `events?${asked()}`, { signal }), SILENCE, take)
   } catch (error) {
-    // A stream that is open and says nothing is held up on its way; and there may be too many.
+    // A proxy may hold back an open stream; and there may be too many streams.
     const silent = error.message === 'silent' && !heard
     const refused = error.status > 403 && (await readiness()) === ''
     if (!silent && !refused) throw error
@@ -115,16 +115,16 @@ async function listen(signal) {
   }
 }
 
-// Why nothing comes, as far as can be told.
+// Finds out why no event arrives.
 async function diagnose(error) {
   if (error?.status === 401 || error?.status === 403) return become('refused', error.message)
   const says = await readiness()
   if (says === null) return become('away', 'The broker does not answer')
   if (says) return become('starting', says)
-  return become('away', error?.message ?? 'The stream of events has ended')
+  return become('away', error?.message ?? 'The event stream has ended')
 }
 
-// For good: reads, and begins again whatever happens.
+// Reads the stream for as long as the page lives, and reconnects after any error.
 export async function run() {
   for (;;) {
     reading = new AbortController()

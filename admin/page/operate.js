@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operations over many jobs: what to do is filled in, the broker counts what that would touch, a
-// person agrees, and progress is shown until it is over.
+// Operations on many jobs: the user fills in a form, the broker counts the jobs that would change,
+// the user confirms, and a dialog shows the progress.
 
 import { call, get } from './api.js'
 import { button, el, setText } from './dom.js'
@@ -15,7 +15,7 @@ const things = (action, number) => (ACTIONS[action].queues ? count(number, 'queu
 
 const LOOK_EVERY = 250
 
-// Resolves once it has ended; `seen` is told how far it is.
+// Resolves when the operation has ended; calls `seen` with its progress.
 async function follow(operation, seen, stopped = () => false) {
   while (operation.state === 'running' && !stopped()) {
     seen(operation)
@@ -29,7 +29,7 @@ async function follow(operation, seen, stopped = () => false) {
 export function skippedText({ held, forbidden, refused }) {
   const parts = [
     [held, 'held by workers'],
-    [forbidden, 'not yours to change'],
+    [forbidden, 'not allowed'],
     [refused, 'refused']
   ]
   return parts
@@ -38,7 +38,7 @@ export function skippedText({ held, forbidden, refused }) {
     .join(', ')
 }
 
-// Runs it in a dialog with its progress, which may be left while it goes on.
+// Runs the operation and shows its progress in a dialog, which may be closed meanwhile.
 async function runShown(wanted) {
   const { title, done } = ACTIONS[wanted.action]
   const bar = meter('Progress')
@@ -51,7 +51,7 @@ async function runShown(wanted) {
   const leave = button('Close', () => shown.close(), { class: 'button' })
   if (!operation) return shown.foot.append(leave)
   const stop = button(
-    'Stop it',
+    'Stop',
     () => call('DELETE', `operations/${operation.id}`).catch(() => {}),
     { class: 'button' }
   )
@@ -69,7 +69,7 @@ async function runShown(wanted) {
       setText(
         says,
         `${things(wanted.action, seen.touched)} ${done}.` +
-          (skipped && ` Left as they are: ${skipped}.`)
+          (skipped && ` Skipped: ${skipped}.`)
       )
     },
     () => left
@@ -79,7 +79,7 @@ async function runShown(wanted) {
   if (operation?.state === 'cancelled') setText(says, `Stopped. ${says.textContent}`)
 }
 
-// Says what it would touch, and where; resolves to whether the person agrees.
+// Shows the number of jobs that would change; resolves to whether the user confirms.
 async function agree(wanted, where) {
   const { verb, danger, says } = ACTIONS[wanted.action]
   const counting = el('p', { role: 'status' }, 'Counting …')
@@ -106,10 +106,10 @@ async function agree(wanted, where) {
     const skipped = skippedText(told.skipped)
     const to = wanted.to ? ` to ${wanted.to}` : ''
     counting.replaceChildren(
-      told.touched ? `This will ${verb.toLowerCase()} ` : 'This touches nothing: ',
+      told.touched ? `This will ${verb.toLowerCase()} ` : 'This changes nothing: ',
       el('strong', {}, things(wanted.action, told.touched)),
       ` of ${where}${told.touched ? to : ''}. `,
-      skipped && `Left as they are: ${skipped}.`
+      skipped && `Skipped: ${skipped}.`
     )
     if (told.touched) {
       const go = button(`${verb} ${things(wanted.action, told.touched)}`, () => shown.close(true), {
@@ -124,8 +124,8 @@ async function agree(wanted, where) {
   return shown.closed
 }
 
-// From the form on. Without a queue, as the API describes one, the form asks for its name, or for a
-// glob of names.
+// The whole course, from the form on. Without a queue (a Queue of the API), the form asks for a name
+// or a glob.
 export async function operateForm(action, queue, { states } = {}) {
   const { title, says, needs = [], queues, states: usual } = ACTIONS[action]
   const fields = [

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What can be done to many jobs, what is filled in for it, and which request that makes.
+// The operations on many jobs, the fields of their forms, and their requests.
 
 import { el } from './dom.js'
 import { field, input, numberIn, numberInput } from './dialog.js'
 import { STATES } from './parts.js'
 
-// How each action is called, what it needs, and which states it is about unless told otherwise.
+// The texts of each action, the fields it needs, and its default states.
 export const ACTIONS = {
   kick: {
     title: 'Kick jobs',
@@ -19,7 +19,7 @@ export const ACTIONS = {
     verb: 'Delete',
     done: 'deleted',
     danger: true,
-    says: 'They are gone for good. Held jobs are left, unless “reserved” is chosen.'
+    says: 'The jobs are lost for good. Held jobs are skipped unless “reserved” is chosen.'
   },
   bury: {
     title: 'Bury jobs',
@@ -27,7 +27,7 @@ export const ACTIONS = {
     done: 'buried',
     danger: true,
     states: ['ready', 'delayed'],
-    says: 'Sets them aside until somebody kicks them.'
+    says: 'Sets them aside until they are kicked.'
   },
   release: {
     title: 'Release jobs',
@@ -36,7 +36,7 @@ export const ACTIONS = {
     danger: true,
     states: ['reserved'],
     needs: ['delay'],
-    says: 'Takes them from their workers, without blame.'
+    says: 'Takes them back from their workers without counting a failure.'
   },
   move: {
     title: 'Move jobs',
@@ -44,14 +44,14 @@ export const ACTIONS = {
     done: 'moved',
     danger: true,
     needs: ['to'],
-    says: 'They keep their id, age and contract, and have their attempts anew.'
+    says: 'They keep their id, age and contract; their attempts start at 0 again.'
   },
   change: {
     title: 'Change priority or delay',
     verb: 'Change',
     done: 'changed',
     needs: ['priority', 'delay'],
-    says: 'What is left empty stays as it is.'
+    says: 'An empty field changes nothing.'
   },
   pause: {
     title: 'Pause queues',
@@ -60,7 +60,7 @@ export const ACTIONS = {
     danger: true,
     needs: ['pause'],
     queues: true,
-    says: 'Nothing is taken from them until it is over.'
+    says: 'No job is handed out until the pause is over.'
   },
   resume: {
     title: 'Resume queues',
@@ -123,7 +123,7 @@ export function filterFields({ states = [] }) {
       pair('Priority', 'min_priority', 'max_priority', { max: 4294967295 }),
       pair('Bytes of the body', 'min_bytes', 'max_bytes'),
       field('The body contains', input('contains')),
-      field('At most so many jobs', numberInput('max'), 'Empty: all of them')
+      field('Maximum number of jobs', numberInput('max'), 'Empty: no limit')
     )
   ]
 }
@@ -149,7 +149,7 @@ function filterIn(values) {
   return filter
 }
 
-// The NewOperation that the form says. A queue is named by its path, as its name may be no text.
+// The NewOperation of the form. It names a queue by its path, since the name may not be text.
 export function asked(action, queue, values) {
   const operation = { action }
   const name = (values.get('queue') ?? '').trim()
@@ -174,7 +174,7 @@ export function asked(action, queue, values) {
     operation.priority === undefined &&
     operation.delay_seconds === undefined
   ) {
-    throw new Error('Say a priority, or a delay')
+    throw new Error('Give a priority or a delay')
   }
   return operation
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cards of the overview: each has an element, and draws what it is told.
+// The cards of the overview: each has an element and a draw function.
 
 import { LIMITS, RULES } from './attention.js'
 import { percentile, spread } from './bars.js'
@@ -15,7 +15,7 @@ export function attentionCard() {
   const rules = el(
     'details',
     { class: 'rules' },
-    el('summary', {}, 'What is looked at'),
+    el('summary', {}, 'Rules'),
     el(
       'ul',
       {},
@@ -42,7 +42,7 @@ export function attentionCard() {
       'li',
       { class: 'calm' },
       shape('good'),
-      el('span', {}, 'Nothing needs you at present.')
+      el('span', {}, 'Nothing needs attention.')
     )
     if (!list.contains(document.activeElement) || list === document.activeElement)
       list.replaceChildren(...(items.length ? nodes : [calm]))
@@ -92,7 +92,7 @@ export function journalCard() {
 
 export function memoryCard() {
   const shown = facts([
-    ['used', 'By clients', 'What clients have made grow'],
+    ['used', 'By clients', 'Memory used on behalf of clients'],
     ['limit', 'Limit', 'server.max_memory'],
     ['resident', 'Resident'],
     ['files', 'Descriptors']
@@ -122,8 +122,8 @@ export function memoryCard() {
 export function loopCard() {
   const shown = facts([
     ['turns', 'Turns a second'],
-    ['longest', 'Longest turn', 'What it took, in the last minute or so'],
-    ['lag', 'Late by', 'How late what was due was looked at, at worst, in the last minute or so'],
+    ['longest', 'Longest turn', 'The longest turn in about the last minute'],
+    ['lag', 'Late by', 'The largest delay of a due timer in about the last minute'],
     ['slow', 'Slow turns'],
     ['cpu', 'Processor'],
     ['threads', 'I/O threads'],
@@ -152,11 +152,11 @@ export function totalsCard() {
     ['deleted', 'Deleted'],
     ['buried', 'Buried'],
     ['timeouts', 'Timed out'],
-    ['retries', 'Tried again'],
+    ['retries', 'Retried'],
     ['released', 'Released'],
     ['kicked', 'Kicked'],
     ['expired', 'Expired'],
-    ['dead', 'To a dead queue']
+    ['dead', 'Dead-lettered']
   ]
   const shown = facts(names, 'columns')
   const draw = ({ totals }) =>
@@ -172,7 +172,7 @@ export function protocolTable() {
     skeleton: 4,
     columns: [
       { title: 'Protocol', text: ({ name }) => name },
-      { title: 'Listens at', text: ({ listening }) => listening.join(', ') || 'nowhere' },
+      { title: 'Listens on', text: ({ listening }) => listening.join(', ') || 'nowhere' },
       { title: 'Open', number: true, text: ({ connections }) => whole(connections) },
       { title: 'Accepted', number: true, text: ({ accepted }) => whole(accepted) },
       { title: 'Commands', number: true, text: ({ commands }) => whole(commands) },

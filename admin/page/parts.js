@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts that several views have.
+// Parts that several views use.
 
 import { badge, el, setAttribute, setClass, setText, shape } from './dom.js'
 import { percent } from './format.js'
@@ -27,7 +27,7 @@ export function tiles(list) {
   return { node, draw }
 }
 
-// A bar of how much of a whole is used. Above `near` of it, it warns.
+// A bar for the used part of a whole. Above the share `near` it warns.
 export function meter(label) {
   const fill = el('div', { class: 'meter-fill' })
   const node = el(
@@ -63,18 +63,18 @@ export function drawState(cell, state) {
   cell.replaceChildren(stateBadge(state))
 }
 
-// The heading of a view, with where it stands and what can be done.
+// The heading of a view, with its location and its actions.
 export function heading(title, { up, badges, actions } = {}) {
   return el(
     'div',
     { class: 'title' },
-    up && el('nav', { class: 'crumbs', 'aria-label': 'Where this is' }, up),
+    up && el('nav', { class: 'crumbs', 'aria-label': 'Location' }, up),
     el('div', { class: 'title-row' }, el('h1', {}, title), badges),
     actions
   )
 }
 
-// What is done more rarely, behind one button.
+// Rare actions behind one button.
 export function menu(label, items) {
   const node = el(
     'details',

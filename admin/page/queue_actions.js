@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can be done with a queue, and what is to be said of it beside its name.
+// The actions of a queue, and the badges beside its name.
 
 import { badge, button, el, setText } from './dom.js'
 import { seconds } from './format.js'
@@ -8,7 +8,7 @@ import { operateForm } from './operate.js'
 import { menu } from './parts.js'
 import { may } from './session.js'
 
-// What may be done is offered; `now` is the queue as it is when a button is used.
+// Only allowed actions are offered; now() is the queue at the time of the click.
 export function queueActions(now, again) {
   const then = act => async () => {
     await act()
@@ -58,10 +58,10 @@ export function queueBadges() {
   let shown = ''
   const draw = ({ paused, pause_left_seconds: left, kept, workers, jobs, gone }) => {
     const list = []
-    if (gone) list.push(['info', 'gone: nothing refers to it'])
+    if (gone) list.push(['info', 'removed: it was empty and unused'])
     if (paused) list.push(['paused', `paused${left ? ` for ${seconds(left)}` : ''}`])
     if (kept) list.push(['info', 'kept'])
-    if (jobs.ready && !workers && !paused) list.push(['warn', 'nobody works on it'])
+    if (jobs.ready && !workers && !paused) list.push(['warn', 'no workers'])
     if (shown === JSON.stringify(list)) return
     shown = JSON.stringify(list)
     node.replaceChildren(...list.map(([kind, text]) => badge(kind, text)))

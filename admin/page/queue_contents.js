@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is in a queue: its jobs, and who takes from it.
+// The contents of a queue: its jobs and its workers.
 
 import { get, query } from './api.js'
 import { el, shape } from './dom.js'
@@ -12,7 +12,7 @@ import { workerTable } from './worker_table.js'
 
 const PAGE = 25
 
-// Jobs by state, and who works on them, a page at a time.
+// Jobs by state, and workers, in pages.
 export function queueContents(scope, path, chosen) {
   const pages = pager(() => load(true).catch(scope.fail))
   let list
@@ -20,7 +20,7 @@ export function queueContents(scope, path, chosen) {
     pages.reset()
     list =
       key === 'workers'
-        ? workerTable('Workers of this queue', 'Nobody takes from this queue.')
+        ? workerTable('Workers of this queue', 'This queue has no workers.')
         : jobTable(key)
     area.panel.replaceChildren(list.node)
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What belongs to a view while it is shown, and ends with it.
+// The resources of a view, which end when the view does.
 
 import { toast } from './dialog.js'
 import * as live from './live.js'
@@ -15,16 +15,16 @@ export class Scope {
     return this.aborter.signal
   }
 
-  // What could not be had. In passing: nobody has asked for it just now, and it is tried again.
+  // Reports a failed request. `inPassing`: it was a periodic one, which is repeated.
   fail = (error, inPassing = false) => {
     if (this.over || error.name === 'AbortError') return
     const later = [0, 401, 503].includes(error.status)
     if (!later) this.failed(error)
-    // Of the line at the foot there is one already.
+    // The line at the bottom already shows periodic failures.
     else if (!inPassing) toast('bad', error.message)
   }
 
-  // Events of the stream.
+  // Calls act for events of the stream.
   live(event, act) {
     this.ends.push(
       live.on(event, data => {
@@ -37,8 +37,8 @@ export class Scope {
     target.addEventListener(type, act, { signal: this.signal })
   }
 
-  // Calls an async function now and so many milliseconds after it has ended, again and again; not
-  // while nobody looks. -> what calls it at once.
+  // Calls an async function now, and again `time` milliseconds after it has ended; not while the tab
+  // is hidden. -> a function that calls it at once.
   every(time, act) {
     let timer
     let turn = 0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The broker as it was told last, and what the caller may do with it.
+// The last Process of the broker, and the rights of the caller.
 
 import * as history from './history.js'
 import * as live from './live.js'
 
 export const session = { process: null }
 
-// Whether the caller may, on some queue at least: what it may not do is not offered.
+// Whether the caller has this right on at least one queue.
 export const may = right =>
   session.process?.may.some(one => one === right || one === 'admin') ?? false
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Server-sent events, read from a fetch: an EventSource cannot send a token.
 
-// Calls take(event, text) for each event of `text`, and returns what is not complete yet.
+// Calls take(event, text) for each event of `text`, and returns the incomplete rest.
 function takeEvents(text, take) {
   const blocks = text.split('\n\n')
   const rest = blocks.pop()
@@ -17,7 +17,7 @@ function takeEvents(text, take) {
   return rest
 }
 
-// Resolves when the stream has ended; rejects where it breaks or is silent for too long.
+// Resolves when the stream has ended; rejects if it breaks or is silent for too long.
 export async function readEvents(response, silence, take) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

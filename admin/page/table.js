@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A table of a page of rows. Rows are kept and their cells written anew, only where they differ.
-// While the pointer or the focus is in it, rows stay where they are: what a person is about to
-// click on does not slip away.
+// A table of a page of rows. Rows are reused, and only changed cells are written.
+// While the pointer or the focus is in the table, rows keep their order, so that the target of a
+// click does not move away.
 
 import { button, el, setAttribute, setClass, setText } from './dom.js'
 
@@ -40,7 +40,7 @@ class Table {
     return el('th', { scope: 'col', class: number ? 'number' : null }, content)
   }
 
-  // `sort` as in the API: a column, with a minus in front for the largest first.
+  // `sort` as in the API: a column, with a leading minus for the largest first.
   sorted(sort) {
     this.columns.forEach((column, i) => {
       if (!column.sort) return
@@ -78,7 +78,7 @@ class Table {
     )
   }
 
-  // Shows these. `forced`: they are what a person has just asked for.
+  // Shows these rows. `forced`: the user has just requested them.
   rows(list, forced = false) {
     const order = !forced && this.held ? this.keepOrder(list) : list.map(row => [row, false])
     if (!order.length) return this.none()
@@ -93,7 +93,7 @@ class Table {
     order.forEach(([row, gone], i) => this.write(this.lines[i], row, gone))
   }
 
-  // Writes what is shown once more: time has passed.
+  // Writes the shown rows again, for values that change with time.
   again() {
     this.shown.forEach((row, i) =>
       this.write(this.lines[i], row, this.lines[i].row.classList.contains('gone'))
@@ -137,7 +137,7 @@ class Table {
 
 export const table = options => new Table(options)
 
-// A link in a cell, kept as long as it leads to the same place.
+// A link in a cell; the element is reused.
 export function drawLink(cell, href, text) {
   let node = cell.firstElementChild
   if (!node) cell.append((node = el('a', {})))
@@ -146,7 +146,7 @@ export function drawLink(cell, href, text) {
   setAttribute(node, 'title', text)
 }
 
-// Pages by cursor, of which the API only knows the next. go(cursor) shows one.
+// Paging by cursor; the API returns only the next one. go(cursor) shows a page.
 export function pager(go) {
   let past = []
   let next = null

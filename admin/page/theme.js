@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs before the first paint: a dark page must not begin as a light one. Not a module, since those
-// wait for the document.
+// Runs before the first paint, so that a dark page does not flash light. It is not a module, because
+// modules wait for the document.
 ;(function () {
   'use strict'
   const KEY = 'tandem-theme'
@@ -11,7 +11,7 @@
     document.documentElement.dataset.theme = chosen() ?? (system.matches ? 'dark' : 'light')
   }
 
-  // Back to what the system prefers, once that is what was asked for.
+  // Choosing the theme that the system prefers removes the stored choice.
   window.switchTheme = () => {
     const next = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'
     if (next === (system.matches ? 'dark' : 'light')) localStorage.removeItem(KEY)

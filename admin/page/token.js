@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Asks for a token where the broker wants one.
+// Asks the user for a token if the broker requires one.
 
 import { askBy, token } from './api.js'
 import { button, el } from './dom.js'
 import { dialog, field, input } from './dialog.js'
 
-// One dialog, however many requests wait for it.
+// One dialog for all waiting requests.
 let asked = null
 
 function show(why) {
@@ -17,21 +17,21 @@ function show(why) {
   const form = el(
     'form',
     { id: 'token-form', novalidate: true },
-    // Browsers that keep passwords look for whose it is.
+    // Password managers need a user name field.
     el('input', { type: 'text', autocomplete: 'username', hidden: true }),
     el(
       'p',
       { class: 'hint' },
-      'The broker wants to know who you are. The token stays in this tab, until it is closed.'
+      'The broker requires a token. It is kept until this tab is closed.'
     ),
-    field('Token', secret, 'As in the file that server.access_file names the hash of.'),
+    field('Token', secret, 'The token whose hash is in server.access_file.'),
     el('p', { class: 'form-error', role: 'alert', text: why })
   )
   const shown = dialog('Token', {}, form)
   shown.node.id = 'token-dialog'
   if (token.get()) {
     shown.foot.append(
-      button('Forget it', () => {
+      button('Forget', () => {
         token.forget()
         shown.close(true)
       })
@@ -39,7 +39,7 @@ function show(why) {
   }
   shown.foot.append(
     button('Cancel', () => shown.close(false)),
-    el('button', { type: 'submit', form: 'token-form', class: 'button primary' }, 'Use it')
+    el('button', { type: 'submit', form: 'token-form', class: 'button primary' }, 'Use')
   )
   form.addEventListener('submit', event => {
     event.preventDefault()
@@ -51,7 +51,7 @@ function show(why) {
   return shown.closed
 }
 
-// Resolves to whether there is another token, or none, to go on with.
+// Resolves to whether the user set or removed the token.
 export function changeToken(why = '') {
   asked ??= show(why).finally(() => {
     asked = null
@@ -59,7 +59,7 @@ export function changeToken(why = '') {
   return asked
 }
 
-// Who leaves the dialog is not asked again by each request that follows.
+// If the user cancels the dialog, later requests do not ask again.
 let left = false
 
 export const tokenWanted = () => left
@@ -71,5 +71,5 @@ export async function tokenAgain() {
 
 askBy(async why => {
   if (!left) left = !(await changeToken(why))
-  if (left) throw Object.assign(new Error('A token is needed'), { status: 401 })
+  if (left) throw Object.assign(new Error('A token is required'), { status: 401 })
 })

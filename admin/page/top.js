@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bar at the top: which broker this is, and whether it is heard.
+// The bar at the top: the name of the broker, and the state of the connection.
 
 import { token } from './api.js'
 import { setText, shape } from './dom.js'
@@ -24,7 +24,7 @@ function drawStatus() {
   const draining = state === 'live' && session.process?.draining
   const [kind, label] = draining ? ['warn', 'Draining'] : SAYS[state]
   const node = at('status')
-  const text = draining ? 'New jobs are refused, those that are there are handed out' : detail
+  const text = draining ? 'New jobs are refused; jobs in the queues are handed out' : detail
   if (node.dataset.label === label && node.title === text) return
   node.dataset.label = label
   node.className = `status status-${kind}`
@@ -32,16 +32,16 @@ function drawStatus() {
   node.replaceChildren(shape(kind), document.createTextNode(label))
 }
 
-// At the foot, over the page: nothing jumps when it comes.
+// A line over the bottom of the page, so that the layout does not move.
 function drawAway() {
   const { state, detail, since } = live.link
   const node = at('away')
   const gone = state === 'away' || state === 'starting' || state === 'refused'
   if (gone) {
     const says = {
-      away: `${detail}. What you see is of ${clock(since / 1000)}; trying again.`,
+      away: `${detail}. The data is from ${clock(since / 1000)}; reconnecting.`,
       starting: `The broker is not ready: ${detail}`,
-      refused: `${detail}. A token may help: it is asked for by the key at the top.`
+      refused: `${detail}. A token may be required: use the key button at the top.`
     }
     setText(node, says[state])
   }

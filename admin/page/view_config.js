@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The configuration in force, and what an administrator does to the process.
+// The configuration in effect, and the actions of an administrator on the process.
 
 import { call, get } from './api.js'
 import { badge, button, card, el, setText } from './dom.js'
@@ -31,7 +31,7 @@ function setting({ key, value, default: usual, live, effect }) {
       other &&
         el('p', {
           class: 'hint',
-          text: `Without a line for it: ${usual === '' ? '(empty)' : usual}`
+          text: `Default: ${usual === '' ? '(empty)' : usual}`
         })
     )
   )
@@ -48,7 +48,7 @@ function sections(settings) {
   )
 }
 
-// A section with a name: of its keys, those that say something.
+// A named section with the keys that are not at their default.
 function named({ kind, name, origin, settings }) {
   const said = Object.entries(settings).map(([key, value]) =>
     el(
@@ -70,7 +70,7 @@ async function reload(again) {
   const answer = await attempt(() => call('POST', 'reload'))
   if (!answer) return
   if (answer.reloaded) toast('good', 'The configuration was read again')
-  else toast('bad', 'Something in it is wrong, and all stays as it was; the log says what')
+  else toast('bad', 'The configuration has an error, see the log. Nothing was changed.')
   again()
 }
 
@@ -80,14 +80,14 @@ async function drain() {
     !draining &&
     !(await sure(
       'Drain',
-      'The broker refuses new jobs, and hands out those that are there, until that is ended.',
+      'The broker refuses new jobs, and still hands out jobs in the queues, until draining is ended.',
       'Drain the broker'
     ))
   )
     return
   await attempt(
     () => call('POST', 'drain', { draining: !draining }),
-    draining ? 'The broker takes new jobs' : 'The broker drains'
+    draining ? 'The broker accepts new jobs' : 'The broker drains'
   )
 }
 
@@ -128,7 +128,7 @@ export function configuration(scope, root) {
       section.hidden = !section.querySelector('.setting:not([hidden])')
   }
 
-  // Not before something is known of it: what stands below would jump.
+  // Built only when there is data, so that the layout does not move.
   function build() {
     root.append(
       heading('Configuration', { actions: actions || null }),
@@ -145,14 +145,14 @@ export function configuration(scope, root) {
       file,
       found.file
         ? `Read from ${found.file}`
-        : 'No file: what stands here is built in, or of the command line'
+        : 'No file: these are defaults and values from the command line'
     )
     places.replaceChildren(...sections(found.settings), ...found.sections.map(named))
     narrow()
   }
 
   search.addEventListener('input', narrow)
-  const label = () => (session.process.draining ? 'Take new jobs' : 'Drain …')
+  const label = () => (session.process.draining ? 'Accept new jobs' : 'Drain …')
   const drawDrain = () => setText(draining, label())
   scope.live('process', drawDrain)
   drawDrain()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One connection: who it is, what it takes jobs from, and what it holds.
+// One connection: its peer, the queues it takes jobs from, and the jobs it holds.
 
 import { get } from './api.js'
 import { badge, card, el, facts, link } from './dom.js'
@@ -12,16 +12,16 @@ const FACTS = [
   ['protocol', 'Protocol'],
   ['peer', 'Peer'],
   ['tls', 'TLS'],
-  ['caller', 'Caller', 'Whom it speaks for, where rules know it'],
-  ['name', 'Client id', 'What a Gearman client calls itself'],
+  ['caller', 'Caller', 'The role or identity from the access rules'],
+  ['name', 'Client id', 'The id that a Gearman client set'],
   ['since', 'Connected for'],
   ['queues', 'Queues'],
   ['held', 'Jobs held'],
-  ['watches', 'Watches', 'Jobs that it waits for the end of'],
+  ['watches', 'Watches', 'Jobs whose end it waits for'],
   ['received', 'Received'],
   ['sent', 'Sent'],
-  ['unread', 'Not taken yet', 'Output that the peer has not taken yet'],
-  ['kept', 'Kept for it']
+  ['unread', 'Unread', 'Output that the peer has not read yet'],
+  ['kept', 'Memory']
 ]
 
 function values(found) {
@@ -29,7 +29,7 @@ function values(found) {
     protocol: found.protocol,
     peer: found.peer,
     tls: found.tls ? 'yes' : 'no',
-    caller: found.caller ?? 'nobody in particular',
+    caller: found.caller ?? 'none',
     name: found.client_id ?? 'none',
     since: seconds(found.connected_seconds),
     queues: whole(found.subscriptions),
@@ -51,11 +51,11 @@ export function connection(scope, root, address, id) {
   const queues = el('ul', { class: 'names' })
   let drawn = ''
 
-  // Not before something is known of it: what stands below would jump.
+  // Built only when there is data, so that the layout does not move.
   function build() {
     root.append(
       heading(`Connection ${id}`, { up: link('#/connections', 'Connections'), badges: marks }),
-      card('Who it is', {}, shown.node),
+      card('Connection', {}, shown.node),
       card('Takes jobs from', {}, queues),
       card('Jobs it holds', { class: 'flush' }, held.node)
     )
@@ -76,7 +76,7 @@ export function connection(scope, root, address, id) {
         .slice(0, SHOWN)
         .map((name, at) => el('li', {}, link(`#/queues/${found.queue_paths[at]}`, name))),
       ...(more > 0 ? [el('li', {}, `and ${whole(more)} more`)] : []),
-      ...(found.queues.length ? [] : [el('li', { class: 'hint' }, 'It takes from no queue.')])
+      ...(found.queues.length ? [] : [el('li', { class: 'hint' }, 'It takes jobs from no queue.')])
     )
   })
 }

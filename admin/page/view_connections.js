@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who is connected, and who of them works.
+// The list of connections and of workers.
 
 import { get, query } from './api.js'
 import { button, el } from './dom.js'
@@ -12,7 +12,7 @@ const PAGE = 50
 
 export function connections(scope, root, address) {
   let chosen = address.get('show') ?? 'all'
-  const list = workerTable('Connections', 'Nobody of that kind is connected.')
+  const list = workerTable('Connections', 'There is no such connection.')
   const pages = pager(() => load(true).catch(scope.fail))
   const kinds = [
     ['all', 'All'],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One job: its contract, its body, where it is, what has become of it, and what can be done.
+// One job: its contract, body, place, history and actions.
 
 import { get, request } from './api.js'
 import { bodyView, bytesOf } from './body.js'
@@ -13,11 +13,11 @@ import { may } from './session.js'
 const CONTRACT = [
   ['priority', 'Priority', '0 comes first'],
   ['ttr', 'Time to run'],
-  ['delay', 'Delay given last'],
+  ['delay', 'Last delay'],
   ['attempts', 'Attempts'],
-  ['failure', 'If it cannot be done'],
+  ['failure', 'If it fails'],
   ['loss', 'If its worker is lost'],
-  ['durable', 'Durable', 'It outlives the process, with a journal'],
+  ['durable', 'Durable', 'It survives a restart if there is a journal'],
   ['key', 'Unique key'],
   ['reducer', 'Reducer'],
   ['size', 'Body']
@@ -25,7 +25,7 @@ const CONTRACT = [
 const PLACE = [
   ['state', 'State'],
   ['queue', 'Queue'],
-  ['past', 'Taken from', 'A policy took it to a dead queue'],
+  ['past', 'Dead-lettered from', 'A policy moved it to a dead-letter queue'],
   ['left', 'Time left'],
   ['holder', 'Held by'],
   ['watches', 'Watched by'],
@@ -44,12 +44,12 @@ const EVENTS = {
   held: 'held since'
 }
 const WHYS = {
-  attempts: 'none was left',
-  failed: 'its worker said that it failed',
-  exception: 'its worker told an exception',
+  attempts: 'no attempt was left',
+  failed: 'its worker reported a failure',
+  exception: 'its worker reported an exception',
   expired: 'it waited too long'
 }
-// Which acts a state allows.
+// The actions that each state allows.
 const ACTS = {
   ready: ['change', 'move', 'bury', 'remove'],
   delayed: ['kick', 'change', 'move', 'bury', 'remove'],
@@ -70,11 +70,11 @@ const NAMES = {
 function contractValues(job) {
   return {
     priority: `${whole(job.priority)} (${band(job.priority)})`,
-    ttr: job.ttr_seconds ? seconds(job.ttr_seconds) : 'until its worker leaves',
+    ttr: job.ttr_seconds ? seconds(job.ttr_seconds) : 'as long as its worker is connected',
     delay: seconds(job.delay_seconds),
     attempts: job.max_attempts
-      ? `${job.attempts} of ${job.max_attempts} spent`
-      : `${job.attempts} spent, any number`,
+      ? `${job.attempts} of ${job.max_attempts} used`
+      : `${job.attempts} used, no limit`,
     failure: job.on_failure === 'bury' ? 'it is buried' : 'it is dropped',
     loss: job.on_loss === 'front' ? 'it keeps its place' : 'it goes to the back',
     durable: job.durable ? 'yes' : 'no',
@@ -90,7 +90,7 @@ function placeValues(job) {
     queue: link(`#/queues/${job.queue_path}`, job.queue),
     past:
       job.past === null
-        ? 'nowhere'
+        ? 'none'
         : el(
             'span',
             {},
@@ -104,10 +104,10 @@ function placeValues(job) {
     holder:
       job.holder === null
         ? job.state === 'reserved'
-          ? 'not known'
-          : 'nobody'
+          ? 'unknown'
+          : 'none'
         : link(`#/connections/${job.holder}`, `connection ${job.holder}`),
-    watches: job.watches ? count(job.watches, 'submitter') : 'nobody',
+    watches: job.watches ? count(job.watches, 'client') : 'none',
     age: seconds(job.age_seconds),
     created: moment(job.created_at)
   }
@@ -133,10 +133,10 @@ const ENDS = { complete: 'complete', failed: 'failed', exception: 'with an excep
 const KEPT = {
   whole: 'yes',
   too_large: 'no: it was too large',
-  lost: 'no: memory lacked'
+  lost: 'no: there was no memory'
 }
 
-// A job that has gone, and whose result is kept.
+// A job that has ended and whose result is kept.
 function ended(root, job) {
   const { id, result, data } = job
   const end = facts([
@@ -170,7 +170,7 @@ function ended(root, job) {
   })
   root.replaceChildren(
     heading(`Job ${id} has ended`, { up }),
-    card('What it ended with', {}, end.node),
+    card('Result', {}, end.node),
     ...(data ? [place] : [])
   )
   if (data) drawData(bytesOf(data))
@@ -181,8 +181,8 @@ function gone(root, id) {
     el(
       'div',
       { class: 'void' },
-      el('h1', {}, `Job ${id} is not there`),
-      el('p', {}, 'It has been done or deleted, or it is in a queue that you may not observe.'),
+      el('h1', {}, `Job ${id} does not exist`),
+      el('p', {}, 'It was completed or deleted, or you may not observe its queue.'),
       link('#/queues', 'To the queues', { class: 'button' })
     )
   )

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The journal: what is on disk, and how long syncs take.
+// The journal: its size, and the duration of syncs.
 
 import { get } from './api.js'
 import { LIMITS } from './attention.js'
@@ -19,9 +19,9 @@ const TILES = [
 const FACTS = [
   ['directory', 'Directory'],
   ['fsync', 'journal.fsync'],
-  ['segment', 'A segment has'],
+  ['segment', 'Segment size'],
   ['range', 'Segments'],
-  ['batch', 'Records of a batch', 'In the mean'],
+  ['batch', 'Records per batch', 'Mean'],
   ['migrated', 'Written again', 'Records that were written again to free old segments'],
   ['errors', 'Errors', 'Writes and syncs that failed']
 ]
@@ -46,7 +46,7 @@ export function journal(scope, root) {
       el(
         'p',
         { class: 'hint' },
-        'How long the disk takes. With journal.fsync = always, answers wait for it.'
+        'Duration of a sync of the disk. With journal.fsync = always, replies wait for it.'
       ),
       sync.node
     ),
@@ -56,7 +56,7 @@ export function journal(scope, root) {
       el(
         'p',
         { class: 'hint' },
-        'Bytes of live jobs, of all bytes. The rest goes as its segments are freed.'
+        'Bytes of live jobs among all bytes. The rest is freed segment by segment.'
       ),
       share.node,
       shown.node
@@ -76,7 +76,7 @@ export function journal(scope, root) {
         ? badge('info', 'none: jobs are in memory only')
         : found.failing
           ? badge('bad', 'failing')
-          : badge('good', 'well')
+          : badge('good', 'ok')
     )
     top.draw({
       bytes: [bytes(found.bytes)],

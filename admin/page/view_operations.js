@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What runs over many jobs in the background, and what has ended of late.
+// The running background operations, and the last ended ones.
 
 import { call, get } from './api.js'
 import { badge, button, el, setAttribute, setText } from './dom.js'
@@ -38,7 +38,7 @@ function drawStop(cell, { id, state }) {
   return cell.replaceChildren(
     button(
       'Stop',
-      () => attempt(() => call('DELETE', `operations/${id}`), `Operation ${id} is stopped`),
+      () => attempt(() => call('DELETE', `operations/${id}`), `Operation ${id} was stopped`),
       { class: 'button small', 'data-id': id }
     )
   )
@@ -54,8 +54,8 @@ const COLUMNS = [
   { title: 'State', draw: drawState },
   { title: 'Progress', draw: drawProgress },
   { title: 'Looked at', number: true, text: ({ looked_at: looked }) => whole(looked) },
-  { title: 'Touched', number: true, text: ({ touched }) => whole(touched) },
-  { title: 'Left', text: ({ skipped }) => skippedText(skipped) },
+  { title: 'Changed', number: true, text: ({ touched }) => whole(touched) },
+  { title: 'Skipped', text: ({ skipped }) => skippedText(skipped) },
   { title: 'Began', text: ({ started_at: at }) => moment(at) },
   {
     title: 'Took',
@@ -74,7 +74,7 @@ export function operations(scope, root) {
     key: ({ id }) => id,
     skeleton: 4,
     empty:
-      'Nothing runs, and nothing has ended of late. Operations begin here or at a queue: ' +
+      'No operation is running or has ended recently. Operations begin here or at a queue: ' +
       'kick, move or delete many jobs at once, pause or resume many queues.'
   })
   const load = scope.every(2000, async () => {

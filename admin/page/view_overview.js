@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All at a glance.
+// The overview of the broker.
 
 import { get } from './api.js'
 import { attention } from './attention.js'
@@ -35,7 +35,7 @@ const TILES = [
   { key: 'connections', name: 'Connections', href: '#/connections' }
 ]
 
-// By how much it has changed since the page began to look, ten minutes at most.
+// The change since the page was opened, or over the last ten minutes.
 function trend(key) {
   const found = history.change(key)
   if (!found) return ''
@@ -72,7 +72,7 @@ async function askQueues(signal) {
   }
 }
 
-// What the caller may not see is left out.
+// Data that the caller may not see is left out.
 const allowed = (asked, otherwise) =>
   asked.catch(error => {
     if (error.status === 403) return otherwise

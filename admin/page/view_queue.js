@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One queue: its numbers, how long its jobs wait and run, the jobs, and what can be done.
+// One queue: its numbers, wait and run times, jobs and actions.
 
 import { get } from './api.js'
 import { bars } from './bars.js'
@@ -23,7 +23,7 @@ const TILES = [
   { key: 'in', name: 'In' },
   { key: 'out', name: 'Done' }
 ]
-// What is left of a queue that has gone.
+// The values of a removed queue.
 const NOTHING = {
   jobs: { ready: 0, delayed: 0, reserved: 0, buried: 0 },
   bands: { high: 0, normal: 0, low: 0 },
@@ -39,16 +39,16 @@ const TOTALS = [
   ['deleted', 'Deleted'],
   ['buried', 'Buried'],
   ['timeouts', 'Timed out'],
-  ['retries', 'Tried again'],
+  ['retries', 'Retried'],
   ['released', 'Released'],
   ['kicked', 'Kicked'],
   ['expired', 'Expired'],
-  ['dead', 'To a dead queue']
+  ['dead', 'Dead-lettered']
 ]
 
-const NO_POLICY = 'None: no section [queue …] fits its name.'
+const NO_POLICY = 'None: no section [queue …] matches its name.'
 
-// Where the policy stands, and what it says.
+// The origin of the policy, and its settings.
 function policyWords(policy) {
   if (!policy) return [NO_POLICY, '']
   const said = Object.entries(policy.settings).map(([key, value]) => `${key} = ${value}`)
@@ -56,7 +56,7 @@ function policyWords(policy) {
     policy.run_time
       ? `[queue ${policy.glob}], made at run time`
       : `[queue ${policy.glob}] of ${policy.origin}`,
-    said.join(', ') || 'It says nothing.'
+    said.join(', ') || 'It has no settings.'
   ]
 }
 
@@ -144,14 +144,14 @@ export function queue(scope, root, address, path) {
       el(
         'div',
         { class: 'grid-two' },
-        card('Since it is there', {}, totals.node),
+        card('Since it was created', {}, totals.node),
         card(
           'Limits',
           {},
           el(
             'p',
             { class: 'hint' },
-            'The most jobs for which a submission is accepted, by priority.'
+            'Maximum number of jobs up to which submissions are accepted, by priority.'
           ),
           limits.node
         )
@@ -188,7 +188,7 @@ export function queue(scope, root, address, path) {
     drawTime(series)
   }
 
-  // What moves on even when nothing happens.
+  // Values that change with time alone.
   function drawTime(series) {
     const at = history.now()
     top.draw(tileValues(now, series))
@@ -196,7 +196,7 @@ export function queue(scope, root, address, path) {
     stock.draw(at, [series.values('ready'), series.values('reserved'), series.values('buried_now')])
   }
 
-  // A queue goes when nothing refers to it; what it was stays in sight, and it may come again.
+  // A queue is removed when it is empty and unused. The page keeps showing it, as it may come back.
   function drawGone() {
     if (!now || now.gone) return
     draw({ ...now, ...NOTHING, gone: true })

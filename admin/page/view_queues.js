@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Queues, with the columns of beanstalk consoles and of gearman_top. The broker sorts, filters and
-// pages: of a hundred thousand queues, no more than a page comes here.
+// The list of queues, with the columns of beanstalk consoles and gearman_top. The broker sorts,
+// filters and pages, so that the page receives only the visible rows of 100,000 queues.
 
 import { get, query } from './api.js'
 import { sparkline } from './chart.js'
@@ -19,8 +19,8 @@ const FILTERS = [
   ['reserved', 'Reserved'],
   ['buried', 'Buried'],
   ['paused', 'Paused'],
-  ['worked', 'Worked on'],
-  ['unworked', 'Nobody works']
+  ['worked', 'With workers'],
+  ['unworked', 'No workers']
 ]
 
 const number = (key, title, hint, value, sort) => ({
@@ -71,7 +71,7 @@ const COLUMNS = [
   number(
     'delayed',
     'Delayed',
-    'Jobs that become ready at a moment',
+    'Jobs that become ready at a set time',
     ({ jobs }) => jobs.delayed,
     'delayed'
   ),
@@ -82,12 +82,12 @@ const COLUMNS = [
     ({ jobs }) => jobs.reserved,
     'reserved'
   ),
-  number('buried', 'Buried', 'Jobs that were set aside', ({ jobs }) => jobs.buried, 'buried'),
-  number('workers', 'Workers', 'Who takes jobs from it', ({ workers }) => workers, 'workers'),
+  number('buried', 'Buried', 'Jobs set aside until they are kicked', ({ jobs }) => jobs.buried, 'buried'),
+  number('workers', 'Workers', 'Sessions that take jobs from it', ({ workers }) => workers, 'workers'),
   number(
     'waiting',
     'Waiting',
-    'Workers that wait for a job now',
+    'Workers that currently wait for a job',
     ({ waiting }) => waiting,
     'waiting'
   ),
@@ -103,7 +103,7 @@ const COLUMNS = [
   { title: 'Trend', hint: 'Ready jobs, over the last ten minutes at most', draw: drawSpark }
 ]
 
-// The search field and the filters; changed() when one of them was used.
+// The search field and the filters; they call changed().
 function toolbar(state, changed) {
   const search = el('input', {
     type: 'search',
@@ -159,10 +159,10 @@ export function queues(scope, root, address) {
     sort: state.sort,
     empty: () =>
       state.search || state.with.size
-        ? 'No queue fits. Take a filter away, or search for less.'
-        : 'There is no queue yet. One comes with its first job, or its first worker.',
+        ? 'No queue matches. Remove a filter, or shorten the search.'
+        : 'There are no queues yet. The first job or worker of a queue creates it.',
     onSort: key => {
-      // Numbers are looked at from the largest; a second click turns it round.
+      // Numbers sort from the largest first; a second click reverses the order.
       const first = key === 'name' ? key : `-${key}`
       state.sort = state.sort !== first ? first : first === key ? `-${key}` : key
       list.sorted(state.sort)
@@ -188,7 +188,7 @@ export function queues(scope, root, address) {
   async function load(forced) {
     const cursor = pages.cursor
     const asked = query(paramsOf(state))
-    // The first page comes with the stream; the others are asked for.
+    // The stream sends the first page; other pages are requested.
     live.want(cursor ? {} : { ...paramsOf(state), queues: PAGE })
     const found = await get(
       `queues${query({ ...paramsOf(state), limit: PAGE, cursor })}`,
@@ -227,14 +227,14 @@ export function queues(scope, root, address) {
     if (pages.cursor || live.link.state === 'connecting') return
     show(found, false)
   })
-  // Rates and lines go on, where nothing else comes.
+  // Rates and lines change with time, even without an event of queues.
   scope.live('process', () => {
     if (list.shown.length) list.again()
   })
   scope.every(3000, () => (pages.cursor || !list.shown.length ? load(false) : Promise.resolve()))
 }
 
-// So that the way back leads to the same list.
+// Stores the list in the address, so that the back button returns to it.
 function remember(state) {
   window.history.replaceState(null, '', `#/queues${query(paramsOf(state))}`)
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Connections as rows.
+// A table of connections.
 
 import { badge, setText } from './dom.js'
 import { bytes, seconds, whole } from './format.js'
 import { drawLink, table } from './table.js'
 
-// What it does, in words and in a shape.
+// The roles of a connection, as [badge kind, label].
 export function roles({ worker, producer, waiting, jobs_held: held }) {
   const list = []
   if (worker)
@@ -30,34 +30,34 @@ const COLUMNS = [
   { title: 'Peer', text: ({ peer }) => peer },
   {
     title: 'Name',
-    hint: 'What a Gearman client calls itself; whom rules know',
+    hint: 'The id that a Gearman client set; the role from the access rules',
     draw: (cell, row) => setText(cell, nameOf(row))
   },
   { title: 'Does', draw: drawRoles },
   {
     title: 'Queues',
-    hint: 'It takes jobs from',
+    hint: 'Queues that it takes jobs from',
     number: true,
     text: ({ subscriptions }) => whole(subscriptions)
   },
   { title: 'Holds', hint: 'Jobs', number: true, text: ({ jobs_held: held }) => whole(held) },
   {
     title: 'Watches',
-    hint: 'Jobs that it waits for the end of',
+    hint: 'Jobs whose end it waits for',
     number: true,
     text: ({ watches }) => whole(watches)
   },
   {
     title: 'For',
-    hint: 'Since it connected',
+    hint: 'Time since it connected',
     number: true,
     text: ({ connected_seconds: time }) => seconds(time)
   },
   { title: 'Received', number: true, text: ({ received_bytes: size }) => bytes(size) },
   { title: 'Sent', number: true, text: ({ sent_bytes: size }) => bytes(size) },
   {
-    title: 'Kept',
-    hint: 'All that is kept for it',
+    title: 'Memory',
+    hint: 'Memory that the connection uses',
     number: true,
     text: ({ kept_bytes: size }) => bytes(size)
   }

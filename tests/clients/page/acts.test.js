@@ -40,10 +40,10 @@ test('a job is added, with all that its contract can say', { skip }, async () =>
   await form.getByLabel('Priority').fill('7')
   await form.getByLabel('Delay in seconds').fill('600')
   await form.getByLabel('Time to run in seconds').fill('90')
-  await form.getByLabel('Attempts at most').fill('3')
+  await form.getByLabel('Maximum attempts').fill('3')
   await form.getByLabel('Unique key').fill('one')
   await inDialog(page, 'Add it').click()
-  await page.getByText(/^Job \d+ is added$/).waitFor()
+  await page.getByText(/^Job \d+ was added$/).waitFor()
   await page.getByRole('link', { name: 'made/by hand' }).click()
   await page.getByRole('tab', { name: 'delayed' }).click()
   await page.locator('tbody a').first().click()
@@ -119,7 +119,7 @@ test('a dead letter says where it was, and is moved back', { skip }, async () =>
   await client.reserve()
   await client.release(id)
   const page = await bed.open(`#/jobs/${id}`)
-  await page.getByText('after 1 attempt: none was left').waitFor()
+  await page.getByText('after 1 attempt: no attempt was left').waitFor()
   await press(page, 'Move back')
   await page.getByText(`Job ${id} is back in mail`).waitFor()
   await page.locator('.crumbs').getByRole('link', { name: 'mail', exact: true }).waitFor()
@@ -134,17 +134,17 @@ test('a held job is touched, and taken from its worker', { skip }, async () => {
   await client.reserve()
   const page = await bed.open(`#/jobs/${id}`)
   await press(page, 'Touch')
-  await page.getByText(`Job ${id} has its time to run anew`).waitFor()
+  await page.getByText(`The time to run of job ${id} was restarted`).waitFor()
   await press(page, 'Release …')
   await dialog(page, `Release job ${id}`)
-    .getByText('This takes 1 job from the worker that holds it')
+    .getByText('This takes 1 job back from its worker')
     .waitFor()
   await inDialog(page, 'Release 1 job').click()
   await page.locator('.badges').getByText('ready').waitFor()
   assert.equal((await job(id)).state, 'ready')
 })
 
-test('a queue is paused and goes on, and has limits', { skip }, async () => {
+test('a queue is paused, resumed and limited', { skip }, async () => {
   await bed.serve()
   const client = await bed.beans('mail')
   await client.put()
@@ -195,7 +195,7 @@ test('a queue whose name is no text is acted on, and none that looks alike', { s
   page.noted.mayFail = true
   await press(page, 'Add a job …')
   await inDialog(page, 'Add it').click()
-  await page.getByText(/^Job \d+ is added$/).waitFor()
+  await page.getByText(/^Job \d+ was added$/).waitFor()
   assert.equal((await counts('%FF')).ready, 3)
   await press(page, 'Clear …')
   await operate(page, {
@@ -238,7 +238,7 @@ test(
     await operate(page, {
       async fill(form) {
         await form.getByText('Only some of them').click()
-        await form.getByLabel('At most so many jobs').fill('2')
+        await form.getByLabel('Maximum number of jobs').fill('2')
       },
       says: 'This will kick 2 jobs',
       agree: 'Kick 2 jobs',
@@ -291,7 +291,7 @@ test('an operation that touches nothing is not offered', { skip }, async () => {
   const page = await bed.open('#/queues/mail')
   await press(page, 'Kick …')
   await inDialog(page, 'Count').click()
-  await page.getByText('This touches nothing: 0 jobs of mail').waitFor()
+  await page.getByText('This changes nothing: 0 jobs of mail').waitFor()
   assert.equal(await page.getByRole('dialog').last().getByRole('button').count(), 1)
 })
 
@@ -305,10 +305,10 @@ test(
     await inDialog(page, 'Drain the broker').click()
     await page.getByRole('status').getByText('Draining').waitFor()
     assert.equal((await bed.api('GET', 'process')).draining, true)
-    await press(page, 'Take new jobs')
+    await press(page, 'Accept new jobs')
     await page.getByRole('status').getByText('Live').waitFor()
     await press(page, 'Reload')
     // The file of the tests is none.
-    await page.getByText('Something in it is wrong, and all stays as it was').waitFor()
+    await page.getByText('The configuration has an error, see the log.').waitFor()
   }
 )

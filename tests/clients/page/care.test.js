@@ -131,7 +131,7 @@ test('names and bodies that are markup are text', { skip }, async () => {
     await bed.go(page, '#/queues', 'Queues')
   }
   await bed.go(page, '#/', 'Overview')
-  await page.getByText(`Nobody works on ${hostile[0]}`).waitFor()
+  await page.getByText(`${hostile[0]} has no workers`).waitFor()
   assert.equal(await page.locator('main img, main script, main b').count(), 0)
   assert.equal(ids.length, hostile.length)
 })
@@ -209,7 +209,7 @@ function rules() {
 
 async function show(page, token) {
   await page.getByRole('dialog', { name: 'Token' }).getByLabel('Token').fill(token)
-  await page.getByRole('button', { name: 'Use it' }).click()
+  await page.getByRole('button', { name: 'Use', exact: true }).click()
 }
 
 test('a token is asked for, kept for the tab, and can be another one', { skip }, async () => {
@@ -226,7 +226,7 @@ test('a token is asked for, kept for the tab, and can be another one', { skip },
   await page.reload()
   await page.getByRole('link', { name: 'mail', exact: true }).waitFor()
   await page.getByRole('button', { name: 'Token' }).click()
-  await page.getByRole('button', { name: 'Forget it' }).click()
+  await page.getByRole('button', { name: 'Forget', exact: true }).click()
   await page.getByRole('dialog', { name: 'Token' }).waitFor()
 })
 
@@ -254,8 +254,8 @@ test(
   }
 )
 
-test('the page says that the broker is away, and goes on when it is back', { skip }, async () => {
-  // Nobody else may have it while the broker is away.
+test('the page says that the broker does not answer, and continues when it does', { skip }, async () => {
+  // No other process may use the port while the broker is down.
   const holder = spawn('python3', ['-B', path.join(__dirname, '../../support/ports.py')], {
     stdio: ['pipe', 'pipe', 'inherit']
   })
@@ -274,7 +274,7 @@ test('the page says that the broker is away, and goes on when it is back', { ski
   await bed.serve([listen])
   await page.getByRole('status').getByText('Live').waitFor()
   holder.stdin.end()
-  // The browser has said that it found nobody there.
+  // The browser has logged that the connection was refused.
   page.noted.said = page.noted.said.filter(
     text =>
       !/ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)/.test(

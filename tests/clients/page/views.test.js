@@ -41,7 +41,7 @@ test('the overview adds up all jobs and tells what needs attention', { skip }, a
   await tile(page, 'Buried').getByText('1', { exact: true }).waitFor()
   await tile(page, 'Delayed').getByText('1', { exact: true }).waitFor()
   await tile(page, 'Reserved').getByText('1', { exact: true }).waitFor()
-  await page.getByRole('link', { name: 'Nobody works on exports' }).waitFor()
+  await page.getByRole('link', { name: 'exports has no workers' }).waitFor()
   for (const protocol of ['beanstalk', 'gearman', 'http', 'admin']) {
     await page
       .getByRole('region', { name: 'Protocols' })
@@ -64,7 +64,7 @@ test('what happens shows on the overview by itself, and the charts keep it', { s
   )
 })
 
-test('the overview tells who owns a journal that is shared, and who follows', { skip }, async () => {
+test('the overview shows the owner and the standbys of a shared journal', { skip }, async () => {
   await bed.serve()
   const cluster = await bed.api('GET', 'cluster')
   assert.equal(cluster.role, 'alone')
@@ -94,9 +94,9 @@ test('the overview tells who owns a journal that is shared, and who follows', { 
   await page.route('**/api/v1/cluster', route => route.fulfill({ json: cluster }))
   await bed.go(page, '#/', 'Overview')
   const shared = page.locator('.card', { hasText: 'Shared journal' })
-  await shared.getByRole('row', { name: /^two follows 7 12 500 ms ago/ }).waitFor()
-  await shared.getByRole('row', { name: /^three follows only 7 0/ }).waitFor()
-  await shared.getByRole('row', { name: /^one, this one owner 7 0/ }).waitFor()
+  await shared.getByRole('row', { name: /^two standby 7 12 500 ms ago/ }).waitFor()
+  await shared.getByRole('row', { name: /^three standby, never takes over 7 0/ }).waitFor()
+  await shared.getByRole('row', { name: /^one \(this process\) owner 7 0/ }).waitFor()
   await page.locator('.attention', { hasText: 'Commits wait for one server only' }).waitFor()
   assert.deepEqual(await bed.findings(page), [])
 })
@@ -110,7 +110,7 @@ test('queues have the numbers that consoles show, and lead to their views', { sk
   await row(page, 'resize').waitFor()
   await row(page, 'exports').getByRole('link').click()
   await page.getByRole('heading', { level: 1, name: 'exports' }).waitFor()
-  await page.getByText('nobody works on it').waitFor()
+  await page.getByText('no workers').waitFor()
 })
 
 test('queues are searched, filtered and sorted by the broker', { skip }, async () => {
@@ -142,10 +142,10 @@ test('queues are searched, filtered and sorted by the broker', { skip }, async (
   await page.getByText('1–1 of 1').waitFor()
   assert.deepEqual(await names(), ['resize'])
   await page.getByRole('searchbox').fill('nothing of that name')
-  await page.getByText('No queue fits.').waitFor()
+  await page.getByText('No queue matches.').waitFor()
   // The address leads to the same list.
   await page.reload()
-  await page.getByText('No queue fits.').waitFor()
+  await page.getByText('No queue matches.').waitFor()
 })
 
 test('a thousand queues are shown a page at a time', { skip }, async () => {
@@ -286,7 +286,7 @@ test('a large body that is no text comes whole when it is asked for', { skip }, 
   const { jobs } = await bed.api('GET', 'queues/larger/jobs')
   await bed.go(page, `#/jobs/${jobs[0].id}`, `Job ${jobs[0].id}`)
   await page.getByText('the first 64.0 KiB of 195 KiB').waitFor()
-  await page.getByRole('button', { name: 'All of it' }).click()
+  await page.getByRole('button', { name: 'Load all' }).click()
   await page.getByRole('button', { name: 'Save' }).waitFor()
 })
 
@@ -296,7 +296,7 @@ test('a job that is gone is told as such', { skip }, async () => {
   page.noted.mayFail = true
   await page.getByRole('heading', { level: 1, name: `Job ${held}` }).waitFor()
   await mail.destroy(held)
-  await page.getByRole('heading', { level: 1, name: `Job ${held} is not there` }).waitFor()
+  await page.getByRole('heading', { level: 1, name: `Job ${held} does not exist` }).waitFor()
 })
 
 test('a job that has gone says what it ended with, where that is kept', { skip }, async () => {
