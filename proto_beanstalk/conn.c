@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_beanstalk/conn.h"
+#include "proto_beanstalk/bean_conn.h"
 
-#include "core/base/macros.h"
 #include "proto_common/wrong_protocol.h"
-
-#include "proto_beanstalk/batch.h"
-#include "proto_beanstalk/body.h"
-#include "proto_beanstalk/caller.h"
-#include "proto_beanstalk/clear.h"
-#include "proto_beanstalk/exec.h"
-#include "proto_beanstalk/listing.h"
 
 #include <string.h>
 
-// The first CRLF, NULL for none; a lone CR or LF is a byte like any other.
-static const char *line_end(struct slice input)
+// The first CRLF, NULL if there is none; a CR or LF alone is a byte like any other.
+static const char *bean_line_end(struct slice input)
 {
     const char *at = input.ptr;
     const char *end = slice_end(input);
@@ -33,14 +25,26 @@ static const char *line_end(struct slice input)
     return NULL;
 }
 
-// Takes the line and its CRLF off the input. False where it is the first and comes from a browser
-// that was tricked into speaking to this port: nothing of what follows may be obeyed.
-static bool take_line(struct bean_conn *conn, struct feed_turn *turn, struct slice line)
+// The end of a line that may be longer than BEAN_LINE_MAX, NULL if there is none; `*more` says
+// whether more input may contain it.
+static APART const char *bean_long_line_end(const struct bean_conn *conn, struct slice input,
+                                            bool *more)
 {
-    bool first = !conn->past_first;
+    bool longer = bean_extensions(conn->shared) && bean_is_put_unique(input);
+    size_t most = longer ? BEAN_KEY_LINE_MAX : BEAN_LINE_MAX;
+
+    *more = input.len < most;
+    return bean_line_end(slice_of(input.ptr, *more ? input.len : most));
+}
+
+// Takes the line and its CRLF off the input. False: it is the first line and an HTTP request; a
+// browser was tricked into sending it, so no command in it may be carried out.
+static bool bean_take_line(struct bean_conn *conn, struct feed_turn *turn, struct slice line)
+{
+    bool first = !conn->first_line_done;
 
     turn->input = slice_from(turn->input, line.len + 2);
-    conn->past_first = true;
+    conn->first_line_done = true;
     if (first && wrong_protocol_in_line(conn->wire, line)) {
         conn->state = BEAN_FINISHED;
         return false;
@@ -48,34 +52,23 @@ static bool take_line(struct bean_conn *conn, struct feed_turn *turn, struct sli
     return true;
 }
 
-// No line ends in the first BEAN_LINE_MAX bytes: the end of one that may be longer, NULL for none;
-// `*more` says whether it may still come.
-static APART const char *long_line_end(const struct bean_conn *conn, struct slice input, bool *more)
-{
-    bool longer = bean_extensions(conn->shared) && bean_is_put_unique(input);
-    size_t most = longer ? BEAN_KEY_LINE_MAX : BEAN_LINE_MAX;
-
-    *more = input.len < most;
-    return line_end(slice_of(input.ptr, *more ? input.len : most));
-}
-
-static enum step run_line(struct bean_conn *conn, struct feed_turn *turn, struct slice line)
+static enum step bean_run_line(struct bean_conn *conn, struct feed_turn *turn, struct slice line)
 {
     turn->budget--;
-    if (take_line(conn, turn, line)) {
+    if (bean_take_line(conn, turn, line)) {
         bean_exec(conn, line, turn);
     }
-    // Mostly a line comes alone: worth 2 % of a put, by tests/budget.
+    // Usually a line comes alone. This is worth 2 % of a put, by tests/budget.
     if (turn->input.len == 0 && conn->state == BEAN_LINE) {
         return STEP_MORE;
     }
-    if (conn->state == BEAN_LATER || conn->state == BEAN_EARLY) {
+    if (conn->state == BEAN_AUTH_LATER || conn->state == BEAN_PROGRESS_NEXT) {
         turn->input = slice_of(line.ptr, (size_t)(slice_end(turn->input) - line.ptr));
     }
     return STEP_ON;
 }
 
-static enum step step_line(struct bean_conn *conn, struct feed_turn *turn)
+static enum step bean_line_step(struct bean_conn *conn, struct feed_turn *turn)
 {
     struct slice window = turn->input;
     bool more = false;
@@ -84,7 +77,7 @@ static enum step step_line(struct bean_conn *conn, struct feed_turn *turn)
     if (window.len == 0) {
         return STEP_MORE;
     }
-    if (!conn->past_first && wrong_protocol_at_start(conn->wire, window)) {
+    if (!conn->first_line_done && wrong_protocol_at_start(conn->wire, window)) {
         conn->state = BEAN_FINISHED;
         return STEP_ON;
     }
@@ -94,12 +87,12 @@ static enum step step_line(struct bean_conn *conn, struct feed_turn *turn)
     if (window.len > BEAN_LINE_MAX) {
         window.len = BEAN_LINE_MAX;
     }
-    end = line_end(window);
+    end = bean_line_end(window);
     if (!end) {
-        end = long_line_end(conn, turn->input, &more);
+        end = bean_long_line_end(conn, turn->input, &more);
     }
     if (end) {
-        return run_line(conn, turn, slice_of(window.ptr, (size_t)(end - window.ptr)));
+        return bean_run_line(conn, turn, slice_of(window.ptr, (size_t)(end - window.ptr)));
     }
     if (more) {
         return STEP_MORE;
@@ -109,14 +102,14 @@ static enum step step_line(struct bean_conn *conn, struct feed_turn *turn)
     return STEP_ON;
 }
 
-static enum step step_discard(struct bean_conn *conn, struct feed_turn *turn)
+static enum step bean_discard_step(struct bean_conn *conn, struct feed_turn *turn)
 {
     const char *start = turn->input.ptr;
-    const char *end = line_end(turn->input);
+    const char *end = bean_line_end(turn->input);
 
     if (end) {
         conn->state = BEAN_LINE;
-        if (take_line(conn, turn, slice_of(start, (size_t)(end - start)))) {
+        if (bean_take_line(conn, turn, slice_of(start, (size_t)(end - start)))) {
             bean_refuse(conn->wire, BEAN_BAD_FORMAT);
         }
         return STEP_ON;
@@ -127,89 +120,72 @@ static enum step step_discard(struct bean_conn *conn, struct feed_turn *turn)
     return STEP_MORE;
 }
 
-static enum step step_kick(struct bean_conn *conn, struct feed_turn *turn)
-{
-    (void)turn;
-    return bean_kick_step(conn);
-}
-
-static enum step step_clear(struct bean_conn *conn, struct feed_turn *turn)
-{
-    (void)turn;
-    return bean_clear_step(conn);
-}
-
-static enum step step_listing(struct bean_conn *conn, struct feed_turn *turn)
-{
-    return bean_listing_step(conn, turn);
-}
-
-static enum step step_granting(struct bean_conn *conn, struct feed_turn *turn)
-{
-    (void)turn;
-    return bean_grant_step(conn);
-}
-
-// Until a job, or a moment, comes.
-static enum step step_blocked(struct bean_conn *conn, struct feed_turn *turn)
+static enum step bean_blocked_step(struct bean_conn *conn, struct feed_turn *turn)
 {
     (void)conn;
     (void)turn;
     return STEP_BLOCKED;
 }
 
-// In the next turn, what was to be told before has been told.
-static enum step step_early(struct bean_conn *conn, struct feed_turn *turn)
+// In the next turn, the reports before this one have been sent.
+static enum step bean_progress_step(struct bean_conn *conn, struct feed_turn *turn)
 {
     (void)turn;
     conn->state = BEAN_LINE;
     return STEP_AGAIN;
 }
 
-static enum step step_finished(struct bean_conn *conn, struct feed_turn *turn)
+static enum step bean_finished_step(struct bean_conn *conn, struct feed_turn *turn)
 {
     (void)conn;
     (void)turn;
     return STEP_FINISHED;
 }
 
-typedef enum step (*step_fn)(struct bean_conn *conn, struct feed_turn *turn);
+typedef enum step (*bean_step_fn)(struct bean_conn *conn, struct feed_turn *turn);
 
-static const step_fn steps_of_states[BEAN_STATES] = {
-    [BEAN_LINE] = step_line,           [BEAN_DISCARD] = step_discard,
-    [BEAN_BODY] = bean_body_step,      [BEAN_SKIP] = bean_skip_step,
-    [BEAN_BLOCKED] = step_blocked,     [BEAN_BATCH_BLOCKED] = step_blocked,
-    [BEAN_BATCHING] = bean_batch_step, [BEAN_KICKING] = step_kick,
-    [BEAN_CLEARING] = step_clear,      [BEAN_LISTING] = step_listing,
-    [BEAN_GRANTING] = step_granting,   [BEAN_LATER] = step_blocked,
-    [BEAN_EARLY] = step_early,         [BEAN_FINISHED] = step_finished,
+static const bean_step_fn bean_steps_of_states[BEAN_STATES] = {
+    [BEAN_LINE] = bean_line_step,
+    [BEAN_DISCARD] = bean_discard_step,
+    [BEAN_BODY] = bean_body_step,
+    [BEAN_SKIP] = bean_skip_step,
+    [BEAN_BLOCKED] = bean_blocked_step,
+    [BEAN_BATCH_BLOCKED] = bean_blocked_step,
+    [BEAN_BATCHING] = bean_batch_step,
+    [BEAN_KICKING] = bean_kick_step,
+    [BEAN_CLEARING] = bean_clear_step,
+    [BEAN_LISTING] = bean_listing_step,
+    [BEAN_GRANTING] = bean_grant_step,
+    [BEAN_AUTH_LATER] = bean_blocked_step,
+    [BEAN_PROGRESS_NEXT] = bean_progress_step,
+    [BEAN_FINISHED] = bean_finished_step,
 };
 
-static enum step make_step(void *state, struct feed_turn *turn)
+static enum step bean_make_step(void *state, struct feed_turn *turn)
 {
     struct bean_conn *conn = state;
 
-    return steps_of_states[conn->state](conn, turn);
+    return bean_steps_of_states[conn->state](conn, turn);
 }
 
-static struct intake *intake_of(void *state)
+static struct intake *bean_intake(void *state)
 {
     struct bean_conn *conn = state;
 
     return conn->state == BEAN_BODY ? bean_body_intake(conn) : NULL;
 }
 
-static const struct steps steps = {.make = make_step, .intake = intake_of};
+static const struct steps bean_steps = {.make = bean_make_step, .intake = bean_intake};
 
 struct feed bean_feed(void *state, struct slice input, unsigned budget)
 {
     struct bean_conn *conn = state;
 
-    return steps_feed(&steps, conn, conn->wire, conn->shared->broker, input, budget);
+    return steps_feed(&bean_steps, conn, conn->wire, conn->shared->broker, input, budget);
 }
 
 struct feed bean_filled(void *state, size_t len, unsigned budget)
 {
-    steps_take(&steps, state, len);
+    steps_take(&bean_steps, state, len);
     return bean_feed(state, SLICE(""), budget);
 }

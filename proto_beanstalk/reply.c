@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_beanstalk/reply.h"
+#include "proto_beanstalk/bean_reply.h"
 
 #include "core/base/macros.h"
 
 #include <string.h>
 
-static const struct slice answers[] = {
+static const struct slice bean_answers[] = {
 #define X(word) [BEAN_##word] = {#word "\r\n", sizeof(#word "\r\n") - 1},
     BEAN_ANSWERS(X)
 #undef X
@@ -13,7 +13,7 @@ static const struct slice answers[] = {
 
 static const struct slice crlf = {"\r\n", 2};
 
-static char *append(char *at, struct slice bytes)
+static char *bean_append(char *at, struct slice bytes)
 {
     memcpy(at, bytes.ptr, bytes.len);
     return at + bytes.len;
@@ -21,10 +21,10 @@ static char *append(char *at, struct slice bytes)
 
 void bean_reply(struct output *out, enum bean_answer answer)
 {
-    output_write(out, answers[answer]);
+    output_write(out, bean_answers[answer]);
 }
 
-static enum sight_refusal kind_of(enum bean_answer answer)
+static enum sight_refusal bean_refusal_kind(enum bean_answer answer)
 {
     switch (answer) {
     case BEAN_FORBIDDEN:
@@ -57,20 +57,19 @@ static enum sight_refusal kind_of(enum bean_answer answer)
     UNREACHABLE();
 }
 
-// Without its CR and LF.
-static void log_refused(const struct wire *wire, enum bean_answer answer)
+static void bean_log_refused(const struct wire *wire, enum bean_answer answer)
 {
-    wire_log_refused(wire, slice_of(answers[answer].ptr, answers[answer].len - 2));
+    wire_log_refused(wire, slice_of(bean_answers[answer].ptr, bean_answers[answer].len - 2));
 }
 
 void bean_refuse(struct wire *wire, enum bean_answer answer)
 {
-    log_refused(wire, answer);
-    wire_refused(wire, kind_of(answer));
+    bean_log_refused(wire, answer);
+    wire_refused(wire, bean_refusal_kind(answer));
     bean_reply(&wire->out, answer);
 }
 
-static enum bean_answer refusal(enum status status)
+static enum bean_answer bean_answer_to(enum status status)
 {
     switch (status) {
     case STATUS_NO_MEMORY:
@@ -106,14 +105,16 @@ static enum bean_answer refusal(enum status status)
     UNREACHABLE();
 }
 
-// That nothing was there in time is no refusal.
-static APART void refuse_status(struct wire *wire, enum status status)
+// TIMED_OUT and DEADLINE_SOON are not refusals.
+static APART void bean_refuse_status(struct wire *wire, enum status status)
 {
-    if (refusal(status) != BEAN_TIMED_OUT && refusal(status) != BEAN_DEADLINE_SOON) {
-        log_refused(wire, refusal(status));
+    enum bean_answer answer = bean_answer_to(status);
+
+    if (answer != BEAN_TIMED_OUT && answer != BEAN_DEADLINE_SOON) {
+        bean_log_refused(wire, answer);
     }
     wire_refused_status(wire, status);
-    bean_reply(&wire->out, refusal(status));
+    bean_reply(&wire->out, answer);
 }
 
 void bean_reply_status(struct wire *wire, enum status status, enum bean_answer done)
@@ -121,7 +122,7 @@ void bean_reply_status(struct wire *wire, enum status status, enum bean_answer d
     if (status == STATUS_OK) {
         bean_reply(&wire->out, done);
     } else {
-        refuse_status(wire, status);
+        bean_refuse_status(wire, status);
     }
 }
 
@@ -130,10 +131,10 @@ void bean_reply_number(struct output *out, struct slice word, uint64_t number)
     char *start = output_reserve(out, BEAN_HEAD_MAX);
 
     if (start) {
-        char *at = append(start, word);
+        char *at = bean_append(start, word);
 
         at = digits_write(at, number);
-        at = append(at, crlf);
+        at = bean_append(at, crlf);
         output_commit(out, (size_t)(at - start));
     }
 }
@@ -145,30 +146,30 @@ void bean_reply_using(struct output *out, struct slice name)
     output_write(out, crlf);
 }
 
-// A body so short is written in one go with what stands around it.
+// A body of at most this many bytes is copied into one piece with its head.
 #define JOINED_MAX 256
 
-static inline size_t room_for_job(struct slice body)
+static inline size_t bean_job_room(struct slice body)
 {
     return BEAN_HEAD_MAX + (body.len <= JOINED_MAX ? body.len + crlf.len : 0);
 }
 
-// `start` has that room; NULL: there is none.
-static inline void reply_job(struct output *out, char *start, struct slice word,
-                             const struct job *job, struct slice body)
+// Writes to `start`, for which the caller has reserved the room; NULL: there is none.
+static inline void bean_reply_job(struct output *out, char *start, struct slice word,
+                                  const struct job *job, struct slice body)
 {
     char *at = start;
 
     if (!start) {
         return;
     }
-    at = append(at, word);
+    at = bean_append(at, word);
     at = digits_write(at, job_id(job));
     *at++ = ' ';
     at = digits_write(at, body.len);
-    at = append(at, crlf);
+    at = bean_append(at, crlf);
     if (body.len <= JOINED_MAX) {
-        at = append(append(at, body), crlf);
+        at = bean_append(bean_append(at, body), crlf);
         output_commit(out, (size_t)(at - start));
         return;
     }
@@ -181,15 +182,15 @@ void bean_reply_delivery(struct output *out, const struct job *job)
 {
     struct slice body = job_body(job);
 
-    reply_job(out, output_deliver(out, room_for_job(body), job_id(job)), SLICE("RESERVED "), job,
-              body);
+    bean_reply_job(out, output_deliver(out, bean_job_room(body), job_id(job)), SLICE("RESERVED "),
+                   job, body);
 }
 
 void bean_reply_found(struct output *out, const struct job *job)
 {
     struct slice body = job_body(job);
 
-    reply_job(out, output_reserve(out, room_for_job(body)), SLICE("FOUND "), job, body);
+    bean_reply_job(out, output_reserve(out, bean_job_room(body)), SLICE("FOUND "), job, body);
 }
 
 void bean_reply_body(struct output *out, struct blob *body)

@@ -1,17 +1,146 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_beanstalk/stats.h"
 
+// `stats`, `stats-job`, `stats-tube`, `list-tubes` and `list-tubes-watched`. Statistics have the
+// keys of beanstalkd in its order, and then the keys that only Tandem has.
+
+#include "proto_beanstalk/bean_conn.h"
+
+#include "core/base/blob.h"
+#include "core/base/digits.h"
 #include "core/policies.h"
-#include "proto_beanstalk/caller.h"
-#include "proto_beanstalk/yaml.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-// The level of the protocol that we speak. Clients compare it, and some insist on two numbers.
+//
+// YAML: a mapping or a list, one level deep
+//
+
+// A document that grows as it is written. If there is no memory, it ignores further text and yields
+// no document.
+struct bean_yaml {
+    struct blob_builder text;
+    bool failed;
+};
+
+// A line of a mapping, for tables.
+struct bean_yaml_entry {
+    struct slice key;
+    uint64_t value;
+};
+
+// More than any document has. The builder allocates only the bytes that are written.
+#define YAML_TOTAL_MAX ((size_t)1 << 40)
+
+static void bean_yaml_append(struct bean_yaml *yaml, struct slice bytes)
+{
+    if (!yaml->failed) {
+        yaml->failed = blob_builder_take(&yaml->text, bytes) != bytes.len;
+    }
+}
+
+static void bean_yaml_begin(struct bean_yaml *yaml)
+{
+    blob_builder_init(&yaml->text, YAML_TOTAL_MAX);
+    yaml->failed = false;
+    bean_yaml_append(yaml, SLICE("---\n"));
+}
+
+static void bean_yaml_append_key(struct bean_yaml *yaml, struct slice key)
+{
+    bean_yaml_append(yaml, key);
+    bean_yaml_append(yaml, SLICE(": "));
+}
+
+// key: number
+static void bean_yaml_number(struct bean_yaml *yaml, struct slice key, uint64_t value)
+{
+    char digits[DIGITS_MAX + 1];
+    char *end = digits_write(digits, value);
+
+    *end++ = '\n';
+    bean_yaml_append_key(yaml, key);
+    bean_yaml_append(yaml, slice_of(digits, (size_t)(end - digits)));
+}
+
+static void bean_yaml_numbers(struct bean_yaml *yaml, const struct bean_yaml_entry *entries,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bean_yaml_number(yaml, entries[i].key, entries[i].value);
+    }
+}
+
+// key: text
+static void bean_yaml_plain(struct bean_yaml *yaml, struct slice key, struct slice text)
+{
+    bean_yaml_append_key(yaml, key);
+    bean_yaml_append(yaml, text);
+    bean_yaml_append(yaml, SLICE("\n"));
+}
+
+static bool bean_yaml_is_plain(char c)
+{
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
+static void bean_yaml_append_escaped(struct bean_yaml *yaml, char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    unsigned char byte = (unsigned char)c;
+    char escape[] = {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
+
+    bean_yaml_append(yaml, slice_of(escape, sizeof escape));
+}
+
+// key: "text", with quotes, backslashes and all bytes that are not printable ASCII escaped.
+static void bean_yaml_quoted(struct bean_yaml *yaml, struct slice key, struct slice text)
+{
+    bean_yaml_append_key(yaml, key);
+    bean_yaml_append(yaml, SLICE("\""));
+    while (text.len) {
+        size_t run = 0;
+
+        while (run < text.len && bean_yaml_is_plain(text.ptr[run])) {
+            run++;
+        }
+        bean_yaml_append(yaml, slice_of(text.ptr, run));
+        text = slice_from(text, run);
+        if (text.len) {
+            bean_yaml_append_escaped(yaml, *text.ptr);
+            text = slice_from(text, 1);
+        }
+    }
+    bean_yaml_append(yaml, SLICE("\"\n"));
+}
+
+// Frees the text; there is none after bean_yaml_finish().
+static void bean_yaml_discard(struct bean_yaml *yaml)
+{
+    blob_builder_discard(&yaml->text);
+}
+
+// NULL: there was no memory at some point.
+static struct blob *bean_yaml_finish(struct bean_yaml *yaml)
+{
+    if (yaml->failed) {
+        bean_yaml_discard(yaml);
+        return NULL;
+    }
+    // The length of the document is known only now.
+    yaml->text.total -= blob_builder_missing(&yaml->text);
+    return blob_builder_finish(&yaml->text);
+}
+
+//
+// Values
+//
+
+// The protocol version. Clients compare it, and some require exactly two numbers.
 #define PROTOCOL_LEVEL "1.13"
-// What beanstalkd shows where it has no binlog.
+// The value that beanstalkd shows if it has no binlog.
 #define BINLOG_MAX_SIZE 10485760
 
 #define ENTRY(key, value)                                                                          \
@@ -20,9 +149,9 @@
     }
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-static void reply_yaml(struct bean_conn *conn, struct yaml *yaml)
+static void bean_reply_yaml(struct bean_conn *conn, struct bean_yaml *yaml)
 {
-    struct blob *body = yaml_finish(yaml);
+    struct blob *body = bean_yaml_finish(yaml);
 
     if (body) {
         bean_reply_body(&conn->wire->out, body);
@@ -32,55 +161,51 @@ static void reply_yaml(struct bean_conn *conn, struct yaml *yaml)
     }
 }
 
-static uint64_t whole_seconds(nsec_t span)
+static uint64_t bean_whole_seconds(nsec_t span)
 {
     return (uint64_t)(span / NSEC_PER_SEC);
 }
 
-static struct slice text_slice(const char *text)
+static void bean_write_flag(struct bean_yaml *yaml, struct slice key, bool flag)
 {
-    return slice_str(text);
+    bean_yaml_plain(yaml, key, flag ? SLICE("true") : SLICE("false"));
 }
 
-static void write_flag(struct yaml *yaml, struct slice key, bool flag)
+// A text with quotes, as in beanstalkd 1.13, or without, as in 1.12. A text that is not `plain`
+// always has quotes.
+static void bean_write_text(struct bean_yaml *yaml, const struct bean_shared *shared,
+                            struct slice key, struct slice text, bool plain)
 {
-    yaml_plain(yaml, key, flag ? SLICE("true") : SLICE("false"));
-}
-
-// A text as beanstalkd 1.13 shows it, or as 1.12 does. What cannot stand in a line by itself is in
-// quotes in any case.
-static void write_text(struct yaml *yaml, const struct bean_shared *shared, struct slice key,
-                       struct slice text, bool may_be_bare)
-{
-    if (shared->options->quote_names == BEAN_BARE_NAMES && may_be_bare) {
-        yaml_plain(yaml, key, text);
+    if (shared->options->quote_names == BEAN_BARE_NAMES && plain) {
+        bean_yaml_plain(yaml, key, text);
     } else {
-        yaml_quoted(yaml, key, text);
+        bean_yaml_quoted(yaml, key, text);
     }
 }
 
-// The name of a tube, or of a function that is no tube's name.
-static void write_name(struct yaml *yaml, const struct bean_shared *shared, struct slice key,
-                       struct slice name)
+// A queue may be a Gearman function, whose name need not be a valid tube name.
+static void bean_write_name(struct bean_yaml *yaml, const struct bean_shared *shared,
+                            struct slice key, struct slice name)
 {
-    write_text(yaml, shared, key, name, bean_name_valid(name));
+    bean_write_text(yaml, shared, key, name, bean_name_valid(name));
 }
 
-// What the process says of itself.
-static void write_fact(struct yaml *yaml, const struct bean_shared *shared, struct slice key,
-                       const char *fact)
+// A text about the process.
+static void bean_write_fact(struct bean_yaml *yaml, const struct bean_shared *shared,
+                            struct slice key, const char *fact)
 {
     size_t len = 0;
 
     while (fact[len] >= ' ' && fact[len] <= '~') {
         len++;
     }
-    write_text(yaml, shared, key, text_slice(fact), len > 0 && fact[len] == '\0');
+    bean_write_text(yaml, shared, key, slice_str(fact), len > 0 && fact[len] == '\0');
 }
 
-static void write_job_counts(struct yaml *yaml, uint64_t urgent, const uint64_t jobs[JOB_STATES])
+static void bean_write_job_counts(struct bean_yaml *yaml, uint64_t urgent,
+                                  const uint64_t jobs[JOB_STATES])
 {
-    const struct yaml_entry entries[] = {
+    const struct bean_yaml_entry entries[] = {
         ENTRY("current-jobs-urgent", urgent),
         ENTRY("current-jobs-ready", jobs[JOB_READY]),
         ENTRY("current-jobs-reserved", jobs[JOB_RESERVED]),
@@ -88,20 +213,20 @@ static void write_job_counts(struct yaml *yaml, uint64_t urgent, const uint64_t 
         ENTRY("current-jobs-buried", jobs[JOB_BURIED]),
     };
 
-    yaml_numbers(yaml, entries, COUNT_OF(entries));
+    bean_yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
 //
 // stats
 //
 
-struct command_key {
+struct bean_command_key {
     struct slice key;
     enum bean_verb verb;
 };
 
-// reserve-job and kick-job are counted, but have no key.
-static const struct command_key command_keys[] = {
+// reserve-job and kick-job are counted, but beanstalkd has no keys for them.
+static const struct bean_command_key command_keys[] = {
     ENTRY("cmd-put", BEAN_PUT),
     ENTRY("cmd-peek", BEAN_PEEK),
     ENTRY("cmd-peek-ready", BEAN_PEEK_READY),
@@ -126,25 +251,25 @@ static const struct command_key command_keys[] = {
     ENTRY("cmd-pause-tube", BEAN_PAUSE_TUBE),
 };
 
-// Those that beanstalkd does not have.
-static const struct command_key extension_keys[] = {
+// Commands that beanstalkd does not have.
+static const struct bean_command_key extension_keys[] = {
     ENTRY("cmd-reserve-batch", BEAN_RESERVE_BATCH), ENTRY("cmd-put-unique", BEAN_PUT_UNIQUE),
     ENTRY("cmd-complete", BEAN_COMPLETE),           ENTRY("cmd-progress", BEAN_PROGRESS),
     ENTRY("cmd-clear-tube", BEAN_CLEAR_TUBE),
 };
 
-static void write_commands(struct yaml *yaml, const struct bean_shared *shared,
-                           const struct command_key *keys, size_t count)
+static void bean_write_commands(struct bean_yaml *yaml, const struct bean_shared *shared,
+                                const struct bean_command_key *keys, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        yaml_number(yaml, keys[i].key, shared->commands[keys[i].verb]);
+        bean_yaml_number(yaml, keys[i].key, shared->commands[keys[i].verb]);
     }
 }
 
-static void write_totals(struct yaml *yaml, const struct bean_shared *shared,
-                         const struct broker_info *info)
+static void bean_write_totals(struct bean_yaml *yaml, const struct bean_shared *shared,
+                              const struct broker_info *info)
 {
-    const struct yaml_entry entries[] = {
+    const struct bean_yaml_entry entries[] = {
         ENTRY("job-timeouts", info->timeouts),
         ENTRY("total-jobs", info->total_jobs),
         ENTRY("max-job-size", shared->options->max_job_size),
@@ -157,20 +282,20 @@ static void write_totals(struct yaml *yaml, const struct bean_shared *shared,
         ENTRY("pid", (uint64_t)shared->facts->pid),
     };
 
-    yaml_numbers(yaml, entries, COUNT_OF(entries));
+    bean_yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
-// Seconds with six places.
-static void write_cpu_time(struct yaml *yaml, struct slice key, nsec_t span)
+// Seconds with six decimal places.
+static void bean_write_cpu_time(struct bean_yaml *yaml, struct slice key, nsec_t span)
 {
     char text[40];
-    int len = snprintf(text, sizeof text, "%" PRIu64 ".%06" PRIu64, whole_seconds(span),
+    int len = snprintf(text, sizeof text, "%" PRIu64 ".%06" PRIu64, bean_whole_seconds(span),
                        (uint64_t)(span % NSEC_PER_SEC / 1000));
 
-    yaml_plain(yaml, key, slice_of(text, (size_t)len));
+    bean_yaml_plain(yaml, key, slice_of(text, (size_t)len));
 }
 
-static void write_process(struct yaml *yaml, const struct bean_shared *shared)
+static void bean_write_process(struct bean_yaml *yaml, const struct bean_shared *shared)
 {
     const struct process_facts *facts = shared->facts;
     nsec_t up_for = broker_now(shared->broker).mono - facts->started_at;
@@ -178,16 +303,16 @@ static void write_process(struct yaml *yaml, const struct bean_shared *shared)
     nsec_t system_for;
 
     facts->cpu_time(&user_for, &system_for);
-    write_fact(yaml, shared, SLICE("version"), PROTOCOL_LEVEL);
-    write_cpu_time(yaml, SLICE("rusage-utime"), user_for);
-    write_cpu_time(yaml, SLICE("rusage-stime"), system_for);
-    yaml_number(yaml, SLICE("uptime"), whole_seconds(up_for));
+    bean_write_fact(yaml, shared, SLICE("version"), PROTOCOL_LEVEL);
+    bean_write_cpu_time(yaml, SLICE("rusage-utime"), user_for);
+    bean_write_cpu_time(yaml, SLICE("rusage-stime"), system_for);
+    bean_yaml_number(yaml, SLICE("uptime"), bean_whole_seconds(up_for));
 }
 
-// Our journal by the names that clients expect.
-static void write_binlog(struct yaml *yaml, const struct store_info *store, bool kept)
+// The store, under the keys of beanstalkd's binlog.
+static void bean_write_binlog(struct bean_yaml *yaml, const struct store_info *store, bool kept)
 {
-    const struct yaml_entry entries[] = {
+    const struct bean_yaml_entry entries[] = {
         ENTRY("binlog-oldest-index", store->oldest),
         ENTRY("binlog-current-index", store->current),
         ENTRY("binlog-records-migrated", store->migrated),
@@ -195,29 +320,29 @@ static void write_binlog(struct yaml *yaml, const struct store_info *store, bool
         ENTRY("binlog-max-size", kept ? store->file_max : BINLOG_MAX_SIZE),
     };
 
-    yaml_numbers(yaml, entries, COUNT_OF(entries));
+    bean_yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
-// Only of a store that several processes share.
-static void write_cluster(struct yaml *yaml, const struct store_info *store)
+// Only if several processes share the store.
+static void bean_write_cluster(struct bean_yaml *yaml, const struct store_info *store)
 {
     if (store->epoch == 0) {
         return;
     }
-    yaml_number(yaml, SLICE("cluster-epoch"), store->epoch);
-    write_flag(yaml, SLICE("cluster-durable"), store->durable);
-    write_flag(yaml, SLICE("cluster-replicated"), store->replicated);
+    bean_yaml_number(yaml, SLICE("cluster-epoch"), store->epoch);
+    bean_write_flag(yaml, SLICE("cluster-durable"), store->durable);
+    bean_write_flag(yaml, SLICE("cluster-replicated"), store->replicated);
 }
 
-// 16 hexadecimal digits, the first of them a letter: digits alone, or with one e among them, would
-// be read as a number where YAML is parsed.
-static void write_instance(struct yaml *yaml, uint64_t instance)
+// 16 hexadecimal digits, the first of them a letter: YAML parsers would read digits alone, or with
+// one e among them, as a number.
+static void bean_write_instance(struct bean_yaml *yaml, uint64_t instance)
 {
     char text[17];
     unsigned first = 10 + (unsigned)(instance >> 60) % 6;
 
     (void)snprintf(text, sizeof text, "%x%015" PRIx64, first, instance & (UINT64_MAX >> 4));
-    yaml_plain(yaml, SLICE("id"), slice_of(text, sizeof text - 1));
+    bean_yaml_plain(yaml, SLICE("id"), slice_of(text, sizeof text - 1));
 }
 
 void bean_stats(struct bean_conn *conn, const struct bean_command *command)
@@ -227,7 +352,7 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
     struct broker_info info;
     struct store_info store;
     bool kept = broker_store_info(shared->broker, &store);
-    struct yaml yaml;
+    struct bean_yaml yaml;
 
     (void)command;
     if (!session_may_somewhere(conn->session, MAY_OBSERVE)) {
@@ -235,23 +360,23 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
         return;
     }
     broker_info(shared->broker, &info);
-    yaml_begin(&yaml);
-    write_job_counts(&yaml, info.ready[BAND_HIGH], info.jobs);
-    write_commands(&yaml, shared, command_keys, COUNT_OF(command_keys));
-    write_totals(&yaml, shared, &info);
-    write_process(&yaml, shared);
-    write_binlog(&yaml, &store, kept);
-    write_flag(&yaml, SLICE("draining"), info.draining);
-    write_instance(&yaml, facts->instance);
-    write_fact(&yaml, shared, SLICE("hostname"), facts->hostname);
-    write_fact(&yaml, shared, SLICE("os"), facts->os);
-    write_fact(&yaml, shared, SLICE("platform"), facts->platform);
-    write_fact(&yaml, shared, SLICE("tandem-version"), facts->version);
-    yaml_number(&yaml, SLICE("binlog-errors"), store.errors);
-    write_flag(&yaml, SLICE("binlog-failing"), store.failing);
-    write_commands(&yaml, shared, extension_keys, COUNT_OF(extension_keys));
-    write_cluster(&yaml, &store);
-    reply_yaml(conn, &yaml);
+    bean_yaml_begin(&yaml);
+    bean_write_job_counts(&yaml, info.ready[BAND_HIGH], info.jobs);
+    bean_write_commands(&yaml, shared, command_keys, COUNT_OF(command_keys));
+    bean_write_totals(&yaml, shared, &info);
+    bean_write_process(&yaml, shared);
+    bean_write_binlog(&yaml, &store, kept);
+    bean_write_flag(&yaml, SLICE("draining"), info.draining);
+    bean_write_instance(&yaml, facts->instance);
+    bean_write_fact(&yaml, shared, SLICE("hostname"), facts->hostname);
+    bean_write_fact(&yaml, shared, SLICE("os"), facts->os);
+    bean_write_fact(&yaml, shared, SLICE("platform"), facts->platform);
+    bean_write_fact(&yaml, shared, SLICE("tandem-version"), facts->version);
+    bean_yaml_number(&yaml, SLICE("binlog-errors"), store.errors);
+    bean_write_flag(&yaml, SLICE("binlog-failing"), store.failing);
+    bean_write_commands(&yaml, shared, extension_keys, COUNT_OF(extension_keys));
+    bean_write_cluster(&yaml, &store);
+    bean_reply_yaml(conn, &yaml);
 }
 
 //
@@ -265,16 +390,16 @@ static const struct slice state_names[JOB_STATES] = {
     [JOB_BURIED] = {"buried", 6},
 };
 
-// `file` is the number of the file that the job is kept in.
-static void write_job(struct yaml *yaml, const struct bean_shared *shared,
-                      const struct job_info *info, uint32_t file)
+// `file`: the number of the file that contains the job.
+static void bean_write_job(struct bean_yaml *yaml, const struct bean_shared *shared,
+                           const struct job_info *info, uint32_t file)
 {
-    const struct yaml_entry entries[] = {
+    const struct bean_yaml_entry entries[] = {
         ENTRY("pri", info->pri),
-        ENTRY("age", whole_seconds(info->age_for)),
-        ENTRY("delay", whole_seconds(info->delay_for)),
-        ENTRY("ttr", whole_seconds(info->ttr_for)),
-        ENTRY("time-left", whole_seconds(info->left_for)),
+        ENTRY("age", bean_whole_seconds(info->age_for)),
+        ENTRY("delay", bean_whole_seconds(info->delay_for)),
+        ENTRY("ttr", bean_whole_seconds(info->ttr_for)),
+        ENTRY("time-left", bean_whole_seconds(info->left_for)),
         ENTRY("file", file),
         ENTRY("reserves", info->reserves),
         ENTRY("timeouts", info->timeouts),
@@ -283,14 +408,15 @@ static void write_job(struct yaml *yaml, const struct bean_shared *shared,
         ENTRY("kicks", info->kicks),
     };
 
-    yaml_number(yaml, SLICE("id"), info->id);
-    write_name(yaml, shared, SLICE("tube"), queue_name(info->queue));
-    yaml_plain(yaml, SLICE("state"), state_names[info->state]);
-    yaml_numbers(yaml, entries, COUNT_OF(entries));
+    bean_yaml_number(yaml, SLICE("id"), info->id);
+    bean_write_name(yaml, shared, SLICE("tube"), queue_name(info->queue));
+    bean_yaml_plain(yaml, SLICE("state"), state_names[info->state]);
+    bean_yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
-// Of a job that a policy has taken to its dead queue.
-static void write_past(struct yaml *yaml, const struct bean_shared *shared, const struct job *job)
+// Only of a job that a policy has moved to a dead letter queue.
+static void bean_write_dead_letter(struct bean_yaml *yaml, const struct bean_shared *shared,
+                                   const struct job *job)
 {
     struct job_past past;
     const char *why;
@@ -299,56 +425,66 @@ static void write_past(struct yaml *yaml, const struct bean_shared *shared, cons
         return;
     }
     why = dead_why_word(past.why);
-    write_name(yaml, shared, SLICE("dead-from"), past.queue);
-    yaml_plain(yaml, SLICE("dead-why"), slice_str(why));
-    yaml_number(yaml, SLICE("dead-attempts"), past.attempts);
-    yaml_number(yaml, SLICE("dead-at"), past.at_ms / 1000);
+    bean_write_name(yaml, shared, SLICE("dead-from"), past.queue);
+    bean_yaml_plain(yaml, SLICE("dead-why"), slice_str(why));
+    bean_yaml_number(yaml, SLICE("dead-attempts"), past.attempts);
+    bean_yaml_number(yaml, SLICE("dead-at"), past.at_ms / 1000);
+}
+
+const struct job *bean_find_job(const struct bean_conn *conn, uint64_t id)
+{
+    const struct broker *broker = conn->shared->broker;
+    const struct job *job = broker_find(broker, id);
+    bool may = job && (session_may(conn->session, MAY_OBSERVE, job_queue(broker, job)) ||
+                       job_held_by(broker, job, conn->session));
+
+    return may ? job : NULL;
 }
 
 void bean_stats_job(struct bean_conn *conn, const struct bean_command *command)
 {
-    const struct job *job = bean_look_up(conn, command->id);
+    const struct job *job = bean_find_job(conn, command->id);
     struct job_info info;
-    struct yaml yaml;
+    struct bean_yaml yaml;
 
     if (!job) {
         bean_reply(&conn->wire->out, BEAN_NOT_FOUND);
         return;
     }
     broker_job_info(conn->shared->broker, job, &info);
-    yaml_begin(&yaml);
-    write_job(&yaml, conn->shared, &info, job_mark(job));
-    write_past(&yaml, conn->shared, job);
-    reply_yaml(conn, &yaml);
+    bean_yaml_begin(&yaml);
+    bean_write_job(&yaml, conn->shared, &info, job_mark(job));
+    bean_write_dead_letter(&yaml, conn->shared, job);
+    bean_reply_yaml(conn, &yaml);
 }
 
 //
 // stats-tube
 //
 
-static void write_tube(struct yaml *yaml, const struct queue_info *info)
+static void bean_write_tube(struct bean_yaml *yaml, const struct queue_info *info)
 {
-    const struct yaml_entry entries[] = {
+    const struct bean_yaml_entry entries[] = {
         ENTRY("total-jobs", info->total_jobs),
         ENTRY("current-using", info->holders),
         ENTRY("current-watching", info->subscriptions),
         ENTRY("current-waiting", info->waiting),
         ENTRY("cmd-delete", info->ended),
         ENTRY("cmd-pause-tube", info->pauses),
-        ENTRY("pause", whole_seconds(info->pause_for)),
-        ENTRY("pause-time-left", whole_seconds(info->pause_left_for)),
+        ENTRY("pause", bean_whole_seconds(info->pause_for)),
+        ENTRY("pause-time-left", bean_whole_seconds(info->pause_left_for)),
     };
 
-    write_job_counts(yaml, info->ready[BAND_HIGH], info->jobs);
-    yaml_numbers(yaml, entries, COUNT_OF(entries));
+    bean_write_job_counts(yaml, info->ready[BAND_HIGH], info->jobs);
+    bean_yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
-// At the end, and only of tubes with a policy: others look as ever.
-static void write_policed(struct yaml *yaml, const struct queue *queue,
-                          const struct queue_info *info)
+// Last, and only of tubes with a policy: other tubes have exactly the keys of beanstalkd.
+static void bean_write_policy(struct bean_yaml *yaml, const struct queue *queue,
+                              const struct queue_info *info)
 {
-    const struct yaml_entry entries[] = {
-        ENTRY("rate-time-left", whole_seconds(info->rate_left_for)),
+    const struct bean_yaml_entry entries[] = {
+        ENTRY("rate-time-left", bean_whole_seconds(info->rate_left_for)),
         ENTRY("current-bytes", info->bytes),
     };
     char reasons[64];
@@ -362,9 +498,9 @@ static void write_policed(struct yaml *yaml, const struct queue *queue,
             end = stpcpy(stpcpy(end, end == reasons ? "" : "+"), closed_word(i));
         }
     }
-    yaml_plain(yaml, SLICE("closed"),
-               end == reasons ? SLICE("no") : slice_of(reasons, (size_t)(end - reasons)));
-    yaml_numbers(yaml, entries, COUNT_OF(entries));
+    bean_yaml_plain(yaml, SLICE("closed"),
+                    end == reasons ? SLICE("no") : slice_of(reasons, (size_t)(end - reasons)));
+    bean_yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
 void bean_stats_tube(struct bean_conn *conn, const struct bean_command *command)
@@ -372,7 +508,7 @@ void bean_stats_tube(struct bean_conn *conn, const struct bean_command *command)
     struct broker *broker = conn->shared->broker;
     const struct queue *queue = broker_queue_find(broker, command->name);
     struct queue_info info;
-    struct yaml yaml;
+    struct bean_yaml yaml;
 
     if (!session_may_by_name(conn->session, MAY_OBSERVE, command->name)) {
         bean_refuse(conn->wire, BEAN_FORBIDDEN);
@@ -383,9 +519,198 @@ void bean_stats_tube(struct bean_conn *conn, const struct bean_command *command)
         return;
     }
     broker_queue_info(broker, queue, &info);
-    yaml_begin(&yaml);
-    write_name(&yaml, conn->shared, SLICE("name"), queue_name(queue));
-    write_tube(&yaml, &info);
-    write_policed(&yaml, queue, &info);
-    reply_yaml(conn, &yaml);
+    bean_yaml_begin(&yaml);
+    bean_write_name(&yaml, conn->shared, SLICE("name"), queue_name(queue));
+    bean_write_tube(&yaml, &info);
+    bean_write_policy(&yaml, queue, &info);
+    bean_reply_yaml(conn, &yaml);
+}
+
+//
+// list-tubes, list-tubes-watched
+//
+// The reply gives the size of the list first. A short list is written to memory. A long one is only
+// counted, and then the names are read again and sent as the peer takes them, so that no memory is
+// needed but the position in the names. Names of Gearman functions that are not valid tube names
+// are left out, and so are tubes that the caller may not observe, unless it watches them. Each step
+// handles a slice of the names.
+//
+
+// This number of names uses up as much of the turn's budget as a command.
+#define NAMES_PER_COMMAND 8
+// The largest list that is written to memory, in bytes.
+#define GATHERED_MAX ((size_t)64 * 1024)
+// A step ends after this number of comparisons with globs, of which a caller may have many.
+#define GLOBS_PER_STEP 1024
+
+static const struct slice bean_list_head = {"---\n", 4};
+static const struct slice bean_before_name = {"- ", 2};
+static const struct slice bean_after_name = {"\n", 1};
+
+struct bean_listing {
+    bool watched;          // list-tubes-watched; otherwise list-tubes
+    struct grants *grants; // a reference; the caller's rights when the list began
+    union {
+        struct queue_roll roll; // list-tubes
+        // list-tubes-watched: the last subscription that was listed. The subscriptions do not
+        // change while the list is written.
+        const struct subscription *place;
+    };
+    bool gathers;          // the list so far is in `yaml`
+    bool sends;            // the size has been sent, and the names are being sent
+    uint64_t len;          // the size so far, or the bytes that are still to be sent
+    struct bean_yaml yaml; // while `gathers`
+};
+
+static void bean_list(struct bean_conn *conn, bool watched)
+{
+    struct bean_listing *listing = calloc(1, sizeof *listing);
+
+    if (!listing) {
+        bean_refuse(conn->wire, BEAN_OUT_OF_MEMORY);
+        return;
+    }
+    listing->watched = watched;
+    listing->grants = grants_ref(broker_session_grants(conn->session));
+    listing->gathers = true;
+    listing->len = bean_list_head.len;
+    bean_yaml_begin(&listing->yaml);
+    if (!watched) {
+        broker_roll_begin(conn->shared->broker, &listing->roll);
+    }
+    conn->doing.listing = listing;
+    conn->state = BEAN_LISTING;
+}
+
+void bean_list_tubes(struct bean_conn *conn, const struct bean_command *command)
+{
+    (void)command;
+    bean_list(conn, false);
+}
+
+void bean_list_tubes_watched(struct bean_conn *conn, const struct bean_command *command)
+{
+    (void)command;
+    bean_list(conn, true);
+}
+
+size_t bean_listing_holds(const struct bean_conn *conn)
+{
+    return sizeof *conn->doing.listing + blob_builder_holds(&conn->doing.listing->yaml.text);
+}
+
+void bean_listing_discard(struct bean_conn *conn)
+{
+    struct bean_listing *listing = conn->doing.listing;
+
+    if (!listing->watched) {
+        broker_roll_end(conn->shared->broker, &listing->roll);
+    }
+    bean_yaml_discard(&listing->yaml);
+    grants_unref(listing->grants);
+    free(listing);
+    conn->doing.listing = NULL;
+    conn->state = BEAN_LINE;
+}
+
+// The caller has seen the names of the tubes that it watches. The rights are those at the beginning
+// of the list, so that both readings of the names give the same list.
+static bool bean_listing_includes(const struct bean_listing *listing, struct slice name,
+                                  size_t *compared)
+{
+    size_t globs = 0;
+    bool included =
+        bean_name_valid(name) && (listing->watched || !listing->grants ||
+                                  grants_have(listing->grants, MAY_OBSERVE, name, &globs));
+
+    *compared += globs;
+    return included;
+}
+
+static void bean_listing_count(struct bean_listing *listing, struct slice name)
+{
+    listing->len += bean_before_name.len + name.len + bean_after_name.len;
+    if (!listing->gathers) {
+        return;
+    }
+    if (listing->len <= GATHERED_MAX) {
+        bean_yaml_append(&listing->yaml, bean_before_name);
+        bean_yaml_append(&listing->yaml, name);
+        bean_yaml_append(&listing->yaml, bean_after_name);
+    } else {
+        bean_yaml_discard(&listing->yaml);
+        listing->gathers = false;
+    }
+}
+
+static void bean_listing_send(struct bean_conn *conn, struct slice name)
+{
+    struct output *out = &conn->wire->out;
+    size_t len = bean_before_name.len + name.len + bean_after_name.len;
+
+    ENSURE(conn->doing.listing->len >= len);
+    conn->doing.listing->len -= len;
+    output_write(out, bean_before_name);
+    output_write(out, name);
+    output_write(out, bean_after_name);
+}
+
+// All names have been read. False: they are read again, to be sent.
+static bool bean_listing_finish(struct bean_conn *conn)
+{
+    struct bean_listing *listing = conn->doing.listing;
+    struct output *out = &conn->wire->out;
+
+    if (listing->sends) {
+        ENSURE(listing->len == 0);
+        output_write(out, SLICE("\r\n"));
+    } else if (listing->gathers) {
+        bean_reply_yaml(conn, &listing->yaml);
+    } else {
+        bean_reply_number(out, SLICE("OK "), listing->len);
+        output_write(out, bean_list_head);
+        listing->len -= bean_list_head.len;
+        listing->sends = true;
+        if (listing->watched) {
+            listing->place = NULL;
+        } else {
+            broker_roll_rewind(&listing->roll);
+        }
+        return false;
+    }
+    bean_listing_discard(conn);
+    return true;
+}
+
+enum step bean_listing_step(struct bean_conn *conn, struct feed_turn *turn)
+{
+    struct bean_listing *listing = conn->doing.listing;
+    struct broker *broker = conn->shared->broker;
+    size_t compared = 0;
+
+    for (unsigned i = 0; i < BROKER_SLICE && compared < GLOBS_PER_STEP; i++) {
+        const struct queue *queue = listing->watched
+                                        ? session_queue_next(conn->session, &listing->place)
+                                        : broker_roll_next(broker, &listing->roll);
+
+        if (!queue && !listing->watched && !listing->roll.ended) {
+            break;
+        }
+        if (!queue) {
+            unsigned cost = i / NAMES_PER_COMMAND;
+
+            turn->budget -= cost < turn->budget ? cost : turn->budget;
+            return bean_listing_finish(conn) ? STEP_ON : STEP_AGAIN;
+        }
+        if (!bean_listing_includes(listing, queue_name(queue), &compared)) {
+            continue;
+        }
+        if (listing->sends) {
+            bean_listing_send(conn, queue_name(queue));
+        } else {
+            bean_listing_count(listing, queue_name(queue));
+        }
+    }
+    broker_charge_links(broker, compared);
+    return STEP_AGAIN;
 }

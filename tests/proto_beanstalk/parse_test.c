@@ -2,7 +2,7 @@
 
 // The parser alone: a line in, a command out.
 
-#include "proto_beanstalk/parse.h"
+#include "proto_beanstalk/bean_parse.h"
 
 #include "tests/proto_common/wire_pages.h"
 
@@ -31,7 +31,7 @@ static struct bean_command parse_text(const char *line)
 struct expectation {
     const char *line;
     enum bean_verb verb;
-    enum bean_verdict verdict;
+    enum bean_validity validity;
 };
 
 static void check_table(const struct expectation *rows, size_t count)
@@ -39,12 +39,12 @@ static void check_table(const struct expectation *rows, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct bean_command command = parse_text(rows[i].line);
 
-        if (command.verb != rows[i].verb || command.verdict != rows[i].verdict) {
-            print_error("line `%s`: verb %d, verdict %d\n", rows[i].line, (int)command.verb,
-                        (int)command.verdict);
+        if (command.verb != rows[i].verb || command.validity != rows[i].validity) {
+            print_error("line `%s`: verb %d, validity %d\n", rows[i].line, (int)command.verb,
+                        (int)command.validity);
         }
         assert_int_equal(command.verb, rows[i].verb);
-        assert_int_equal(command.verdict, rows[i].verdict);
+        assert_int_equal(command.validity, rows[i].validity);
     }
 }
 
@@ -217,7 +217,7 @@ static void nul_anywhere_is_malformed(void **state)
         struct bean_command command = parse(lines[i]);
 
         assert_int_equal(command.verb, BEAN_UNKNOWN);
-        assert_int_equal(command.verdict, BEAN_BAD);
+        assert_int_equal(command.validity, BEAN_BAD);
     }
 }
 
@@ -267,7 +267,7 @@ static void numbers_have_thirty_two_bits(void **state)
         for (size_t n = 0; n < COUNT_OF(numbers); n++) {
             (void)snprintf(line, sizeof line, "%s%s%s", forms[f][0], numbers[n].number,
                            forms[f][1]);
-            if ((parse_text(line).verdict == BEAN_GOOD) != numbers[n].good) {
+            if ((parse_text(line).validity == BEAN_GOOD) != numbers[n].good) {
                 fail_msg("line `%s`", line);
             }
         }
@@ -350,11 +350,11 @@ static void a_kick_bound_is_read_as_c_reads_it(void **state)
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         struct bean_command command = parse_text(good[i].line);
 
-        assert_int_equal(command.verdict, BEAN_GOOD);
+        assert_int_equal(command.validity, BEAN_GOOD);
         assert_int_equal(command.bound, good[i].bound);
     }
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        assert_int_equal(parse_text(bad[i]).verdict, BEAN_BAD);
+        assert_int_equal(parse_text(bad[i]).validity, BEAN_BAD);
     }
 }
 
@@ -396,7 +396,7 @@ static void exactly_one_space_precedes_a_name(void **state)
     for (size_t v = 0; v < COUNT_OF(verbs); v++) {
         for (size_t i = 0; i < COUNT_OF(bad); i++) {
             (void)snprintf(line, sizeof line, "%s%s", verbs[v], bad[i]);
-            assert_int_equal(parse_text(line).verdict, BEAN_BAD);
+            assert_int_equal(parse_text(line).validity, BEAN_BAD);
         }
     }
 }

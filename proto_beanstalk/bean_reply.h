@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_BEANSTALK_REPLY_H
-#define TANDEM_PROTO_BEANSTALK_REPLY_H
+#ifndef TANDEM_PROTO_BEANSTALK_BEAN_REPLY_H
+#define TANDEM_PROTO_BEANSTALK_BEAN_REPLY_H
 
-// The replies of the protocol. They are staged in the connection's output; where memory lacks, the
-// output remembers it and the host closes the connection.
+// The replies of the protocol. Each function stages a reply in the output of a connection; if there
+// is no memory, the output remembers that, and the host closes the connection.
 
 #include "core/base/blob.h"
 #include "core/base/digits.h"
@@ -48,25 +48,27 @@ enum bean_answer {
 #undef X
 };
 
-// The word and CRLF.
+// Stages the word and CRLF.
 void bean_reply(struct output *out, enum bean_answer answer);
 
-// The same where something is refused, which is counted.
+// Stages the reply, and counts and logs it as a refusal.
 void bean_refuse(struct wire *wire, enum bean_answer answer);
 
-// `done` for STATUS_OK, else what stands for the refusal, which is counted.
+// Stages `done` for STATUS_OK, and otherwise the reply to that status, which is counted and logged
+// if it is a refusal.
 void bean_reply_status(struct wire *wire, enum status status, enum bean_answer done);
 
-// `word` with its closing space, the number, CRLF.
+// Stages `word`, which ends with a space, the number and CRLF.
 void bean_reply_number(struct output *out, struct slice word, uint64_t number);
 
 // USING and the name.
 void bean_reply_using(struct output *out, struct slice name);
 
-// RESERVED, id, size, CRLF, body, CRLF: the peer holds the job when that has left.
+// RESERVED, id, size, CRLF, body, CRLF. If the connection closes before this has left, the output
+// reports the job as undelivered.
 void bean_reply_delivery(struct output *out, const struct job *job);
 
-// FOUND, and the same.
+// FOUND, id, size, CRLF, body, CRLF.
 void bean_reply_found(struct output *out, const struct job *job);
 
 // OK, size, CRLF, body, CRLF.
