@@ -34,7 +34,7 @@ static struct access *make(const struct rules *rules)
 }
 
 static struct access *parse(parse_fn with, struct slice text, const char *path,
-                            struct access_reason *why)
+                            struct error_text *why)
 {
     struct rules rules;
     struct parse_error error = with(text, &rules);
@@ -50,7 +50,7 @@ static struct access *parse(parse_fn with, struct slice text, const char *path,
     return access;
 }
 
-static struct access *read_with(parse_fn with, const char *path, struct access_reason *why)
+static struct access *read_with(parse_fn with, const char *path, struct error_text *why)
 {
     struct parse_error error = {.line = 0};
     struct access *access;
@@ -66,22 +66,22 @@ static struct access *read_with(parse_fn with, const char *path, struct access_r
     return access;
 }
 
-struct access *access_read(const char *path, struct access_reason *why)
+struct access *access_read(const char *path, struct error_text *why)
 {
     return read_with(parse_rules, path, why);
 }
 
-struct access *access_read_tokens(const char *path, struct access_reason *why)
+struct access *access_read_tokens(const char *path, struct error_text *why)
 {
     return read_with(parse_tokens, path, why);
 }
 
-struct access *access_parse(struct slice text, const char *path, struct access_reason *why)
+struct access *access_parse(struct slice text, const char *path, struct error_text *why)
 {
     return parse(parse_rules, text, path, why);
 }
 
-struct access *access_parse_tokens(struct slice text, const char *path, struct access_reason *why)
+struct access *access_parse_tokens(struct slice text, const char *path, struct error_text *why)
 {
     return parse(parse_tokens, text, path, why);
 }

@@ -9,6 +9,7 @@
 //
 // Rules do not change: a file that is read again makes new ones. One thread.
 
+#include "core/base/error_text.h"
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 #include "core/grants.h"
@@ -17,11 +18,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
-
-// Why a file is refused: its path, the line, where it is one, the word of it, and what is wrong.
-struct access_reason {
-    char text[256];
-};
 
 // How many names of a peer are looked at.
 #define ACCESS_NAMES_MAX 64
@@ -43,18 +39,17 @@ struct access;
 
 // Reads the rules; NULL with the reason in `why` where the file cannot be read or any line of it is
 // wrong. Looks up the users and groups that it names.
-struct access *access_read(const char *path, struct access_reason *why) MUST_USE;
+struct access *access_read(const char *path, struct error_text *why) MUST_USE;
 
 // The same with a file of http.tokens: a line for each token, with its hash and the globs of
 // functions that it may submit to, and whose jobs it may see and cancel. Its tokens are named
 // http.tokens:LINE.
-struct access *access_read_tokens(const char *path, struct access_reason *why) MUST_USE;
+struct access *access_read_tokens(const char *path, struct error_text *why) MUST_USE;
 
 // The same with texts in memory, which are copied; `path` is for the reason.
-struct access *access_parse(struct slice text, const char *path,
-                            struct access_reason *why) MUST_USE;
+struct access *access_parse(struct slice text, const char *path, struct error_text *why) MUST_USE;
 struct access *access_parse_tokens(struct slice text, const char *path,
-                                   struct access_reason *why) MUST_USE;
+                                   struct error_text *why) MUST_USE;
 
 // NULL is allowed. Grants that were made of the rules stay.
 void access_free(struct access *access);

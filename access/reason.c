@@ -28,7 +28,7 @@ static void show_word(struct slice word, char shown[WORD_SHOWN + BYTE_SHOWN])
     shown[to] = '\0';
 }
 
-void reason_write(struct access_reason *why, const char *path, const struct parse_error *error)
+void reason_write(struct error_text *why, const char *path, const struct parse_error *error)
 {
     char word[WORD_SHOWN + BYTE_SHOWN];
 

@@ -8,6 +8,6 @@
 #include "access/parse.h"
 
 // Bytes that do not print are written as \xHH, and what is too long is cut.
-void reason_write(struct access_reason *why, const char *path, const struct parse_error *error);
+void reason_write(struct error_text *why, const char *path, const struct parse_error *error);
 
 #endif

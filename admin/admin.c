@@ -10,7 +10,6 @@
 #include "admin/request.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 static const struct option options[] = {
     {.name = "max_body",
@@ -44,16 +43,14 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
-static bool check(const void *settings, struct frontend_reason *why)
+static bool check(const void *settings, struct error_text *why)
 {
     const struct admin_options *ours = settings;
 
     unsigned names;
 
     if (!metrics_names_read(ours->metrics_names, &names)) {
-        (void)snprintf(why->text, sizeof why->text,
-                       "metrics_names accepts only beanstalkd and gearman");
-        return false;
+        return error_set(why, "metrics_names accepts only beanstalkd and gearman");
     }
     return http1_options_check(&ours->http1, why);
 }

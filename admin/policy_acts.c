@@ -119,7 +119,7 @@ static enum http1_next show(struct http1_conn *conn, const struct sight *sight, 
 static enum http1_next set(struct http1_conn *conn, const struct wanted *wanted)
 {
     const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_why why = {""};
+    struct error_text why = {""};
     enum status status = sight->policies->set(sight->host, &wanted->policy, &why);
 
     if (status == STATUS_OK) {

@@ -123,7 +123,7 @@ static void read_spec(struct input *input, struct schedule_spec *spec)
 
 // Whoever changes a schedule must have the rights on both queues, that of before and the new one.
 static enum status put(struct http1_conn *conn, const struct schedule_spec *spec,
-                       struct schedule_reason *why)
+                       struct error_text *why)
 {
     struct schedules *schedules = schedules_of(conn);
     struct schedule_info info;
@@ -141,7 +141,7 @@ static enum status put(struct http1_conn *conn, const struct schedule_spec *spec
 static enum http1_next answer_put(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
     char text[SCHEDULE_NAME_MAX + 1];
-    struct schedule_reason why = {""};
+    struct error_text why = {""};
     struct schedule_spec spec = {.name = SLICE("")};
     enum http1_next next;
     struct input input;

@@ -131,7 +131,7 @@ static void complain_of(const struct context *context, uint64_t id)
     struct problem problem;
 
     (void)problem_set(&problem, context->problem->outcome, "job %llu: %s", (unsigned long long)id,
-                      context->problem->text);
+                      context->problem->why.text);
     complain(&problem);
 }
 
@@ -160,7 +160,7 @@ static enum outcome act_on_all(struct context *context, const struct act *act, c
             break;
         }
     }
-    context->problem->text[0] = '\0';
+    context->problem->why.text[0] = '\0';
     printed = print_answers(context, act, done, &answers);
     reply_free(&reply);
     text_free(&answers);

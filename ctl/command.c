@@ -70,8 +70,8 @@ void complain(const struct problem *problem)
 {
     struct text escaped = {0};
 
-    if (*problem->text) {
-        letters_escape(&escaped, slice_str(problem->text), false);
+    if (*problem->why.text) {
+        letters_escape(&escaped, slice_str(problem->why.text), false);
         (void)fprintf(stderr, "tandemctl: %s\n", text_string(&escaped));
         text_free(&escaped);
     }

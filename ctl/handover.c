@@ -52,7 +52,7 @@ static enum outcome tell(struct context *context, const struct reply *reply, dou
 {
     struct text owner = {0};
 
-    context->problem->text[0] = '\0';
+    context->problem->why.text[0] = '\0';
     if (slice_equal(field_text(reply->json, "role"), SLICE("owner"))) {
         return problem_set(context->problem, OUTCOME_FAILED,
                            "nobody else has taken over: this broker owns the journal again");

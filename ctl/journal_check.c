@@ -149,7 +149,7 @@ enum outcome run_journal_check(struct context *context)
     const char *path = context->words[0];
     struct findings findings = {.context = context, .list = need(json_array())};
     struct journal_examined examined;
-    struct journal_error why = {""};
+    struct error_text why = {""};
     enum outcome outcome;
 
     log_set_sink(take_line, &findings, LOG_LEVEL_INFO);

@@ -209,7 +209,7 @@ enum outcome run_events(struct context *context)
     outcome = ask_stream(context, &request);
     if (outcome == OUTCOME_INTERRUPTED) {
         // As was to be expected.
-        context->problem->text[0] = '\0';
+        context->problem->why.text[0] = '\0';
     } else if (outcome == OUTCOME_DONE && following.events.overflowed) {
         outcome = problem_set(context->problem, OUTCOME_FAILED, "an event is too large");
     } else if (outcome == OUTCOME_DONE && following.count < context->options->count) {

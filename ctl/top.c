@@ -279,7 +279,7 @@ static enum outcome fetch(struct top *top)
         top_state_take(&top->state, json_incref(process.json), json_incref(queues.json), now());
     } else if (outcome != OUTCOME_INTERRUPTED) {
         text_cut(&top->state.trouble, 0);
-        text_put(&top->state.trouble, top->context->problem->text);
+        text_put(&top->state.trouble, top->context->problem->why.text);
     }
     reply_free(&process);
     reply_free(&queues);
@@ -350,7 +350,7 @@ static enum outcome run(struct top *top)
     client_watch(context->client, NULL, NULL, NULL);
     terminal_leave();
     stop = signals_stop();
-    context->problem->text[0] = '\0';
+    context->problem->why.text[0] = '\0';
     return stop && stop != SIGINT ? OUTCOME_INTERRUPTED : OUTCOME_DONE;
 }
 

@@ -4,7 +4,6 @@
 #include "http1/fields.h"
 #include "http1/list.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // How much of a wrong word a message shows.
@@ -44,40 +43,37 @@ static bool is_origin(struct slice origin)
            !is_framed(origin, SLICE("https://"), SLICE(":443"));
 }
 
-static bool check_origins(const char *origins, struct frontend_reason *why)
+static bool check_origins(const char *origins, struct error_text *why)
 {
     struct slice list = slice_str(origins);
     struct slice origin;
 
     while (http1_list_next(&list, &origin)) {
         if (!is_origin(origin)) {
-            (void)snprintf(why->text, sizeof why->text,
-                           "cors_origins: `%.*s` is not an origin, such as https://app.example",
-                           origin.len < WORD_SHOWN ? (int)origin.len : WORD_SHOWN, origin.ptr);
-            return false;
+            return error_set(why,
+                             "cors_origins: `%.*s` is not an origin, such as https://app.example",
+                             origin.len < WORD_SHOWN ? (int)origin.len : WORD_SHOWN, origin.ptr);
         }
     }
     return true;
 }
 
 // A Host is compared without its port, and with a whole name.
-static bool check_hosts(const char *hosts, struct frontend_reason *why)
+static bool check_hosts(const char *hosts, struct error_text *why)
 {
     struct slice list = slice_str(hosts);
     struct slice host;
 
     while (http1_list_next(&list, &host)) {
         if (has_any(host, *host.ptr == '[' ? "*/@" : "*/@:")) {
-            (void)snprintf(why->text, sizeof why->text,
-                           "hosts: `%.*s` is not a name alone, such as app.example",
-                           host.len < WORD_SHOWN ? (int)host.len : WORD_SHOWN, host.ptr);
-            return false;
+            return error_set(why, "hosts: `%.*s` is not a name alone, such as app.example",
+                             host.len < WORD_SHOWN ? (int)host.len : WORD_SHOWN, host.ptr);
         }
     }
     return true;
 }
 
-bool http1_options_check(const struct http1_options *options, struct frontend_reason *why)
+bool http1_options_check(const struct http1_options *options, struct error_text *why)
 {
     return (!options->cors_origins || check_origins(options->cors_origins, why)) &&
            check_hosts(options->hosts, why);

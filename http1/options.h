@@ -67,7 +67,7 @@ struct http1_options {
 
 // Whether origins and hosts can be what the lists say; otherwise the reason, which begins with the
 // key. For frontend->check.
-bool http1_options_check(const struct http1_options *options, struct frontend_reason *why) MUST_USE;
+bool http1_options_check(const struct http1_options *options, struct error_text *why) MUST_USE;
 
 // frontend->limits of a front-end whose options begin with these.
 void http1_limits(const void *options, struct pace_limits *limits);

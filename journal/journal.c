@@ -6,7 +6,6 @@
 #include "journal/append.h"
 #include "journal/space.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 // So much space is set aside, or given back, in one go; that much takes a moment on any disk, even
@@ -16,15 +15,6 @@
 enum { CLOSE_TRIES = 8 };
 // A wait that is shorter than this is spent looking, since timers are not that fine.
 #define SPIN_MOST NSEC_PER_MSEC
-
-void journal_complain(struct journal_error *why, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(why->text, sizeof why->text, format, args);
-    va_end(args);
-}
 
 void journal_discard(struct storage *storage)
 {
@@ -121,16 +111,15 @@ static void forsake(struct journal *journal)
 }
 
 // The first ids, and with them the first segment of this time, are kept before anybody is served.
-static bool begin(struct journal *journal, struct journal_error *why)
+static bool begin(struct journal *journal, struct error_text *why)
 {
     if (!space_has_memory(journal)) {
-        journal_complain(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     append_ids(journal);
     journal->opened = true;
     if (!settle(journal)) {
-        journal_complain(why, "cannot be written");
+        error_set(why, "cannot be written");
         forsake(journal);
         return false;
     }
@@ -172,14 +161,14 @@ static bool renew_step(struct journal *journal)
 }
 
 // What was damaged is not needed once all its jobs are written anew.
-static bool renew(struct journal *journal, struct journal_error *why)
+static bool renew(struct journal *journal, struct error_text *why)
 {
     journal->row.unsound_below = journal->row.current->number;
     while (row_is_unsound(&journal->row) || journal->row.removing) {
         // It gets on, though nothing is read.
         progress_add(&journal->progress, 1);
         if (is_stopped(journal) || !renew_step(journal)) {
-            journal_complain(why, "what was good cannot be written anew");
+            error_set(why, "what was good cannot be written anew");
             forsake(journal);
             return false;
         }
@@ -187,7 +176,7 @@ static bool renew(struct journal *journal, struct journal_error *why)
     return true;
 }
 
-bool journal_open(struct journal *journal, struct broker *broker, struct journal_error *why)
+bool journal_open(struct journal *journal, struct broker *broker, struct error_text *why)
 {
     const struct storage_ops *ops = journal->storage->ops;
     struct restored restored = {0};
@@ -200,8 +189,7 @@ bool journal_open(struct journal *journal, struct broker *broker, struct journal
     // A new block of ids: nobody knows how many of the last one were given out.
     next = journal_round_up(restored.ids_end, IDS_BLOCK);
     if (broker_restore_finish(broker, next ? next : 1) != STATUS_OK) {
-        journal_complain(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     return ops->begin(journal, why) && begin(journal, why) &&
            (!restored.damaged || renew(journal, why));

@@ -23,6 +23,7 @@
 // journal gives up those who wait (journal_gave_up), refuses submissions, lets completions through
 // unrecorded for now, and goes on trying.
 
+#include "core/base/error_text.h"
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/record.h"
@@ -46,11 +47,6 @@ struct journal_settings {
     bool repair;           // a damaged journal is taken over as far as it is good
 };
 
-// Why the journal cannot be opened, for the operator.
-struct journal_error {
-    char text[512];
-};
-
 extern const struct recorder journal_recorder; // its store is the struct journal
 
 // What keeps it takes over (journal/file/store.h). NULL where that is NULL, or without memory: it
@@ -66,8 +62,7 @@ void journal_discard(struct storage *storage);
 // disk. A thread that is not the loop's may do it, the worker thread's also, to which nobody else
 // touches the journal and the broker meanwhile. False with the reason: another process has the
 // directory, the disk refuses, the files are damaged (unless `repair`), there is no memory.
-bool journal_open(struct journal *journal, struct broker *broker,
-                  struct journal_error *why) MUST_USE;
+bool journal_open(struct journal *journal, struct broker *broker, struct error_text *why) MUST_USE;
 
 // How far journal_open() is, which another thread is at.
 struct journal_progress {

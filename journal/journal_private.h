@@ -77,8 +77,4 @@ static inline uint64_t journal_round_up(uint64_t number, uint64_t unit)
     return (number + unit - 1) / unit * unit;
 }
 
-// Says why the journal cannot be opened.
-__attribute__((format(printf, 2, 3))) void journal_complain(struct journal_error *why,
-                                                            const char *format, ...);
-
 #endif

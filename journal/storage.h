@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 struct journal;
-struct journal_error;
+struct error_text;
 struct storage;
 struct segment;
 
@@ -37,9 +37,9 @@ struct storage_ops {
     // Claims what the journal is kept in, for this process, and gives its jobs to the broker and
     // the books. Afterwards the row has a segment for each number from the oldest to the youngest,
     // all closed and synced, each with its `end`. False with the reason.
-    bool (*open)(struct journal *journal, struct restored *restored, struct journal_error *why);
+    bool (*open)(struct journal *journal, struct restored *restored, struct error_text *why);
     // The first segment to write to is the current one. False with the reason.
-    bool (*begin)(struct journal *journal, struct journal_error *why);
+    bool (*begin)(struct journal *journal, struct error_text *why);
     // All is written and synced: gives back what is set aside, and says that the journal was
     // closed. False: something of that turns out to be gone, and is to be written first; call
     // again.

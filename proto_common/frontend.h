@@ -7,6 +7,7 @@
 // only a wire (wire.h). One broker may have several front-ends; what the connections of one share
 // is its own.
 
+#include "core/base/error_text.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
 #include "core/broker.h"
@@ -34,11 +35,6 @@ struct process_facts {
     // The processor time that the process has used so far.
     void (*cpu_time)(nsec_t *user_for, nsec_t *system_for);
     const struct sight *sight; // what it shows its operators; NULL: nothing
-};
-
-// Why a front-end cannot begin with the options that it is given.
-struct frontend_reason {
-    char text[256];
 };
 
 // What operators are told of a connection (sight.h).
@@ -74,7 +70,7 @@ struct frontend {
     // Whether it can begin with these options, as far as can be known: what only it understands
     // makes sense, and files that they name can be read. Otherwise the reason, which begins with
     // the key. Asked before `start`, and of new options before they are taken over. May be NULL.
-    bool (*check)(const void *options, struct frontend_reason *why);
+    bool (*check)(const void *options, struct error_text *why);
     // Once, before the first connection. The pointers stay valid until `stop`; the host may change
     // the fields behind `options` that are marked live, between turns.
     enum status (*start)(void *shared, struct broker *broker, const void *options,
@@ -96,7 +92,7 @@ struct frontend {
     // aside. False with the reason, which names the file and the line: nothing of the reload holds.
     // Then either `reload` follows, which has all hold and cannot fail, or `discard`. The first and
     // the last are NULL where there is nothing to read, `reload` where a reload means nothing.
-    bool (*prepare)(void *shared, const void *options, struct frontend_reason *why);
+    bool (*prepare)(void *shared, const void *options, struct error_text *why);
     void (*discard)(void *shared);
     void (*reload)(void *shared);
 

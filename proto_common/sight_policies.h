@@ -6,6 +6,7 @@
 // have a name, such as [queue mail.*], and the policies of queues, which are made of such sections
 // and of what was said at run time.
 
+#include "core/base/error_text.h"
 #include "core/base/slice.h"
 #include "core/status.h"
 
@@ -53,11 +54,6 @@ struct sight_new_policy {
     uint64_t position;
 };
 
-// Why it cannot be.
-struct sight_why {
-    char text[512];
-};
-
 // Called with the host of the sight.
 struct sight_policies {
     // The section with a name of that index, in the order of the file, kind by kind; and its keys,
@@ -72,7 +68,7 @@ struct sight_policies {
     // where it is. It holds at once; the answer waits for broker_position(). STATUS_BAD_NAME: what
     // it says is wrong, the reason is in `why`; STATUS_TOO_LARGE: there are too many, likewise;
     // STATUS_NO_MEMORY, STATUS_NO_SPACE. Then nothing has changed.
-    enum status (*set)(void *host, const struct sight_new_policy *policy, struct sight_why *why);
+    enum status (*set)(void *host, const struct sight_new_policy *policy, struct error_text *why);
     // Takes one away that was made at run time. STATUS_NOT_FOUND, STATUS_NO_MEMORY,
     // STATUS_NO_SPACE.
     enum status (*drop)(void *host, struct slice glob);

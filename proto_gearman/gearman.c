@@ -11,7 +11,6 @@
 #include "proto_gearman/pace.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define SECONDS_MAX 86400
@@ -100,14 +99,12 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
-static bool check(const void *settings, struct frontend_reason *why)
+static bool check(const void *settings, struct error_text *why)
 {
     const struct gear_options *ours = settings;
 
     if (!handle_prefix_is_valid(ours->handle_prefix)) {
-        (void)snprintf(why->text, sizeof why->text,
-                       "handle_prefix: a handle has no blanks and no control bytes");
-        return false;
+        return error_set(why, "handle_prefix: a handle has no blanks and no control bytes");
     }
     return true;
 }

@@ -18,13 +18,10 @@
 #include "proto_http/work.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 // How much of a wrong word a message shows.
 #define WORD_SHOWN 128
-// And of the reason why the file of tokens is wrong, beside the key.
-#define REASON_SHOWN 240
 
 static const struct option options[] = {
     {.name = "max_body",
@@ -138,29 +135,27 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
-static bool check_functions(const char *functions, struct frontend_reason *why)
+static bool check_functions(const char *functions, struct error_text *why)
 {
     struct slice list = slice_str(functions);
     struct slice glob;
 
     while (http1_list_next(&list, &glob)) {
         if (!glob_valid(glob)) {
-            (void)snprintf(why->text, sizeof why->text, "functions: `%.*s` is malformed",
-                           glob.len < WORD_SHOWN ? (int)glob.len : WORD_SHOWN, glob.ptr);
-            return false;
+            return error_set(why, "functions: `%.*s` is malformed",
+                             glob.len < WORD_SHOWN ? (int)glob.len : WORD_SHOWN, glob.ptr);
         }
     }
     return true;
 }
 
 // NULL with the reason.
-static struct access *read_tokens(const char *path, struct frontend_reason *why)
+static struct access *read_tokens(const char *path, struct error_text *why)
 {
-    struct access_reason reason;
-    struct access *tokens = access_read_tokens(path, &reason);
+    struct access *tokens = access_read_tokens(path, why);
 
     if (!tokens) {
-        (void)snprintf(why->text, sizeof why->text, "tokens: %.*s", REASON_SHOWN, reason.text);
+        (void)error_prefix(why, "tokens: ");
     }
     return tokens;
 }
@@ -168,7 +163,7 @@ static struct access *read_tokens(const char *path, struct frontend_reason *why)
 // The same with the reason in a line of the log.
 static struct access *load_tokens(const char *path)
 {
-    struct frontend_reason why;
+    struct error_text why;
     struct access *tokens = read_tokens(path, &why);
 
     if (!tokens) {
@@ -177,7 +172,7 @@ static struct access *load_tokens(const char *path)
     return tokens;
 }
 
-static bool check(const void *settings, struct frontend_reason *why)
+static bool check(const void *settings, struct error_text *why)
 {
     const struct web_options *ours = settings;
     struct access *tokens;
@@ -279,7 +274,7 @@ static enum grant_progress granted(void *state, struct grants *grants)
                : progress;
 }
 
-static bool prepare(void *state, const void *settings, struct frontend_reason *why)
+static bool prepare(void *state, const void *settings, struct error_text *why)
 {
     struct web_shared *shared = state;
     const struct web_options *fresh = settings;

@@ -20,7 +20,7 @@ static X509_STORE *store_new(void)
     return store;
 }
 
-struct x509_store_st *authorities_of_system(struct push_reason *why)
+struct x509_store_st *authorities_of_system(struct error_text *why)
 {
     X509_STORE *store = store_new();
 
@@ -29,7 +29,7 @@ struct x509_store_st *authorities_of_system(struct push_reason *why)
         store = NULL;
     }
     if (!store) {
-        (void)push_reason_set(why, "push: the system's certificates cannot be used");
+        (void)error_set(why, "push: the system's certificates cannot be used");
     }
     ERR_clear_error();
     return store;
@@ -52,13 +52,13 @@ static unsigned read_all(X509_STORE *store, BIO *text)
     return good ? count : 0;
 }
 
-struct x509_store_st *authorities_read(struct slice text, struct push_reason *why)
+struct x509_store_st *authorities_read(struct slice text, struct error_text *why)
 {
     X509_STORE *store = store_new();
     BIO *bio = text.len < INT_MAX ? BIO_new_mem_buf(text.ptr, (int)text.len) : NULL;
 
     if (!store || !bio || read_all(store, bio) == 0) {
-        (void)push_reason_set(why, "push_ca: no certificates in PEM that can be read");
+        (void)error_set(why, "push_ca: no certificates in PEM that can be read");
         X509_STORE_free(store);
         store = NULL;
     }

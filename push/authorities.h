@@ -7,14 +7,14 @@
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
-#include "push/reason.h"
+#include "core/base/error_text.h"
 
 struct x509_store_st; // OpenSSL's X509_STORE
 
 // Those that the system trusts. NULL with the reason; to be freed by X509_STORE_free().
-struct x509_store_st *authorities_of_system(struct push_reason *why) MUST_USE;
+struct x509_store_st *authorities_of_system(struct error_text *why) MUST_USE;
 
 // Those of a text in PEM, at least one.
-struct x509_store_st *authorities_read(struct slice text, struct push_reason *why) MUST_USE;
+struct x509_store_st *authorities_read(struct slice text, struct error_text *why) MUST_USE;
 
 #endif

@@ -101,13 +101,13 @@ static bool open_requests(struct endpoint *endpoint)
     return endpoint->requests != NULL;
 }
 
-struct endpoint *endpoint_new(struct push *push, struct push_spec *spec, struct push_reason *why)
+struct endpoint *endpoint_new(struct push *push, struct push_spec *spec, struct error_text *why)
 {
     struct endpoint *endpoint = calloc(1, sizeof *endpoint);
 
     if (!endpoint) {
         push_spec_free(spec);
-        (void)push_reason_set(why, "push: out of memory");
+        (void)error_set(why, "push: out of memory");
         return NULL;
     }
     *endpoint = (struct endpoint){.push = push, .spec = spec, .due_at = NSEC_NEVER};
@@ -122,7 +122,7 @@ struct endpoint *endpoint_new(struct push *push, struct push_spec *spec, struct 
         !open_requests(endpoint) ||
         broker_session_open(push->broker, &session_ops, endpoint, CHOICE_OLDEST,
                             &endpoint->session) != STATUS_OK) {
-        (void)push_reason_set(why, "push: out of memory, or libcurl has no OpenSSL");
+        (void)error_set(why, "push: out of memory, or libcurl has no OpenSSL");
         endpoint_free(endpoint);
         return NULL;
     }

@@ -51,7 +51,7 @@ struct endpoint {
 
 // The spec becomes the endpoint's. NULL with the reason, and the spec is freed.
 struct endpoint *endpoint_new(struct push *push, struct push_spec *spec,
-                              struct push_reason *why) MUST_USE;
+                              struct error_text *why) MUST_USE;
 
 // Gives back what it has taken. The endpoint is in no list; nobody calls it any more.
 void endpoint_free(struct endpoint *endpoint);

@@ -27,18 +27,18 @@ static struct endpoint *endpoint_at(const struct list_node *node)
 }
 
 struct push *push_new(const struct push_host *host, struct broker *broker, struct event_base *base,
-                      struct push_reason *why)
+                      struct error_text *why)
 {
     struct push *push;
 
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
         !(curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS)) {
-        (void)push_reason_set(why, "push: this libcurl holds up its caller to look up names");
+        (void)error_set(why, "push: this libcurl holds up its caller to look up names");
         return NULL;
     }
     push = calloc(1, sizeof *push);
     if (!push) {
-        (void)push_reason_set(why, "push: out of memory");
+        (void)error_set(why, "push: out of memory");
         return NULL;
     }
     *push = (struct push){.host = *host, .broker = broker, .base = base, .search_at = NSEC_NEVER};
@@ -69,12 +69,12 @@ void push_free(struct push *push)
 }
 
 struct push_plan *push_plan_new(struct push *push, const struct push_settings *settings,
-                                size_t count, struct push_reason *why)
+                                size_t count, struct error_text *why)
 {
     struct push_plan *plan = calloc(1, sizeof *plan);
 
     if (!plan) {
-        (void)push_reason_set(why, "push: out of memory");
+        (void)error_set(why, "push: out of memory");
         return NULL;
     }
     list_init(&plan->endpoints);

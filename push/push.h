@@ -19,7 +19,7 @@
 #include "core/base/slice.h"
 #include "core/types.h"
 #include "proto_common/handle.h"
-#include "push/reason.h"
+#include "core/base/error_text.h"
 #include "push/settings.h"
 
 #include <stdbool.h>
@@ -46,14 +46,14 @@ struct push_host {
 // Starts without endpoints; all of it is borrowed. NULL with the reason: without memory, or where
 // libcurl cannot look up names without holding up its caller.
 struct push *push_new(const struct push_host *host, struct broker *broker, struct event_base *base,
-                      struct push_reason *why) MUST_USE;
+                      struct error_text *why) MUST_USE;
 
 // Gives back the jobs that are on their way, and frees everything. NULL is allowed.
 void push_free(struct push *push);
 
 // Makes endpoints of so many settings, which do nothing yet. NULL with the reason.
 struct push_plan *push_plan_new(struct push *push, const struct push_settings *settings,
-                                size_t count, struct push_reason *why) MUST_USE;
+                                size_t count, struct error_text *why) MUST_USE;
 
 // A plan that is not wanted after all; NULL is allowed.
 void push_plan_free(struct push_plan *plan);

@@ -65,35 +65,34 @@ static size_t decode(struct slice text, unsigned char *to)
     return len > 0 ? (size_t)len : 0;
 }
 
-static bool add(struct secrets *secrets, const char *key, struct slice word,
-                struct push_reason *why)
+static bool add(struct secrets *secrets, const char *key, struct slice word, struct error_text *why)
 {
     unsigned char bytes[BASE64_MAX];
     size_t len = 0;
     EVP_PKEY *secret;
 
     if (secrets->count == SECRETS_MAX) {
-        return push_reason_set(why, "%s: more than %d secrets", key, SECRETS_MAX);
+        return error_set(why, "%s: more than %d secrets", key, SECRETS_MAX);
     }
     if (word.len > MARK_LEN && memcmp(word.ptr, MARK, MARK_LEN) == 0) {
         len = decode(slice_from(word, MARK_LEN), bytes);
     }
     if (len < SECRET_BYTES_MIN || len > SECRET_BYTES_MAX) {
         OPENSSL_cleanse(bytes, sizeof bytes);
-        return push_reason_set(why, "%s: not " MARK " and base64 of %d to %d bytes", key,
-                               SECRET_BYTES_MIN, SECRET_BYTES_MAX);
+        return error_set(why, "%s: not " MARK " and base64 of %d to %d bytes", key,
+                         SECRET_BYTES_MIN, SECRET_BYTES_MAX);
     }
     secret = EVP_PKEY_new_raw_private_key(EVP_PKEY_HMAC, NULL, bytes, len);
     OPENSSL_cleanse(bytes, sizeof bytes);
     if (!secret) {
-        return push_reason_set(why, "%s: out of memory", key);
+        return error_set(why, "%s: out of memory", key);
     }
     secrets->keys[secrets->count++] = secret;
     return true;
 }
 
 bool secrets_read(struct secrets *secrets, const char *key, struct slice text,
-                  struct push_reason *why)
+                  struct error_text *why)
 {
     struct slice word;
 

@@ -8,7 +8,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
-#include "push/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct secrets {
 // which names the key that the text belongs to and does not show the text; what was added stays,
 // for secrets_clear().
 bool secrets_read(struct secrets *secrets, const char *key, struct slice text,
-                  struct push_reason *why) MUST_USE;
+                  struct error_text *why) MUST_USE;
 
 // Frees them; zeroed ones are allowed. The library wipes the keys.
 void secrets_clear(struct secrets *secrets);

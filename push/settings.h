@@ -4,7 +4,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
-#include "push/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +26,6 @@ struct push_settings {
 };
 
 // Whether an endpoint can be made of it: reads its files. False with the reason.
-bool push_settings_check(const struct push_settings *settings, struct push_reason *why) MUST_USE;
+bool push_settings_check(const struct push_settings *settings, struct error_text *why) MUST_USE;
 
 #endif

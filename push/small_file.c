@@ -50,14 +50,14 @@ static bool read_file(struct small_file *file, const char *path, size_t most)
 }
 
 bool small_file_read(struct small_file *file, const char *key, const char *path, size_t most,
-                     struct push_reason *why)
+                     struct error_text *why)
 {
     *file = (struct small_file){0};
     if (read_file(file, path, most)) {
         return true;
     }
-    (void)push_reason_set(why, "%s: %s: %s", key, path,
-                          errno == EINVAL ? "not a regular file" : strerror(errno));
+    (void)error_set(why, "%s: %s: %s", key, path,
+                    errno == EINVAL ? "not a regular file" : strerror(errno));
     small_file_free(file);
     return false;
 }

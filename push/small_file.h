@@ -6,7 +6,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
-#include "push/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct small_file {
 // Reads at most `most` bytes of it. False with the reason, which names the key; nothing is to be
 // freed then.
 bool small_file_read(struct small_file *file, const char *key, const char *path, size_t most,
-                     struct push_reason *why) MUST_USE;
+                     struct error_text *why) MUST_USE;
 
 static inline struct slice small_file_text(const struct small_file *file)
 {

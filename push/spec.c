@@ -34,7 +34,7 @@ static bool print_settings(EVP_MD_CTX *print, const struct push_settings *settin
 }
 
 static bool read_secrets(struct push_spec *spec, const struct push_settings *settings,
-                         EVP_MD_CTX *print, struct push_reason *why)
+                         EVP_MD_CTX *print, struct error_text *why)
 {
     struct small_file file = {0};
     bool good;
@@ -49,13 +49,13 @@ static bool read_secrets(struct push_spec *spec, const struct push_settings *set
         return false;
     }
     good = secrets_read(&spec->secrets, "push_secret_file", small_file_text(&file), why) &&
-           (take_print(print, file.bytes, file.len) || push_reason_set(why, "out of memory"));
+           (take_print(print, file.bytes, file.len) || error_set(why, "out of memory"));
     small_file_free(&file);
     return good;
 }
 
 static bool read_authorities(struct push_spec *spec, const struct push_settings *settings,
-                             EVP_MD_CTX *print, struct push_reason *why)
+                             EVP_MD_CTX *print, struct error_text *why)
 {
     struct small_file file = {0};
     bool good;
@@ -69,13 +69,13 @@ static bool read_authorities(struct push_spec *spec, const struct push_settings 
     }
     spec->authorities = authorities_read(small_file_text(&file), why);
     good = spec->authorities &&
-           (take_print(print, file.bytes, file.len) || push_reason_set(why, "out of memory"));
+           (take_print(print, file.bytes, file.len) || error_set(why, "out of memory"));
     small_file_free(&file);
     return good;
 }
 
 static bool fill(struct push_spec *spec, const struct push_settings *settings, EVP_MD_CTX *print,
-                 struct push_reason *why)
+                 struct error_text *why)
 {
     bool secure = false;
 
@@ -86,7 +86,7 @@ static bool fill(struct push_spec *spec, const struct push_settings *settings, E
     spec->name = strdup(settings->name);
     spec->url = strdup(settings->url);
     if (!spec->name || !spec->url || !print || !print_settings(print, settings)) {
-        return push_reason_set(why, "push: out of memory");
+        return error_set(why, "push: out of memory");
     }
     if (!push_url_check(settings->url, settings->may_be_private, &spec->origin, &secure, why) ||
         !read_secrets(spec, settings, print, why) ||
@@ -94,10 +94,10 @@ static bool fill(struct push_spec *spec, const struct push_settings *settings, E
         return false;
     }
     return EVP_DigestFinal_ex(print, spec->fingerprint, NULL) == 1 ||
-           push_reason_set(why, "push: out of memory");
+           error_set(why, "push: out of memory");
 }
 
-struct push_spec *push_spec_new(const struct push_settings *settings, struct push_reason *why)
+struct push_spec *push_spec_new(const struct push_settings *settings, struct error_text *why)
 {
     struct push_spec *spec = calloc(1, sizeof *spec);
     EVP_MD_CTX *print = EVP_MD_CTX_new();
@@ -106,7 +106,7 @@ struct push_spec *push_spec_new(const struct push_settings *settings, struct pus
     if (spec) {
         good = fill(spec, settings, print, why);
     } else {
-        (void)push_reason_set(why, "push: out of memory");
+        (void)error_set(why, "push: out of memory");
     }
     EVP_MD_CTX_free(print);
     if (!good) {
@@ -134,7 +134,7 @@ bool push_spec_equal(const struct push_spec *a, const struct push_spec *b)
     return CRYPTO_memcmp(a->fingerprint, b->fingerprint, sizeof a->fingerprint) == 0;
 }
 
-bool push_settings_check(const struct push_settings *settings, struct push_reason *why)
+bool push_settings_check(const struct push_settings *settings, struct error_text *why)
 {
     struct push_spec *spec = push_spec_new(settings, why);
     bool good = spec != NULL;

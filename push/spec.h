@@ -7,7 +7,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
-#include "push/reason.h"
+#include "core/base/error_text.h"
 #include "push/secrets.h"
 #include "push/settings.h"
 
@@ -33,7 +33,7 @@ struct push_spec {
 
 // NULL with the reason.
 struct push_spec *push_spec_new(const struct push_settings *settings,
-                                struct push_reason *why) MUST_USE;
+                                struct error_text *why) MUST_USE;
 
 // NULL is allowed.
 void push_spec_free(struct push_spec *spec);

@@ -70,39 +70,38 @@ static char *origin_of(const struct parts *parts)
     return origin;
 }
 
-static bool check_parts(const struct parts *parts, bool may_be_private, struct push_reason *why)
+static bool check_parts(const struct parts *parts, bool may_be_private, struct error_text *why)
 {
     if (strcmp(parts->scheme, "https") != 0 && strcmp(parts->scheme, "http") != 0) {
-        return push_reason_set(why, "push: neither http nor https");
+        return error_set(why, "push: neither http nor https");
     }
     if (parts->user || parts->password) {
-        return push_reason_set(why, "push: a user or password in it would be shown to others");
+        return error_set(why, "push: a user or password in it would be shown to others");
     }
     if (!may_be_private && host_is_special(parts->host)) {
-        return push_reason_set(why, "push: %s is not of the public Internet (push_private)",
-                               parts->host);
+        return error_set(why, "push: %s is not of the public Internet (push_private)", parts->host);
     }
     return true;
 }
 
 bool push_url_check(const char *url, bool may_be_private, char **origin, bool *secure,
-                    struct push_reason *why)
+                    struct error_text *why)
 {
     struct parts parts = {0};
     CURLU *parser = curl_url();
     bool good = false;
 
     if (!parser) {
-        return push_reason_set(why, "push: out of memory");
+        return error_set(why, "push: out of memory");
     }
     if (curl_url_set(parser, CURLUPART_URL, url, 0) != CURLUE_OK) {
-        (void)push_reason_set(why, "push: not a URL");
+        (void)error_set(why, "push: not a URL");
     } else if (!split(parser, &parts)) {
-        (void)push_reason_set(why, "push: not a URL with a host");
+        (void)error_set(why, "push: not a URL with a host");
     } else if (check_parts(&parts, may_be_private, why)) {
         *secure = strcmp(parts.scheme, "https") == 0;
         *origin = origin_of(&parts);
-        good = *origin || push_reason_set(why, "push: out of memory");
+        good = *origin || error_set(why, "push: out of memory");
     }
     parts_free(&parts);
     curl_url_cleanup(parser);

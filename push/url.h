@@ -5,7 +5,7 @@
 // The address of an endpoint.
 
 #include "core/base/macros.h"
-#include "push/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 
@@ -14,6 +14,6 @@
 // `may_be_private`. Sets `*origin` to a text of its own, scheme, host and port, and `*secure` to
 // whether it is https. False with the reason.
 bool push_url_check(const char *url, bool may_be_private, char **origin, bool *secure,
-                    struct push_reason *why) MUST_USE;
+                    struct error_text *why) MUST_USE;
 
 #endif

@@ -20,6 +20,7 @@
 // the first counts. If the field of hours begins with `*`, the expression means real time: matches
 // in a gap do not happen, and a time that comes twice counts twice.
 
+#include "core/base/error_text.h"
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
@@ -38,14 +39,9 @@ struct cron {
     bool real_time;    // real time, not the time of day, counts when clocks are set
 };
 
-// Why a text is not a cron expression; it begins with the name of the field.
-struct cron_reason {
-    char text[128];
-};
-
 // Reads an expression. If the text is not one, or no year has a date that matches (the 31st of
 // February), returns false and sets `*why`.
-bool cron_parse(struct slice text, struct cron *cron, struct cron_reason *why) MUST_USE;
+bool cron_parse(struct slice text, struct cron *cron, struct error_text *why) MUST_USE;
 
 // Whether any year has a date that matches.
 bool cron_has_dates(const struct cron *cron);

@@ -36,13 +36,12 @@ static const struct {
 #define QUOTED_MAX 24
 
 // `field`: the name of the wrong field; NULL: the whole text is wrong.
-static bool cron_refuse(struct cron_reason *why, const char *field, struct slice text,
+static bool cron_refuse(struct error_text *why, const char *field, struct slice text,
                         const char *what)
 {
-    (void)snprintf(why->text, sizeof why->text, "%s%s`%.*s` %s", field ? field : "",
-                   field ? ": " : "", (int)(text.len < QUOTED_MAX ? text.len : QUOTED_MAX),
-                   text.len ? text.ptr : "", what);
-    return false;
+    return error_set(why, "%s%s`%.*s` %s", field ? field : "", field ? ": " : "",
+                     (int)(text.len < QUOTED_MAX ? text.len : QUOTED_MAX), text.len ? text.ptr : "",
+                     what);
 }
 
 // Takes the text before the first `separator`, and the separator, off the front; without a
@@ -76,7 +75,7 @@ static bool cron_parse_name(const struct cron_field *field, struct slice text, i
 }
 
 static bool cron_parse_value(const struct cron_field *field, struct slice text, int *value,
-                             struct cron_reason *why)
+                             struct error_text *why)
 {
     char range[48];
     uint64_t number;
@@ -98,7 +97,7 @@ static bool cron_parse_value(const struct cron_field *field, struct slice text, 
 
 // `*`, a value, or a range.
 static bool cron_parse_range(const struct cron_field *field, struct slice text, int *first,
-                             int *last, struct cron_reason *why)
+                             int *last, struct error_text *why)
 {
     struct slice rest = text;
     bool both = cron_contains(text, '-');
@@ -122,7 +121,7 @@ static bool cron_parse_range(const struct cron_field *field, struct slice text, 
 }
 
 static bool cron_parse_item(const struct cron_field *field, struct slice item, uint64_t *set,
-                            struct cron_reason *why)
+                            struct error_text *why)
 {
     struct slice rest = item, range = cron_cut(&rest, '/');
     uint64_t step = 1;
@@ -149,7 +148,7 @@ static bool cron_parse_item(const struct cron_field *field, struct slice item, u
 }
 
 static bool cron_parse_field(const struct cron_field *field, struct slice text, uint64_t *set,
-                             struct cron_reason *why)
+                             struct error_text *why)
 {
     struct slice rest = text;
 
@@ -199,7 +198,7 @@ static bool cron_split(struct slice text, struct slice parts[FIELDS])
 }
 
 // Replaces a name, such as @daily, by the five fields that it stands for.
-static bool cron_expand(struct slice *text, struct cron_reason *why)
+static bool cron_expand(struct slice *text, struct error_text *why)
 {
     if (!text->len || text->ptr[0] != '@') {
         return true;
@@ -215,7 +214,7 @@ static bool cron_expand(struct slice *text, struct cron_reason *why)
                        "is not one of @yearly, @monthly, @weekly, @daily, @hourly");
 }
 
-bool cron_parse(struct slice text, struct cron *cron, struct cron_reason *why)
+bool cron_parse(struct slice text, struct cron *cron, struct error_text *why)
 {
     struct slice parts[FIELDS];
     uint64_t sets[FIELDS];

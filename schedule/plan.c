@@ -5,13 +5,6 @@
 #include "core/types.h"
 
 #include <ctype.h>
-#include <stdio.h>
-
-static bool schedule_refuse(struct schedule_reason *why, const char *text)
-{
-    (void)snprintf(why->text, sizeof why->text, "%s", text);
-    return false;
-}
 
 bool schedule_name_valid(struct slice name)
 {
@@ -30,50 +23,46 @@ bool schedule_contradicts(const struct schedule_spec *spec)
     return spec->missed == SCHEDULE_MISSED_ALL && spec->overlap == SCHEDULE_OVERLAP_SKIP;
 }
 
-static bool schedule_check_texts(const struct schedule_spec *spec, struct schedule_reason *why)
+static bool schedule_check_texts(const struct schedule_spec *spec, struct error_text *why)
 {
     if (spec->cron.len == 0 || spec->cron.len > SCHEDULE_CRON_MAX) {
-        return schedule_refuse(why, "cron: has 1 to 256 bytes");
+        return error_set(why, "cron: has 1 to 256 bytes");
     }
     if (spec->timezone.len > SCHEDULE_ZONE_MAX) {
-        return schedule_refuse(why, "timezone: has at most 64 bytes");
+        return error_set(why, "timezone: has at most 64 bytes");
     }
     if (spec->queue.len == 0 || spec->queue.len > QUEUE_NAME_MAX ||
         memchr(spec->queue.ptr, '\0', spec->queue.len)) {
-        return schedule_refuse(why, "queue: has 1 to 512 bytes, none of them NUL");
+        return error_set(why, "queue: has 1 to 512 bytes, none of them NUL");
     }
     if (spec->body.len > SCHEDULE_BODY_MAX) {
-        return schedule_refuse(why, "body: has at most 65535 bytes");
+        return error_set(why, "body: has at most 65535 bytes");
     }
     if (schedule_contradicts(spec)) {
-        return schedule_refuse(why,
-                               "missed: `all` and `overlap = skip` contradict each other: the job "
-                               "of the first missed moment is not done when the next one comes");
+        return error_set(why, "missed: `all` and `overlap = skip` contradict each other: the job "
+                              "of the first missed moment is not done when the next one comes");
     }
     return true;
 }
 
 // As schedule_check(); if the spec is valid, `*zone` is open.
 static bool schedule_resolve(const struct schedule_spec *spec, const struct zone_source *zones,
-                             struct cron *cron, struct zone **zone, struct schedule_reason *why)
+                             struct cron *cron, struct zone **zone, struct error_text *why)
 {
-    struct cron_reason cron_why;
-
     if (!schedule_check_texts(spec, why)) {
         return false;
     }
-    if (!cron_parse(spec->cron, cron, &cron_why)) {
-        (void)snprintf(why->text, sizeof why->text, "cron: %s", cron_why.text);
-        return false;
+    if (!cron_parse(spec->cron, cron, why)) {
+        return error_prefix(why, "cron: ");
     }
     *zone = zones->open(spec->timezone);
     return *zone ||
-           schedule_refuse(why, "timezone: this machine has no such zone; use a name of the zone "
-                                "database, such as Europe/Berlin, Etc/GMT-1 or UTC");
+           error_set(why, "timezone: this machine has no such zone; use a name of the zone "
+                          "database, such as Europe/Berlin, Etc/GMT-1 or UTC");
 }
 
 bool schedule_check(const struct schedule_spec *spec, const struct zone_source *zones,
-                    struct schedule_reason *why)
+                    struct error_text *why)
 {
     struct zone *zone = NULL;
     struct cron cron;
@@ -95,7 +84,7 @@ static struct slice schedule_copy_text(char **at, struct slice text)
 }
 
 bool schedule_plan_new(const struct schedule_spec *spec, const struct zone_source *zones,
-                       struct schedule_plan **plan, struct schedule_reason *why)
+                       struct schedule_plan **plan, struct error_text *why)
 {
     size_t len =
         spec->name.len + spec->cron.len + spec->timezone.len + spec->queue.len + spec->body.len;
@@ -105,7 +94,7 @@ bool schedule_plan_new(const struct schedule_spec *spec, const struct zone_sourc
     char *at;
 
     if (!schedule_name_valid(spec->name)) {
-        return schedule_refuse(why, "name: has 1 to 64 letters, digits, dots, _ and -");
+        return error_set(why, "name: has 1 to 64 letters, digits, dots, _ and -");
     }
     if (!schedule_resolve(spec, zones, &cron, &zone, why)) {
         return false;
@@ -113,7 +102,7 @@ bool schedule_plan_new(const struct schedule_spec *spec, const struct zone_sourc
     made = malloc(sizeof *made + len);
     if (!made) {
         zones->close(zone);
-        return schedule_refuse(why, "no memory");
+        return error_set(why, "no memory");
     }
     at = made->texts;
     made->spec = *spec;

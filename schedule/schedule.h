@@ -11,6 +11,7 @@
 // a memo, in a record after the job's. The key of the job is NAME@MOMENT. So each moment submits
 // one job, even if the process crashes.
 
+#include "core/base/error_text.h"
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
@@ -52,11 +53,6 @@ struct schedule_spec {
     enum schedule_overlap overlap;
 };
 
-// Why a spec is invalid; the text begins with the key.
-struct schedule_reason {
-    char text[192];
-};
-
 // Opens and closes time zones. schedule/system has the one that uses the zones of the machine.
 struct zone_source {
     struct zone *(*open)(struct slice name); // NULL: no such zone, or no memory
@@ -72,7 +68,7 @@ bool schedule_contradicts(const struct schedule_spec *spec);
 
 // Whether the spec, apart from its name, is valid. If not, sets `*why`.
 bool schedule_check(const struct schedule_spec *spec, const struct zone_source *zones,
-                    struct schedule_reason *why) MUST_USE;
+                    struct error_text *why) MUST_USE;
 
 //
 // All schedules
@@ -94,7 +90,7 @@ void schedules_free(struct schedules *schedules);
 // end. No name may be twice in the list. If a spec is invalid, there are too many, or there is no
 // memory, returns false, sets `*why` and changes nothing.
 bool schedules_adopt(struct schedules *schedules, const struct schedule_spec *specs, size_t count,
-                     struct schedule_reason *why) MUST_USE;
+                     struct error_text *why) MUST_USE;
 
 //
 // Time
@@ -115,7 +111,7 @@ void schedules_work(struct schedules *schedules);
 // `*why` is set; STATUS_TOO_LARGE: there are SCHEDULES_MAX already; STATUS_NO_MEMORY,
 // STATUS_NO_SPACE.
 enum status schedules_put(struct schedules *schedules, const struct schedule_spec *spec,
-                          struct schedule_reason *why) MUST_USE;
+                          struct error_text *why) MUST_USE;
 
 // Removes the definition made at run time: the schedule ends, or the configuration's holds again.
 // STATUS_NOT_FOUND; STATUS_IN_USE: only the configuration defines it; STATUS_NO_SPACE.

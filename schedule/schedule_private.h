@@ -28,7 +28,7 @@ struct schedule_plan {
 
 // False: the spec is invalid, or there is no memory; `*why` is set and `*plan` is not.
 bool schedule_plan_new(const struct schedule_spec *spec, const struct zone_source *zones,
-                       struct schedule_plan **plan, struct schedule_reason *why) MUST_USE;
+                       struct schedule_plan **plan, struct error_text *why) MUST_USE;
 
 // NULL is allowed.
 void schedule_plan_free(struct schedule_plan *plan);

@@ -6,8 +6,6 @@
 
 #include "schedule/schedule_private.h"
 
-#include <stdio.h>
-
 // While there are schedules, the wall clock is read this often.
 #define CLOCK_CHECK_FOR NSEC_PER_SEC
 
@@ -65,7 +63,7 @@ static enum status schedule_find_or_add(struct schedules *schedules, struct slic
 
 static void schedule_restore(struct schedules *schedules, const struct memo *memo)
 {
-    struct schedule_reason why = {"it cannot be read"};
+    struct error_text why = {"it cannot be read"};
     struct schedule_spec spec;
     struct schedule *schedule;
     struct schedule_plan *plan;
@@ -127,8 +125,7 @@ void schedules_free(struct schedules *schedules)
 
 // Allocates what schedules_adopt() needs, so that no later step can fail.
 static bool schedules_prepare(struct schedules *schedules, const struct schedule_spec *specs,
-                              size_t count, struct schedule_plan **plans,
-                              struct schedule_reason *why)
+                              size_t count, struct schedule_plan **plans, struct error_text *why)
 {
     struct schedule *schedule;
 
@@ -137,8 +134,7 @@ static bool schedules_prepare(struct schedules *schedules, const struct schedule
             return false;
         }
         if (schedule_find_or_add(schedules, specs[i].name, &schedule) != STATUS_OK) {
-            (void)snprintf(why->text, sizeof why->text, "no room for more schedules");
-            return false;
+            return error_set(why, "no room for more schedules");
         }
     }
     return true;
@@ -190,13 +186,12 @@ static void schedules_forget_unknown(struct schedules *schedules)
 }
 
 bool schedules_adopt(struct schedules *schedules, const struct schedule_spec *specs, size_t count,
-                     struct schedule_reason *why)
+                     struct error_text *why)
 {
     struct schedule_plan **plans = calloc(count + 1, sizeof *plans);
 
     if (!plans) {
-        (void)snprintf(why->text, sizeof why->text, "no memory");
-        return false;
+        return error_set(why, "no memory");
     }
     if (!schedules_prepare(schedules, specs, count, plans, why)) {
         schedules_discard(schedules, plans, count);
@@ -285,7 +280,7 @@ void schedules_work(struct schedules *schedules)
 //
 
 enum status schedules_put(struct schedules *schedules, const struct schedule_spec *spec,
-                          struct schedule_reason *why)
+                          struct error_text *why)
 {
     struct schedule *schedule;
     enum status status;

@@ -22,33 +22,33 @@ struct chore calendar_chore(struct schedules *schedules)
 }
 
 bool calendar_adopt(struct schedules *schedules, const struct settings *settings,
-                    struct reason *why)
+                    struct error_text *why)
 {
     const struct config_sections *sections = &settings->named[SETTINGS_SCHEDULES];
     struct schedule_spec *specs = calloc(sections->count + 1, sizeof *specs);
-    struct schedule_reason reason = {"no memory"};
     bool good = false;
 
+    (void)error_set(why, "no memory");
     if (specs) {
         for (size_t i = 0; i < sections->count; i++) {
             specs[i] = schedule_section_spec(&sections->all[i]);
         }
-        good = schedules_adopt(schedules, specs, sections->count, &reason);
+        good = schedules_adopt(schedules, specs, sections->count, why);
     }
     free(specs);
     if (!good) {
-        reason_set(why, "schedules: %s", reason.text);
+        (void)error_prefix(why, "schedules: ");
     }
     return good;
 }
 
 struct schedules *calendar_open(struct broker *broker, const struct settings *settings,
-                                struct reason *why)
+                                struct error_text *why)
 {
     struct schedules *schedules = schedules_new(broker, &schedule_zones);
 
     if (!schedules) {
-        reason_set(why, "schedules: no memory");
+        error_set(why, "schedules: no memory");
         return NULL;
     }
     if (!calendar_adopt(schedules, settings, why)) {

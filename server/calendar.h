@@ -12,7 +12,7 @@
 
 // Schedules of a broker that has its jobs back. NULL with the reason in `why`.
 struct schedules *calendar_open(struct broker *broker, const struct settings *settings,
-                                struct reason *why) MUST_USE;
+                                struct error_text *why) MUST_USE;
 
 // What they have done in the turns of the loop. They submit: while the store is behind, they wait.
 struct chore calendar_chore(struct schedules *schedules);
@@ -20,6 +20,6 @@ struct chore calendar_chore(struct schedules *schedules);
 // The sections are others. False, with all as it was and the reason in `why`, without memory, or
 // where there are too many.
 bool calendar_adopt(struct schedules *schedules, const struct settings *settings,
-                    struct reason *why) MUST_USE;
+                    struct error_text *why) MUST_USE;
 
 #endif

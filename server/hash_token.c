@@ -8,7 +8,7 @@
 // A shorter one could be found by trying; a longer one fits in no header.
 enum { TOKEN_LEAST = 16, TOKEN_MOST = 4096 };
 
-enum exit_reason hash_token(FILE *input, FILE *output, struct reason *why)
+enum exit_reason hash_token(FILE *input, FILE *output, struct error_text *why)
 {
     char token[TOKEN_MOST + 2];
     char hash[TOKEN_HASH_SIZE];
@@ -16,18 +16,17 @@ enum exit_reason hash_token(FILE *input, FILE *output, struct reason *why)
     size_t len;
 
     if (!fgets(token, sizeof token, input)) {
-        reason_set(why, "no token on standard input");
+        error_set(why, "no token on standard input");
         return EXIT_REASON_USAGE;
     }
     len = strcspn(token, "\r\n");
     if (len < TOKEN_LEAST || len > TOKEN_MOST || strcspn(token, " \t") < len) {
-        reason_set(why,
-                   "a token has %d to %d bytes and no blanks; `openssl rand -hex 32` makes one",
-                   TOKEN_LEAST, TOKEN_MOST);
+        error_set(why, "a token has %d to %d bytes and no blanks; `openssl rand -hex 32` makes one",
+                  TOKEN_LEAST, TOKEN_MOST);
         return EXIT_REASON_USAGE;
     }
     if (!token_digest(slice_of(token, len), &digest)) {
-        reason_set(why, "the token cannot be hashed");
+        error_set(why, "the token cannot be hashed");
         return EXIT_REASON_OTHER;
     }
     token_digest_write(&digest, hash);

@@ -6,11 +6,11 @@
 
 #include "core/base/macros.h"
 #include "server/process/exit_reason.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdio.h>
 
 // Reads a token, a line of `input`, and prints its hash.
-enum exit_reason hash_token(FILE *input, FILE *output, struct reason *why) MUST_USE;
+enum exit_reason hash_token(FILE *input, FILE *output, struct error_text *why) MUST_USE;
 
 #endif

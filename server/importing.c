@@ -57,7 +57,7 @@ static void show_key(const struct importing *importing, struct slice key, char *
 }
 
 // Nobody was served since it began; whoever is now would make it impossible to go on.
-static bool leave_others(struct importing *importing, struct reason *why)
+static bool leave_others(struct importing *importing, struct error_text *why)
 {
     struct slice other;
     char name[MEMO_KEY_MAX + 1];
@@ -67,12 +67,12 @@ static bool leave_others(struct importing *importing, struct reason *why)
         (void)snprintf(name, sizeof name, "%.*s", (int)other.len, other.ptr);
         show_key(importing, other, shown, sizeof shown);
         if (!importing->options.give_up) {
-            reason_set(why,
-                       "only a part of the jobs of %s was brought in so far; start with "
-                       "journal.import = %s so that it goes on, or with --ignore-binlog to do "
-                       "without the others",
-                       shown, shown);
-            return false;
+            return error_set(
+                why,
+                "only a part of the jobs of %s was brought in so far; start with "
+                "journal.import = %s so that it goes on, or with --ignore-binlog to do "
+                "without the others",
+                shown, shown);
         }
         log_warn("import_left", log_string("from", shown));
         if (!import_memo_set(importing->broker, name, IMPORT_LEFT, slice_of(NULL, 0), why)) {
@@ -82,13 +82,13 @@ static bool leave_others(struct importing *importing, struct reason *why)
     return true;
 }
 
-static bool open_source(struct importing *importing, struct reason *why)
+static bool open_source(struct importing *importing, struct error_text *why)
 {
     struct source_news news;
 
     importing->source = source_open(import_kinds, importing->options.text, &news);
     if (!importing->source) {
-        reason_set(why, "journal.import = %s: %s", importing->shown, news.what);
+        error_set(why, "journal.import = %s: %s", importing->shown, news.what);
     }
     return importing->source != NULL;
 }
@@ -133,29 +133,28 @@ static void begin_again(struct importing *importing, struct slice print)
     }
 }
 
-static bool refuse_left(const struct importing *importing, struct reason *why)
+static bool refuse_left(const struct importing *importing, struct error_text *why)
 {
-    reason_set(why,
-               "journal.import = %s: a part of its jobs was brought in, and the others were "
-               "given up by --ignore-binlog; start %s",
-               importing->shown, way_without(importing));
-    return false;
+    return error_set(why,
+                     "journal.import = %s: a part of its jobs was brought in, and the others were "
+                     "given up by --ignore-binlog; start %s",
+                     importing->shown, way_without(importing));
 }
 
-static bool refuse_ids(const struct importing *importing, struct reason *why)
+static bool refuse_ids(const struct importing *importing, struct error_text *why)
 {
-    reason_set(why,
-               "journal.import = %s: the journal has jobs already, or has had some, whose ids may "
-               "be the same; name a new journal.dir, or start %s and let `tandemctl import %s` "
-               "bring these jobs in, with new ids",
-               importing->shown, way_without(importing), importing->shown);
-    return false;
+    return error_set(
+        why,
+        "journal.import = %s: the journal has jobs already, or has had some, whose ids may "
+        "be the same; name a new journal.dir, or start %s and let `tandemctl import %s` "
+        "bring these jobs in, with new ids",
+        importing->shown, way_without(importing), importing->shown);
 }
 
 // The same content under another key. What is in the journal's own directory may have moved with
 // it: then it is known by that from now on. Anything else is refused. `*found`: there is one.
 static bool find_elsewhere(struct importing *importing, bool surveyed, bool *found,
-                           struct reason *why)
+                           struct error_text *why)
 {
     uint64_t cursor = 0;
     struct slice key;
@@ -174,10 +173,9 @@ static bool find_elsewhere(struct importing *importing, bool surveyed, bool *fou
         return import_memo_rename(importing->broker, key, importing->key, why);
     }
     show_key(importing, key, shown, sizeof shown);
-    reason_set(why,
-               "journal.import = %s: its jobs were brought in before, as those of %s; start %s",
-               importing->shown, shown, way_without(importing));
-    return false;
+    return error_set(
+        why, "journal.import = %s: its jobs were brought in before, as those of %s; start %s",
+        importing->shown, shown, way_without(importing));
 }
 
 static bool has_others(const struct importing *importing)
@@ -189,7 +187,7 @@ static bool has_others(const struct importing *importing)
     return import_memo_next(importing->broker, importing->key, &cursor, &key, &print);
 }
 
-static bool begin_first(struct importing *importing, struct reason *why)
+static bool begin_first(struct importing *importing, struct error_text *why)
 {
     // Of a directory that is another broker's as well as the journal's, or a file with the journal
     // beside it, nobody need know which it was.
@@ -205,7 +203,7 @@ static bool begin_first(struct importing *importing, struct reason *why)
     return true;
 }
 
-static bool begin_known(struct importing *importing, struct reason *why)
+static bool begin_known(struct importing *importing, struct error_text *why)
 {
     struct slice print;
 
@@ -226,7 +224,7 @@ static bool begin_known(struct importing *importing, struct reason *why)
 }
 
 // Memos of older versions are under the text.
-static bool find_memo(struct importing *importing, struct reason *why)
+static bool find_memo(struct importing *importing, struct error_text *why)
 {
     const struct broker *broker = importing->broker;
     struct slice print;
@@ -243,7 +241,7 @@ static bool find_memo(struct importing *importing, struct reason *why)
 }
 
 // False with the reason.
-static bool look_for_ids(struct importing *importing, struct reason *why)
+static bool look_for_ids(struct importing *importing, struct error_text *why)
 {
     struct broker *broker = importing->broker;
 
@@ -255,7 +253,7 @@ static bool look_for_ids(struct importing *importing, struct reason *why)
 }
 
 bool importing_open(struct importing *importing, const struct importing_options *options,
-                    struct broker *broker, struct store *store, struct reason *why)
+                    struct broker *broker, struct store *store, struct error_text *why)
 {
     bool asked = *options->text != '\0';
 
@@ -277,31 +275,30 @@ bool importing_open(struct importing *importing, const struct importing_options 
            (!asked || begin_known(importing, why));
 }
 
-static bool refuse_damage(const struct importing *importing, struct reason *why)
+static bool refuse_damage(const struct importing *importing, struct error_text *why)
 {
     const struct importing_tally *tally = &importing->tally;
 
     if (tally->damaged > 0 && !importing->options.repair) {
-        reason_set(why,
-                   "journal.import = %s: damaged in %" PRIu64 " places, first in %s at %" PRIu64
-                   ": %s; the log names them all; with --repair what can be read is brought in",
-                   importing->shown, tally->damaged, tally->damage.where, tally->damage.offset,
-                   tally->damage.what);
-        return false;
+        return error_set(
+            why,
+            "journal.import = %s: damaged in %" PRIu64 " places, first in %s at %" PRIu64
+            ": %s; the log names them all; with --repair what can be read is brought in",
+            importing->shown, tally->damaged, tally->damage.where, tally->damage.offset,
+            tally->damage.what);
     }
     return true;
 }
 
-static bool compare_done(struct importing *importing, bool same, struct reason *why)
+static bool compare_done(struct importing *importing, bool same, struct error_text *why)
 {
     if (!same) {
-        reason_set(
+        return error_set(
             why,
             "journal.import = %s: its jobs were brought in before, and it has changed since: "
             "another broker has used it; let that one work until its queues are empty, or move "
             "the jobs that are new by `tandemctl migrate`, and start %s",
             importing->shown, way_without(importing));
-        return false;
     }
     log_info("import_known", log_string("from", importing->shown),
              log_string("note", "its jobs were brought in before"));
@@ -319,7 +316,7 @@ static bool has_jobs(const struct importing *importing)
     return progress.jobs > 0;
 }
 
-static bool end_survey(struct importing *importing, struct reason *why)
+static bool end_survey(struct importing *importing, struct error_text *why)
 {
     const char *key = importing->key;
     enum import_mark mark;
@@ -341,12 +338,12 @@ static bool end_survey(struct importing *importing, struct reason *why)
         return compare_done(importing, same, why);
     }
     if (old.len > 0 && !same) {
-        reason_set(why,
-                   "journal.import = %s: a part of its jobs was brought in before, and it has "
-                   "changed since; nobody was served from the journal yet: remove what is in %s, "
-                   "but no binlog.N, to begin anew",
-                   importing->shown, importing->options.journal);
-        return false;
+        return error_set(
+            why,
+            "journal.import = %s: a part of its jobs was brought in before, and it has "
+            "changed since; nobody was served from the journal yet: remove what is in %s, "
+            "but no binlog.N, to begin anew",
+            importing->shown, importing->options.journal);
     }
     if (old.len == 0 && importing->used) {
         return refuse_ids(importing, why);
@@ -359,11 +356,10 @@ static bool end_survey(struct importing *importing, struct reason *why)
 
 // Also what the source says of a job: false ends the start.
 static bool take_news(struct importing *importing, enum source_answer answer,
-                      const struct source_news *news, struct reason *why)
+                      const struct source_news *news, struct error_text *why)
 {
     if (answer == SOURCE_FAILED) {
-        reason_set(why, "journal.import = %s: %s", importing->shown, news->what);
-        return false;
+        return error_set(why, "journal.import = %s: %s", importing->shown, news->what);
     }
     // A source that was brought in once may be as damaged as it was then.
     if (!importing->was_done) {
@@ -372,7 +368,7 @@ static bool take_news(struct importing *importing, enum source_answer answer,
     return true;
 }
 
-static bool survey(struct importing *importing, struct reason *why)
+static bool survey(struct importing *importing, struct error_text *why)
 {
     struct source_news news;
     enum source_answer answer = source_survey(importing->source, &news);
@@ -384,7 +380,7 @@ static bool survey(struct importing *importing, struct reason *why)
 }
 
 static bool take_refusal(struct importing *importing, enum status status, struct source_news *news,
-                         struct reason *why)
+                         struct error_text *why)
 {
     uint64_t id = news->image.now.id;
 
@@ -398,12 +394,11 @@ static bool take_refusal(struct importing *importing, enum status status, struct
         importing_note(&importing->tally, false, news);
         return refuse_damage(importing, why);
     }
-    reason_set(why, "journal.import = %s: job %" PRIu64 ": %s; the next start goes on",
-               importing->shown, id, status_text(status));
-    return false;
+    return error_set(why, "journal.import = %s: job %" PRIu64 ": %s; the next start goes on",
+                     importing->shown, id, status_text(status));
 }
 
-static bool bring_in(struct importing *importing, struct source_news *news, struct reason *why)
+static bool bring_in(struct importing *importing, struct source_news *news, struct error_text *why)
 {
     struct imported imported;
     enum status status = broker_import(importing->broker, &news->image, NULL, &imported);
@@ -421,14 +416,14 @@ static bool bring_in(struct importing *importing, struct source_news *news, stru
     return true;
 }
 
-static bool end_jobs(struct importing *importing, struct reason *why)
+static bool end_jobs(struct importing *importing, struct error_text *why)
 {
     importing->stage = IMPORTING_SETTLE;
     return import_memo_set(importing->broker, importing->key, IMPORT_DONE,
                            source_fingerprint(importing->source), why);
 }
 
-static bool take_jobs(struct importing *importing, struct reason *why)
+static bool take_jobs(struct importing *importing, struct error_text *why)
 {
     struct source_news news;
     size_t bytes = 0;
@@ -465,7 +460,7 @@ static bool settle(struct importing *importing)
     return true;
 }
 
-static bool sync_all(struct importing *importing, struct reason *why)
+static bool sync_all(struct importing *importing, struct error_text *why)
 {
     if (!importing_sync(importing->options.journal, why)) {
         return false;
@@ -477,7 +472,7 @@ static bool sync_all(struct importing *importing, struct reason *why)
     return true;
 }
 
-static bool work(struct importing *importing, struct reason *why)
+static bool work(struct importing *importing, struct error_text *why)
 {
     switch (importing->stage) {
     case IMPORTING_SURVEY:
@@ -494,7 +489,7 @@ static bool work(struct importing *importing, struct reason *why)
     UNREACHABLE();
 }
 
-bool importing_work(struct importing *importing, struct instant now, struct reason *why)
+bool importing_work(struct importing *importing, struct instant now, struct error_text *why)
 {
     struct store *store = importing->store;
     uint64_t position;
@@ -507,8 +502,8 @@ bool importing_work(struct importing *importing, struct instant now, struct reas
     importing->position = position > importing->position ? position : importing->position;
     store->ops->turn(store);
     if (good && store->ops->gave_up(store)) {
-        reason_set(why, "journal %s: the disk fails; the next start goes on",
-                   importing->options.journal);
+        error_set(why, "journal %s: the disk fails; the next start goes on",
+                  importing->options.journal);
         good = false;
     }
     return good;
@@ -529,7 +524,7 @@ void importing_progress(const struct importing *importing, struct store_progress
     }
 }
 
-bool importing_serve(struct importing *importing, struct reason *why)
+bool importing_serve(struct importing *importing, struct error_text *why)
 {
     importing->used = importing->used || broker_next_id(importing->broker) != importing->first_id;
     return *importing->options.journal == '\0' ||
@@ -538,7 +533,7 @@ bool importing_serve(struct importing *importing, struct reason *why)
 
 void importing_rest(struct importing *importing)
 {
-    struct reason why;
+    struct error_text why;
     bool known;
 
     // Where that fails, the next start does not know, and takes it for used.

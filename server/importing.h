@@ -19,7 +19,7 @@
 #include "core/memo.h"
 #include "transfer/source.h"
 #include "server/importing_log.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 #include "server/store.h"
 
 #include <stdbool.h>
@@ -60,7 +60,7 @@ struct importing {
 // Looks what is to be done; nothing is without a source. Without a store, there is no source.
 // False with the reason: the process is not to start.
 bool importing_open(struct importing *importing, const struct importing_options *options,
-                    struct broker *broker, struct store *store, struct reason *why) MUST_USE;
+                    struct broker *broker, struct store *store, struct error_text *why) MUST_USE;
 
 static inline bool importing_is_on(const struct importing *importing)
 {
@@ -68,7 +68,8 @@ static inline bool importing_is_on(const struct importing *importing)
 }
 
 // As long as it is on: a slice, and a turn of the store. False with the reason.
-bool importing_work(struct importing *importing, struct instant now, struct reason *why) MUST_USE;
+bool importing_work(struct importing *importing, struct instant now,
+                    struct error_text *why) MUST_USE;
 
 // Whether the next slice may wait until the store has news, or some milliseconds.
 static inline bool importing_waits(const struct importing *importing)
@@ -80,7 +81,7 @@ static inline bool importing_waits(const struct importing *importing)
 void importing_progress(const struct importing *importing, struct store_progress *progress);
 
 // Clients are served from now on, and may learn ids. False with the reason.
-bool importing_serve(struct importing *importing, struct reason *why) MUST_USE;
+bool importing_serve(struct importing *importing, struct error_text *why) MUST_USE;
 // They are not any more, and the store is about to be closed. A zeroed one is allowed.
 void importing_rest(struct importing *importing);
 

@@ -55,7 +55,7 @@ enum import_mark import_memo_find(const struct broker *broker, const char *text,
 }
 
 bool import_memo_set(struct broker *broker, const char *text, enum import_mark mark,
-                     struct slice print, struct reason *why)
+                     struct slice print, struct error_text *why)
 {
     static const char letters[] = {[IMPORT_BEGUN] = 'b', [IMPORT_LEFT] = 'l', [IMPORT_DONE] = 'd'};
     char room[KEY_ROOM];
@@ -73,7 +73,7 @@ bool import_memo_set(struct broker *broker, const char *text, enum import_mark m
         free(value);
     }
     if (status != STATUS_OK) {
-        reason_set(why, "the journal cannot remember the import: %s", status_text(status));
+        error_set(why, "the journal cannot remember the import: %s", status_text(status));
     }
     return status == STATUS_OK;
 }
@@ -116,15 +116,15 @@ static enum status move(struct broker *broker, const struct memo *memo, struct s
 }
 
 bool import_memo_rename(struct broker *broker, struct slice from, const char *to,
-                        struct reason *why)
+                        struct error_text *why)
 {
     const struct memo *memo = broker_memo_find(broker, MEMO_IMPORT, from);
     char room[KEY_ROOM];
     enum status status = memo ? move(broker, memo, key_of(to, room)) : STATUS_OK;
 
     if (status != STATUS_OK) {
-        reason_set(why, "what the journal remembers of an import cannot be renamed: %s",
-                   status_text(status));
+        error_set(why, "what the journal remembers of an import cannot be renamed: %s",
+                  status_text(status));
     }
     return status == STATUS_OK;
 }
@@ -151,7 +151,7 @@ bool import_memo_is_unused(const struct broker *broker)
     return broker_memo_find(broker, MEMO_IMPORT, UNUSED) != NULL;
 }
 
-bool import_memo_set_unused(struct broker *broker, bool unused, struct reason *why)
+bool import_memo_set_unused(struct broker *broker, bool unused, struct error_text *why)
 {
     const struct memo memo = {
         .kind = MEMO_IMPORT, .key = UNUSED, .value = SLICE("u"), .until_at = NSEC_NEVER};
@@ -162,12 +162,12 @@ bool import_memo_set_unused(struct broker *broker, bool unused, struct reason *w
             unused ? broker_memo_set(broker, &memo) : broker_memo_drop(broker, MEMO_IMPORT, UNUSED);
     }
     if (status != STATUS_OK) {
-        reason_set(why, "the journal cannot remember whether it was used: %s", status_text(status));
+        error_set(why, "the journal cannot remember whether it was used: %s", status_text(status));
     }
     return status == STATUS_OK;
 }
 
-bool import_memo_renew(struct broker *broker, struct reason *why)
+bool import_memo_renew(struct broker *broker, struct error_text *why)
 {
     enum status status = STATUS_OK;
     const struct memo *memo;
@@ -185,8 +185,8 @@ bool import_memo_renew(struct broker *broker, struct reason *why)
         }
     }
     if (status != STATUS_OK) {
-        reason_set(why, "what the journal remembers of imports cannot be renewed: %s",
-                   status_text(status));
+        error_set(why, "what the journal remembers of imports cannot be renewed: %s",
+                  status_text(status));
     }
     return status == STATUS_OK;
 }

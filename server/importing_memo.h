@@ -11,7 +11,7 @@
 // taken at each start, so that the next id does not say so.
 
 #include "core/broker.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 enum import_mark {
     IMPORT_NONE,  // it is not known, or nothing was brought in yet
@@ -22,7 +22,7 @@ enum import_mark {
 
 // What was remembered under one key is from now on under the other one. False with the reason.
 bool import_memo_rename(struct broker *broker, struct slice from, const char *to,
-                        struct reason *why) MUST_USE;
+                        struct error_text *why) MUST_USE;
 
 // The next memo of the kind of source that the text begins with, but for those of which nothing is
 // known; `*cursor` is 0 at first. False: there are no more.
@@ -32,11 +32,11 @@ bool import_memo_next(const struct broker *broker, const char *text, uint64_t *c
 // Whether no id was given out when that was remembered, and what is to be remembered from now on.
 // False with the reason.
 bool import_memo_is_unused(const struct broker *broker);
-bool import_memo_set_unused(struct broker *broker, bool unused, struct reason *why) MUST_USE;
+bool import_memo_set_unused(struct broker *broker, bool unused, struct error_text *why) MUST_USE;
 
 // Journals of older versions have passwords in these memos, which then stand under other keys: to
 // be called before anything else. False with the reason.
-bool import_memo_renew(struct broker *broker, struct reason *why) MUST_USE;
+bool import_memo_renew(struct broker *broker, struct error_text *why) MUST_USE;
 
 // `print` is the fingerprint, borrowed; empty where it is not known.
 enum import_mark import_memo_find(const struct broker *broker, const char *text,
@@ -44,7 +44,7 @@ enum import_mark import_memo_find(const struct broker *broker, const char *text,
 
 // Remembers that. False with the reason.
 bool import_memo_set(struct broker *broker, const char *text, enum import_mark mark,
-                     struct slice print, struct reason *why) MUST_USE;
+                     struct slice print, struct error_text *why) MUST_USE;
 
 // Whether there is one that has begun and is not done, but for that of this text; its text in
 // `*other`, borrowed.

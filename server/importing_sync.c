@@ -23,7 +23,7 @@ static int sync_file(int directory, const char *name)
     return error;
 }
 
-bool importing_sync(const char *dir, struct reason *why)
+bool importing_sync(const char *dir, struct error_text *why)
 {
     DIR *listing = opendir(dir);
     const struct dirent *entry;
@@ -41,7 +41,7 @@ bool importing_sync(const char *dir, struct reason *why)
         (void)closedir(listing);
     }
     if (error) {
-        reason_set(why, "journal %s: it cannot be synced: %s", dir, strerror(error));
+        error_set(why, "journal %s: it cannot be synced: %s", dir, strerror(error));
     }
     return !error;
 }

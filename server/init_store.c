@@ -3,16 +3,17 @@
 
 #include "journal/pg/schema.h"
 
-enum exit_reason init_store(const struct store_settings *settings, FILE *output, struct reason *why)
+enum exit_reason init_store(const struct store_settings *settings, FILE *output,
+                            struct error_text *why)
 {
     char said[SCHEMA_SAID_SIZE];
 
     if (settings->store != STORE_POSTGRES) {
-        reason_set(why, "--init-store: needs `store = postgres` in [journal]");
+        error_set(why, "--init-store: needs `store = postgres` in [journal]");
         return EXIT_REASON_USAGE;
     }
     if (!pg_init_store(settings->postgres, settings->shard, said, sizeof said)) {
-        reason_set(why, "--init-store: %s", said);
+        error_set(why, "--init-store: %s", said);
         return EXIT_REASON_JOURNAL;
     }
     (void)fprintf(output, "-- The database keeps a journal for the shard %s.\n%s", settings->shard,

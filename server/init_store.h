@@ -7,13 +7,13 @@
 #include "core/base/macros.h"
 #include "server/config/settings.h"
 #include "server/process/exit_reason.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdio.h>
 
 // Makes what is not there yet, and prints what the broker's role is to be granted, as SQL. Where
 // that fails, the reason is in `why`.
 enum exit_reason init_store(const struct store_settings *settings, FILE *output,
-                            struct reason *why) MUST_USE;
+                            struct error_text *why) MUST_USE;
 
 #endif

@@ -38,7 +38,7 @@ static void loop_woken(evutil_socket_t fd, short what, void *context)
 }
 
 static bool make_journal(struct journal_store *store, struct storage *storage, const char *host,
-                         struct reason *why)
+                         struct error_text *why)
 {
     const struct store_settings *ours = store->settings;
     struct journal_settings theirs = {.segment_size = ours->segment_size,
@@ -56,13 +56,13 @@ static bool make_journal(struct journal_store *store, struct storage *storage, c
     }
     store->journal = journal_new(&theirs, storage, &worker);
     if (!store->journal) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
     }
     return store->journal != NULL;
 }
 
 static bool make_thread(struct journal_store *store, const struct task_runner *runner,
-                        struct reason *why)
+                        struct error_text *why)
 {
     int error;
 
@@ -71,7 +71,7 @@ static bool make_thread(struct journal_store *store, const struct task_runner *r
                 ? errno
                 : worker_thread_new(&store->thread, runner, clock_awake, wake_loop, store);
     if (error) {
-        reason_set(why, "the journal's thread: %s", strerror(error));
+        error_set(why, "the journal's thread: %s", strerror(error));
     }
     return !error;
 }
@@ -87,26 +87,21 @@ static void open_journal(void *context)
 {
     struct journal_store *store = context;
     nsec_t began_at = clock_awake();
-    struct journal_error error = {""};
 
-    store->opened = store->place->open(store, &store->why);
-    if (store->opened && !journal_open(store->journal, store->broker, &error)) {
-        reason_set(&store->why, "%s", error.text);
-        store->opened = false;
-    }
+    store->opened = store->place->open(store, &store->why) &&
+                    journal_open(store->journal, store->broker, &store->why);
     store->opened_for = clock_awake() - began_at;
 }
 
 bool journal_store_open_begin(struct store *store, struct event_base *base, struct broker *broker,
-                              struct reason *why)
+                              struct error_text *why)
 {
     struct journal_store *js = journal_store_of(store);
 
     if (event_assign(&js->woken, base, js->wake_fd, EV_READ | EV_ET | EV_PERSIST, loop_woken,
                      NULL) != 0 ||
         event_add(&js->woken, NULL) != 0) {
-        reason_set(why, "out of memory or descriptors");
-        return false;
+        return error_set(why, "out of memory or descriptors");
     }
     js->broker = broker;
     worker_thread_call(js->thread, open_journal, js);
@@ -172,14 +167,13 @@ static void announce(const struct journal_store *store)
              log_number("ms", store->opened_for / NSEC_PER_MSEC));
 }
 
-bool journal_store_open_end(struct store *store, struct reason *why)
+bool journal_store_open_end(struct store *store, struct error_text *why)
 {
     struct journal_store *js = journal_store_of(store);
 
     if (!js->opened) {
         *why = js->why;
-        reason_wrap(why, "journal %s: ", js->place->name(js));
-        return false;
+        return error_prefix(why, "journal %s: ", js->place->name(js));
     }
     announce(js);
     js->ready = true;
@@ -278,12 +272,11 @@ void journal_store_show(const struct store *store, struct sight_journal *journal
 }
 
 bool journal_store_make(struct journal_store *store, struct storage *storage,
-                        const struct task_runner *runner, const char *host, struct reason *why)
+                        const struct task_runner *runner, const char *host, struct error_text *why)
 {
     store->wake_fd = -1;
     if (!storage) {
-        reason_set(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     if (!make_thread(store, runner, why)) {
         journal_discard(storage);

@@ -20,7 +20,7 @@ struct journal_place {
     const char *medium; // what its bytes are in
     const char *(*name)(const struct journal_store *store);
     // Before the journal is opened; on the journal's thread. False with the reason.
-    bool (*open)(struct journal_store *store, struct reason *why);
+    bool (*open)(struct journal_store *store, struct error_text *why);
     // What only the place knows.
     void (*show)(const struct journal_store *store, struct sight_journal *journal);
     // The journal and its thread are gone: frees the rest, the store included.
@@ -39,7 +39,7 @@ struct journal_store {
     struct event woken;           //
     int wake_fd;                  // an eventfd
     struct broker *broker;        // gets its jobs back
-    struct reason why;            // why it is not opened
+    struct error_text why;        // why it is not opened
     nsec_t opened_for;            // how long that took
     bool opened;                  //
     bool ready;                   // it is, and the loop has been told
@@ -51,18 +51,18 @@ struct journal_store {
 // case.
 bool journal_store_make(struct journal_store *store, struct storage *storage,
                         const struct task_runner *runner, const char *host,
-                        struct reason *why) MUST_USE;
+                        struct error_text *why) MUST_USE;
 struct journal_store *journal_store_of(const struct store *store);
 
 // store_ops of the same names.
 void journal_store_record(struct store *store, struct broker_options *options);
 bool journal_store_open_begin(struct store *store, struct event_base *base, struct broker *broker,
-                              struct reason *why);
+                              struct error_text *why);
 bool journal_store_is_opening(const struct store *store);
 void journal_store_progress(const struct store *store, struct store_progress *progress);
 bool journal_store_log_progress(struct store *store, nsec_t since_for);
 void journal_store_stop_opening(struct store *store);
-bool journal_store_open_end(struct store *store, struct reason *why);
+bool journal_store_open_end(struct store *store, struct error_text *why);
 const char *journal_store_host(const struct store *store);
 void journal_store_turn(struct store *store);
 uint64_t journal_store_reached(const struct store *store);

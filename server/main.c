@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static enum exit_reason fail(const struct command_line *command, enum exit_reason result,
-                             const struct reason *why)
+                             const struct error_text *why)
 {
     command_line_complain(command, result, why);
     return result;
@@ -32,7 +32,7 @@ static void log_notes(const struct command_line *command)
 
 // Notes are there whatever the level is: what a flag no longer does is said once, and here.
 static bool open_log(struct log_output *log, const struct server_settings *ours,
-                     const struct command_line *command, struct reason *why)
+                     const struct command_line *command, struct error_text *why)
 {
     enum log_level level = (enum log_level)ours->log_level;
 
@@ -74,7 +74,7 @@ static void tell_ready(void *context)
 }
 
 static enum exit_reason log_end(const struct command_line *command, enum exit_reason result,
-                                bool kept_all, bool was_up, const struct reason *why)
+                                bool kept_all, bool was_up, const struct error_text *why)
 {
     if (result != EXIT_REASON_NONE) {
         log_error(was_up ? "not_started_again" : "not_started", log_string("why", why->text));
@@ -115,7 +115,7 @@ static enum exit_reason serve(struct settings *settings, const struct settings_s
                                        .context = &background};
     struct server server;
     bool was_up = false;
-    struct reason why;
+    struct error_text why;
     enum exit_reason result;
 
     background_none(&background);
@@ -159,18 +159,18 @@ static bool open_standard_files(void)
 // What was printed has arrived, as far as that can be known.
 static enum exit_reason printed(const struct command_line *command)
 {
-    struct reason why;
+    struct error_text why;
 
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return EXIT_REASON_NONE;
     }
-    reason_set(&why, "standard output takes nothing more");
+    error_set(&why, "standard output takes nothing more");
     return fail(command, EXIT_REASON_OTHER, &why);
 }
 
 static enum exit_reason check(const struct settings *settings, const struct command_line *command)
 {
-    struct reason why;
+    struct error_text why;
 
     for (size_t i = 0; i < command->notes.count; i++) {
         (void)fprintf(stderr, "%s: %s\n", command->program, command->notes.all[i]);
@@ -189,7 +189,7 @@ static enum exit_reason check(const struct settings *settings, const struct comm
 
 static enum exit_reason init(const struct settings *settings, const struct command_line *command)
 {
-    struct reason why;
+    struct error_text why;
     enum exit_reason result = init_store(&settings->journal, stdout, &why);
 
     return result == EXIT_REASON_NONE ? printed(command) : fail(command, result, &why);
@@ -202,7 +202,7 @@ static enum exit_reason run(const struct command_line *command)
                                            .preset_count = command->presets.count,
                                            .sets = (const char *const *)command->sets.all,
                                            .set_count = command->sets.count};
-    struct reason why;
+    struct error_text why;
     struct settings *settings = settings_load(&source, &why);
     enum exit_reason result = EXIT_REASON_NONE;
 
@@ -222,7 +222,7 @@ static enum exit_reason run(const struct command_line *command)
 
 static enum exit_reason act(const struct command_line *command)
 {
-    struct reason why;
+    struct error_text why;
     enum exit_reason result;
 
     switch (command->action) {
@@ -248,7 +248,7 @@ static enum exit_reason act(const struct command_line *command)
 int main(int argc, char **argv)
 {
     struct command_line command;
-    struct reason why;
+    struct error_text why;
     enum exit_reason result;
     int code;
 

@@ -10,7 +10,7 @@
 int main(void)
 {
     const struct settings_source source = {.path = NULL};
-    struct reason why;
+    struct error_text why;
     struct settings *settings = settings_load(&source, &why);
     bool good = settings && manual_print(&settings->config, stdin, stdout, &why);
 

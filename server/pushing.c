@@ -34,18 +34,16 @@ static void chore_work(void *context)
     push_work(context);
 }
 
-static bool start(struct pushing *pushing, struct reason *why)
+static bool start(struct pushing *pushing, struct error_text *why)
 {
-    struct push_reason wrong = {""};
     const struct push_host host = {.context = pushing->turn,
                                    .tick = host_tick,
                                    .reached = host_reached,
                                    .may_send = host_may_send,
                                    .handles = &pushing->handles};
 
-    pushing->push = push_new(&host, pushing->turn->broker, pushing->turn->base, &wrong);
+    pushing->push = push_new(&host, pushing->turn->broker, pushing->turn->base, why);
     if (!pushing->push) {
-        reason_set(why, "%s", wrong.text);
         return false;
     }
     // What a worker says is taken in while the store is behind, but not while it is stuck.
@@ -67,14 +65,14 @@ static const char *handle_prefix(const struct settings *settings)
 }
 
 bool pushing_start(struct pushing *pushing, struct turn *turn, const struct settings *settings,
-                   const char *host, struct reason *why)
+                   const char *host, struct error_text *why)
 {
     struct push_plan *plan = NULL;
 
     pushing->turn = turn;
     if (!handles_set_prefix(&pushing->handles, handle_prefix(settings), host)) {
-        reason_set(why, "[gearman] handle_prefix: a handle has no blanks and no control bytes");
-        return false;
+        return error_set(why,
+                         "[gearman] handle_prefix: a handle has no blanks and no control bytes");
     }
     if (!pushing_plan(pushing, settings, &plan, why)) {
         return false;
@@ -84,9 +82,8 @@ bool pushing_start(struct pushing *pushing, struct turn *turn, const struct sett
 }
 
 bool pushing_plan(struct pushing *pushing, const struct settings *settings, struct push_plan **plan,
-                  struct reason *why)
+                  struct error_text *why)
 {
-    struct push_reason wrong = {""};
     struct push_settings *list;
     size_t count = 0;
 
@@ -103,10 +100,7 @@ bool pushing_plan(struct pushing *pushing, const struct settings *settings, stru
         return true;
     }
     if (pushing->push || start(pushing, why)) {
-        *plan = push_plan_new(pushing->push, list, count, &wrong);
-        if (!*plan) {
-            reason_set(why, "%s", wrong.text);
-        }
+        *plan = push_plan_new(pushing->push, list, count, why);
     }
     free(list);
     return *plan != NULL;

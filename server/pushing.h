@@ -24,12 +24,12 @@ struct pushing {
 // Begins with the endpoints of the settings. The turn's broker has its jobs; `host` is what their
 // handles name. False with the reason in `why`.
 bool pushing_start(struct pushing *pushing, struct turn *turn, const struct settings *settings,
-                   const char *host, struct reason *why) MUST_USE;
+                   const char *host, struct error_text *why) MUST_USE;
 
 // Makes the endpoints of other settings, which do nothing before pushing_adopt(); `*plan` may be
 // NULL. False with the reason in `why`.
 bool pushing_plan(struct pushing *pushing, const struct settings *settings, struct push_plan **plan,
-                  struct reason *why) MUST_USE;
+                  struct error_text *why) MUST_USE;
 
 // They are those that there are from now on. NULL: nothing changes.
 void pushing_adopt(struct pushing *pushing, struct push_plan *plan);

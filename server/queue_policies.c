@@ -57,19 +57,19 @@ static enum status copy(const struct run_policies *run, const struct settings *s
 }
 
 struct policy_copies *queue_policies_copy(const struct queue_policies *policies,
-                                          const struct settings *settings, struct reason *why)
+                                          const struct settings *settings, struct error_text *why)
 {
     struct policy_copies *copies = NULL;
     enum status status = copy(&policies->run, settings, &copies);
 
     if (status != STATUS_OK) {
-        reason_set(why, "policies: %s", status_text(status));
+        error_set(why, "policies: %s", status_text(status));
     }
     return copies;
 }
 
 bool queue_policies_apply(const struct queue_policies *policies, struct broker *broker,
-                          const struct settings *settings, struct reason *why)
+                          const struct settings *settings, struct error_text *why)
 {
     struct policy_copies *copies = queue_policies_copy(policies, settings, why);
 
@@ -80,9 +80,9 @@ bool queue_policies_apply(const struct queue_policies *policies, struct broker *
 }
 
 bool queue_policies_load(struct queue_policies *policies, struct broker *broker,
-                         const struct settings *settings, struct reason *why)
+                         const struct settings *settings, struct error_text *why)
 {
-    reason_set(why, "policies: %s", status_text(STATUS_NO_MEMORY));
+    error_set(why, "policies: %s", status_text(STATUS_NO_MEMORY));
     return run_policies_load(&policies->run, broker) &&
            queue_policies_apply(policies, broker, settings, why);
 }
@@ -90,11 +90,6 @@ bool queue_policies_load(struct queue_policies *policies, struct broker *broker,
 //
 // Changes at run time
 //
-
-static void blame(struct sight_why *why, const struct reason *reason)
-{
-    (void)snprintf(why->text, sizeof why->text, "%s", reason->text);
-}
 
 // Where a policy comes that was not told.
 static uint64_t position_of(const struct run_policies *run, const struct sight_new_policy *policy,
@@ -115,7 +110,7 @@ static uint64_t position_of(const struct run_policies *run, const struct sight_n
 // NULL with the reason in `why`.
 static struct run_policy *make(const struct run_policies *run,
                                const struct sight_new_policy *wanted, const struct run_policy *old,
-                               struct reason *why)
+                               struct error_text *why)
 {
     struct run_policy *made = run_policy_new(wanted->glob, position_of(run, wanted, old), why);
     bool good = made;
@@ -172,26 +167,22 @@ static enum status replace(struct queue_policies *policies, struct broker *broke
 
 enum status queue_policies_set(struct queue_policies *policies, struct broker *broker,
                                const struct settings *settings,
-                               const struct sight_new_policy *policy, struct sight_why *why)
+                               const struct sight_new_policy *policy, struct error_text *why)
 {
     struct run_policy *old = run_policies_find(&policies->run, policy->glob);
-    struct reason reason;
     struct run_policy *fresh;
     enum status status = STATUS_BAD_NAME;
     char *text;
 
     if (!old && policies->run.count >= RUN_POLICIES_MAX) {
-        (void)snprintf(why->text, sizeof why->text, "%d policies were made at run time already",
-                       RUN_POLICIES_MAX);
+        (void)error_set(why, "%d policies were made at run time already", RUN_POLICIES_MAX);
         return STATUS_TOO_LARGE;
     }
-    fresh = make(&policies->run, policy, old, &reason);
-    text = fresh ? run_policy_write(fresh, &reason) : NULL;
+    fresh = make(&policies->run, policy, old, why);
+    text = fresh ? run_policy_write(fresh, why) : NULL;
     if (text) {
-        (void)snprintf(why->text, sizeof why->text, "there is too much of it to be kept");
+        (void)error_set(why, "there is too much of it to be kept");
         status = replace(policies, broker, settings, old, fresh, text);
-    } else {
-        blame(why, &reason);
     }
     if (status != STATUS_OK) {
         run_policy_free(fresh);

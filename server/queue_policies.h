@@ -20,21 +20,21 @@ struct queue_policies {
 // with the reason in `why`.
 struct policy_copies *queue_policies_copy(const struct queue_policies *policies,
                                           const struct settings *settings,
-                                          struct reason *why) MUST_USE;
+                                          struct error_text *why) MUST_USE;
 
 // They hold from now on. False with the reason in `why`: without memory.
 bool queue_policies_apply(const struct queue_policies *policies, struct broker *broker,
-                          const struct settings *settings, struct reason *why) MUST_USE;
+                          const struct settings *settings, struct error_text *why) MUST_USE;
 
 // The broker's memos are back: those that were made at run time hold, too. What cannot be read does
 // not, and the log says so. False with the reason in `why`: without memory.
 bool queue_policies_load(struct queue_policies *policies, struct broker *broker,
-                         const struct settings *settings, struct reason *why) MUST_USE;
+                         const struct settings *settings, struct error_text *why) MUST_USE;
 
 // As sight.h says.
 enum status queue_policies_set(struct queue_policies *policies, struct broker *broker,
                                const struct settings *settings,
-                               const struct sight_new_policy *policy, struct sight_why *why);
+                               const struct sight_new_policy *policy, struct error_text *why);
 enum status queue_policies_drop(struct queue_policies *policies, struct broker *broker,
                                 const struct settings *settings, struct slice glob);
 bool queue_policies_show(const struct queue_policies *policies, const struct settings *settings,

@@ -3,17 +3,17 @@
 
 #include <stdlib.h>
 
-struct rules *rules_read(const char *path, struct reason *why)
+struct rules *rules_read(const char *path, struct error_text *why)
 {
     struct rules *rules = calloc(1, sizeof *rules);
-    struct access_reason reason = {"out of memory"};
 
+    (void)error_set(why, "out of memory");
     if (rules) {
         rules->references = 1;
-        rules->access = access_read(path, &reason);
+        rules->access = access_read(path, why);
     }
     if (!rules || !rules->access) {
-        reason_set(why, "[server] access_file: %s", reason.text);
+        (void)error_prefix(why, "[server] access_file: ");
         free(rules);
         return NULL;
     }

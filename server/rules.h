@@ -7,7 +7,7 @@
 
 #include "access/access.h"
 #include "core/base/macros.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stddef.h>
 
@@ -17,7 +17,7 @@ struct rules {
 };
 
 // Reads the file; one reference. NULL with the reason in `why`.
-struct rules *rules_read(const char *path, struct reason *why) MUST_USE;
+struct rules *rules_read(const char *path, struct error_text *why) MUST_USE;
 
 // NULL is allowed: no rules are in force.
 struct rules *rules_ref(struct rules *rules);

@@ -28,7 +28,7 @@ static struct run_policy *make(struct slice glob, uint64_t position)
 {
     struct run_policy *policy = calloc(1, sizeof *policy);
     char *name = strndup(glob.ptr, glob.len);
-    struct reason unused;
+    struct error_text unused;
 
     if (!policy || !name ||
         !section_init(&queue_section_kind, &policy->section, name, SIGHT_RUN_TIME, &unused)) {
@@ -41,14 +41,14 @@ static struct run_policy *make(struct slice glob, uint64_t position)
     return policy;
 }
 
-struct run_policy *run_policy_new(struct slice glob, uint64_t position, struct reason *why)
+struct run_policy *run_policy_new(struct slice glob, uint64_t position, struct error_text *why)
 {
     struct run_policy *policy = make(glob, position);
 
     if (!policy) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
     } else if (strlen(policy->section.name) != glob.len) {
-        reason_set(why, "a glob has no NUL");
+        error_set(why, "a glob has no NUL");
     } else if (queue_section_kind.check_name(policy->section.name, why)) {
         return policy;
     }
@@ -71,7 +71,7 @@ static bool read_position(struct slice *text, uint64_t *position)
 }
 
 // One that does not hold says nothing of itself, but where it stands.
-static bool set_aside(struct run_policy *policy, const struct reason *why)
+static bool set_aside(struct run_policy *policy, const struct error_text *why)
 {
     policy->why_not = strdup(why->text);
     log_warn("policy_not_understood", log_string("glob", policy->section.name),
@@ -79,12 +79,11 @@ static bool set_aside(struct run_policy *policy, const struct reason *why)
     return policy->why_not;
 }
 
-bool run_policy_check(const struct run_policy *policy, struct reason *why)
+bool run_policy_check(const struct run_policy *policy, struct error_text *why)
 {
     for (const struct option *option = queue_section_kind.options; option->name; option++) {
         if (option->file_only && !section_is_preset(option, &policy->section)) {
-            reason_set(why, "%s: only a section of the file may say that", option->name);
-            return false;
+            return error_set(why, "%s: only a section of the file may say that", option->name);
         }
     }
     return true;
@@ -94,11 +93,11 @@ struct run_policy *run_policy_read(const struct memo *memo)
 {
     struct run_policy *policy = make(memo->key, 0);
     struct slice text = memo->value;
-    struct reason why;
+    struct error_text why;
     bool good = policy;
 
     if (good && !read_position(&text, &policy->position)) {
-        reason_set(&why, "its first line does not say its position");
+        error_set(&why, "its first line does not say its position");
         good = set_aside(policy, &why);
     } else if (good && (!queue_section_kind.check_name(policy->section.name, &why) ||
                         !section_read(&queue_section_kind, &policy->section, text, &why) ||
@@ -112,7 +111,7 @@ struct run_policy *run_policy_read(const struct memo *memo)
     return policy;
 }
 
-char *run_policy_write(const struct run_policy *policy, struct reason *why)
+char *run_policy_write(const struct run_policy *policy, struct error_text *why)
 {
     // Room for the longest number.
     const size_t room = sizeof POSITION + 21;
@@ -123,7 +122,7 @@ char *run_policy_write(const struct run_policy *policy, struct reason *why)
         (void)snprintf(text, room + strlen(keys), POSITION "%" PRIu64 "\n%s", policy->position,
                        keys);
     } else if (keys) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
     }
     free(keys);
     return text;
@@ -148,10 +147,10 @@ static void sort(struct run_policies *policies)
 // Another version may have taken more.
 static bool set_aside_rest(const struct run_policies *policies)
 {
-    struct reason why;
+    struct error_text why;
     bool good = true;
 
-    reason_set(&why, "there are more than %d", RUN_POLICIES_MAX);
+    error_set(&why, "there are more than %d", RUN_POLICIES_MAX);
     for (size_t i = RUN_POLICIES_MAX; i < policies->count; i++) {
         good = good && (policies->all[i]->why_not || set_aside(policies->all[i], &why));
     }

@@ -31,16 +31,16 @@ struct run_policies {
 
 // One that says nothing yet. NULL with the reason in `why`.
 struct run_policy *run_policy_new(struct slice glob, uint64_t position,
-                                  struct reason *why) MUST_USE;
+                                  struct error_text *why) MUST_USE;
 
 // What a memo says: one that does not hold where it cannot be read. NULL without memory.
 struct run_policy *run_policy_read(const struct memo *memo) MUST_USE;
 
 // Whether all that it says may be said at run time. Otherwise the reason in `why`.
-bool run_policy_check(const struct run_policy *policy, struct reason *why) MUST_USE;
+bool run_policy_check(const struct run_policy *policy, struct error_text *why) MUST_USE;
 
 // The value of its memo, for free(). NULL with the reason in `why`.
-char *run_policy_write(const struct run_policy *policy, struct reason *why) MUST_USE;
+char *run_policy_write(const struct run_policy *policy, struct error_text *why) MUST_USE;
 
 // NULL is allowed.
 void run_policy_free(struct run_policy *policy);

@@ -67,7 +67,7 @@ static void server_stop(struct server *server)
 // Whoever sends a signal finds the reason in the log.
 static void server_signal_reload(struct server *server)
 {
-    struct reason why;
+    struct error_text why;
 
     (void)server_read_again(server, &why);
 }
@@ -165,7 +165,7 @@ static void server_serve(struct server *server)
     }
 }
 
-enum exit_reason server_run(struct server *server, struct reason *why)
+enum exit_reason server_run(struct server *server, struct error_text *why)
 {
     enum exit_reason result = EXIT_REASON_NONE;
 

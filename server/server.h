@@ -55,7 +55,7 @@ struct standby {
     uint64_t passed;     // connections, by those that there were before
     uint64_t takeovers;  // how often this process has come to own it
     bool failed;         // it cannot, for the reason `why`
-    struct reason why;
+    struct error_text why;
 };
 
 #define SERVER_MEMORY_KINDS (MEMORY_OTHER + 1)
@@ -119,13 +119,13 @@ struct server {
 // Makes everything ready. EXIT_REASON_NONE, or the reason in `why`; the server is to be closed in
 // any case. Where a signal has stopped it meanwhile, it is not up.
 enum exit_reason server_open(struct server *server, const struct server_start *start,
-                             struct reason *why) MUST_USE;
+                             struct error_text *why) MUST_USE;
 bool server_is_up(const struct server *server);
 
 // Runs until a signal has stopped it. Where another process has taken the journal over, follows it
 // and starts again when it comes to own it. EXIT_REASON_NONE, or the reason in `why` for which it
 // cannot.
-enum exit_reason server_run(struct server *server, struct reason *why) MUST_USE;
+enum exit_reason server_run(struct server *server, struct error_text *why) MUST_USE;
 
 // It was stopped while the disk does not answer. Then all that can be done is to leave: to let go
 // of what others would come across, and to end the process without anything else.

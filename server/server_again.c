@@ -112,7 +112,7 @@ static void server_drop_all(struct server *server)
     loop_drop_all(&server->loop);
 }
 
-static bool server_make_again(struct server *server, struct reason *why)
+static bool server_make_again(struct server *server, struct error_text *why)
 {
     if (!server_make_store(server, why)) {
         return false;
@@ -127,7 +127,7 @@ static bool server_make_again(struct server *server, struct reason *why)
     return true;
 }
 
-bool server_begin_anew(struct server *server, struct reason *why)
+bool server_begin_anew(struct server *server, struct error_text *why)
 {
     struct broker_info info;
 
@@ -158,7 +158,7 @@ bool server_begin_anew(struct server *server, struct reason *why)
 }
 
 // It may be lost as soon as it is had, before anything is served.
-enum exit_reason server_come_up(struct server *server, struct reason *why)
+enum exit_reason server_come_up(struct server *server, struct error_text *why)
 {
     enum exit_reason result = server_open_store(server, why);
 

@@ -28,13 +28,13 @@ static bool listen_too(void *context, int fd, void *of)
 unsigned server_count_io_threads(const struct server *server)
 {
     unsigned threads = 0;
-    struct reason why;
+    struct error_text why;
 
     ENSURE(io_threads_parse(server->settings->server.io_threads, &threads, &why));
     return threads;
 }
 
-bool server_start_io(struct server *server, struct reason *why)
+bool server_start_io(struct server *server, struct error_text *why)
 {
     const struct server_settings *settings = &server->settings->server;
     struct turn *turn = &server->loop.turn;
@@ -46,13 +46,11 @@ bool server_start_io(struct server *server, struct reason *why)
     turn->io = io_open(threads, settings->io_spread == IO_SPREAD_ALWAYS, turn->base, &turn->open,
                        &conn_io_host, turn);
     if (!turn->io || !listeners_each(&server->listeners, listen_too, turn->io)) {
-        reason_set(why, "io_threads: out of memory or descriptors");
-        return false;
+        return error_set(why, "io_threads: out of memory or descriptors");
     }
     server_limit_io(server);
     if (!io_start(turn->io)) {
-        reason_set(why, "io_threads: the system has no more threads");
-        return false;
+        return error_set(why, "io_threads: the system has no more threads");
     }
     server_limit_connections(server);
     log_info("io_threads", log_number("threads", threads));

@@ -15,17 +15,17 @@ void server_init_sight(struct server *server);
 
 // Makes the store, a broker that records to it, and what stands in for that until it is opened.
 // False with the reason in `why`.
-bool server_make_store(struct server *server, struct reason *why) MUST_USE;
+bool server_make_store(struct server *server, struct error_text *why) MUST_USE;
 
 // Starts the front-ends, once the loop has its broker. False with the reason in `why`.
-bool server_start_services(struct server *server, struct reason *why) MUST_USE;
+bool server_start_services(struct server *server, struct error_text *why) MUST_USE;
 
 // Tells the store where the process listens.
 void server_advertise(struct server *server);
 
 // Opens the store, which may take for ever, and all that works on its jobs. EXIT_REASON_NONE, or
 // the reason in `why`; where a signal has stopped it meanwhile, the server is not up.
-enum exit_reason server_open_store(struct server *server, struct reason *why) MUST_USE;
+enum exit_reason server_open_store(struct server *server, struct error_text *why) MUST_USE;
 
 // Frees the store, the broker, and all that works with them. Nobody is connected. False where not
 // all that was recorded could be made to last.
@@ -33,7 +33,7 @@ bool server_close_store(struct server *server) MUST_USE;
 
 // The process serves clients, or stands by: whoever supervises it is told, once. False with the
 // reason in `why`.
-bool server_is_ready(struct server *server, struct reason *why) MUST_USE;
+bool server_is_ready(struct server *server, struct error_text *why) MUST_USE;
 
 // At the end of each turn while the store is being opened.
 void server_standby_turned(struct server *server);
@@ -58,9 +58,9 @@ void server_hand_over(struct server *server);
 void server_lose(struct server *server, const char *why);
 // The store is opened, for as long as another process does not take it over at once: then the next
 // one is, and so on. As server_open_store() says.
-enum exit_reason server_come_up(struct server *server, struct reason *why) MUST_USE;
+enum exit_reason server_come_up(struct server *server, struct error_text *why) MUST_USE;
 // Drops all connections, and has another store, which is to be opened. False with the reason.
-bool server_begin_anew(struct server *server, struct reason *why) MUST_USE;
+bool server_begin_anew(struct server *server, struct error_text *why) MUST_USE;
 
 // Accepts and reads nothing more; connections are closed when what is staged for them has left.
 void server_drain_conns(struct server *server);
@@ -76,7 +76,7 @@ void server_limit_connections(struct server *server);
 unsigned server_count_io_threads(const struct server *server);
 
 // Starts the I/O threads that the settings ask for. False with the reason in `why`.
-bool server_start_io(struct server *server, struct reason *why) MUST_USE;
+bool server_start_io(struct server *server, struct error_text *why) MUST_USE;
 
 // Tells them what they are to know of the settings.
 void server_limit_io(struct server *server);
@@ -90,13 +90,13 @@ void server_limit_broker(const struct server *server);
 
 // Opens the log that the settings ask for. False with the reason in `why`.
 bool server_open_log(const struct server *server, const struct settings *settings,
-                     struct reason *why) MUST_USE;
+                     struct error_text *why) MUST_USE;
 
 // A new connection of the service that is the context.
 void server_accept(void *context, int fd, const char *peer);
 
 // Reads the configuration again, as at a signal. False: it is wrong, and nothing has changed.
-bool server_read_again(struct server *server, struct reason *why);
+bool server_read_again(struct server *server, struct error_text *why);
 
 // A signal came.
 void server_signal(void *context, enum signal_request request);

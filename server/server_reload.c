@@ -49,7 +49,7 @@ void server_apply(struct server *server)
 }
 
 bool server_open_log(const struct server *server, const struct settings *settings,
-                     struct reason *why)
+                     struct error_text *why)
 {
     const struct server_settings *now = &settings->server;
 
@@ -59,14 +59,14 @@ bool server_open_log(const struct server *server, const struct settings *setting
 
 // Where TLS is used with the same settings, services_prepare() reads its files.
 static bool server_check_tls(const struct server *server, const struct settings *fresh,
-                             struct reason *why)
+                             struct error_text *why)
 {
     return (services_have_tls(&server->services) && settings_same_tls(server->settings, fresh)) ||
            settings_check_tls(fresh, why);
 }
 
 static bool server_read_rules(const struct settings *fresh, struct rules **rules,
-                              struct reason *why)
+                              struct error_text *why)
 {
     *rules = *fresh->server.access_file ? rules_read(fresh->server.access_file, why) : NULL;
     return *rules || *fresh->server.access_file == '\0';
@@ -83,7 +83,7 @@ static void server_use_policies(const struct server *server, struct policy_copie
 }
 
 static bool server_set_schedules(const struct server *server, const struct settings *fresh,
-                                 struct reason *why)
+                                 struct error_text *why)
 {
     return !server->schedules || calendar_adopt(server->schedules, fresh, why);
 }
@@ -113,7 +113,7 @@ static void reload_discard(struct server *server, struct reload *reload)
     settings_free(reload->fresh);
 }
 
-static bool reload_open_log(struct reload *reload, struct reason *why)
+static bool reload_open_log(struct reload *reload, struct error_text *why)
 {
     const struct server_settings *fresh = &reload->fresh->server;
 
@@ -123,14 +123,14 @@ static bool reload_open_log(struct reload *reload, struct reason *why)
     return reload->has_log;
 }
 
-static bool reload_services(struct server *server, struct reload *reload, struct reason *why)
+static bool reload_services(struct server *server, struct reload *reload, struct error_text *why)
 {
     reload->has_services = services_prepare(&server->services, reload->fresh, why);
     return reload->has_services;
 }
 
 // Reads all that can be wrong. The schedules come last: where they are good, they hold at once.
-static bool reload_prepare(struct server *server, struct reload *reload, struct reason *why)
+static bool reload_prepare(struct server *server, struct reload *reload, struct error_text *why)
 {
     struct settings_source source = *server->source;
 
@@ -161,10 +161,10 @@ static void reload_adopt(struct server *server, struct reload *reload)
 
 // A file or a value that is wrong changes nothing. The log is opened anew all the same, where it is
 // by the settings that hold: whoever rotates it asks for no more than that.
-static bool server_reload(struct server *server, struct reason *why)
+static bool server_reload(struct server *server, struct error_text *why)
 {
     struct reload reload = {.fresh = NULL};
-    struct reason log_why;
+    struct error_text log_why;
 
     if (!reload_prepare(server, &reload, why)) {
         reload_discard(server, &reload);
@@ -181,7 +181,7 @@ static bool server_reload(struct server *server, struct reason *why)
 }
 
 // The service manager that waits for the start is told of nothing else.
-bool server_read_again(struct server *server, struct reason *why)
+bool server_read_again(struct server *server, struct error_text *why)
 {
     bool good;
 

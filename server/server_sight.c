@@ -255,7 +255,7 @@ static bool sight_hand_over(void *host)
 
 static bool sight_reload(void *host, char *why, size_t room)
 {
-    struct reason reason = {""};
+    struct error_text reason = {""};
     bool good = server_read_again(host, &reason);
 
     (void)snprintf(why, room, "%s", reason.text);
@@ -266,7 +266,7 @@ static bool sight_reload(void *host, char *why, size_t room)
 static bool sight_log_commands(void *host, const char *whose)
 {
     struct server *server = host;
-    struct reason unsaid;
+    struct error_text unsaid;
     char before[256];
 
     (void)snprintf(before, sizeof before, "%s", server->settings->server.log_commands);
@@ -308,7 +308,7 @@ static bool sight_policy_key(void *host, size_t index, size_t key, struct sight_
 }
 
 static enum status sight_set_policy(void *host, const struct sight_new_policy *policy,
-                                    struct sight_why *why)
+                                    struct error_text *why)
 {
     struct server *server = host;
 

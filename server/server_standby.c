@@ -24,7 +24,7 @@ void server_advertise(struct server *server)
     server->store->ops->advertise(server->store, text);
 }
 
-bool server_is_ready(struct server *server, struct reason *why)
+bool server_is_ready(struct server *server, struct error_text *why)
 {
     if (server->is_ready) {
         return true;

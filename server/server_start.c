@@ -27,13 +27,14 @@ static struct listener_target server_target(struct server *server, size_t index)
 }
 
 // Has TLS ready where one of the addresses asks for it.
-static bool server_open_tls_for(struct server *server, const char *addresses, struct reason *why)
+static bool server_open_tls_for(struct server *server, const char *addresses,
+                                struct error_text *why)
 {
     return !address_list_has_tls(addresses) ||
            services_open_tls(&server->services, &server->settings->tls, why);
 }
 
-static bool server_adopt(void *context, int fd, size_t index, bool tls, struct reason *why)
+static bool server_adopt(void *context, int fd, size_t index, bool tls, struct error_text *why)
 {
     struct server *server = context;
     const struct listener_target target = server_target(server, index);
@@ -47,7 +48,7 @@ static bool server_adopt(void *context, int fd, size_t index, bool tls, struct r
 }
 
 // Opens what the `listen` keys say, but for the protocols that were handed their sockets.
-static bool server_listen_at(struct server *server, struct reason *why)
+static bool server_listen_at(struct server *server, struct error_text *why)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
         const char *addresses = server->settings->protocols[i].listen;
@@ -62,14 +63,13 @@ static bool server_listen_at(struct server *server, struct reason *why)
         }
     }
     if (listeners_empty(&server->listeners)) {
-        reason_set(why, "no address to listen at: every `listen` key is empty");
-        return false;
+        return error_set(why, "no address to listen at: every `listen` key is empty");
     }
     return true;
 }
 
 // The mode of unix sockets is set by the umask, so that no socket is there with another one.
-static bool server_listen(struct server *server, struct reason *why)
+static bool server_listen(struct server *server, struct error_text *why)
 {
     const char *text = server->settings->server.socket_mode;
     mode_t mode = 0;
@@ -91,7 +91,7 @@ static bool server_listen(struct server *server, struct reason *why)
 // A private key is often one that only root may read, and need not be read again before it changes.
 static void server_try_tls(const struct server *server, const char *user)
 {
-    struct reason why;
+    struct error_text why;
 
     if (services_have_tls(&server->services) && !settings_check_tls(server->settings, &why)) {
         log_warn("tls_not_readable", log_string("user", user), log_string("why", why.text),
@@ -101,7 +101,7 @@ static void server_try_tls(const struct server *server, const char *user)
 
 static void server_try_rules(const struct server *server, const char *user)
 {
-    struct reason why;
+    struct error_text why;
 
     if (!settings_check_access(server->settings, &why)) {
         log_warn("access_not_readable", log_string("user", user), log_string("why", why.text),
@@ -111,7 +111,7 @@ static void server_try_rules(const struct server *server, const char *user)
 
 // The log is opened anew right away, and files that settings name are read: better that it fails
 // now than at the first SIGHUP.
-static enum exit_reason server_drop_privilege(struct server *server, struct reason *why)
+static enum exit_reason server_drop_privilege(struct server *server, struct error_text *why)
 {
     const char *user = server->settings->server.user;
     struct identity identity;
@@ -132,7 +132,7 @@ static enum exit_reason server_drop_privilege(struct server *server, struct reas
     log_info("user_changed", log_string("user", user), log_number("uid", identity.uid),
              log_number("gid", identity.gid));
     if (!server_open_log(server, server->settings, why) || !settings_check(server->settings, why)) {
-        reason_wrap(why, "as user %s: ", user);
+        error_prefix(why, "as user %s: ", user);
         return EXIT_REASON_OTHER;
     }
     server_try_tls(server, user);
@@ -141,7 +141,7 @@ static enum exit_reason server_drop_privilege(struct server *server, struct reas
 }
 
 // They are in force before the first connection begins.
-static bool server_take_rules(struct server *server, struct reason *why)
+static bool server_take_rules(struct server *server, struct error_text *why)
 {
     const char *path = server->settings->server.access_file;
     struct rules *rules = *path ? rules_read(path, why) : NULL;
@@ -150,7 +150,7 @@ static bool server_take_rules(struct server *server, struct reason *why)
     return rules || *path == '\0';
 }
 
-static bool server_claim_pid_file(struct server *server, const char *spare, struct reason *why)
+static bool server_claim_pid_file(struct server *server, const char *spare, struct error_text *why)
 {
     const char *path = server->settings->server.pid_file;
 
@@ -175,11 +175,11 @@ static void server_resumed(void *context, nsec_t slept_for)
 }
 
 // What is there before the first address is listened at.
-static bool server_prepare(struct server *server, struct reason *why)
+static bool server_prepare(struct server *server, struct error_text *why)
 {
     const struct siphash_key key = facts_key();
 
-    reason_set(why, "out of memory or descriptors, or the system has no epoll");
+    error_set(why, "out of memory or descriptors, or the system has no epoll");
     server->crowd = crowd_new(&key);
     if (!server->crowd || !loop_init(&server->loop, opening_broker(&server->opening), clock_now)) {
         return false;
@@ -200,7 +200,7 @@ static bool server_prepare(struct server *server, struct reason *why)
 }
 
 enum exit_reason server_open(struct server *server, const struct server_start *start,
-                             struct reason *why)
+                             struct error_text *why)
 {
     enum exit_reason result;
 

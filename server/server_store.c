@@ -18,7 +18,7 @@ static void server_opening_turned(void *context)
     server_limit_connections(server);
 }
 
-bool server_make_store(struct server *server, struct reason *why)
+bool server_make_store(struct server *server, struct error_text *why)
 {
     struct broker_options options = {.secret = facts_secret(), .key = facts_key()};
     struct instant now = clock_now();
@@ -28,7 +28,7 @@ bool server_make_store(struct server *server, struct reason *why)
         return false;
     }
     store_record(server->store, &options);
-    reason_set(why, "out of memory");
+    error_set(why, "out of memory");
     server->broker = broker_new(&options, now);
     server->opening = (struct opening){.store = server->store,
                                        .notifier = &server->notifier,
@@ -42,7 +42,7 @@ bool server_make_store(struct server *server, struct reason *why)
     return server->broker && opening_init(&server->opening, &options, now);
 }
 
-bool server_start_services(struct server *server, struct reason *why)
+bool server_start_services(struct server *server, struct error_text *why)
 {
     // Queues of jobs that come back have their policies at once.
     return queue_policies_apply(&server->policies, server->broker, server->settings, why) &&
@@ -76,7 +76,7 @@ static void server_name_host(const struct server *server)
     services_name_host(&server->services, host);
 }
 
-static bool server_start_push(struct server *server, struct reason *why)
+static bool server_start_push(struct server *server, struct error_text *why)
 {
     const char *host = store_host(server->store);
 
@@ -85,7 +85,7 @@ static bool server_start_push(struct server *server, struct reason *why)
 }
 
 // All jobs are back.
-static bool server_begin(struct server *server, struct reason *why)
+static bool server_begin(struct server *server, struct error_text *why)
 {
     server_end_standby(server);
     if (server->store &&
@@ -114,7 +114,7 @@ static bool server_begin(struct server *server, struct reason *why)
 }
 
 // Until all jobs are back, nobody is accepted but who administers.
-enum exit_reason server_open_store(struct server *server, struct reason *why)
+enum exit_reason server_open_store(struct server *server, struct error_text *why)
 {
     enum opening_end end = opening_run(&server->opening, &server->loop, why);
 

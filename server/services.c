@@ -9,7 +9,7 @@
 
 // State that the connections of a protocol share, at work with the broker; NULL with the reason.
 static void *shared_new(size_t index, struct broker *broker, const struct settings *settings,
-                        const struct process_facts *facts, struct reason *why)
+                        const struct process_facts *facts, struct error_text *why)
 {
     const struct frontend *frontend = frontends[index];
     void *shared = calloc(1, frontend->shared_size ? frontend->shared_size : 1);
@@ -20,7 +20,7 @@ static void *shared_new(size_t index, struct broker *broker, const struct settin
     }
     if (status != STATUS_OK) {
         free(shared);
-        reason_set(why, "%s: %s", frontend->name, status_text(status));
+        error_set(why, "%s: %s", frontend->name, status_text(status));
         return NULL;
     }
     return shared;
@@ -54,7 +54,7 @@ static void add_chore(struct service *service)
 
 bool services_start(struct services *services, const struct settings *settings,
                     struct broker *broker, const struct process_facts *facts, struct turn *turn,
-                    struct reason *why)
+                    struct error_text *why)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
         const struct frontend *frontend = frontends[i];
@@ -88,7 +88,7 @@ static void service_end(const struct service *service)
 }
 
 bool services_move(struct services *services, const struct settings *settings,
-                   const struct process_facts *facts, struct reason *why)
+                   const struct process_facts *facts, struct error_text *why)
 {
     for (size_t i = 0; i < services->started; i++) {
         struct service *service = &services->each[i];
@@ -109,7 +109,7 @@ bool services_move(struct services *services, const struct settings *settings,
 }
 
 bool services_open_tls(struct services *services, const struct tls_settings *settings,
-                       struct reason *why)
+                       struct error_text *why)
 {
     if (services->tls) {
         return true;
@@ -203,24 +203,24 @@ void services_discard(struct services *services)
 // Without a certificate, the one that is used goes on to be: its listener does so, too, until a
 // restart.
 static bool prepare_tls(struct services *services, const struct tls_settings *fresh,
-                        struct reason *why)
+                        struct error_text *why)
 {
     return !services->tls || !*fresh->certificate || tls_prepare(services->tls, fresh, why);
 }
 
-bool services_prepare(struct services *services, const struct settings *fresh, struct reason *why)
+bool services_prepare(struct services *services, const struct settings *fresh,
+                      struct error_text *why)
 {
     bool good = prepare_tls(services, &fresh->tls, why);
 
     for (size_t i = 0; good && i < services->started; i++) {
         const struct service *service = &services->each[i];
-        struct frontend_reason wrong = {""};
 
         if (service->frontend->prepare) {
-            good = service->frontend->prepare(service->shared, fresh->protocols[i].options, &wrong);
+            good = service->frontend->prepare(service->shared, fresh->protocols[i].options, why);
         }
         if (!good) {
-            reason_set(why, "[%s] %s", service->frontend->name, wrong.text);
+            (void)error_prefix(why, "[%s] ", service->frontend->name);
         }
     }
     if (!good) {

@@ -27,16 +27,16 @@ struct services {
 // be stopped in any case.
 bool services_start(struct services *services, const struct settings *settings,
                     struct broker *broker, const struct process_facts *facts, struct turn *turn,
-                    struct reason *why) MUST_USE;
+                    struct error_text *why) MUST_USE;
 
 // The turn has another broker now, and no connection: starts those that administer with that.
 // `settings` and `facts` are as at the start. False with the reason in `why`.
 bool services_move(struct services *services, const struct settings *settings,
-                   const struct process_facts *facts, struct reason *why) MUST_USE;
+                   const struct process_facts *facts, struct error_text *why) MUST_USE;
 
 // Has TLS ready for connections, if it is not yet. False with the reason in `why`.
 bool services_open_tls(struct services *services, const struct tls_settings *settings,
-                       struct reason *why) MUST_USE;
+                       struct error_text *why) MUST_USE;
 
 // Whether that was called for.
 bool services_have_tls(const struct services *services);
@@ -54,7 +54,7 @@ bool services_limit(struct services *services, const struct settings *settings);
 // is open, TLS use them. False with the reason in `why`; nothing has changed then. Otherwise
 // services_reload() or services_discard() must follow.
 bool services_prepare(struct services *services, const struct settings *fresh,
-                      struct reason *why) MUST_USE;
+                      struct error_text *why) MUST_USE;
 
 // What was prepared holds, with the settings.
 void services_reload(struct services *services);

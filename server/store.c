@@ -7,7 +7,7 @@
 #include "server/store_postgres.h"
 
 bool store_make(struct store **store, const struct settings *settings,
-                const struct store_options *options, const char *host, struct reason *why)
+                const struct store_options *options, const char *host, struct error_text *why)
 {
     *store = NULL;
     if (settings->journal.store == STORE_POSTGRES) {
@@ -29,7 +29,7 @@ void store_record(struct store *store, struct broker_options *options)
 }
 
 bool store_open_begin(struct store *store, struct event_base *base, struct broker *broker,
-                      struct reason *why)
+                      struct error_text *why)
 {
     if (!store) {
         log_info("no_journal", log_string("note", "jobs are in memory only: journal.dir is empty"));
@@ -58,7 +58,7 @@ void store_stop_opening(struct store *store)
     }
 }
 
-bool store_open_end(struct store *store, struct reason *why)
+bool store_open_end(struct store *store, struct error_text *why)
 {
     return !store || store->ops->open_end(store, why);
 }

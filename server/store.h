@@ -17,7 +17,7 @@
 #include "core/base/fence.h"
 #include "core/broker.h"
 #include "proto_common/sight.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <event2/event.h>
 
@@ -70,7 +70,7 @@ struct store_ops {
     // Begins to open, and to give the broker its jobs back, in the background. Until that is done,
     // which ends a wait of the event base, nobody else touches the broker. False with the reason.
     bool (*open_begin)(struct store *store, struct event_base *base, struct broker *broker,
-                       struct reason *why);
+                       struct error_text *why);
     bool (*is_opening)(const struct store *store);
     // How far that is.
     void (*progress)(const struct store *store, struct store_progress *progress);
@@ -80,7 +80,7 @@ struct store_ops {
     // Has the opening end soon.
     void (*stop_opening)(struct store *store);
     // Once it is done; the log says what there is. False with the reason: it is not open.
-    bool (*open_end)(struct store *store, struct reason *why);
+    bool (*open_end)(struct store *store, struct error_text *why);
     // The name of the host on which the open store began; empty where it is not known.
     const char *(*host)(const struct store *store);
 
@@ -132,16 +132,17 @@ struct settings;
 // Makes the store that the settings ask for, or NULL where they ask for none. They must outlive it,
 // as must the name of the host. False with the reason in `why`.
 bool store_make(struct store **store, const struct settings *settings,
-                const struct store_options *options, const char *host, struct reason *why) MUST_USE;
+                const struct store_options *options, const char *host,
+                struct error_text *why) MUST_USE;
 
 // The duties of a store that may be NULL, which has nothing to do and is open at once.
 void store_record(struct store *store, struct broker_options *options);
 bool store_open_begin(struct store *store, struct event_base *base, struct broker *broker,
-                      struct reason *why) MUST_USE;
+                      struct error_text *why) MUST_USE;
 bool store_is_opening(const struct store *store);
 void store_progress(const struct store *store, struct store_progress *progress);
 void store_stop_opening(struct store *store);
-bool store_open_end(struct store *store, struct reason *why) MUST_USE;
+bool store_open_end(struct store *store, struct error_text *why) MUST_USE;
 const char *store_host(const struct store *store);
 enum store_standing store_standing(const struct store *store);
 bool store_close(struct store *store) MUST_USE;

@@ -33,25 +33,24 @@ static void look_for_binlog(void *found, const char *name)
     }
 }
 
-static bool refuse_binlog(const struct journal_store *store, struct reason *why)
+static bool refuse_binlog(const struct journal_store *store, struct error_text *why)
 {
     bool found = false;
     int error = files_of(store)->io.list(files_of(store)->io.disk, look_for_binlog, &found);
 
     if (error) {
-        reason_set(why, "%s", strerror(error));
-        return false;
+        return error_set(why, "%s", strerror(error));
     }
     if (found) {
-        reason_set(why,
-                   "beanstalkd has left files with jobs here (binlog.*): with journal.import = "
-                   "beanstalkd:%s they are brought in, once; with --ignore-binlog they stay",
-                   store->settings->dir);
+        error_set(why,
+                  "beanstalkd has left files with jobs here (binlog.*): with journal.import = "
+                  "beanstalkd:%s they are brought in, once; with --ignore-binlog they stay",
+                  store->settings->dir);
     }
     return !found;
 }
 
-static bool open_directory(struct journal_store *store, struct reason *why)
+static bool open_directory(struct journal_store *store, struct error_text *why)
 {
     const struct store_options *options = &store->options;
     const char *dir = store->settings->dir;
@@ -62,8 +61,7 @@ static bool open_directory(struct journal_store *store, struct reason *why)
         error = journal_disk_open(&files_of(store)->io, dir);
     }
     if (error) {
-        reason_set(why, "%s", strerror(error));
-        return false;
+        return error_set(why, "%s", strerror(error));
     }
     return options->ignore_binlog || *store->settings->import || refuse_binlog(store, why);
 }
@@ -97,13 +95,13 @@ static const struct store_ops ops = {JOURNAL_STORE_OPS};
 
 struct store *store_files_make(const struct store_settings *settings,
                                const struct store_options *options, const char *host,
-                               struct reason *why)
+                               struct error_text *why)
 {
     struct files_store *store = calloc(1, sizeof *store);
     struct task_runner runner;
 
     if (!store) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
         return NULL;
     }
     store->journal = (struct journal_store){

@@ -114,13 +114,13 @@ static void change_brokers(const struct opening *opening, struct loop *loop)
 }
 
 // Jobs of another broker, as far as that is wanted and nobody stops it.
-static bool import(struct opening *opening, struct loop *loop, struct reason *why)
+static bool import(struct opening *opening, struct loop *loop, struct error_text *why)
 {
     struct importing *importing = &opening->importing;
     bool good = importing_open(importing, &opening->import, opening->broker, opening->store, why);
 
     if (good && importing_is_on(importing)) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
         good = event_add(&opening->pulse, &PULSE) == 0;
     }
     while (good && importing_is_on(importing) && !opening->stops) {
@@ -132,7 +132,7 @@ static bool import(struct opening *opening, struct loop *loop, struct reason *wh
 }
 
 static enum opening_end opening_finish(struct opening *opening, struct loop *loop,
-                                       struct reason *why)
+                                       struct error_text *why)
 {
     bool good = store_open_end(opening->store, why);
 
@@ -153,13 +153,13 @@ static enum opening_end opening_finish(struct opening *opening, struct loop *loo
     return good ? OPENING_DONE : OPENING_FAILED;
 }
 
-enum opening_end opening_run(struct opening *opening, struct loop *loop, struct reason *why)
+enum opening_end opening_run(struct opening *opening, struct loop *loop, struct error_text *why)
 {
     struct store *store = opening->store;
     enum opening_end end;
 
     opening->began_at = clock_awake();
-    reason_set(why, "out of memory");
+    error_set(why, "out of memory");
     if (event_assign(&opening->look, loop->turn.base, -1, EV_PERSIST, look, opening) != 0 ||
         evtimer_assign(&opening->patience, loop->turn.base, patience_over, opening) != 0 ||
         event_assign(&opening->pulse, loop->turn.base, -1, EV_PERSIST, pulse, NULL) != 0 ||

@@ -60,7 +60,7 @@ static inline struct broker *opening_broker(const struct opening *opening)
 // Opens the store, and returns when that is over. OPENING_DONE: the loop has the broker from now
 // on, and no connection. The stand-in is still there for those who were started with it.
 enum opening_end opening_run(struct opening *opening, struct loop *loop,
-                             struct reason *why) MUST_USE;
+                             struct error_text *why) MUST_USE;
 
 // Frees the stand-in, which nobody uses any more. A zeroed opening is allowed.
 void opening_clear(struct opening *opening);

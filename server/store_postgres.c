@@ -50,7 +50,7 @@ static void postgres_advertise(struct store *store, const char *addresses)
 }
 
 static bool postgres_open_begin(struct store *store, struct event_base *base, struct broker *broker,
-                                struct reason *why)
+                                struct error_text *why)
 {
     struct postgres_store *ps = postgres_of(store);
     const struct store_settings *settings = ps->journal.settings;
@@ -63,8 +63,7 @@ static bool postgres_open_begin(struct store *store, struct event_base *base, st
 
     ps->rows = rows_libpq_new(&theirs);
     if (!ps->rows) {
-        reason_set(why, "out of memory or descriptors");
-        return false;
+        return error_set(why, "out of memory or descriptors");
     }
     journal_pg_use(ps->storage, ps->rows);
     return journal_store_open_begin(store, base, broker, why);
@@ -93,7 +92,7 @@ static bool postgres_close(struct store *store)
     return journal_store_close(store);
 }
 
-static bool open_nothing(struct journal_store *store, struct reason *why)
+static bool open_nothing(struct journal_store *store, struct error_text *why)
 {
     (void)store;
     (void)why;
@@ -294,7 +293,7 @@ static void name_node(struct postgres_store *store, const char *host)
 
 struct store *store_postgres_make(const struct store_settings *settings,
                                   const struct store_options *options, const char *host,
-                                  struct reason *why)
+                                  struct error_text *why)
 {
     struct postgres_store *store = calloc(1, sizeof *store);
     struct pg_settings theirs = {.shard = settings->shard,
@@ -308,7 +307,7 @@ struct store *store_postgres_make(const struct store_settings *settings,
     struct task_runner runner;
 
     if (!store) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
         return NULL;
     }
     name_node(store, host);

@@ -10,6 +10,6 @@
 // `settings` and `host` must outlive it. NULL with the reason in `why`.
 struct store *store_postgres_make(const struct store_settings *settings,
                                   const struct store_options *options, const char *host,
-                                  struct reason *why) MUST_USE;
+                                  struct error_text *why) MUST_USE;
 
 #endif

@@ -10,7 +10,7 @@ enum outcome problem_set(struct problem *problem, enum outcome outcome, const ch
 
     problem->outcome = outcome;
     va_start(args, format);
-    (void)vsnprintf(problem->text, sizeof problem->text, format, args);
+    (void)vsnprintf(problem->why.text, sizeof problem->why.text, format, args);
     va_end(args);
     return outcome;
 }

@@ -4,6 +4,8 @@
 
 // How an attempt ended, which is also what the program exits with, and why.
 
+#include "core/base/error_text.h"
+
 enum outcome {
     OUTCOME_DONE = 0,
     OUTCOME_FAILED = 1,       // refused, or it went wrong
@@ -18,7 +20,7 @@ enum outcome {
 
 struct problem {
     enum outcome outcome;
-    char text[1024]; // in plain words: what was tried, and what to do; empty: all is well
+    struct error_text why; // what was tried, and what to do; empty: all is well
 };
 
 // Returns the outcome.

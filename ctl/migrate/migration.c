@@ -169,7 +169,7 @@ static enum outcome end(struct migration *migration, bool good)
     }
     if (!good) {
         (void)report_progress(migration);
-        text_put(&text, problem->text);
+        text_put(&text, problem->why.text);
         if (state_open_end(migration->state)) {
             text_format(&text, "; the same command goes on, by %s", state_path(migration->state));
         }

@@ -53,8 +53,7 @@ static bool list_files(struct replay *replay)
     int error = io->list(io->disk, note_file, replay);
 
     if (error || replay->no_memory) {
-        journal_complain(replay->why, "cannot be listed: %s", strerror(error ? error : ENOMEM));
-        return false;
+        return error_set(replay->why, "cannot be listed: %s", strerror(error ? error : ENOMEM));
     }
     if (replay->count > 0) {
         qsort(replay->found, replay->count, sizeof *replay->found, by_number);
@@ -63,9 +62,8 @@ static bool list_files(struct replay *replay)
     if (replay->spare) {
         error = io->remove(io->disk, SEGMENT_SPARE_NAME);
         if (error) {
-            journal_complain(replay->why, SEGMENT_SPARE_NAME " cannot be removed: %s",
+            return error_set(replay->why, SEGMENT_SPARE_NAME " cannot be removed: %s",
                              strerror(error));
-            return false;
         }
     }
     return true;
@@ -119,8 +117,7 @@ static bool look_at_head(struct replay *replay, struct found *found)
         char name[SEGMENT_NAME_MAX];
 
         segment_name(found->number, name);
-        journal_complain(replay->why, "%s: written by another version", name);
-        return false;
+        return error_set(replay->why, "%s: written by another version", name);
     }
     found->headed = good == CODEC_HEAD_GOOD;
     if (!found->headed && replay->journal->settings.repair && codec_mend_segment_head(bytes)) {
@@ -266,8 +263,7 @@ static bool miss(struct replay *replay, uint64_t first, uint64_t end)
         char name[SEGMENT_NAME_MAX];
 
         segment_name(end, name);
-        journal_complain(replay->why, "%s does not belong to the others", name);
-        return false;
+        return error_set(replay->why, "%s does not belong to the others", name);
     }
     while (first < end && replay_loses(replay, first, 0, 0, "the file is missing")) {
         first++;
@@ -282,8 +278,7 @@ static bool add(struct replay *replay, uint64_t number, const struct found *foun
 
     if (!segment || !segments_make_room(segments)) {
         segment_free(segment);
-        journal_complain(replay->why, "out of memory");
-        return false;
+        return error_set(replay->why, "out of memory");
     }
     segment->published = true;
     if (found) {

@@ -27,7 +27,7 @@ static nsec_t now_mono(void)
 static const struct journal_worker no_worker;
 
 static bool read_jobs(struct journal *journal, struct broker *broker,
-                      struct journal_examined *examined, struct journal_error *why)
+                      struct journal_examined *examined, struct error_text *why)
 {
     struct restored restored = {0};
     struct broker_info info;
@@ -37,8 +37,7 @@ static bool read_jobs(struct journal *journal, struct broker *broker,
         return false;
     }
     if (broker_restore_finish(broker, restored.ids_end ? restored.ids_end : 1) != STATUS_OK) {
-        journal_complain(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     broker_info(broker, &info);
     *examined = (struct journal_examined){.ready = info.jobs[JOB_READY],
@@ -50,7 +49,7 @@ static bool read_jobs(struct journal *journal, struct broker *broker,
 }
 
 static bool examine(const struct journal_io *io, struct journal_examined *examined,
-                    struct journal_error *why)
+                    struct error_text *why)
 {
     const struct journal_settings settings = {
         .sync_every_for = NSEC_NEVER, .now = now_mono, .repair = true};
@@ -63,7 +62,7 @@ static bool examine(const struct journal_io *io, struct journal_examined *examin
     if (broker) {
         good = read_jobs(journal, broker, examined, why);
     } else {
-        journal_complain(why, "out of memory");
+        error_set(why, "out of memory");
     }
     // It was never opened to be written: nothing is.
     (void)journal_close(journal);
@@ -71,7 +70,7 @@ static bool examine(const struct journal_io *io, struct journal_examined *examin
     return good;
 }
 
-bool journal_examine(const char *path, struct journal_examined *examined, struct journal_error *why)
+bool journal_examine(const char *path, struct journal_examined *examined, struct error_text *why)
 {
     struct journal_io io;
     int error = disk_read_open(&io, path);
@@ -79,8 +78,7 @@ bool journal_examine(const char *path, struct journal_examined *examined, struct
 
     *examined = (struct journal_examined){0};
     if (error) {
-        journal_complain(why, "%s", strerror(error));
-        return false;
+        return error_set(why, "%s", strerror(error));
     }
     good = examine(&io, examined, why);
     disk_read_close(&io);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct journal_error;
+struct error_text;
 
 struct journal_examined {
     uint64_t ready, delayed, buried; // jobs that a start would give back
@@ -22,6 +22,6 @@ struct journal_examined {
 // False with the reason: the directory is not there, another process uses it, the disk refuses,
 // there is no memory, another version wrote it. Takes as much memory as the jobs do in a broker.
 bool journal_examine(const char *path, struct journal_examined *examined,
-                     struct journal_error *why) MUST_USE;
+                     struct error_text *why) MUST_USE;
 
 #endif

@@ -80,7 +80,7 @@ struct segment *files_replace(struct journal *journal, struct segment *bad)
 //
 
 // What is wrong with it is passed over by who repairs: it has nothing that the segments need.
-bool files_load_about(struct journal *journal, struct journal_error *why)
+bool files_load_about(struct journal *journal, struct error_text *why)
 {
     int error;
 
@@ -89,13 +89,12 @@ bool files_load_about(struct journal *journal, struct journal_error *why)
     case ABOUT_NONE:
         return true;
     case ABOUT_OTHER:
-        journal_complain(why, ABOUT_NAME ": written by another version");
-        return false;
+        return error_set(why, ABOUT_NAME ": written by another version");
     case ABOUT_FAILED:
-        journal_complain(why, ABOUT_NAME ": %s", strerror(error));
+        error_set(why, ABOUT_NAME ": %s", strerror(error));
         break;
     case ABOUT_BAD:
-        journal_complain(why, ABOUT_NAME " is damaged (--repair does without it)");
+        error_set(why, ABOUT_NAME " is damaged (--repair does without it)");
         break;
     }
     if (journal->settings.repair) {

@@ -48,7 +48,7 @@ bool files_disk_is_full(int error);
 
 // Reads the file `about`, where there is one; what is wrong with it is passed over by who repairs.
 // False with the reason.
-bool files_load_about(struct journal *journal, struct journal_error *why) MUST_USE;
+bool files_load_about(struct journal *journal, struct error_text *why) MUST_USE;
 // What `about` is to say that it does not say yet; false for nothing.
 bool files_next_about(struct journal *journal, struct about *about);
 
@@ -57,8 +57,8 @@ bool files_next_about(struct journal *journal, struct about *about);
 //
 
 bool files_open(struct journal *journal, struct restored *restored,
-                struct journal_error *why) MUST_USE;
-bool files_begin(struct journal *journal, struct journal_error *why) MUST_USE;
+                struct error_text *why) MUST_USE;
+bool files_begin(struct journal *journal, struct error_text *why) MUST_USE;
 bool files_tidy(struct journal *journal);
 
 #endif

@@ -19,10 +19,9 @@ bool replay_loses(struct replay *replay, uint64_t number, uint64_t offset, uint6
 
     segment_name(number, name);
     if (!replay->journal->settings.repair) {
-        journal_complain(replay->why,
+        return error_set(replay->why,
                          "%s is damaged at offset %" PRIu64 ": %s (--repair keeps what is good)",
                          name, offset, what);
-        return false;
     }
     log_warn("journal_lost", log_string("file", name), log_number("offset", (int64_t)offset),
              log_number("bytes", (int64_t)bytes), log_string("why", what));
@@ -39,9 +38,9 @@ bool replay_fails(struct replay *replay, uint64_t number, uint64_t offset, int e
 
     segment_name(number, name);
     if (error == ENOMEM) {
-        journal_complain(replay->why, "out of memory");
+        error_set(replay->why, "out of memory");
     } else {
-        journal_complain(replay->why, "%s: offset %" PRIu64 ": %s", name, offset, strerror(error));
+        error_set(replay->why, "%s: offset %" PRIu64 ": %s", name, offset, strerror(error));
     }
     return false;
 }

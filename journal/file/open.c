@@ -45,28 +45,25 @@ static void name_host(struct journal *journal, const char *host)
 // Opening
 //
 
-static bool claim(struct journal *journal, struct journal_error *why)
+static bool claim(struct journal *journal, struct error_text *why)
 {
     const struct journal_io *io = files_of(journal)->io;
     int error = io->lock(io->disk);
 
     if (error == EWOULDBLOCK) {
-        journal_complain(why, "another process uses this journal");
-        return false;
+        return error_set(why, "another process uses this journal");
     }
     if (error == EBUSY) {
-        journal_complain(why, "a beanstalkd is running on this directory: stop it first");
-        return false;
+        return error_set(why, "a beanstalkd is running on this directory: stop it first");
     }
     if (error) {
-        journal_complain(why, "cannot be claimed: %s", strerror(error));
-        return false;
+        return error_set(why, "cannot be claimed: %s", strerror(error));
     }
     files_of(journal)->locked = true;
     return true;
 }
 
-bool files_open(struct journal *journal, struct restored *restored, struct journal_error *why)
+bool files_open(struct journal *journal, struct restored *restored, struct error_text *why)
 {
     if (!claim(journal, why) || !replay_files(journal, restored, why)) {
         return false;
@@ -100,7 +97,7 @@ static void give_back(const struct journal *journal)
 }
 
 // A first file to write to. On a full disk, a small one will do: jobs can be worked then.
-static bool begin_file(struct journal *journal, struct journal_error *why)
+static bool begin_file(struct journal *journal, struct error_text *why)
 {
     const uint64_t sizes[] = {journal->settings.segment_size + journal->ledger.reserved,
                               CODEC_SEGMENT_HEAD + journal->ledger.reserved + SCANTY,
@@ -110,8 +107,7 @@ static bool begin_file(struct journal *journal, struct journal_error *why)
     task.segment = segment_new(0, files_draw_salt(journal));
     if (!task.segment || !segments_make_room(&journal->row.segments)) {
         segment_free(task.segment);
-        journal_complain(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         task.size = sizes[i];
@@ -124,12 +120,11 @@ static bool begin_file(struct journal *journal, struct journal_error *why)
         }
     }
     segment_free(task.segment);
-    journal_complain(why, "a file of %llu bytes cannot be made: %s", (unsigned long long)task.size,
+    return error_set(why, "a file of %llu bytes cannot be made: %s", (unsigned long long)task.size,
                      strerror(task.error));
-    return false;
 }
 
-bool files_begin(struct journal *journal, struct journal_error *why)
+bool files_begin(struct journal *journal, struct error_text *why)
 {
     give_back(journal);
     return begin_file(journal, why);

@@ -334,15 +334,14 @@ static void report(const struct replay *replay, nsec_t began_at)
              log_number("ms", (replay->journal->settings.now() - began_at) / NSEC_PER_MSEC));
 }
 
-bool replay_files(struct journal *journal, struct restored *restored, struct journal_error *why)
+bool replay_files(struct journal *journal, struct restored *restored, struct error_text *why)
 {
     nsec_t began_at = journal->settings.now();
     struct replay replay = {.journal = journal, .why = why};
     bool good = false;
 
     if (!scan_begin(&replay.scan, files_of(journal)->io, &journal->progress)) {
-        journal_complain(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     replay.scan.pass_over = journal->settings.repair;
     if (arrange_segments(&replay) && read_all(&replay)) {

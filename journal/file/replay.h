@@ -23,7 +23,7 @@ struct found {
 
 struct replay {
     struct journal *journal;
-    struct journal_error *why;
+    struct error_text *why;
     struct scan scan;
     struct found *found; // in the order of their numbers
     size_t count;
@@ -62,6 +62,6 @@ bool replay_fails(struct replay *replay, uint64_t number, uint64_t offset, int e
 // all are closed, each with its `end`. What was read is synced. With settings.repair,
 // restored->damaged says whether anything was passed over.
 bool replay_files(struct journal *journal, struct restored *restored,
-                  struct journal_error *why) MUST_USE;
+                  struct error_text *why) MUST_USE;
 
 #endif

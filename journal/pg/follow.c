@@ -28,14 +28,14 @@ static bool lose(struct follow *follow, uint64_t unit, uint64_t seq, const char 
         follow->damaged = true;
         return true;
     }
-    journal_complain(follow->why, "unit %" PRIu64 ", row %" PRIu64 ": %s", unit, seq, what);
+    error_set(follow->why, "unit %" PRIu64 ", row %" PRIu64 ": %s", unit, seq, what);
     follow->failed = true;
     return false;
 }
 
 static bool fail(struct follow *follow, const char *what)
 {
-    journal_complain(follow->why, "%s", what);
+    error_set(follow->why, "%s", what);
     follow->failed = true;
     return false;
 }

@@ -43,7 +43,7 @@ struct follow_holder {
 
 struct follow {
     struct journal *journal;
-    struct journal_error *why;
+    struct error_text *why;
     struct seen seen;
     struct feed feed;
     struct segment *unit;           // that is being read, the youngest of the row; NULL: none yet

@@ -18,7 +18,7 @@ enum { TIDY_AT_A_TIME = 4096 };
 struct standby {
     struct journal *journal;
     struct pg *pg;
-    struct journal_error *why;
+    struct error_text *why;
     struct follow follow;
     struct rows_lease lease;
     nsec_t began_at;    // by the boot-time clock, as all moments here
@@ -42,8 +42,7 @@ static bool stops(const struct standby *standby)
 
 static bool complain(const struct standby *standby, const char *text)
 {
-    journal_complain(standby->why, "%s", text);
-    return false;
+    return error_set(standby->why, "%s", text);
 }
 
 // The database has not done what it was asked for; false where there is no use in asking again.
@@ -363,7 +362,7 @@ static bool become_owner(struct standby *standby, struct restored *restored)
     return true;
 }
 
-bool pg_open(struct journal *journal, struct restored *restored, struct journal_error *why)
+bool pg_open(struct journal *journal, struct restored *restored, struct error_text *why)
 {
     struct standby standby = {.journal = journal, .pg = pg_of(journal), .why = why};
     bool good;
@@ -401,7 +400,7 @@ static void go_on(struct journal *journal)
     row_count(&journal->row);
 }
 
-bool pg_begin(struct journal *journal, struct journal_error *why)
+bool pg_begin(struct journal *journal, struct error_text *why)
 {
     struct segments *segments = &journal->row.segments;
     struct pg *pg = pg_of(journal);
@@ -418,8 +417,7 @@ bool pg_begin(struct journal *journal, struct journal_error *why)
         pg_follow(journal, pg_take_spare(journal));
     }
     if (!begun) {
-        journal_complain(why, "out of memory, or of tables for units");
-        return false;
+        return error_set(why, "out of memory, or of tables for units");
     }
     outlook_set_role(&pg->outlook, OUTLOOK_OWNS);
     return true;

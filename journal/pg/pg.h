@@ -126,9 +126,8 @@ bool pg_is_judged(const struct pg *pg);
 // storage_ops of the same names (open.c)
 //
 
-bool pg_open(struct journal *journal, struct restored *restored,
-             struct journal_error *why) MUST_USE;
-bool pg_begin(struct journal *journal, struct journal_error *why) MUST_USE;
+bool pg_open(struct journal *journal, struct restored *restored, struct error_text *why) MUST_USE;
+bool pg_begin(struct journal *journal, struct error_text *why) MUST_USE;
 bool pg_tidy(struct journal *journal) MUST_USE;
 void pg_let_go(struct journal *journal);
 

@@ -7,14 +7,13 @@
 
 #define DIVIDERS " \t,"
 
-static bool address_bad(struct slice text, const char *what, struct reason *why)
+static bool address_bad(struct slice text, const char *what, struct error_text *why)
 {
-    reason_set(why, "`%.*s`: %s", (int)text.len, text.ptr, what);
-    return false;
+    return error_set(why, "`%.*s`: %s", (int)text.len, text.ptr, what);
 }
 
 static bool parse_unix(struct slice text, struct slice path, struct address *address,
-                       struct reason *why)
+                       struct error_text *why)
 {
     if (path.len == 0 || path.ptr[0] != '/') {
         return address_bad(text, "the path of a unix socket begins with /", why);
@@ -27,7 +26,7 @@ static bool parse_unix(struct slice text, struct slice path, struct address *add
 }
 
 static bool parse_port(struct slice text, struct slice port, struct address *address,
-                       struct reason *why)
+                       struct error_text *why)
 {
     unsigned long number = 0;
 
@@ -49,7 +48,7 @@ static bool parse_port(struct slice text, struct slice port, struct address *add
 
 // `host` is what stands before the last colon.
 static bool parse_host(struct slice text, struct slice host, struct address *address,
-                       struct reason *why)
+                       struct error_text *why)
 {
     bool brackets = host.len >= 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
 
@@ -82,7 +81,7 @@ static bool skip_prefix(struct slice *place, struct slice prefix)
 
 // `tls:80` is taken for no host of that name, which stands in brackets: who means any address with
 // TLS would have one without.
-static bool address_parse(struct slice text, struct address *address, struct reason *why)
+static bool address_parse(struct slice text, struct address *address, struct error_text *why)
 {
     struct slice place = text;
     size_t colon;
@@ -108,7 +107,7 @@ static bool address_parse(struct slice text, struct address *address, struct rea
            parse_host(text, slice_of(place.ptr, colon - 1), address, why);
 }
 
-enum address_next address_next(const char **cursor, struct address *address, struct reason *why)
+enum address_next address_next(const char **cursor, struct address *address, struct error_text *why)
 {
     const char *text = *cursor + strspn(*cursor, DIVIDERS);
     size_t len = strcspn(text, DIVIDERS);
@@ -120,7 +119,7 @@ enum address_next address_next(const char **cursor, struct address *address, str
     return address_parse(slice_of(text, len), address, why) ? ADDRESS_FOUND : ADDRESS_BAD;
 }
 
-bool address_list_check(const char *text, struct reason *why)
+bool address_list_check(const char *text, struct error_text *why)
 {
     struct address address;
     enum address_next next;
@@ -134,7 +133,7 @@ bool address_list_check(const char *text, struct reason *why)
 bool address_list_has_tls(const char *text)
 {
     struct address address;
-    struct reason why;
+    struct error_text why;
 
     while (address_next(&text, &address, &why) == ADDRESS_FOUND) {
         if (address.tls) {

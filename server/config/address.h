@@ -8,7 +8,7 @@
 // names are looked up when a listener opens.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 #include <sys/un.h>
@@ -28,10 +28,10 @@ enum address_next { ADDRESS_FOUND, ADDRESS_END, ADDRESS_BAD };
 // The next address of the list; moves `*cursor`, which starts at the beginning of the text, behind
 // it. ADDRESS_BAD with the reason in `why`.
 enum address_next address_next(const char **cursor, struct address *address,
-                               struct reason *why) MUST_USE;
+                               struct error_text *why) MUST_USE;
 
 // Whether the whole list is well formed.
-bool address_list_check(const char *text, struct reason *why) MUST_USE;
+bool address_list_check(const char *text, struct error_text *why) MUST_USE;
 
 // Whether an address of the list, which is well formed, is one with TLS.
 bool address_list_has_tls(const char *text);

@@ -41,15 +41,14 @@ static void flags_note(struct flags *flags, const char *note)
 
 // Digits. What is too large for the type, and what is below zero, counts as the largest number:
 // that is what beanstalkd's own parser makes of it.
-static bool parse_count(int letter, const char *text, uint64_t *count, struct reason *why)
+static bool parse_count(int letter, const char *text, uint64_t *count, struct error_text *why)
 {
     const char *digits = *text == '-' ? text + 1 : text;
     bool huge = *text == '-';
     uint64_t sum = 0;
 
     if (*digits == '\0' || digits[strspn(digits, "0123456789")] != '\0') {
-        reason_set(why, "-%c: `%s` is not a whole number", letter, text);
-        return false;
+        return error_set(why, "-%c: `%s` is not a whole number", letter, text);
     }
     for (; *digits; digits++) {
         huge = huge || __builtin_mul_overflow(sum, 10, &sum) ||
@@ -59,7 +58,7 @@ static bool parse_count(int letter, const char *text, uint64_t *count, struct re
     return true;
 }
 
-static bool flags_limit(struct flags *flags, const char *value, struct reason *why)
+static bool flags_limit(struct flags *flags, const char *value, struct error_text *why)
 {
     if (!parse_count('z', value, &flags->max_job_size, why)) {
         return false;
@@ -72,7 +71,7 @@ static bool flags_limit(struct flags *flags, const char *value, struct reason *w
     return true;
 }
 
-static bool flags_period(struct flags *flags, const char *value, struct reason *why)
+static bool flags_period(struct flags *flags, const char *value, struct error_text *why)
 {
     if (!parse_count('f', value, &flags->sync_ms, why)) {
         return false;
@@ -86,7 +85,7 @@ static bool flags_period(struct flags *flags, const char *value, struct reason *
 }
 
 // There, any size will do.
-static bool flags_segment(struct flags *flags, const char *value, struct reason *why)
+static bool flags_segment(struct flags *flags, const char *value, struct error_text *why)
 {
     uint64_t size;
 
@@ -99,17 +98,16 @@ static bool flags_segment(struct flags *flags, const char *value, struct reason 
     return true;
 }
 
-static bool flags_word(const char **word, int letter, const char *value, struct reason *why)
+static bool flags_word(const char **word, int letter, const char *value, struct error_text *why)
 {
     *word = value;
     if (*value == '\0') {
-        reason_set(why, "-%c: the value is empty", letter);
-        return false;
+        return error_set(why, "-%c: the value is empty", letter);
     }
     return true;
 }
 
-bool flags_take(struct flags *flags, int letter, const char *value, struct reason *why)
+bool flags_take(struct flags *flags, int letter, const char *value, struct error_text *why)
 {
     switch (letter) {
     case 'l':
@@ -145,28 +143,27 @@ bool flags_take(struct flags *flags, int letter, const char *value, struct reaso
 }
 
 // A number or, as in beanstalkd, the name of a service.
-static bool find_port(const char *text, unsigned *port, struct reason *why)
+static bool find_port(const char *text, unsigned *port, struct error_text *why)
 {
     if (persona_find_port(text, port)) {
         return true;
     }
-    reason_set(why,
-               text[strspn(text, "0123456789")] == '\0'
-                   ? "-p: `%s` is not between 0 and 65535"
-                   : "-p: `%s` is neither a port nor the name of a service",
-               text);
-    return false;
+    return error_set(why,
+                     text[strspn(text, "0123456789")] == '\0'
+                         ? "-p: `%s` is not between 0 and 65535"
+                         : "-p: `%s` is neither a port nor the name of a service",
+                     text);
 }
 
 // -l and -p together are one key of ours. beanstalkd takes :: for every address, IPv4 as well.
 static enum exit_reason add_listen(const struct flags *flags, struct words *settings,
-                                   struct reason *why)
+                                   struct error_text *why)
 {
     const char *host = flags->host ? flags->host : "0.0.0.0";
     unsigned port;
 
     if (host[strcspn(host, " \t,")] != '\0') {
-        reason_set(why, "-l: `%s` is not an address", host);
+        error_set(why, "-l: `%s` is not an address", host);
         return EXIT_REASON_ADDRESS;
     }
     if (strncmp(host, "unix:", 5) == 0) {
@@ -200,7 +197,7 @@ static void add_journal(const struct flags *flags, struct words *settings)
 }
 
 enum exit_reason flags_settings(const struct flags *flags, struct words *settings,
-                                struct reason *why)
+                                struct error_text *why)
 {
     enum exit_reason result = EXIT_REASON_NONE;
 

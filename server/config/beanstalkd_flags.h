@@ -10,7 +10,7 @@
 #include "core/base/macros.h"
 #include "server/config/words.h"
 #include "server/process/exit_reason.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,11 +46,12 @@ bool flags_know(int letter);
 
 // Takes one flag of FLAGS_LETTERS; `value` is borrowed, NULL where it has none. False with the
 // reason in `why`.
-bool flags_take(struct flags *flags, int letter, const char *value, struct reason *why) MUST_USE;
+bool flags_take(struct flags *flags, int letter, const char *value,
+                struct error_text *why) MUST_USE;
 
 // Adds what the flags say as `section.key=value`. EXIT_REASON_NONE, or the reason in `why`.
 enum exit_reason flags_settings(const struct flags *flags, struct words *settings,
-                                struct reason *why) MUST_USE;
+                                struct error_text *why) MUST_USE;
 
 // Adds that the jobs which beanstalkd has left in the journal's directory come over.
 void flags_import(const struct flags *flags, struct words *presets);

@@ -95,20 +95,20 @@ struct reading {
 };
 
 // Names the option that getopt has just refused: a letter of a cluster, or a whole word.
-static void option_bad(struct reading *reading, const char *what, struct reason *why)
+static void option_bad(struct reading *reading, const char *what, struct error_text *why)
 {
     if (optopt > 0 && optopt < LONG_CONFIG) {
         if (flags_know(optopt)) {
             reading->command->codes = EXIT_CODES_BEANSTALKD;
         }
-        reason_set(why, "-%c: %s (see --help)", optopt, what);
+        error_set(why, "-%c: %s (see --help)", optopt, what);
     } else {
-        reason_set(why, "%s: %s (see --help)", reading->argv[optind - 1], what);
+        error_set(why, "%s: %s (see --help)", reading->argv[optind - 1], what);
     }
 }
 
 // Takes one option that getopt has found.
-static bool option_take(struct reading *reading, int letter, struct reason *why)
+static bool option_take(struct reading *reading, int letter, struct error_text *why)
 {
     struct command_line *command = reading->command;
 
@@ -161,7 +161,7 @@ static bool is_all_said(const struct command_line *command)
     return command->action == ACTION_VERSION || command->action == ACTION_HELP;
 }
 
-static bool options_scan(struct reading *reading, int argc, struct reason *why)
+static bool options_scan(struct reading *reading, int argc, struct error_text *why)
 {
     int letter;
 
@@ -177,14 +177,13 @@ static bool options_scan(struct reading *reading, int argc, struct reason *why)
         }
     }
     if (optind < argc) {
-        reason_set(why, "%s: no such argument (see --help)", reading->argv[optind]);
-        return false;
+        return error_set(why, "%s: no such argument (see --help)", reading->argv[optind]);
     }
     return true;
 }
 
 // Puts what the flags say in front of what --set says.
-static enum exit_reason options_merge(struct reading *reading, struct reason *why)
+static enum exit_reason options_merge(struct reading *reading, struct error_text *why)
 {
     struct command_line *command = reading->command;
     enum exit_reason result = flags_settings(&reading->flags, &command->sets, why);
@@ -205,7 +204,7 @@ static enum exit_reason options_merge(struct reading *reading, struct reason *wh
 }
 
 static enum exit_reason parse_ours(struct command_line *command, int argc, char **argv,
-                                   struct reason *why)
+                                   struct error_text *why)
 {
     struct reading reading = {.command = command, .argv = argv};
     enum exit_reason result = EXIT_REASON_NONE;
@@ -222,21 +221,21 @@ static enum exit_reason parse_ours(struct command_line *command, int argc, char 
 }
 
 // What is wrong with any command line, whoever's options it has.
-static enum exit_reason command_finish(const struct command_line *command, struct reason *why)
+static enum exit_reason command_finish(const struct command_line *command, struct error_text *why)
 {
     if (command->presets.is_torn || command->sets.is_torn || command->notes.is_torn) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
         return EXIT_REASON_OTHER;
     }
     if (command->queue && command->action != ACTION_CHECK && !is_all_said(command)) {
-        reason_set(why, "--queue: only with --check-config");
+        error_set(why, "--queue: only with --check-config");
         return EXIT_REASON_USAGE;
     }
     return EXIT_REASON_NONE;
 }
 
 enum exit_reason command_line_parse(struct command_line *command, int argc, char **argv,
-                                    struct reason *why)
+                                    struct error_text *why)
 {
     const struct persona *persona;
     enum exit_reason result;
@@ -257,7 +256,7 @@ enum exit_reason command_line_parse(struct command_line *command, int argc, char
 }
 
 void command_line_complain(const struct command_line *command, enum exit_reason result,
-                           const struct reason *why)
+                           const struct error_text *why)
 {
     const struct persona *persona = command->persona;
 

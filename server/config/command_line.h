@@ -9,7 +9,7 @@
 
 #include "core/base/macros.h"
 #include "server/config/command.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 // What --help prints.
 extern const char command_line_help[];
@@ -19,12 +19,12 @@ extern const char command_line_help[];
 // its port. Returns EXIT_REASON_NONE, or the reason in `why`; the command is to be cleared in any
 // case, and whose `codes` it has is right in any case.
 enum exit_reason command_line_parse(struct command_line *command, int argc, char **argv,
-                                    struct reason *why) MUST_USE;
+                                    struct error_text *why) MUST_USE;
 
 // Prints what the command line has to do with nothing but itself: the words about a wrong one, the
 // help, the version.
 void command_line_complain(const struct command_line *command, enum exit_reason result,
-                           const struct reason *why);
+                           const struct error_text *why);
 void command_line_print_help(const struct command_line *command);
 void command_line_print_version(const struct command_line *command);
 

@@ -9,15 +9,14 @@
 // How much of a value a log line shows.
 enum { VALUE_SHOWN = 256 };
 
-bool config_preset(const struct config *config, struct reason *why)
+bool config_preset(const struct config *config, struct error_text *why)
 {
     for (size_t i = 0; i < config->count; i++) {
         const struct config_table *table = &config->tables[i];
 
         for (const struct option *option = table->options; option->name; option++) {
             if (!setting_parse(option, table->values, option->preset, why)) {
-                reason_wrap(why, "%s.%s: ", table->section, option->name);
-                return false;
+                return error_prefix(why, "%s.%s: ", table->section, option->name);
             }
         }
     }
@@ -54,7 +53,7 @@ static bool is_called(const struct config_table *table, const struct option *opt
 }
 
 static bool set_in_table(const struct config_table *table, const char *section, const char *name,
-                         const char *text, bool *known, struct reason *why)
+                         const char *text, bool *known, struct error_text *why)
 {
     for (const struct option *option = table->options; option->name; option++) {
         if (!is_called(table, option, section, name)) {
@@ -63,15 +62,14 @@ static bool set_in_table(const struct config_table *table, const char *section, 
         *known = true;
         if ((table->check && !table->check(option, text, why)) ||
             !setting_parse(option, table->values, text, why)) {
-            reason_wrap(why, "%s: ", name);
-            return false;
+            return error_prefix(why, "%s: ", name);
         }
     }
     return true;
 }
 
 bool config_set(const struct config *config, const char *section, const char *name,
-                const char *text, struct reason *why)
+                const char *text, struct error_text *why)
 {
     bool known = false;
 
@@ -81,14 +79,14 @@ bool config_set(const struct config *config, const char *section, const char *na
         }
     }
     if (!known && config_has(config, section)) {
-        reason_set(why, "there is no key `%s` in section [%s]", name, section);
+        error_set(why, "there is no key `%s` in section [%s]", name, section);
     } else if (!known) {
-        reason_set(why, "there is no section [%s]", section);
+        error_set(why, "there is no section [%s]", section);
     }
     return known;
 }
 
-bool config_finish(const struct config *config, struct reason *why)
+bool config_finish(const struct config *config, struct error_text *why)
 {
     for (size_t i = 0; i < config->kinds; i++) {
         if (!sections_finish(&config->named[i], why)) {

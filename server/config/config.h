@@ -12,7 +12,7 @@
 #include "core/base/macros.h"
 #include "proto_common/option.h"
 #include "server/config/sections.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ struct config_table {
     const struct option *options; // ends with a NULL name
     void *values;                 // the struct that the options describe, zeroed at first
     // A further check of a value before it is set, NULL for none.
-    bool (*check)(const struct option *option, const char *text, struct reason *why);
+    bool (*check)(const struct option *option, const char *text, struct error_text *why);
 };
 
 struct config {
@@ -32,24 +32,24 @@ struct config {
 };
 
 // Sets every key to its default. False without memory.
-bool config_preset(const struct config *config, struct reason *why) MUST_USE;
+bool config_preset(const struct config *config, struct error_text *why) MUST_USE;
 
 // Reads the file; to be finished. `waits`: it may be a pipe whose writer is waited for; otherwise
 // only a regular file will do.
 bool config_load(const struct config *config, const char *path, bool waits,
-                 struct reason *why) MUST_USE;
+                 struct error_text *why) MUST_USE;
 
 // Does what `section.key=value` says; to be finished. Where the section has a name, as in
 // `queue mail.*.max_jobs=5`, and is not there, it is made, behind those that are.
 bool config_assign(const struct config *config, const char *assignment,
-                   struct reason *why) MUST_USE;
+                   struct error_text *why) MUST_USE;
 
 // Everything was read: whether the keys of each section with a name make sense together.
-bool config_finish(const struct config *config, struct reason *why) MUST_USE;
+bool config_finish(const struct config *config, struct error_text *why) MUST_USE;
 
 // Sets the key of a table wherever it is had: for those who read settings.
 bool config_set(const struct config *config, const char *section, const char *key, const char *text,
-                struct reason *why) MUST_USE;
+                struct error_text *why) MUST_USE;
 
 // Of which kind a section is that is written [text], and its name; NULL: it has none.
 struct config_sections *config_kind_of(const struct config *config, const char *text,

@@ -34,7 +34,8 @@ static bool cut(struct assignment *parts, char *copy)
     return false;
 }
 
-static bool assign(const struct config *config, const struct assignment *parts, struct reason *why)
+static bool assign(const struct config *config, const struct assignment *parts,
+                   struct error_text *why)
 {
     const char *name;
     struct config_sections *kind = config_kind_of(config, parts->section, &name);
@@ -69,25 +70,25 @@ static bool is_secret(const struct config *config, const struct assignment *part
 }
 
 static void wrap(const struct config *config, const struct assignment *parts,
-                 const char *assignment, struct reason *why)
+                 const char *assignment, struct error_text *why)
 {
     if (is_secret(config, parts)) {
-        reason_wrap(why, "--set %s.%s: ", parts->section, parts->key);
+        error_prefix(why, "--set %s.%s: ", parts->section, parts->key);
     } else {
-        reason_wrap(why, "--set %s: ", assignment);
+        error_prefix(why, "--set %s: ", assignment);
     }
 }
 
-bool config_assign(const struct config *config, const char *assignment, struct reason *why)
+bool config_assign(const struct config *config, const char *assignment, struct error_text *why)
 {
     char *copy = strdup(assignment);
     struct assignment parts;
     bool good = false;
 
     if (!copy) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
     } else if (!cut(&parts, copy)) {
-        reason_set(why, "--set %s: not of the form section.key=value", assignment);
+        error_set(why, "--set %s: not of the form section.key=value", assignment);
     } else {
         good = assign(config, &parts, why);
         if (!good) {

@@ -49,7 +49,7 @@ static bool has_hash(const char *value)
 
 // A key that is there twice was meant once: which of the values, only its author knows. A table's
 // section may be there in parts.
-static bool note_key(struct config_reader *reader, const char *key, struct reason *why)
+static bool note_key(struct config_reader *reader, const char *key, struct error_text *why)
 {
     size_t first = reader->kind ? reader->given_of_tables : 0;
     size_t last = reader->kind ? reader->given_count : reader->given_of_tables;
@@ -58,8 +58,7 @@ static bool note_key(struct config_reader *reader, const char *key, struct reaso
     (void)snprintf(noted.name, sizeof noted.name, "%s.%s", reader->kind ? "" : reader->table, key);
     for (size_t i = first; i < last; i++) {
         if (strcmp(reader->given[i].name, noted.name) == 0) {
-            reason_set(why, "%s: line %d has this key already", key, reader->given[i].line);
-            return false;
+            return error_set(why, "%s: line %d has this key already", key, reader->given[i].line);
         }
     }
     if (reader->given_count == reader->given_room) {
@@ -67,8 +66,7 @@ static bool note_key(struct config_reader *reader, const char *key, struct reaso
         struct given_key *given = realloc(reader->given, room * sizeof *given);
 
         if (!given) {
-            reason_set(why, "out of memory");
-            return false;
+            return error_set(why, "out of memory");
         }
         reader->given = given;
         reader->given_room = room;
@@ -79,29 +77,27 @@ static bool note_key(struct config_reader *reader, const char *key, struct reaso
 }
 
 static bool take_value(struct config_reader *reader, const char *key, const char *value,
-                       struct reason *why)
+                       struct error_text *why)
 {
     const struct config_sections *kind = reader->kind;
 
     if (has_hash(value)) {
-        reason_set(why,
-                   "%s: a comment behind a value begins with ` ;`, or stands on a line of "
-                   "its own",
-                   key);
-        return false;
+        return error_set(why,
+                         "%s: a comment behind a value begins with ` ;`, or stands on a line of "
+                         "its own",
+                         key);
     }
     if (kind) {
         return section_set(kind->kind, &kind->all[kind->count - 1], key, value, why) &&
                note_key(reader, key, why);
     }
     if (reader->table[0] == '\0') {
-        reason_set(why, "the key `%s` stands before any section", key);
-        return false;
+        return error_set(why, "the key `%s` stands before any section", key);
     }
     return config_set(reader->config, reader->table, key, value, why) && note_key(reader, key, why);
 }
 
-static bool take_section(struct config_reader *reader, const char *text, struct reason *why)
+static bool take_section(struct config_reader *reader, const char *text, struct error_text *why)
 {
     char origin[PATH_MAX + 16];
     const char *name;
@@ -114,14 +110,13 @@ static bool take_section(struct config_reader *reader, const char *text, struct 
         return sections_add(kind, name, origin, why) != NULL;
     }
     if (!config_has(reader->config, text)) {
-        reason_set(why, "there is no section [%s]", text);
-        return false;
+        return error_set(why, "there is no section [%s]", text);
     }
     (void)snprintf(reader->table, sizeof reader->table, "%s", text);
     return true;
 }
 
-static bool take_line(struct config_reader *reader, struct reason *why)
+static bool take_line(struct config_reader *reader, struct error_text *why)
 {
     char *name;
     char *value;
@@ -134,8 +129,7 @@ static bool take_line(struct config_reader *reader, struct reason *why)
     case INI_KEY:
         return take_value(reader, name, value, why);
     case INI_BAD:
-        reason_set(why, "neither a [section] nor `key = value`");
-        return false;
+        return error_set(why, "neither a [section] nor `key = value`");
     }
     UNREACHABLE();
 }
@@ -168,7 +162,7 @@ static bool read_line(struct config_reader *reader, bool *good)
     return true;
 }
 
-static bool read_all(struct config_reader *reader, struct reason *why)
+static bool read_all(struct config_reader *reader, struct error_text *why)
 {
     static const char mark[] = {'\xef', '\xbb', '\xbf'}; // of UTF-8, at the beginning
     bool good;
@@ -178,7 +172,7 @@ static bool read_all(struct config_reader *reader, struct reason *why)
             memset(reader->text, ' ', sizeof mark);
         }
         if (!good) {
-            reason_set(why, "a line has at most %d bytes, and no NUL", LINE_MOST);
+            error_set(why, "a line has at most %d bytes, and no NUL", LINE_MOST);
         }
         if (!good || !take_line(reader, why)) {
             return false;
@@ -186,23 +180,22 @@ static bool read_all(struct config_reader *reader, struct reason *why)
     }
     reader->line++;
     if (ferror(reader->file)) {
-        reason_set(why, "cannot be read");
-        return false;
+        return error_set(why, "cannot be read");
     }
     return true;
 }
 
 // NULL with the reason in `why`.
-static FILE *open_config(const char *path, bool waits, struct reason *why)
+static FILE *open_config(const char *path, bool waits, struct error_text *why)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
     struct stat st;
     FILE *file = NULL;
 
     if (fd >= 0 && !waits && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-        reason_set(why, "%s: not a file", path);
+        error_set(why, "%s: not a file", path);
     } else if (fd < 0 || !(file = fdopen(fd, "r"))) {
-        reason_set(why, "%s: %s", path, strerror(errno));
+        error_set(why, "%s: %s", path, strerror(errno));
     }
     if (fd >= 0 && !file) {
         (void)close(fd);
@@ -210,7 +203,7 @@ static FILE *open_config(const char *path, bool waits, struct reason *why)
     return file;
 }
 
-bool config_load(const struct config *config, const char *path, bool waits, struct reason *why)
+bool config_load(const struct config *config, const char *path, bool waits, struct error_text *why)
 {
     struct config_reader reader = {.config = config, .path = path};
     bool good;
@@ -223,7 +216,7 @@ bool config_load(const struct config *config, const char *path, bool waits, stru
     (void)fclose(reader.file);
     free(reader.given);
     if (!good) {
-        reason_wrap(why, "%s:%d: ", path, reader.line);
+        error_prefix(why, "%s:%d: ", path, reader.line);
     }
     return good;
 }

@@ -26,7 +26,7 @@ static uint64_t largest_job(const struct settings *settings)
     return largest;
 }
 
-bool connection_memory_check(const struct settings *settings, struct reason *why)
+bool connection_memory_check(const struct settings *settings, struct error_text *why)
 {
     uint64_t most = settings->server.max_connection_memory;
     uint64_t least = largest_job(settings) + CONNECTION_MEMORY_BESIDE;
@@ -34,11 +34,10 @@ bool connection_memory_check(const struct settings *settings, struct reason *why
     if (most == 0 || most >= least) {
         return true;
     }
-    reason_set(why,
-               "[server] max_connection_memory: must be 0 or at least %" PRIu64
-               ", 2M more than the largest job that a protocol allows",
-               least);
-    return false;
+    return error_set(why,
+                     "[server] max_connection_memory: must be 0 or at least %" PRIu64
+                     ", 2M more than the largest job that a protocol allows",
+                     least);
 }
 
 uint64_t connection_memory_before(const struct settings *settings)

@@ -11,7 +11,7 @@
 #define CONNECTION_MEMORY_BESIDE ((uint64_t)2 << 20)
 
 // Whether it is. False with the reason in `why`.
-bool connection_memory_check(const struct settings *settings, struct reason *why) MUST_USE;
+bool connection_memory_check(const struct settings *settings, struct error_text *why) MUST_USE;
 
 // What may be kept before another job's worth is added: with that, it is not more than the limit.
 uint64_t connection_memory_before(const struct settings *settings);

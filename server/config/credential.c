@@ -15,7 +15,7 @@ bool credential_is_named(const char *text)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-bool credential_path(const char *text, char path[PATH_MAX], struct reason *why)
+bool credential_path(const char *text, char path[PATH_MAX], struct error_text *why)
 {
     const char *name = text + strlen(word);
     const char *dir = getenv("CREDENTIALS_DIRECTORY");
@@ -23,30 +23,28 @@ bool credential_path(const char *text, char path[PATH_MAX], struct reason *why)
 
     // Neither a way out of the directory nor the directory itself.
     if (*name == '\0' || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-        reason_set(why, "`%s` is not the name of a credential", text);
-        return false;
+        return error_set(why, "`%s` is not the name of a credential", text);
     }
     if (!dir || *dir != '/') {
-        reason_set(why, "`%s`: no credentials were handed over ($CREDENTIALS_DIRECTORY)", text);
-        return false;
+        return error_set(why, "`%s`: no credentials were handed over ($CREDENTIALS_DIRECTORY)",
+                         text);
     }
     len = snprintf(path, PATH_MAX, "%s/%s", dir, name);
     if (len < 0 || len >= PATH_MAX) {
-        reason_set(why, "`%s`: the path is too long", text);
-        return false;
+        return error_set(why, "`%s`: the path is too long", text);
     }
     return true;
 }
 
 // How many bytes there are; -1 with the reason in `why`.
-static ssize_t read_file(const char *path, char line[CREDENTIAL_ROOM], struct reason *why)
+static ssize_t read_file(const char *path, char line[CREDENTIAL_ROOM], struct error_text *why)
 {
     FILE *file = fopen(path, "re");
     size_t len = file ? fread(line, 1, CREDENTIAL_ROOM, file) : 0;
     int error = errno;
 
     if (!file || ferror(file)) {
-        reason_set(why, "%s: %s", path, strerror(error));
+        error_set(why, "%s: %s", path, strerror(error));
         len = SIZE_MAX;
     }
     if (file) {
@@ -55,7 +53,7 @@ static ssize_t read_file(const char *path, char line[CREDENTIAL_ROOM], struct re
     return len == SIZE_MAX ? -1 : (ssize_t)len;
 }
 
-bool credential_read(const char *text, char line[CREDENTIAL_ROOM], struct reason *why)
+bool credential_read(const char *text, char line[CREDENTIAL_ROOM], struct error_text *why)
 {
     char path[PATH_MAX];
     ssize_t len = credential_path(text, path, why) ? read_file(path, line, why) : -1;
@@ -68,8 +66,7 @@ bool credential_read(const char *text, char line[CREDENTIAL_ROOM], struct reason
     }
     if (len == CREDENTIAL_ROOM || memchr(line, '\n', (size_t)len) ||
         memchr(line, '\0', (size_t)len)) {
-        reason_set(why, "%s: not one line of less than %d bytes", path, CREDENTIAL_ROOM);
-        return false;
+        return error_set(why, "%s: not one line of less than %d bytes", path, CREDENTIAL_ROOM);
     }
     line[len] = '\0';
     return true;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-bool fsync_parse(const char *text, nsec_t *every_for, struct reason *why)
+bool fsync_parse(const char *text, nsec_t *every_for, struct error_text *why)
 {
     uint64_t ms;
 
@@ -18,12 +18,11 @@ bool fsync_parse(const char *text, nsec_t *every_for, struct reason *why)
         return true;
     }
     if (*text == '\0' || text[strspn(text, "0123456789")] != '\0') {
-        reason_set(why, "`%s` is neither `always` nor `never` nor a number of milliseconds", text);
-        return false;
+        return error_set(why, "`%s` is neither `always` nor `never` nor a number of milliseconds",
+                         text);
     }
     if (!digits_read(slice_str(text), &ms) || ms > FSYNC_MOST_MS) {
-        reason_set(why, "more than %d milliseconds", FSYNC_MOST_MS);
-        return false;
+        return error_set(why, "more than %d milliseconds", FSYNC_MOST_MS);
     }
     *every_for = (nsec_t)ms * NSEC_PER_MSEC;
     return true;

@@ -7,7 +7,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 
@@ -15,6 +15,6 @@
 #define FSYNC_MOST_MS 86400000
 
 // 0 for `always` and for 0 ms, NSEC_NEVER for `never`. False with the reason in `why`.
-bool fsync_parse(const char *text, nsec_t *every_for, struct reason *why) MUST_USE;
+bool fsync_parse(const char *text, nsec_t *every_for, struct error_text *why) MUST_USE;
 
 #endif

@@ -25,7 +25,7 @@ struct reader {
     struct words *said;
     const char *seen[GEARMAND_OPTIONS]; // in these arguments
     bool takes;                         // values: the second time
-    struct reason *why;
+    struct error_text *why;
 };
 
 static bool is_whole(const char *text, int64_t least, int64_t most)
@@ -50,8 +50,8 @@ static bool reader_take(struct reader *reader, enum gearmand_name name, const ch
         return true;
     }
     if (reader->seen[name]) {
-        reason_set(reader->why, "option '--%s' cannot be specified more than once", option->name);
-        return false;
+        return error_set(reader->why, "option '--%s' cannot be specified more than once",
+                         option->name);
     }
     if (option->kind == GEARMAND_INT) {
         good = is_whole(value, INT32_MIN, INT32_MAX);
@@ -59,9 +59,8 @@ static bool reader_take(struct reader *reader, enum gearmand_name name, const ch
         good = is_whole(value, -(int64_t)UINT32_MAX, UINT32_MAX);
     }
     if (!good) {
-        reason_set(reader->why, "the argument ('%s') for option '--%s' is invalid", value,
-                   option->name);
-        return false;
+        return error_set(reader->why, "the argument ('%s') for option '--%s' is invalid", value,
+                         option->name);
     }
     reader->seen[name] = value;
     if (!reader->options->values[name]) {
@@ -72,17 +71,16 @@ static bool reader_take(struct reader *reader, enum gearmand_name name, const ch
 
 static bool reader_misses(struct reader *reader, enum gearmand_name name)
 {
-    reason_set(reader->why, "the required argument for option '--%s' is missing",
-               gearmand_table[name].name);
-    return false;
+    return error_set(reader->why, "the required argument for option '--%s' is missing",
+                     gearmand_table[name].name);
 }
 
 static bool reader_refuse(struct reader *reader, const char *arg)
 {
     if (*arg) {
-        reason_set(reader->why, "unrecognised option '%s'", arg);
+        error_set(reader->why, "unrecognised option '%s'", arg);
     } else {
-        reason_set(reader->why, "unrecognised option");
+        error_set(reader->why, "unrecognised option");
     }
     return false;
 }
@@ -120,17 +118,16 @@ static bool read_word(struct reader *reader, const char *arg, const char *next, 
     }
     if (gearmand_table[name].kind == GEARMAND_FLAG) {
         if (value) {
-            reason_set(reader->why, "option '--%s' does not take any arguments",
-                       gearmand_table[name].name);
-            return false;
+            return error_set(reader->why, "option '--%s' does not take any arguments",
+                             gearmand_table[name].name);
         }
         return reader_take(reader, name, "");
     }
     if (value && *value == '\0') {
-        reason_set(reader->why,
-                   "the argument for option '--%s' should follow immediately after the equal sign",
-                   gearmand_table[name].name);
-        return false;
+        return error_set(
+            reader->why,
+            "the argument for option '--%s' should follow immediately after the equal sign",
+            gearmand_table[name].name);
     }
     *used = !value;
     value = value ? value : next;
@@ -191,8 +188,7 @@ static bool read_arg(struct reader *reader, char **args, bool *used, bool *ended
         return true;
     }
     if (own == OWN_MISSING) {
-        reason_set(reader->why, "the required argument for option '%s' is missing", arg);
-        return false;
+        return error_set(reader->why, "the required argument for option '%s' is missing", arg);
     }
     if (*ended || arg[0] != '-' || arg[1] == '\0') {
         return reader->command ? reader_refuse(reader, arg) : reader_pass_over(reader, arg);
@@ -275,7 +271,7 @@ static char **cut_words(char *text)
 }
 
 // Its own default file need not be there.
-static bool read_file(struct gearmand_options *options, struct reason *why)
+static bool read_file(struct gearmand_options *options, struct error_text *why)
 {
     const char *path = options->values[GEARMAND_CONFIG_FILE];
     struct reader reader = {.options = options, .why = why};
@@ -284,13 +280,12 @@ static bool read_file(struct gearmand_options *options, struct reason *why)
 
     options->file = read_text(path ? path : DEFAULT_FILE);
     if (!options->file) {
-        reason_set(why, "Could not open configuration file.");
+        error_set(why, "Could not open configuration file.");
         return !path || strcmp(path, DEFAULT_FILE) == 0;
     }
     words = cut_words(options->file);
     if (!words) {
-        reason_set(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     good = read_twice(&reader, words);
     free(words);
@@ -299,7 +294,7 @@ static bool read_file(struct gearmand_options *options, struct reason *why)
 
 enum exit_reason gearmand_options_read(struct gearmand_options *options,
                                        struct command_line *command, struct words *said, int argc,
-                                       char **argv, struct reason *why)
+                                       char **argv, struct error_text *why)
 {
     struct reader reader = {.options = options, .command = command, .said = said, .why = why};
 

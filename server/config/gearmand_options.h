@@ -9,7 +9,7 @@
 
 #include "core/base/macros.h"
 #include "server/config/command.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ struct gearmand_options {
 // `why`, in gearmand's words; the options are to be cleared in any case.
 enum exit_reason gearmand_options_read(struct gearmand_options *options,
                                        struct command_line *command, struct words *said, int argc,
-                                       char **argv, struct reason *why) MUST_USE;
+                                       char **argv, struct error_text *why) MUST_USE;
 
 void gearmand_options_clear(struct gearmand_options *options);
 

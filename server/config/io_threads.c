@@ -29,7 +29,7 @@ static unsigned count_processors(void)
                : 1;
 }
 
-bool io_threads_parse(const char *text, unsigned *count, struct reason *why)
+bool io_threads_parse(const char *text, unsigned *count, struct error_text *why)
 {
     uint64_t number;
 
@@ -39,8 +39,8 @@ bool io_threads_parse(const char *text, unsigned *count, struct reason *why)
     }
     if (*text == '\0' || text[strspn(text, "0123456789")] != '\0' ||
         !digits_read(slice_str(text), &number) || number > IO_THREADS_MOST) {
-        reason_set(why, "`%s` is neither `auto` nor a number from 0 to %d", text, IO_THREADS_MOST);
-        return false;
+        return error_set(why, "`%s` is neither `auto` nor a number from 0 to %d", text,
+                         IO_THREADS_MOST);
     }
     *count = (unsigned)number;
     return true;

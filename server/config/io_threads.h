@@ -5,7 +5,7 @@
 // How many I/O threads there are, as an operator says it: a number, or `auto`.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 
@@ -20,6 +20,6 @@
 unsigned io_threads_auto(unsigned processors);
 
 // False with the reason in `why`.
-bool io_threads_parse(const char *text, unsigned *count, struct reason *why) MUST_USE;
+bool io_threads_parse(const char *text, unsigned *count, struct error_text *why) MUST_USE;
 
 #endif

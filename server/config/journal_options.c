@@ -105,30 +105,30 @@ const struct option journal_options[] = {
     {.name = NULL},
 };
 
-static bool check_import(const char *text, struct reason *why)
+static bool check_import(const char *text, struct error_text *why)
 {
     struct source_news news;
     bool good = *text == '\0' || source_check(import_kinds, text, &news);
 
     if (!good) {
-        reason_set(why, "%s", news.what);
+        error_set(why, "%s", news.what);
     }
     return good;
 }
 
-static bool check_shard(const char *text, struct reason *why)
+static bool check_shard(const char *text, struct error_text *why)
 {
     size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
     bool good = len > 0 && len <= SHARD_MOST && text[len] == '\0';
 
     if (!good) {
-        reason_set(why, "`%s` is not a name of 1 to %d of a to z, 0 to 9 and _", text, SHARD_MOST);
+        error_set(why, "`%s` is not a name of 1 to %d of a to z, 0 to 9 and _", text, SHARD_MOST);
     }
     return good;
 }
 
 // A name or a number without a port. Other members are told of it in a list of words.
-static bool check_host(const char *text, struct reason *why)
+static bool check_host(const char *text, struct error_text *why)
 {
     size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz"
                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -136,12 +136,12 @@ static bool check_host(const char *text, struct reason *why)
     bool good = len <= HOST_MOST && text[len] == '\0';
 
     if (!good) {
-        reason_set(why, "`%s` is neither a host name nor an IP address", text);
+        error_set(why, "`%s` is neither a host name nor an IP address", text);
     }
     return good;
 }
 
-bool journal_options_check(const struct option *option, const char *text, struct reason *why)
+bool journal_options_check(const struct option *option, const char *text, struct error_text *why)
 {
     nsec_t unused;
 
@@ -175,7 +175,7 @@ static const char *complaint_about_postgres(const struct store_settings *setting
                : NULL;
 }
 
-bool journal_settings_check(const struct store_settings *settings, struct reason *why)
+bool journal_settings_check(const struct store_settings *settings, struct error_text *why)
 {
     const char *complaint = complaint_about_postgres(settings);
 
@@ -183,7 +183,7 @@ bool journal_settings_check(const struct store_settings *settings, struct reason
         complaint = "[journal] import: needs `dir`, where the jobs are to be kept from then on";
     }
     if (complaint) {
-        reason_set(why, "%s", complaint);
+        error_set(why, "%s", complaint);
     }
     return !complaint;
 }

@@ -6,7 +6,7 @@
 
 #include "core/base/macros.h"
 #include "proto_common/option.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 
@@ -14,11 +14,11 @@
 extern const struct option journal_options[];
 
 // Whether the value, which is of the option's kind, makes sense. Otherwise the reason in `why`.
-bool journal_options_check(const struct option *option, const char *text, struct reason *why);
+bool journal_options_check(const struct option *option, const char *text, struct error_text *why);
 
 struct store_settings;
 
 // Whether the values make sense together. Otherwise the reason in `why`.
-bool journal_settings_check(const struct store_settings *settings, struct reason *why) MUST_USE;
+bool journal_settings_check(const struct store_settings *settings, struct error_text *why) MUST_USE;
 
 #endif

@@ -136,7 +136,7 @@ static size_t count_sections(const struct config *config)
     return count;
 }
 
-bool manual_print(const struct config *config, FILE *frame, FILE *page, struct reason *why)
+bool manual_print(const struct config *config, FILE *frame, FILE *page, struct error_text *why)
 {
     size_t missing = count_sections(config);
     char line[LINE_ROOM];
@@ -149,14 +149,12 @@ bool manual_print(const struct config *config, FILE *frame, FILE *page, struct r
             continue;
         }
         if (!print_section(config, section, page) || missing == 0) {
-            reason_set(why, "@%s@: there is no such section", section);
-            return false;
+            return error_set(why, "@%s@: there is no such section", section);
         }
         missing--;
     }
     if (missing > 0) {
-        reason_set(why, "%zu sections are missing", missing);
-        return false;
+        return error_set(why, "%zu sections are missing", missing);
     }
     return true;
 }

@@ -12,6 +12,6 @@
 // Copies the frame to the page with the keys in it. False with the reason in `why`: a section of
 // the tables has no such line, or a line names no section.
 bool manual_print(const struct config *config, FILE *frame, FILE *page,
-                  struct reason *why) MUST_USE;
+                  struct error_text *why) MUST_USE;
 
 #endif

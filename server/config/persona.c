@@ -29,7 +29,7 @@ static const char *asked_for(int argc, char **argv)
     return NULL;
 }
 
-bool persona_find(const struct persona **persona, int argc, char **argv, struct reason *why)
+bool persona_find(const struct persona **persona, int argc, char **argv, struct error_text *why)
 {
     const char *name = asked_for(argc, argv);
     const char *slash;
@@ -38,7 +38,7 @@ bool persona_find(const struct persona **persona, int argc, char **argv, struct 
     if (name) {
         *persona = persona_named(name);
         if (!*persona) {
-            reason_set(why, "--as: `%s` is neither beanstalkd nor gearmand", name);
+            error_set(why, "--as: `%s` is neither beanstalkd nor gearmand", name);
         }
         return *persona != NULL;
     }

@@ -9,7 +9,7 @@
 
 #include "core/base/macros.h"
 #include "server/config/command.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ struct persona {
     // Fills in the command, which has the persona, codes and program already. EXIT_REASON_NONE, or
     // the reason in `why`.
     enum exit_reason (*parse)(struct command_line *command, int argc, char **argv,
-                              struct reason *why);
+                              struct error_text *why);
     // Where the program prints its help.
     FILE *(*help_stream)(void);
     void (*print_help)(const struct command_line *command, FILE *stream);
@@ -33,6 +33,6 @@ extern const struct persona persona_gearmand;
 // Whose place the command line asks to take: NULL for nobody's. False with the reason in `why`
 // where --as names a program that is none of them.
 bool persona_find(const struct persona **persona, int argc, char **argv,
-                  struct reason *why) MUST_USE;
+                  struct error_text *why) MUST_USE;
 
 #endif

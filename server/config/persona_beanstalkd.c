@@ -59,10 +59,10 @@ static const char *flag_value(const char *rest, const char *next, bool *used)
 }
 
 static enum exit_reason take_valued(struct flags *flags, char letter, const char *value,
-                                    struct reason *why)
+                                    struct error_text *why)
 {
     if (!value) {
-        reason_set(why, "flag requires an argument: -%c", letter);
+        error_set(why, "flag requires an argument: -%c", letter);
         return EXIT_REASON_USAGE;
     }
     if (flags_take(flags, letter, value, why)) {
@@ -71,14 +71,14 @@ static enum exit_reason take_valued(struct flags *flags, char letter, const char
     if (!strchr("zsf", letter)) {
         return empty_value(letter);
     }
-    reason_set(why, "invalid size: %s", value);
+    error_set(why, "invalid size: %s", value);
     return EXIT_REASON_USAGE;
 }
 
 // An argument of flags in a row. `*used`: the next argument is a value.
 static enum exit_reason take_flags(struct command_line *command, struct flags *flags,
                                    const char *arg, const char *next, bool *used,
-                                   struct reason *why)
+                                   struct error_text *why)
 {
     for (const char *at = arg + 1; *at; at++) {
         const char *known = *at == ':' ? NULL : strchr(FLAGS_LETTERS, *at);
@@ -89,7 +89,7 @@ static enum exit_reason take_flags(struct command_line *command, struct flags *f
         }
         if (!known) {
             // As it stands there: with what is before it, and with the flags behind it.
-            reason_set(why, "unknown flag: %s", at - 1);
+            error_set(why, "unknown flag: %s", at - 1);
             return EXIT_REASON_USAGE;
         }
         if (known[1] == ':') {
@@ -104,7 +104,8 @@ static enum exit_reason take_flags(struct command_line *command, struct flags *f
 
 // One argument, and in `*used` whether the next one is its value.
 static enum exit_reason take_arg(struct command_line *command, struct flags *flags,
-                                 struct words *said, char **args, bool *used, struct reason *why)
+                                 struct words *said, char **args, bool *used,
+                                 struct error_text *why)
 {
     enum own_option own = persona_own_take(command, said, args[0], args[1]);
 
@@ -114,20 +115,20 @@ static enum exit_reason take_arg(struct command_line *command, struct flags *fla
     case OWN_VALUED:
         return EXIT_REASON_NONE;
     case OWN_MISSING:
-        reason_set(why, "flag requires an argument: %s", args[0]);
+        error_set(why, "flag requires an argument: %s", args[0]);
         return EXIT_REASON_USAGE;
     case OWN_NONE:
         break;
     }
     if (args[0][0] != '-' || args[0][1] == '\0') {
-        reason_set(why, "unknown argument: %s", args[0]);
+        error_set(why, "unknown argument: %s", args[0]);
         return EXIT_REASON_USAGE;
     }
     return take_flags(command, flags, args[0], args[1], used, why);
 }
 
 static enum exit_reason settle(struct command_line *command, const struct flags *flags,
-                               struct words *said, struct reason *why)
+                               struct words *said, struct error_text *why)
 {
     enum exit_reason result = flags_settings(flags, &command->sets, why);
 
@@ -142,7 +143,7 @@ static enum exit_reason settle(struct command_line *command, const struct flags 
 }
 
 static enum exit_reason parse(struct command_line *command, int argc, char **argv,
-                              struct reason *why)
+                              struct error_text *why)
 {
     struct flags flags = {.host = NULL};
     struct words said = {.all = NULL};

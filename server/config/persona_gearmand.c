@@ -62,7 +62,7 @@ static const char *given_or(const struct plan *plan, enum gearmand_name name, co
     return value ? value : preset;
 }
 
-static bool plan_level(struct plan *plan, struct reason *why)
+static bool plan_level(struct plan *plan, struct error_text *why)
 {
     static const struct {
         const char *theirs;
@@ -78,12 +78,12 @@ static bool plan_level(struct plan *plan, struct reason *why)
             return true;
         }
     }
-    reason_set(why, "Invalid value for --verbose supplied");
+    error_set(why, "Invalid value for --verbose supplied");
     return !level;
 }
 
 // Whether a file at this path can be had: one is there that can be written, or can be made.
-static bool may_write(const char *path, bool follow, struct reason *why)
+static bool may_write(const char *path, bool follow, struct error_text *why)
 {
     struct safe_path place;
     struct stat st;
@@ -95,10 +95,10 @@ static bool may_write(const char *path, bool follow, struct reason *why)
     good = safe_path_stat(&place, &st, why);
     if (good && st.st_mode == 0) {
         good = faccessat(place.dir, ".", W_OK | X_OK, AT_EACCESS) == 0;
-        reason_set(why, "%s", strerror(errno));
+        error_set(why, "%s", strerror(errno));
     } else if (good) {
         good = faccessat(place.dir, place.name, W_OK, AT_EACCESS) == 0;
-        reason_set(why, "%s", strerror(errno));
+        error_set(why, "%s", strerror(errno));
     }
     safe_path_close(&place);
     return good;
@@ -109,7 +109,7 @@ static void plan_log(struct plan *plan)
 {
     const char *path = given(plan, GEARMAND_LOG_FILE);
     struct words *settings = path ? &plan->command->sets : &plan->command->presets;
-    struct reason why;
+    struct error_text why;
 
     if (given(plan, GEARMAND_SYSLOG) && access(SYSLOG_PATH, W_OK) == 0) {
         words_add(&plan->command->sets, "server.log_file=syslog");
@@ -139,7 +139,7 @@ static void plan_log(struct plan *plan)
 static void plan_pid_file(struct plan *plan)
 {
     const char *path = given(plan, GEARMAND_PID_FILE);
-    struct reason unsaid;
+    struct error_text unsaid;
 
     if (path) {
         words_add(&plan->command->sets, "server.pid_file=%s", path);
@@ -150,14 +150,13 @@ static void plan_pid_file(struct plan *plan)
 }
 
 static bool plan_address(struct plan *plan, const char *key, const char *port_text,
-                         struct words *settings, struct reason *why)
+                         struct words *settings, struct error_text *why)
 {
     const char *tls = given(plan, GEARMAND_SSL) ? "tls:" : "";
     unsigned port;
 
     if (!persona_find_port(port_text, &port)) {
-        reason_set(why, "`%s` is neither a port nor the name of a service", port_text);
-        return false;
+        return error_set(why, "`%s` is neither a port nor the name of a service", port_text);
     }
     persona_add_listen(settings, key, strcmp(key, "gearman.listen") == 0 ? tls : "",
                        given_or(plan, GEARMAND_LISTEN, "*"), port);
@@ -165,7 +164,7 @@ static bool plan_address(struct plan *plan, const char *key, const char *port_te
 }
 
 // Both protocols listen at the same host.
-static bool plan_listen(struct plan *plan, struct reason *why)
+static bool plan_listen(struct plan *plan, struct error_text *why)
 {
     const char *protocol = given(plan, GEARMAND_PROTOCOL);
     const char *from_caller = getenv("GEARMAND_PORT");
@@ -179,8 +178,7 @@ static bool plan_listen(struct plan *plan, struct reason *why)
                               &plan->command->notes);
     }
     if (protocol && strcmp(protocol, "http") != 0) {
-        reason_set(why, "Unknown protocol module : %s", protocol);
-        return false;
+        return error_set(why, "Unknown protocol module : %s", protocol);
     }
     return plan_address(plan, "gearman.listen", port,
                         is_given ? &plan->command->sets : &plan->command->presets, why) &&
@@ -219,14 +217,13 @@ static int64_t number_up_to(const struct plan *plan, enum gearmand_name name, in
 }
 
 // As in gearmand 2. In 1.1, 0 was no limit, and other numbers counted modulo 256.
-static bool plan_retries(struct plan *plan, struct reason *why)
+static bool plan_retries(struct plan *plan, struct error_text *why)
 {
     const char *text = given(plan, GEARMAND_JOB_RETRIES);
     int64_t retries = text ? gearmand_options_signed(&plan->options, GEARMAND_JOB_RETRIES) : -1;
 
     if (retries < -1) {
-        reason_set(why, "the argument ('%s') for option '--job-retries' is invalid", text);
-        return false;
+        return error_set(why, "the argument ('%s') for option '--job-retries' is invalid", text);
     }
     if (retries == 0) {
         words_add(&plan->command->notes,
@@ -259,7 +256,7 @@ static void plan_numbers(struct plan *plan)
     }
 }
 
-static enum exit_reason plan_all(struct plan *plan, struct reason *why)
+static enum exit_reason plan_all(struct plan *plan, struct error_text *why)
 {
     struct command_line *command = plan->command;
     enum exit_reason result;
@@ -281,7 +278,7 @@ static enum exit_reason plan_all(struct plan *plan, struct reason *why)
     return result;
 }
 
-static enum exit_reason plan_act(struct plan *plan, struct reason *why)
+static enum exit_reason plan_act(struct plan *plan, struct error_text *why)
 {
     if (!plan_level(plan, why)) {
         return EXIT_REASON_USAGE;
@@ -299,7 +296,7 @@ static enum exit_reason plan_act(struct plan *plan, struct reason *why)
 }
 
 static enum exit_reason parse(struct command_line *command, int argc, char **argv,
-                              struct reason *why)
+                              struct error_text *why)
 {
     struct plan plan = {.command = command};
     enum exit_reason result =

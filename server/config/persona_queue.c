@@ -77,7 +77,7 @@ static void queue_take(struct command_line *command, const struct gearmand_optio
 }
 
 enum exit_reason persona_queue_plan(struct command_line *command,
-                                    const struct gearmand_options *options, struct reason *why)
+                                    const struct gearmand_options *options, struct error_text *why)
 {
     const char *name = options->values[GEARMAND_QUEUE_TYPE];
     const struct queue_type *type = name ? type_named(name) : NULL;
@@ -93,14 +93,14 @@ enum exit_reason persona_queue_plan(struct command_line *command,
         return EXIT_REASON_NONE;
     }
     if (!type) {
-        reason_set(why,
-                   FAILED " (its jobs are not read from there: start with -q builtin and --set "
-                          "journal.dir=DIR, then bring in a dump of them with tandemctl import)",
-                   name);
+        error_set(why,
+                  FAILED " (its jobs are not read from there: start with -q builtin and --set "
+                         "journal.dir=DIR, then bring in a dump of them with tandemctl import)",
+                  name);
     } else if (!place) {
-        reason_set(why, FAILED " (where it is has to be said)", name);
+        error_set(why, FAILED " (where it is has to be said)", name);
     } else if (!persona_can_import(type->kind)) {
-        reason_set(why, FAILED " (this tandemd was built without %s)", name, type->kind);
+        error_set(why, FAILED " (this tandemd was built without %s)", name, type->kind);
     } else {
         queue_take(command, options, type, place);
         return EXIT_REASON_NONE;

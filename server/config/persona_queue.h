@@ -12,6 +12,6 @@
 // EXIT_REASON_NONE, or the reason in `why`: jobs that are kept elsewhere would be left behind.
 enum exit_reason persona_queue_plan(struct command_line *command,
                                     const struct gearmand_options *options,
-                                    struct reason *why) MUST_USE;
+                                    struct error_text *why) MUST_USE;
 
 #endif

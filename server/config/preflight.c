@@ -11,10 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool complain(const char *key, const char *path, int error, struct reason *why)
+static bool complain(const char *key, const char *path, int error, struct error_text *why)
 {
-    reason_set(why, "%s %s: %s", key, path, strerror(error));
-    return false;
+    return error_set(why, "%s %s: %s", key, path, strerror(error));
 }
 
 // 0 where a directory is there, or cannot be seen.
@@ -78,7 +77,7 @@ static const struct wanted pid_file = {.key = "pid_file", .suits = is_pid_file};
 static const struct wanted unix_socket = {.key = "unix socket", .suits = is_socket};
 
 // Whether a start could take what is there.
-static bool check_place(const struct wanted *wanted, const char *path, struct reason *why)
+static bool check_place(const struct wanted *wanted, const char *path, struct error_text *why)
 {
     struct safe_path place;
     struct stat st;
@@ -91,14 +90,14 @@ static bool check_place(const struct wanted *wanted, const char *path, struct re
     good = safe_path_stat(&place, &st, why);
     safe_path_close(&place);
     if (good && st.st_mode != 0 && !wanted->suits(st.st_mode)) {
-        reason_set(why, "%s",
-                   S_ISDIR(st.st_mode) ? strerror(EISDIR) : "there is something else already");
+        error_set(why, "%s",
+                  S_ISDIR(st.st_mode) ? strerror(EISDIR) : "there is something else already");
         good = false;
     }
     return good;
 }
 
-static bool check_file(const struct wanted *wanted, const char *path, struct reason *why)
+static bool check_file(const struct wanted *wanted, const char *path, struct error_text *why)
 {
     int error = *path ? missing_parent(path) : 0;
 
@@ -106,13 +105,12 @@ static bool check_file(const struct wanted *wanted, const char *path, struct rea
         return complain(wanted->key, path, error, why);
     }
     if (*path && !check_place(wanted, path, why)) {
-        reason_wrap(why, "%s %s: ", wanted->key, path);
-        return false;
+        return error_prefix(why, "%s %s: ", wanted->key, path);
     }
     return true;
 }
 
-static bool check_journal(const char *dir, bool must_exist, struct reason *why)
+static bool check_journal(const char *dir, bool must_exist, struct error_text *why)
 {
     int error = *dir ? missing_directory(dir) : 0;
     struct stat st;
@@ -124,7 +122,7 @@ static bool check_journal(const char *dir, bool must_exist, struct reason *why)
     return !error || complain("journal.dir", dir, error, why);
 }
 
-static bool check_sockets(const char *addresses, struct reason *why)
+static bool check_sockets(const char *addresses, struct error_text *why)
 {
     struct address address;
 
@@ -136,19 +134,19 @@ static bool check_sockets(const char *addresses, struct reason *why)
     return true;
 }
 
-static bool check_log(const char *path, struct reason *why)
+static bool check_log(const char *path, struct error_text *why)
 {
     return syslog_path(path) || check_file(&log_file, path, why);
 }
 
-static bool check_user(const char *user, struct reason *why)
+static bool check_user(const char *user, struct error_text *why)
 {
     struct identity identity;
 
     return *user == '\0' || privilege_find(user, &identity, why) == EXIT_REASON_NONE;
 }
 
-bool preflight(const struct settings *settings, bool must_exist, struct reason *why)
+bool preflight(const struct settings *settings, bool must_exist, struct error_text *why)
 {
     const struct server_settings *server = &settings->server;
 

@@ -11,6 +11,6 @@
 #include <stdbool.h>
 
 // `must_exist`: the directory of the journal would not be made. False with the reason in `why`.
-bool preflight(const struct settings *settings, bool must_exist, struct reason *why) MUST_USE;
+bool preflight(const struct settings *settings, bool must_exist, struct error_text *why) MUST_USE;
 
 #endif

@@ -49,7 +49,7 @@ static const struct unit *unit_called(const char *word)
     return NULL;
 }
 
-bool quantity_duration(const char *text, nsec_t *duration_for, struct reason *why)
+bool quantity_duration(const char *text, nsec_t *duration_for, struct error_text *why)
 {
     const struct unit *unit = NULL;
     const char *end;
@@ -59,13 +59,13 @@ bool quantity_duration(const char *text, nsec_t *duration_for, struct reason *wh
         unit = *end ? unit_called(end) : &units[UNIT_SECOND];
     }
     if (!unit || __builtin_mul_overflow(count, unit->length_for, duration_for)) {
-        reason_set(why, "`%s` is not a duration (a number with ms, s, m, h or d behind it)", text);
-        return false;
+        return error_set(why, "`%s` is not a duration (a number with ms, s, m, h or d behind it)",
+                         text);
     }
     return true;
 }
 
-bool quantity_rate(const char *text, nsec_t *interval_for, struct reason *why)
+bool quantity_rate(const char *text, nsec_t *interval_for, struct error_text *why)
 {
     const struct unit *unit = NULL;
     const char *end;
@@ -79,19 +79,17 @@ bool quantity_rate(const char *text, nsec_t *interval_for, struct reason *why)
         unit = unit_called(end + 1);
     }
     if (!unit || unit == &units[0]) {
-        reason_set(why, "`%s` is not a rate (a number with /s, /m, /h or /d behind it, or 0)",
-                   text);
-        return false;
+        return error_set(why, "`%s` is not a rate (a number with /s, /m, /h or /d behind it, or 0)",
+                         text);
     }
     if (unit->length_for / count < NSEC_PER_SEC / QUANTITY_RATE_MOST) {
-        reason_set(why, "`%s` is more than %d/s", text, QUANTITY_RATE_MOST);
-        return false;
+        return error_set(why, "`%s` is more than %d/s", text, QUANTITY_RATE_MOST);
     }
     *interval_for = unit->length_for / count;
     return true;
 }
 
-bool quantity_share(const char *text, uint32_t *share, struct reason *why)
+bool quantity_share(const char *text, uint32_t *share, struct error_text *why)
 {
     uint32_t sum = *text == '1' ? QUANTITY_SHARE_WHOLE : 0;
     uint32_t place = QUANTITY_SHARE_WHOLE / 10;
@@ -107,9 +105,9 @@ bool quantity_share(const char *text, uint32_t *share, struct reason *why)
         }
     }
     if (!good || *at != '\0' || sum > QUANTITY_SHARE_WHOLE) {
-        reason_set(why, "`%s` is not a number from 0 to 1 (with at most %d digits behind a point)",
-                   text, SHARE_DIGITS);
-        return false;
+        return error_set(why,
+                         "`%s` is not a number from 0 to 1 (with at most %d digits behind a point)",
+                         text, SHARE_DIGITS);
     }
     *share = sum;
     return true;

@@ -7,7 +7,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,14 +24,14 @@ bool quantity_digits(const char *text, int64_t *value, const char **end) MUST_US
 
 // `500ms`, `10s`, `5m`, `2h`, `7d`, and `10`, which is seconds. Never below 0. False with the
 // reason in `why`; so do the others.
-bool quantity_duration(const char *text, nsec_t *duration_for, struct reason *why) MUST_USE;
+bool quantity_duration(const char *text, nsec_t *duration_for, struct error_text *why) MUST_USE;
 
 // `100/s`, `5/m`, `2/h`, `1/d`: how long it is from one to the next, rounded down to a nanosecond;
 // 0 for `0`, which is any rate.
-bool quantity_rate(const char *text, nsec_t *interval_for, struct reason *why) MUST_USE;
+bool quantity_rate(const char *text, nsec_t *interval_for, struct error_text *why) MUST_USE;
 
 // `0`, `0.25`, `1`: in parts of a million.
-bool quantity_share(const char *text, uint32_t *share, struct reason *why) MUST_USE;
+bool quantity_share(const char *text, uint32_t *share, struct error_text *why) MUST_USE;
 
 // A duration in the largest unit that leaves no fraction.
 void quantity_print_duration(nsec_t duration_for, FILE *file);

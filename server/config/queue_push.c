@@ -58,12 +58,12 @@ static struct push_settings settings_of(const struct config_section *section)
 }
 
 struct push_settings *queue_push_list(const struct config_sections *sections, size_t *count,
-                                      struct reason *why)
+                                      struct error_text *why)
 {
     struct push_settings *list = calloc(sections->count + 1, sizeof *list);
 
     if (!list) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
         return NULL;
     }
     *count = 0;
@@ -86,15 +86,13 @@ uint64_t queue_push_descriptors(const struct config_sections *sections)
     return count;
 }
 
-bool queue_push_check(const struct config_sections *sections, struct reason *why)
+bool queue_push_check(const struct config_sections *sections, struct error_text *why)
 {
     for (size_t i = 0; i < sections->count; i++) {
         struct push_settings settings = settings_of(&sections->all[i]);
-        struct push_reason wrong = {""};
 
-        if (*settings.url && !push_settings_check(&settings, &wrong)) {
-            reason_set(why, "[queue %s] %s", settings.name, wrong.text);
-            return false;
+        if (*settings.url && !push_settings_check(&settings, why)) {
+            return error_prefix(why, "[queue %s] ", settings.name);
         }
     }
     return true;

@@ -34,7 +34,7 @@ const char *queue_push_contradiction(const struct queue_push *push);
 // The endpoints of the sections, in their order, for free(); their texts are borrowed. NULL with
 // the reason in `why`, without memory.
 struct push_settings *queue_push_list(const struct config_sections *sections, size_t *count,
-                                      struct reason *why) MUST_USE;
+                                      struct error_text *why) MUST_USE;
 
 // How many descriptors their transfers may take: a connection, and what looks its name up, each;
 // and what wakes libcurl, of each endpoint.
@@ -42,6 +42,6 @@ uint64_t queue_push_descriptors(const struct config_sections *sections);
 
 // Whether each section's endpoint can be used: reads the files that it names. False with the reason
 // in `why`.
-bool queue_push_check(const struct config_sections *sections, struct reason *why) MUST_USE;
+bool queue_push_check(const struct config_sections *sections, struct error_text *why) MUST_USE;
 
 #endif

@@ -223,16 +223,16 @@ static const struct option queue_options[] = {
     {.name = NULL},
 };
 
-static bool check_glob(const char *name, struct reason *why)
+static bool check_glob(const char *name, struct error_text *why)
 {
     size_t len = strlen(name);
 
     if (len == 0) {
-        reason_set(why, "a glob of names of queues is missing");
+        error_set(why, "a glob of names of queues is missing");
     } else if (len > QUEUE_NAME_MAX) {
-        reason_set(why, "a glob has at most %d bytes", QUEUE_NAME_MAX);
+        error_set(why, "a glob has at most %d bytes", QUEUE_NAME_MAX);
     } else if (!glob_valid(slice_of(name, len))) {
-        reason_set(why, "the glob is malformed");
+        error_set(why, "the glob is malformed");
     } else {
         return true;
     }
@@ -240,25 +240,23 @@ static bool check_glob(const char *name, struct reason *why)
 }
 
 // Its own name can make it too long for some queues only: their jobs are buried then.
-static bool check_dead_queue(const char *text, struct reason *why)
+static bool check_dead_queue(const char *text, struct error_text *why)
 {
     size_t len = strlen(text);
 
     for (const char *brace = strchr(text, '{'); brace; brace = strchr(brace + 1, '{')) {
         if (strncmp(brace, OWN_NAME, sizeof OWN_NAME - 1) != 0) {
-            reason_set(why, "`%s`: nothing but " OWN_NAME " may stand in braces", text);
-            return false;
+            return error_set(why, "`%s`: nothing but " OWN_NAME " may stand in braces", text);
         }
         len -= sizeof OWN_NAME - 1;
     }
     if (len > QUEUE_NAME_MAX) {
-        reason_set(why, "the name of a queue has at most %d bytes", QUEUE_NAME_MAX);
-        return false;
+        return error_set(why, "the name of a queue has at most %d bytes", QUEUE_NAME_MAX);
     }
     return true;
 }
 
-static bool check_value(const struct option *option, const char *text, struct reason *why)
+static bool check_value(const struct option *option, const char *text, struct error_text *why)
 {
     return strcmp(option->name, "dead_queue") != 0 || check_dead_queue(text, why);
 }
@@ -296,7 +294,7 @@ static const char *contradiction(const struct policy_spec *spec)
     return NULL;
 }
 
-static bool finish(void *values, struct reason *why)
+static bool finish(void *values, struct error_text *why)
 {
     struct queue_section *section = values;
     const char *wrong;
@@ -308,7 +306,7 @@ static bool finish(void *values, struct reason *why)
         wrong = queue_push_contradiction(&section->push);
     }
     if (wrong) {
-        reason_set(why, "%s", wrong);
+        error_set(why, "%s", wrong);
     }
     return !wrong;
 }

@@ -71,13 +71,13 @@ static const struct option schedule_options[] = {
     {.name = NULL},
 };
 
-static bool check_name(const char *name, struct reason *why)
+static bool check_name(const char *name, struct error_text *why)
 {
     bool good = schedule_name_valid(slice_str(name));
 
     if (!good) {
-        reason_set(why, "the name of a schedule has 1 to %d letters, digits, dots, _ and -",
-                   SCHEDULE_NAME_MAX);
+        error_set(why, "the name of a schedule has 1 to %d letters, digits, dots, _ and -",
+                  SCHEDULE_NAME_MAX);
     }
     return good;
 }
@@ -87,21 +87,16 @@ static struct slice text_of(const char *text)
     return slice_str(text);
 }
 
-static bool finish(void *values, struct reason *why)
+static bool finish(void *values, struct error_text *why)
 {
     struct schedule_section *section = values;
-    struct schedule_reason reason;
 
     section->spec.cron = text_of(section->cron);
     section->spec.timezone = text_of(section->timezone);
     section->spec.queue = text_of(section->queue);
     section->spec.body = text_of(section->body);
     section->spec.pri = (uint32_t)section->pri;
-    if (schedule_check(&section->spec, &schedule_zones, &reason)) {
-        return true;
-    }
-    reason_set(why, "%s", reason.text);
-    return false;
+    return schedule_check(&section->spec, &schedule_zones, why);
 }
 
 const struct config_kind schedule_section_kind = {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static bool read_line(const struct config_kind *kind, struct config_section *section, char *line,
-                      struct reason *why)
+                      struct error_text *why)
 {
     char *key;
     char *value;
@@ -20,21 +20,20 @@ static bool read_line(const struct config_kind *kind, struct config_section *sec
         return section_set(kind, section, key, value, why);
     case INI_SECTION:
     case INI_BAD:
-        reason_set(why, "a line is not `key = value`");
-        return false;
+        return error_set(why, "a line is not `key = value`");
     }
     UNREACHABLE();
 }
 
 bool section_read(const struct config_kind *kind, struct config_section *section, struct slice text,
-                  struct reason *why)
+                  struct error_text *why)
 {
     char *copy = strndup(text.len > 0 ? text.ptr : "", text.len);
     char *next = copy;
     bool good = copy;
 
     if (!copy) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
     }
     while (good && next) {
         char *line = strsep(&next, "\n");
@@ -47,21 +46,20 @@ bool section_read(const struct config_kind *kind, struct config_section *section
 
 // Whether both sections say the same.
 static bool is_same(const struct config_kind *kind, const struct config_section *a,
-                    const struct config_section *b, struct reason *why)
+                    const struct config_section *b, struct error_text *why)
 {
     for (const struct option *option = kind->options; option->name; option++) {
         if (!setting_equal(option, a->values, b->values)) {
-            reason_set(why,
-                       "%s: a value has no line break, no blank at an end, and no ; behind a blank",
-                       option->name);
-            return false;
+            return error_set(
+                why, "%s: a value has no line break, no blank at an end, and no ; behind a blank",
+                option->name);
         }
     }
     return true;
 }
 
 static bool is_read_back(const struct config_kind *kind, const struct config_section *section,
-                         const char *text, struct reason *why)
+                         const char *text, struct error_text *why)
 {
     struct config_section again;
     bool good = section_init(kind, &again, section->name, section->origin, why) &&
@@ -73,19 +71,19 @@ static bool is_read_back(const struct config_kind *kind, const struct config_sec
 }
 
 char *section_write(const struct config_kind *kind, const struct config_section *section,
-                    struct reason *why)
+                    struct error_text *why)
 {
     char *text = NULL;
     size_t len;
     FILE *file = open_memstream(&text, &len);
 
     if (!file) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
         return NULL;
     }
     section_print_keys(kind, section, file);
     if (fclose(file) != 0) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
         free(text);
         return NULL;
     }

@@ -9,12 +9,12 @@
 
 // Sets the keys that the text names, and finishes the section. False with the reason in `why`.
 bool section_read(const struct config_kind *kind, struct config_section *section, struct slice text,
-                  struct reason *why) MUST_USE;
+                  struct error_text *why) MUST_USE;
 
 // The keys that have another value than their default, for free(). NULL with the reason in `why`,
 // without memory and where a value would be read back as another one: it has a line break, blanks
 // at an end, or what looks like a comment.
 char *section_write(const struct config_kind *kind, const struct config_section *section,
-                    struct reason *why) MUST_USE;
+                    struct error_text *why) MUST_USE;
 
 #endif

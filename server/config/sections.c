@@ -48,13 +48,12 @@ void section_clear(const struct config_kind *kind, struct config_section *sectio
 }
 
 bool section_init(const struct config_kind *kind, struct config_section *section, const char *name,
-                  const char *origin, struct reason *why)
+                  const char *origin, struct error_text *why)
 {
     *section = (struct config_section){
         .name = strdup(name), .origin = strdup(origin), .values = calloc(1, kind->size)};
     if (!section->name || !section->origin || !section->values) {
-        reason_set(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     for (const struct option *option = kind->options; option->name; option++) {
         if (!setting_parse(option, section->values, option->preset, why)) {
@@ -64,7 +63,7 @@ bool section_init(const struct config_kind *kind, struct config_section *section
     return true;
 }
 
-static bool make_room(struct config_sections *sections, struct reason *why)
+static bool make_room(struct config_sections *sections, struct error_text *why)
 {
     size_t room = sections->room ? 2 * sections->room : 8;
     struct config_section *all;
@@ -74,8 +73,7 @@ static bool make_room(struct config_sections *sections, struct reason *why)
     }
     all = realloc(sections->all, room * sizeof *all);
     if (!all) {
-        reason_set(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     sections->all = all;
     sections->room = room;
@@ -83,29 +81,28 @@ static bool make_room(struct config_sections *sections, struct reason *why)
 }
 
 struct config_section *sections_add(struct config_sections *sections, const char *name,
-                                    const char *origin, struct reason *why)
+                                    const char *origin, struct error_text *why)
 {
     const struct config_kind *kind = sections->kind;
     const struct config_section *twin = sections_find(sections, name);
     struct config_section section;
 
     if (twin) {
-        reason_set(why, "there is a section [%s %s] already, at %s", kind->word, name,
-                   twin->origin);
+        error_set(why, "there is a section [%s %s] already, at %s", kind->word, name, twin->origin);
         return NULL;
     }
     if (sections->count == kind->most) {
-        reason_set(why, "there are %zu sections [%s ...] already, and no more can be", kind->most,
-                   kind->word);
+        error_set(why, "there are %zu sections [%s ...] already, and no more can be", kind->most,
+                  kind->word);
         return NULL;
     }
     if (has_outer_blank(name)) {
-        reason_set(why, "[%s %s]: a name has no blank at either end; ? stands for one", kind->word,
-                   name);
+        error_set(why, "[%s %s]: a name has no blank at either end; ? stands for one", kind->word,
+                  name);
         return NULL;
     }
     if (!kind->check_name(name, why) || !make_room(sections, why)) {
-        reason_wrap(why, "[%s %s]: ", kind->word, name);
+        error_prefix(why, "[%s %s]: ", kind->word, name);
         return NULL;
     }
     if (!section_init(kind, &section, name, origin, why)) {
@@ -117,7 +114,7 @@ struct config_section *sections_add(struct config_sections *sections, const char
 }
 
 bool section_set(const struct config_kind *kind, struct config_section *section, const char *key,
-                 const char *text, struct reason *why)
+                 const char *text, struct error_text *why)
 {
     for (const struct option *option = kind->options; option->name; option++) {
         if (strcmp(option->name, key) != 0) {
@@ -125,16 +122,14 @@ bool section_set(const struct config_kind *kind, struct config_section *section,
         }
         if ((kind->check && !kind->check(option, text, why)) ||
             !setting_parse(option, section->values, text, why)) {
-            reason_wrap(why, "%s: ", key);
-            return false;
+            return error_prefix(why, "%s: ", key);
         }
         return true;
     }
-    reason_set(why, "there is no key `%s` in sections [%s ...]", key, kind->word);
-    return false;
+    return error_set(why, "there is no key `%s` in sections [%s ...]", key, kind->word);
 }
 
-bool sections_finish(const struct config_sections *sections, struct reason *why)
+bool sections_finish(const struct config_sections *sections, struct error_text *why)
 {
     const struct config_kind *kind = sections->kind;
 
@@ -142,8 +137,7 @@ bool sections_finish(const struct config_sections *sections, struct reason *why)
         const struct config_section *section = &sections->all[i];
 
         if (!kind->finish(section->values, why)) {
-            reason_wrap(why, "%s: [%s %s]: ", section->origin, kind->word, section->name);
-            return false;
+            return error_prefix(why, "%s: [%s %s]: ", section->origin, kind->word, section->name);
         }
     }
     return true;

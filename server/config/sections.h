@@ -7,7 +7,7 @@
 
 #include "core/base/macros.h"
 #include "proto_common/option.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdio.h>
 
@@ -17,12 +17,12 @@ struct config_kind {
     size_t size;                  // of the struct that they describe
     size_t most;                  // so many sections there may be
     // Whether there may be a section of that name. Otherwise the reason in `why`.
-    bool (*check_name)(const char *name, struct reason *why);
+    bool (*check_name)(const char *name, struct error_text *why);
     // A further check of a value before it is set, NULL for none.
-    bool (*check)(const struct option *option, const char *text, struct reason *why);
+    bool (*check)(const struct option *option, const char *text, struct error_text *why);
     // All keys were read: whether they make sense together. Here the section may work out further
     // fields of the struct; it may be called again after another key was set. NULL for none.
-    bool (*finish)(void *values, struct reason *why);
+    bool (*finish)(void *values, struct error_text *why);
 };
 
 struct config_section {
@@ -49,20 +49,20 @@ struct config_section *sections_find(const struct config_sections *sections, con
 // One more, of which all keys have their defaults. NULL with the reason in `why`, such as that
 // there is one of that name.
 struct config_section *sections_add(struct config_sections *sections, const char *name,
-                                    const char *origin, struct reason *why) MUST_USE;
+                                    const char *origin, struct error_text *why) MUST_USE;
 
 // Sets a key. False with the reason in `why`.
 bool section_set(const struct config_kind *kind, struct config_section *section, const char *key,
-                 const char *text, struct reason *why) MUST_USE;
+                 const char *text, struct error_text *why) MUST_USE;
 
 // One by itself, in none of the lists: all keys have their defaults. False without memory, with the
 // reason in `why`; it is to be cleared in any case, and a zeroed one may be.
 bool section_init(const struct config_kind *kind, struct config_section *section, const char *name,
-                  const char *origin, struct reason *why) MUST_USE;
+                  const char *origin, struct error_text *why) MUST_USE;
 void section_clear(const struct config_kind *kind, struct config_section *section);
 
 // Whether the keys of each make sense together. False with the reason in `why`.
-bool sections_finish(const struct config_sections *sections, struct reason *why) MUST_USE;
+bool sections_finish(const struct config_sections *sections, struct error_text *why) MUST_USE;
 
 // Whether the key of the section says what it would say without a line in the file.
 bool section_is_preset(const struct option *option, const struct config_section *section);

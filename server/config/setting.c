@@ -36,7 +36,7 @@ static int unit_shift(char unit)
 }
 
 static bool parse_in_range(const struct option *option, const char *text, int64_t *value,
-                           struct reason *why)
+                           struct error_text *why)
 {
     const char *end;
     bool good = quantity_digits(text, value, &end);
@@ -48,30 +48,28 @@ static bool parse_in_range(const struct option *option, const char *text, int64_
         good = !__builtin_mul_overflow(*value, INT64_C(1) << shift, value);
     }
     if (!good || *end != '\0') {
-        reason_set(why, "`%s` is not %s", text,
-                   option->kind == OPTION_SIZE ? "a size (a number, with k, M or G where wanted)"
-                                               : "a whole number");
-        return false;
+        return error_set(why, "`%s` is not %s", text,
+                         option->kind == OPTION_SIZE
+                             ? "a size (a number, with k, M or G where wanted)"
+                             : "a whole number");
     }
     if (*value < option->min || *value > option->max) {
-        reason_set(why, "`%s` is not between %" PRId64 " and %" PRId64, text, option->min,
-                   option->max);
-        return false;
+        return error_set(why, "`%s` is not between %" PRId64 " and %" PRId64, text, option->min,
+                         option->max);
     }
     return true;
 }
 
-static bool parse_bool(const char *text, bool *value, struct reason *why)
+static bool parse_bool(const char *text, bool *value, struct error_text *why)
 {
     *value = strcmp(text, "true") == 0 || strcmp(text, "yes") == 0;
     if (!*value && strcmp(text, "false") != 0 && strcmp(text, "no") != 0) {
-        reason_set(why, "`%s` is neither `true` nor `false`", text);
-        return false;
+        return error_set(why, "`%s` is neither `true` nor `false`", text);
     }
     return true;
 }
 
-static void print_bounds(const struct option *option, const char *text, struct reason *why)
+static void print_bounds(const struct option *option, const char *text, struct error_text *why)
 {
     char bounds[64];
     FILE *file = fmemopen(bounds, sizeof bounds, "w");
@@ -83,11 +81,11 @@ static void print_bounds(const struct option *option, const char *text, struct r
         quantity_print_duration(option->max, file);
         (void)fclose(file);
     }
-    reason_set(why, "`%s` is not between %s", text, bounds);
+    error_set(why, "`%s` is not between %s", text, bounds);
 }
 
 static bool parse_duration(const struct option *option, const char *text, nsec_t *value,
-                           struct reason *why)
+                           struct error_text *why)
 {
     nsec_t duration_for;
 
@@ -102,14 +100,13 @@ static bool parse_duration(const struct option *option, const char *text, nsec_t
     return true;
 }
 
-static bool parse_text(const char *text, char **value, struct reason *why)
+static bool parse_text(const char *text, char **value, struct error_text *why)
 {
     size_t size = strlen(text) + 1;
     char *copy = malloc(size);
 
     if (!copy) {
-        reason_set(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     memcpy(copy, text, size);
     free(*value);
@@ -117,7 +114,7 @@ static bool parse_text(const char *text, char **value, struct reason *why)
     return true;
 }
 
-static bool parse_file(const char *text, char **value, struct reason *why)
+static bool parse_file(const char *text, char **value, struct error_text *why)
 {
     char path[PATH_MAX];
 
@@ -127,7 +124,7 @@ static bool parse_file(const char *text, char **value, struct reason *why)
     return credential_path(text, path, why) && parse_text(path, value, why);
 }
 
-static bool parse_credential(const char *text, char **value, struct reason *why)
+static bool parse_credential(const char *text, char **value, struct error_text *why)
 {
     char line[CREDENTIAL_ROOM];
 
@@ -138,7 +135,7 @@ static bool parse_credential(const char *text, char **value, struct reason *why)
 }
 
 static bool parse_any_text(const struct option *option, const char *text, char **value,
-                           struct reason *why)
+                           struct error_text *why)
 {
     if (option->is_credential) {
         return parse_credential(text, value, why);
@@ -158,7 +155,7 @@ static const char *choice_at(const char *choices, int index, size_t *len)
 }
 
 static bool parse_choice(const struct option *option, const char *text, int *value,
-                         struct reason *why)
+                         struct error_text *why)
 {
     const char *word;
     size_t len;
@@ -169,11 +166,11 @@ static bool parse_choice(const struct option *option, const char *text, int *val
             return true;
         }
     }
-    reason_set(why, "`%s` is not one of %s", text, option->choices);
-    return false;
+    return error_set(why, "`%s` is not one of %s", text, option->choices);
 }
 
-bool setting_parse(const struct option *option, void *values, const char *text, struct reason *why)
+bool setting_parse(const struct option *option, void *values, const char *text,
+                   struct error_text *why)
 {
     void *field = setting_field(option, values);
     int64_t number = 0;

@@ -7,14 +7,14 @@
 
 #include "core/base/macros.h"
 #include "proto_common/option.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdio.h>
 
 // Sets the field from its text in the file. False, with the field as it was and the reason in
 // `why`: the text is no value of this kind or out of range, or there is no memory.
 bool setting_parse(const struct option *option, void *values, const char *text,
-                   struct reason *why) MUST_USE;
+                   struct error_text *why) MUST_USE;
 
 // What is written in the place of a secret.
 #define SETTING_HIDDEN "(hidden)"

@@ -200,7 +200,7 @@ static const struct option tls_options[] = {
     {.name = NULL},
 };
 
-static bool check_server(const struct option *option, const char *text, struct reason *why)
+static bool check_server(const struct option *option, const char *text, struct error_text *why)
 {
     mode_t unused;
     unsigned count;
@@ -212,7 +212,7 @@ static bool check_server(const struct option *option, const char *text, struct r
            file_mode_parse(text, &unused, why);
 }
 
-static bool check_addresses(const struct option *option, const char *text, struct reason *why)
+static bool check_addresses(const struct option *option, const char *text, struct error_text *why)
 {
     (void)option;
     return address_list_check(text, why);
@@ -292,14 +292,11 @@ static bool settings_describe(struct settings *settings)
     return true;
 }
 
-bool settings_check(const struct settings *settings, struct reason *why)
+bool settings_check(const struct settings *settings, struct error_text *why)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
-        struct frontend_reason reason = {""};
-
-        if (frontends[i]->check && !frontends[i]->check(settings->protocols[i].options, &reason)) {
-            reason_set(why, "[%s] %s", frontends[i]->name, reason.text);
-            return false;
+        if (frontends[i]->check && !frontends[i]->check(settings->protocols[i].options, why)) {
+            return error_prefix(why, "[%s] ", frontends[i]->name);
         }
     }
     return connection_memory_check(settings, why) &&
@@ -307,21 +304,20 @@ bool settings_check(const struct settings *settings, struct reason *why)
            queue_push_check(&settings->named[SETTINGS_QUEUES], why);
 }
 
-bool settings_check_access(const struct settings *settings, struct reason *why)
+bool settings_check_access(const struct settings *settings, struct error_text *why)
 {
     const char *path = settings->server.access_file;
-    struct access_reason reason = {""};
-    struct access *access = *path ? access_read(path, &reason) : NULL;
+    struct access *access = *path ? access_read(path, why) : NULL;
     bool good = access || *path == '\0';
 
     if (!good) {
-        reason_set(why, "[server] access_file: %s", reason.text);
+        (void)error_prefix(why, "[server] access_file: ");
     }
     access_free(access);
     return good;
 }
 
-bool settings_check_tls(const struct settings *settings, struct reason *why)
+bool settings_check_tls(const struct settings *settings, struct error_text *why)
 {
     ENSURE(settings->tls.certificate);
     if (*settings->tls.certificate) {
@@ -329,9 +325,8 @@ bool settings_check_tls(const struct settings *settings, struct reason *why)
     }
     for (size_t i = 0; i < FRONTENDS; i++) {
         if (address_list_has_tls(settings->protocols[i].listen)) {
-            reason_set(why, "[%s] listen: an address with TLS needs a certificate in [tls]",
-                       frontends[i]->name);
-            return false;
+            return error_set(why, "[%s] listen: an address with TLS needs a certificate in [tls]",
+                             frontends[i]->name);
         }
     }
     return true;
@@ -348,7 +343,7 @@ bool settings_same_tls(const struct settings *a, const struct settings *b)
 }
 
 static bool settings_assign(struct settings *settings, const char *const *texts, size_t count,
-                            struct reason *why)
+                            struct error_text *why)
 {
     for (size_t i = 0; i < count; i++) {
         if (!config_assign(&settings->config, texts[i], why)) {
@@ -358,12 +353,12 @@ static bool settings_assign(struct settings *settings, const char *const *texts,
     return true;
 }
 
-struct settings *settings_load(const struct settings_source *source, struct reason *why)
+struct settings *settings_load(const struct settings_source *source, struct error_text *why)
 {
     struct settings *settings = calloc(1, sizeof *settings);
 
     if (!settings || !settings_describe(settings)) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
         goto failed;
     }
     if (!config_preset(&settings->config, why) ||

@@ -98,18 +98,19 @@ struct settings_source {
 // Defaults, presets, the file, then what the command line says. NULL with the reason in `why`, too,
 // where a front-end cannot begin with what results, or TLS, or the rules cannot be read; not the
 // latter two where it is read again: the caller then knows more.
-struct settings *settings_load(const struct settings_source *source, struct reason *why) MUST_USE;
+struct settings *settings_load(const struct settings_source *source,
+                               struct error_text *why) MUST_USE;
 
 // Whether every front-end can begin with its options, such as to read the files that they name.
 // False with the reason in `why`.
-bool settings_check(const struct settings *settings, struct reason *why) MUST_USE;
+bool settings_check(const struct settings *settings, struct error_text *why) MUST_USE;
 
 // Whether the rules of `access_file` can be read. False with the reason in `why`.
-bool settings_check_access(const struct settings *settings, struct reason *why) MUST_USE;
+bool settings_check_access(const struct settings *settings, struct error_text *why) MUST_USE;
 
 // Whether connections with TLS can begin, where an address or a certificate says that there are
 // any: the files can be read and fit each other. False with the reason in `why`.
-bool settings_check_tls(const struct settings *settings, struct reason *why) MUST_USE;
+bool settings_check_tls(const struct settings *settings, struct error_text *why) MUST_USE;
 
 // Whether the [tls] sections are alike.
 bool settings_same_tls(const struct settings *a, const struct settings *b);

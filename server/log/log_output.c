@@ -54,7 +54,7 @@ static bool is_log(int fd)
 }
 
 // -1 with the reason in `why`.
-static int open_file(const char *path, bool *made, struct reason *why)
+static int open_file(const char *path, bool *made, struct error_text *why)
 {
     struct safe_path place;
     int fd = -1;
@@ -65,18 +65,18 @@ static int open_file(const char *path, bool *made, struct reason *why)
         safe_path_close(&place);
     }
     if (fd >= 0 && !is_log(fd)) {
-        reason_set(why, "there is something else than a file");
+        error_set(why, "there is something else than a file");
         (void)close(fd);
         fd = -1;
     }
     if (fd < 0) {
-        reason_wrap(why, "log_file %s: ", path);
+        error_prefix(why, "log_file %s: ", path);
     }
     return fd;
 }
 
 bool log_output_prepare(struct log_opening *opening, const char *path, enum log_format format,
-                        enum log_level level, struct reason *why)
+                        enum log_level level, struct error_text *why)
 {
     const char *syslog = syslog_path(path);
 
@@ -122,7 +122,7 @@ static bool output_begin(struct log_output *output, const struct log_opening *op
 }
 
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
-                     enum log_level level, struct reason *why)
+                     enum log_level level, struct error_text *why)
 {
     struct log_opening opening;
 
@@ -133,8 +133,7 @@ bool log_output_open(struct log_output *output, const char *path, enum log_forma
         log_output_adopt(output, &opening);
     } else if (!output_begin(output, &opening)) {
         log_output_discard(&opening);
-        reason_set(why, "out of memory or threads");
-        return false;
+        return error_set(why, "out of memory or threads");
     }
     return true;
 }

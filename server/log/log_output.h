@@ -8,7 +8,7 @@
 // line tells how many.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include "core/base/log.h"
 #include "server/log/log_writer.h"
@@ -31,7 +31,7 @@ void log_output_init(struct log_output *output);
 // where it cannot be opened, or is not what safe_path.h allows: lines go on to where they went.
 // Lines less urgent than `level` are dropped.
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
-                     enum log_level level, struct reason *why) MUST_USE;
+                     enum log_level level, struct error_text *why) MUST_USE;
 
 // The same in two steps, for an open log: opens the file, and changes nothing yet. False with the
 // reason in `why`.
@@ -42,7 +42,7 @@ struct log_opening {
     enum log_level level;
 };
 bool log_output_prepare(struct log_opening *opening, const char *path, enum log_format format,
-                        enum log_level level, struct reason *why) MUST_USE;
+                        enum log_level level, struct error_text *why) MUST_USE;
 
 // Changes over to that, or closes it again.
 void log_output_adopt(struct log_output *output, const struct log_opening *opening);

@@ -12,14 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-int log_syslog_open(const char *path, struct reason *why)
+int log_syslog_open(const char *path, struct error_text *why)
 {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
     if (fd >= 0 && log_syslog_join(fd, path)) {
         return fd;
     }
-    reason_set(why, "log_file syslog: %s: %s", path, strerror(errno));
+    error_set(why, "log_file syslog: %s: %s", path, strerror(errno));
     if (fd >= 0) {
         (void)close(fd);
     }

@@ -7,12 +7,12 @@
 
 #include "core/base/macros.h"
 #include "server/log/log_line.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 
 // A socket whose datagrams go to that path; -1 with the reason in `why`.
-int log_syslog_open(const char *path, struct reason *why);
+int log_syslog_open(const char *path, struct error_text *why);
 
 // Has them go there again, where a daemon that was started anew may listen now. False: it does not.
 bool log_syslog_join(int fd, const char *path) MUST_USE;

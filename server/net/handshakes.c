@@ -153,7 +153,7 @@ static void wait_for(struct handshaking *one, bool room)
 static void step(struct handshaking *one)
 {
     const struct transport *transport = one->transport;
-    struct reason why = {.text = ""};
+    struct error_text why = {.text = ""};
 
     if (!one->begun) {
         one->begun = true;

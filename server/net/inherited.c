@@ -66,38 +66,36 @@ static size_t frontend_for(int fd, const char *name, bool *tls)
 }
 
 static bool inherited_hand(int fd, const char *name, inherited_taker take, void *context,
-                           struct reason *why)
+                           struct error_text *why)
 {
     size_t index;
     bool tls;
 
     if (!is_usable(fd)) {
-        reason_set(why,
-                   "descriptor %d (%s), handed over in LISTEN_FDS, is not a listening "
-                   "stream socket of TCP or Unix",
-                   fd, name);
-        return false;
+        return error_set(why,
+                         "descriptor %d (%s), handed over in LISTEN_FDS, is not a listening "
+                         "stream socket of TCP or Unix",
+                         fd, name);
     }
     index = frontend_for(fd, name, &tls);
     if (index == FRONTENDS) {
-        reason_set(why,
-                   "descriptor %d, handed over in LISTEN_FDS, is named `%s`, which is no "
-                   "protocol: FileDescriptorName= is beanstalk, gearman or http, or one of "
-                   "these with -tls behind it",
-                   fd, name);
-        return false;
+        return error_set(why,
+                         "descriptor %d, handed over in LISTEN_FDS, is named `%s`, which is no "
+                         "protocol: FileDescriptorName= is beanstalk, gearman or http, or one of "
+                         "these with -tls behind it",
+                         fd, name);
     }
     return take(context, fd, index, tls, why);
 }
 
-bool inherited_each(inherited_taker take, void *context, struct reason *why)
+bool inherited_each(inherited_taker take, void *context, struct error_text *why)
 {
     char **names = NULL;
     int count = sd_listen_fds_with_names(1, &names);
     bool good = count >= 0;
 
     if (!good) {
-        reason_set(why, "the sockets handed over in LISTEN_FDS: %s", strerror(-count));
+        error_set(why, "the sockets handed over in LISTEN_FDS: %s", strerror(-count));
     }
     for (int i = 0; i < count && good; i++) {
         good = inherited_hand(SD_LISTEN_FDS_START + i, names[i], take, context, why);

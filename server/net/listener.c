@@ -269,7 +269,7 @@ static bool listener_add(struct listeners *listeners, int fd, const struct addre
 }
 
 static bool listeners_add(struct listeners *listeners, const struct address *address,
-                          const struct listener_target *target, struct reason *why)
+                          const struct listener_target *target, struct error_text *why)
 {
     int fds[SOCKETS_MAX];
     size_t count = socket_listen(address, fds, why);
@@ -277,7 +277,7 @@ static bool listeners_add(struct listeners *listeners, const struct address *add
 
     for (size_t i = 0; i < count; i++) {
         if (!listener_add(listeners, fds[i], address, target)) {
-            reason_set(why, "out of memory");
+            error_set(why, "out of memory");
             good = false;
             continue;
         }
@@ -287,7 +287,7 @@ static bool listeners_add(struct listeners *listeners, const struct address *add
 }
 
 bool listeners_open(struct listeners *listeners, const char *addresses,
-                    const struct listener_target *target, struct reason *why)
+                    const struct listener_target *target, struct error_text *why)
 {
     struct address address;
     enum address_next next;
@@ -301,13 +301,12 @@ bool listeners_open(struct listeners *listeners, const char *addresses,
 }
 
 bool listeners_adopt(struct listeners *listeners, int fd, bool tls,
-                     const struct listener_target *target, struct reason *why)
+                     const struct listener_target *target, struct error_text *why)
 {
     const struct address nowhere = {.tls = tls};
 
     if (evutil_make_socket_nonblocking(fd) != 0 || !listener_add(listeners, fd, &nowhere, target)) {
-        reason_set(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     listener_announce(list_item(listeners->all.prev, struct listener, node), &nowhere, target);
     return true;

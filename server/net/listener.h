@@ -10,7 +10,7 @@
 #include "core/base/list.h"
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -47,13 +47,13 @@ void listeners_init(struct listeners *listeners, struct event_base *base);
 // the real port. False with the reason in `why`; those that are open stay open until
 // listeners_close.
 bool listeners_open(struct listeners *listeners, const char *addresses,
-                    const struct listener_target *target, struct reason *why) MUST_USE;
+                    const struct listener_target *target, struct error_text *why) MUST_USE;
 
 // Takes over a stream socket that listens already, with TLS or without, and says so in the log. Its
 // file, if it has one, stays when the listener is closed: it belongs to whoever made it. False with
 // the reason in `why`.
 bool listeners_adopt(struct listeners *listeners, int fd, bool tls,
-                     const struct listener_target *target, struct reason *why) MUST_USE;
+                     const struct listener_target *target, struct error_text *why) MUST_USE;
 
 // Calls `visit` with each listening socket and the context of its connections; ends where that is
 // false, and returns it.

@@ -94,7 +94,8 @@ static int listen_at(int family, const struct sockaddr *addr, socklen_t len)
     return -1;
 }
 
-static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX], struct reason *why)
+static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX],
+                          struct error_text *why)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC,
                                    .ai_socktype = SOCK_STREAM,
@@ -106,7 +107,7 @@ static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX], s
     int saved;
 
     if (error) {
-        reason_set(why, "%s:%s: %s", host ? host : "*", address->port, gai_strerror(error));
+        error_set(why, "%s:%s: %s", host ? host : "*", address->port, gai_strerror(error));
         return 0;
     }
     for (const struct addrinfo *ai = found; ai && count < SOCKETS_MAX; ai = ai->ai_next) {
@@ -117,7 +118,7 @@ static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX], s
             continue;
         }
         saved = errno;
-        reason_set(why, "%s:%s: %s", host ? host : "*", address->port, strerror(saved));
+        error_set(why, "%s:%s: %s", host ? host : "*", address->port, strerror(saved));
         if (saved != EAFNOSUPPORT && saved != EADDRNOTAVAIL) {
             while (count > 0) {
                 (void)close(fds[--count]);
@@ -145,7 +146,7 @@ static bool unix_answers(const struct sockaddr_un *addr)
 
 // Removes a socket at the place at which nobody listens.
 static bool unix_remove(const struct safe_path *place, const struct sockaddr_un *addr,
-                        struct reason *why)
+                        struct error_text *why)
 {
     struct stat st;
 
@@ -153,12 +154,10 @@ static bool unix_remove(const struct safe_path *place, const struct sockaddr_un 
         return true;
     }
     if (!S_ISSOCK(st.st_mode)) {
-        reason_set(why, "there is something else than a socket");
-        return false;
+        return error_set(why, "there is something else than a socket");
     }
     if (unix_answers(addr)) {
-        reason_set(why, "another process listens there");
-        return false;
+        return error_set(why, "another process listens there");
     }
     (void)unlinkat(place->dir, place->name, 0);
     return true;
@@ -167,7 +166,7 @@ static bool unix_remove(const struct safe_path *place, const struct sockaddr_un 
 // Makes way for a socket at the path. It is bound by its path, since that is its name to clients;
 // whoever owns a directory on the way could still exchange that meanwhile, and have an empty socket
 // elsewhere for it.
-static bool unix_clear(const struct sockaddr_un *addr, struct reason *why)
+static bool unix_clear(const struct sockaddr_un *addr, struct error_text *why)
 {
     struct safe_path place;
     bool good = safe_path_find(&place, addr->sun_path, false, why);
@@ -177,12 +176,13 @@ static bool unix_clear(const struct sockaddr_un *addr, struct reason *why)
         safe_path_close(&place);
     }
     if (!good) {
-        reason_wrap(why, "unix:%s: ", addr->sun_path);
+        error_prefix(why, "unix:%s: ", addr->sun_path);
     }
     return good;
 }
 
-static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX], struct reason *why)
+static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX],
+                          struct error_text *why)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
@@ -192,13 +192,13 @@ static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX], s
     }
     fds[0] = listen_at(AF_UNIX, (const void *)&addr, sizeof addr);
     if (fds[0] < 0) {
-        reason_set(why, "unix:%s: %s", address->path, strerror(errno));
+        error_set(why, "unix:%s: %s", address->path, strerror(errno));
         return 0;
     }
     return 1;
 }
 
-size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX], struct reason *why)
+size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX], struct error_text *why)
 {
     return address->path[0] ? listen_unix(address, fds, why) : listen_inet(address, fds, why);
 }

@@ -6,7 +6,7 @@
 
 #include "core/base/macros.h"
 #include "server/config/address.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 // does not have are left out. A unix socket that nobody listens at any more is replaced; anything
 // else at its path is left alone, and a reason to fail.
 size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX],
-                     struct reason *why) MUST_USE;
+                     struct error_text *why) MUST_USE;
 
 // `host:port`, `[host]:port` or `unix:/path`; `room` is enough for an IPv4 address at least.
 void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t room);

@@ -31,19 +31,18 @@ static _Noreturn void wait_for(pid_t other, int news)
     _exit(WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : EXIT_FAILURE);
 }
 
-bool background_enter(struct background *background, struct reason *why)
+bool background_enter(struct background *background, struct error_text *why)
 {
     int ends[2];
     pid_t other;
 
     background_none(background);
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        reason_set(why, "going to the background: %s", strerror(errno));
-        return false;
+        return error_set(why, "going to the background: %s", strerror(errno));
     }
     other = fork();
     if (other < 0) {
-        reason_set(why, "going to the background: %s", strerror(errno));
+        error_set(why, "going to the background: %s", strerror(errno));
         (void)close(ends[0]);
         (void)close(ends[1]);
         return false;

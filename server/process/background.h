@@ -8,7 +8,7 @@
 // before there is another.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 
@@ -25,7 +25,7 @@ static inline void background_none(struct background *background)
 // Returns in the new process only; the one that was started ends with 0 once the new one is ready,
 // or as the new one has ended before, but never with 0 then. False with the reason in `why`, in the
 // process that was started, where there is no new one.
-bool background_enter(struct background *background, struct reason *why) MUST_USE;
+bool background_enter(struct background *background, struct error_text *why) MUST_USE;
 
 // All is well: the one that waits ends, and the standard files are /dev/null from now on, so that
 // no terminal or pipe of whoever started it is kept open. Nothing where nobody waits.

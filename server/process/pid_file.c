@@ -11,20 +11,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void pid_file_fail(const char *path, const char *what, struct reason *why)
+static void pid_file_fail(const char *path, const char *what, struct error_text *why)
 {
-    reason_set(why, "pid_file %s: %s", path, what);
+    error_set(why, "pid_file %s: %s", path, what);
 }
 
 // Who holds the lock, as far as the file says.
-static void pid_file_held(int fd, const char *path, struct reason *why)
+static void pid_file_held(int fd, const char *path, struct error_text *why)
 {
     char text[32] = "";
     ssize_t len = pread(fd, text, sizeof text - 1, 0);
 
     text[len > 0 ? strcspn(text, "\n") : 0] = '\0';
-    reason_set(why, "pid_file %s: another process holds it: %s", path,
-               text[0] ? text : "one that is just starting");
+    error_set(why, "pid_file %s: another process holds it: %s", path,
+              text[0] ? text : "one that is just starting");
 }
 
 // Whether the file is still at its place: its last holder may have removed it since we opened it.
@@ -40,14 +40,14 @@ static bool is_in_place(int fd, const struct safe_path *place)
 
 // Opens and locks what is at the place now; -1 with the reason in `why`. A file that was there
 // keeps its mode: it may be anything that somebody moved there.
-static int pid_file_lock(const struct safe_path *place, const char *path, struct reason *why)
+static int pid_file_lock(const struct safe_path *place, const char *path, struct error_text *why)
 {
     bool made;
     int fd = safe_path_open(place, O_RDWR | O_NONBLOCK, 0644, &made, why);
     struct stat st;
 
     if (fd < 0) {
-        reason_wrap(why, "pid_file %s: ", path);
+        error_prefix(why, "pid_file %s: ", path);
         return -1;
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -67,15 +67,14 @@ static int pid_file_lock(const struct safe_path *place, const char *path, struct
     return -1;
 }
 
-bool pid_file_claim(struct pid_file *file, const char *path, struct reason *why)
+bool pid_file_claim(struct pid_file *file, const char *path, struct error_text *why)
 {
     struct safe_path place;
     int fd;
 
     *file = (struct pid_file){.path = NULL};
     if (!safe_path_find(&place, path, false, why)) {
-        reason_wrap(why, "pid_file %s: ", path);
-        return false;
+        return error_prefix(why, "pid_file %s: ", path);
     }
     while ((fd = pid_file_lock(&place, path, why)) >= 0 && !is_in_place(fd, &place)) {
         (void)close(fd);
@@ -87,7 +86,7 @@ bool pid_file_claim(struct pid_file *file, const char *path, struct reason *why)
     return fd >= 0;
 }
 
-bool pid_file_write(const struct pid_file *file, struct reason *why)
+bool pid_file_write(const struct pid_file *file, struct error_text *why)
 {
     char text[32];
     int len = snprintf(text, sizeof text, "%ld\n", (long)getpid());
@@ -102,7 +101,7 @@ bool pid_file_write(const struct pid_file *file, struct reason *why)
 // Only our own file: what has come into its place is another's.
 static bool pid_file_remove(const struct pid_file *file)
 {
-    struct reason unsaid;
+    struct error_text unsaid;
     struct safe_path place;
     bool good;
 

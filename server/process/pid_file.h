@@ -8,7 +8,7 @@
 // name (see safe_path.h): it is emptied as root.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 
@@ -19,10 +19,10 @@ struct pid_file {
 
 // Creates or takes over the file and locks it; empties it. `path` is borrowed. False with the
 // reason in `why`, such as another process that holds it; there is nothing to release then.
-bool pid_file_claim(struct pid_file *file, const char *path, struct reason *why) MUST_USE;
+bool pid_file_claim(struct pid_file *file, const char *path, struct error_text *why) MUST_USE;
 
 // Writes our number into it; nothing without a claim. False with the reason in `why`.
-bool pid_file_write(const struct pid_file *file, struct reason *why) MUST_USE;
+bool pid_file_write(const struct pid_file *file, struct error_text *why) MUST_USE;
 
 // Removes it. A zeroed struct is allowed.
 void pid_file_release(struct pid_file *file);

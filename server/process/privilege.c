@@ -17,7 +17,7 @@ static bool means_unknown(int error)
     return error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
 }
 
-enum exit_reason privilege_find(const char *name, struct identity *identity, struct reason *why)
+enum exit_reason privilege_find(const char *name, struct identity *identity, struct error_text *why)
 {
     const struct passwd *entry;
     int error;
@@ -26,11 +26,11 @@ enum exit_reason privilege_find(const char *name, struct identity *identity, str
     entry = getpwnam(name);
     error = errno;
     if (!entry && means_unknown(error)) {
-        reason_set(why, "user %s: no such user", name);
+        error_set(why, "user %s: no such user", name);
         return EXIT_REASON_USER_UNKNOWN;
     }
     if (!entry) {
-        reason_set(why, "user %s: %s", name, strerror(error));
+        error_set(why, "user %s: %s", name, strerror(error));
         return EXIT_REASON_USER_LOOKUP;
     }
     identity->uid = entry->pw_uid;
@@ -57,23 +57,23 @@ static bool is_identity(const struct identity *identity)
     return true;
 }
 
-enum exit_reason privilege_become(const struct identity *identity, struct reason *why)
+enum exit_reason privilege_become(const struct identity *identity, struct error_text *why)
 {
     bool already = is_identity(identity);
 
     if (setgroups(0, NULL) != 0 && !already) {
-        reason_set(why, "user %s: the groups cannot be dropped: %s", identity->name,
-                   strerror(errno));
+        error_set(why, "user %s: the groups cannot be dropped: %s", identity->name,
+                  strerror(errno));
         return EXIT_REASON_USER_REFUSED;
     }
     if (setresgid(identity->gid, identity->gid, identity->gid) != 0 ||
         setresuid(identity->uid, identity->uid, identity->uid) != 0) {
-        reason_set(why, "user %s: %s", identity->name, strerror(errno));
+        error_set(why, "user %s: %s", identity->name, strerror(errno));
         return EXIT_REASON_USER_REFUSED;
     }
     // A capability that outlived the change would open the way back.
     if (!is_identity(identity) || (identity->uid != 0 && setuid(0) == 0)) {
-        reason_set(why, "user %s: root could not be given up for good", identity->name);
+        error_set(why, "user %s: root could not be given up for good", identity->name);
         return EXIT_REASON_USER_REFUSED;
     }
     return EXIT_REASON_NONE;

@@ -24,9 +24,9 @@ struct walk {
     bool follow;
 };
 
-static bool safe_path_fail(struct safe_path *safe, struct reason *why, const char *what)
+static bool safe_path_fail(struct safe_path *safe, struct error_text *why, const char *what)
 {
-    reason_set(why, "%s", what);
+    error_set(why, "%s", what);
     safe_path_close(safe);
     return false;
 }
@@ -67,7 +67,7 @@ static bool safe_path_start(struct safe_path *safe, const char *path)
 }
 
 // Puts what the link says in front of the rest.
-static bool walk_splice(struct walk *walk, struct safe_path *safe, struct reason *why)
+static bool walk_splice(struct walk *walk, struct safe_path *safe, struct error_text *why)
 {
     char target[PATH_MAX];
     ssize_t len = readlinkat(safe->dir, safe->name, target, sizeof target);
@@ -108,7 +108,7 @@ static bool walk_name(struct walk *walk, struct safe_path *safe)
     return true;
 }
 
-static bool safe_path_enter(struct safe_path *safe, struct reason *why)
+static bool safe_path_enter(struct safe_path *safe, struct error_text *why)
 {
     int dir = openat(safe->dir, safe->name, DIR_FLAGS | O_NOFOLLOW);
 
@@ -121,7 +121,8 @@ static bool safe_path_enter(struct safe_path *safe, struct reason *why)
 }
 
 // One name further. `*there`: it is the last one, and no link to be followed.
-static bool walk_step(struct walk *walk, struct safe_path *safe, bool *there, struct reason *why)
+static bool walk_step(struct walk *walk, struct safe_path *safe, bool *there,
+                      struct error_text *why)
 {
     struct stat st;
     bool last;
@@ -150,7 +151,7 @@ static bool walk_step(struct walk *walk, struct safe_path *safe, bool *there, st
     return walk_splice(walk, safe, why);
 }
 
-bool safe_path_find(struct safe_path *safe, const char *path, bool follow, struct reason *why)
+bool safe_path_find(struct safe_path *safe, const char *path, bool follow, struct error_text *why)
 {
     size_t len = strlen(path);
     struct walk walk = {.follow = follow};
@@ -186,37 +187,35 @@ static bool is_everybodys(int dir)
 
 // Whether we may take a file under this name. A second name may be a way to any of root's files,
 // and what another has put where all can put files is there to be read or written by him.
-static bool is_to_be_had(const struct safe_path *safe, const struct stat *st, struct reason *why)
+static bool is_to_be_had(const struct safe_path *safe, const struct stat *st,
+                         struct error_text *why)
 {
     if (geteuid() != 0 || (!S_ISREG(st->st_mode) && !S_ISFIFO(st->st_mode))) {
         return true;
     }
     if (S_ISREG(st->st_mode) && st->st_nlink > 1) {
-        reason_set(why, "the file has a second name, which may be that of any file");
-        return false;
+        return error_set(why, "the file has a second name, which may be that of any file");
     }
     if (!safe->is_magic && !is_trusted(st->st_uid) && is_everybodys(safe->dir)) {
-        reason_set(why, "the file is another user's, in a directory that all can write to");
-        return false;
+        return error_set(why, "the file is another user's, in a directory that all can write to");
     }
     return true;
 }
 
-bool safe_path_stat(const struct safe_path *safe, struct stat *st, struct reason *why)
+bool safe_path_stat(const struct safe_path *safe, struct stat *st, struct error_text *why)
 {
     if (fstatat(safe->dir, safe->name, st, safe->is_magic ? 0 : AT_SYMLINK_NOFOLLOW) != 0) {
         *st = (struct stat){.st_mode = 0};
         return true;
     }
     if (S_ISLNK(st->st_mode)) {
-        reason_set(why, "%s", strerror(ELOOP));
-        return false;
+        return error_set(why, "%s", strerror(ELOOP));
     }
     return is_to_be_had(safe, st, why);
 }
 
 int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *made,
-                   struct reason *why)
+                   struct error_text *why)
 {
     int all = flags | O_CLOEXEC | (safe->is_magic ? 0 : O_NOFOLLOW);
     struct stat st;
@@ -230,7 +229,7 @@ int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *m
         fd = openat(safe->dir, safe->name, all);
     }
     if (fd < 0) {
-        reason_set(why, "%s", strerror(errno));
+        error_set(why, "%s", strerror(errno));
         return -1;
     }
     if (fstat(fd, &st) == 0 && !is_to_be_had(safe, &st, why)) {

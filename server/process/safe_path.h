@@ -8,7 +8,7 @@
 // counts only where nobody but root and ourselves can put one.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -24,18 +24,18 @@ struct safe_path {
 // Walks to the directory. `follow`: whether a link at the end of the path is followed, too, if it
 // counts. False with the reason in `why`; there is nothing to close then.
 bool safe_path_find(struct safe_path *safe, const char *path, bool follow,
-                    struct reason *why) MUST_USE;
+                    struct error_text *why) MUST_USE;
 
 // Opens what has that name, and nothing that a link there leads to; made with `mode` where there
 // is nothing, which `*made` tells (NULL: it is not made). Where we are root, what is there has one
 // name, since a second one might be a way to any of root's files, and in a directory that all can
 // write to it is not another user's. -1 with the reason in `why`.
 int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *made,
-                   struct reason *why) MUST_USE;
+                   struct error_text *why) MUST_USE;
 
 // What a start would find there, with a mode of 0 where there is nothing. False with the
 // reason in `why` where safe_path_open() would take nothing there.
-bool safe_path_stat(const struct safe_path *safe, struct stat *st, struct reason *why) MUST_USE;
+bool safe_path_stat(const struct safe_path *safe, struct stat *st, struct error_text *why) MUST_USE;
 
 // One that is not open is allowed.
 void safe_path_close(struct safe_path *safe);

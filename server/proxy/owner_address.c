@@ -31,7 +31,7 @@ static bool read_where(struct slice where, struct owner_place *place)
     char text[WORD_MAX];
     const char *cursor = text;
     struct address address;
-    struct reason why;
+    struct error_text why;
 
     // Of one place, not of a list of them.
     if (where.len == 0 || where.len >= sizeof text || memchr(where.ptr, ',', where.len)) {

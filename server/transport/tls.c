@@ -15,7 +15,7 @@ struct tls {
     SSL_CTX *fresh;       // kept aside by tls_prepare(); NULL: none is
 };
 
-bool tls_check(const struct tls_settings *settings, struct reason *why)
+bool tls_check(const struct tls_settings *settings, struct error_text *why)
 {
     SSL_CTX *context = tls_context_new(settings, why);
 
@@ -24,12 +24,12 @@ bool tls_check(const struct tls_settings *settings, struct reason *why)
     return context != NULL;
 }
 
-struct tls *tls_new(const struct tls_settings *settings, struct reason *why)
+struct tls *tls_new(const struct tls_settings *settings, struct error_text *why)
 {
     struct tls *tls = calloc(1, sizeof *tls);
 
     if (!tls) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
         return NULL;
     }
     tls->context = tls_context_new(settings, why);
@@ -56,12 +56,12 @@ static bool keep_ticket_keys(SSL_CTX *from, SSL_CTX *to)
     return kept;
 }
 
-bool tls_prepare(struct tls *tls, const struct tls_settings *settings, struct reason *why)
+bool tls_prepare(struct tls *tls, const struct tls_settings *settings, struct error_text *why)
 {
     SSL_CTX *fresh = tls_context_new(settings, why);
 
     if (fresh && !keep_ticket_keys(tls->context, fresh)) {
-        reason_set(why, "tls.certificate %s: %s", settings->certificate, tls_openssl_reason());
+        error_set(why, "tls.certificate %s: %s", settings->certificate, tls_openssl_reason());
         SSL_CTX_free(fresh);
         fresh = NULL;
     }

@@ -10,7 +10,7 @@
 // OpenSSL writes to sockets without a flag against SIGPIPE: the process ignores that.
 
 #include "core/base/macros.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 #include "server/transport/transport.h"
 
 #include <stdbool.h>
@@ -37,14 +37,15 @@ struct tls;
 
 // Whether connections can begin with these settings: the files are there and fit each other.
 // Otherwise the reason, which begins with the key and names the file.
-bool tls_check(const struct tls_settings *settings, struct reason *why) MUST_USE;
+bool tls_check(const struct tls_settings *settings, struct error_text *why) MUST_USE;
 
 // Reads the files. NULL with the reason in `why`, as above.
-struct tls *tls_new(const struct tls_settings *settings, struct reason *why) MUST_USE;
+struct tls *tls_new(const struct tls_settings *settings, struct error_text *why) MUST_USE;
 
 // Reads them again, and keeps what they hold aside. False with the reason in `why`: nothing is
 // kept.
-bool tls_prepare(struct tls *tls, const struct tls_settings *settings, struct reason *why) MUST_USE;
+bool tls_prepare(struct tls *tls, const struct tls_settings *settings,
+                 struct error_text *why) MUST_USE;
 
 // Handshakes from now on use what was kept aside, or it is thrown away; if there is such.
 void tls_adopt(struct tls *tls);

@@ -38,7 +38,7 @@ static bool tls_begin(int fd, void *own, void *shared)
 
 // Why the handshake has failed, by what OpenSSL noted first. Who only looks whether somebody
 // listens has failed at nothing.
-static void tls_explain(const struct tls_conn *conn, int failure, int error, struct reason *why)
+static void tls_explain(const struct tls_conn *conn, int failure, int error, struct error_text *why)
 {
     unsigned long code = ERR_peek_error();
     long verified = SSL_get_verify_result(conn->ssl);
@@ -49,23 +49,23 @@ static void tls_explain(const struct tls_conn *conn, int failure, int error, str
         return;
     }
     if (conn->hello == TLS_HELLO_PLAIN) {
-        reason_set(why, "plain text on a TLS port");
+        error_set(why, "plain text on a TLS port");
     } else if (conn->hello == TLS_HELLO_OTHER) {
-        reason_set(why, "no TLS hello");
+        error_set(why, "no TLS hello");
     } else if (ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING ||
                (failure == SSL_ERROR_SYSCALL && error == 0)) {
-        reason_set(why, "closed by the peer");
+        error_set(why, "closed by the peer");
     } else if (failure == SSL_ERROR_SYSCALL) {
-        reason_set(why, "%s", strerror(error));
+        error_set(why, "%s", strerror(error));
     } else if (ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED && verified != X509_V_OK) {
-        reason_set(why, "certificate verify failed: %s", X509_verify_cert_error_string(verified));
+        error_set(why, "certificate verify failed: %s", X509_verify_cert_error_string(verified));
     } else {
-        reason_set(why, "%s", tls_openssl_reason());
+        error_set(why, "%s", tls_openssl_reason());
     }
 }
 
 // A certificate that does not stand up to the authorities ends the handshake earlier than here.
-static enum handshake tls_handshake_done(struct tls_conn *conn, struct reason *why)
+static enum handshake tls_handshake_done(struct tls_conn *conn, struct error_text *why)
 {
     const X509 *certificate = SSL_get0_peer_certificate(conn->ssl);
 
@@ -78,7 +78,7 @@ static enum handshake tls_handshake_done(struct tls_conn *conn, struct reason *w
     return HANDSHAKE_DONE;
 }
 
-static enum handshake tls_handshake(int fd, void *own, struct reason *why)
+static enum handshake tls_handshake(int fd, void *own, struct error_text *why)
 {
     struct tls_conn *conn = tls_conn_of(own);
     int result;
@@ -100,7 +100,7 @@ static enum handshake tls_handshake(int fd, void *own, struct reason *why)
     }
     if (failure == SSL_ERROR_WANT_READ) {
         conn->error = EPROTO;
-        reason_set(why, "the handshake is too long");
+        error_set(why, "the handshake is too long");
         return HANDSHAKE_FAILED;
     }
     tls_explain(conn, failure, errno, why);

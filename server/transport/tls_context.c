@@ -21,13 +21,12 @@ struct making {
 };
 
 // The reason is that of the key, or of a file.
-static bool complain(struct reason *why, const char *key, const char *file, const char *what)
+static bool complain(struct error_text *why, const char *key, const char *file, const char *what)
 {
-    reason_set(why, "tls.%s%s%s: %s", key, *file ? " " : "", file, what);
-    return false;
+    return error_set(why, "tls.%s%s%s: %s", key, *file ? " " : "", file, what);
 }
 
-static bool complain_openssl(struct reason *why, const char *key, const char *file)
+static bool complain_openssl(struct error_text *why, const char *key, const char *file)
 {
     return complain(why, key, file, tls_openssl_reason());
 }
@@ -85,7 +84,7 @@ static bool add_to_authorities(struct making *making, X509 *certificate, unsigne
 // Adds each certificate of the file, which has one at least; `add` owns what it has added.
 static bool add_certificates(struct making *making, const struct tls_file *file, const char *key,
                              const char *path, bool (*add)(struct making *, X509 *, unsigned),
-                             struct reason *why)
+                             struct error_text *why)
 {
     BIO *pem = BIO_new_mem_buf(file->bytes, (int)file->len);
     X509 *certificate;
@@ -111,7 +110,7 @@ static bool add_certificates(struct making *making, const struct tls_file *file,
 }
 
 // A key that others can read is no secret, and one that they can write is not ours.
-static bool use_key(struct making *making, struct reason *why)
+static bool use_key(struct making *making, struct error_text *why)
 {
     bool apart = making->settings->key[0] != '\0';
     const struct tls_file *file = apart ? &making->key : &making->certificate;
@@ -142,7 +141,7 @@ static bool use_key(struct making *making, struct reason *why)
     return good;
 }
 
-static bool use_authorities(struct making *making, struct reason *why)
+static bool use_authorities(struct making *making, struct error_text *why)
 {
     static const int modes[] = {
         [TLS_CLIENT_CERTS_NONE] = SSL_VERIFY_NONE,
@@ -162,7 +161,7 @@ static bool use_authorities(struct making *making, struct reason *why)
                             add_to_authorities, why);
 }
 
-static bool use_versions(struct making *making, struct reason *why)
+static bool use_versions(struct making *making, struct error_text *why)
 {
     const struct tls_settings *settings = making->settings;
     int least = settings->min_version == TLS_MIN_VERSION_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
@@ -178,7 +177,7 @@ static bool use_versions(struct making *making, struct reason *why)
 
 // What a session is taken up again for: one that was begun under other rules is not, since the
 // peer might not have been let in under these. A ticket says which they were.
-static bool use_session_rules(struct making *making, struct reason *why)
+static bool use_session_rules(struct making *making, struct error_text *why)
 {
     const struct tls_settings *settings = making->settings;
     const int numbers[] = {settings->client_certs, settings->min_version};
@@ -196,7 +195,7 @@ static bool use_session_rules(struct making *making, struct reason *why)
     return good || complain_openssl(why, "certificate", settings->certificate);
 }
 
-static bool read_files(struct making *making, struct reason *why)
+static bool read_files(struct making *making, struct error_text *why)
 {
     const struct tls_settings *settings = making->settings;
     bool apart = settings->key[0] != '\0';
@@ -213,7 +212,7 @@ static bool read_files(struct making *making, struct reason *why)
 // Sessions are kept by the clients, in tickets, so that connections share nothing that is locked.
 // One ticket is what a client needs for its next connection, which gives it another. OpenSSL would
 // look for a chain among the authorities of clients, in each handshake: what is sent is the file's.
-static bool begin_context(struct making *making, struct reason *why)
+static bool begin_context(struct making *making, struct error_text *why)
 {
     SSL_CTX *context;
 
@@ -234,7 +233,7 @@ static bool begin_context(struct making *making, struct reason *why)
     return true;
 }
 
-SSL_CTX *tls_context_new(const struct tls_settings *settings, struct reason *why)
+SSL_CTX *tls_context_new(const struct tls_settings *settings, struct error_text *why)
 {
     struct making making = {.settings = settings};
     // The level of security that `ciphers` may ask for is to judge the certificate, too.

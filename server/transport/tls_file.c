@@ -13,13 +13,12 @@
 // Authorities of a whole system are a few hundred KiB.
 enum { TLS_FILE_MAX = 4 * 1024 * 1024 };
 
-static bool complain(struct reason *why, const char *what)
+static bool complain(struct error_text *why, const char *what)
 {
-    reason_set(why, "%s", what);
-    return false;
+    return error_set(why, "%s", what);
 }
 
-static bool file_suits(int fd, struct stat *st, struct reason *why)
+static bool file_suits(int fd, struct stat *st, struct error_text *why)
 {
     if (fstat(fd, st) != 0) {
         return complain(why, strerror(errno));
@@ -33,7 +32,7 @@ static bool file_suits(int fd, struct stat *st, struct reason *why)
     return true;
 }
 
-static bool file_take(struct tls_file *file, int fd, size_t len, struct reason *why)
+static bool file_take(struct tls_file *file, int fd, size_t len, struct error_text *why)
 {
     file->bytes = malloc(len + 1);
     if (!file->bytes) {
@@ -53,7 +52,7 @@ static bool file_take(struct tls_file *file, int fd, size_t len, struct reason *
     return true;
 }
 
-static int file_open(const char *path, struct reason *why)
+static int file_open(const char *path, struct error_text *why)
 {
     struct safe_path place;
     int fd;
@@ -66,7 +65,7 @@ static int file_open(const char *path, struct reason *why)
     return fd;
 }
 
-bool tls_file_read(struct tls_file *file, const char *key, const char *path, struct reason *why)
+bool tls_file_read(struct tls_file *file, const char *key, const char *path, struct error_text *why)
 {
     struct stat st;
     int fd = file_open(path, why);
@@ -78,7 +77,7 @@ bool tls_file_read(struct tls_file *file, const char *key, const char *path, str
     if (good) {
         file->is_public = (st.st_mode & 007) != 0;
     } else {
-        reason_wrap(why, "tls.%s %s: ", key, path);
+        error_prefix(why, "tls.%s %s: ", key, path);
         tls_file_free(file);
     }
     return good;

@@ -63,7 +63,7 @@ static bool print_subject(BIO *out, const X509 *certificate)
 }
 
 // What was printed behind the first `skip` bytes, to be freed. NULL with the reason in `why`.
-static char *take_text(BIO *out, size_t skip, struct reason *why)
+static char *take_text(BIO *out, size_t skip, struct error_text *why)
 {
     char *bytes;
     long all = BIO_get_mem_data(out, &bytes);
@@ -71,12 +71,12 @@ static char *take_text(BIO *out, size_t skip, struct reason *why)
     char *text = NULL;
 
     if (len > TLS_NAMES_MAX) {
-        reason_set(why, "the names in the certificate are too long");
+        error_set(why, "the names in the certificate are too long");
         return NULL;
     }
     text = calloc(1, len + 1);
     if (!text) {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
     } else if (len > 0) {
         memcpy(text, bytes + skip, len);
     }
@@ -84,7 +84,7 @@ static char *take_text(BIO *out, size_t skip, struct reason *why)
 }
 
 static char *print(const X509 *certificate, bool (*printer)(BIO *, const X509 *), size_t skip,
-                   struct reason *why)
+                   struct error_text *why)
 {
     BIO *out = BIO_new(BIO_s_mem());
     char *text = NULL;
@@ -92,13 +92,13 @@ static char *print(const X509 *certificate, bool (*printer)(BIO *, const X509 *)
     if (out && printer(out, certificate)) {
         text = take_text(out, skip, why);
     } else {
-        reason_set(why, "out of memory");
+        error_set(why, "out of memory");
     }
     (void)BIO_free(out);
     return text;
 }
 
-bool tls_names_take(struct peer_identity *identity, const X509 *certificate, struct reason *why)
+bool tls_names_take(struct peer_identity *identity, const X509 *certificate, struct error_text *why)
 {
     identity->subject = print(certificate, print_subject, 0, why);
     if (identity->subject) {
@@ -108,8 +108,7 @@ bool tls_names_take(struct peer_identity *identity, const X509 *certificate, str
         return false;
     }
     if (!tls_name_list_take(identity, certificate)) {
-        reason_set(why, "out of memory");
-        return false;
+        return error_set(why, "out of memory");
     }
     return true;
 }

@@ -77,13 +77,13 @@ struct tls_file {
 // Reads a regular file that `key` of [tls] names. False with the reason in `why`, which begins with
 // key and file.
 bool tls_file_read(struct tls_file *file, const char *key, const char *path,
-                   struct reason *why) MUST_USE;
+                   struct error_text *why) MUST_USE;
 
 // Zeroes are allowed.
 void tls_file_free(struct tls_file *file);
 
 // What connections share, by the settings. NULL with the reason in `why`.
-SSL_CTX *tls_context_new(const struct tls_settings *settings, struct reason *why) MUST_USE;
+SSL_CTX *tls_context_new(const struct tls_settings *settings, struct error_text *why) MUST_USE;
 
 // Has OpenSSL ask and tell what it needs to.
 void tls_callbacks_set(SSL_CTX *context);
@@ -100,7 +100,7 @@ enum tls_hello tls_hello_judge(const unsigned char *bytes, size_t len);
 // Takes the identity from the certificate. False with the reason in `why`: without memory, or where
 // its texts are too long.
 bool tls_names_take(struct peer_identity *identity, const X509 *certificate,
-                    struct reason *why) MUST_USE;
+                    struct error_text *why) MUST_USE;
 
 // The names alone, in one block. False without memory.
 bool tls_name_list_take(struct peer_identity *identity, const X509 *certificate) MUST_USE;

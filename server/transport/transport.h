@@ -21,7 +21,7 @@
 
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
-#include "server/process/reason.h"
+#include "core/base/error_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ struct transport {
     bool (*begin)(int fd, void *own, void *shared);
     // Goes on with the handshake. HANDSHAKE_FAILED with the reason in `why`, which stays as it is
     // where the peer has left without having sent anything.
-    enum handshake (*handshake)(int fd, void *own, struct reason *why);
+    enum handshake (*handshake)(int fd, void *own, struct error_text *why);
     // Who the peer is; NULL where it has not proved anything. Valid until `close`. NULL where no
     // peer can.
     const struct peer_identity *(*identity)(const void *own);

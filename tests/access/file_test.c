@@ -38,7 +38,7 @@ static void write_file(const char *text, size_t len)
 
 static void expect_unreadable(const char *of, const char *what)
 {
-    struct access_reason why = {""};
+    struct error_text why = {""};
     char reason[sizeof why.text];
 
     assert_null(access_read(of, &why));
@@ -51,7 +51,7 @@ static void expect_unreadable(const char *of, const char *what)
 static void a_file_is_read(void **state)
 {
     const char *text = "any work q";
-    struct access_reason why;
+    struct error_text why;
     struct access *access;
 
     (void)state;
@@ -68,7 +68,7 @@ static void a_file_is_read(void **state)
 
 static void a_reason_has_the_path_and_the_line(void **state)
 {
-    struct access_reason why;
+    struct error_text why;
     char reason[256];
 
     (void)state;
@@ -103,7 +103,7 @@ static void a_pipe_without_a_writer_keeps_nobody_waiting(void **state)
 static void a_file_is_bounded(void **state)
 {
     static char text[(1 << 20) + 1];
-    struct access_reason why;
+    struct error_text why;
     struct access *access;
 
     (void)state;
@@ -118,7 +118,7 @@ static void a_file_is_bounded(void **state)
 
 static void the_example_is_good(void **state)
 {
-    struct access_reason why = {""};
+    struct error_text why = {""};
     struct access *access = access_read(EXAMPLE, &why);
     unsigned billing;
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-typedef struct access *(*make_fn)(struct access_reason *why);
+typedef struct access *(*make_fn)(struct error_text *why);
 
 #define TEXT                                                                                       \
     "token:a:" HASH_ABC " work a,b,c\ntoken:b:" HASH_DEF " submit *\ncert:a* work *\n"             \
@@ -18,19 +18,19 @@ typedef struct access *(*make_fn)(struct access_reason *why);
     "any submit x\nany submit x\nany submit x\nany submit x\nany submit x\nany submit x\n"         \
     "any submit x\nany submit x\nany submit x\nany submit x\nany submit x\nany submit x\n"
 
-static struct access *make_rules(struct access_reason *why)
+static struct access *make_rules(struct error_text *why)
 {
     return access_parse(SLICE(TEXT), "rules", why);
 }
 
-static struct access *make_tokens(struct access_reason *why)
+static struct access *make_tokens(struct error_text *why)
 {
     return access_parse_tokens(SLICE(HASH_ABC " f,g\n" HASH_DEF " h\n"), "rules", why);
 }
 
 static char path[32];
 
-static struct access *make_from_file(struct access_reason *why)
+static struct access *make_from_file(struct error_text *why)
 {
     return access_read(path, why);
 }
@@ -39,7 +39,7 @@ static struct access *make_from_file(struct access_reason *why)
 static size_t fail_each(make_fn make)
 {
     for (size_t n = 1;; n++) {
-        struct access_reason why = {""};
+        struct error_text why = {""};
         struct access *access;
 
         nth_alloc_fail(n);

@@ -10,7 +10,7 @@ static struct slice text_of(const char *string)
 
 struct access *rules_of(const char *text)
 {
-    struct access_reason why = {""};
+    struct error_text why = {""};
     struct access *access = access_parse(text_of(text), "rules", &why);
 
     if (!access) {
@@ -21,7 +21,7 @@ struct access *rules_of(const char *text)
 
 void expect_refused_bytes(struct slice text, const char *reason)
 {
-    struct access_reason why = {""};
+    struct error_text why = {""};
     struct access *access = access_parse(text, "rules", &why);
 
     assert_null(access);

@@ -56,7 +56,7 @@ static void what_is_no_hash_is_refused(void **state)
 
 static void a_token_in_plain_text_is_in_no_reason(void **state)
 {
-    struct access_reason why;
+    struct error_text why;
 
     (void)state;
     expect_refused("token:t:secret work *", "rules:1: \"token:t\": " NO_HASH);
@@ -186,7 +186,7 @@ static void one_of_many_tokens_is_found(void **state)
 
 static struct access *tokens_of(const char *text)
 {
-    struct access_reason why = {""};
+    struct error_text why = {""};
     struct access *access = access_parse_tokens(slice_str(text), "tokens", &why);
 
     if (!access) {
@@ -219,7 +219,7 @@ static void tokens_of_http_may_submit_see_and_cancel(void **state)
 
 static void expect_wrong_tokens(const char *text, const char *reason)
 {
-    struct access_reason why = {""};
+    struct error_text why = {""};
 
     assert_null(access_parse_tokens(slice_str(text), "tokens", &why));
     assert_string_equal(why.text, reason);

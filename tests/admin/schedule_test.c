@@ -168,7 +168,7 @@ static void what_makes_no_sense_is_refused_with_the_key(void **state)
 static void what_is_not_there_is_404_and_what_the_file_has_409(void **state)
 {
     struct admin *t = *state;
-    struct schedule_reason why;
+    struct error_text why;
     const struct schedule_spec spec = {
         .name = SLICE("f"), .cron = SLICE("@daily"), .queue = SLICE("mail")};
 

@@ -104,7 +104,7 @@ struct host *host_new(const struct frontend *frontend, const void *settings, boo
 {
     struct host *host = make(sizeof *host);
     struct broker_options options = {.secret = 1};
-    struct journal_error why;
+    struct error_text why;
 
     if (durable) {
         make_journal(host);

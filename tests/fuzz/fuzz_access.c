@@ -15,7 +15,7 @@ static const struct slice names[] = {{"worker-7.Example", 16}, {"ops@example.org
 
 static struct access *make(bool tokens, struct slice text)
 {
-    struct access_reason why = {""};
+    struct error_text why = {""};
     struct access *access =
         tokens ? access_parse_tokens(text, "file", &why) : access_parse(text, "file", &why);
 

@@ -58,7 +58,7 @@ static struct common *make_common(void)
     char folder[FOLDER_ROOM];
     struct pair server = pair_make(&(struct wish){.name = "server"});
     struct tls_settings settings = {.client_certs = TLS_CLIENT_CERTS_OPTIONAL};
-    struct reason why;
+    struct error_text why;
 
     (void)signal(SIGPIPE, SIG_IGN);
     folder_make(folder);
@@ -82,7 +82,7 @@ static struct common *make_common(void)
 
 static void shake(struct world *world)
 {
-    struct reason why = {.text = ""};
+    struct error_text why = {.text = ""};
 
     if (!world->disturbed && world->peer >= 0) {
         (void)SSL_do_handshake(world->client);

@@ -21,11 +21,11 @@ CIRCLES = {
     "server": ("conn conn_input conn_lists conn_output conn_wire",),
 }
 
-# What the scheduler may ask of the system: memory, and a word before it aborts. No socket, no file,
+# What the scheduler may ask of the system: memory, text made in memory, and a message before it aborts. No socket, no file,
 # no clock, no thread. Names that begin with _ are the compiler's.
 CORE_NEEDS = {"abort", "calloc", "free", "madvise", "malloc", "mmap", "munmap", "realloc",
               "memchr", "memcmp", "memcpy", "memmem", "memmove", "memset", "strlen",
-              "fprintf", "fwrite", "stderr"}
+              "fprintf", "fwrite", "stderr", "vsnprintf", "snprintf"}
 
 TREE = pathlib.Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None
 

@@ -51,7 +51,7 @@ struct bed {
     struct session *worker; // subscribed to all queues
     struct instant now;
     struct book *book;
-    struct journal_error why;
+    struct error_text why;
     uint64_t reached;   // at the end of the last turn
     uint64_t last;      // position of what was appended last
     uint64_t timeouts;  // leases that had ended by time then

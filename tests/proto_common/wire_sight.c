@@ -201,7 +201,7 @@ static bool on_policy_key(void *host, size_t index, size_t key, struct sight_key
 }
 
 static enum status on_set_policy(void *host, const struct sight_new_policy *policy,
-                                 struct sight_why *why)
+                                 struct error_text *why)
 {
     struct wire_sight *sight = host;
     struct wire_section *made = &sight->policies[0];

@@ -211,7 +211,7 @@ static void globs_and_offers_must_both_match(void **state)
 static bool are_taken(char *path)
 {
     struct web_options settings = HTTP_DEFAULTS;
-    struct frontend_reason why = {.text = ""};
+    struct error_text why = {.text = ""};
     bool taken;
 
     settings.tokens = path;
@@ -271,7 +271,7 @@ static bool knows(const struct web_shared *shared, const char *token)
 static bool reloads(struct web_shared *shared, char *path)
 {
     struct web_options fresh = *shared->options;
-    struct frontend_reason why = {""};
+    struct error_text why = {""};
 
     fresh.tokens = path;
     if (!http_frontend.prepare(shared, &fresh, &why)) {
@@ -287,7 +287,7 @@ static void tokens_are_read_again_and_stay_where_they_cannot_be(void **state)
 {
     struct web_options settings = HTTP_DEFAULTS;
     const struct process_facts facts = {.hostname = "test.host", .version = "0"};
-    struct frontend_reason why = {""};
+    struct error_text why = {""};
     struct web_shared shared = {0};
     struct web *t = *state;
     static char nowhere[] = "/nonexistent/tokens";

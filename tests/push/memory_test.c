@@ -19,7 +19,7 @@ static void plan_without_memory_is_none(void **state)
     both[1].name = "other";
     both[1].url = "https://example.com/";
     for (size_t n = 1; !plan; n++) {
-        struct push_reason why = {""};
+        struct error_text why = {""};
 
         nth_alloc_fail(n);
         plan = push_plan_new(bed->push, both, 2, &why);

@@ -108,7 +108,7 @@ int bed_setup(void **state)
 {
     struct push_bed *bed = calloc(1, sizeof *bed);
     struct broker_options options = {.recorder = &recorder, .store = bed, .secret = 7};
-    struct push_reason why = {{0}};
+    struct error_text why = {{0}};
 
     assert_non_null(bed);
     bed->base = event_base_new();
@@ -160,7 +160,7 @@ int bed_teardown(void **state)
 void bed_push_all(struct push_bed *bed, const struct push_settings *settings, size_t count)
 {
     struct policy_rule *rules = calloc(count + 1, sizeof *rules);
-    struct push_reason why = {{0}};
+    struct error_text why = {{0}};
     struct push_plan *plan = push_plan_new(bed->push, settings, count, &why);
 
     assert_non_null(plan);

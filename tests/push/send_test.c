@@ -67,7 +67,7 @@ static void check_signature(const struct push_bed *bed, size_t index, const char
     struct signature signature;
     char text[SIGNATURE_SIZE];
     char id[256];
-    struct push_reason why = {{0}};
+    struct error_text why = {{0}};
     size_t len = bed->fake.lens[index] - bed->fake.bodies[index];
 
     (void)snprintf(id, sizeof id, "%s", fake_field(&bed->fake, index, "webhook-id"));

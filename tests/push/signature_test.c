@@ -19,7 +19,7 @@
 
 static bool read_secrets(struct secrets *secrets, const char *text)
 {
-    struct push_reason why = {{0}};
+    struct error_text why = {{0}};
     bool good;
 
     *secrets = (struct secrets){0};

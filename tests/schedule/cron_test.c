@@ -19,7 +19,7 @@
 
 static void refused_at_line(const char *text, const char *reason, const char *file, int line)
 {
-    struct cron_reason why = {""};
+    struct error_text why = {""};
     struct cron cron;
 
     if (cron_parse(slice_str(text), &cron, &why) || strcmp(why.text, reason) != 0) {

@@ -10,7 +10,7 @@ static void a_put_without_memory_changes_nothing(void **state)
 {
     struct story *t = *state;
     struct schedule_spec spec = story_spec(SKETCH("@hourly", .body = "b"));
-    struct schedule_reason why;
+    struct error_text why;
     enum status status;
     size_t n = 0;
 
@@ -32,7 +32,7 @@ static void a_configuration_without_memory_is_refused(void **state)
 {
     struct story *t = *state;
     struct schedule_spec spec = story_spec(SKETCH("@hourly"));
-    struct schedule_reason why;
+    struct error_text why;
     size_t n = 0;
     bool taken;
 

@@ -64,7 +64,7 @@ void made_zone_changes(struct made_zone *made, const char *at, int minutes)
 
 struct cron cron_of(const char *text)
 {
-    struct cron_reason why = {""};
+    struct error_text why = {""};
     struct cron cron;
 
     if (!cron_parse(slice_str(text), &cron, &why)) {

@@ -251,7 +251,7 @@ static void an_invalid_spec_is_refused(void **state)
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct schedule_spec spec = story_spec(&wrong[i].sketch);
-        struct schedule_reason why = {""}, put_why = {""}, adopt_why = {""};
+        struct error_text why = {""}, put_why = {""}, adopt_why = {""};
 
         if (schedule_name_valid(spec.name)) {
             assert_false(schedule_check(&spec, &story_zones, &why));
@@ -270,7 +270,7 @@ static void texts_that_are_too_long_are_refused(void **state)
 {
     static char text[SCHEDULE_BODY_MAX + 1];
     struct story *t = *state;
-    struct schedule_reason why;
+    struct error_text why;
     const struct schedule_spec good = story_spec(SKETCH("@hourly"));
     struct schedule_spec spec = good;
 
@@ -301,7 +301,7 @@ static void there_may_be_a_thousand(void **state)
 {
     struct story *t = *state;
     struct schedule_spec spec = story_spec(SKETCH("@hourly"));
-    struct schedule_reason why;
+    struct error_text why;
     char name[16];
 
     for (int i = 0; i < SCHEDULES_MAX; i++) {

@@ -82,7 +82,7 @@ struct schedule_spec story_spec(const struct sketch *sketch)
 
 void story_adopt(struct story *t, const struct sketch *sketch)
 {
-    struct schedule_reason why = {""};
+    struct error_text why = {""};
     struct schedule_spec spec;
 
     if (sketch) {
@@ -98,7 +98,7 @@ void story_adopt(struct story *t, const struct sketch *sketch)
 enum status story_put(struct story *t, const struct sketch *sketch)
 {
     struct schedule_spec spec = story_spec(sketch);
-    struct schedule_reason why;
+    struct error_text why;
     enum status status = schedules_put(t->schedules, &spec, &why);
 
     stage_step(t->stage);

@@ -72,7 +72,7 @@ void access_bed_rule(struct access_bed *bed, const char *format, ...)
     char path[] = "/tmp/tandem-access-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
     struct rules *rules;
-    struct reason why = {""};
+    struct error_text why = {""};
     va_list args;
     int written;
 

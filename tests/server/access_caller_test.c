@@ -245,7 +245,7 @@ static void wrong_tokens_slow_wrong_ones_of_their_address(void **state)
 static void a_right_token_is_not_slowed_by_wrong_ones_of_its_address(void **state)
 {
     struct access_bed *bed = *state;
-    struct access_reason why;
+    struct error_text why;
     struct access *also = access_parse(SLICE(TOKEN_STAPLE "submit jobs\n"), "also", &why);
     int guesser;
     int client;
@@ -300,7 +300,7 @@ static void a_wrong_token_that_cannot_be_counted_ends_the_connection(void **stat
 static void a_front_end_may_have_tokens_of_its_own(void **state)
 {
     struct access_bed *bed = *state;
-    struct access_reason why;
+    struct error_text why;
     struct access *also = access_parse(SLICE(TOKEN_STAPLE "submit jobs\n"), "also", &why);
     int client = bed_connect(&bed->bed);
 
@@ -324,7 +324,7 @@ static void a_front_end_may_have_tokens_of_its_own(void **state)
 static void without_rules_a_front_end_is_not_told_of_its_own_token(void **state)
 {
     struct access_bed *bed = *state;
-    struct access_reason why;
+    struct error_text why;
     struct access *also = access_parse(SLICE(TOKEN_STAPLE "submit jobs\n"), "also", &why);
     int client = bed_connect(&bed->bed);
 
@@ -350,7 +350,7 @@ static void without_rules_a_front_end_is_not_told_of_its_own_token(void **state)
 static void a_token_in_both_is_that_of_the_rules(void **state)
 {
     struct access_bed *bed = *state;
-    struct access_reason why;
+    struct error_text why;
     struct access *also = access_parse(SLICE(TOKEN_HORSE "submit jobs\n"), "also", &why);
     int client;
 

@@ -27,7 +27,7 @@ static void fixture_accept(void *context, int fd, const char *peer)
     fixture->accepted = fd;
 }
 
-static bool fixture_adopt(struct fixture *fixture, bool tls, struct reason *why)
+static bool fixture_adopt(struct fixture *fixture, bool tls, struct error_text *why)
 {
     const struct listener_target target = {.protocol = "beanstalk",
                                            .accept = fixture_accept,
@@ -79,7 +79,7 @@ static void fixture_connect(const struct fixture *fixture, int client)
 static void expect_connection(bool tls, bool waited)
 {
     struct fixture fixture;
-    struct reason why;
+    struct error_text why;
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     fixture_open(&fixture);
@@ -126,7 +126,7 @@ static void connection_of_one_with_tls_goes_where_those_with_tls_go(void **state
 static void without_memory_the_socket_is_closed(void **state)
 {
     struct fixture fixture;
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     fixture_open(&fixture);

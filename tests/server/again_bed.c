@@ -52,7 +52,7 @@ static void pulse(evutil_socket_t fd, short what, void *context)
 }
 
 static bool shared_begin(struct store *store, struct event_base *base, struct broker *broker,
-                         struct reason *why)
+                         struct error_text *why)
 {
     static const struct timeval every = {.tv_usec = 1000};
     struct shared_store *shared = shared_of(store);
@@ -91,13 +91,12 @@ static void shared_stop(struct store *store)
     shared_of(store)->stopped = true;
 }
 
-static bool shared_end(struct store *store, struct reason *why)
+static bool shared_end(struct store *store, struct error_text *why)
 {
     if (atomic_load(&world->fails) > 0) {
         atomic_fetch_sub(&world->fails, 1);
         shared_of(store)->lost = true;
-        reason_set(why, "cannot be written");
-        return false;
+        return error_set(why, "cannot be written");
     }
     shared_of(store)->opened = true;
     return true;
@@ -248,10 +247,12 @@ static const struct store_ops shared_ops = {.record = shared_record,
                                             .close = shared_close};
 
 bool __wrap_store_make(struct store **store, const struct settings *settings,
-                       const struct store_options *options, const char *host, struct reason *why);
+                       const struct store_options *options, const char *host,
+                       struct error_text *why);
 
 bool __wrap_store_make(struct store **store, const struct settings *settings,
-                       const struct store_options *options, const char *host, struct reason *why)
+                       const struct store_options *options, const char *host,
+                       struct error_text *why)
 {
     struct shared_store *shared = calloc(1, sizeof *shared);
 

@@ -40,7 +40,7 @@ struct again {
     pthread_t thread;
     atomic_bool ready;      // was told
     enum exit_reason ended; // with
-    struct reason why;
+    struct error_text why;
     char bean[64];  // addresses that it listens at
     char admin[64]; //
 };

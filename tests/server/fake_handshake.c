@@ -38,7 +38,7 @@ static bool fake_begin(int fd, void *own, void *shared)
     return !fake_handshake.refuses;
 }
 
-static enum handshake fake_handshake_step(int fd, void *own, struct reason *why)
+static enum handshake fake_handshake_step(int fd, void *own, struct error_text *why)
 {
     struct fake_own *fake = own;
     ssize_t got;
@@ -56,7 +56,7 @@ static enum handshake fake_handshake_step(int fd, void *own, struct reason *why)
         return HANDSHAKE_NEEDS_INPUT;
     }
     if (got == 0) {
-        reason_set(why, "the peer has gone");
+        error_set(why, "the peer has gone");
         return HANDSHAKE_FAILED;
     }
     if (byte == 'r') {
@@ -66,7 +66,7 @@ static enum handshake fake_handshake_step(int fd, void *own, struct reason *why)
         fake->done = true;
         return HANDSHAKE_DONE;
     }
-    reason_set(why, "it was told to");
+    error_set(why, "it was told to");
     return HANDSHAKE_FAILED;
 }
 

@@ -56,7 +56,7 @@ static const char *keys(const struct broker *broker, char text[1024])
 static void no_password_is_remembered(void **state)
 {
     struct broker *broker = *state;
-    struct reason why;
+    struct error_text why;
     struct slice print;
     char text[1024];
 
@@ -73,7 +73,7 @@ static void no_password_is_remembered(void **state)
 static void memos_of_older_versions_lose_their_passwords_and_nothing_else(void **state)
 {
     struct broker *broker = *state;
-    struct reason why;
+    struct error_text why;
     struct slice print;
     char text[1024];
 
@@ -92,7 +92,7 @@ static void memos_of_older_versions_lose_their_passwords_and_nothing_else(void *
 static void what_is_known_under_the_new_key_stays(void **state)
 {
     struct broker *broker = *state;
-    struct reason why;
+    struct error_text why;
     struct slice print;
     char text[1024];
 
@@ -106,7 +106,7 @@ static void what_is_known_under_the_new_key_stays(void **state)
 static void what_is_known_by_its_text_is_found_under_another_key(void **state)
 {
     struct broker *broker = *state;
-    struct reason why;
+    struct error_text why;
     struct slice print;
     struct slice key;
     uint64_t cursor = 0;
@@ -129,7 +129,7 @@ static void what_is_known_by_its_text_is_found_under_another_key(void **state)
 static void that_no_id_was_given_out_is_no_import(void **state)
 {
     struct broker *broker = *state;
-    struct reason why;
+    struct error_text why;
     struct slice other;
     uint64_t cursor = 0;
     struct slice print;

@@ -30,7 +30,7 @@ struct fixture {
     struct way plain;
     struct way tls;
     struct listeners listeners;
-    struct reason why;
+    struct error_text why;
     char addresses[8][160]; // that the log named
     unsigned listening;
     unsigned failures; // to accept, that the log named

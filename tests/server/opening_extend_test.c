@@ -33,7 +33,7 @@ int __wrap_event_add(struct event *event, const struct timeval *after)
 }
 
 static bool slow_begin(struct store *store, struct event_base *base, struct broker *broker,
-                       struct reason *why)
+                       struct error_text *why)
 {
     (void)store;
     (void)base;
@@ -58,11 +58,10 @@ static bool slow_log_progress(struct store *store, nsec_t since_for)
     return slow->looks < slow->last && slow->moves[slow->looks++];
 }
 
-static bool slow_end(struct store *store, struct reason *why)
+static bool slow_end(struct store *store, struct error_text *why)
 {
     (void)store;
-    reason_set(why, "it was never to be open");
-    return false;
+    return error_set(why, "it was never to be open");
 }
 
 static const struct store_ops ops = {.open_begin = slow_begin,
@@ -86,7 +85,7 @@ static void expect_asked(struct slow_store *slow, unsigned times)
     struct opening opening = {
         .store = &slow->store, .notifier = &notifier, .broker = broker, .turned = nothing};
     struct loop loop;
-    struct reason why;
+    struct error_text why;
     char text[NOTIFY_TEXT_MAX];
 
     slow->store.ops = &ops;

@@ -15,7 +15,7 @@ struct world {
     struct broker *broker;
     struct settings *settings; // with [queue file.*], [queue *]
     struct queue_policies policies;
-    struct sight_why why;
+    struct error_text why;
 };
 
 static int setup(void **state)
@@ -24,7 +24,7 @@ static int setup(void **state)
     const struct settings_source source = {.sets = sets, .set_count = 2};
     const struct broker_options options = {.secret = 1};
     struct world *world = calloc(1, sizeof *world);
-    struct reason why;
+    struct error_text why;
 
     nth_alloc_fail(0);
     world->broker = broker_new(&options, (struct instant){.mono = 1, .wall = 1});
@@ -136,7 +136,7 @@ static void queue_stays_pushed_as_the_file_says(void **state)
     const char *const sets[] = {"queue mail.*.push=https://example.com/x", "queue *.max_jobs=2"};
     const struct settings_source source = {.sets = sets, .set_count = 2};
     struct world *world = *state;
-    struct reason why;
+    struct error_text why;
 
     settings_free(world->settings);
     world->settings = settings_load(&source, &why);
@@ -247,7 +247,7 @@ static void only_so_many_are_made(void **state)
 // The broker's memos are read again, as after a restart.
 static void load_again(struct world *world)
 {
-    struct reason why;
+    struct error_text why;
 
     queue_policies_clear(&world->policies);
     assert_true(queue_policies_load(&world->policies, world->broker, world->settings, &why));
@@ -345,7 +345,7 @@ static void reload_of_the_file_leaves_policies_of_the_run_time(void **state)
     struct world *world = *state;
     const char *const changed[] = {"queue *.max_jobs=22"};
     const struct settings_source source = {.sets = changed, .set_count = 1};
-    struct reason why;
+    struct error_text why;
     struct settings *fresh = settings_load(&source, &why);
 
     assert_int_equal(set(world, "*.a", "max_jobs", "3", -1), STATUS_OK);
@@ -404,7 +404,7 @@ static void start_without_memory_fails(void **state)
 
     assert_int_equal(set(world, "b", "max_jobs", "5", -1), STATUS_OK);
     for (size_t n = 1;; n++) {
-        struct reason why;
+        struct error_text why;
         bool good;
 
         queue_policies_clear(&world->policies);

@@ -126,7 +126,7 @@ static int fixture_setup(void **state)
         .protocol = "bed", .accept = fixture_accept, .context = fixture};
     socklen_t len = sizeof fixture->addr;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct reason why;
+    struct error_text why;
 
     bed_init(&fixture->bed, bed_now);
     fixture->addr =

@@ -14,7 +14,7 @@ enum { PATH_SIZE = 64 };
 // As a process that lives would hold it.
 static void hold_pid_file(struct pid_file *held, char path[PATH_SIZE])
 {
-    struct reason why;
+    struct error_text why;
     int fd;
 
     (void)snprintf(path, PATH_SIZE, "/tmp/tandem-pid-XXXXXX");
@@ -40,7 +40,7 @@ static enum exit_reason open_and_close(const char *path, const char *spare)
     struct server_start start = {
         .source = &source, .log = &log, .spare_pid_file = spare, .ready = told_ready};
     struct server server;
-    struct reason why;
+    struct error_text why;
     enum exit_reason result;
 
     (void)snprintf(setting, sizeof setting, "server.pid_file=%s", path);

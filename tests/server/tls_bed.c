@@ -40,7 +40,7 @@ static void make_client(struct tls_bed *bed)
 
 void tls_bed_open(struct tls_bed *bed)
 {
-    struct reason why;
+    struct error_text why;
 
     memset(bed, 0, sizeof *bed);
     (void)signal(SIGPIPE, SIG_IGN);
@@ -90,7 +90,7 @@ int tls_bed_teardown(void **state)
 
 void tls_bed_reload(struct tls_bed *bed)
 {
-    struct reason why;
+    struct error_text why;
 
     assert_true(tls_prepare(bed->tls, &bed->settings, &why));
     tls_adopt(bed->tls);

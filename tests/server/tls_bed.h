@@ -28,7 +28,7 @@ struct tls_link {
     uint64_t own; // the transport's state
     SSL *client;
     enum handshake handshake; // as of the last step
-    struct reason why;
+    struct error_text why;
 };
 
 // Files, and a client; `tls` is there, too.

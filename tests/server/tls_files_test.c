@@ -19,7 +19,7 @@ static void set(char **setting, char *text)
 // The settings are refused, everywhere, for this reason.
 static void expect_reason(struct tls_bed *bed, const char *expected)
 {
-    struct reason why;
+    struct error_text why;
 
     assert_false(tls_check(&bed->settings, &why));
     assert_string_equal(why.text, expected);
@@ -42,7 +42,7 @@ static void expect_complaint(struct tls_bed *bed, const char *key, const char *p
 static void good_files_are_good(void **state)
 {
     struct tls_bed *bed = *state;
-    struct reason why;
+    struct error_text why;
 
     assert_true(tls_check(&bed->settings, &why));
 }
@@ -161,7 +161,7 @@ static void a_key_that_everybody_can_read_is_refused(void **state)
 {
     static const unsigned modes[] = {0604, 0602, 0601};
     struct tls_bed *bed = *state;
-    struct reason why;
+    struct error_text why;
 
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         assert_int_equal(chmod(bed->settings.key, (mode_t)modes[i]), 0);
@@ -178,7 +178,7 @@ static void certificate_and_key_may_be_one_file(void **state)
     BIO *memory = BIO_new(BIO_s_mem());
     char *bytes;
     long len;
-    struct reason why;
+    struct error_text why;
 
     PEM_write_bio_PrivateKey(memory, bed->server.key, NULL, NULL, 0, NULL, NULL);
     PEM_write_bio_X509(memory, bed->server.certificate);
@@ -201,7 +201,7 @@ static void a_link_that_others_can_put_there_is_not_followed(void **state)
 {
     struct tls_bed *bed = *state;
     char *path = folder_write(bed->folder, "link.pem", 0644, "", 0);
-    struct reason why;
+    struct error_text why;
 
     (void)unlink(path);
     assert_int_equal(symlink(bed->settings.certificate, path), 0);

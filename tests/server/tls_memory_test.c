@@ -130,7 +130,7 @@ static void a_connection_does_not_begin_without_memory(void **state)
 // Whether the settings could be used, with the n-th allocation failing.
 static bool try_settings(struct tls_bed *bed)
 {
-    struct reason why = {.text = ""};
+    struct error_text why = {.text = ""};
     bool good = tls_prepare(bed->tls, &bed->settings, &why);
 
     tls_adopt(bed->tls);

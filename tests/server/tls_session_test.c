@@ -174,7 +174,7 @@ static void a_ticket_does_not_outlive_its_clients_certificate(void **state)
 static void a_ticket_that_nobody_made_costs_a_whole_handshake(void **state)
 {
     struct tls_bed *bed = *state;
-    struct reason why;
+    struct error_text why;
 
     assert_false(is_taken_up(bed));
     // As after a restart.
@@ -223,7 +223,7 @@ static void bad_files_change_nothing(void **state)
 {
     struct tls_bed *bed = *state;
     struct tls_link link;
-    struct reason why;
+    struct error_text why;
 
     assert_false(is_taken_up(bed));
     free(bed->settings.key);

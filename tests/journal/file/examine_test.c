@@ -59,7 +59,7 @@ static void assert_file_is_as_it_was(void)
 static void a_directory_without_a_journal_has_no_jobs_and_stays_empty(void **state)
 {
     struct journal_examined examined;
-    struct journal_error why;
+    struct error_text why;
 
     (void)state;
     assert_true(journal_examine(directory, &examined, &why));
@@ -71,7 +71,7 @@ static void a_directory_without_a_journal_has_no_jobs_and_stays_empty(void **sta
 static void a_directory_that_is_not_there_is_not_made(void **state)
 {
     struct journal_examined examined;
-    struct journal_error why;
+    struct error_text why;
     struct stat st;
 
     (void)state;
@@ -87,7 +87,7 @@ static void without_memory_it_fails_and_leaves_nothing_behind(void **state)
 
     (void)state;
     for (size_t n = 1; !good; n++) {
-        struct journal_error why = {""};
+        struct error_text why = {""};
 
         nth_alloc_fail(n);
         good = journal_examine(directory, &examined, &why);

@@ -21,8 +21,8 @@ struct revived {
     bool good;
     bool damaged;
     uint64_t ids_end;
-    struct journal_error why; // where not good
-    char log[4096];           // warnings: "event key=value ...; "
+    struct error_text why; // where not good
+    char log[4096];        // warnings: "event key=value ...; "
 };
 
 // Where it is good, all is checked: the broker, and the books of the journal.

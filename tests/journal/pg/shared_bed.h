@@ -28,7 +28,7 @@ struct member {
     struct journal *journal;
     struct broker *broker;
     struct session *session;
-    struct journal_error why;
+    struct error_text why;
     void (*made)(struct member *self);   // before it opens; may be NULL
     void (*script)(struct member *self); // where it waits
     unsigned step;                       // how often it has waited

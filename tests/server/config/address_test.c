@@ -9,7 +9,7 @@ static void expect_address(const char *text, const char *host, const char *port,
 {
     const char *cursor = text;
     struct address address;
-    struct reason why;
+    struct error_text why;
 
     assert_int_equal(address_next(&cursor, &address, &why), ADDRESS_FOUND);
     assert_string_equal(address.host, host);
@@ -21,7 +21,7 @@ static void expect_address(const char *text, const char *host, const char *port,
 
 static void expect_bad(const char *text, const char *words)
 {
-    struct reason why;
+    struct error_text why;
 
     assert_false(address_list_check(text, &why));
     if (!strstr(why.text, words)) {
@@ -72,7 +72,7 @@ static void list_is_divided_by_spaces_and_commas(void **state)
 {
     const char *cursor = "a:1,b:2 ,\t c:3";
     struct address address;
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     for (const char *name = "abc"; *name; name++) {
@@ -85,7 +85,7 @@ static void list_is_divided_by_spaces_and_commas(void **state)
 
 static void empty_list_means_none(void **state)
 {
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     assert_true(address_list_check("", &why));
@@ -110,7 +110,7 @@ static void malformed_address_is_refused_with_its_text(void **state)
 static void what_does_not_fit_is_refused_and_not_cut(void **state)
 {
     char text[400] = "unix:/";
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     memset(text + 6, 'p', 106);

@@ -17,7 +17,7 @@
 #define LISTEN "127.0.0.1:11300"
 #define SIZE 65535
 
-static void parse(struct command_line *options, const char *const *args, struct reason *why,
+static void parse(struct command_line *options, const char *const *args, struct error_text *why,
                   enum exit_reason *result)
 {
     static char copies[ARGS_MAX][128]; // getopt wants what it may permute
@@ -39,7 +39,7 @@ static struct settings *load(const struct command_line *options)
                                            .preset_count = options->presets.count,
                                            .sets = (const char *const *)options->sets.all,
                                            .set_count = options->sets.count};
-    struct reason why;
+    struct error_text why;
 
     return settings_load(&source, &why);
 }
@@ -152,7 +152,7 @@ static void every_flag_comes_to_what_it_is_in_beanstalkd(void **state)
         const struct good_case *c = &good_cases[i];
         struct command_line options;
         struct settings *settings;
-        struct reason why = {""};
+        struct error_text why = {""};
         enum exit_reason result;
 
         parse(&options, c->args, &why, &result);
@@ -216,7 +216,7 @@ static void bad_use_has_the_exit_code_of_beanstalkd(void **state)
     for (size_t i = 0; i < sizeof bad_cases / sizeof *bad_cases; i++) {
         const struct bad_case *c = &bad_cases[i];
         struct command_line options;
-        struct reason why = {""};
+        struct error_text why = {""};
         enum exit_reason result;
 
         parse(&options, c->args, &why, &result);
@@ -239,7 +239,7 @@ static void a_journal_cannot_be_taken_away_from_b_but_with_what_it_imports(void 
     struct command_line options;
     struct settings *settings;
     enum exit_reason result;
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     parse(&options, bad, &why, &result);
@@ -258,7 +258,7 @@ static void service_name_is_a_port(void **state)
 {
     static const char *const args[] = {"-p", "http", NULL};
     struct command_line options;
-    struct reason why = {""};
+    struct error_text why = {""};
     enum exit_reason result;
 
     (void)state;
@@ -293,7 +293,7 @@ static void version_and_help_end_the_reading(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct command_line options;
-        struct reason why;
+        struct error_text why;
         enum exit_reason result;
 
         parse(&options, cases[i].args, &why, &result);
@@ -308,7 +308,7 @@ static void our_own_options_do_not_take_its_place(void **state)
     static const char *const args[] = {"-C", "a.conf", "--set", "server.log_level=warn", NULL};
     struct command_line options;
     struct settings *settings;
-    struct reason why;
+    struct error_text why;
     enum exit_reason result;
 
     (void)state;
@@ -328,7 +328,7 @@ static void any_failed_allocation_fails_the_whole(void **state)
     (void)state;
     for (size_t n = 1;; n++) {
         struct command_line options;
-        struct reason why;
+        struct error_text why;
         enum exit_reason result;
         size_t count;
 

@@ -66,12 +66,11 @@ static const struct option extra_options[] = {
     {.name = NULL},
 };
 
-static bool check_not_five(const struct option *option, const char *text, struct reason *why)
+static bool check_not_five(const struct option *option, const char *text, struct error_text *why)
 {
     (void)option;
     if (strcmp(text, "5") == 0) {
-        reason_set(why, "five is right out");
-        return false;
+        return error_set(why, "five is right out");
     }
     return true;
 }
@@ -82,7 +81,7 @@ struct car {
     struct extra extra;
     struct config_table tables[2];
     struct config config;
-    struct reason why;
+    struct error_text why;
     char path[64];
 };
 

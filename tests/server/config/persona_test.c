@@ -15,7 +15,7 @@
 #define ARGS_MAX 24
 
 static enum exit_reason parse(struct command_line *command, const char *const *args,
-                              struct reason *why)
+                              struct error_text *why)
 {
     static char copies[ARGS_MAX][64];
     char *argv[ARGS_MAX + 1] = {NULL};
@@ -33,7 +33,7 @@ static void fail_each_allocation(const char *const *args)
 {
     for (size_t n = 1;; n++) {
         struct command_line command;
-        struct reason why;
+        struct error_text why;
         enum exit_reason result;
         size_t count;
 
@@ -138,7 +138,7 @@ static void any_arguments_are_taken_or_refused_with_a_reason(void **state)
         const char *args[ARGS_MAX] = {names[round % 2]};
         size_t count = 1 + below(8);
         struct command_line command;
-        struct reason why = {""};
+        struct error_text why = {""};
 
         for (size_t i = 1; i <= count; i++) {
             args[i] = pieces[below(sizeof pieces / sizeof *pieces)];
@@ -155,7 +155,7 @@ static void words_that_stand_for_many_numbers_are_bounded(void **state)
     static const char *const args[] = {"gearmand", "-l",  "none", "-P", "pid",
                                        "-j",       "300", "-f",   "-1", NULL};
     struct command_line command;
-    struct reason why;
+    struct error_text why;
     bool seen[2] = {false};
 
     (void)state;
@@ -171,7 +171,7 @@ static void words_that_stand_for_many_numbers_are_bounded(void **state)
 static const char *spare_pid_file(const char *const args[], char shown[PATH_MAX])
 {
     struct command_line command;
-    struct reason why;
+    struct error_text why;
 
     assert_int_equal(parse(&command, args, &why), EXIT_REASON_NONE);
     (void)snprintf(shown, PATH_MAX, "%s", command.spare_pid_file ? command.spare_pid_file : "");

@@ -49,7 +49,7 @@ static void path_that_is_too_long_is_none(void **state)
     assert_false(default_config_of(program, path));
 }
 
-static struct settings *load(const char *set, struct reason *why)
+static struct settings *load(const char *set, struct error_text *why)
 {
     const struct settings_source source = {.sets = &set, .set_count = 1, .again = true};
 
@@ -58,7 +58,7 @@ static struct settings *load(const char *set, struct reason *why)
 
 static void credential_is_a_file_in_the_managers_directory(void **state)
 {
-    struct reason why;
+    struct error_text why;
     struct settings *settings;
 
     (void)state;
@@ -78,7 +78,7 @@ static void credential_is_a_file_in_the_managers_directory(void **state)
     settings_free(settings);
 }
 
-static struct settings *load_database(struct reason *why)
+static struct settings *load_database(struct error_text *why)
 {
     static const char *const sets[] = {"journal.store=postgres", "journal.postgres=credential:db"};
     const struct settings_source source = {.sets = sets, .set_count = 2};
@@ -100,7 +100,7 @@ static void credential_is_the_line_that_says_where_the_database_is(void **state)
     char dir[] = "/tmp/tandem-credential-XXXXXX";
     char path[64];
     char line[8192];
-    struct reason why;
+    struct error_text why;
     struct settings *settings;
 
     (void)state;
@@ -136,7 +136,7 @@ static void credential_is_the_line_that_says_where_the_database_is(void **state)
 
 static void expect_refused(const char *set, const char *words)
 {
-    struct reason why;
+    struct error_text why;
 
     assert_null(load(set, &why));
     assert_non_null(strstr(why.text, words));

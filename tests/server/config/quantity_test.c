@@ -27,7 +27,7 @@ static void a_duration_has_a_unit_or_is_in_seconds(void **state)
     static const char *const bad[] = {"",    "s",   "-1s",  "1 s", "1.5s", "1w",
                                       "1sm", "1us", "1S",   "+1s", "0x1s", "999999999999d",
                                       "-0",  "1m ", "ms500"};
-    struct reason why;
+    struct error_text why;
     nsec_t duration_for;
 
     (void)state;
@@ -59,7 +59,7 @@ static void a_rate_is_a_number_in_a_unit_of_time(void **state)
     static const char *const bad[] = {
         "",     "100",    "/s",    "0/s", "-1/s",   "100/ms", "100/",
         "1 /s", "100 /s", "1.5/s", "1/w", "100/ss", "00",     "99999999999999999999/s"};
-    struct reason why;
+    struct error_text why;
     nsec_t interval_for;
 
     (void)state;
@@ -84,7 +84,7 @@ static void a_share_is_from_0_to_1(void **state)
                 {"1.000", 1000000}, {"0.000001", 1}, {"0.1", 100000}};
     static const char *const bad[] = {"",    ".5",  "2",    "1.1",       "-0.1", "0.",
                                       "0,5", "50%", "0.5x", "0.0000001", "01",   "1.000001"};
-    struct reason why;
+    struct error_text why;
     uint32_t share;
 
     (void)state;
@@ -103,7 +103,7 @@ enum kind { DURATION, RATE, SHARE };
 // What is printed of a quantity.
 static char *printed(enum kind kind, const char *text)
 {
-    struct reason why;
+    struct error_text why;
     nsec_t span_for;
     uint32_t share;
     char *out = NULL;
@@ -159,7 +159,7 @@ static void what_is_printed_is_the_shortest_form(void **state)
 static void a_printed_rate_is_read_back_as_the_same_interval(void **state)
 {
     static const char units[] = "smhd";
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     for (int count = 1; count < 1000000; count += 1 + count / 7) {

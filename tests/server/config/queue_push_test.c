@@ -17,7 +17,7 @@
 #define SECRET "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 #define SECRET_SET "queue b.*.push_secret=" SECRET
 
-static struct settings *load(const char *const *sets, size_t count, struct reason *why)
+static struct settings *load(const char *const *sets, size_t count, struct error_text *why)
 {
     const struct settings_source source = {.sets = sets, .set_count = count};
 
@@ -36,7 +36,7 @@ static void every_key_reaches_the_endpoint(void **state)
         "queue b.*.push_private=yes",
         "queue c.push=https://example.com/",
     };
-    struct reason why = {""};
+    struct error_text why = {""};
     struct settings *settings = load(sets, sizeof sets / sizeof *sets, &why);
     struct push_settings *list;
     size_t count;
@@ -66,7 +66,7 @@ static void descriptors_of_endpoints_are_none_of_clients(void **state)
 {
     const char *const sets[] = {"queue a.push=http://example.com/", "queue a.push_connections=5",
                                 "queue b.push=http://example.com/", "queue c.push_connections=9"};
-    struct reason why = {""};
+    struct error_text why = {""};
     struct settings *settings = load(sets, sizeof sets / sizeof *sets, &why);
     struct rlimit before;
     struct rlimit few;
@@ -88,7 +88,7 @@ static void descriptors_of_endpoints_are_none_of_clients(void **state)
 static void secret_is_not_printed(void **state)
 {
     const char *const sets[] = {"queue a.push=http://example.com/", "queue a.push_secret=" SECRET};
-    struct reason why = {""};
+    struct error_text why = {""};
     struct settings *settings = load(sets, 2, &why);
     char *text = NULL;
     size_t len;
@@ -152,7 +152,7 @@ static void url_that_changes_is_not_logged(void **state)
 {
     const char *const sets[] = {"queue a.push=http://example.com/abc"};
     const char *const others[] = {"queue a.push=http://example.com/abcd"};
-    struct reason why = {""};
+    struct error_text why = {""};
     struct settings *settings = load(sets, 1, &why);
     struct settings *changed = load(others, 1, &why);
 
@@ -195,7 +195,7 @@ static void what_cannot_be_an_endpoint_is_an_error_of_its_section(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct reason why = {""};
+        struct error_text why = {""};
 
         assert_null(load(cases[i].sets, cases[i].sets[1] ? 2 : 1, &why));
         if (!strstr(why.text, cases[i].why)) {

@@ -26,7 +26,7 @@ static void write_file(char path[PATH_ROOM], const char *text)
 }
 
 static struct settings *load_with(const char *text, const char *set, char path[PATH_ROOM],
-                                  struct reason *why)
+                                  struct error_text *why)
 {
     const struct settings_source source = {.path = path, .sets = &set, .set_count = set ? 1 : 0};
     struct settings *settings;
@@ -40,7 +40,7 @@ static struct settings *load_with(const char *text, const char *set, char path[P
 static struct settings *load(const char *text)
 {
     char path[PATH_ROOM];
-    struct reason why = {""};
+    struct error_text why = {""};
     struct settings *settings = load_with(text, NULL, path, &why);
 
     if (!settings) {
@@ -53,7 +53,7 @@ static void expect_refused(const char *text, int line, const char *words)
 {
     char path[PATH_ROOM];
     char place[2 * PATH_ROOM];
-    struct reason why;
+    struct error_text why;
 
     assert_null(load_with(text, NULL, path, &why));
     (void)snprintf(place, sizeof place, "%s:%d: ", path, line);
@@ -171,7 +171,7 @@ static void sections_stay_in_the_order_of_the_file(void **state)
 {
     char path[PATH_ROOM];
     char origin[2 * PATH_ROOM];
-    struct reason why;
+    struct error_text why;
     struct settings *settings =
         load_with("[queue z]\n[server]\nlog_level = debug\n[queue a]\n[queue *]\nweight = 2\n",
                   "queue new.*.max_jobs=5", path, &why);
@@ -193,7 +193,7 @@ static void sections_stay_in_the_order_of_the_file(void **state)
 static void set_changes_a_section_of_the_file(void **state)
 {
     char path[PATH_ROOM];
-    struct reason why;
+    struct error_text why;
     struct settings *settings =
         load_with("[queue a.b=c]\nmax_jobs = 3\n", "queue a.b=c.dead_queue=x", path, &why);
 
@@ -242,9 +242,9 @@ static void a_name_that_is_too_long_is_an_error(void **state)
     (void)snprintf(text, sizeof text, "[queue a]\ndead_queue = %s\n", name);
     expect_refused(text, 2, "the name of a queue has at most 512 bytes");
     (void)snprintf(text, sizeof text, "[queue %s]\n", name);
-    assert_false(queue_section_kind.check_name(name, &(struct reason){""}));
+    assert_false(queue_section_kind.check_name(name, &(struct error_text){""}));
     name[QUEUE_NAME_MAX] = '\0';
-    assert_true(queue_section_kind.check_name(name, &(struct reason){""}));
+    assert_true(queue_section_kind.check_name(name, &(struct error_text){""}));
 }
 
 static void keys_that_contradict_each_other_are_an_error_of_their_section(void **state)
@@ -409,7 +409,7 @@ static void any_failed_allocation_fails_the_whole(void **state)
 
     (void)state;
     for (size_t n = 1;; n++) {
-        struct reason why;
+        struct error_text why;
         struct settings *settings;
 
         nth_alloc_fail(n);

@@ -15,7 +15,7 @@
 
 #define HOURLY "[schedule hourly]\ncron = @hourly\nqueue = q\n"
 
-static struct settings *try_load(const char *text, struct reason *why)
+static struct settings *try_load(const char *text, struct error_text *why)
 {
     char path[] = "/tmp/tandem-schedules-XXXXXX";
     const struct settings_source source = {.path = path};
@@ -32,7 +32,7 @@ static struct settings *try_load(const char *text, struct reason *why)
 
 static struct settings *load(const char *text)
 {
-    struct reason why = {""};
+    struct error_text why = {""};
     struct settings *settings = try_load(text, &why);
 
     if (!settings) {
@@ -43,7 +43,7 @@ static struct settings *load(const char *text)
 
 static void refused(const char *text, const char *words)
 {
-    struct reason why = {""};
+    struct error_text why = {""};
 
     if (try_load(text, &why) || !strstr(why.text, words)) {
         fail_msg("expected \"%s\" in: %s", words, why.text);
@@ -114,7 +114,7 @@ static int setup(void **state)
 {
     static struct place place;
     struct settings *settings = load(HOURLY "[schedule b]\ncron = @daily\nqueue = q\n");
-    struct reason why = {""};
+    struct error_text why = {""};
 
     place.broker = broker_new(&(const struct broker_options){0},
                               (struct instant){NSEC_PER_SEC, 1700000000 * NSEC_PER_SEC});
@@ -141,7 +141,7 @@ static void sections_that_are_read_again_are_taken_over(void **state)
                                      "[schedule c]\ncron = @daily\nqueue = q\n");
     struct place *place = *state;
     struct schedule_info info;
-    struct reason why = {""};
+    struct error_text why = {""};
 
     assert_true(calendar_adopt(place->schedules, settings, &why));
     settings_free(settings);
@@ -156,7 +156,7 @@ static void without_memory_nothing_is_taken_over(void **state)
     struct settings *settings = load(HOURLY "[schedule c]\ncron = @daily\nqueue = q\n");
     struct place *place = *state;
     struct schedule_info info;
-    struct reason why = {""};
+    struct error_text why = {""};
     bool taken = false;
 
     for (size_t n = 1; !taken; n++) {
@@ -177,7 +177,7 @@ static void a_calendar_needs_memory_to_open(void **state)
     struct settings *settings = load(HOURLY);
     struct place *place = *state;
     struct schedules *schedules = NULL;
-    struct reason why = {""};
+    struct error_text why = {""};
     size_t n = 0;
 
     while (!schedules) {

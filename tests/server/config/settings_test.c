@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct settings *load(const char *path, const char *set, struct reason *why)
+static struct settings *load(const char *path, const char *set, struct error_text *why)
 {
     const struct settings_source source = {.path = path, .sets = &set, .set_count = set ? 1 : 0};
 
@@ -25,7 +25,7 @@ static struct settings *load(const char *path, const char *set, struct reason *w
 
 static void defaults_need_no_file(void **state)
 {
-    struct reason why;
+    struct error_text why;
     struct settings *settings = load(NULL, NULL, &why);
 
     (void)state;
@@ -38,7 +38,7 @@ static void defaults_need_no_file(void **state)
 
 static void set_reaches_every_section(void **state)
 {
-    struct reason why;
+    struct error_text why;
     struct settings *settings = load(NULL, "beanstalk.listen=:0 unix:/s", &why);
 
     (void)state;
@@ -51,7 +51,7 @@ static void set_reaches_every_section(void **state)
 
 static void malformed_address_is_found_when_settings_are_read(void **state)
 {
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     assert_null(load(NULL, "beanstalk.listen=localhost", &why));
@@ -62,7 +62,7 @@ static uint64_t kept_before(const char *set, const char *other)
 {
     const char *const sets[] = {set, other};
     const struct settings_source source = {.sets = sets, .set_count = other ? 2 : 1};
-    struct reason why;
+    struct error_text why;
     struct settings *settings = settings_load(&source, &why);
     uint64_t before;
 
@@ -86,7 +86,7 @@ static void a_connection_must_have_room_for_every_job(void **state)
 {
     static const char *const larger[] = {"beanstalk.max_job_size=70M", "gearman.max_job_size=70M",
                                          "http.max_body=70M", "http.max_result=70M"};
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     assert_null(load(NULL, "server.max_connection_memory=65M", &why));
@@ -112,7 +112,7 @@ static void sync_is_always_never_or_a_number_of_milliseconds(void **state)
     static const char *const bad[] = {
         "", "often", "-1", "5s", " 5", "86400001", "99999999999999999999999"};
     char set[64];
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -132,7 +132,7 @@ static void any_failed_allocation_fails_the_whole(void **state)
 {
     (void)state;
     for (size_t n = 1;; n++) {
-        struct reason why;
+        struct error_text why;
         struct settings *settings;
 
         nth_alloc_fail(n);
@@ -150,7 +150,7 @@ static void any_failed_allocation_fails_the_whole(void **state)
 
 static void expect_refused(const char *set, const char *words)
 {
-    struct reason why;
+    struct error_text why;
 
     assert_null(load(NULL, set, &why));
     if (!strstr(why.text, words)) {
@@ -165,7 +165,7 @@ static void half_of_the_processors_have_io_threads_from_four_on(void **state)
         unsigned threads;
     } cases[] = {{1, 0}, {2, 0}, {3, 0}, {4, 2}, {8, 4}, {16, 8}, {17, 8}, {128, 8}};
     unsigned threads;
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -179,7 +179,7 @@ static void half_of_the_processors_have_io_threads_from_four_on(void **state)
 
 static void tls_is_off_by_default_and_threads_are_bounded(void **state)
 {
-    struct reason why;
+    struct error_text why;
     struct settings *settings = load(NULL, NULL, &why);
 
     (void)state;
@@ -200,7 +200,7 @@ static void tls_is_off_by_default_and_threads_are_bounded(void **state)
 
 static void jobs_are_brought_in_from_a_known_kind_of_store_and_to_a_journal(void **state)
 {
-    struct reason why;
+    struct error_text why;
     struct settings *settings = load(NULL, NULL, &why);
 
     (void)state;
@@ -210,7 +210,7 @@ static void jobs_are_brought_in_from_a_known_kind_of_store_and_to_a_journal(void
     expect_refused("journal.import=other:/tmp", "`other:...` is not KIND:PLACE");
 }
 
-static struct settings *load_all(const char *const *sets, struct reason *why)
+static struct settings *load_all(const char *const *sets, struct error_text *why)
 {
     struct settings_source source = {.sets = sets};
 
@@ -225,7 +225,7 @@ static struct settings *load_all(const char *const *sets, struct reason *why)
 
 static void a_journal_in_postgres_needs_a_database_and_no_directory(void **state)
 {
-    struct reason why;
+    struct error_text why;
     struct settings *settings = LOAD_ALL(&why, POSTGRES, "journal.shard=two_2",
                                          "journal.address=10.0.0.1", "journal.lease_ttl=9");
 
@@ -313,7 +313,7 @@ static void passwords_of_databases_are_not_shown(void **state)
 // Neither in what --check-config prints, nor in what is said of a wrong line.
 static void a_password_does_not_leave_the_settings(void **state)
 {
-    struct reason why;
+    struct error_text why;
     struct settings *settings =
         LOAD_ALL(&why, "journal.store=postgres", "journal.postgres=user=a password=geheim");
     char *text = NULL;
@@ -335,7 +335,7 @@ static void a_password_does_not_leave_the_settings(void **state)
 // Each in its place of the list is what the code takes it for.
 static void choices_are_the_values_that_the_code_knows(void **state)
 {
-    struct reason why;
+    struct error_text why;
     struct settings *settings = load(NULL, "server.io_spread=always", &why);
 
     (void)state;
@@ -406,7 +406,7 @@ static size_t count_keys(const struct config *config)
 
 static void example_file_has_every_key_with_its_default_and_no_other(void **state)
 {
-    struct reason why;
+    struct error_text why;
     struct settings *settings = load(TANDEMD_CONF, NULL, &why);
     FILE *file = fopen(TANDEMD_CONF, "r");
     char section[64] = "";
@@ -437,7 +437,7 @@ static void example_file_has_every_key_with_its_default_and_no_other(void **stat
 
 #define ARGS(...) ((char *[]){"tandemd", __VA_ARGS__, NULL})
 
-static enum exit_reason parse(struct command_line *options, char **argv, struct reason *why)
+static enum exit_reason parse(struct command_line *options, char **argv, struct error_text *why)
 {
     int argc = 0;
 
@@ -450,7 +450,7 @@ static enum exit_reason parse(struct command_line *options, char **argv, struct 
 static void command_line_names_file_and_settings(void **state)
 {
     struct command_line options;
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     assert_int_equal(parse(&options, ARGS("-C", "a.conf", "--set", "x.y=1", "--set=x.z=2"), &why),
@@ -484,7 +484,7 @@ static void command_line_names_file_and_settings(void **state)
 static void wrong_command_line_is_an_error_that_names_the_argument(void **state)
 {
     struct command_line options;
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     assert_int_equal(parse(&options, ARGS("--sett", "x"), &why), EXIT_REASON_USAGE);

@@ -203,7 +203,7 @@ static void reopening_follows_a_file_that_was_moved_away(void **state)
     char moved[64];
     char text[512];
     struct log_output output;
-    struct reason why;
+    struct error_text why;
 
     (void)state;
     assert_non_null(mkdtemp(dir));
@@ -289,7 +289,7 @@ static void lines_that_nobody_reads_are_dropped_and_counted(void **state)
     char path[64];
     struct tally tally = {.wanted = LINES};
     struct log_output output;
-    struct reason why;
+    struct error_text why;
     int reader;
 
     (void)state;
@@ -324,7 +324,7 @@ static void lines_that_cannot_be_written_are_counted_too(void **state)
     char dir[] = "/tmp/tandem-log-XXXXXX";
     char path[64];
     struct log_output output;
-    struct reason why;
+    struct error_text why;
     int reader;
 
     (void)state;
@@ -357,7 +357,7 @@ static void change_of_the_file_waits_for_the_lines_before_it(void **state)
     char text[512];
     struct tally tally = {.wanted = 2001};
     struct log_output output;
-    struct reason why;
+    struct error_text why;
     int reader;
 
     (void)state;
@@ -424,7 +424,7 @@ static void changes_while_another_thread_logs_lose_no_line(void **state)
     int count = 1000;
     int counted = 0;
     struct log_output output;
-    struct reason why;
+    struct error_text why;
     pthread_t thread;
 
     (void)state;

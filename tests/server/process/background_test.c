@@ -33,7 +33,7 @@ static int code_for(enum end end)
     assert_true(starter >= 0);
     if (starter == 0) {
         struct background background;
-        struct reason why;
+        struct error_text why;
 
         if (!background_enter(&background, &why)) {
             _exit(126);
