@@ -51,13 +51,15 @@ struct http1_options {
      .min = 1024,                                                                                  \
      .max = 32 << 10,                                                                              \
      .live = true,                                                                                 \
-     .effect = "A request with a larger head is answered 431."},                                   \
+     .effect = "Maximum size of the head of a request; a larger one is answered 431."},            \
         HTTP1_SECONDS_ROW(type, header_timeout, "10",                                              \
-                          "Seconds that the head of a request may take to arrive; 0: any time."),  \
-        HTTP1_SECONDS_ROW(type, body_timeout, "60",                                                \
-                          "Seconds that each KiB of a body, or its rest, may take; 0: any time."), \
-        HTTP1_SECONDS_ROW(type, idle_timeout, "75",                                                \
-                          "Seconds that a connection stays without a request; 0: for ever.")
+                          "Seconds in which the head of a request must arrive; 0: no limit."),     \
+        HTTP1_SECONDS_ROW(                                                                         \
+            type, body_timeout, "60",                                                              \
+            "Seconds in which each KiB of a body, or its rest, must arrive; 0: no limit."),        \
+        HTTP1_SECONDS_ROW(                                                                         \
+            type, idle_timeout, "75",                                                              \
+            "Seconds after which a connection without a request is closed; 0: never.")
 
 #define HTTP1_SECONDS_ROW(type, field, seconds, what)                                              \
     {                                                                                              \

@@ -10,13 +10,13 @@
 #include <string.h>
 
 const char persona_own_help[] =
-    "  --as beanstalkd|gearmand   take that program's place, whatever this one is called\n"
-    "  --config FILE              tandemd's settings; the options above come before them\n"
+    "  --as beanstalkd|gearmand   replace that program, whatever the name of this one is\n"
+    "  --config FILE              tandemd's settings; the options above override them\n"
     "  --set SECTION.KEY=VALUE    set one of them; may be repeated\n"
-    "  --check-config             print the settings that result, and exit\n"
-    "  --queue NAME               with --check-config: print which section that queue has\n"
-    "  --repair                   start with a damaged journal, and log what is lost\n"
-    "  --ignore-binlog            start without the jobs that beanstalkd or gearmand has left\n";
+    "  --check-config             print the resulting settings, and exit\n"
+    "  --queue NAME               with --check-config: print the section of that queue\n"
+    "  --repair                   start with a damaged journal, and log the lost records\n"
+    "  --ignore-binlog            ignore the jobs that beanstalkd or gearmand has left\n";
 
 static void take_as(struct command_line *command, struct words *said, const char *value)
 {
