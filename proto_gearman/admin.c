@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_gearman/admin.h"
 
+// The commands of the administration by text, except the writing of lists.
+
+#include "proto_gearman/gear_admin.h"
+
+#include "core/base/digits.h"
 #include "core/base/log.h"
-
-#include "proto_gearman/escape.h"
-#include "proto_gearman/listing.h"
+#include "core/operate.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-// The most words that a command has.
-#define WORDS_MAX 5
-// How many bytes of a word that was typed an error repeats.
+// The most words of a command, including its name.
+#define ARGS_MAX 5
+// An error repeats at most this many bytes of a word.
 #define ECHO_MAX 512
 
-struct words {
-    struct slice at[WORDS_MAX];
-    size_t count; // at least 1: of an empty line it is an empty word
+struct gear_args {
+    struct slice at[ARGS_MAX];
+    size_t count; // at least 1: an empty line has one empty word
 };
 
-static void answer(struct gear_conn *conn, struct slice text)
+static void gear_text_reply(struct gear_conn *conn, struct slice text)
 {
     const struct slice error = SLICE("ERR ");
 
@@ -30,48 +32,48 @@ static void answer(struct gear_conn *conn, struct slice text)
     output_write(&conn->wire->out, text);
 }
 
-static void answer_ok(struct gear_conn *conn)
+static void gear_text_ok(struct gear_conn *conn)
 {
-    answer(conn, SLICE("OK\r\n"));
+    gear_text_reply(conn, SLICE("OK\r\n"));
 }
 
-// `error` with what was typed directly behind it.
-static void answer_echo(struct gear_conn *conn, struct slice error, struct slice word)
+// The error, and directly after it the word of the command.
+static void gear_text_error_echo(struct gear_conn *conn, struct slice error, struct slice word)
 {
-    answer(conn, error);
+    gear_text_reply(conn, error);
     gear_escape_write(&conn->wire->out,
                       slice_of(word.ptr, word.len < ECHO_MAX ? word.len : ECHO_MAX),
                       GEAR_ESCAPE_ECHO);
-    answer(conn, SLICE("\r\n"));
+    gear_text_reply(conn, SLICE("\r\n"));
 }
 
-static void answer_unknown(struct gear_conn *conn, const struct words *words)
+static void gear_text_unknown(struct gear_conn *conn, const struct gear_args *args)
 {
-    answer_echo(conn, SLICE("ERR UNKNOWN_COMMAND Unknown+server+command"), words->at[0]);
+    gear_text_error_echo(conn, SLICE("ERR UNKNOWN_COMMAND Unknown+server+command"), args->at[0]);
 }
 
-static void answer_incomplete(struct gear_conn *conn, const struct words *words)
+static void gear_text_incomplete(struct gear_conn *conn, const struct gear_args *args)
 {
-    answer_echo(conn,
-                SLICE("ERR INVALID_ARGUMENTS "
-                      "An+incomplete+set+of+arguments+was+sent+to+this+command+"),
-                words->at[0]);
+    gear_text_error_echo(conn,
+                         SLICE("ERR INVALID_ARGUMENTS "
+                               "An+incomplete+set+of+arguments+was+sent+to+this+command+"),
+                         args->at[0]);
 }
 
-// The value of a command that asks for one.
-static void answer_value(struct gear_conn *conn, struct slice value)
+// OK and the value.
+static void gear_text_value(struct gear_conn *conn, struct slice value)
 {
-    answer(conn, SLICE("OK "));
-    answer(conn, value);
-    answer(conn, SLICE("\n"));
+    gear_text_reply(conn, SLICE("OK "));
+    gear_text_reply(conn, value);
+    gear_text_reply(conn, SLICE("\n"));
 }
 
-static void answer_forbidden(struct gear_conn *conn)
+static void gear_text_forbidden(struct gear_conn *conn)
 {
-    answer(conn, SLICE("ERR FORBIDDEN Not+allowed\r\n"));
+    gear_text_reply(conn, SLICE("ERR FORBIDDEN Not+allowed\r\n"));
 }
 
-static bool word_is(struct slice word, const char *name)
+static bool gear_word_is(struct slice word, const char *name)
 {
     return word.len == strlen(name) && strncasecmp(word.ptr, name, word.len) == 0;
 }
@@ -80,24 +82,24 @@ static bool word_is(struct slice word, const char *name)
 // The process
 //
 
-static void admin_version(struct gear_conn *conn, const struct words *words)
+static void gear_admin_version(struct gear_conn *conn, const struct gear_args *args)
 {
     const char *version = conn->shared->facts->version;
 
-    (void)words;
-    answer_value(conn, slice_str(version));
+    (void)args;
+    gear_text_value(conn, slice_str(version));
 }
 
-static void admin_getpid(struct gear_conn *conn, const struct words *words)
+static void gear_admin_getpid(struct gear_conn *conn, const struct gear_args *args)
 {
     char digits[DIGITS_MAX];
     const char *end = digits_write(digits, (uint64_t)conn->shared->facts->pid);
 
-    (void)words;
-    answer_value(conn, slice_of(digits, (size_t)(end - digits)));
+    (void)args;
+    gear_text_value(conn, slice_of(digits, (size_t)(end - digits)));
 }
 
-static void admin_verbose(struct gear_conn *conn, const struct words *words)
+static void gear_admin_verbose(struct gear_conn *conn, const struct gear_args *args)
 {
     static const char *const names[] = {
         [LOG_LEVEL_ERROR] = "ERROR",
@@ -107,43 +109,43 @@ static void admin_verbose(struct gear_conn *conn, const struct words *words)
     };
     const char *name = names[log_most()];
 
-    (void)words;
-    answer_value(conn, slice_str(name));
+    (void)args;
+    gear_text_value(conn, slice_str(name));
 }
 
 //
 // Lists
 //
 
-static void admin_status(struct gear_conn *conn, const struct words *words)
+static void gear_admin_status(struct gear_conn *conn, const struct gear_args *args)
 {
-    (void)words;
+    (void)args;
     gear_listing_begin(conn, GEAR_LIST_STATUS);
 }
 
-static void admin_priority_status(struct gear_conn *conn, const struct words *words)
+static void gear_admin_priority_status(struct gear_conn *conn, const struct gear_args *args)
 {
-    (void)words;
+    (void)args;
     gear_listing_begin(conn, GEAR_LIST_PRIORITY_STATUS);
 }
 
-static void admin_workers(struct gear_conn *conn, const struct words *words)
+static void gear_admin_workers(struct gear_conn *conn, const struct gear_args *args)
 {
-    (void)words;
+    (void)args;
     gear_listing_begin(conn, GEAR_LIST_WORKERS);
 }
 
-static void admin_show(struct gear_conn *conn, const struct words *words)
+static void gear_admin_show(struct gear_conn *conn, const struct gear_args *args)
 {
-    if (words->count < 2) {
-        answer_unknown(conn, words);
-    } else if (words->count == 2 && word_is(words->at[1], "jobs")) {
+    if (args->count < 2) {
+        gear_text_unknown(conn, args);
+    } else if (args->count == 2 && gear_word_is(args->at[1], "jobs")) {
         gear_listing_begin(conn, GEAR_LIST_JOBS);
-    } else if (words->count == 3 && word_is(words->at[1], "unique") &&
-               word_is(words->at[2], "jobs")) {
+    } else if (args->count == 3 && gear_word_is(args->at[1], "unique") &&
+               gear_word_is(args->at[2], "jobs")) {
         gear_listing_begin(conn, GEAR_LIST_UNIQUES);
     } else {
-        answer(conn, SLICE("ERR UNKNOWN_SHOW_ARGUMENTS\r\n"));
+        gear_text_reply(conn, SLICE("ERR UNKNOWN_SHOW_ARGUMENTS\r\n"));
     }
 }
 
@@ -151,65 +153,65 @@ static void admin_show(struct gear_conn *conn, const struct words *words)
 // Jobs and functions
 //
 
-static void admin_cancel(struct gear_conn *conn, const struct words *words)
+static void gear_admin_cancel(struct gear_conn *conn, const struct gear_args *args)
 {
     struct broker *broker = conn->shared->broker;
     enum status status = STATUS_NOT_FOUND;
     uint64_t id;
 
-    if (words->count < 3) {
-        answer_unknown(conn, words);
+    if (args->count < 3) {
+        gear_text_unknown(conn, args);
         return;
     }
-    if (words->count > 3 || !word_is(words->at[1], "job")) {
-        answer(conn, SLICE("ERR UNKNOWN_ERROR\r\n"));
+    if (args->count > 3 || !gear_word_is(args->at[1], "job")) {
+        gear_text_reply(conn, SLICE("ERR UNKNOWN_ERROR\r\n"));
         return;
     }
-    if (handle_read(&conn->shared->handles, words->at[2], &id)) {
+    if (handle_read(&conn->shared->handles, args->at[2], &id)) {
         status = broker_cancel(broker, conn->session, id, true);
     }
     if (status == STATUS_OK) {
         wire_hold(conn->wire, broker_position(broker));
-        answer_ok(conn);
+        gear_text_ok(conn);
     } else if (status == STATUS_FORBIDDEN) {
-        answer_forbidden(conn);
+        gear_text_forbidden(conn);
     } else {
-        answer(conn, SLICE("ERR UNKNOWN_JOB\r\n"));
+        gear_text_reply(conn, SLICE("ERR UNKNOWN_JOB\r\n"));
     }
 }
 
-// `create function F` and `drop function F` are all there is to create and to drop.
-static bool names_function(const struct words *words)
+// Whether the command is `create function F` or `drop function F`; there are no other forms.
+static bool gear_names_function(const struct gear_args *args)
 {
-    return words->count == 3 && word_is(words->at[1], "function");
+    return args->count == 3 && gear_word_is(args->at[1], "function");
 }
 
-static void admin_create(struct gear_conn *conn, const struct words *words)
+static void gear_admin_create(struct gear_conn *conn, const struct gear_args *args)
 {
     enum status status;
 
-    if (!names_function(words)) {
-        answer_incomplete(conn, words);
+    if (!gear_names_function(args)) {
+        gear_text_incomplete(conn, args);
         return;
     }
-    status = broker_queue_create(conn->shared->broker, conn->session, words->at[2]);
+    status = broker_queue_create(conn->shared->broker, conn->session, args->at[2]);
     if (status == STATUS_OK) {
-        answer_ok(conn);
+        gear_text_ok(conn);
     } else if (status == STATUS_FORBIDDEN) {
-        answer_forbidden(conn);
+        gear_text_forbidden(conn);
     } else {
-        answer_echo(conn, SLICE("ERR CREATE_FUNCTION "), words->at[2]);
+        gear_text_error_echo(conn, SLICE("ERR CREATE_FUNCTION "), args->at[2]);
     }
 }
 
-// A function that is dropped while its waiting jobs are deleted.
+// `drop function` while the waiting jobs of the function are deleted.
 struct gear_drop {
     struct sweep sweep;
     char name[];
 };
 
-// Whether nothing but jobs that wait keeps the function from being dropped.
-static bool only_waits(const struct gear_conn *conn, struct slice name)
+// Whether the function cannot be dropped only because it has waiting jobs.
+static bool gear_has_only_waiting_jobs(const struct gear_conn *conn, struct slice name)
 {
     struct broker *broker = conn->shared->broker;
     const struct queue *queue = broker_queue_find(broker, name);
@@ -222,7 +224,7 @@ static bool only_waits(const struct gear_conn *conn, struct slice name)
     return info.subscriptions == 0 && info.jobs[JOB_RESERVED] == 0 && info.jobs[JOB_BURIED] == 0;
 }
 
-static enum status begin_drop(struct gear_conn *conn, struct slice name)
+static enum status gear_drop_begin(struct gear_conn *conn, struct slice name)
 {
     struct gear_drop *drop = calloc(1, sizeof *drop + name.len);
     enum status status;
@@ -247,46 +249,48 @@ static enum status begin_drop(struct gear_conn *conn, struct slice name)
     return STATUS_OK;
 }
 
-static void answer_drop(struct gear_conn *conn, enum status status)
+static void gear_drop_reply(struct gear_conn *conn, enum status status)
 {
     if (status == STATUS_OK) {
-        answer_ok(conn);
+        gear_text_ok(conn);
     } else if (status == STATUS_FORBIDDEN) {
-        answer_forbidden(conn);
+        gear_text_forbidden(conn);
     } else if (status == STATUS_IN_USE) {
-        answer(conn, SLICE("ERR there are still connected workers or executing clients\r\n"));
+        gear_text_reply(conn,
+                        SLICE("ERR there are still connected workers or executing clients\r\n"));
     } else if (status == STATUS_NO_MEMORY) {
-        answer(conn, SLICE("ERR OUT_OF_MEMORY\r\n"));
+        gear_text_reply(conn, SLICE("ERR OUT_OF_MEMORY\r\n"));
     } else {
-        answer(conn, SLICE("ERR function not found\r\n"));
+        gear_text_reply(conn, SLICE("ERR function not found\r\n"));
     }
 }
 
-static void admin_drop(struct gear_conn *conn, const struct words *words)
+static void gear_admin_drop(struct gear_conn *conn, const struct gear_args *args)
 {
     enum status status;
 
-    if (!names_function(words)) {
-        answer_incomplete(conn, words);
+    if (!gear_names_function(args)) {
+        gear_text_incomplete(conn, args);
         return;
     }
-    // A producer of another protocol may still refer to it; then it goes when that one does.
-    status = broker_queue_forget(conn->shared->broker, conn->session, words->at[2]);
-    if (status == STATUS_IN_USE && only_waits(conn, words->at[2])) {
-        status = begin_drop(conn, words->at[2]);
+    // If a client of another protocol still uses the queue, it is removed when that client leaves.
+    status = broker_queue_forget(conn->shared->broker, conn->session, args->at[2]);
+    if (status == STATUS_IN_USE && gear_has_only_waiting_jobs(conn, args->at[2])) {
+        status = gear_drop_begin(conn, args->at[2]);
         if (status == STATUS_OK) {
             return;
         }
     }
-    answer_drop(conn, status);
+    gear_drop_reply(conn, status);
 }
 
-enum step gear_drop_step(struct gear_conn *conn)
+enum step gear_drop_step(struct gear_conn *conn, struct feed_turn *turn)
 {
     struct broker *broker = conn->shared->broker;
     struct sweep *sweep = &conn->doing.drop->sweep;
     enum status status = broker_sweep(broker, conn->session, sweep);
 
+    (void)turn;
     wire_hold(conn->wire, broker_position(broker));
     if (status == STATUS_MORE) {
         return STEP_AGAIN;
@@ -294,8 +298,8 @@ enum step gear_drop_step(struct gear_conn *conn)
     if (status == STATUS_OK) {
         status = broker_queue_forget(broker, conn->session, sweep->queue);
     }
-    // It went with the last of its jobs, where nothing else kept it.
-    answer_drop(conn, status == STATUS_NOT_FOUND ? STATUS_OK : status);
+    // The queue may have been removed with its last job.
+    gear_drop_reply(conn, status == STATUS_NOT_FOUND ? STATUS_OK : status);
     gear_drop_discard(conn);
     conn->state = GEAR_MESSAGE;
     return STEP_ON;
@@ -307,8 +311,8 @@ void gear_drop_discard(struct gear_conn *conn)
     conn->doing.drop = NULL;
 }
 
-// The number that the word begins with: 0 where there is none or it is negative.
-static uint32_t parse_limit(struct slice word)
+// The number at the beginning of the word; 0: there is none, or it is negative.
+static uint32_t gear_parse_limit(struct slice word)
 {
     uint64_t limit = 0;
     size_t at = word.len > 0 && *word.ptr == '+' ? 1 : 0;
@@ -320,55 +324,56 @@ static uint32_t parse_limit(struct slice word)
     return limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX;
 }
 
-// maxqueue F [LIMIT | HIGH NORMAL LOW]: what is left out is no limit, but a single one is for all.
-static void admin_maxqueue(struct gear_conn *conn, const struct words *words)
+// maxqueue F [LIMIT | HIGH NORMAL LOW]: one limit is for all priorities; a missing one means no
+// limit.
+static void gear_admin_maxqueue(struct gear_conn *conn, const struct gear_args *args)
 {
     struct broker *broker = conn->shared->broker;
     uint32_t limits[BAND_COUNT] = {0};
     struct queue *queue;
     bool limited = false;
 
-    if (words->count < 2) {
-        answer_incomplete(conn, words);
+    if (args->count < 2) {
+        gear_text_incomplete(conn, args);
         return;
     }
-    if (!session_may_by_name(conn->session, MAY_OPERATE, words->at[1])) {
-        answer_forbidden(conn);
+    if (!session_may_by_name(conn->session, MAY_OPERATE, args->at[1])) {
+        gear_text_forbidden(conn);
         return;
     }
     for (size_t band = 0; band < BAND_COUNT; band++) {
-        size_t word = words->count == 3 ? 2 : 2 + band;
+        size_t word = args->count == 3 ? 2 : 2 + band;
 
-        limits[band] = word < words->count ? parse_limit(words->at[word]) : 0;
+        limits[band] = word < args->count ? gear_parse_limit(args->at[word]) : 0;
         limited = limited || limits[band] > 0;
     }
-    queue = broker_queue_find(broker, words->at[1]);
+    queue = broker_queue_find(broker, args->at[1]);
     if (queue) {
         if (broker_queue_limit(conn->session, queue, limits) == STATUS_OK && limited) {
-            // Otherwise the limit would be gone as soon as the queue is empty.
+            // Otherwise the queue, with its limit, would be removed when it is empty.
             broker_queue_keep(broker, queue, true);
         }
     }
-    answer_ok(conn);
+    gear_text_ok(conn);
 }
 
 //
-// The line
+// The table of commands
 //
 
-// Runs of spaces divide. As in gearmand, one at the beginning or the end divides from an empty
-// word. False: there are more words than any command has.
-static bool split(struct slice line, struct words *words)
+// Splits the line at runs of spaces. As in gearmand, a run at the beginning or the end is next to
+// an empty word. False: there are more words than any command has.
+static bool gear_split_line(struct slice line, struct gear_args *args)
 {
-    words->count = 0;
-    while (words->count < WORDS_MAX) {
+    args->count = 0;
+    while (args->count < ARGS_MAX) {
         const char *space = line.len > 0 ? memchr(line.ptr, ' ', line.len) : NULL;
 
         if (!space) {
-            words->at[words->count++] = line;
+            args->at[args->count++] = line;
             return true;
         }
-        words->at[words->count++] = slice_of(line.ptr, (size_t)(space - line.ptr));
+        args->at[args->count++] = slice_of(line.ptr, (size_t)(space - line.ptr));
         line = slice_from(line, (size_t)(space - line.ptr));
         while (line.len > 0 && *line.ptr == ' ') {
             line = slice_from(line, 1);
@@ -377,59 +382,59 @@ static bool split(struct slice line, struct words *words)
     return false;
 }
 
-enum need {
-    NEEDS_NOTHING, // or asks itself: lists, of each thing that they show
-    NEEDS_SIGHT,   // to observe some function, as what it tells is of the process
-    NEEDS_A_RULE // of who may operate; where there are no rules, the peer has to be on this machine
+enum gear_need {
+    NEEDS_NOTHING, // the command checks each item that it shows
+    NEEDS_OBSERVE, // the right to observe any function
+    NEEDS_OPERATE  // the command checks the right to operate; without rules, the peer must be local
 };
 
-struct command {
+struct gear_text_command {
     const char *name;
-    void (*carry_out)(struct gear_conn *conn, const struct words *words);
-    enum need need;
+    void (*run)(struct gear_conn *conn, const struct gear_args *args);
+    enum gear_need need;
 };
 
-static const struct command commands[] = {
-    {"cancel", admin_cancel, NEEDS_A_RULE},
-    {"create", admin_create, NEEDS_A_RULE},
-    {"drop", admin_drop, NEEDS_A_RULE},
-    {"getpid", admin_getpid, NEEDS_SIGHT},
-    {"maxqueue", admin_maxqueue, NEEDS_A_RULE},
-    {"prioritystatus", admin_priority_status, NEEDS_NOTHING},
-    {"show", admin_show, NEEDS_NOTHING},
-    {"status", admin_status, NEEDS_NOTHING},
-    {"verbose", admin_verbose, NEEDS_SIGHT},
-    {"version", admin_version, NEEDS_SIGHT},
-    {"workers", admin_workers, NEEDS_NOTHING},
+static const struct gear_text_command gear_text_commands[] = {
+    {"cancel", gear_admin_cancel, NEEDS_OPERATE},
+    {"create", gear_admin_create, NEEDS_OPERATE},
+    {"drop", gear_admin_drop, NEEDS_OPERATE},
+    {"getpid", gear_admin_getpid, NEEDS_OBSERVE},
+    {"maxqueue", gear_admin_maxqueue, NEEDS_OPERATE},
+    {"prioritystatus", gear_admin_priority_status, NEEDS_NOTHING},
+    {"show", gear_admin_show, NEEDS_NOTHING},
+    {"status", gear_admin_status, NEEDS_NOTHING},
+    {"verbose", gear_admin_verbose, NEEDS_OBSERVE},
+    {"version", gear_admin_version, NEEDS_OBSERVE},
+    {"workers", gear_admin_workers, NEEDS_NOTHING},
 };
 
-static void carry_out(struct gear_conn *conn, const struct command *command,
-                      const struct words *words)
+static void gear_run_command(struct gear_conn *conn, const struct gear_text_command *command,
+                             const struct gear_args *args)
 {
-    if (command->need == NEEDS_SIGHT && !session_may_somewhere(conn->session, MAY_OBSERVE)) {
-        answer_forbidden(conn);
-    } else if (command->need == NEEDS_A_RULE && !session_has_grants(conn->session) &&
+    if (command->need == NEEDS_OBSERVE && !session_may_somewhere(conn->session, MAY_OBSERVE)) {
+        gear_text_forbidden(conn);
+    } else if (command->need == NEEDS_OPERATE && !session_has_grants(conn->session) &&
                !wire_is_local(conn->wire)) {
-        answer(conn, SLICE("ERR FORBIDDEN Not+allowed+from+this+address\r\n"));
+        gear_text_reply(conn, SLICE("ERR FORBIDDEN Not+allowed+from+this+address\r\n"));
     } else {
-        command->carry_out(conn, words);
+        command->run(conn, args);
     }
 }
 
 void gear_admin(struct gear_conn *conn, struct slice line)
 {
-    struct words words;
+    struct gear_args args;
 
     if (conn->wire->traced) {
         wire_log_command(conn->wire, SLICE("text"), line, 0);
     }
-    if (split(line, &words)) {
-        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-            if (word_is(words.at[0], commands[i].name)) {
-                carry_out(conn, &commands[i], &words);
+    if (gear_split_line(line, &args)) {
+        for (size_t i = 0; i < sizeof gear_text_commands / sizeof *gear_text_commands; i++) {
+            if (gear_word_is(args.at[0], gear_text_commands[i].name)) {
+                gear_run_command(conn, &gear_text_commands[i], &args);
                 return;
             }
         }
     }
-    answer_unknown(conn, &words);
+    gear_text_unknown(conn, &args);
 }

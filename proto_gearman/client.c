@@ -1,23 +1,118 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_gearman/client.h"
 
+// The packets of clients: submissions, and questions about the status of jobs.
+
+#include "proto_gearman/gear_conn.h"
+
+#include "core/base/digits.h"
 #include "proto_common/contract.h"
 #include "proto_common/intake.h"
+#include "schedule/cron.h"
+#include "schedule/zone.h"
 
-#include "proto_gearman/caller.h"
-#include "proto_gearman/reply.h"
-#include "proto_gearman/schedule.h"
+#include "proto_gearman/gear_reply.h"
 
-// The arguments of submissions, by their place.
-enum { FUNCTION, UNIQUE, EPOCH, REDUCER = 2, SCHEDULE = 2 };
+#include <time.h>
 
-struct form {
-    uint32_t pri;
-    bool background;
+//
+// SUBMIT_JOB_EPOCH and SUBMIT_JOB_SCHED: the moment at which a job starts
+//
+
+// A number of seconds since 1970. False: it is not one.
+static bool gear_parse_epoch(struct slice text, nsec_t *at)
+{
+    const uint64_t most = (uint64_t)(NSEC_NEVER / NSEC_PER_SEC);
+    uint64_t seconds;
+
+    if (!digits_read(text, &seconds)) {
+        return false;
+    }
+    *at = (nsec_t)(seconds < most ? seconds : most) * NSEC_PER_SEC;
+    return true;
+}
+
+// 0 is Monday.
+enum { MINUTE, HOUR, DAY, MONTH, WEEKDAY, SCHEDULE_FIELDS };
+
+static const struct gear_schedule_range {
+    int least, most;
+} gear_schedule_ranges[SCHEDULE_FIELDS] = {
+    [MINUTE] = {0, 59}, [HOUR] = {0, 23}, [DAY] = {1, 31}, [MONTH] = {1, 12}, [WEEKDAY] = {0, 6},
 };
 
-// What the type of a submission says of its job.
-static const struct form forms[GEAR_TYPE_COUNT] = {
+// The set of the values that match a field: all for an empty field and for `*`, otherwise the
+// number. False: it is neither.
+static bool gear_parse_schedule_field(struct slice text, struct gear_schedule_range range,
+                                      uint64_t *set)
+{
+    uint64_t number;
+
+    if (text.len == 0 || slice_equal(text, SLICE("*"))) {
+        *set = UINT64_MAX;
+        return true;
+    }
+    if (!digits_read(text, &number) || number > (uint64_t)range.most ||
+        number < (uint64_t)range.least) {
+        return false;
+    }
+    *set = UINT64_C(1) << number;
+    return true;
+}
+
+// A job starts only once, so its schedule is not a daily time: it means real time, and both fields
+// for days must match.
+static bool gear_parse_schedule(const struct slice fields[SCHEDULE_FIELDS], struct cron *cron)
+{
+    uint64_t sets[SCHEDULE_FIELDS];
+
+    for (int i = 0; i < SCHEDULE_FIELDS; i++) {
+        if (!gear_parse_schedule_field(fields[i], gear_schedule_ranges[i], &sets[i])) {
+            return false;
+        }
+    }
+    *cron = (struct cron){
+        .minutes = sets[MINUTE],
+        .hours = (uint32_t)sets[HOUR],
+        .days = (uint32_t)sets[DAY],
+        .months = (uint32_t)sets[MONTH],
+        // Gearman's week begins with Monday, cron's with Sunday.
+        .weekdays = (uint32_t)((sets[WEEKDAY] << 1 | (sets[WEEKDAY] >> 6 & 1)) & 0x7f),
+        .real_time = true,
+    };
+    return cron_has_dates(cron);
+}
+
+static int32_t gear_local_offset_at(const struct zone *zone, int64_t at)
+{
+    time_t moment = (time_t)at;
+    struct tm local;
+
+    (void)zone;
+    return localtime_r(&moment, &local) ? (int32_t)local.tm_gmtoff : 0;
+}
+
+// The first minute after `now` that matches all fields, in the local time of the machine. False:
+// there is none, or a field is invalid.
+static bool gear_schedule_next(const struct slice fields[SCHEDULE_FIELDS], nsec_t now, nsec_t *at)
+{
+    static const struct zone local = {.offset_at = gear_local_offset_at};
+    struct cron cron;
+
+    return gear_parse_schedule(fields, &cron) && cron_next(&cron, &local, now, at);
+}
+
+//
+// Submissions
+//
+
+// The positions of the arguments.
+enum { FUNCTION, UNIQUE, EPOCH, REDUCER = 2, SCHEDULE = 2 };
+
+// The priority and the kind of the job, by the type of the packet.
+static const struct gear_submission {
+    uint32_t pri;
+    bool background;
+} gear_submissions[GEAR_TYPE_COUNT] = {
     [GEAR_SUBMIT_JOB] = {PRI_NORMAL, false},
     [GEAR_SUBMIT_JOB_BG] = {PRI_NORMAL, true},
     [GEAR_SUBMIT_JOB_HIGH] = {PRI_HIGH, false},
@@ -30,13 +125,13 @@ static const struct form forms[GEAR_TYPE_COUNT] = {
     [GEAR_SUBMIT_REDUCE_JOB_BACKGROUND] = {PRI_NORMAL, true},
 };
 
-// When it starts. False where the packet does not say it properly.
-static bool set_start(const struct gear_conn *conn, struct job_spec *spec,
-                      const struct gear_packet *packet)
+// Sets when the job starts. False: the packet has no valid moment.
+static bool gear_set_start(const struct gear_conn *conn, struct job_spec *spec,
+                           const struct gear_packet *packet)
 {
     if (packet->type == GEAR_SUBMIT_JOB_EPOCH) {
         spec->start_kind = START_AT;
-        return gear_epoch_parse(packet->args[EPOCH], &spec->start);
+        return gear_parse_epoch(packet->args[EPOCH], &spec->start);
     }
     if (packet->type == GEAR_SUBMIT_JOB_SCHED) {
         spec->start_kind = START_AT;
@@ -46,14 +141,14 @@ static bool set_start(const struct gear_conn *conn, struct job_spec *spec,
     return true;
 }
 
-// The contract, but for its queue. False with the reason to refuse it.
-static bool spec_of(const struct gear_conn *conn, const struct gear_packet *packet,
-                    struct job_spec *spec, enum gear_refusal *why)
+// Makes the contract, except its queue. False: the submission is refused, and `*why` is set.
+static bool gear_job_spec(const struct gear_conn *conn, const struct gear_packet *packet,
+                          struct job_spec *spec, enum gear_refusal *why)
 {
     const struct gear_options *options = conn->shared->options;
-    const struct form form = forms[packet->type];
+    const struct gear_submission submission = gear_submissions[packet->type];
 
-    *spec = contract_begin(form.pri, form.background, options->job_retries,
+    *spec = contract_begin(submission.pri, submission.background, options->job_retries,
                            (enum contract_on_fail)options->on_fail);
     if (packet->type == GEAR_SUBMIT_REDUCE_JOB ||
         packet->type == GEAR_SUBMIT_REDUCE_JOB_BACKGROUND) {
@@ -65,7 +160,7 @@ static bool spec_of(const struct gear_conn *conn, const struct gear_packet *pack
         return false;
     }
     *why = GEAR_REFUSE_MOMENT;
-    return set_start(conn, spec, packet);
+    return gear_set_start(conn, spec, packet);
 }
 
 void gear_submit(struct gear_conn *conn, const struct gear_packet *packet)
@@ -75,7 +170,7 @@ void gear_submit(struct gear_conn *conn, const struct gear_packet *packet)
     struct job_spec spec;
     enum status status;
 
-    if (!spec_of(conn, packet, &spec, &why)) {
+    if (!gear_job_spec(conn, packet, &spec, &why)) {
         gear_refuse(conn, why);
         return;
     }
@@ -83,12 +178,25 @@ void gear_submit(struct gear_conn *conn, const struct gear_packet *packet)
                              packet->args[FUNCTION], &spec, &submission);
     if (status == STATUS_OK) {
         gear_reply_handle(conn, GEAR_JOB_CREATED, submission.id);
-    } else {
-        if (status == STATUS_JOB_TOO_LARGE) {
-            wire_log_too_large(conn->wire, "a job", packet->data.len, WIRE_QUEUE_JOB_SIZE);
-        }
-        gear_refuse_status(conn, status, GEAR_REFUSE_RESULT);
+        return;
     }
+    if (status == STATUS_JOB_TOO_LARGE) {
+        wire_log_too_large(conn->wire, "a job", packet->data.len, WIRE_QUEUE_JOB_SIZE);
+    }
+    gear_refuse_status(conn, status, GEAR_REFUSE_RESULT);
+}
+
+//
+// The status of jobs
+//
+
+// A caller that may submit a job may also see its status.
+static bool gear_may_see_status(const struct gear_conn *conn, const struct job *job)
+{
+    const struct queue *queue = job_queue(conn->shared->broker, job);
+
+    return session_may(conn->session, MAY_OBSERVE, queue) ||
+           session_may(conn->session, MAY_SUBMIT, queue);
 }
 
 void gear_get_status(struct gear_conn *conn, const struct gear_packet *packet)
@@ -100,7 +208,7 @@ void gear_get_status(struct gear_conn *conn, const struct gear_packet *packet)
     if (handle_read(&conn->shared->handles, handle, &id)) {
         job = broker_find(conn->shared->broker, id);
     }
-    if (job && !gear_may_follow(conn, job)) {
+    if (job && !gear_may_see_status(conn, job)) {
         job = NULL;
     }
     gear_reply_status(conn, GEAR_STATUS_RES, handle, job);
@@ -111,8 +219,9 @@ void gear_get_status_unique(struct gear_conn *conn, const struct gear_packet *pa
     struct slice unique = packet->args[0];
     const struct job *job = broker_find_name(conn->shared->broker, unique);
 
-    // Of those that have it first, one that the connection may know of; a turn has its bounds.
-    for (int i = 0; job && !gear_may_follow(conn, job); i++) {
+    // The first job with the unique that the connection may see. The search is limited, because it
+    // is made in one turn.
+    for (int i = 0; job && !gear_may_see_status(conn, job); i++) {
         job = i < BROKER_SLICE ? job_next_of_name(job) : NULL;
     }
     gear_reply_status(conn, GEAR_STATUS_RES_UNIQUE, unique, job);

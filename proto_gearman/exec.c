@@ -1,44 +1,108 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_gearman/exec.h"
+
+// The table of packets, and the packets that belong neither to clients nor to workers.
+
+#include "proto_gearman/gear_conn.h"
 
 #include "core/base/macros.h"
 
-#include "proto_gearman/ability.h"
-#include "proto_gearman/caller.h"
-#include "proto_gearman/client.h"
-#include "proto_gearman/reply.h"
-#include "proto_gearman/worker.h"
+#include "proto_gearman/gear_reply.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static void exec_echo(struct gear_conn *conn, const struct gear_packet *packet)
+//
+// The caller's rights
+//
+
+// Functions that the worker may no longer work give it no jobs. A worker with many functions gets
+// its reply after all of them have been checked.
+static void gear_grant(struct gear_conn *conn, struct grants *grants)
+{
+    if (broker_session_grant(conn->session, grants) == GRANT_MORE) {
+        conn->state = GEAR_GRANTING;
+    } else {
+        conn->state = GEAR_MESSAGE;
+        gear_reply_data(conn, GEAR_OPTION_RES, SLICE("auth"), NULL);
+    }
+}
+
+enum step gear_grant_step(struct gear_conn *conn, struct feed_turn *turn)
+{
+    (void)turn;
+    gear_grant(conn, broker_session_grants(conn->session));
+    return conn->state == GEAR_GRANTING ? STEP_AGAIN : STEP_ON;
+}
+
+// From now on, the connection has the rights of the token's owner only. An invalid token is refused
+// and changes nothing. After too many invalid tokens from the peer's address, the packet waits, and
+// so does the input after it.
+static void gear_auth(struct gear_conn *conn, struct slice token)
+{
+    const struct wire_claim claim = {.token = &token};
+    struct wire_caller caller;
+
+    if (!wire_token_valid(token)) {
+        gear_refuse(conn, GEAR_REFUSE_TOKEN);
+        return;
+    }
+    caller = wire_identify(conn->wire, &claim);
+    switch (caller.kind) {
+    case CALLER_ADDRESS:
+    case CALLER_KNOWN:
+        gear_grant(conn, caller.grants);
+        return;
+    case CALLER_UNKNOWN:
+        gear_refuse(conn, GEAR_REFUSE_FORBIDDEN);
+        return;
+    case CALLER_LATER:
+        conn->wire->deadline_at = caller.again_at;
+        conn->state = GEAR_AUTH_LATER;
+        return;
+    }
+    UNREACHABLE();
+}
+
+void gear_auth_expired(struct gear_conn *conn)
+{
+    if (conn->state == GEAR_AUTH_LATER) {
+        conn->state = GEAR_MESSAGE;
+        wire_wake(conn->wire);
+    }
+}
+
+//
+// Packets
+//
+
+static void gear_exec_echo(struct gear_conn *conn, const struct gear_packet *packet)
 {
     gear_reply_data(conn, GEAR_ECHO_RES, packet->data, packet->blob);
 }
 
-static bool begins_with(struct slice text, struct slice start)
+// Regardless of case.
+static bool gear_begins_with(struct slice text, struct slice start)
 {
     return text.len >= start.len && strncasecmp(text.ptr, start.ptr, start.len) == 0;
 }
 
-static void exec_option(struct gear_conn *conn, const struct gear_packet *packet)
+static void gear_exec_option(struct gear_conn *conn, const struct gear_packet *packet)
 {
     const struct slice exceptions = SLICE("exceptions"), auth = SLICE("auth:");
     struct slice name = packet->args[0];
 
-    if (name.len == exceptions.len && begins_with(name, exceptions)) {
+    if (name.len == exceptions.len && gear_begins_with(name, exceptions)) {
         conn->exceptions = true;
         gear_reply_data(conn, GEAR_OPTION_RES, name, NULL);
-    } else if (begins_with(name, auth)) {
+    } else if (gear_begins_with(name, auth)) {
         gear_auth(conn, slice_from(name, auth.len));
     } else {
         gear_refuse(conn, GEAR_REFUSE_OPTION);
     }
 }
 
-static void exec_set_client_id(struct gear_conn *conn, const struct gear_packet *packet)
+static void gear_exec_set_client_id(struct gear_conn *conn, const struct gear_packet *packet)
 {
     struct slice name = packet->args[0];
     size_t len = name.len < GEAR_CLIENT_ID_MAX ? name.len : GEAR_CLIENT_ID_MAX;
@@ -54,16 +118,16 @@ static void exec_set_client_id(struct gear_conn *conn, const struct gear_packet 
     conn->client_id = client_id;
 }
 
-// It would mean that the worker offers all functions; no worker that is known relies on it.
-static void exec_all_yours(struct gear_conn *conn, const struct gear_packet *packet)
+// The worker offers all functions. This is ignored: no known worker relies on it.
+static void gear_exec_all_yours(struct gear_conn *conn, const struct gear_packet *packet)
 {
     (void)conn;
     (void)packet;
 }
 
-typedef void (*exec_fn)(struct gear_conn *conn, const struct gear_packet *packet);
+typedef void (*gear_exec_fn)(struct gear_conn *conn, const struct gear_packet *packet);
 
-static const exec_fn execs[GEAR_TYPE_COUNT] = {
+static const gear_exec_fn gear_execs[GEAR_TYPE_COUNT] = {
     [GEAR_CAN_DO] = gear_can_do,
     [GEAR_CANT_DO] = gear_cant_do,
     [GEAR_RESET_ABILITIES] = gear_reset_abilities,
@@ -74,14 +138,14 @@ static const exec_fn execs[GEAR_TYPE_COUNT] = {
     [GEAR_WORK_COMPLETE] = gear_work_complete,
     [GEAR_WORK_FAIL] = gear_work_fail,
     [GEAR_GET_STATUS] = gear_get_status,
-    [GEAR_ECHO_REQ] = exec_echo,
+    [GEAR_ECHO_REQ] = gear_exec_echo,
     [GEAR_SUBMIT_JOB_BG] = gear_submit,
     [GEAR_SUBMIT_JOB_HIGH] = gear_submit,
-    [GEAR_SET_CLIENT_ID] = exec_set_client_id,
+    [GEAR_SET_CLIENT_ID] = gear_exec_set_client_id,
     [GEAR_CAN_DO_TIMEOUT] = gear_can_do,
-    [GEAR_ALL_YOURS] = exec_all_yours,
+    [GEAR_ALL_YOURS] = gear_exec_all_yours,
     [GEAR_WORK_EXCEPTION] = gear_work_exception,
-    [GEAR_OPTION_REQ] = exec_option,
+    [GEAR_OPTION_REQ] = gear_exec_option,
     [GEAR_WORK_DATA] = gear_work_data,
     [GEAR_WORK_WARNING] = gear_work_data,
     [GEAR_GRAB_JOB_UNIQ] = gear_grab,
@@ -96,39 +160,39 @@ static const exec_fn execs[GEAR_TYPE_COUNT] = {
     [GEAR_GET_STATUS_UNIQUE] = gear_get_status_unique,
 };
 
-static const char *const names[GEAR_TYPE_COUNT] = {
+static const char *const gear_type_names[GEAR_TYPE_COUNT] = {
 #define X(number, name, args, data) [number] = #name,
     GEAR_TYPES(X)
 #undef X
 };
 
-// Its arguments, divided by spaces, but for a token.
-static APART void trace(const struct gear_conn *conn, const struct gear_packet *packet)
+// Logs the arguments, separated by spaces, except a token.
+static APART void gear_log_command(const struct gear_conn *conn, const struct gear_packet *packet)
 {
-    const char *name = names[packet->type];
-    char about[512];
+    char text[512];
     size_t len = 0;
 
     for (unsigned i = 0; i < gear_type_args(packet->type); i++) {
         struct slice arg = packet->args[i];
 
-        if (packet->type == GEAR_OPTION_REQ && begins_with(arg, SLICE("auth:"))) {
+        if (packet->type == GEAR_OPTION_REQ && gear_begins_with(arg, SLICE("auth:"))) {
             arg.len = strlen("auth:");
         }
-        if (len > 0 && len < sizeof about) {
-            about[len++] = ' ';
+        if (len > 0 && len < sizeof text) {
+            text[len++] = ' ';
         }
-        arg.len = arg.len < sizeof about - len ? arg.len : sizeof about - len;
-        memcpy(about + len, arg.ptr, arg.len);
+        arg.len = arg.len < sizeof text - len ? arg.len : sizeof text - len;
+        memcpy(text + len, arg.ptr, arg.len);
         len += arg.len;
     }
-    wire_log_command(conn->wire, slice_str(name), slice_of(about, len), packet->data.len);
+    wire_log_command(conn->wire, slice_str(gear_type_names[packet->type]), slice_of(text, len),
+                     packet->data.len);
 }
 
 void gear_exec(struct gear_conn *conn, const struct gear_packet *packet)
 {
     if (conn->wire->traced) {
-        trace(conn, packet);
+        gear_log_command(conn, packet);
     }
-    execs[packet->type](conn, packet);
+    gear_execs[packet->type](conn, packet);
 }

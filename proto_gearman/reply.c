@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_gearman/reply.h"
+#include "proto_gearman/gear_reply.h"
 
 #include "core/base/macros.h"
 
-#include "proto_gearman/listing.h"
+#include "proto_gearman/gear_admin.h"
 
 #include <endian.h>
 #include <string.h>
 
-// Numbers that follow the subject of a status, at most.
+// The most numbers of a status.
 #define STATUS_NUMBERS 5
 
-struct refusal {
+struct gear_error {
     const char *code, *text;
     int counts_as; // enum sight_refusal; -1: it is not counted
 };
 
-static const struct refusal refusals[] = {
+static const struct gear_error gear_errors[] = {
 #define X(name, counts_as, code, text) [GEAR_REFUSE_##name] = {code, text, counts_as},
     GEAR_REFUSALS(X)
 #undef X
 };
 
-// A header: the type and the length follow the magic, big-endian.
-static void put_header(char *at, enum gear_type type, size_t len)
+// Writes a header: the magic, the type and the length, big-endian.
+static void gear_write_header(char *at, enum gear_type type, size_t len)
 {
     static const char magic[4] = {0, 'R', 'E', 'S'};
     const uint32_t numbers[] = {htobe32((uint32_t)type), htobe32((uint32_t)len)};
@@ -32,7 +32,7 @@ static void put_header(char *at, enum gear_type type, size_t len)
     memcpy(at + sizeof magic, numbers, sizeof numbers);
 }
 
-static char *put_slice(char *at, struct slice bytes)
+static char *gear_write_slice(char *at, struct slice bytes)
 {
     if (bytes.len > 0) {
         memcpy(at, bytes.ptr, bytes.len);
@@ -40,33 +40,33 @@ static char *put_slice(char *at, struct slice bytes)
     return at + bytes.len;
 }
 
-// Where packets for this connection are staged: while it is being sent a list, behind that list.
-static struct output *out_of(struct gear_conn *conn)
+// The output for packets: while a list is written, they come after it.
+static struct output *gear_out(struct gear_conn *conn)
 {
     return conn->state == GEAR_LISTING ? gear_listing_behind(conn) : &conn->wire->out;
 }
 
-// Room for a header and so many bytes; NULL where the output has failed.
-static char *reserve(struct output *out, size_t len)
+// Reserves room for a header and `len` bytes. NULL: the output has failed.
+static char *gear_reserve(struct output *out, size_t len)
 {
     return output_reserve(out, GEAR_HEADER + len);
 }
 
-// Everything from `start`, where a header was left out, to `end` is a packet, `more` bytes of
-// which are still to come.
-static void commit(struct output *out, enum gear_type type, char *start, const char *end,
-                   size_t more)
+// Completes a packet: writes the header to `start`, and commits the bytes up to `end`. The caller
+// then stages the last `more` bytes of the packet.
+static void gear_commit(struct output *out, enum gear_type type, char *start, const char *end,
+                        size_t more)
 {
     size_t len = (size_t)(end - start);
 
-    put_header(start, type, len - GEAR_HEADER + more);
+    gear_write_header(start, type, len - GEAR_HEADER + more);
     output_commit(out, len);
 }
 
 void gear_hold(struct gear_conn *conn, uint64_t position)
 {
     if (position) {
-        output_hold(out_of(conn), position);
+        output_hold(gear_out(conn), position);
     }
 }
 
@@ -77,24 +77,24 @@ size_t gear_held_back(struct gear_conn *conn)
 
 void gear_refuse(struct gear_conn *conn, enum gear_refusal refusal)
 {
-    struct output *out = out_of(conn);
-    struct slice code = slice_str(refusals[refusal].code);
-    struct slice text = slice_str(refusals[refusal].text);
-    char *start = reserve(out, code.len + 1 + text.len);
+    struct output *out = gear_out(conn);
+    struct slice code = slice_str(gear_errors[refusal].code);
+    struct slice text = slice_str(gear_errors[refusal].text);
+    char *start = gear_reserve(out, code.len + 1 + text.len);
     char *at;
 
     wire_log_refused(conn->wire, code);
-    if (refusals[refusal].counts_as >= 0) {
-        wire_refused(conn->wire, (enum sight_refusal)refusals[refusal].counts_as);
+    if (gear_errors[refusal].counts_as >= 0) {
+        wire_refused(conn->wire, (enum sight_refusal)gear_errors[refusal].counts_as);
     }
     if (start) {
-        at = put_slice(start + GEAR_HEADER, code);
+        at = gear_write_slice(start + GEAR_HEADER, code);
         *at++ = 0;
-        commit(out, GEAR_ERROR, start, put_slice(at, text), 0);
+        gear_commit(out, GEAR_ERROR, start, gear_write_slice(at, text), 0);
     }
 }
 
-static enum gear_refusal refusal_of(enum status status, enum gear_refusal not_found)
+static enum gear_refusal gear_refusal_to(enum status status, enum gear_refusal not_found)
 {
     switch (status) {
     case STATUS_NO_MEMORY:
@@ -133,48 +133,49 @@ static enum gear_refusal refusal_of(enum status status, enum gear_refusal not_fo
 
 void gear_refuse_status(struct gear_conn *conn, enum status status, enum gear_refusal not_found)
 {
-    gear_refuse(conn, refusal_of(status, not_found));
+    gear_refuse(conn, gear_refusal_to(status, not_found));
 }
 
 void gear_reply(struct gear_conn *conn, enum gear_type type)
 {
-    struct output *out = out_of(conn);
-    char *start = reserve(out, 0);
+    struct output *out = gear_out(conn);
+    char *start = gear_reserve(out, 0);
 
     if (start) {
-        commit(out, type, start, start + GEAR_HEADER, 0);
+        gear_commit(out, type, start, start + GEAR_HEADER, 0);
     }
 }
 
 void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice data,
                      struct blob *blob)
 {
-    struct output *out = out_of(conn);
-    char *start = reserve(out, 0);
+    struct output *out = gear_out(conn);
+    char *start = gear_reserve(out, 0);
 
     if (!start) {
         return;
     }
-    commit(out, type, start, start + GEAR_HEADER, data.len);
-    // Not reserved together with the header: what is reserved lies in one piece, and long pieces
-    // would leave spans of the output half empty.
+    gear_commit(out, type, start, start + GEAR_HEADER, data.len);
+    // The data is not reserved with the header: reserved room is contiguous, so long data would
+    // leave spans of the output half empty.
     output_body(out, data, blob);
 }
 
 void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id)
 {
-    struct output *out = out_of(conn);
-    char *start = reserve(out, HANDLE_MAX);
+    struct output *out = gear_out(conn);
+    char *start = gear_reserve(out, HANDLE_MAX);
 
     if (start) {
-        commit(out, type, start, handle_write(&conn->shared->handles, id, start + GEAR_HEADER), 0);
+        gear_commit(out, type, start, handle_write(&conn->shared->handles, id, start + GEAR_HEADER),
+                    0);
     }
 }
 
 void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data)
 {
-    struct output *out = out_of(conn);
-    char *start = reserve(out, HANDLE_MAX + 1);
+    struct output *out = gear_out(conn);
+    char *start = gear_reserve(out, HANDLE_MAX + 1);
     char *at;
 
     if (!start) {
@@ -182,7 +183,7 @@ void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, 
     }
     at = handle_write(&conn->shared->handles, id, start + GEAR_HEADER);
     *at++ = 0;
-    commit(out, type, start, at, data ? data->len : 0);
+    gear_commit(out, type, start, at, data ? data->len : 0);
     if (data) {
         output_body(out, blob_slice(data), data);
     }
@@ -190,8 +191,8 @@ void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, 
 
 void gear_reply_progress(struct gear_conn *conn, const struct job_event *event)
 {
-    struct output *out = out_of(conn);
-    char *start = reserve(out, HANDLE_MAX + 1 + DIGITS_MAX + 1 + DIGITS_MAX);
+    struct output *out = gear_out(conn);
+    char *start = gear_reserve(out, HANDLE_MAX + 1 + DIGITS_MAX + 1 + DIGITS_MAX);
     char *at;
 
     if (start) {
@@ -199,23 +200,22 @@ void gear_reply_progress(struct gear_conn *conn, const struct job_event *event)
         *at++ = 0;
         at = digits_write(at, event->numerator);
         *at++ = 0;
-        commit(out, GEAR_WORK_STATUS, start, digits_write(at, event->denominator), 0);
+        gear_commit(out, GEAR_WORK_STATUS, start, digits_write(at, event->denominator), 0);
     }
 }
 
-// The unique that a worker is shown: as the client sent it, which is `-` where it stands for the
-// workload.
-static struct slice shown_unique(const struct job_info *info)
+// The unique as the client sent it: `-` means that the job is unique by its workload.
+static struct slice gear_unique_as_sent(const struct job_info *info)
 {
     return info->key_kind == KEY_CONTENT ? SLICE("-") : info->key;
 }
 
-// A body so short is written in one go with what stands before it.
+// A body of at most this many bytes is copied into one piece with the arguments.
 #define JOINED_MAX 256
 
 void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct job *job)
 {
-    struct output *out = out_of(conn);
+    struct output *out = gear_out(conn);
     struct slice function = queue_name(job_queue(conn->shared->broker, job));
     struct slice unique = SLICE(""), reducer = SLICE("");
     struct job_info info;
@@ -226,7 +226,7 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
     gear_hold(conn, broker_job_position(conn->shared->broker, job));
     if (type != GEAR_JOB_ASSIGN) {
         broker_job_info(conn->shared->broker, job, &info);
-        unique = shown_unique(&info);
+        unique = gear_unique_as_sent(&info);
         reducer = info.reducer;
         type = type == GEAR_JOB_ASSIGN_ALL && reducer.len > 0 ? type : GEAR_JOB_ASSIGN_UNIQ;
     }
@@ -238,30 +238,30 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
     }
     at = handle_write(&conn->shared->handles, job_id(job), start + GEAR_HEADER);
     *at++ = 0;
-    at = put_slice(at, function);
+    at = gear_write_slice(at, function);
     *at++ = 0;
     if (type != GEAR_JOB_ASSIGN) {
-        at = put_slice(at, unique);
+        at = gear_write_slice(at, unique);
         *at++ = 0;
     }
     if (type == GEAR_JOB_ASSIGN_ALL) {
-        at = put_slice(at, reducer);
+        at = gear_write_slice(at, reducer);
         *at++ = 0;
     }
     if (joined > 0) {
-        commit(out, type, start, put_slice(at, body), 0);
+        gear_commit(out, type, start, gear_write_slice(at, body), 0);
         return;
     }
-    commit(out, type, start, at, body.len);
+    gear_commit(out, type, start, at, body.len);
     output_body(out, body, job_blob(job));
 }
 
 void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice subject,
                        const struct job *job)
 {
-    struct output *out = out_of(conn);
+    struct output *out = gear_out(conn);
     struct job_info info = {.state = JOB_GONE};
-    char *start = reserve(out, 0);
+    char *start = gear_reserve(out, 0);
     char tail[STATUS_NUMBERS * (1 + DIGITS_MAX)];
     char *at = tail;
 
@@ -277,7 +277,7 @@ void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice
         at = digits_write(at, numbers[i]);
     }
     if (start) {
-        commit(out, type, start, start + GEAR_HEADER, subject.len + (size_t)(at - tail));
+        gear_commit(out, type, start, start + GEAR_HEADER, subject.len + (size_t)(at - tail));
         output_write(out, subject);
         output_write(out, slice_of(tail, (size_t)(at - tail)));
     }

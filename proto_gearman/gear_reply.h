@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_GEARMAN_REPLY_H
-#define TANDEM_PROTO_GEARMAN_REPLY_H
+#ifndef TANDEM_PROTO_GEARMAN_GEAR_REPLY_H
+#define TANDEM_PROTO_GEARMAN_GEAR_REPLY_H
 
-// Packets that are sent. They are staged in the connection's output; where memory lacks, the output
-// remembers it and the host closes the connection.
+// The packets that the server sends. Each function stages a packet in the output of a connection;
+// if there is no memory, the output remembers that, and the host closes the connection.
 
 #include "core/base/blob.h"
 #include "core/base/slice.h"
@@ -11,21 +11,21 @@
 #include "core/status.h"
 #include "proto_common/output.h"
 
-#include "proto_gearman/conn.h"
-#include "proto_gearman/packet.h"
+#include "proto_gearman/gear_conn.h"
+#include "proto_gearman/gear_packet.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-// What is staged from now on for this connection leaves when the journal has reached that position
-// (0: at once). As wire_hold(), but a list that is being written does not wait for it.
+// Holds the packets that are staged from now on until the store has reached that log position (0:
+// does not hold them). Unlike wire_hold(), it does not hold a list that is being written.
 void gear_hold(struct gear_conn *conn, uint64_t position);
 
-// How many bytes of packets wait for the end of a list before they are staged.
+// The bytes of packets that wait for the end of a list.
 size_t gear_held_back(struct gear_conn *conn);
 
-// Our name for a refusal, what it counts as (-1: nothing, or it is counted elsewhere), and the code
-// and the text of its ERROR packet. Where gearmand has a text for it, it is that.
+// The name of an error; its kind of refusal (-1: not a refusal, or counted elsewhere); the code and
+// the text of the ERROR packet. If gearmand has a text for the error, it is the same.
 #define GEAR_REFUSALS(X)                                                                           \
     X(MAGIC, SIGHT_BAD, "INVALID_MAGIC", "Request magic expected")                                 \
     X(COMMAND, SIGHT_BAD, "INVALID_COMMAND", "Command not expected")                               \
@@ -54,32 +54,32 @@ enum gear_refusal {
 #undef X
 };
 
-// ERROR
+// Stages an ERROR, and counts and logs the refusal.
 void gear_refuse(struct gear_conn *conn, enum gear_refusal refusal);
 
-// ERROR for a status of the broker that is not STATUS_OK; `not_found` stands for STATUS_NOT_FOUND.
+// Stages the ERROR for a status other than STATUS_OK; `not_found` stands for STATUS_NOT_FOUND.
 void gear_refuse_status(struct gear_conn *conn, enum status status, enum gear_refusal not_found);
 
 // A packet without arguments.
 void gear_reply(struct gear_conn *conn, enum gear_type type);
 
-// A packet of one argument. `blob` is what `data` is in; it may be NULL, and then data is copied.
+// A packet of one argument. `blob` contains `data`; NULL: the data is copied.
 void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice data,
                      struct blob *blob);
 
-// A packet that begins with a job's handle: alone, or followed by data (may be NULL: none).
+// A packet that begins with the handle of a job: alone, or followed by data (may be NULL: none).
 void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id);
 void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data);
 
-// WORK_STATUS, of a worker that has not spelt its numbers itself.
+// WORK_STATUS, if the worker has not sent its numbers as text.
 void gear_reply_progress(struct gear_conn *conn, const struct job_event *event);
 
-// JOB_ASSIGN, JOB_ASSIGN_UNIQ or JOB_ASSIGN_ALL. It leaves when the journal has the job: no worker
-// is to begin one that a restart would not know.
+// JOB_ASSIGN, JOB_ASSIGN_UNIQ or JOB_ASSIGN_ALL. It is held until the job is stored, so that no
+// worker begins a job that a restart would lose.
 void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct job *job);
 
-// STATUS_RES, or STATUS_RES_UNIQUE, which also tells how many clients wait: `subject` is what was
-// asked for; `job` NULL for an unknown one.
+// STATUS_RES, or STATUS_RES_UNIQUE, which also has the number of waiting clients. `subject` is the
+// handle or unique of the request; `job` is NULL if there is none.
 void gear_reply_status(struct gear_conn *conn, enum gear_type type, struct slice subject,
                        const struct job *job);
 

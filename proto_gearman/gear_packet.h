@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_GEARMAN_PACKET_H
-#define TANDEM_PROTO_GEARMAN_PACKET_H
+#ifndef TANDEM_PROTO_GEARMAN_GEAR_PACKET_H
+#define TANDEM_PROTO_GEARMAN_GEAR_PACKET_H
 
-// A packet is a header of 12 bytes (magic, type and length of the body, big-endian), then
-// arguments divided by NUL. The last one ends where the body ends; where it may hold anything, NUL
-// too, it is called the data here. Where it may not, it also ends at a NUL, and what follows that
-// means nothing, since some write their last argument as C keeps its strings. A worker's report
-// without data may lack the NUL behind the handle, as Perl's workers send it. SUBMIT_REDUCE_JOB has
-// four arguments before the data in gearmand, and three in the protocol's own page: where no fourth
-// NUL comes, what is behind the third is the data. Nothing in this file
-// has side effects.
+// Reading packets; without side effects. A packet is a header of 12 bytes (magic, type and length
+// of the body, big-endian) and arguments separated by NUL. The last argument ends where the body
+// ends. If it may contain NUL, it is called the data here. If not, it also ends at a NUL, because
+// some clients send its C string with the NUL; the bytes after it are ignored.
+//
+// Two packets may be shorter: a worker's report without data may lack the NUL after the handle, as
+// Perl's workers send it; and SUBMIT_REDUCE_JOB has four arguments before the data in gearmand, but
+// three in the documentation of the protocol, so the fourth may be missing.
 
 #include "core/base/slice.h"
 
@@ -21,11 +21,11 @@
 
 #define GEAR_HEADER 12
 #define GEAR_ARGS_MAX 7
-// All arguments but the data may have so many bytes, with the NULs behind them.
+// The limit for all arguments together, without the data and including the NULs after them.
 #define GEAR_FIXED_MAX ((size_t)8192)
 
-// Type, name, and for packets that a peer may send: the number of arguments before the data, and
-// whether there is data.
+// The number of the type and its name; the number of arguments before the data; whether there is
+// data. These are the packets that a peer may send.
 #define GEAR_TYPES(X)                                                                              \
     X(1, CAN_DO, 1, false)                                                                         \
     X(2, CANT_DO, 1, false)                                                                        \
@@ -62,7 +62,7 @@ enum gear_type {
 #define X(number, name, args, data) GEAR_##name = (number),
     GEAR_TYPES(X)
 #undef X
-    // Those that only a server sends.
+    // Packets that only a server sends.
     GEAR_NOOP = 6,
     GEAR_JOB_CREATED = 8,
     GEAR_NO_JOB = 10,
@@ -89,16 +89,16 @@ struct gear_head {
     uint32_t len;  // of the body
 };
 
-// What packets of a type that a peer may send are like, in a byte; 0: no peer may send any. In this
-// header, as each packet that comes asks several times.
-#define GEAR_SHAPE_ARGS 7u // how many arguments there are before the data
+// The shape of the packets of each type, in a byte; 0: a peer may not send them. It is in this
+// header because every packet is checked several times.
+#define GEAR_SHAPE_ARGS 7u // the number of arguments before the data
 #define GEAR_SHAPE_KNOWN 8u
 #define GEAR_SHAPE_DATA 16u
-#define GEAR_SHAPE_NUL_MAY_LACK 32u // behind the last argument, where the body ends with it
-#define GEAR_SHAPE_ARG_MAY_LACK 64u // the last argument: the protocol's own page leaves it out
+#define GEAR_SHAPE_NUL_MAY_LACK 32u // the NUL after the last argument, if the body ends there
+#define GEAR_SHAPE_ARG_MAY_LACK 64u // the last argument before the data
 extern const uint8_t gear_shapes[GEAR_TYPE_COUNT];
 
-// Whether the first four bytes, or as many of them as there are, may begin a packet.
+// Whether the first four bytes, or fewer if not all have arrived, may begin a packet.
 bool gear_magic_good(struct slice input);
 
 // Reads a header; `input` has at least GEAR_HEADER bytes.
@@ -116,8 +116,8 @@ static inline struct gear_head gear_head_read(const char *input)
     };
 }
 
-// How long the packet that leaves is that begins with these bytes, or the text up to the next
-// packet; 0: there is not enough of it. See struct frontend.
+// The length of the packet that begins with `start`, or of the text before the next packet; 0:
+// `start` is too short. `start` is output; see `message_len` in struct frontend.
 size_t gear_message_len(struct slice start);
 
 // Whether a peer may send packets of that type.
@@ -126,8 +126,7 @@ static inline bool gear_type_known(uint32_t type)
     return type < GEAR_TYPE_COUNT && gear_shapes[type] != 0;
 }
 
-// Of a type that is known: how many arguments its packets have before the data, and whether they
-// have data.
+// For known types: the number of arguments before the data, and whether there is data.
 static inline unsigned gear_type_args(uint32_t type)
 {
     return gear_shapes[type] & GEAR_SHAPE_ARGS;
@@ -138,14 +137,14 @@ static inline bool gear_type_has_data(uint32_t type)
     return (gear_shapes[type] & GEAR_SHAPE_DATA) != 0;
 }
 
-// Whether they hand in a job: their first argument is its function. Reports, which have data as
-// well, have the handle alone before it; an echo has nothing.
+// For known types: whether the packets submit a job. Their first argument is the function. Reports,
+// which also have data, have only the handle before it, and an echo has no argument.
 static inline bool gear_type_submits(uint32_t type)
 {
     return gear_type_has_data(type) && gear_type_args(type) > 1;
 }
 
-// Of any type: whether they report about a job, and have data.
+// For any type: whether the packets report about a job and have data.
 static inline bool gear_type_reports_data(uint32_t type)
 {
     return gear_type_known(type) && gear_type_has_data(type) && gear_type_args(type) == 1;
@@ -155,19 +154,20 @@ struct blob;
 
 struct gear_packet {
     enum gear_type type;
-    struct slice args[GEAR_ARGS_MAX]; // as many of them as the type has are set
+    struct slice args[GEAR_ARGS_MAX]; // the number of valid ones depends on the type
     struct slice data;
-    struct blob *blob; // borrowed: holds the data, where that was gathered; else NULL
+    struct blob *blob; // borrowed: contains the data if it was gathered; otherwise NULL
 };
 
-// Finds the arguments of a packet of that type in the part of its body that is there; `whole` says
-// that it is all of it, as it must be if the type has no data. They borrow from `body`, and so does
-// the data, which is what is there of it. False: they are not all there.
+// Finds the arguments of a packet in `body`, the part of its body that has arrived; `whole` says
+// that this is all of it, which is required if the type has no data. The arguments and the data
+// borrow from `body`; the data is the part that has arrived. False: the arguments are not complete.
 bool gear_packet_split(enum gear_type type, struct slice body, bool whole,
                        struct gear_packet *packet);
 
-// The number that the text begins with, as C's strtol finds it, for workers are free in what they
-// write: spaces and a sign may come first, anything may follow, and nothing is 0.
+// The number at the beginning of the text, as strtol reads it, because workers write it in
+// different ways: white space and a sign may come before it and any text after it. 0: there is
+// none.
 int64_t gear_number_read(struct slice text);
 
 #endif
